@@ -1,0 +1,48 @@
+//! Total little-endian reads: every position is allowed, a read past the end is `None`.
+//!
+//! Positions are `u32`: the region that is walked is at most 2^31 − 1 bytes long
+//! ([`Limits::program`](crate::Limits::program)), so a saturated position is never inside it.
+
+#[cfg(target_pointer_width = "16")]
+compile_error!("pte needs pointers of at least 32 bits");
+
+/// A position as an index. Lossless: `usize` has at least 32 bits on every target that builds.
+#[inline]
+#[expect(clippy::as_conversions, reason = "u32 to usize is lossless, see the guard above")]
+pub(crate) const fn index(pos: u32) -> usize {
+    pos as usize
+}
+
+/// A length or index as a `u64`. Lossless: `usize` has at most 64 bits on every target of Rust.
+#[inline]
+#[expect(clippy::as_conversions, reason = "usize to u64 is lossless on every target of Rust")]
+pub(crate) const fn wide(len: usize) -> u64 {
+    len as u64
+}
+
+/// The `N` bytes at `pos`.
+#[inline]
+pub(crate) fn array_at<const N: usize>(buf: &[u8], pos: u32) -> Option<[u8; N]> {
+    buf.get(index(pos)..)?.first_chunk().copied()
+}
+
+#[inline]
+pub(crate) fn u16_at(buf: &[u8], pos: u32) -> Option<u16> {
+    array_at(buf, pos).map(u16::from_le_bytes)
+}
+
+#[inline]
+pub(crate) fn u32_at(buf: &[u8], pos: u32) -> Option<u32> {
+    array_at(buf, pos).map(u32::from_le_bytes)
+}
+
+#[inline]
+pub(crate) fn i32_at(buf: &[u8], pos: u32) -> Option<i32> {
+    array_at(buf, pos).map(i32::from_le_bytes)
+}
+
+/// The `len` bytes from `pos` on.
+#[inline]
+pub(crate) fn slice_at(buf: &[u8], pos: u32, len: u32) -> Option<&[u8]> {
+    buf.get(index(pos)..)?.get(..index(len))
+}

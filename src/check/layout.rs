@@ -1,0 +1,296 @@
+//! How the tables lie in the file: what a newer writer added, and what no writer does.
+//!
+//! One cold pass over proven bytes, driven by the same declarations as the walker. Everything seen
+//! here is legal; some of it is in genuine files (format.md §7.8).
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::{Findings, Rule, Severity};
+use crate::bytes::index;
+use crate::error::Step;
+use crate::flat::desc::{FieldDesc, Kind, Prim, TableDesc};
+use crate::flat::view::{Raw, Table};
+use crate::ptd::Root;
+use crate::{Ptd, Pte};
+
+/// The rules of this subject.
+pub(super) static RULES: &[&Rule] = &[
+    &BOOL_BYTE,
+    &EMPTY_VECTOR_MISALIGNED,
+    &FIELDS_OVERLAP,
+    &HEADER_REFERENCED,
+    &OBJECT_SIZE_TOO_SMALL,
+    &PADDING_NOT_ZERO,
+    &UNKNOWN_FIELD,
+    &UNKNOWN_MEMBER,
+];
+
+static BOOL_BYTE: Rule = Rule {
+    id: "bool-byte",
+    severity: Severity::Warning,
+    what: "A bool is stored as 0 or 1.",
+    why: "The runtime reads the byte as a C++ bool, for which another value is undefined.",
+};
+static EMPTY_VECTOR_MISALIGNED: Rule = Rule {
+    id: "empty-vector-misaligned",
+    severity: Severity::Note,
+    what: "A vector without elements is aligned as if it had some.",
+    why: "flatc does not align them, and some verifiers refuse such files.",
+};
+static FIELDS_OVERLAP: Rule = Rule {
+    id: "fields-overlap",
+    severity: Severity::Warning,
+    what: "The fields of a table do not share bytes.",
+    why: "No writer does this: the same bytes would mean two things.",
+};
+static HEADER_REFERENCED: Rule = Rule {
+    id: "header-referenced",
+    severity: Severity::Warning,
+    what: "No table, vtable, string or vector lies inside the extended header.",
+    why: "No writer does this: the same bytes would mean two things.",
+};
+static OBJECT_SIZE_TOO_SMALL: Rule = Rule {
+    id: "object-size-too-small",
+    severity: Severity::Note,
+    what: "A table's declared size covers its fields.",
+    why: "A Python builder of 2025 got it wrong; readers that trust it refuse such files.",
+};
+static PADDING_NOT_ZERO: Rule = Rule {
+    id: "padding-not-zero",
+    severity: Severity::Warning,
+    what: "The bytes after the extended header are zero.",
+    why: "Every writer writes zeros: something else was put there.",
+};
+static UNKNOWN_FIELD: Rule = Rule {
+    id: "unknown-field",
+    severity: Severity::Note,
+    what: "Every field of a table is one that this version knows.",
+    why: "A newer writer made the file: what the field says is not seen here.",
+};
+static UNKNOWN_MEMBER: Rule = Rule {
+    id: "unknown-member",
+    severity: Severity::Warning,
+    what: "Every union holds a member that this version knows.",
+    why: "A newer writer made the file, or it is damaged; runtimes refuse what they do not know.",
+};
+
+pub(super) fn pte(pte: &Pte<'_>, out: &mut Findings) {
+    let header = pte.header().map_or(8, |header| u64::from(header.length).saturating_add(8));
+    let mut pass = Pass::new(out, "program", 0, pte.region(), header);
+    let root = pte.program();
+    pass.table(root.raw(), crate::schema::program::view::Program::DESC);
+    pass.padding();
+}
+
+pub(super) fn ptd(ptd: &Ptd<'_>, out: &mut Findings) {
+    let begin = ptd.region_start();
+    // In generation 0 the header is in front of the FlatBuffer, not in it.
+    let header = if begin == 0 { u64::from(ptd.header().length).saturating_add(8) } else { 8 };
+    let mut pass = Pass::new(out, "flat_tensor", begin, ptd.region(), header);
+    match ptd.root() {
+        Root::Current(root) => pass.table(root.raw(), described(&root)),
+        Root::Legacy(root) => pass.table(root.raw(), described(&root)),
+    }
+    pass.padding();
+}
+
+fn described<'a, T: Table<'a>>(_: &T) -> &'static TableDesc {
+    T::DESC
+}
+
+struct Pass<'p> {
+    out: &'p mut Findings,
+    path: Vec<Step>,
+    /// Where the walked bytes begin in the file.
+    begin: u64,
+    region: &'p [u8],
+    /// Where the headers end, in the walked bytes.
+    header: u64,
+    /// The lowest byte from there on that anything refers to.
+    lowest: u64,
+}
+
+impl<'p> Pass<'p> {
+    fn new(
+        out: &'p mut Findings,
+        root: &'static str,
+        begin: u64,
+        region: &'p [u8],
+        header: u64,
+    ) -> Self {
+        Self { out, path: alloc::vec![Step::Field(root)], begin, region, header, lowest: u64::MAX }
+    }
+
+    fn find(
+        &mut self,
+        rule: &'static Rule,
+        pos: u32,
+        message: impl FnOnce() -> alloc::string::String,
+    ) {
+        let offset = self.begin.saturating_add(pos.into());
+        self.out.find(rule, offset, &self.path, message);
+    }
+
+    /// Notes that something begins at `pos`.
+    fn refer(&mut self, pos: u32, what: &str) {
+        let at = u64::from(pos);
+        self.lowest = self.lowest.min(at);
+        if at < self.header {
+            let end = self.header;
+            self.find(&HEADER_REFERENCED, pos, || {
+                format!("a {what} begins at {at:#x}, inside the header, which ends at {end:#x}")
+            });
+        }
+    }
+
+    fn table(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
+        self.refer(raw.pos(), "table");
+        self.refer(raw.vtable_pos(), "vtable");
+        self.unknown_fields(raw, desc);
+        self.extents(raw, desc);
+        for field in desc.fields {
+            self.path.push(Step::Field(field.name));
+            self.field(raw, field);
+            self.path.pop();
+        }
+    }
+
+    fn field(&mut self, raw: Raw<'_>, field: &'static FieldDesc) {
+        match field.kind {
+            Kind::Scalar(scalar) => {
+                if scalar.prim == Prim::Bool
+                    && let Some(pos) = raw.field_pos(field.slot)
+                {
+                    let byte = raw.scalar::<u8>(field.slot).into_iter();
+                    self.bools(byte, pos);
+                }
+            }
+            Kind::Str => {
+                if let Some(pos) = raw.target_pos(field.slot) {
+                    self.refer(pos, "string");
+                }
+            }
+            Kind::Table(desc) => {
+                if let Some(table) = raw.target(field.slot) {
+                    self.table(table, desc);
+                }
+            }
+            Kind::Scalars { prim, .. } => {
+                let Some((bytes, first)) = raw.vector_bytes(field.slot, prim) else { return };
+                self.refer(first.saturating_sub(4), "vector");
+                let apart = first & u32::from(prim.size()).saturating_sub(1);
+                if bytes.is_empty() && apart != 0 {
+                    self.find(&EMPTY_VECTOR_MISALIGNED, first, || {
+                        format!("an empty vector of {}, not at a multiple of 8", prim.name())
+                    });
+                }
+                if prim == Prim::Bool {
+                    self.bools(bytes.iter().copied(), first);
+                }
+            }
+            Kind::Tables(desc) => {
+                let Some(list) = raw.list::<Raw<'_>>(field.slot) else { return };
+                self.refer(list.pos().saturating_sub(4), "vector");
+                for (nth, table) in (0..).zip(list.raws()) {
+                    self.path.push(Step::Index(nth));
+                    self.table(table, desc);
+                    self.path.pop();
+                }
+            }
+            Kind::Union(desc) => match raw.union(field.slot) {
+                None => {}
+                Some((tag, value)) => match desc.member(tag) {
+                    Some(member) => {
+                        self.path.push(Step::Variant(member.name));
+                        self.table(value.resolved(), member);
+                        self.path.pop();
+                    }
+                    None => {
+                        let pos = raw.field_pos(field.slot).unwrap_or_default();
+                        self.find(&UNKNOWN_MEMBER, pos, || {
+                            format!("member {tag} of {} is not known", desc.name)
+                        });
+                    }
+                },
+            },
+        }
+    }
+
+    fn bools(&mut self, bytes: impl Iterator<Item = u8>, pos: u32) {
+        if let Some((nth, byte)) = (0..).zip(bytes).find(|(_, byte)| *byte > 1) {
+            self.find(&BOOL_BYTE, pos.saturating_add(nth), || format!("a bool of {byte}"));
+        }
+    }
+
+    fn unknown_fields(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
+        let known = desc.fields.last().map_or(0, |last| last.slot.saturating_add(last.slots()));
+        let slots = raw.vtable_len().saturating_sub(4) >> 1;
+        // Enough to tell that there are some; a vtable may claim 32,000, and many tables share it.
+        for slot in known..slots.min(known.saturating_add(SLOTS_LOOKED_AT)) {
+            if let Some(pos) = raw.field_pos(slot) {
+                self.find(&UNKNOWN_FIELD, pos, || {
+                    format!(
+                        "slot {slot} of {} is not known; the last known one is {}",
+                        desc.name,
+                        known.saturating_sub(1)
+                    )
+                });
+                return;
+            }
+        }
+    }
+
+    /// How the fields lie in their table: at most eleven of them.
+    fn extents(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
+        let declared = raw.declared_size();
+        let mut fields: Vec<(u16, u16, &'static str)> = Vec::new();
+        for field in desc.fields {
+            let size = field.kind.inline_size();
+            match field.slots() {
+                1 => fields.push((raw.offset_of(field.slot), size, field.name)),
+                _ => {
+                    fields.push((raw.offset_of(field.slot), 1, field.name));
+                    let value = field.slot.saturating_add(1);
+                    fields.push((raw.offset_of(value), size, field.name));
+                }
+            }
+        }
+        fields.retain(|&(offset, ..)| offset != 0);
+        fields.sort_unstable();
+        let end = fields.iter().map(|&(offset, size, _)| offset.saturating_add(size)).max();
+        if let Some(end) = end.filter(|&end| end > declared) {
+            self.find(&OBJECT_SIZE_TOO_SMALL, raw.vtable_pos(), || {
+                format!("{} declares {declared} bytes, and its fields take {end}", desc.name)
+            });
+        }
+        for pair in fields.windows(2) {
+            if let [(offset, size, one), (next, _, other)] = *pair
+                && offset.saturating_add(size) > next
+            {
+                self.find(&FIELDS_OVERLAP, raw.pos().saturating_add(next.into()), || {
+                    format!("{one} and {other} of {} share bytes", desc.name)
+                });
+            }
+        }
+    }
+
+    /// The zeros between the headers and the first thing that is referred to. How long they are is
+    /// not in a `.pte`, so that what nobody refers to counts as padding up to [`PADDING`] bytes.
+    fn padding(&mut self) {
+        let end = self.lowest.min(self.header.saturating_add(PADDING));
+        let (Ok(from), Ok(to)) = (u32::try_from(self.header), u32::try_from(end)) else { return };
+        let bytes = self.region.get(index(from)..index(to)).unwrap_or_default();
+        if let Some((pos, byte)) = (from..).zip(bytes).find(|(_, byte)| **byte != 0) {
+            self.path.truncate(0);
+            self.path.push(Step::Field("header"));
+            self.find(&PADDING_NOT_ZERO, pos, || format!("a byte of {byte:#04x} in the padding"));
+        }
+    }
+}
+
+/// Slots looked at beyond the known ones of a table.
+const SLOTS_LOOKED_AT: u16 = 64;
+
+/// The longest padding that a header can have: alignments of writers end at 4096.
+const PADDING: u64 = 4096;

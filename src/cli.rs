@@ -1,0 +1,201 @@
+//! The command: arguments in, verbs run, one exit status out.
+
+use core::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use pte::Limits;
+
+mod check;
+mod complete;
+mod dump;
+mod input;
+mod output;
+mod problem;
+mod schema;
+
+use problem::Status;
+
+/// Runs the command line of this process.
+pub(crate) fn run() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // A pipe that is closed on the help text is no failure.
+            let _ = error.print();
+            return if error.use_stderr() { Status::Usage.into() } else { Status::Good.into() };
+        }
+    };
+    arguments.common.color.apply();
+    let status = arguments.verb.run(&arguments.common);
+    status.into()
+}
+
+/// See inside ExecuTorch's model files, and judge them, whoever they come from.
+///
+/// Reads .pte programs and .ptd data files of every release, told apart by content. No input can
+/// make it crash, hang or eat memory.
+#[derive(Debug, Parser)]
+#[command(
+    name = "pte",
+    version,
+    after_help = AFTER_HELP,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+struct Arguments {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  pte info model.pte                 what is in it, on one screen
+  pte check models/                  whether it can be trusted, every file of a folder
+  pte dump model.pte | less          all of its tables as JSON
+  pte tensors --hash weights.ptd     every tensor with its shape and sha256
+  pte extract model.pte --delegate forward:0 -o blob.bin
+
+Exit status:
+  0  good
+  1  bad news: a file is broken, or an Error was found
+  2  the command line is wrong
+  3  a file could not be read or written
+
+A path of - is standard input. `pte VERB --help` tells more.";
+
+/// What every verb takes.
+#[derive(Debug, Args)]
+struct Common {
+    /// When to use colour.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    /// No progress and no notes on standard error.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Write to this file instead of standard output, all of it or none.
+    #[arg(short, long, global = true, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArguments,
+}
+
+/// How much work a file may cause.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArguments {
+    /// Budgets for files of strangers, or for one's own.
+    #[arg(long, global = true, value_name = "WHOSE", default_value = "untrusted")]
+    limits: Whose,
+    /// Bytes visited per byte of the FlatBuffers part.
+    #[arg(long, global = true, value_name = "N")]
+    max_amplification: Option<u32>,
+    /// Bytes of the FlatBuffers part.
+    #[arg(long, global = true, value_name = "BYTES")]
+    max_program: Option<u64>,
+    /// Findings shown for each rule.
+    #[arg(long, global = true, value_name = "N")]
+    max_findings: Option<u32>,
+    /// Bytes taken from standard input.
+    #[arg(long, global = true, value_name = "BYTES")]
+    max_stream: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Whose {
+    Untrusted,
+    Trusted,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Check(check::Check),
+    Dump(dump::Dump),
+    Schema(schema::Schema),
+    Completions(complete::Completions),
+    Man(complete::Man),
+}
+
+/// How a verb shows what it found.
+#[derive(Debug, Args)]
+struct Format {
+    /// How to show the answer.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Shape,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    Text,
+    Json,
+}
+
+impl Format {
+    fn is_json(&self) -> bool {
+        self.json || self.format == Shape::Json
+    }
+}
+
+impl Verb {
+    fn run(&self, common: &Common) -> Status {
+        let done = match self {
+            Self::Check(verb) => verb.run(common),
+            Self::Dump(verb) => verb.run(common),
+            Self::Schema(verb) => verb.run(common),
+            Self::Completions(verb) => verb.run(common),
+            Self::Man(verb) => verb.run(common),
+        };
+        done.unwrap_or_else(|problem| problem.report())
+    }
+}
+
+impl Common {
+    fn limits(&self) -> Limits {
+        let given = &self.limits;
+        let base = match given.limits {
+            Whose::Untrusted => Limits::UNTRUSTED,
+            Whose::Trusted => Limits::TRUSTED,
+        };
+        Limits {
+            amplification: given.max_amplification.unwrap_or(base.amplification),
+            program: given.max_program.unwrap_or(base.program),
+            findings_per_rule: given.max_findings.unwrap_or(base.findings_per_rule),
+            stream: given.max_stream.unwrap_or(base.stream),
+        }
+    }
+}
+
+impl Color {
+    fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // A string takes whatever is written to it.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

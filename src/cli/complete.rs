@@ -1,0 +1,78 @@
+//! `pte completions` and `pte man`: what a shell and `man` need to know of the command.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::output::{Content, Output};
+use super::problem::{Problem, Status};
+use super::{Arguments, Common};
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte completions bash > ~/.local/share/bash-completion/completions/pte
+  pte completions zsh > ~/.zfunc/_pte
+
+Exit status: 0 printed, 2 usage, 3 not writable")]
+pub(super) struct Completions {
+    /// Which shell.
+    shell: Shell,
+}
+
+/// Print the manual page
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte man | man -l -
+  pte man --all /usr/local/share/man/man1
+
+Exit status: 0 printed, 2 usage, 3 not writable")]
+pub(super) struct Man {
+    /// Write one page for the command and one for each verb into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    all: Option<PathBuf>,
+    /// The page of this verb.
+    verb: Option<String>,
+}
+
+impl Completions {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut Arguments::command(), "pte", &mut text);
+        let mut out = Output::open(common.output.as_deref(), Content::Text)?;
+        out.bytes(&text)?;
+        out.finish()?;
+        Ok(Status::Good)
+    }
+}
+
+impl Man {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let command = Arguments::command();
+        if let Some(folder) = &self.all {
+            let name = folder.to_string_lossy();
+            clap_mangen::generate_to(command, folder).map_err(|error| Problem::io(name, error))?;
+            return Ok(Status::Good);
+        }
+        let page = match &self.verb {
+            None => command,
+            Some(verb) => match command.find_subcommand(verb) {
+                Some(found) => found.clone().display_name(format!("pte-{verb}")),
+                None => {
+                    let message = format!("there is no verb {verb}");
+                    return Err(Problem::Usage(message));
+                }
+            },
+        };
+        let mut text = Vec::new();
+        let rendered = clap_mangen::Man::new(page).render(&mut text);
+        rendered.map_err(|error| Problem::io("pte.1", error))?;
+        let mut out = Output::open(common.output.as_deref(), Content::Text)?;
+        out.bytes(&text)?;
+        out.finish()?;
+        Ok(Status::Good)
+    }
+}

@@ -1,0 +1,47 @@
+//! `pte schema`: the declared tables as `.fbs` text.
+
+use clap::{Args, ValueEnum};
+
+use super::Common;
+use super::output::{Content, Output, formatted};
+use super::problem::{Problem, Status};
+use pte::flat::fbs;
+use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+
+/// Print the declared tables as FlatBuffers schema text
+///
+/// Each field carries its slot and the release that brought it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte schema                     the schema of .pte files
+  pte schema flat-tensor         the schema of .ptd files since release 0.7
+  pte schema flat-tensor-legacy  the schema of .ptd files before
+
+Exit status: 0 printed, 2 usage, 3 not writable")]
+pub(super) struct Schema {
+    /// Which schema.
+    #[arg(default_value = "program")]
+    which: Which,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Which {
+    Program,
+    FlatTensor,
+    FlatTensorLegacy,
+}
+
+impl Schema {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let schema = match self.which {
+            Which::Program => &program::desc::SCHEMA,
+            Which::FlatTensor => &flat_tensor::desc::SCHEMA,
+            Which::FlatTensorLegacy => &flat_tensor_legacy::desc::SCHEMA,
+        };
+        let mut out = Output::open(common.output.as_deref(), Content::Text)?;
+        let written = fbs::write(schema, &mut out);
+        formatted(out, written)?;
+        Ok(Status::Good)
+    }
+}

@@ -1,0 +1,329 @@
+//! The headers: declared once with binrw, read from the first 64 bytes, written by the same
+//! declaration; and what they say about where the parts of a file are.
+//!
+//! Layouts: format.md §1.1 and §2.1. Rules: format.md §1.5 and §2.6.
+
+use core::ops::Range;
+
+use alloc::vec::Vec;
+use binrw::io::Cursor;
+use binrw::{BinRead, BinWrite, binrw};
+
+use crate::bytes::wide;
+use crate::error::{Error, ErrorKind, Magic, Result, Step};
+use crate::file::segments::SegmentArea;
+use crate::limits::{HEAD, Limits, MAX_PROGRAM};
+use crate::neighbour::Neighbour;
+use crate::schema::{flat_tensor, program};
+
+/// The first 8 bytes of every FlatBuffers file.
+#[binrw]
+#[brw(little)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandardHeader {
+    /// Where the root table is, from the start of the file.
+    pub root: u32,
+    /// `ET12` or `FT01`.
+    pub identifier: [u8; 4],
+}
+
+/// The extended header of a `.pte`, at byte 8: where the FlatBuffers part ends and the segments
+/// begin. A program without segment data has none.
+#[binrw]
+#[brw(little, magic = b"eh00")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtendedHeader {
+    /// Bytes of this header, its magic included and the padding not: 24 up to release 0.7, 32
+    /// since 1.0. A newer writer may append fields.
+    #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
+        length, minimum: Self::MINIMUM,
+    }))]
+    pub length: u32,
+    /// Bytes of the FlatBuffers part from the start of the file on, headers included.
+    pub program_size: u64,
+    /// Where the segments begin; 0 for none.
+    pub segment_base_offset: u64,
+    /// Bytes from there to the end of the last segment; in a 24-byte header absent, and 0.
+    #[br(if(length >= Self::CURRENT))]
+    #[bw(if(*length >= Self::CURRENT))]
+    pub segment_data_size: u64,
+}
+
+/// The header of a `.ptd`, at byte 8; at byte 0 in generation 0.
+#[binrw]
+#[brw(little, magic = b"FH01")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlatTensorHeader {
+    /// Bytes of this header, its magic included and the padding not: always 40.
+    #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
+        length, minimum: Self::MINIMUM,
+    }))]
+    pub length: u32,
+    /// Bytes of the chunk that was inserted at byte 8: this header and its padding. In
+    /// generation 0, where the FlatBuffer begins.
+    pub flatbuffer_offset: u64,
+    /// Bytes of the FlatBuffer without that chunk.
+    pub flatbuffer_size: u64,
+    /// Where the segments begin.
+    pub segment_base_offset: u64,
+    /// Bytes from there to the end of the last segment.
+    pub segment_data_size: u64,
+}
+
+/// A header with the zeros that fill its chunk, as a writer inserts it at byte 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BinWrite)]
+#[bw(little)]
+pub struct Chunk<H: for<'a> BinWrite<Args<'a> = ()> + 'static> {
+    /// Bytes of the whole chunk.
+    #[bw(ignore)]
+    pub size: u64,
+    /// The header in it.
+    #[bw(pad_size_to = *size)]
+    pub header: H,
+}
+
+/// What the first bytes of a file say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Head {
+    Pte(Option<ExtendedHeader>),
+    /// The header, and whether the FlatBuffer is a whole one of its own (generation 0).
+    Ptd(FlatTensorHeader, bool),
+}
+
+/// Where the parts of a file are, within its length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extents {
+    /// The bytes that the walker may see.
+    pub(crate) region: Range<u64>,
+    pub(crate) segments: SegmentArea,
+}
+
+impl ExtendedHeader {
+    /// Bytes of the smallest form.
+    pub const MINIMUM: u32 = 24;
+    /// Bytes of the form that is written today.
+    pub const CURRENT: u32 = 32;
+
+    /// The header as it stands in a file, without padding. What a longer one holds beyond the
+    /// known fields is not known here, and left out.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
+}
+
+impl FlatTensorHeader {
+    /// Bytes of the only form.
+    pub const MINIMUM: u32 = 40;
+
+    /// The header as it stands in a file, without padding.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
+}
+
+impl Head {
+    /// Reads the first bytes (64, or all of a shorter file) of a file of `len` bytes.
+    pub(crate) fn read(head: &[u8], len: u64) -> Result<Self> {
+        Self::read_fields(head, len).map_err(in_header)
+    }
+
+    fn read_fields(head: &[u8], len: u64) -> Result<Self> {
+        let head = head.get(..HEAD).unwrap_or(head);
+        if let Some(magic) = versioned(head, 0, &FLAT_TENSOR_MAGIC) {
+            known_header(magic, FLAT_TENSOR_MAGIC, 0)?;
+            return read_header(head, 0, len).map(|h| Self::Ptd(h, true));
+        }
+        let known = [program::desc::SCHEMA.identifier, flat_tensor::desc::SCHEMA.identifier];
+        for (known, is_pte) in known.into_iter().zip([true, false]) {
+            let Some(identifier) = versioned(head, 4, &known) else { continue };
+            if identifier != known {
+                let (identifier, known) = (Magic(identifier), Magic(known));
+                return Err(Error::new(ErrorKind::UnknownIdentifier { identifier, known }, 4));
+            }
+            return match is_pte {
+                true => Self::pte(head, len),
+                false => Self::ptd(head, len),
+            };
+        }
+        let neighbour = Neighbour::of(head);
+        Err(Error::new(
+            match neighbour {
+                Neighbour::Unknown | Neighbour::Zeros if len < 8 => {
+                    ErrorKind::FileTooShort { len, needed: 8 }
+                }
+                _ => ErrorKind::OtherFormat { neighbour },
+            },
+            0,
+        ))
+    }
+
+    fn pte(head: &[u8], len: u64) -> Result<Self> {
+        let Some(magic) = versioned(head, 8, &EXTENDED_MAGIC) else { return Ok(Self::Pte(None)) };
+        known_header(magic, EXTENDED_MAGIC, 8)?;
+        read_header(head, 8, len).map(|header| Self::Pte(Some(header)))
+    }
+
+    fn ptd(head: &[u8], len: u64) -> Result<Self> {
+        let Some(magic) = versioned(head, 8, &FLAT_TENSOR_MAGIC) else {
+            return Err(match len < 8 + u64::from(FlatTensorHeader::MINIMUM) {
+                true => too_short(len, 8 + u64::from(FlatTensorHeader::MINIMUM), len),
+                false => Error::new(ErrorKind::HeaderMissing {}, 8),
+            });
+        };
+        known_header(magic, FLAT_TENSOR_MAGIC, 8)?;
+        read_header(head, 8, len).map(|header| Self::Ptd(header, false))
+    }
+
+    /// Where the parts of a file of `len` bytes are.
+    pub(crate) fn extents(&self, len: u64) -> Result<Extents> {
+        match self {
+            Self::Pte(None) => Ok(Extents { region: 0..len, segments: SegmentArea::NONE }),
+            Self::Pte(Some(header)) => header.extents(len).map_err(in_header),
+            Self::Ptd(header, whole) => header.extents(*whole, len).map_err(in_header),
+        }
+    }
+}
+
+impl Extents {
+    /// Refuses a FlatBuffers part that is longer than the limit.
+    pub(crate) fn within(&self, limits: &Limits) -> Result<()> {
+        let size = self.region.end.saturating_sub(self.region.start);
+        let limit = limits.program.min(MAX_PROGRAM);
+        if size <= limit {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::ProgramLimit { size, limit }, self.region.start))
+    }
+
+    /// The FlatBuffers part of a whole file.
+    pub(crate) fn slice<'a>(&self, file: &'a [u8]) -> &'a [u8] {
+        let (Ok(start), Ok(end)) =
+            (usize::try_from(self.region.start), usize::try_from(self.region.end))
+        else {
+            return &[];
+        };
+        file.get(start..end).unwrap_or_default()
+    }
+}
+
+impl ExtendedHeader {
+    /// The rules of format.md §1.5.
+    fn extents(&self, len: u64) -> Result<Extents> {
+        let minimum = u64::from(self.length).saturating_add(8);
+        if self.program_size < minimum {
+            let kind = ErrorKind::ProgramSize { size: self.program_size, minimum };
+            return Err(Error::new(kind, PROGRAM_SIZE));
+        }
+        if self.program_size > len {
+            let kind = ErrorKind::FlatbufferTruncated { end: self.program_size, len };
+            return Err(Error::new(kind, PROGRAM_SIZE));
+        }
+        let region = 0..self.program_size;
+        let base = self.segment_base_offset;
+        let segments = segment_area(base, self.segment_data_size, region.end, len, BASE_OF_PTE)?;
+        // Runtimes bound a segment by the file, not by segment_data_size, which a 24-byte header
+        // does not even have.
+        Ok(Extents { region, segments: segments.up_to(len) })
+    }
+}
+
+impl FlatTensorHeader {
+    /// The rules of format.md §2.6.
+    fn extents(&self, whole: bool, len: u64) -> Result<Extents> {
+        let (offset, size) = (self.flatbuffer_offset, self.flatbuffer_size);
+        let at = if whole { 0u64 } else { 8 };
+        if offset < u64::from(FlatTensorHeader::MINIMUM) || offset & 7 != 0 || size < 8 {
+            let kind = ErrorKind::FlatbufferRange { offset, size };
+            return Err(Error::new(kind, at.saturating_add(8)));
+        }
+        if u64::from(self.length) > offset {
+            let (end, limit) = (at.saturating_add(self.length.into()), at.saturating_add(offset));
+            return Err(Error::new(
+                ErrorKind::HeaderOutOfBounds { end, limit },
+                at.saturating_add(4),
+            ));
+        }
+        let end = offset.saturating_add(size);
+        if end > len {
+            let kind = ErrorKind::FlatbufferTruncated { end, len };
+            return Err(Error::new(kind, at.saturating_add(16)));
+        }
+        let (base, data_size) = (self.segment_base_offset, self.segment_data_size);
+        let segments = segment_area(base, data_size, end, len, at.saturating_add(24))?;
+        let begin = if whole { offset } else { 0 };
+        Ok(Extents { region: begin..end, segments })
+    }
+}
+
+/// The segments from `base` on, which must follow the FlatBuffers part and lie in the file.
+fn segment_area(base: u64, size: u64, after: u64, len: u64, at: u64) -> Result<SegmentArea> {
+    if base == 0 && size <= len {
+        return Ok(SegmentArea::NONE);
+    }
+    if base != 0 && base < after {
+        return Err(Error::new(ErrorKind::SegmentBase { base, end: after }, at));
+    }
+    SegmentArea::new(base, size, len)
+        .ok_or_else(|| Error::new(ErrorKind::SegmentsTruncated { base, size, len }, at))
+}
+
+/// Four bytes at `pos` that are `known` or differ from it only in their two final digits.
+fn versioned(head: &[u8], pos: usize, known: &[u8; 4]) -> Option<[u8; 4]> {
+    let found: [u8; 4] = *head.get(pos..)?.first_chunk()?;
+    let [a, b, c, d] = found;
+    let same = found == *known || (c.is_ascii_digit() && d.is_ascii_digit());
+    (same && [a, b] == [known[0], known[1]]).then_some(found)
+}
+
+fn known_header(magic: [u8; 4], known: [u8; 4], at: u64) -> Result<()> {
+    if magic == known {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::UnknownHeader { magic: Magic(magic), known: Magic(known) }, at))
+}
+
+/// Reads the header at `at`, whose magic has been seen.
+fn read_header<H>(head: &[u8], at: usize, len: u64) -> Result<H>
+where
+    H: for<'a> BinRead<Args<'a> = ()> + binrw::meta::ReadEndian,
+{
+    let bytes = head.get(at..).unwrap_or_default();
+    H::read(&mut Cursor::new(bytes)).map_err(|error| match error.custom_err::<ErrorKind>() {
+        // The only assertion is the one on the length, the word after the magic.
+        Some(&kind) => Error::new(kind, wide(at).saturating_add(4)),
+        // The magic was there, so what is missing is bytes: those of the shortest header, or of
+        // the length that it gives.
+        None => {
+            let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
+            let length = length.map_or(ExtendedHeader::MINIMUM, u32::from_le_bytes);
+            let needed = wide(at).saturating_add(length.max(ExtendedHeader::MINIMUM).into());
+            too_short(len, needed, wide(at))
+        }
+    })
+}
+
+fn too_short(len: u64, needed: u64, at: u64) -> Error {
+    Error::new(ErrorKind::FileTooShort { len, needed }, at)
+}
+
+fn to_bytes<H>(header: &H) -> Vec<u8>
+where
+    H: for<'a> BinWrite<Args<'a> = ()> + binrw::meta::WriteEndian,
+{
+    let mut out = Cursor::new(Vec::new());
+    // Writing to memory fails only where there is none left.
+    let written = header.write(&mut out);
+    debug_assert!(written.is_ok(), "a header is written to memory");
+    out.into_inner()
+}
+
+fn in_header(error: Error) -> Error {
+    error.within(Step::Field("header"))
+}
+
+const EXTENDED_MAGIC: [u8; 4] = *b"eh00";
+const FLAT_TENSOR_MAGIC: [u8; 4] = *b"FH01";
+
+/// Where the fields that a refusal points at stand in a `.pte` (format.md §1.1).
+const PROGRAM_SIZE: u64 = 16;
+const BASE_OF_PTE: u64 = 24;

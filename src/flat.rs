@@ -1,0 +1,12 @@
+//! FlatBuffers, and nothing of ExecuTorch: a schema as data, a verifier, and total accessors.
+//!
+//! A table is declared once, with [`schema!`]; everything else here reads that declaration.
+
+pub mod desc;
+pub mod fbs;
+pub mod json;
+mod schema;
+pub mod view;
+pub(crate) mod walk;
+
+pub(crate) use schema::schema;

@@ -1,0 +1,458 @@
+//! The shape of a schema as const data: what the walker proves a buffer against, and what every
+//! other reading of a declaration starts from.
+
+/// A whole schema: one root, and everything that is reachable from it.
+#[derive(Debug)]
+pub struct Schema {
+    /// The root table.
+    pub root: &'static TableDesc,
+    /// The four bytes at position 4 of a buffer.
+    pub identifier: [u8; 4],
+    /// The extension of its files, without a dot.
+    pub extension: &'static str,
+    /// The namespace of upstream's schema file.
+    pub namespace: &'static str,
+    /// Every union, in the order of declaration.
+    pub unions: &'static [&'static UnionDesc],
+    /// Every table, in the order of declaration.
+    pub tables: &'static [&'static TableDesc],
+}
+
+/// One table.
+#[derive(Debug)]
+pub struct TableDesc {
+    /// Upstream's name.
+    pub name: &'static str,
+    /// Every field, by ascending slot.
+    pub fields: &'static [FieldDesc],
+    /// How many tables deep a value of this type can be. A schema that refers to itself has no
+    /// such number and does not compile, so that the walker needs no depth limit.
+    pub depth: u32,
+    refs: [u8; MAX_REFS],
+    refs_len: u8,
+}
+
+/// One field of a table.
+#[derive(Debug)]
+pub struct FieldDesc {
+    /// Its index in the vtable; for a union that of the tag, the value being the next one.
+    pub slot: u16,
+    /// Upstream's name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// The ExecuTorch release that brought it; `None` if it was there in 0.1 (or, for a table that
+    /// came later, with the table).
+    pub since: Option<&'static str>,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A number inside the table.
+    Scalar(ScalarDesc),
+    /// An offset to a string.
+    Str,
+    /// An offset to a table.
+    Table(&'static TableDesc),
+    /// An offset to a vector of numbers.
+    Scalars {
+        /// What each element is.
+        prim: Prim,
+        /// `force_align`: what writers align the first element to, 0 where they need not.
+        align: u32,
+    },
+    /// An offset to a vector of offsets to tables.
+    Tables(&'static TableDesc),
+    /// A tag, and an offset to the table that it selects.
+    Union(&'static UnionDesc),
+}
+
+/// A number's type, default and names.
+#[derive(Clone, Copy, Debug)]
+pub struct ScalarDesc {
+    /// How it is stored.
+    pub prim: Prim,
+    /// What an absent field means.
+    pub default: Number,
+    /// The names of its values, for an enum.
+    pub names: Option<&'static EnumDesc>,
+}
+
+/// How a number is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are Rust's own")]
+pub enum Prim {
+    Bool,
+    I8,
+    U8,
+    I32,
+    U32,
+    I64,
+    U64,
+    F64,
+}
+
+/// A number of any type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A bool: any byte but 0 is true.
+    Bool(bool),
+    /// Every integer type.
+    Int(i128),
+    /// f64.
+    Float(f64),
+}
+
+/// An enum.
+#[derive(Debug)]
+pub struct EnumDesc {
+    /// Upstream's name.
+    pub name: &'static str,
+    /// How it is stored.
+    pub prim: Prim,
+    /// Every value, in the order of declaration.
+    pub values: &'static [EnumValue],
+}
+
+/// One value of an enum.
+#[derive(Debug)]
+pub struct EnumValue {
+    /// The number.
+    pub number: i8,
+    /// Upstream's name.
+    pub name: &'static str,
+    /// The release that brought it, as for a field.
+    pub since: Option<&'static str>,
+}
+
+/// A union.
+#[derive(Debug)]
+pub struct UnionDesc {
+    /// Upstream's name.
+    pub name: &'static str,
+    /// The members: tag 1 first, tag 2 next. Tag 0 means none.
+    pub members: &'static [&'static TableDesc],
+}
+
+/// Most reference fields that one table may have: what a walker's shape has room for.
+pub(crate) const MAX_REFS: usize = 10;
+
+impl TableDesc {
+    /// A table, checked while compiling: slots ascend, a union takes two and is the only one, and
+    /// the references fit a shape.
+    pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
+        let mut refs = [0; MAX_REFS];
+        let (mut refs_len, mut free, mut unions, mut rest, mut nth) = (0u8, 0, 0u8, fields, 0u8);
+        while let [field, tail @ ..] = rest {
+            assert!(field.slot >= free, "slots ascend, and a union takes two");
+            let (slots, is_ref) = match field.kind {
+                Kind::Scalar(_) => (1, false),
+                Kind::Union(_) => (2, true),
+                _ => (1, true),
+            };
+            free = field.slot.saturating_add(slots);
+            if is_ref {
+                let (_, room) = refs.split_at_mut(widen(refs_len));
+                let [first, ..] = room else { panic_const("more than MAX_REFS references") };
+                *first = nth;
+                refs_len = refs_len.saturating_add(1);
+            }
+            if slots == 2 {
+                unions = unions.saturating_add(1);
+            }
+            nth = nth.saturating_add(1);
+            rest = tail;
+        }
+        assert!(unions <= 1, "a shape has room for one tag");
+        Self { name, fields, depth, refs, refs_len }
+    }
+
+    /// The fields that lead elsewhere, by ascending slot: at most [`MAX_REFS`].
+    #[inline]
+    pub(crate) fn refs(&self) -> impl Iterator<Item = &'static FieldDesc> {
+        let fields = self.fields;
+        let refs = self.refs.get(..widen(self.refs_len)).unwrap_or_default();
+        refs.iter().filter_map(move |&nth| fields.get(widen(nth)))
+    }
+
+    /// Whether any field leads elsewhere.
+    #[inline]
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.refs_len == 0
+    }
+
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&'static FieldDesc> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+impl FieldDesc {
+    /// Slots that the field takes: two for a union.
+    pub const fn slots(&self) -> u16 {
+        match self.kind {
+            Kind::Union(_) => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl Kind {
+    /// Bytes of the field inside its table; for a union those of the offset, its tag being one.
+    #[inline]
+    pub const fn inline_size(&self) -> u16 {
+        match self {
+            Self::Scalar(scalar) => scalar.prim.size(),
+            _ => 4,
+        }
+    }
+}
+
+impl Prim {
+    /// Bytes of one.
+    #[inline]
+    pub const fn size(self) -> u16 {
+        match self {
+            Self::Bool | Self::I8 | Self::U8 => 1,
+            Self::I32 | Self::U32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+
+    /// FlatBuffers' name of the type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::I8 => "byte",
+            Self::U8 => "ubyte",
+            Self::I32 => "int",
+            Self::U32 => "uint",
+            Self::I64 => "long",
+            Self::U64 => "ulong",
+            Self::F64 => "double",
+        }
+    }
+}
+
+impl EnumDesc {
+    /// The name of a value, if it has one.
+    pub fn name_of(&self, number: i128) -> Option<&'static str> {
+        self.values.iter().find(|value| i128::from(value.number) == number).map(|value| value.name)
+    }
+}
+
+impl UnionDesc {
+    /// The member that `tag` selects; `None` for 0 and for a tag that is not known.
+    #[inline]
+    pub fn member(&self, tag: u8) -> Option<&'static TableDesc> {
+        self.members.get(usize::from(tag).checked_sub(1)?).copied()
+    }
+}
+
+#[expect(clippy::as_conversions, reason = "u8 to usize is lossless, and From is not const")]
+const fn widen(nth: u8) -> usize {
+    nth as usize
+}
+
+#[expect(clippy::panic, reason = "runs only while compiling, where it is the error message")]
+const fn panic_const(message: &'static str) -> ! {
+    panic!("{}", message)
+}
+
+/// Emits the `desc` module of a [`schema!`](crate::flat::schema!) declaration.
+macro_rules! desc {
+    (
+        $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
+        enums: $(
+            $(#[$em:meta])* enum $E:ident: $P:ident {
+                $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
+            }
+        )*
+        unions: $(
+            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+        )*
+        tables: $(
+            $(#[$tm:meta])* table $T:ident { $(
+                $(#[$fm:meta])* $slot:literal $f:ident:
+                $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
+                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( => $since:literal )?
+            ),* $(,)? }
+        )*
+    ) => {
+        /// The declarations as data.
+        #[allow(dead_code, non_upper_case_globals, unused_imports, reason = "upstream's names; a schema of enums alone has no tables")]
+        pub mod desc {
+            use super::*;
+            use $crate::flat::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Number, Prim};
+            use $crate::flat::desc::{ScalarDesc, Schema, TableDesc, UnionDesc};
+
+            $(
+                /// The whole schema.
+                pub static SCHEMA: Schema = Schema {
+                    root: &$Root,
+                    identifier: *$identifier,
+                    extension: $extension,
+                    namespace: $namespace,
+                    unions: UNIONS,
+                    tables: TABLES,
+                };
+            )?
+            const UNIONS: &[&UnionDesc] = &[$( &$U ),*];
+            const TABLES: &[&TableDesc] = &[$( &$T ),*];
+            $(
+                $(#[$em])*
+                pub static $E: EnumDesc = EnumDesc {
+                    name: stringify!($E),
+                    prim: $crate::flat::desc::prim!($P),
+                    values: &[$( EnumValue {
+                        number: $number,
+                        name: stringify!($V),
+                        since: $crate::flat::desc::since!($($vsince)?),
+                    } ),*],
+                };
+            )*
+            $(
+                $(#[$um])*
+                pub static $U: UnionDesc = UnionDesc {
+                    name: stringify!($U),
+                    members: &[$( &$M ),*],
+                };
+                const _: () = $crate::flat::desc::assert_tags(&[$( $tag ),*]);
+            )*
+            $(
+                $(#[$tm])*
+                pub static $T: TableDesc = TableDesc::new(
+                    stringify!($T),
+                    &[$( FieldDesc {
+                        slot: $slot,
+                        name: stringify!($f),
+                        kind: {
+                            $( $crate::flat::desc::target_kind!($R) )?
+                            $( Kind::Scalars {
+                                prim: $crate::flat::desc::prim!($SV),
+                                align: 0 $( + $align )?,
+                            } )?
+                            $( Kind::Tables(&$RV) )?
+                            $( Kind::Union(&$FU) )?
+                            $( $crate::flat::desc::scalar_kind!($S, $default) )?
+                        },
+                        since: $crate::flat::desc::since!($($since)?),
+                    } ),*],
+                    depth::$T,
+                );
+            )*
+
+            mod depth {
+                use $crate::flat::desc::deepest;
+                $( pub(super) const $U: u32 = deepest(&[$( $M ),*]); )*
+                $( pub(super) const $T: u32 = 1 + deepest(&[$(
+                    $( $crate::flat::desc::target_depth!($R), )? $( $RV, )? $( $FU, )?
+                )*]); )*
+            }
+        }
+    };
+}
+
+macro_rules! prim {
+    (bool) => {
+        Prim::Bool
+    };
+    (i8) => {
+        Prim::I8
+    };
+    (u8) => {
+        Prim::U8
+    };
+    (i32) => {
+        Prim::I32
+    };
+    (u32) => {
+        Prim::U32
+    };
+    (i64) => {
+        Prim::I64
+    };
+    (u64) => {
+        Prim::U64
+    };
+    (f64) => {
+        Prim::F64
+    };
+}
+
+macro_rules! scalar_kind {
+    (@ $P:ident, $default:expr) => {
+        Kind::Scalar(ScalarDesc {
+            prim: $crate::flat::desc::prim!($P),
+            default: $default,
+            names: None,
+        })
+    };
+    (bool, $default:expr) => { $crate::flat::desc::scalar_kind!(@ bool, Number::Bool($default)) };
+    (f64, $default:expr) => { $crate::flat::desc::scalar_kind!(@ f64, Number::Float($default)) };
+    (i8, $default:expr) => { $crate::flat::desc::scalar_kind!(@ i8, Number::Int($default)) };
+    (u8, $default:expr) => { $crate::flat::desc::scalar_kind!(@ u8, Number::Int($default)) };
+    (i32, $default:expr) => { $crate::flat::desc::scalar_kind!(@ i32, Number::Int($default)) };
+    (u32, $default:expr) => { $crate::flat::desc::scalar_kind!(@ u32, Number::Int($default)) };
+    (i64, $default:expr) => { $crate::flat::desc::scalar_kind!(@ i64, Number::Int($default)) };
+    (u64, $default:expr) => { $crate::flat::desc::scalar_kind!(@ u64, Number::Int($default)) };
+    ($E:ident, $default:expr) => {
+        Kind::Scalar(ScalarDesc {
+            prim: <super::$E>::PRIM,
+            default: <super::$E>::number($default),
+            names: Some(<super::$E>::DESC),
+        })
+    };
+}
+
+macro_rules! target_kind {
+    (str) => {
+        Kind::Str
+    };
+    ($R:ident) => {
+        Kind::Table(&$R)
+    };
+}
+
+macro_rules! target_depth {
+    (str) => {
+        0
+    };
+    ($R:ident) => {
+        $R
+    };
+}
+
+macro_rules! since {
+    () => {
+        None
+    };
+    ($since:literal) => {
+        Some(stringify!($since))
+    };
+}
+
+pub(crate) use {desc, prim, scalar_kind, since, target_depth, target_kind};
+
+/// The largest of some depths, 0 for none.
+pub(crate) const fn deepest(depths: &[u32]) -> u32 {
+    match depths {
+        [] => 0,
+        [first, rest @ ..] => {
+            let rest = deepest(rest);
+            if *first > rest { *first } else { rest }
+        }
+    }
+}
+
+/// A union's members are found by their tag: they must be 1, 2, 3 …
+pub(crate) const fn assert_tags(tags: &[u8]) {
+    let (mut rest, mut want) = (tags, 1u8);
+    while let [tag, tail @ ..] = rest {
+        assert!(*tag == want, "a union's tags are 1, 2, 3 …");
+        want = want.saturating_add(1);
+        rest = tail;
+    }
+}

@@ -1,0 +1,99 @@
+//! The declarations as FlatBuffers' own schema text.
+
+use core::fmt::{self, Write};
+
+use alloc::vec::Vec;
+
+use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
+
+/// Writes `schema` as a `.fbs` file: what flatc reads, with the slot of each field and the release
+/// that brought it as a comment.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(schema: &Schema, out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "namespace {};", schema.namespace)?;
+    for desc in enums(schema) {
+        writeln!(out, "\nenum {} : {} {{", desc.name, desc.prim.name())?;
+        for value in desc.values {
+            write!(out, "  {} = {},", value.name, value.number)?;
+            comment(out, None, value.since)?;
+        }
+        writeln!(out, "}}")?;
+    }
+    for union in schema.unions {
+        writeln!(out, "\nunion {} {{", union.name)?;
+        for member in union.members {
+            writeln!(out, "  {},", member.name)?;
+        }
+        writeln!(out, "}}")?;
+    }
+    for table in schema.tables {
+        writeln!(out, "\ntable {} {{", table.name)?;
+        for desc in table.fields {
+            field(out, desc)?;
+        }
+        writeln!(out, "}}")?;
+    }
+    writeln!(out, "\nroot_type {};", schema.root.name)?;
+    writeln!(out, "file_identifier \"{}\";", schema.identifier.escape_ascii())?;
+    writeln!(out, "file_extension \"{}\";", schema.extension)
+}
+
+/// Every enum that a field of the schema has, in the order of their first use.
+fn enums(schema: &Schema) -> Vec<&'static EnumDesc> {
+    let mut found: Vec<&'static EnumDesc> = Vec::new();
+    for field in schema.tables.iter().flat_map(|table| table.fields) {
+        if let Kind::Scalar(scalar) = field.kind
+            && let Some(names) = scalar.names
+            && !found.iter().any(|desc| core::ptr::eq(*desc, names))
+        {
+            found.push(names);
+        }
+    }
+    found
+}
+
+fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
+    write!(out, "  {}: ", field.name)?;
+    match field.kind {
+        Kind::Scalar(scalar) => {
+            write!(out, "{}", scalar.names.map_or(scalar.prim.name(), |names| names.name))?;
+            // Zero is FlatBuffers' own default.
+            match (scalar.default, scalar.names) {
+                (Number::Bool(false) | Number::Int(0), _) => {}
+                (Number::Bool(true), _) => write!(out, " = true")?,
+                (Number::Int(value), None) => write!(out, " = {value}")?,
+                (Number::Int(value), Some(names)) => match names.name_of(value) {
+                    Some(name) => write!(out, " = {name}")?,
+                    None => write!(out, " = {value}")?,
+                },
+                (Number::Float(0.0), _) => {}
+                (Number::Float(value), _) => write!(out, " = {value:?}")?,
+            }
+        }
+        Kind::Str => out.write_str("string")?,
+        Kind::Table(desc) => out.write_str(desc.name)?,
+        Kind::Scalars { prim, align: 0 } => write!(out, "[{}]", prim.name())?,
+        Kind::Scalars { prim, align } => write!(out, "[{}] (force_align: {align})", prim.name())?,
+        Kind::Tables(desc) => write!(out, "[{}]", desc.name)?,
+        Kind::Union(desc) => out.write_str(desc.name)?,
+    }
+    out.write_char(';')?;
+    comment(out, Some(field), field.since)
+}
+
+fn comment(out: &mut impl Write, field: Option<&FieldDesc>, since: Option<&str>) -> fmt::Result {
+    match field.map(|field| (field.slot, field.slots())) {
+        Some((slot, 1)) => write!(out, "  // slot {slot}")?,
+        Some((slot, _)) => write!(out, "  // slots {slot}, {}", slot.saturating_add(1))?,
+        None if since.is_some() => write!(out, "  //")?,
+        None => {}
+    }
+    match (since, field) {
+        (Some(since), Some(_)) => writeln!(out, ", since {since}"),
+        (Some(since), None) => writeln!(out, " since {since}"),
+        (None, _) => writeln!(out),
+    }
+}

@@ -1,0 +1,222 @@
+//! A proven table as JSON, by its declaration: no code for any table in particular.
+//!
+//! The conventions are those of `flatc --json --strict-json --defaults-json`: every scalar with
+//! its default, an absent vector, string or table left out, enum values by name. Where flatc's
+//! output would be no JSON (non-finite numbers), they are strings.
+
+use core::fmt::{self, Write};
+
+use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
+use crate::flat::view::{List, Raw, Table};
+
+/// How a table is written.
+#[derive(Debug)]
+pub struct Options<B> {
+    /// Line breaks and indentation, for people.
+    pub pretty: bool,
+    /// Called for each `[ubyte]`: the JSON that stands for it, or `None` to write its numbers.
+    pub blob: B,
+}
+
+/// What a dump could not show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Omitted {
+    /// Unions whose member is not known: written as the tag's number, without a value.
+    pub unknown_members: u64,
+}
+
+/// Writes `table` to `out`.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<alloc::string::String>>(
+    table: T,
+    options: Options<B>,
+    out: W,
+) -> Result<Omitted, fmt::Error> {
+    let mut writer = Writer { out, options, level: 0, omitted: Omitted::default() };
+    writer.table(table.raw(), T::DESC)?;
+    Ok(writer.omitted)
+}
+
+struct Writer<W, B> {
+    out: W,
+    options: Options<B>,
+    level: usize,
+    omitted: Omitted,
+}
+
+impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<alloc::string::String>> Writer<W, B> {
+    fn table(&mut self, raw: Raw<'a>, desc: &'static TableDesc) -> fmt::Result {
+        self.out.write_char('{')?;
+        self.level = self.level.saturating_add(1);
+        let mut empty = true;
+        for field in desc.fields {
+            self.field(raw, field, &mut empty)?;
+        }
+        self.level = self.level.saturating_sub(1);
+        if !empty {
+            self.line()?;
+        }
+        self.out.write_char('}')
+    }
+
+    fn field(&mut self, raw: Raw<'a>, field: &FieldDesc, empty: &mut bool) -> fmt::Result {
+        match field.kind {
+            Kind::Scalar(scalar) => {
+                self.key(field.name, "", empty)?;
+                let number = raw.number(field.slot, scalar.prim).unwrap_or(scalar.default);
+                self.scalar(number, scalar)
+            }
+            Kind::Union(desc) => {
+                self.key(field.name, "_type", empty)?;
+                let Some((tag, value)) = raw.union(field.slot) else {
+                    return self.out.write_str("\"NONE\"");
+                };
+                let Some(member) = desc.member(tag) else {
+                    self.omitted.unknown_members = self.omitted.unknown_members.saturating_add(1);
+                    return write!(self.out, "{tag}");
+                };
+                self.string(member.name)?;
+                self.key(field.name, "", empty)?;
+                self.table(value.resolved(), member)
+            }
+            _ if raw.offset_of(field.slot) == 0 => Ok(()),
+            Kind::Str => {
+                self.key(field.name, "", empty)?;
+                self.string(raw.str(field.slot).unwrap_or_default())
+            }
+            Kind::Table(desc) => {
+                let Some(table) = raw.target(field.slot) else { return Ok(()) };
+                self.key(field.name, "", empty)?;
+                self.table(table, desc)
+            }
+            Kind::Tables(desc) => {
+                let Some(list) = raw.list::<Raw<'a>>(field.slot) else { return Ok(()) };
+                self.key(field.name, "", empty)?;
+                self.tables(list, desc)
+            }
+            Kind::Scalars { prim, .. } => {
+                let Some((bytes, _)) = raw.vector_bytes(field.slot, prim) else { return Ok(()) };
+                self.key(field.name, "", empty)?;
+                self.scalars(bytes, prim)
+            }
+        }
+    }
+
+    fn tables(&mut self, list: List<'a, Raw<'a>>, desc: &'static TableDesc) -> fmt::Result {
+        self.out.write_char('[')?;
+        self.level = self.level.saturating_add(1);
+        let mut empty = true;
+        for raw in list.raws() {
+            self.separate(&mut empty)?;
+            self.table(raw, desc)?;
+        }
+        self.level = self.level.saturating_sub(1);
+        if !empty {
+            self.line()?;
+        }
+        self.out.write_char(']')
+    }
+
+    fn scalars(&mut self, bytes: &'a [u8], prim: Prim) -> fmt::Result {
+        if prim == Prim::U8
+            && let Some(text) = (self.options.blob)(bytes)
+        {
+            return self.out.write_str(&text);
+        }
+        self.out.write_char('[')?;
+        let between = if self.options.pretty { ", " } else { "," };
+        for (nth, chunk) in bytes.chunks_exact(prim.size().into()).enumerate() {
+            if nth > 0 {
+                self.out.write_str(between)?;
+            }
+            if let Some(number) = Number::from_le(chunk, prim) {
+                self.number(number)?;
+            }
+        }
+        self.out.write_char(']')
+    }
+
+    fn scalar(&mut self, number: Number, scalar: ScalarDesc) -> fmt::Result {
+        match (number, scalar.names) {
+            (Number::Int(value), Some(names)) => match names.name_of(value) {
+                Some(name) => self.string(name),
+                None => write!(self.out, "{value}"),
+            },
+            _ => self.number(number),
+        }
+    }
+
+    fn number(&mut self, number: Number) -> fmt::Result {
+        match number {
+            Number::Bool(value) => self.out.write_str(if value { "true" } else { "false" }),
+            // i128 is slow to print, and every integer of the formats fits one of these.
+            Number::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
+                (Ok(value), _) => write!(self.out, "{value}"),
+                (_, Ok(value)) => write!(self.out, "{value}"),
+                _ => write!(self.out, "{value}"),
+            },
+            Number::Float(value) => match value.classify() {
+                core::num::FpCategory::Nan => self.out.write_str("\"nan\""),
+                core::num::FpCategory::Infinite if value > 0.0 => self.out.write_str("\"inf\""),
+                core::num::FpCategory::Infinite => self.out.write_str("\"-inf\""),
+                // The shortest text that reads back as the same bits, always with a point or an
+                // exponent.
+                _ => write!(self.out, "{value:?}"),
+            },
+        }
+    }
+
+    fn key(&mut self, name: &str, suffix: &str, empty: &mut bool) -> fmt::Result {
+        self.separate(empty)?;
+        let after = if self.options.pretty { " " } else { "" };
+        write!(self.out, "\"{name}{suffix}\":{after}")
+    }
+
+    fn separate(&mut self, empty: &mut bool) -> fmt::Result {
+        if !core::mem::replace(empty, false) {
+            self.out.write_char(',')?;
+        }
+        self.line()
+    }
+
+    fn line(&mut self) -> fmt::Result {
+        if !self.options.pretty {
+            return Ok(());
+        }
+        write!(self.out, "\n{:1$}", "", self.level.saturating_mul(2))
+    }
+
+    fn string(&mut self, text: &str) -> fmt::Result {
+        string(text, &mut self.out)
+    }
+}
+
+/// Writes `text` as a JSON string.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
+    out.write_char('"')?;
+    let mut plain = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' && byte != 0x7f {
+            continue;
+        }
+        out.write_str(text.get(plain..at).unwrap_or_default())?;
+        match byte {
+            b'"' => out.write_str("\\\"")?,
+            b'\\' => out.write_str("\\\\")?,
+            b'\n' => out.write_str("\\n")?,
+            b'\r' => out.write_str("\\r")?,
+            b'\t' => out.write_str("\\t")?,
+            _ => write!(out, "\\u{byte:04x}")?,
+        }
+        plain = at.saturating_add(1);
+    }
+    out.write_str(text.get(plain..).unwrap_or_default())?;
+    out.write_char('"')
+}

@@ -1,0 +1,28 @@
+//! `schema!`: one declaration of enums, unions and tables, read by every part that needs it.
+
+/// Declares a schema once.
+///
+/// Each reader of the declaration is a macro of its own beside the code that it feeds:
+/// `desc!` gives the declaration as data, `view!` the typed accessors.
+///
+/// ```text
+/// root Program b"ET12" "pte" "executorch_flatbuffer";
+/// enum DataLocation: i8 { INLINE = 0, SEGMENT = 1 }
+/// union KernelTypes { 1 Null, 2 Int }
+/// table Tensor {
+///     0 scalar_type: ScalarType = ScalarType::BYTE,   // a number and its default
+///     2 sizes: [i32],                                 // a vector of numbers
+///     6 allocation_info: &AllocationDetails,          // a table; `&str` for a string
+///     9 extra_tensor_info: &ExtraTensorInfo => 0.4,   // the release that brought it
+/// }
+/// table EValue { 0 val: @KernelTypes }                // a union: slots 0 (tag) and 1 (value)
+/// table Program { 1 execution_plan: [&ExecutionPlan] } // a vector of tables
+/// ```
+macro_rules! schema {
+    ($($declaration:tt)*) => {
+        $crate::flat::desc::desc! { $($declaration)* }
+        $crate::flat::view::view! { $($declaration)* }
+    };
+}
+
+pub(crate) use schema;

@@ -1,0 +1,49 @@
+//! Every number that bounds work, each with its reason. No other file holds one.
+
+/// How much work a file may cause.
+///
+/// ```
+/// let limits = pte::Limits { findings_per_rule: 10, ..pte::Limits::UNTRUSTED };
+/// assert_eq!(limits.amplification, 4);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes visited per byte of the FlatBuffers part. Tables may be shared, so a small file can
+    /// describe a huge tree; an honest file visits about its own length once. Every genuine file
+    /// seen so far passes with 4, and most with 1.
+    pub amplification: u32,
+    /// Longest FlatBuffers part, in bytes: FlatBuffers' own bound is 2^31 − 1, so 32-bit positions
+    /// always suffice. A larger value here has no effect.
+    pub program: u64,
+    /// Findings kept for each rule; the rest are only counted.
+    pub findings_per_rule: u32,
+    /// Bytes taken from a stream (standard input), which must be held whole.
+    pub stream: u64,
+}
+
+impl Limits {
+    /// For files of strangers, and the default.
+    pub const UNTRUSTED: Self =
+        Self { amplification: 4, program: MAX_PROGRAM, findings_per_rule: 100, stream: 1 << 30 };
+
+    /// For files of one's own: the same checks, wider budgets.
+    pub const TRUSTED: Self = Self {
+        amplification: 64,
+        program: MAX_PROGRAM,
+        findings_per_rule: u32::MAX,
+        stream: 1 << 36,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::UNTRUSTED
+    }
+}
+
+/// FlatBuffers' own bound on a buffer (`FLATBUFFERS_MAX_BUFFER_SIZE`, format.md §0.2).
+pub(crate) const MAX_PROGRAM: u64 = (1 << 31) - 1;
+
+/// Bytes that the official runtime reads before anything else (`kNumHeadBytes`, format.md §1.2):
+/// both headers lie within them.
+pub(crate) const HEAD: usize = 64;

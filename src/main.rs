@@ -1,0 +1,7 @@
+//! The command `pte`.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -1,0 +1,267 @@
+//! A `.ptd`: named tensors and blobs, proven; all generations through one view.
+
+use core::ops::Range;
+
+use crate::bytes::wide;
+use crate::error::{Error, ErrorKind, Result, Step};
+use crate::file::header::{FlatTensorHeader, Head};
+use crate::file::segments::{SegmentArea, subrange};
+use crate::flat::view::{Raw, Table, Vector};
+use crate::limits::Limits;
+use crate::neighbour::Neighbour;
+use crate::schema::scalar::ScalarType;
+use crate::schema::{flat_tensor, flat_tensor_legacy as legacy};
+
+mod generation;
+
+pub use generation::{Generation, Root};
+
+/// A data file whose structure is proven: from here on nothing of it can fail to be read.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bytes = include_bytes!("../tests/data/ptd/ptd_basic.ptd");
+/// let ptd = pte::Ptd::read(bytes)?;
+/// for entry in ptd.entries() {
+///     let range = entry.range()?;
+///     println!("{:?}: {} bytes", entry.key(), range.end - range.start);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ptd<'a> {
+    header: FlatTensorHeader,
+    root: Root<'a>,
+    generation: Generation,
+    region: &'a [u8],
+    /// Where the FlatBuffer begins in the file: 0 but for generation 0.
+    begin: u64,
+    area: SegmentArea,
+    len: u64,
+    file: Option<&'a [u8]>,
+}
+
+/// A named tensor or blob of any generation.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    key: Option<&'a str>,
+    layout: Option<Layout<'a>>,
+    range: Result<Range<u64>>,
+}
+
+/// The shape of a tensor in a `.ptd`.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// What its elements are.
+    pub scalar_type: ScalarType,
+    /// One per dimension, outermost first.
+    pub sizes: Option<Vector<'a, i32>>,
+    /// A permutation of the dimensions, outermost in memory first.
+    pub dim_order: Option<Vector<'a, u8>>,
+}
+
+impl<'a> Ptd<'a> {
+    /// Proves a whole file, with the limits for files of strangers.
+    ///
+    /// # Errors
+    ///
+    /// The first place that breaks a rule of the structure.
+    pub fn read(bytes: &'a [u8]) -> Result<Self> {
+        Self::read_with(bytes, &Limits::UNTRUSTED)
+    }
+
+    /// Proves a whole file.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_with(bytes: &'a [u8], limits: &Limits) -> Result<Self> {
+        let len = wide(bytes.len());
+        let head = Head::read(bytes, len)?;
+        let Head::Ptd(header, whole) = head else {
+            return Err(Error::new(ErrorKind::OtherFormat { neighbour: Neighbour::Pte }, 0));
+        };
+        let extents = head.extents(len)?;
+        let ptd = Self::prove(header, whole, extents.slice(bytes), len, limits)?;
+        Ok(Self { file: Some(bytes), ..ptd })
+    }
+
+    /// Proves the FlatBuffers part `region` of a file of `len` bytes; `whole` if it is a FlatBuffer
+    /// of its own behind the header (generation 0).
+    pub(crate) fn prove(
+        header: FlatTensorHeader,
+        whole: bool,
+        region: &'a [u8],
+        len: u64,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let extents = Head::Ptd(header, whole).extents(len)?;
+        let (begin, area) = (extents.region.start, extents.segments);
+        let (root, generation) = generation::tell(region, whole, limits)
+            .map_err(|error| error.within(Step::Field("flat_tensor")).shifted(begin))?;
+        let ptd = Self { header, root, generation, region, begin, area, len, file: None };
+        for nth in 0..ptd.segment_count() {
+            ptd.segment_range(nth)?;
+        }
+        Ok(ptd)
+    }
+
+    /// The header.
+    pub fn header(&self) -> FlatTensorHeader {
+        self.header
+    }
+
+    /// The root table, in the fields of the file's own generation.
+    pub fn root(&self) -> Root<'a> {
+        self.root
+    }
+
+    /// Which of the incompatible layouts the file has.
+    pub fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// Bytes of the whole file.
+    pub fn file_len(&self) -> u64 {
+        self.len
+    }
+
+    /// The FlatBuffers part.
+    pub fn region(&self) -> &'a [u8] {
+        self.region
+    }
+
+    /// Where the FlatBuffers part begins in the file: 0 but for generation 0.
+    pub fn region_start(&self) -> u64 {
+        self.begin
+    }
+
+    /// Segments.
+    pub fn segment_count(&self) -> u32 {
+        let len = match self.root {
+            Root::Current(root) => root.segments().map(|segments| segments.len()),
+            Root::Legacy(root) => root.segments().map(|segments| segments.len()),
+        };
+        u32::try_from(len.unwrap_or_default()).unwrap_or(u32::MAX)
+    }
+
+    /// Where segment `index` lies in the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::SegmentIndex`] where there is no such segment.
+    pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
+        let segment = match self.root {
+            Root::Current(root) => root.segments().and_then(|segments| segments.raw(index)),
+            Root::Legacy(root) => root.segments().and_then(|segments| segments.raw(index)),
+        };
+        let Some(segment) = segment else {
+            let count = self.segment_count();
+            return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
+        };
+        // The table is the same in every generation.
+        let view = flat_tensor::view::DataSegment::from_raw(segment);
+        let (offset, size) = (view.offset(), view.size());
+        self.area.range(offset, size).ok_or_else(|| {
+            let kind = match self.area.base() {
+                0 => ErrorKind::SegmentWithoutBase { size },
+                _ => ErrorKind::SegmentOutOfBounds { offset, size, limit: self.area.size() },
+            };
+            Error::new(kind, self.begin.saturating_add(segment.pos().into()))
+                .within(Step::Index(index))
+                .within(Step::Field("segments"))
+                .within(Step::Field("flat_tensor"))
+        })
+    }
+
+    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffers part
+    /// was read.
+    pub fn bytes(&self, range: Range<u64>) -> Option<&'a [u8]> {
+        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+        self.file?.get(range)
+    }
+
+    /// Every tensor and blob, in the order of the file; in old generations tensors first.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
+        let (named, tensors, blobs) = match self.root {
+            Root::Current(root) => (root.named_data(), None, None),
+            Root::Legacy(root) => (None, root.tensors(), root.named_data()),
+        };
+        let named = named.into_iter().flatten().map(|named| self.named(named));
+        let tensors = tensors.into_iter().flatten().map(|tensor| self.tensor(tensor));
+        let blobs = blobs.into_iter().flatten().map(|blob| self.blob(blob));
+        named.chain(tensors).chain(blobs)
+    }
+
+    fn named(&self, named: flat_tensor::view::NamedData<'a>) -> Entry<'a> {
+        let layout = named.tensor_layout().map(|layout| Layout {
+            scalar_type: layout.scalar_type(),
+            sizes: layout.sizes(),
+            dim_order: layout.dim_order(),
+        });
+        let range = self.segment_range(named.segment_index());
+        self.entry(named.key(), layout, range, named.raw())
+    }
+
+    fn blob(&self, blob: legacy::view::NamedData<'a>) -> Entry<'a> {
+        let range = self.segment_range(blob.segment_index());
+        self.entry(blob.key(), None, range, blob.raw())
+    }
+
+    fn tensor(&self, tensor: legacy::view::TensorMetadata<'a>) -> Entry<'a> {
+        let layout = Layout {
+            scalar_type: tensor.scalar_type(),
+            sizes: tensor.sizes(),
+            dim_order: tensor.dim_order(),
+        };
+        let range = self.segment_range(tensor.segment_index()).and_then(|segment| {
+            let size = layout.nbytes().ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))?;
+            subrange(&segment, tensor.offset(), size).ok_or_else(|| {
+                let end = tensor.offset().saturating_add(size);
+                let size = segment.end.saturating_sub(segment.start);
+                Error::new(ErrorKind::DataOutOfBounds { end, size }, 0)
+            })
+        });
+        self.entry(tensor.fully_qualified_name(), Some(layout), range, tensor.raw())
+    }
+
+    fn entry(
+        &self,
+        key: Option<&'a str>,
+        layout: Option<Layout<'a>>,
+        range: Result<Range<u64>>,
+        raw: Raw<'a>,
+    ) -> Entry<'a> {
+        let at = self.begin.saturating_add(raw.pos().into());
+        Entry { key, layout, range: range.map_err(|error| error.at(at)) }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Its name; absent only in damaged files.
+    pub fn key(&self) -> Option<&'a str> {
+        self.key
+    }
+
+    /// Its shape; an opaque blob has none.
+    pub fn layout(&self) -> Option<Layout<'a>> {
+        self.layout
+    }
+
+    /// Where its bytes lie in the file: for a blob and in generation 3 the whole segment.
+    ///
+    /// # Errors
+    ///
+    /// Where it names a segment, or a piece of one, that is not there.
+    pub fn range(&self) -> Result<Range<u64>> {
+        self.range.clone()
+    }
+}
+
+impl Layout<'_> {
+    /// Bytes of a dense tensor of this shape; `None` as for [`ScalarType::nbytes`].
+    pub fn nbytes(&self) -> Option<u64> {
+        self.scalar_type.nbytes(self.sizes.into_iter().flat_map(|sizes| sizes.iter()))
+    }
+}

@@ -1,0 +1,99 @@
+//! Which of the incompatible layouts of `FlatTensor` a file has (format.md §4.3).
+
+use core::fmt;
+
+use crate::error::{Error, ErrorKind, Result, Step};
+use crate::flat::desc::TableDesc;
+use crate::flat::view::Table;
+use crate::flat::walk;
+use crate::limits::Limits;
+use crate::schema::flat_tensor::{self, view};
+use crate::schema::flat_tensor_legacy as legacy;
+
+/// A layout of `.ptd` files. All of them carry the same identifier and version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Generation {
+    /// January 2025, never released: the header in front of a whole FlatBuffer.
+    Zero,
+    /// Until March 2025; also what the C++ writer of release 0.6 makes.
+    One,
+    /// Release 0.6.
+    Two,
+    /// Release 0.7 and later.
+    Three,
+}
+
+/// The root table in the fields of its generation.
+#[derive(Clone, Copy, Debug)]
+pub enum Root<'a> {
+    /// Generation 3.
+    Current(view::FlatTensor<'a>),
+    /// Generations 0 to 2.
+    Legacy(legacy::view::FlatTensor<'a>),
+}
+
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Zero => "generation 0 (January 2025, unreleased)",
+            Self::One => "generation 1 (before release 0.6, or its C++ writer)",
+            Self::Two => "generation 2 (release 0.6)",
+            Self::Three => "generation 3 (release 0.7 and later)",
+        })
+    }
+}
+
+/// Proves `region` as the generation that it has.
+///
+/// Every old writer stores the old field 3, `segments`, even where it is empty, and no current
+/// writer has a field 3: that decides. Trying one layout and falling back on the other would not
+/// do, since a genuine old file without tensors reads as a valid current one.
+pub(super) fn tell<'a>(
+    region: &'a [u8],
+    whole: bool,
+    limits: &Limits,
+) -> Result<(Root<'a>, Generation)> {
+    // Proven as a table of which no field is known: its vtable may be asked, its fields not.
+    let bare = walk::verify(region, &BARE, limits)?;
+    if bare.offset_of(OLD_SEGMENTS) == 0 && !whole {
+        let root = view::FlatTensor::from_raw(walk::verify(region, &CURRENT, limits)?);
+        version(root.version(), bare.pos())?;
+        if root.segments().is_none() || root.named_data().is_none() {
+            return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
+        }
+        return Ok((Root::Current(root), Generation::Three));
+    }
+    let root = legacy::view::FlatTensor::from_raw(walk::verify(region, &LEGACY, limits)?);
+    version(root.version(), bare.pos())?;
+    if root.segments().is_none() || root.tensors().is_none() {
+        return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
+    }
+    if let Ok(current) = walk::verify(region, &CURRENT, limits).map(view::FlatTensor::from_raw)
+        && current.named_data().is_some_and(|named| !named.is_empty())
+        && current.segments().is_some_and(|segments| !segments.is_empty())
+    {
+        return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
+    }
+    let generation = match root.named_data() {
+        _ if whole => Generation::Zero,
+        None => Generation::One,
+        Some(_) => Generation::Two,
+    };
+    Ok((Root::Legacy(root), generation))
+}
+
+fn version(version: u32, at: u32) -> Result<()> {
+    if version == 0 {
+        return Ok(());
+    }
+    let kind = ErrorKind::FlatTensorVersion { version };
+    Err(Error::new(kind, at.into()).within(Step::Field("version")))
+}
+
+static BARE: TableDesc = TableDesc::new("FlatTensor", &[], 1);
+use flat_tensor::desc::FlatTensor as CURRENT;
+use legacy::desc::FlatTensor as LEGACY;
+
+/// The slot of `segments` before release 0.7.
+const OLD_SEGMENTS: u16 = 3;

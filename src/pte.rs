@@ -1,0 +1,316 @@
+//! A `.pte`: a program, proven.
+
+use core::ops::Range;
+
+use crate::bytes::wide;
+use crate::error::{Error, ErrorKind, Result, Step};
+use crate::file::header::{ExtendedHeader, Extents, Head};
+use crate::file::segments::{SegmentArea, subrange};
+use crate::flat::view::{List, Table};
+use crate::flat::walk;
+use crate::limits::Limits;
+use crate::neighbour::Neighbour;
+use crate::schema::program::view::{
+    BackendDelegate, DataSegment, NamedData, Program, SubsegmentOffsets, Tensor,
+};
+use crate::schema::program::{DataLocation, TensorDataLocation, desc};
+
+/// A program whose structure is proven: from here on nothing of it can fail to be read.
+///
+/// Its FlatBuffers part was walked, and every segment lies in the file. What the values *mean*
+/// (indices, sizes, plans) is another question.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bytes = include_bytes!("../tests/data/pte/linear.pte");
+/// let pte = pte::Pte::read(bytes)?;
+/// for plan in pte.program().execution_plan().into_iter().flatten() {
+///     assert_eq!(plan.name(), Some("forward"));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pte<'a> {
+    header: Option<ExtendedHeader>,
+    program: Program<'a>,
+    region: &'a [u8],
+    area: SegmentArea,
+    len: u64,
+    /// The whole file, if it was read from a slice.
+    file: Option<&'a [u8]>,
+}
+
+/// Where the bytes of a tensor come from (format.md §6.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Storage<'a> {
+    /// Given when the program runs: an input, or a placeholder.
+    Unbound,
+    /// Bytes of this file that never change.
+    Constant(Range<u64>),
+    /// A place in an arena; the bytes that it starts with, if any, are copied from this file.
+    Planned {
+        /// Where the tensor is laid.
+        place: Arena,
+        /// The bytes it starts with.
+        initial: Option<Range<u64>>,
+    },
+    /// Bytes of a `.ptd`.
+    External {
+        /// The key there: the tensor's fully qualified name.
+        key: Option<&'a str>,
+        /// Where the bytes are copied to, for a tensor that changes.
+        place: Option<Arena>,
+    },
+}
+
+/// A place in an arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arena {
+    /// An index into `non_const_buffer_sizes`, from 1 on.
+    pub memory_id: u32,
+    /// In bytes.
+    pub offset: u64,
+}
+
+impl<'a> Pte<'a> {
+    /// Proves a whole file, with the limits for files of strangers.
+    ///
+    /// # Errors
+    ///
+    /// The first place that breaks a rule of the structure.
+    pub fn read(bytes: &'a [u8]) -> Result<Self> {
+        Self::read_with(bytes, &Limits::UNTRUSTED)
+    }
+
+    /// Proves a whole file.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_with(bytes: &'a [u8], limits: &Limits) -> Result<Self> {
+        let len = wide(bytes.len());
+        let head = Head::read(bytes, len)?;
+        let Head::Pte(header) = head else {
+            return Err(Error::new(ErrorKind::OtherFormat { neighbour: Neighbour::Ptd }, 0));
+        };
+        let extents = head.extents(len)?;
+        let pte = Self::prove(header, extents.slice(bytes), len, limits)?;
+        Ok(Self { file: Some(bytes), ..pte })
+    }
+
+    /// Proves the FlatBuffers part `region` of a file of `len` bytes.
+    pub(crate) fn prove(
+        header: Option<ExtendedHeader>,
+        region: &'a [u8],
+        len: u64,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let Extents { segments: area, .. } = Head::Pte(header).extents(len)?;
+        let root = walk::verify(region, &desc::Program, limits)
+            .map_err(|error| error.within(Step::Field("program")))?;
+        let program = Program::from_raw(root);
+        let pte = Self { header, program, region, area, len, file: None };
+        for (nth, _) in (0u32..).zip(pte.segments().into_iter().flatten()) {
+            pte.segment_range(nth)?;
+        }
+        Ok(pte)
+    }
+
+    /// The extended header; a program without segment data has none.
+    pub fn header(&self) -> Option<ExtendedHeader> {
+        self.header
+    }
+
+    /// The root table.
+    pub fn program(&self) -> Program<'a> {
+        self.program
+    }
+
+    /// Bytes of the whole file.
+    pub fn file_len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes of the FlatBuffers part: the file's first ones, headers included.
+    pub fn region(&self) -> &'a [u8] {
+        self.region
+    }
+
+    /// Where segment `index` lies in the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::SegmentIndex`] where there is no such segment.
+    pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
+        let segments = self.segments();
+        let count = segments.map_or(0, |segments| segments.len());
+        let Some(segment) = segments.and_then(|segments| segments.raw(index)) else {
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
+        };
+        let segment = DataSegment::from_raw(segment);
+        let (offset, size) = (segment.offset(), segment.size());
+        self.area.range(offset, size).ok_or_else(|| {
+            let kind = match self.area.base() {
+                0 => ErrorKind::SegmentWithoutBase { size },
+                _ => ErrorKind::SegmentOutOfBounds { offset, size, limit: self.area.size() },
+            };
+            Error::new(kind, segment.raw().pos().into())
+                .within(Step::Index(index))
+                .within(Step::Field("segments"))
+                .within(Step::Field("program"))
+        })
+    }
+
+    /// The bytes of segment `index`; `None` where there is no such segment, or where only the
+    /// FlatBuffers part was read.
+    pub fn segment(&self, index: u32) -> Option<&'a [u8]> {
+        self.bytes(self.segment_range(index).ok()?)
+    }
+
+    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffers part
+    /// was read and they lie outside of it.
+    pub fn bytes(&self, range: Range<u64>) -> Option<&'a [u8]> {
+        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+        self.file.unwrap_or(self.region).get(range)
+    }
+
+    /// Where the bytes of `tensor` come from.
+    ///
+    /// # Errors
+    ///
+    /// Where it names a constant, a segment or a piece of one that is not there, or where its size
+    /// cannot be computed.
+    pub fn storage(&self, tensor: Tensor<'a>) -> Result<Storage<'a>> {
+        let place = tensor.allocation_info().map(|info| Arena {
+            memory_id: info.memory_id(),
+            offset: u64::from(info.memory_offset_high()) << 32
+                | u64::from(info.memory_offset_low()),
+        });
+        if let Some(extra) = tensor.extra_tensor_info()
+            && extra.location() == TensorDataLocation::EXTERNAL
+        {
+            return Ok(Storage::External { key: extra.fully_qualified_name(), place });
+        }
+        match (tensor.data_buffer_idx(), place) {
+            (0, None) => Ok(Storage::Unbound),
+            (0, Some(place)) => Ok(Storage::Planned { place, initial: None }),
+            (index, None) => self.constant(index, nbytes(tensor)?).map(Storage::Constant),
+            (index, Some(place)) => {
+                let initial = Some(self.mutable(index, nbytes(tensor)?)?);
+                Ok(Storage::Planned { place, initial })
+            }
+        }
+    }
+
+    /// Where the payload of `delegate` lies in the file; `None` if it names none.
+    ///
+    /// # Errors
+    ///
+    /// Where it names a segment or inline data that is not there.
+    pub fn delegate_range(&self, delegate: BackendDelegate<'a>) -> Result<Option<Range<u64>>> {
+        let Some(processed) = delegate.processed() else { return Ok(None) };
+        let (at, index) = (u64::from(processed.raw().pos()), processed.index());
+        match processed.location() {
+            DataLocation::SEGMENT => self.segment_range(index).map(Some).map_err(|e| e.at(at)),
+            DataLocation::INLINE => {
+                let blobs = self.program.backend_delegate_data();
+                let Some(blob) = blobs.and_then(|blobs| blobs.get(crate::bytes::index(index)))
+                else {
+                    let count = blobs.map_or(0, |blobs| blobs.len());
+                    let count = u32::try_from(count).unwrap_or(u32::MAX);
+                    return Err(Error::new(ErrorKind::DelegateDataIndex { index, count }, at));
+                };
+                Ok(blob.data().map(|data| file_range(data.pos(), data.bytes())))
+            }
+            DataLocation(location) => Err(Error::new(ErrorKind::DelegateLocation { location }, at)),
+        }
+    }
+
+    /// Every named blob, and where it lies in the file.
+    pub fn named_data(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (Option<&'a str>, Result<Range<u64>>)> {
+        let entries = self.program.named_data();
+        (0..entries.map_or(0, |entries| entries.len())).map(move |nth| {
+            let entry: Option<NamedData<'a>> = entries.and_then(|entries| entries.get(nth));
+            let index = entry.map_or(u32::MAX, NamedData::segment_index);
+            let at = entry.map_or(0, |entry| entry.raw().pos());
+            (entry.and_then(NamedData::key), self.segment_range(index).map_err(|e| e.at(at.into())))
+        })
+    }
+
+    fn segments(&self) -> Option<List<'a, DataSegment<'a>>> {
+        self.program.segments()
+    }
+
+    /// The constant of that number: in its segment, or in old files inside the FlatBuffers part.
+    fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
+        match self.program.constant_segment() {
+            Some(pieces) if pieces.offsets().is_some_and(|offsets| !offsets.is_empty()) => {
+                self.piece(pieces, index, size)
+            }
+            _ => self.constant_in_buffer(index, size),
+        }
+    }
+
+    fn constant_in_buffer(&self, index: u32, size: u64) -> Result<Range<u64>> {
+        let buffers = self.program.constant_buffer();
+        let Some(buffer) = buffers.and_then(|buffers| buffers.get(crate::bytes::index(index)))
+        else {
+            let count = buffers.map_or(0, |buffers| buffers.len());
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            let at = self.program.raw().pos();
+            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
+        };
+        let whole = buffer.storage().map_or(0..0, |data| file_range(data.pos(), data.bytes()));
+        subrange(&whole, 0, size).ok_or_else(|| out_of_bounds(0, size, &whole, buffer.raw().pos()))
+    }
+
+    /// The initial data of that number. Runtimes use the first table whatever the tensor says.
+    fn mutable(&self, index: u32, size: u64) -> Result<Range<u64>> {
+        match self.program.mutable_data_segments().and_then(|all| all.get(0)) {
+            Some(pieces) => self.piece(pieces, index, size),
+            None => {
+                let at = self.program.raw().pos();
+                Err(Error::new(ErrorKind::ConstantIndex { index, count: 0 }, at.into()))
+            }
+        }
+    }
+
+    fn piece(&self, pieces: SubsegmentOffsets<'a>, index: u32, size: u64) -> Result<Range<u64>> {
+        let at = pieces.raw().pos();
+        let offsets = pieces.offsets();
+        let Some(offset) = offsets.and_then(|offsets| offsets.get(crate::bytes::index(index)))
+        else {
+            let count = offsets.map_or(0, |offsets| offsets.len());
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
+        };
+        let segment = self.segment_range(pieces.segment_index()).map_err(|e| e.at(at.into()))?;
+        subrange(&segment, offset, size).ok_or_else(|| out_of_bounds(offset, size, &segment, at))
+    }
+}
+
+/// Bytes of a tensor whose sizes are what its elements fill.
+fn nbytes(tensor: Tensor<'_>) -> Result<u64> {
+    let sizes = tensor.sizes().into_iter().flat_map(|sizes| sizes.iter());
+    tensor
+        .scalar_type()
+        .nbytes(sizes)
+        .ok_or_else(|| Error::new(ErrorKind::TensorSize {}, tensor.raw().pos().into()))
+}
+
+fn out_of_bounds(offset: u64, size: u64, whole: &Range<u64>, at: u32) -> Error {
+    let end = offset.saturating_add(size);
+    let size = whole.end.saturating_sub(whole.start);
+    Error::new(ErrorKind::DataOutOfBounds { end, size }, at.into())
+}
+
+/// A vector of the FlatBuffers part as a range of the file, at whose start that part is.
+fn file_range(pos: u32, bytes: &[u8]) -> Range<u64> {
+    let begin = u64::from(pos);
+    begin..begin.saturating_add(wide(bytes.len()))
+}

@@ -1,0 +1,6 @@
+//! Declarations only: the tables of both file formats, in the order of upstream's schema files.
+
+pub mod flat_tensor;
+pub mod flat_tensor_legacy;
+pub mod program;
+pub mod scalar;

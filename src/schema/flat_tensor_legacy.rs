@@ -1,0 +1,53 @@
+//! `flat_tensor.fbs` as it was before release 0.7 (generations 0 to 2, format.md §4.1).
+//!
+//! Release 0.7 gave slots 1 and 2 of the root other meanings and kept the identifier: the one
+//! break of upstream's own rules. How the two are told apart stands in `ptd/generation.rs`.
+
+use crate::flat::schema;
+use crate::schema::scalar::ScalarType;
+
+schema! {
+    root FlatTensor b"FT01" "ptd" "flat_tensor";
+
+    enums:
+
+    unions:
+
+    tables:
+
+    /// A tensor with its shape, and where it lies in its segment.
+    table TensorMetadata {
+        0 fully_qualified_name: &str => 0.5,
+        1 scalar_type: ScalarType = ScalarType::BYTE => 0.5,
+        /// `dim_sizes` in 0.5.
+        2 sizes: [i32] => 0.5,
+        3 dim_order: [u8] => 0.5,
+        4 segment_index: u32 = 0 => 0.5,
+        /// Counted from the segment's start.
+        5 offset: u64 = 0 => 0.5,
+    }
+
+    /// Bytes behind the FlatBuffers part.
+    table DataSegment {
+        /// Counted from segment_base_offset.
+        0 offset: u64 = 0 => 0.5,
+        1 size: u64 = 0 => 0.5,
+    }
+
+    /// A segment with a name.
+    table NamedData {
+        0 key: &str => 0.6,
+        1 segment_index: u32 = 0 => 0.6,
+    }
+
+    /// The root of an old `.ptd`.
+    table FlatTensor {
+        /// Always 0 so far.
+        0 version: u32 = 0 => 0.5,
+        /// What tensors and segments are aligned to.
+        1 tensor_alignment: u32 = 0 => 0.5,
+        2 tensors: [&TensorMetadata] => 0.5,
+        3 segments: [&DataSegment] => 0.5,
+        4 named_data: [&NamedData] => 0.6,
+    }
+}

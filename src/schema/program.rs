@@ -1,0 +1,363 @@
+//! `schema/program.fbs`: what a `.pte` holds (format.md §3).
+//!
+//! As upstream has it at commit `cff6f4dd` (2026-08-22, release 1.5). Slots were only ever
+//! appended, so this one declaration decodes every release from 0.1 on.
+
+use crate::flat::schema;
+use crate::schema::scalar::ScalarType;
+
+schema! {
+    root Program b"ET12" "pte" "executorch_flatbuffer";
+
+    enums:
+
+    /// Whether a tensor's sizes may change when the program runs.
+    enum TensorShapeDynamism: i8 {
+        /// They are fixed.
+        STATIC = 0,
+        /// They are upper bounds.
+        DYNAMIC_BOUND = 1,
+        /// They are not known; the portable runtime refuses such a tensor.
+        DYNAMIC_UNBOUND = 2
+    }
+
+    /// Where a tensor's initial data is.
+    enum TensorDataLocation: i8 {
+        /// In this file.
+        SEGMENT = 0,
+        /// In a `.ptd`, under the tensor's fully qualified name.
+        EXTERNAL = 1
+    }
+
+    /// Which kind of device a tensor or an arena belongs to.
+    enum DeviceType: i8 {
+        /// The host.
+        CPU = 0,
+        /// A CUDA device.
+        CUDA = 1
+    }
+
+    /// Where a delegate's payload is.
+    enum DataLocation: i8 {
+        /// In `Program.backend_delegate_data`.
+        INLINE = 0,
+        /// In `Program.segments`.
+        SEGMENT = 1
+    }
+
+    unions:
+
+    /// What a value of a plan can be.
+    union KernelTypes {
+        /// Nothing: Python's None.
+        1 Null,
+        /// A number.
+        2 Int,
+        /// A truth value.
+        3 Bool,
+        /// A number.
+        4 Double,
+        /// A tensor.
+        5 Tensor,
+        /// A text.
+        6 String,
+        /// Indices of Int values.
+        7 IntList,
+        /// Numbers.
+        8 DoubleList,
+        /// Truth values.
+        9 BoolList,
+        /// Indices of Tensor values.
+        10 TensorList,
+        /// Indices of Tensor values, −1 for none.
+        11 OptionalTensorList
+    }
+
+    /// What an instruction does.
+    union InstructionArguments {
+        /// Runs an operator.
+        1 KernelCall,
+        /// Runs a delegate.
+        2 DelegateCall,
+        /// Copies a value.
+        3 MoveCall,
+        /// Goes elsewhere unless a value is true.
+        4 JumpFalseCall,
+        /// Drops a tensor's memory.
+        5 FreeCall
+    }
+
+    tables:
+
+    /// The pytree specs of a method's inputs and outputs, opaque here.
+    table ContainerMetadata {
+        0 encoded_inp_str: &str,
+        1 encoded_out_str: &str,
+    }
+
+    /// None, as a value.
+    table Null {}
+
+    /// Where a planned tensor lies in its arena.
+    table AllocationDetails {
+        /// The arena: an index into `ExecutionPlan.non_const_buffer_sizes`, from 1 on.
+        0 memory_id: u32 = 0,
+        /// The lower half of the byte offset; `memory_offset` before 0.2.
+        1 memory_offset_low: u32 = 0,
+        /// The upper half of the byte offset.
+        2 memory_offset_high: u32 = 0 => 0.2,
+    }
+
+    /// What few tensors need.
+    table ExtraTensorInfo {
+        /// Which of `Program.mutable_data_segments`; runtimes ignore it and use the first.
+        0 mutable_data_segments_idx: u64 = 0 => 0.4,
+        /// The name of the parameter or buffer; the key of an EXTERNAL tensor.
+        1 fully_qualified_name: &str => 0.4,
+        2 location: TensorDataLocation = TensorDataLocation::SEGMENT => 0.5,
+        3 device_type: DeviceType = DeviceType::CPU => 1.3,
+        4 device_index: i8 = 0 => 1.3,
+    }
+
+    /// A value with a shape: constant, planned, or bound when the program runs.
+    table Tensor {
+        0 scalar_type: ScalarType = ScalarType::BYTE,
+        /// In elements; the runtime takes only 0.
+        1 storage_offset: i32 = 0,
+        /// One per dimension, outermost first.
+        2 sizes: [i32],
+        /// A permutation of the dimensions, outermost in memory first.
+        3 dim_order: [u8],
+        4 requires_grad: bool = false,
+        /// Which constant or mutable data; 0 for none. `constant_buffer_idx` before 0.4.
+        5 data_buffer_idx: u32 = 0,
+        /// Absent for constants and for what is bound when the program runs.
+        6 allocation_info: &AllocationDetails,
+        /// Always 0, for strided.
+        7 layout: i8 = 0,
+        8 shape_dynamism: TensorShapeDynamism = TensorShapeDynamism::STATIC,
+        9 extra_tensor_info: &ExtraTensorInfo => 0.4,
+    }
+
+    /// A whole number, as a value.
+    table Int {
+        0 int_val: i64 = 0,
+    }
+
+    /// A truth value.
+    table Bool {
+        0 bool_val: bool = false,
+    }
+
+    /// A floating-point number, as a value.
+    table Double {
+        0 double_val: f64 = 0.0,
+    }
+
+    /// A text, as a value.
+    table String {
+        0 string_val: &str,
+    }
+
+    /// A list of whole numbers, by reference.
+    table IntList {
+        /// Indices of values of the plan, not literals.
+        0 items: [i64],
+    }
+
+    /// A list of numbers.
+    table DoubleList {
+        0 items: [f64],
+    }
+
+    /// A list of truth values.
+    table BoolList {
+        0 items: [bool],
+    }
+
+    /// A list of tensors, by reference.
+    table TensorList {
+        /// Indices of values of the plan.
+        0 items: [i32],
+    }
+
+    /// A list of tensors or nothing, by reference.
+    table OptionalTensorList {
+        /// Indices of values of the plan, −1 for none.
+        0 items: [i32],
+    }
+
+    /// A value of a plan.
+    table EValue {
+        0 val: @KernelTypes,
+    }
+
+    /// An operator by name.
+    table Operator {
+        /// Such as `aten::add`.
+        0 name: &str,
+        /// Such as `out`; often empty.
+        1 overload: &str,
+    }
+
+    /// Runs an operator.
+    table KernelCall {
+        /// Which of `ExecutionPlan.operators`.
+        0 op_index: i32 = 0,
+        /// Indices of values: the schema's arguments, then the outputs, then the results again.
+        1 args: [i32],
+    }
+
+    /// Runs a delegate.
+    table DelegateCall {
+        /// Which of `ExecutionPlan.delegates`.
+        0 delegate_index: i32 = 0,
+        /// Indices of values: inputs, then outputs.
+        1 args: [i32],
+    }
+
+    /// Copies a value onto another.
+    table MoveCall {
+        0 move_from: i32 = 0,
+        1 move_to: i32 = 0,
+    }
+
+    /// Goes elsewhere unless a value is true.
+    table JumpFalseCall {
+        /// A Bool value, or a tensor of them.
+        0 cond_value_index: i32 = 0,
+        /// An instruction of the same chain, by its index; one past the last ends the chain.
+        1 destination_instruction: i32 = 0,
+    }
+
+    /// Drops a tensor's memory.
+    table FreeCall {
+        0 value_index: i32 = 0,
+    }
+
+    /// One step of a chain.
+    table Instruction {
+        0 instr_args: @InstructionArguments,
+    }
+
+    /// A frame of a Python stack trace.
+    table Frame {
+        0 filename: &str,
+        1 lineno: i32 = 0,
+        2 name: &str,
+        3 context: &str,
+    }
+
+    /// The stack trace of one instruction.
+    table FrameList {
+        0 items: [&Frame],
+    }
+
+    /// Where a delegate's payload is.
+    table BackendDelegateDataReference {
+        0 location: DataLocation = DataLocation::INLINE,
+        /// Which of `Program.backend_delegate_data` or `Program.segments`.
+        1 index: u32 = 0,
+    }
+
+    /// An option that was given to a backend.
+    table CompileSpec {
+        0 key: &str,
+        /// Opaque.
+        1 value: [u8],
+    }
+
+    /// A part of a method that a backend runs.
+    table BackendDelegate {
+        /// The backend's name, such as `XnnpackBackend`.
+        0 id: &str,
+        1 processed: &BackendDelegateDataReference,
+        2 compile_specs: [&CompileSpec],
+    }
+
+    /// A list of instructions; every writer makes exactly one for a plan.
+    table Chain {
+        /// Written empty, ignored by runtimes.
+        0 inputs: [i32],
+        /// Written empty, ignored by runtimes.
+        1 outputs: [i32],
+        2 instructions: [&Instruction],
+        /// One for each instruction, if any.
+        3 stacktrace: [&FrameList],
+    }
+
+    /// A method.
+    table ExecutionPlan {
+        0 name: &str,
+        1 container_meta_type: &ContainerMetadata,
+        2 values: [&EValue],
+        /// Indices of values.
+        3 inputs: [i32],
+        /// Indices of values.
+        4 outputs: [i32],
+        5 chains: [&Chain],
+        6 operators: [&Operator],
+        7 delegates: [&BackendDelegate],
+        /// Bytes of each arena; the first is reserved and 0.
+        8 non_const_buffer_sizes: [i64],
+        /// The arenas that are not on the CPU.
+        9 non_const_buffer_device: [&NonConstBufferDevice] => 1.3,
+    }
+
+    /// Where an arena is.
+    table NonConstBufferDevice {
+        /// An index into `non_const_buffer_sizes`.
+        0 buffer_idx: i32 = 0 => 1.3,
+        1 device_type: DeviceType = DeviceType::CPU => 1.3,
+        2 device_index: i8 = 0 => 1.3,
+    }
+
+    /// A constant inside the FlatBuffers part.
+    table Buffer {
+        0 storage: [u8 align 16],
+    }
+
+    /// A delegate's payload inside the FlatBuffers part.
+    table BackendDelegateInlineData {
+        0 data: [u8 align 16],
+    }
+
+    /// Bytes behind the FlatBuffers part.
+    table DataSegment {
+        /// Counted from segment_base_offset.
+        0 offset: u64 = 0,
+        1 size: u64 = 0,
+    }
+
+    /// Pieces of a segment.
+    table SubsegmentOffsets {
+        0 segment_index: u32 = 0 => 0.2,
+        /// Counted from the segment's start; index 0 is reserved.
+        1 offsets: [u64] => 0.2,
+    }
+
+    /// A segment with a name.
+    table NamedData {
+        0 key: &str => 0.6,
+        1 segment_index: u32 = 0 => 0.6,
+    }
+
+    /// The root of a `.pte`.
+    table Program {
+        /// Always 0 so far.
+        0 version: u32 = 0,
+        /// The methods.
+        1 execution_plan: [&ExecutionPlan],
+        /// Constants of old files; superseded by `constant_segment` and written empty since 0.4.
+        2 constant_buffer: [&Buffer],
+        /// Delegates' payloads, shared by all methods.
+        3 backend_delegate_data: [&BackendDelegateInlineData],
+        4 segments: [&DataSegment],
+        /// Where each constant lies in its segment.
+        5 constant_segment: &SubsegmentOffsets => 0.2,
+        /// Initial data of what the program changes; in practice one.
+        6 mutable_data_segments: [&SubsegmentOffsets] => 0.4,
+        /// Blobs for backends.
+        7 named_data: [&NamedData] => 0.6,
+    }
+}

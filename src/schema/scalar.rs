@@ -1,0 +1,131 @@
+//! `schema/scalar_type.fbs`: the dtypes, shared by both formats (format.md §5).
+
+use crate::flat::schema;
+
+schema! {
+    enums:
+
+    /// What a tensor's elements are: upstream's `ScalarType`.
+    ///
+    /// Codes 8 to 10 and 18 to 21 have no name in the schema; the runtime accepts them all the
+    /// same, see [`ScalarType::runtime_name`].
+    enum ScalarType: i8 {
+        /// uint8.
+        BYTE = 0,
+        /// int8.
+        CHAR = 1,
+        /// int16.
+        SHORT = 2,
+        /// int32.
+        INT = 3,
+        /// int64.
+        LONG = 4,
+        /// float16.
+        HALF = 5 => 0.2,
+        /// float32.
+        FLOAT = 6,
+        /// float64.
+        DOUBLE = 7,
+        /// One byte each.
+        BOOL = 11,
+        /// Quantized int8.
+        QINT8 = 12,
+        /// Quantized uint8.
+        QUINT8 = 13,
+        /// Quantized int32.
+        QINT32 = 14,
+        /// Two values of 4 bits.
+        QUINT4X2 = 16,
+        /// Four values of 2 bits.
+        QUINT2X4 = 17,
+        /// 16 bits without a meaning.
+        BITS16 = 22 => 0.5,
+        /// 8-bit float: 5 exponent bits, 2 of mantissa.
+        FLOAT8E5M2 = 23 => 0.5,
+        /// 8-bit float: 4 exponent bits, 3 of mantissa, no infinities.
+        FLOAT8E4M3FN = 24 => 0.5,
+        /// As FLOAT8E5M2, with no infinities and no negative zero.
+        FLOAT8E5M2FNUZ = 25 => 0.5,
+        /// As FLOAT8E4M3FN, with no negative zero.
+        FLOAT8E4M3FNUZ = 26 => 0.5,
+        /// uint16.
+        UINT16 = 27 => 0.5,
+        /// uint32.
+        UINT32 = 28 => 0.5,
+        /// uint64.
+        UINT64 = 29 => 0.5,
+        /// bfloat16; the runtime knew it before the schema did.
+        BFLOAT16 = 15 => 1.2
+    }
+
+    unions:
+
+    tables:
+}
+
+impl ScalarType {
+    /// The runtime's name (`runtime/core/portable_type/scalar_type.h`); `None` for a code that the
+    /// runtime refuses.
+    pub fn runtime_name(self) -> Option<&'static str> {
+        self.runtime().map(|(name, _)| name)
+    }
+
+    /// Bytes of an element as ExecuTorch counts them (`elementSize`): packed types count one byte
+    /// for each *element*. `None` for a code that the runtime refuses.
+    pub fn element_size(self) -> Option<u64> {
+        self.runtime().map(|(_, size)| size)
+    }
+
+    fn runtime(self) -> Option<(&'static str, u64)> {
+        Some(match self.0 {
+            0 => ("Byte", 1),
+            1 => ("Char", 1),
+            2 => ("Short", 2),
+            3 => ("Int", 4),
+            4 => ("Long", 8),
+            5 => ("Half", 2),
+            6 => ("Float", 4),
+            7 => ("Double", 8),
+            8 => ("ComplexHalf", 4),
+            9 => ("ComplexFloat", 8),
+            10 => ("ComplexDouble", 16),
+            11 => ("Bool", 1),
+            12 => ("QInt8", 1),
+            13 => ("QUInt8", 1),
+            14 => ("QInt32", 4),
+            15 => ("BFloat16", 2),
+            16 => ("QUInt4x2", 1),
+            17 => ("QUInt2x4", 1),
+            18 => ("Bits1x8", 1),
+            19 => ("Bits2x4", 1),
+            20 => ("Bits4x2", 1),
+            21 => ("Bits8", 1),
+            22 => ("Bits16", 2),
+            23 => ("Float8_e5m2", 1),
+            24 => ("Float8_e4m3fn", 1),
+            25 => ("Float8_e5m2fnuz", 1),
+            26 => ("Float8_e4m3fnuz", 1),
+            27 => ("UInt16", 2),
+            28 => ("UInt32", 4),
+            29 => ("UInt64", 8),
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a dense tensor of these sizes: the product of the sizes times
+    /// [`element_size`](Self::element_size).
+    ///
+    /// `None` if a size is negative, the dtype is unknown, or the product overflows 64 bits.
+    pub fn nbytes(self, sizes: impl IntoIterator<Item = i32>) -> Option<u64> {
+        let mut total = self.element_size()?;
+        let mut empty = false;
+        for size in sizes {
+            let size = u64::try_from(size).ok()?;
+            empty |= size == 0;
+            // The runtime multiplies in order: a product that overflows is refused even where a
+            // later size is 0. Counting on with 1 keeps the zero from hiding it here too.
+            total = total.checked_mul(size.max(1))?;
+        }
+        Some(if empty { 0 } else { total })
+    }
+}
