@@ -5,7 +5,9 @@ pub mod header;
 pub(crate) mod segments;
 pub(crate) mod source;
 
+use crate::bytes::wide;
 use crate::error::Result;
+use crate::limits::HEAD;
 use header::Head;
 
 /// The two kinds of files.
@@ -17,13 +19,14 @@ pub enum Kind {
     Ptd,
 }
 
-/// Tells the kind of a file from its first bytes; 64 are enough.
+/// Tells the kind of a file from its first 64 bytes, or from all of a shorter one.
 ///
 /// # Errors
 ///
 /// Where they are those of another kind of file, named in the error, or of an unknown version.
 pub fn sniff(head: &[u8]) -> Result<Kind> {
-    Ok(match Head::read(head, u64::MAX)? {
+    let len = if head.len() < HEAD { wide(head.len()) } else { u64::MAX };
+    Ok(match Head::read(head, len)? {
         Head::Pte(_) => Kind::Pte,
         Head::Ptd(..) => Kind::Ptd,
     })

@@ -1,23 +1,81 @@
-#![doc = "pte"]
-#![no_std]
-extern crate alloc;
-#[cfg(feature = "std")]
-extern crate std;
+//! Reads, judges and (in time) writes ExecuTorch's two file formats: `.pte`, a program, and
+//! `.ptd`, named tensors and blobs. Files may come from strangers: no input panics, hangs or eats
+//! memory, and whatever is wrong is named with its offset, its path and what to do.
+//!
+//! ```
+//! use pte::schema::program::view::KernelTypes;
+//!
+//! # fn main() -> pte::Result<()> {
+//! # let bytes = include_bytes!("../tests/data/pte/linear.pte");
+//! let pte = pte::Pte::read(bytes)?; // the structure is proven: from here nothing can fail
+//! for plan in pte.program().execution_plan().into_iter().flatten() {
+//!     for value in plan.values().into_iter().flatten() {
+//!         if let Some(KernelTypes::Tensor(tensor)) = value.val() {
+//!             println!("{:?} {:?}", tensor.scalar_type(), tensor.sizes());
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Bytes become a proven type once: [`Pte`] or [`Ptd`]. Views of their tables are `Copy` and
+//! total; an `Option` is there only where the file may really leave something out. A file on disk
+//! is opened by ranges through [`Opened`], so that a large one costs what its FlatBuffers part
+//! costs. Every FlatBuffers table is declared once, in [`schema`]; the verifier, the views, the
+//! JSON form and the `.fbs` text all read that declaration.
+//!
+//! # Features
+//!
+//! Without features the library needs `alloc` alone. `std` reads files by ranges; `cli`, on by
+//! default, is the command, so a library user takes `default-features = false`.
 
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+// The map, from the ground up: a file may use only what is listed above its own module, which
+// `tests/layers.rs` holds. (The blank lines keep the order from being sorted.)
+
+// Ground: knows nothing but bytes.
 mod bytes;
-pub mod check;
-mod error;
-pub mod file;
-pub mod flat;
+
 mod limits;
+
 mod neighbour;
-pub mod ptd;
-pub mod pte;
+
+mod error;
+
+// FlatBuffers: knows nothing of ExecuTorch.
+pub mod flat;
+
+// Declarations: the tables of both formats.
 pub mod schema;
 
+// The numbers inside a tensor's bytes.
+pub mod element;
+
+// Headers and segments.
+pub mod file;
+
+// The two formats, proven.
+pub mod pte;
+
+pub mod ptd;
+
+mod opened;
+
+// What is legal and still worth saying.
+pub mod check;
+
 pub use error::{Error, ErrorKind, Magic, Place, Result, Step};
-pub use file::source::{File, OpenError, Opened, PastEnd, Source};
+pub use file::source::{PastEnd, Source};
 pub use limits::Limits;
 pub use neighbour::Neighbour;
+pub use opened::{File, OpenError, Opened};
 pub use ptd::Ptd;
 pub use pte::Pte;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -112,7 +112,7 @@ impl<'a> Pte<'a> {
             .map_err(|error| error.within(Step::Field("program")))?;
         let program = Program::from_raw(root);
         let pte = Self { header, program, region, area, len, file: None };
-        for (nth, _) in (0u32..).zip(pte.segments().into_iter().flatten()) {
+        for nth in 0..pte.segment_count() {
             pte.segment_range(nth)?;
         }
         Ok(pte)
@@ -138,16 +138,20 @@ impl<'a> Pte<'a> {
         self.region
     }
 
+    /// Segments.
+    pub fn segment_count(&self) -> u32 {
+        let len = self.segments().map_or(0, |segments| segments.len());
+        u32::try_from(len).unwrap_or(u32::MAX)
+    }
+
     /// Where segment `index` lies in the file.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::SegmentIndex`] where there is no such segment.
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
-        let segments = self.segments();
-        let count = segments.map_or(0, |segments| segments.len());
-        let Some(segment) = segments.and_then(|segments| segments.raw(index)) else {
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let Some(segment) = self.segments().and_then(|segments| segments.raw(index)) else {
+            let count = self.segment_count();
             return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
         };
         let segment = DataSegment::from_raw(segment);

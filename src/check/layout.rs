@@ -4,6 +4,7 @@
 //! here is legal; some of it is in genuine files (format.md §7.8).
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Findings, Rule, Severity};
@@ -122,12 +123,7 @@ impl<'p> Pass<'p> {
         Self { out, path: alloc::vec![Step::Field(root)], begin, region, header, lowest: u64::MAX }
     }
 
-    fn find(
-        &mut self,
-        rule: &'static Rule,
-        pos: u32,
-        message: impl FnOnce() -> alloc::string::String,
-    ) {
+    fn find(&mut self, rule: &'static Rule, pos: u32, message: impl FnOnce() -> String) {
         let offset = self.begin.saturating_add(pos.into());
         self.out.find(rule, offset, &self.path, message);
     }

@@ -1,16 +1,8 @@
 //! Where bytes come from: a slice, or something that is read by ranges, such as a file.
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 
 use crate::bytes::wide;
-use crate::error::Error;
-use crate::file::header::Head;
-use crate::limits::{HEAD, Limits};
-use crate::ptd::Ptd;
-use crate::pte::Pte;
 
 /// Bytes that can be read by ranges: a file, a slice, a remote object.
 pub trait Source {
@@ -31,128 +23,6 @@ pub trait Source {
     /// Whatever the source finds; also where the bytes are not all there.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), Self::Error>;
 }
-
-/// A source with its FlatBuffers part in memory: the segments stay where they are until they are
-/// asked for.
-///
-/// ```
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let bytes: &[u8] = include_bytes!("../../tests/data/pte/linear.pte");
-/// let opened = pte::Opened::open(bytes, &pte::Limits::UNTRUSTED)?;
-/// let pte::File::Pte(program) = opened.file()? else { return Err("not a .pte".into()) };
-/// let constants = program.segment_range(0)?;
-/// assert_eq!(opened.read(constants.clone())?.len() as u64, constants.end - constants.start);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct Opened<S> {
-    source: S,
-    len: u64,
-    head: Head,
-    region: Vec<u8>,
-    limits: Limits,
-}
-
-/// A proven file of either kind.
-#[derive(Clone, Debug)]
-pub enum File<'a> {
-    /// A program.
-    Pte(Pte<'a>),
-    /// Named tensors and blobs.
-    Ptd(Ptd<'a>),
-}
-
-/// Why a source could not be opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OpenError<E> {
-    /// The bytes could not be read.
-    Source(E),
-    /// The bytes were refused.
-    Refused(Error),
-}
-
-impl<S: Source> Opened<S> {
-    /// Reads the head and the FlatBuffers part of `source`, and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError::Refused`] where the header or the file's length rules out that this is a
-    /// `.pte` or `.ptd`; [`OpenError::Source`] where reading fails.
-    pub fn open(source: S, limits: &Limits) -> Result<Self, OpenError<S::Error>> {
-        let len = source.len().map_err(OpenError::Source)?;
-        let mut head = [0; HEAD];
-        let seen = usize::try_from(len).map_or(HEAD, |len| len.min(HEAD));
-        let head = head.get_mut(..seen).unwrap_or_default();
-        source.read_at(0, head).map_err(OpenError::Source)?;
-        let head = Head::read(head, len)?;
-        let extents = head.extents(len)?;
-        extents.within(limits)?;
-        // The region lies in the file and within the limit: only now is it allocated.
-        let region = read_range(&source, extents.region)?;
-        Ok(Self { source, len, head, region, limits: *limits })
-    }
-
-    /// Proves the FlatBuffers part.
-    ///
-    /// # Errors
-    ///
-    /// The first place that breaks a rule of the structure.
-    pub fn file(&self) -> Result<File<'_>, Error> {
-        match self.head {
-            Head::Pte(header) => {
-                Pte::prove(header, &self.region, self.len, &self.limits).map(File::Pte)
-            }
-            Head::Ptd(header, whole) => {
-                Ptd::prove(header, whole, &self.region, self.len, &self.limits).map(File::Ptd)
-            }
-        }
-    }
-
-    /// How many bytes the file has.
-    pub fn file_len(&self) -> u64 {
-        self.len
-    }
-
-    /// Where the bytes come from.
-    pub fn source(&self) -> &S {
-        &self.source
-    }
-
-    /// The bytes of a range that this file's views gave.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError::Source`] where reading fails, as it does for a range past the end.
-    pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>, OpenError<S::Error>> {
-        let end = range.end.min(self.len);
-        read_range(&self.source, range.start.min(end)..end)
-    }
-}
-
-fn read_range<S: Source>(source: &S, range: Range<u64>) -> Result<Vec<u8>, OpenError<S::Error>> {
-    let size = range.end.saturating_sub(range.start);
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
-    source.read_at(range.start, &mut bytes).map_err(OpenError::Source)?;
-    Ok(bytes)
-}
-
-impl<E> From<Error> for OpenError<E> {
-    fn from(error: Error) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl<E: fmt::Display> fmt::Display for OpenError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(error) => error.fmt(f),
-            Self::Refused(error) => error.fmt(f),
-        }
-    }
-}
-
-impl<E: fmt::Debug + fmt::Display> core::error::Error for OpenError<E> {}
 
 /// A read past the end of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

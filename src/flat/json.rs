@@ -6,6 +6,8 @@
 
 use core::fmt::{self, Write};
 
+use alloc::string::String;
+
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
 use crate::flat::view::{List, Raw, Table};
 
@@ -30,7 +32,7 @@ pub struct Omitted {
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<alloc::string::String>>(
+pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     table: T,
     options: Options<B>,
     out: W,
@@ -47,7 +49,7 @@ struct Writer<W, B> {
     omitted: Omitted,
 }
 
-impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<alloc::string::String>> Writer<W, B> {
+impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     fn table(&mut self, raw: Raw<'a>, desc: &'static TableDesc) -> fmt::Result {
         self.out.write_char('{')?;
         self.level = self.level.saturating_add(1);

@@ -34,6 +34,8 @@ schema! {
         QUINT8 = 13,
         /// Quantized int32.
         QINT32 = 14,
+        /// bfloat16; the runtime knew it before the schema did.
+        BFLOAT16 = 15 => 1.2,
         /// Two values of 4 bits.
         QUINT4X2 = 16,
         /// Four values of 2 bits.
@@ -53,9 +55,7 @@ schema! {
         /// uint32.
         UINT32 = 28 => 0.5,
         /// uint64.
-        UINT64 = 29 => 0.5,
-        /// bfloat16; the runtime knew it before the schema did.
-        BFLOAT16 = 15 => 1.2
+        UINT64 = 29 => 0.5
     }
 
     unions:
@@ -67,47 +67,53 @@ impl ScalarType {
     /// The runtime's name (`runtime/core/portable_type/scalar_type.h`); `None` for a code that the
     /// runtime refuses.
     pub fn runtime_name(self) -> Option<&'static str> {
-        self.runtime().map(|(name, _)| name)
+        self.runtime().map(|(name, ..)| name)
+    }
+
+    /// PyTorch's name, such as `float32`; `None` for a code that the runtime refuses.
+    pub fn torch_name(self) -> Option<&'static str> {
+        self.runtime().map(|(_, name, _)| name)
     }
 
     /// Bytes of an element as ExecuTorch counts them (`elementSize`): packed types count one byte
     /// for each *element*. `None` for a code that the runtime refuses.
     pub fn element_size(self) -> Option<u64> {
-        self.runtime().map(|(_, size)| size)
+        self.runtime().map(|(.., size)| size)
     }
 
-    fn runtime(self) -> Option<(&'static str, u64)> {
+    /// The runtime's name, PyTorch's, and the element size.
+    fn runtime(self) -> Option<(&'static str, &'static str, u64)> {
         Some(match self.0 {
-            0 => ("Byte", 1),
-            1 => ("Char", 1),
-            2 => ("Short", 2),
-            3 => ("Int", 4),
-            4 => ("Long", 8),
-            5 => ("Half", 2),
-            6 => ("Float", 4),
-            7 => ("Double", 8),
-            8 => ("ComplexHalf", 4),
-            9 => ("ComplexFloat", 8),
-            10 => ("ComplexDouble", 16),
-            11 => ("Bool", 1),
-            12 => ("QInt8", 1),
-            13 => ("QUInt8", 1),
-            14 => ("QInt32", 4),
-            15 => ("BFloat16", 2),
-            16 => ("QUInt4x2", 1),
-            17 => ("QUInt2x4", 1),
-            18 => ("Bits1x8", 1),
-            19 => ("Bits2x4", 1),
-            20 => ("Bits4x2", 1),
-            21 => ("Bits8", 1),
-            22 => ("Bits16", 2),
-            23 => ("Float8_e5m2", 1),
-            24 => ("Float8_e4m3fn", 1),
-            25 => ("Float8_e5m2fnuz", 1),
-            26 => ("Float8_e4m3fnuz", 1),
-            27 => ("UInt16", 2),
-            28 => ("UInt32", 4),
-            29 => ("UInt64", 8),
+            0 => ("Byte", "uint8", 1),
+            1 => ("Char", "int8", 1),
+            2 => ("Short", "int16", 2),
+            3 => ("Int", "int32", 4),
+            4 => ("Long", "int64", 8),
+            5 => ("Half", "float16", 2),
+            6 => ("Float", "float32", 4),
+            7 => ("Double", "float64", 8),
+            8 => ("ComplexHalf", "complex32", 4),
+            9 => ("ComplexFloat", "complex64", 8),
+            10 => ("ComplexDouble", "complex128", 16),
+            11 => ("Bool", "bool", 1),
+            12 => ("QInt8", "qint8", 1),
+            13 => ("QUInt8", "quint8", 1),
+            14 => ("QInt32", "qint32", 4),
+            15 => ("BFloat16", "bfloat16", 2),
+            16 => ("QUInt4x2", "quint4x2", 1),
+            17 => ("QUInt2x4", "quint2x4", 1),
+            18 => ("Bits1x8", "bits1x8", 1),
+            19 => ("Bits2x4", "bits2x4", 1),
+            20 => ("Bits4x2", "bits4x2", 1),
+            21 => ("Bits8", "bits8", 1),
+            22 => ("Bits16", "bits16", 2),
+            23 => ("Float8_e5m2", "float8_e5m2", 1),
+            24 => ("Float8_e4m3fn", "float8_e4m3fn", 1),
+            25 => ("Float8_e5m2fnuz", "float8_e5m2fnuz", 1),
+            26 => ("Float8_e4m3fnuz", "float8_e4m3fnuz", 1),
+            27 => ("UInt16", "uint16", 2),
+            28 => ("UInt32", "uint32", 4),
+            29 => ("UInt64", "uint64", 8),
             _ => return None,
         })
     }

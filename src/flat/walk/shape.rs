@@ -88,7 +88,7 @@ impl Shape {
     }
 }
 
-/// Where the table at `pos`, of which 4 bytes are there, has its vtable.
+/// Where the table at `pos`, of which 4 bytes are there, has its vtable: 4 bytes are there too.
 #[inline]
 pub(super) fn vtable_of(buf: &[u8], pos: u32) -> Result<u32> {
     if pos & 3 != 0 {
@@ -96,8 +96,10 @@ pub(super) fn vtable_of(buf: &[u8], pos: u32) -> Result<u32> {
     }
     let back = i32_at(buf, pos).unwrap_or_default();
     let vtable = i64::from(pos).saturating_sub(back.into());
-    u32::try_from(vtable)
-        .map_err(|_| Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into()))
+    match u32::try_from(vtable) {
+        Ok(within) if u64::from(within).saturating_add(4) <= wide(buf.len()) => Ok(within),
+        _ => Err(Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into())),
+    }
 }
 
 /// Reads the vtable at `vtable` as one of `desc`.
@@ -108,10 +110,8 @@ fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc) -> Result<Shape> {
     if vtable & 1 != 0 {
         return refuse(ErrorKind::VtableMisaligned {});
     }
-    let (Some(len), Some(size)) = (u16_at(buf, vtable), u16_at(buf, vtable.saturating_add(2)))
-    else {
-        return refuse(ErrorKind::VtableOutOfBounds { vtable: vtable.into() });
-    };
+    let len = u16_at(buf, vtable).unwrap_or_default();
+    let size = u16_at(buf, vtable.saturating_add(2)).unwrap_or_default();
     if len < 4 || len & 1 != 0 {
         return refuse(ErrorKind::VtableLength { len });
     }
