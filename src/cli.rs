@@ -11,10 +11,16 @@ use pte::Limits;
 mod check;
 mod complete;
 mod dump;
+mod extract;
+mod facts;
+mod info;
 mod input;
 mod output;
 mod problem;
+mod rows;
 mod schema;
+mod tensors;
+mod text;
 
 use problem::Status;
 
@@ -121,8 +127,11 @@ enum Color {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Info(info::Info),
     Check(check::Check),
     Dump(dump::Dump),
+    Tensors(tensors::Tensors),
+    Extract(extract::Extract),
     Schema(schema::Schema),
     Completions(complete::Completions),
     Man(complete::Man),
@@ -149,13 +158,20 @@ impl Format {
     fn is_json(&self) -> bool {
         self.json || self.format == Shape::Json
     }
+
+    fn content(&self) -> output::Content {
+        if self.is_json() { output::Content::Plain } else { output::Content::Text }
+    }
 }
 
 impl Verb {
     fn run(&self, common: &Common) -> Status {
         let done = match self {
+            Self::Info(verb) => verb.run(common),
             Self::Check(verb) => verb.run(common),
             Self::Dump(verb) => verb.run(common),
+            Self::Tensors(verb) => verb.run(common),
+            Self::Extract(verb) => verb.run(common),
             Self::Schema(verb) => verb.run(common),
             Self::Completions(verb) => verb.run(common),
             Self::Man(verb) => verb.run(common),

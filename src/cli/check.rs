@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::input::{Input, name_of};
-use super::output::{Content, Output, formatted};
+use super::output::{Output, formatted};
 use super::problem::{DIM, ERROR, NOTE, Problem, Status, WARNING, printable};
 use super::{Common, Format};
 use pte::check::{Report, Severity};
@@ -76,7 +76,7 @@ impl Check {
         }
         let judged: Vec<_> = files.iter().map(|path| self.judge(path, common)).collect();
         let status = judged.iter().map(|file| file.status).max().unwrap_or(Status::Good);
-        let mut out = Output::beside(common.output.as_deref(), Content::Text, &files)?;
+        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &files)?;
         if self.format.is_json() {
             out.json(&Document { schema: "pte.check/1", files: judged })?;
             out.finish()?;

@@ -42,7 +42,7 @@ impl Completions {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "pte", &mut text);
-        let mut out = Output::open(common.output.as_deref(), Content::Text)?;
+        let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
         out.bytes(&text)?;
         out.finish()?;
         Ok(Status::Good)
@@ -70,7 +70,7 @@ impl Man {
         let mut text = Vec::new();
         let rendered = clap_mangen::Man::new(page).render(&mut text);
         rendered.map_err(|error| Problem::io("pte.1", error))?;
-        let mut out = Output::open(common.output.as_deref(), Content::Text)?;
+        let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
         out.bytes(&text)?;
         out.finish()?;
         Ok(Status::Good)

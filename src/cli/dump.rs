@@ -90,7 +90,7 @@ impl Dump {
             fs::create_dir_all(folder).map_err(|error| Problem::io(name, error))?;
         }
         let inputs = core::slice::from_ref(&self.file);
-        let mut out = Output::beside(common.output.as_deref(), Content::Text, inputs)?;
+        let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
         let mut problem = None;
         let blob = |bytes: &[u8]| self.blobs.show(bytes, &mut problem);
         let options = json::Options { pretty: !self.compact, blob };

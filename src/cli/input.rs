@@ -1,9 +1,12 @@
 //! Files that are given on the command line: by path, or `-` for standard input.
 
+use core::cell::Cell;
+use core::ops::Range;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::output::{Output, Progress};
 use super::problem::Problem;
 use pte::{Limits, Opened, Source};
 
@@ -12,6 +15,11 @@ use pte::{Limits, Opened, Source};
 pub(super) struct Input {
     pub(super) name: String,
     pub(super) opened: Opened<Bytes>,
+    /// Whether long work may show how far it is.
+    pub(super) progress: bool,
+    /// Bytes that may still be read: parts may overlap, and a small file may name a huge sum.
+    left: Cell<u64>,
+    budget: u64,
 }
 
 /// A file that is read by ranges, or a stream that was read whole.
@@ -27,12 +35,69 @@ impl Input {
         let name = name_of(path);
         let bytes = Bytes::open(path, &name, limits)?;
         let opened = Opened::open(bytes, limits).map_err(|error| Problem::open(&name, error))?;
-        Ok(Self { name, opened })
+        let budget = opened.file_len().saturating_mul(limits.amplification.into());
+        let budget = budget.saturating_add(CHUNK);
+        Ok(Self { name, opened, progress: false, left: Cell::new(budget), budget })
     }
 
     /// The bytes of a range that this file's views gave.
-    pub(super) fn read(&self, range: core::ops::Range<u64>) -> Result<Vec<u8>, Problem> {
+    pub(super) fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        self.spend(&range)?;
         self.opened.read(range).map_err(|error| Problem::open(&self.name, error))
+    }
+
+    /// The bytes of a range, piece by piece.
+    pub(super) fn chunks(
+        &self,
+        range: Range<u64>,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(), Problem> {
+        self.try_chunks(range, |chunk| {
+            each(chunk);
+            Ok(())
+        })
+    }
+
+    /// Copies the bytes of a range to `out`.
+    pub(super) fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
+        self.try_chunks(range, |chunk| out.bytes(chunk))
+    }
+
+    fn try_chunks(
+        &self,
+        range: Range<u64>,
+        mut each: impl FnMut(&[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        self.spend(&range)?;
+        let mut progress = Progress::new(self.progress, range.end.saturating_sub(range.start));
+        let mut at = range.start;
+        while at < range.end {
+            let end = at.saturating_add(CHUNK).min(range.end);
+            let chunk = self.opened.read(at..end);
+            each(&chunk.map_err(|error| Problem::open(&self.name, error))?)?;
+            at = end;
+            progress.at(at.saturating_sub(range.start));
+        }
+        Ok(())
+    }
+
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
+        match self.left.get().checked_sub(range.end.saturating_sub(range.start)) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => Err(self.absent(format!(
+                "more than {} bytes would be read: the same data is used over and over; \
+                 if you trust the file, raise --max-amplification",
+                self.budget
+            ))),
+        }
+    }
+
+    /// Something that is not in this file.
+    pub(super) fn absent(&self, message: String) -> Problem {
+        Problem::Absent { file: self.name.clone(), message }
     }
 
     /// A refusal of this file.
@@ -88,6 +153,9 @@ impl Bytes {
 }
 
 const HEAD: u64 = 64;
+
+/// Bytes read at once: a multiple of every element's size.
+const CHUNK: u64 = 1 << 20;
 
 impl Source for Bytes {
     type Error = io::Error;

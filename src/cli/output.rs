@@ -3,6 +3,9 @@
 use core::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anstream::adapter::StripBytes;
 
 use super::problem::Problem;
 
@@ -10,6 +13,8 @@ use super::problem::Problem;
 pub(super) struct Output {
     name: String,
     to: To,
+    /// Takes colour out of what goes to a file.
+    strip: Option<StripBytes>,
     failed: Option<io::Error>,
 }
 
@@ -18,10 +23,14 @@ enum To {
     File { path: PathBuf, temporary: io::BufWriter<tempfile::NamedTempFile> },
 }
 
-/// What is written: text, with colour where it is wanted, or bytes, which no terminal can show.
+/// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
+    /// Text for people, with colour where it is wanted.
     Text,
+    /// Text for programs.
+    Plain,
+    /// Bytes, which no terminal can show.
     Bytes,
 }
 
@@ -38,22 +47,29 @@ impl Output {
             }
             let out: Box<dyn Write> = match content {
                 Content::Text => Box::new(anstream::AutoStream::auto(stdout.lock())),
-                Content::Bytes => Box::new(stdout.lock()),
+                Content::Plain | Content::Bytes => Box::new(stdout.lock()),
             };
             return Ok(Self {
                 name: "<standard output>".into(),
                 to: To::Screen(io::BufWriter::new(out)),
+                strip: None,
                 failed: None,
             });
         };
         let name = super::input::name_of(path);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            let error = io::Error::new(io::ErrorKind::NotFound, "its folder does not exist");
+            return Err(Problem::io(name, error));
+        }
         let temporary = tempfile::Builder::new()
             .prefix(".pte-")
-            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .tempfile_in(folder)
             .map_err(|error| Problem::io(name.clone(), error))?;
+        let strip = (content == Content::Text).then(StripBytes::new);
         let to = To::File { path: path.to_owned(), temporary: io::BufWriter::new(temporary) };
-        Ok(Self { name, to, failed: None })
+        Ok(Self { name, to, strip, failed: None })
     }
 
     /// Opens as [`open`](Self::open), unless that would overwrite one of `inputs`.
@@ -72,7 +88,7 @@ impl Output {
         Self::open(path, content)
     }
 
-    /// Whether colour and a terminal's width make sense.
+    /// Writes bytes as they are.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let written = self.write_all(bytes);
         written.map_err(|error| Problem::io(self.name.clone(), error))
@@ -84,6 +100,12 @@ impl Output {
         written
             .and_then(|()| self.write_all(b"\n"))
             .map_err(|error| Problem::io(self.name.clone(), error))
+    }
+
+    /// Writes a JSON value on the current line.
+    pub(super) fn json_line(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
+        let written = serde_json::to_writer(&mut *self, value).map_err(io::Error::from);
+        written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
     /// Makes the output appear under its name.
@@ -113,9 +135,13 @@ fn persist(temporary: io::BufWriter<tempfile::NamedTempFile>, path: &Path) -> io
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.to {
-            To::Screen(out) => out.write(bytes),
-            To::File { temporary, .. } => temporary.write(bytes),
+        match (&mut self.to, &mut self.strip) {
+            (To::Screen(out), _) => out.write(bytes),
+            (To::File { temporary, .. }, None) => temporary.write(bytes),
+            (To::File { temporary, .. }, Some(strip)) => {
+                strip.strip_next(bytes).try_for_each(|plain| temporary.write_all(plain))?;
+                Ok(bytes.len())
+            }
         }
     }
 
@@ -135,6 +161,47 @@ impl fmt::Write for Output {
             self.failed.get_or_insert(error);
             fmt::Error
         })
+    }
+}
+
+/// A bar on standard error for work that takes over a second, if it is a terminal.
+pub(super) struct Progress {
+    bar: Option<indicatif::ProgressBar>,
+    begun: Instant,
+}
+
+impl Progress {
+    /// For work on `total` bytes.
+    pub(super) fn new(wanted: bool, total: u64) -> Self {
+        let bar = (wanted && io::stderr().is_terminal()).then(|| {
+            let style = indicatif::ProgressStyle::with_template(
+                "{wide_bar} {bytes} of {total_bytes}, {eta} left",
+            );
+            let bar = indicatif::ProgressBar::hidden().with_elapsed(Duration::ZERO);
+            bar.set_length(total);
+            if let Ok(style) = style {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { bar, begun: Instant::now() }
+    }
+
+    /// So many bytes are done.
+    pub(super) fn at(&mut self, done: u64) {
+        let Some(bar) = &self.bar else { return };
+        if bar.is_hidden() && self.begun.elapsed() > Duration::from_secs(1) {
+            bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
+        }
+        bar.set_position(done);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const NOTE: Style = AnsiColor::Cyan.on_default().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const NAME: Style = AnsiColor::Cyan.on_default();
 pub(super) const BOLD: Style = Style::new().bold();
 
 impl Problem {

@@ -39,7 +39,7 @@ impl Schema {
             Which::FlatTensor => &flat_tensor::desc::SCHEMA,
             Which::FlatTensorLegacy => &flat_tensor_legacy::desc::SCHEMA,
         };
-        let mut out = Output::open(common.output.as_deref(), Content::Text)?;
+        let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
         let written = fbs::write(schema, &mut out);
         formatted(out, written)?;
         Ok(Status::Good)

@@ -1,0 +1,321 @@
+//! `pte extract`: a part of a file, out of it.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use pte::element::npy;
+use pte::{Error, File};
+use serde::Serialize;
+
+use super::Common;
+use super::input::Input;
+use super::output::{Content, Output};
+use super::problem::{Problem, Status};
+use super::rows::{Row, What};
+
+/// Take a segment, a tensor, a blob or a delegate's payload out of a file
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte extract model.pte --delegate forward:0 -o payload.bin
+  pte extract model.pte --tensor forward:3 --as npy -o bias.npy
+  pte extract weights.ptd --key linear.weight | sha256sum
+  pte extract model.pte --all parts          everything, with an index
+
+Exit status: 0 written, 1 not in the file or the file is broken, 2 usage, 3 not readable or writable")]
+pub(super) struct Extract {
+    /// A .pte or .ptd file, or - for standard input.
+    file: PathBuf,
+    #[command(flatten)]
+    what: Choice,
+    /// The form of a tensor.
+    #[arg(long = "as", value_name = "FORM", default_value = "raw")]
+    form: Form,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Choice {
+    /// A segment, by its number.
+    #[arg(long, value_name = "N")]
+    segment: Option<u32>,
+    /// A named tensor or blob.
+    #[arg(long, value_name = "NAME")]
+    key: Option<String>,
+    /// The data of a tensor, by its name or as METHOD:INDEX.
+    #[arg(long, value_name = "NAME")]
+    tensor: Option<String>,
+    /// The payload of a delegate, as METHOD:N.
+    #[arg(long, value_name = "METHOD:N")]
+    delegate: Option<String>,
+    /// The FlatBuffers part.
+    #[arg(long)]
+    program: bool,
+    /// Every one of them, into a new folder.
+    #[arg(long, value_name = "FOLDER")]
+    all: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// The bytes as they are.
+    Raw,
+    /// NumPy's file format, in C order.
+    Npy,
+}
+
+/// A line of the index that `--all` writes.
+#[derive(Serialize)]
+struct Part {
+    file: String,
+    what: String,
+    key: Option<String>,
+    offset: u64,
+    bytes: u64,
+}
+
+impl Extract {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let mut input = Input::open(&self.file, &common.limits())?;
+        input.progress = !common.quiet;
+        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        if let Some(folder) = &self.what.all {
+            return self.all(&input, &file, folder);
+        }
+        let inputs = core::slice::from_ref(&self.file);
+        let found = self.find(&input, &file)?;
+        if self.form == Form::Npy {
+            let bytes = array(&input, found)?;
+            let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
+            out.bytes(&bytes)?;
+            out.finish()?;
+            return Ok(Status::Good);
+        }
+        let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
+        input.copy(found.range, &mut out)?;
+        out.finish()?;
+        Ok(Status::Good)
+    }
+
+    /// The one part that was asked for.
+    fn find<'a>(&self, input: &Input, file: &'a File<'a>) -> Result<Found<'a>, Problem> {
+        let what = &self.what;
+        let range = if let Some(index) = what.segment {
+            let count = segment_count(file);
+            let absent = |_| input.absent(format!("there is no segment {index}, only {count}"));
+            segment(file, index).map_err(absent)?
+        } else if let Some(key) = &what.key {
+            let named = |row: &Row<'_>| matches!(row.what, What::Named(_));
+            let rows = Row::all(file).filter(named).filter(|row| row.key == Some(key));
+            return first(rows, || input.absent(format!("there is no key {key:?}")));
+        } else if let Some(name) = &what.tensor {
+            return tensor(input, file, name);
+        } else if let Some(name) = &what.delegate {
+            delegate(input, file, name)?
+        } else {
+            program(file)
+        };
+        Ok(Found { range, row: None })
+    }
+
+    fn all(&self, input: &Input, file: &File<'_>, folder: &Path) -> Result<Status, Problem> {
+        if self.form != Form::Raw {
+            return Err(Problem::Usage("--all writes raw bytes: leave --as out".into()));
+        }
+        let mut parts = Parts::new(input, folder)?;
+        parts.add("program", None, program(file))?;
+        if let File::Pte(pte) = file {
+            for plan in pte.program().execution_plan().into_iter().flatten() {
+                let method = plan.name().unwrap_or_default();
+                for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
+                    let range = pte.delegate_range(delegate).ok().flatten();
+                    parts.add(
+                        &format!("delegate {method}:{nth}"),
+                        delegate.id(),
+                        range.unwrap_or_default(),
+                    )?;
+                }
+            }
+        }
+        for row in Row::all(file) {
+            let Some(range) = row.range() else { continue };
+            let what = match row.what {
+                What::Value { method, index } => {
+                    format!("tensor {}:{index}", method.unwrap_or_default())
+                }
+                What::Named(nth) => format!("named {nth}"),
+            };
+            parts.add(&what, row.key, range)?;
+        }
+        for index in 0..segment_count(file) {
+            let range = segment(file, index).map_err(|error| input.refused(error))?;
+            parts.add(&format!("segment {index}"), None, range)?;
+        }
+        parts.finish()?;
+        Ok(Status::Good)
+    }
+}
+
+/// A part of the file, and the row that it is of, which knows its shape.
+struct Found<'a> {
+    range: Range<u64>,
+    row: Option<Row<'a>>,
+}
+
+/// The first row with bytes in the file: what a runtime takes too.
+fn first<'a>(
+    mut rows: impl Iterator<Item = Row<'a>>,
+    absent: impl FnOnce() -> Problem,
+) -> Result<Found<'a>, Problem> {
+    match rows.find_map(|row| Some((row.range()?, row))) {
+        Some((range, row)) => Ok(Found { range, row: Some(row) }),
+        None => Err(absent()),
+    }
+}
+
+fn tensor<'a>(input: &Input, file: &'a File<'a>, name: &str) -> Result<Found<'a>, Problem> {
+    let shaped = || Row::all(file).filter(|row| row.layout.is_some());
+    let place = place(name);
+    let rows = shaped().filter(|row| row.key == Some(name));
+    let by_place = shaped().filter(|row| match row.what {
+        What::Value { method, index } => method.zip(Some(index)) == place,
+        What::Named(_) => false,
+    });
+    let absent = || {
+        input.absent(format!(
+            "there is no tensor {name:?} with data in this file; `pte tensors` lists them"
+        ))
+    };
+    first(rows.chain(by_place), absent)
+}
+
+fn delegate(input: &Input, file: &File<'_>, name: &str) -> Result<Range<u64>, Problem> {
+    let usage = || Problem::Usage(format!("{name:?} is not METHOD:N, such as forward:0"));
+    let (method, nth) = place(name).ok_or_else(usage)?;
+    let absent = || input.absent(format!("there is no delegate {name:?}"));
+    let File::Pte(pte) = file else { return Err(absent()) };
+    let plans = pte.program().execution_plan().into_iter().flatten();
+    let delegate = plans
+        .filter(|plan| plan.name() == Some(method))
+        .find_map(|plan| plan.delegates()?.get(usize::try_from(nth).ok()?))
+        .ok_or_else(absent)?;
+    let range = pte.delegate_range(delegate).map_err(|error| input.refused(error))?;
+    range.ok_or_else(|| input.absent(format!("delegate {name:?} has no payload")))
+}
+
+/// `METHOD:N`; a method's name may hold colons of its own.
+fn place(name: &str) -> Option<(&str, u32)> {
+    let (method, nth) = name.rsplit_once(':')?;
+    Some((method, nth.parse().ok()?))
+}
+
+fn segment(file: &File<'_>, index: u32) -> Result<Range<u64>, Error> {
+    match file {
+        File::Pte(pte) => pte.segment_range(index),
+        File::Ptd(ptd) => ptd.segment_range(index),
+    }
+}
+
+fn segment_count(file: &File<'_>) -> u32 {
+    match file {
+        File::Pte(pte) => pte.segment_count(),
+        File::Ptd(ptd) => ptd.segment_count(),
+    }
+}
+
+fn program(file: &File<'_>) -> Range<u64> {
+    let (start, region) = match file {
+        File::Pte(pte) => (0, pte.region()),
+        File::Ptd(ptd) => (ptd.region_start(), ptd.region()),
+    };
+    start..start.saturating_add(u64::try_from(region.len()).unwrap_or(u64::MAX))
+}
+
+/// A tensor as a `.npy` file.
+fn array(input: &Input, found: Found<'_>) -> Result<Vec<u8>, Problem> {
+    let Some(layout) = found.row.and_then(|row| row.layout) else {
+        return Err(Problem::Usage("--as npy is for tensors, which have a shape".into()));
+    };
+    let dtype = layout.dtype;
+    let descr = npy::descr(dtype).ok_or_else(|| {
+        input.absent(format!("NumPy has no counterpart of {dtype}; leave --as out"))
+    })?;
+    let inconsistent = || input.absent("the tensor's shape does not fit its bytes".into());
+    let sizes: Option<Vec<u64>> =
+        layout.sizes.into_iter().flatten().map(|size| u64::try_from(size).ok()).collect();
+    let sizes = sizes.ok_or_else(inconsistent)?;
+    let wanted = dtype.nbytes(layout.sizes.into_iter().flatten()).ok_or_else(inconsistent)?;
+    // A segment may be longer than the tensor in it.
+    let end = found.range.start.saturating_add(wanted);
+    if end > found.range.end {
+        return Err(inconsistent());
+    }
+    let bytes = input.read(found.range.start..end)?;
+    let order: Vec<u8> = layout.dim_order.into_iter().flatten().collect();
+    let element = dtype.element_size().and_then(|size| usize::try_from(size).ok());
+    let ordered = element.and_then(|size| npy::to_logical_order(&bytes, size, &sizes, &order));
+    let mut array = npy::header(descr, &sizes).ok_or_else(inconsistent)?;
+    array.extend(ordered.ok_or_else(inconsistent)?);
+    Ok(array)
+}
+
+/// The files that `--all` writes into a folder of its own.
+struct Parts<'i> {
+    input: &'i Input,
+    folder: &'i Path,
+    index: Vec<Part>,
+    /// The file that holds a range: what is shared is written once.
+    written: BTreeMap<(u64, u64), String>,
+}
+
+impl<'i> Parts<'i> {
+    fn new(input: &'i Input, folder: &'i Path) -> Result<Self, Problem> {
+        let problem = |error| Problem::io(folder.to_string_lossy(), error);
+        fs::create_dir_all(folder).map_err(problem)?;
+        if fs::read_dir(folder).map_err(problem)?.next().is_some() {
+            let error = io::Error::new(io::ErrorKind::AlreadyExists, "the folder is not empty");
+            return Err(problem(error));
+        }
+        Ok(Self { input, folder, index: Vec::new(), written: BTreeMap::new() })
+    }
+
+    fn add(&mut self, what: &str, key: Option<&str>, range: Range<u64>) -> Result<(), Problem> {
+        let file = match self.written.get(&(range.start, range.end)) {
+            Some(file) => file.clone(),
+            None => {
+                let file = format!("{:04}-{}.bin", self.index.len(), file_name(what, key));
+                let mut out = Output::open(Some(&self.folder.join(&file)), Content::Bytes)?;
+                self.input.copy(range.clone(), &mut out)?;
+                out.finish()?;
+                self.written.insert((range.start, range.end), file.clone());
+                file
+            }
+        };
+        self.index.push(Part {
+            file,
+            what: what.into(),
+            key: key.map(Into::into),
+            offset: range.start,
+            bytes: range.end.saturating_sub(range.start),
+        });
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), Problem> {
+        let mut out = Output::open(Some(&self.folder.join("index.json")), Content::Plain)?;
+        out.json(&serde_json::json!({ "schema": "pte.extract/1", "parts": self.index }))?;
+        out.flush().map_err(|error| Problem::io("index.json", error))?;
+        out.finish()
+    }
+}
+
+/// A name that no folder separator and no device name of any system can hide in.
+fn file_name(what: &str, key: Option<&str>) -> String {
+    let name = what.chars().chain(" ".chars()).chain(key.unwrap_or_default().chars());
+    let name = name.take(64).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
+    name.collect::<String>().trim_end_matches('-').into()
+}

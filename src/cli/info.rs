@@ -1,0 +1,259 @@
+//! `pte info`: what is in a file, on one screen.
+
+use core::fmt::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::facts::{Contents, Data, Facts, FlatTensor, Method, Program};
+use super::input::{Input, name_of};
+use super::output::{Output, formatted};
+use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING, printable};
+use super::text::{self, count, grouped, name};
+use super::{Common, Format};
+
+/// Show what is in a file, on one screen
+///
+/// Reads the headers and the FlatBuffers part, never the data of a segment.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte info model.pte
+  pte info --json model.pte | jq '.files[0].methods[].name'
+  cat weights.ptd | pte info -
+
+Exit status: 0 shown, 1 a file is broken or of another kind, 2 usage, 3 not readable")]
+pub(super) struct Info {
+    /// Files, or - for standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    files: Vec<Facts>,
+}
+
+impl Info {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
+        let (mut facts, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
+        for (nth, path) in self.files.iter().enumerate() {
+            let found = Input::open(path, &common.limits()).and_then(|input| {
+                let file = input.opened.file().map_err(|error| input.refused(error))?;
+                Ok(Facts::of(name_of(path), &file))
+            });
+            match found {
+                Ok(found) if self.format.is_json() => facts.push(found),
+                Ok(found) => {
+                    let between = if nth > 0 { out.write_char('\n') } else { Ok(()) };
+                    written = written.and(between).and_then(|()| show(&found, &mut out));
+                }
+                Err(problem) => status = status.max(problem.report()),
+            }
+        }
+        if self.format.is_json() {
+            out.json(&Document { schema: "pte.info/1", files: facts })?;
+        }
+        formatted(out, written)?;
+        Ok(status)
+    }
+}
+
+fn show(facts: &Facts, out: &mut Output) -> fmt::Result {
+    let kind = match &facts.contents {
+        Contents::Pte(_) => "program".to_string(),
+        Contents::Ptd(data) => format!("named data, generation {}", data.generation),
+    };
+    writeln!(
+        out,
+        "{BOLD}{}{BOLD:#}  {DIM}.{} {kind} · {} bytes{DIM:#}",
+        printable(&facts.path),
+        facts.kind,
+        grouped(facts.bytes),
+    )?;
+    match &facts.contents {
+        Contents::Pte(program) => show_program(program, out)?,
+        Contents::Ptd(data) => show_data(data, out)?,
+    }
+    show_file(facts, out)
+}
+
+fn show_program(program: &Program, out: &mut Output) -> fmt::Result {
+    for (nth, method) in program.methods.iter().take(MOST_METHODS).enumerate() {
+        let title = if nth == 0 { "methods" } else { "" };
+        show_method(title, method, out)?;
+    }
+    more(out, program.methods.len(), MOST_METHODS)?;
+    if !program.operators.is_empty() {
+        let shown = program.operators.iter().take(MOST_OPERATORS);
+        let widest = shown.clone().map(|op| grouped(op.calls).len()).max().unwrap_or_default();
+        for (nth, op) in shown.enumerate() {
+            let title = if nth == 0 { "operators" } else { "" };
+            let (calls, name) = (grouped(op.calls), name(&op.name));
+            label(out, title, &format!("{DIM}{calls:>widest$} ×{DIM:#} {name}"))?;
+        }
+        more(out, program.operators.len(), MOST_OPERATORS)?;
+    }
+    for (nth, backend) in program.backends.iter().take(MOST_METHODS).enumerate() {
+        let title = if nth == 0 { "backends" } else { "" };
+        let (delegates, bytes) = (count(backend.delegates, "delegate"), text::bytes(backend.bytes));
+        let id = name(&backend.id);
+        label(out, title, &format!("{NAME}{id}{NAME:#} {DIM}· {delegates}, {bytes}{DIM:#}"))?;
+    }
+    more(out, program.backends.len(), MOST_METHODS)?;
+    let data = [
+        ("constants", &program.constants, "tensor"),
+        ("mutable", &program.mutable, "tensor"),
+        ("external", &program.external, "tensor"),
+        ("named data", &program.named_data, "blob"),
+    ];
+    for (title, data, noun) in data {
+        show_amount(title, data, noun, out)?;
+    }
+    Ok(())
+}
+
+fn show_method(title: &str, method: &Method, out: &mut Output) -> fmt::Result {
+    let values = |values: &[super::facts::Value]| {
+        let mut shown: Vec<_> =
+            values.iter().take(MOST_VALUES).map(|value| value.text.clone()).collect();
+        if values.len() > MOST_VALUES {
+            shown.push(format!("… {} more", values.len().saturating_sub(MOST_VALUES)));
+        }
+        shown.join(", ")
+    };
+    let method_name = name(method.name.as_deref().unwrap_or("(no name)"));
+    let (inputs, outputs) = (values(&method.inputs), values(&method.outputs));
+    label(out, title, &format!("{NAME}{method_name}{NAME:#}({inputs}) → {outputs}"))?;
+    let mut facts = vec![count(method.instructions, "instruction"), count(method.values, "value")];
+    if method.delegates > 0 {
+        facts.push(count(method.delegates, "delegate"));
+    }
+    let arenas: Vec<_> = method.arenas.iter().take(MOST_VALUES).map(|&size| arena(size)).collect();
+    match arenas.as_slice() {
+        [] => {}
+        [one] => facts.push(format!("arena of {one}")),
+        several => facts.push(format!("arenas of {}", several.join(", "))),
+    }
+    label(out, "", &format!("  {DIM}{}{DIM:#}", facts.join(" · ")))
+}
+
+fn arena(size: i64) -> String {
+    u64::try_from(size).map_or_else(|_| format!("{size} B"), text::bytes)
+}
+
+fn show_amount(title: &str, data: &Data, noun: &str, out: &mut Output) -> fmt::Result {
+    if data.count == 0 {
+        return Ok(());
+    }
+    label(out, title, &format!("{}, {}", count(data.count, noun), text::bytes(data.bytes)))
+}
+
+fn show_data(data: &FlatTensor, out: &mut Output) -> fmt::Result {
+    let mut parts = vec![count(data.tensors, "tensor")];
+    if data.blobs > 0 {
+        parts.push(count(data.blobs, "blob"));
+    }
+    label(out, "entries", &parts.join(", "))?;
+    for (nth, dtype) in data.dtypes.iter().enumerate() {
+        let title = if nth == 0 { "dtypes" } else { "" };
+        let (tensors, bytes) = (count(dtype.tensors, "tensor"), text::bytes(dtype.bytes));
+        label(out, title, &format!("{} {DIM}· {tensors}, {bytes}{DIM:#}", dtype.dtype))?;
+    }
+    let total =
+        wide(usize::try_from(data.tensors.saturating_add(data.blobs)).unwrap_or(usize::MAX));
+    let widest = data.largest.iter().map(|row| key(row).chars().count()).max();
+    let widest = widest.unwrap_or_default().min(WIDEST_KEY);
+    let all = total == wide(data.largest.len());
+    let mut title = if all { "contents" } else { "largest" };
+    for row in &data.largest {
+        let (key, bytes, shape) = (key(row), text::bytes(row.bytes), &row.text);
+        let row = format!("{NAME}{key:<widest$}{NAME:#}  {bytes:>8}  {DIM}{shape}{DIM:#}");
+        label(out, title, &row)?;
+        title = "";
+    }
+    Ok(())
+}
+
+fn key(row: &super::facts::Large) -> String {
+    match &row.key {
+        Some(key) if key.is_empty() => "\"\"".into(),
+        Some(key) => name(key).to_string(),
+        None => "(no key)".into(),
+    }
+}
+
+fn show_file(facts: &Facts, out: &mut Output) -> fmt::Result {
+    let header = match (&facts.header, &facts.contents) {
+        (None, _) => "none".to_string(),
+        (Some(header), _) => {
+            let base = match header.segment_base_offset {
+                0 => "no segments".to_string(),
+                base => format!("segments from {base:#x}"),
+            };
+            format!("{} bytes, {base}", header.length)
+        }
+    };
+    label(out, "header", &header)?;
+    let parts = &facts.parts;
+    let segments = match &facts.contents {
+        Contents::Pte(program) => program.segments,
+        Contents::Ptd(data) => data.segments,
+    };
+    let rows = [
+        ("FlatBuffers part".to_string(), parts.flatbuffer),
+        ("padding".to_string(), parts.padding),
+        (count(segments, "segment"), parts.segments),
+        ("after the last segment".to_string(), parts.trailing),
+    ];
+    let mut title = "size";
+    for (what, bytes) in rows.iter().filter(|(_, bytes)| *bytes > 0) {
+        let bar = bar(*bytes, facts.bytes);
+        label(out, title, &format!("{bar} {:>8}  {DIM}{what}{DIM:#}", text::bytes(*bytes)))?;
+        title = "";
+    }
+    for (nth, (rule, times)) in facts.findings.iter().enumerate() {
+        let title = if nth == 0 { "findings" } else { "" };
+        label(out, title, &format!("{WARNING}{rule}{WARNING:#} ×{}", grouped(*times)))?;
+    }
+    Ok(())
+}
+
+fn label(out: &mut Output, title: &str, text: &str) -> fmt::Result {
+    writeln!(out, "  {DIM}{title:<11}{DIM:#} {text}")
+}
+
+fn more(out: &mut Output, all: usize, shown: usize) -> fmt::Result {
+    match all.checked_sub(shown) {
+        None | Some(0) => Ok(()),
+        Some(rest) => {
+            label(out, "", &format!("{DIM}… and {} more (--json){DIM:#}", grouped(wide(rest))))
+        }
+    }
+}
+
+/// A share of the file as a bar of ten cells; whatever is there shows at least a little.
+fn bar(part: u64, whole: u64) -> String {
+    let eighths = u128::from(part).saturating_mul(80).checked_div(whole.into()).unwrap_or_default();
+    let eighths = usize::try_from(eighths).unwrap_or(80).clamp(1, 80);
+    let (full, rest) = (eighths / 8, eighths % 8);
+    let mut bar = "█".repeat(full);
+    if let Some(&part) = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get(rest) {
+        bar.push_str(part);
+    }
+    format!("{bar:<10}")
+}
+
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+const WIDEST_KEY: usize = 44;
+const MOST_METHODS: usize = 16;
+const MOST_OPERATORS: usize = 20;
+const MOST_VALUES: usize = 8;

@@ -1,0 +1,313 @@
+//! `pte tensors`: every tensor and named blob of a file.
+
+use core::fmt::{self, Write};
+use core::ops::Range;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use pte::element::{Stats, Tally, Value};
+use pte::schema::scalar::ScalarType;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::input::Input;
+use super::output::Output;
+use super::problem::{DIM, ERROR, NAME, Problem, Status};
+use super::rows::{Lives, Row, What};
+use super::{Common, Format, hex, text};
+
+/// List every tensor and named blob
+///
+/// For a program its tensors by method and value, then its named data; for a .ptd its entries.
+/// `bytes` are those in the file, or what the shape asks for where the bytes are elsewhere.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte tensors weights.ptd
+  pte tensors --hash --json model.pte | jq -r '.tensors[] | select(.sha256) | .sha256'
+  pte tensors --stats weights.ptd          min, max, mean, zeros, NaN and Inf of each
+
+Exit status: 0 listed, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
+pub(super) struct Tensors {
+    /// A .pte or .ptd file, or - for standard input.
+    file: PathBuf,
+    /// Add the sha256 of the bytes.
+    #[arg(long)]
+    hash: bool,
+    /// Add min, max, mean, and how many are zero, NaN and infinite.
+    #[arg(long)]
+    stats: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// A row as JSON.
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u32>,
+    key: Option<&'a str>,
+    dtype: Option<Dtype>,
+    sizes: Option<Vec<i32>>,
+    dim_order: Option<Vec<u8>>,
+    bytes: Option<u64>,
+    storage: &'static str,
+    /// Where the bytes begin in the file.
+    offset: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_id: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_offset: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<Numbers>,
+}
+
+/// A dtype by its name in the schema, or by its number where it has none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Dtype {
+    Name(&'static str),
+    Number(i8),
+}
+
+/// Statistics as JSON; what is no number (an infinite minimum) is a string, as in `dump`.
+#[derive(Clone, Serialize)]
+struct Numbers {
+    count: u64,
+    min: Option<serde_json::Value>,
+    max: Option<serde_json::Value>,
+    mean: Option<serde_json::Value>,
+    zeros: u64,
+    nan: u64,
+    inf: u64,
+}
+
+/// What was computed from bytes, kept because bytes may be shared by any number of tensors.
+#[derive(Clone)]
+struct Computed {
+    sha256: Option<String>,
+    stats: Option<Numbers>,
+}
+
+type Cache = BTreeMap<(u64, u64, Option<i8>), Computed>;
+
+impl Tensors {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let mut input = Input::open(&self.file, &common.limits())?;
+        input.progress = !common.quiet;
+        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let inputs = core::slice::from_ref(&self.file);
+        let mut out = Output::beside(common.output.as_deref(), self.format.content(), inputs)?;
+        let (mut cache, mut first) = (Cache::new(), true);
+        if self.format.is_json() {
+            out.bytes(b"{\"schema\": \"pte.tensors/1\", \"tensors\": [")?;
+        } else {
+            out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
+        }
+        // One row at a time: a file may name millions.
+        for row in Row::all(&file) {
+            let computed = self.compute(&input, &row, &mut cache)?;
+            if self.format.is_json() {
+                out.bytes(if first { b"\n  " } else { b",\n  " })?;
+                out.json_line(&Listed::of(&row, &computed))?;
+            } else {
+                let written = Columns { row: &row, computed: &computed };
+                out.bytes(format!("{written}").as_bytes())?;
+            }
+            first = false;
+        }
+        if self.format.is_json() {
+            out.bytes(if first { b"]}\n" } else { b"\n]}\n" })?;
+        }
+        out.finish()?;
+        Ok(Status::Good)
+    }
+
+    fn compute(&self, input: &Input, row: &Row<'_>, all: &mut Cache) -> Result<Computed, Problem> {
+        let nothing = Computed { sha256: None, stats: None };
+        let Some(range) = row.range().filter(|_| self.hash || self.stats) else {
+            return Ok(nothing);
+        };
+        let dtype = row.layout.map(|layout| layout.dtype).filter(|_| self.stats);
+        let key = (range.start, range.end, dtype.map(|dtype| dtype.0));
+        if let Some(known) = all.get(&key) {
+            return Ok(known.clone());
+        }
+        let computed = self.read(input, range, dtype)?;
+        all.insert(key, computed.clone());
+        Ok(computed)
+    }
+
+    fn read(
+        &self,
+        input: &Input,
+        range: Range<u64>,
+        dtype: Option<ScalarType>,
+    ) -> Result<Computed, Problem> {
+        let mut hash = Sha256::new();
+        let mut stats = dtype.and_then(Tally::new);
+        input.chunks(range, |chunk| {
+            if self.hash {
+                hash.update(chunk);
+            }
+            if let Some(stats) = &mut stats {
+                stats.add(chunk);
+            }
+        })?;
+        Ok(Computed {
+            sha256: self.hash.then(|| hex(&hash.finalize())),
+            stats: stats.map(|stats| Numbers::of(&stats.finish())),
+        })
+    }
+}
+
+impl<'a> Listed<'a> {
+    fn of(row: &Row<'a>, computed: &'a Computed) -> Self {
+        let arena = match &row.lives {
+            Lives::Mutable(_, arena) | Lives::Planned(arena) => Some(*arena),
+            Lives::External(arena) => *arena,
+            _ => None,
+        };
+        let (method, index) = match row.what {
+            What::Value { method, index } => (method, Some(index)),
+            What::Named(_) => (None, None),
+        };
+        Self {
+            method,
+            index,
+            key: row.key,
+            dtype: row.layout.map(|layout| match layout.dtype.name() {
+                Some(name) => Dtype::Name(name),
+                None => Dtype::Number(layout.dtype.0),
+            }),
+            sizes: row.layout.and_then(|layout| Some(layout.sizes?.iter().collect())),
+            dim_order: row.layout.and_then(|layout| Some(layout.dim_order?.iter().collect())),
+            bytes: row.bytes(),
+            storage: storage(row),
+            offset: row.range().map(|range| range.start),
+            memory_id: arena.map(|arena| arena.memory_id),
+            memory_offset: arena.map(|arena| arena.offset),
+            problem: match &row.lives {
+                Lives::Broken(error) => Some(error.to_string()),
+                _ => None,
+            },
+            sha256: computed.sha256.as_deref(),
+            stats: computed.stats.clone(),
+        }
+    }
+}
+
+fn storage(row: &Row<'_>) -> &'static str {
+    match &row.lives {
+        Lives::Constant(_) if row.layout.is_none() => "blob",
+        Lives::Constant(_) => "constant",
+        Lives::Mutable(..) => "mutable",
+        Lives::Planned(_) => "planned",
+        Lives::External(_) => "external",
+        Lives::Unbound => "unbound",
+        Lives::Broken(_) => "broken",
+        Lives::Unknown => "unknown",
+    }
+}
+
+impl Numbers {
+    fn of(stats: &Stats) -> Self {
+        let value = |value: Option<Value>| match value? {
+            Value::Int(value) => Some(int(value)),
+            Value::Float(value) => Some(float(value)),
+            _ => None,
+        };
+        Self {
+            count: stats.count,
+            min: value(stats.min),
+            max: value(stats.max),
+            mean: stats.mean.map(float),
+            zeros: stats.zeros,
+            nan: stats.nans,
+            inf: stats.infs,
+        }
+    }
+}
+
+fn int(value: i128) -> serde_json::Value {
+    match (i64::try_from(value), u64::try_from(value)) {
+        (Ok(value), _) => value.into(),
+        (_, Ok(value)) => value.into(),
+        _ => value.to_string().into(),
+    }
+}
+
+fn float(value: f64) -> serde_json::Value {
+    serde_json::Number::from_f64(value)
+        .map_or_else(|| value.to_string().to_lowercase().into(), serde_json::Value::Number)
+}
+
+/// A row as text.
+struct Columns<'c, 'a> {
+    row: &'c Row<'a>,
+    computed: &'c Computed,
+}
+
+impl Columns<'_, '_> {
+    const TITLES: &'static str =
+        "WHAT               BYTES  SHAPE                         WHERE                   NAME";
+}
+
+impl fmt::Display for Columns<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = self.row;
+        let what = match row.what {
+            What::Value { method, index } => {
+                format!("{}:{index}", text::name(method.unwrap_or_default()))
+            }
+            What::Named(nth) => format!("#{nth}"),
+        };
+        let bytes = row.bytes().map_or("?".into(), text::grouped);
+        let shape = row.layout.map_or("–".into(), |layout| {
+            text::shape(layout.dtype, layout.sizes.into_iter().flatten())
+        });
+        let lives = match &row.lives {
+            Lives::Constant(range) => format!("{} at {:#x}", storage(row), range.start),
+            Lives::Mutable(range, arena) => {
+                format!("arena {} from {:#x}", arena.memory_id, range.start)
+            }
+            Lives::Planned(arena) => format!("arena {} + {}", arena.memory_id, arena.offset),
+            _ => storage(row).into(),
+        };
+        write!(f, "{what:<14} {bytes:>9}  {shape:<28}  ")?;
+        match row.key {
+            None => f.write_str(&lives)?,
+            Some("") => write!(f, "{lives:<22}  {NAME}\"\"{NAME:#}")?,
+            Some(key) => write!(f, "{lives:<22}  {NAME}{}{NAME:#}", text::name(key))?,
+        }
+        f.write_char('\n')?;
+        if let Lives::Broken(error) = &row.lives {
+            writeln!(f, "    {ERROR}{}{ERROR:#}: {error}", error.code())?;
+        }
+        if let Some(sha256) = &self.computed.sha256 {
+            writeln!(f, "    {DIM}sha256{DIM:#} {sha256}")?;
+        }
+        let Some(stats) = &self.computed.stats else { return Ok(()) };
+        f.write_str("   ")?;
+        let value = |value: &Option<serde_json::Value>| match value {
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => "–".into(),
+        };
+        let shown = [("min", &stats.min), ("max", &stats.max), ("mean", &stats.mean)];
+        for (name, number) in shown {
+            write!(f, " {DIM}{name}{DIM:#} {}", value(number))?;
+        }
+        for (name, number) in [("zeros", stats.zeros), ("NaN", stats.nan), ("Inf", stats.inf)] {
+            write!(f, " {DIM}{name}{DIM:#} {}", text::grouped(number))?;
+        }
+        f.write_char('\n')
+    }
+}

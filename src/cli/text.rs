@@ -1,0 +1,80 @@
+//! Numbers and shapes as people read them.
+
+use core::fmt;
+
+use pte::schema::scalar::ScalarType;
+
+use super::problem::printable;
+
+/// A number of bytes, such as `1.8 kB`; powers of 1000, as `ls` and disks count them.
+pub(super) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    if count < 1000 {
+        return format!("{count} B");
+    }
+    let mut tenths = u128::from(count).saturating_mul(10).saturating_add(500) / 1000;
+    for unit in UNITS {
+        if tenths < 10_000 {
+            let (whole, part) = (tenths / 10, tenths % 10);
+            return match whole {
+                100.. => format!("{whole} {unit}"),
+                _ => format!("{whole}.{part} {unit}"),
+            };
+        }
+        tenths = tenths.saturating_add(500) / 1000;
+    }
+    format!("{count} B")
+}
+
+/// `1 tensor`, `2 tensors`.
+pub(super) fn count(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{} {noun}s", grouped(number)),
+    }
+}
+
+/// A number with its thousands apart.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && digits.len().saturating_sub(nth) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A dtype and a shape, such as `float32[2, 8]`.
+pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> String {
+    let mut text = match dtype.torch_name() {
+        Some(name) => name.to_string(),
+        None => format!("dtype {}", dtype.0),
+    };
+    text.push('[');
+    for (nth, size) in sizes.into_iter().enumerate() {
+        if nth == MOST_SIZES {
+            text.push_str(", …");
+            break;
+        }
+        if nth > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&size.to_string());
+    }
+    text.push(']');
+    text
+}
+
+/// A text of the file: without control characters, and no longer than a line can show.
+pub(super) fn name(text: &str) -> impl fmt::Display {
+    let shown: String = text.chars().take(MOST_CHARACTERS).collect();
+    let cut = shown.len() < text.len();
+    format!("{}{}", printable(&shown), if cut { "…" } else { "" })
+}
+
+/// More sizes than any real tensor has: the runtime takes 16.
+const MOST_SIZES: usize = 16;
+const MOST_CHARACTERS: usize = 100;
