@@ -1,0 +1,129 @@
+//! The architecture: `src/lib.rs` lists the modules bottom-up, and a file may use only what is
+//! listed above its own module.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn every_file_uses_only_what_is_listed_above_it() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
+    let order = modules(&lib);
+    let reexports = reexports(&lib);
+    assert!(order.len() >= 10, "the modules were found: {order:?}");
+    let mut seen = 0;
+    let mut wrong = Vec::new();
+    for path in rust_files(&source) {
+        let place = path.strip_prefix(&source).unwrap();
+        let module = place.components().next().unwrap().as_os_str().to_str().unwrap();
+        let module = module.trim_end_matches(".rs");
+        // The command is a crate of its own: it sees what every other user sees.
+        if ["lib", "main", "cli"].contains(&module) {
+            continue;
+        }
+        let own = position(&order, module);
+        for used in uses(&code(&fs::read_to_string(&path).unwrap())) {
+            let used = reexports.get(&used).unwrap_or(&used);
+            seen += 1;
+            if position(&order, used) > own {
+                wrong.push(format!("{} uses crate::{used}", place.display()));
+            }
+        }
+    }
+    assert!(seen > 50, "uses were found: {seen}");
+    assert!(wrong.is_empty(), "listed below it in lib.rs:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_command_sees_only_what_is_public() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let main = fs::read_to_string(source.join("main.rs")).unwrap();
+    assert!(
+        main.contains("mod cli;"),
+        "the command is a module of the program, not of the library"
+    );
+    let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
+    assert!(!modules(&lib).contains(&"cli".to_string()));
+}
+
+#[test]
+fn the_trusted_base_stays_small() {
+    // Whoever reviews the code that follows unproven offsets reads these files.
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for (file, most) in [
+        ("bytes.rs", 60),
+        ("flat/walk.rs", 240),
+        ("flat/walk/shape.rs", 220),
+        ("file/header.rs", 360),
+        ("file/segments.rs", 80),
+    ] {
+        let lines = fs::read_to_string(source.join(file)).unwrap().lines().count();
+        assert!(lines <= most, "{file} has {lines} lines, and {most} are meant to be enough");
+    }
+}
+
+fn position(order: &[String], module: &str) -> usize {
+    let found = order.iter().position(|other| other == module);
+    found.unwrap_or_else(|| panic!("{module} is not listed in lib.rs"))
+}
+
+fn modules(lib: &str) -> Vec<String> {
+    let names = lib
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
+    names.map(Into::into).collect()
+}
+
+/// The modules that the names at the crate's root come from.
+fn reexports(lib: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for line in lib.lines().filter_map(|line| line.strip_prefix("pub use ")) {
+        let module = line.split("::").next().unwrap();
+        let names = line.rsplit("::").next().unwrap();
+        for name in names.split(|c: char| !c.is_alphanumeric()).filter(|name| !name.is_empty()) {
+            found.insert(name.to_string(), module.to_string());
+        }
+    }
+    found
+}
+
+/// Code without comments, in which paths are examples.
+fn code(text: &str) -> String {
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The first names after `crate::`, those of a braced list included.
+fn uses(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for rest in text.split("crate::").skip(1) {
+        match rest.strip_prefix('{') {
+            Some(list) => {
+                let list = list.split('}').next().unwrap();
+                found.extend(list.split(',').filter_map(first_name));
+            }
+            None => found.extend(first_name(rest)),
+        }
+    }
+    found
+}
+
+fn first_name(text: &str) -> Option<String> {
+    let name: String =
+        text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (!name.is_empty()).then_some(name)
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,50 @@
+//! Real files: those of this repository, and those of the folder that `PTE_CORPUS` names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every `.pte` and `.ptd` of `tests/data`, by name.
+pub(crate) fn samples() -> Vec<PathBuf> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut found = models(&data.join("pte"));
+    found.extend(models(&data.join("ptd")));
+    assert!(found.len() > 1, "tests/data holds files");
+    found
+}
+
+/// A folder with many more of them, their reference decodings beside them; `None`, said aloud,
+/// where there is none.
+pub(crate) fn corpus() -> Option<PathBuf> {
+    match std::env::var_os("PTE_CORPUS") {
+        Some(folder) => Some(folder.into()),
+        None => {
+            println!("skipped: PTE_CORPUS names no folder");
+            None
+        }
+    }
+}
+
+/// The samples, and the files of the corpus where there is one.
+pub(crate) fn everything() -> Vec<PathBuf> {
+    let mut found = samples();
+    found.extend(corpus().into_iter().flat_map(|folder| models(&folder)));
+    found
+}
+
+/// The `.pte` and `.ptd` files of a folder, by name.
+pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let mut found: Vec<_> =
+        entries.map(|entry| entry.unwrap().path()).filter(|p| is_model(p)).collect();
+    found.sort();
+    found
+}
+
+/// The name of a file, for messages and snapshots.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "pte" || extension == "ptd")
+}
