@@ -5,15 +5,17 @@ use core::ops::Range;
 use crate::bytes::wide;
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::file::header::{ExtendedHeader, Extents, Head};
-use crate::file::segments::{SegmentArea, subrange};
+use crate::file::segments::SegmentArea;
 use crate::flat::view::{List, Table};
 use crate::flat::walk;
 use crate::limits::Limits;
 use crate::neighbour::Neighbour;
-use crate::schema::program::view::{
-    BackendDelegate, DataSegment, NamedData, Program, SubsegmentOffsets, Tensor,
-};
-use crate::schema::program::{DataLocation, TensorDataLocation, desc};
+use crate::schema::program::view::{BackendDelegate, DataSegment, NamedData, Program};
+use crate::schema::program::{DataLocation, desc};
+
+mod storage;
+
+pub use storage::{Arena, Storage};
 
 /// A program whose structure is proven: from here on nothing of it can fail to be read.
 ///
@@ -39,39 +41,6 @@ pub struct Pte<'a> {
     len: u64,
     /// The whole file, if it was read from a slice.
     file: Option<&'a [u8]>,
-}
-
-/// Where the bytes of a tensor come from (format.md §6.1).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Storage<'a> {
-    /// Given when the program runs: an input, or a placeholder.
-    Unbound,
-    /// Bytes of this file that never change.
-    Constant(Range<u64>),
-    /// A place in an arena; the bytes that it starts with, if any, are copied from this file.
-    Planned {
-        /// Where the tensor is laid.
-        place: Arena,
-        /// The bytes it starts with.
-        initial: Option<Range<u64>>,
-    },
-    /// Bytes of a `.ptd`.
-    External {
-        /// The key there: the tensor's fully qualified name.
-        key: Option<&'a str>,
-        /// Where the bytes are copied to, for a tensor that changes.
-        place: Option<Arena>,
-    },
-}
-
-/// A place in an arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arena {
-    /// An index into `non_const_buffer_sizes`, from 1 on.
-    pub memory_id: u32,
-    /// In bytes.
-    pub offset: u64,
 }
 
 impl<'a> Pte<'a> {
@@ -181,34 +150,6 @@ impl<'a> Pte<'a> {
         self.file.unwrap_or(self.region).get(range)
     }
 
-    /// Where the bytes of `tensor` come from.
-    ///
-    /// # Errors
-    ///
-    /// Where it names a constant, a segment or a piece of one that is not there, or where its size
-    /// cannot be computed.
-    pub fn storage(&self, tensor: Tensor<'a>) -> Result<Storage<'a>> {
-        let place = tensor.allocation_info().map(|info| Arena {
-            memory_id: info.memory_id(),
-            offset: u64::from(info.memory_offset_high()) << 32
-                | u64::from(info.memory_offset_low()),
-        });
-        if let Some(extra) = tensor.extra_tensor_info()
-            && extra.location() == TensorDataLocation::EXTERNAL
-        {
-            return Ok(Storage::External { key: extra.fully_qualified_name(), place });
-        }
-        match (tensor.data_buffer_idx(), place) {
-            (0, None) => Ok(Storage::Unbound),
-            (0, Some(place)) => Ok(Storage::Planned { place, initial: None }),
-            (index, None) => self.constant(index, nbytes(tensor)?).map(Storage::Constant),
-            (index, Some(place)) => {
-                let initial = Some(self.mutable(index, nbytes(tensor)?)?);
-                Ok(Storage::Planned { place, initial })
-            }
-        }
-    }
-
     /// Where the payload of `delegate` lies in the file; `None` if it names none.
     ///
     /// # Errors
@@ -249,68 +190,6 @@ impl<'a> Pte<'a> {
     fn segments(&self) -> Option<List<'a, DataSegment<'a>>> {
         self.program.segments()
     }
-
-    /// The constant of that number: in its segment, or in old files inside the FlatBuffers part.
-    fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
-        match self.program.constant_segment() {
-            Some(pieces) if pieces.offsets().is_some_and(|offsets| !offsets.is_empty()) => {
-                self.piece(pieces, index, size)
-            }
-            _ => self.constant_in_buffer(index, size),
-        }
-    }
-
-    fn constant_in_buffer(&self, index: u32, size: u64) -> Result<Range<u64>> {
-        let buffers = self.program.constant_buffer();
-        let Some(buffer) = buffers.and_then(|buffers| buffers.get(crate::bytes::index(index)))
-        else {
-            let count = buffers.map_or(0, |buffers| buffers.len());
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
-            let at = self.program.raw().pos();
-            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
-        };
-        let whole = buffer.storage().map_or(0..0, |data| file_range(data.pos(), data.bytes()));
-        subrange(&whole, 0, size).ok_or_else(|| out_of_bounds(0, size, &whole, buffer.raw().pos()))
-    }
-
-    /// The initial data of that number. Runtimes use the first table whatever the tensor says.
-    fn mutable(&self, index: u32, size: u64) -> Result<Range<u64>> {
-        match self.program.mutable_data_segments().and_then(|all| all.get(0)) {
-            Some(pieces) => self.piece(pieces, index, size),
-            None => {
-                let at = self.program.raw().pos();
-                Err(Error::new(ErrorKind::ConstantIndex { index, count: 0 }, at.into()))
-            }
-        }
-    }
-
-    fn piece(&self, pieces: SubsegmentOffsets<'a>, index: u32, size: u64) -> Result<Range<u64>> {
-        let at = pieces.raw().pos();
-        let offsets = pieces.offsets();
-        let Some(offset) = offsets.and_then(|offsets| offsets.get(crate::bytes::index(index)))
-        else {
-            let count = offsets.map_or(0, |offsets| offsets.len());
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
-            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
-        };
-        let segment = self.segment_range(pieces.segment_index()).map_err(|e| e.at(at.into()))?;
-        subrange(&segment, offset, size).ok_or_else(|| out_of_bounds(offset, size, &segment, at))
-    }
-}
-
-/// Bytes of a tensor whose sizes are what its elements fill.
-fn nbytes(tensor: Tensor<'_>) -> Result<u64> {
-    let sizes = tensor.sizes().into_iter().flat_map(|sizes| sizes.iter());
-    tensor
-        .scalar_type()
-        .nbytes(sizes)
-        .ok_or_else(|| Error::new(ErrorKind::TensorSize {}, tensor.raw().pos().into()))
-}
-
-fn out_of_bounds(offset: u64, size: u64, whole: &Range<u64>, at: u32) -> Error {
-    let end = offset.saturating_add(size);
-    let size = whole.end.saturating_sub(whole.start);
-    Error::new(ErrorKind::DataOutOfBounds { end, size }, at.into())
 }
 
 /// A vector of the FlatBuffers part as a range of the file, at whose start that part is.

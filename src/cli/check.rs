@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::input::{Input, name_of};
+use super::input::Input;
 use super::output::{Output, formatted};
 use super::problem::{DIM, ERROR, NOTE, Problem, Status, WARNING, printable};
+use super::text::name_of;
 use super::{Common, Format};
 use pte::check::{Report, Severity};
 use pte::file::Kind;

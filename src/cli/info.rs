@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::facts::{Contents, Data, Facts, FlatTensor, Method, Program};
-use super::input::{Input, name_of};
+use super::facts::{Contents, Data, Facts, FlatTensor, Large, Method, Program, Value};
+use super::input::Input;
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING, printable};
-use super::text::{self, count, grouped, name};
+use super::text::{self, count, grouped, name, name_of};
 use super::{Common, Format};
 
 /// Show what is in a file, on one screen
@@ -119,7 +119,7 @@ fn show_program(program: &Program, out: &mut Output) -> fmt::Result {
 }
 
 fn show_method(title: &str, method: &Method, out: &mut Output) -> fmt::Result {
-    let values = |values: &[super::facts::Value]| {
+    let values = |values: &[Value]| {
         let mut shown: Vec<_> =
             values.iter().take(MOST_VALUES).map(|value| value.text.clone()).collect();
         if values.len() > MOST_VALUES {
@@ -180,7 +180,7 @@ fn show_data(data: &FlatTensor, out: &mut Output) -> fmt::Result {
     Ok(())
 }
 
-fn key(row: &super::facts::Large) -> String {
+fn key(row: &Large) -> String {
     match &row.key {
         Some(key) if key.is_empty() => "\"\"".into(),
         Some(key) => name(key).to_string(),

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::output::{Output, Progress};
 use super::problem::Problem;
+use super::text::name_of;
 use pte::{Limits, Opened, Source};
 
 /// An opened file, and what to call it.
@@ -103,14 +104,6 @@ impl Input {
     /// A refusal of this file.
     pub(super) fn refused(&self, error: pte::Error) -> Problem {
         Problem::Refused { file: self.name.clone(), error }
-    }
-}
-
-/// What a path is called in messages.
-pub(super) fn name_of(path: &Path) -> String {
-    match path.to_str() {
-        Some("-") => "<standard input>".into(),
-        _ => path.to_string_lossy().into_owned(),
     }
 }
 

@@ -56,7 +56,7 @@ impl Output {
                 failed: None,
             });
         };
-        let name = super::input::name_of(path);
+        let name = super::text::name_of(path);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.is_dir() {

@@ -1,10 +1,19 @@
 //! Numbers and shapes as people read them.
 
 use core::fmt;
+use std::path::Path;
 
 use pte::schema::scalar::ScalarType;
 
 use super::problem::printable;
+
+/// What a path is called in messages.
+pub(super) fn name_of(path: &Path) -> String {
+    match path.to_str() {
+        Some("-") => "<standard input>".into(),
+        _ => path.to_string_lossy().into_owned(),
+    }
+}
 
 /// A number of bytes, such as `1.8 kB`; powers of 1000, as `ls` and disks count them.
 pub(super) fn bytes(count: u64) -> String {

@@ -20,8 +20,8 @@
 /// ```
 macro_rules! schema {
     ($($declaration:tt)*) => {
-        $crate::flat::desc::desc! { $($declaration)* }
-        $crate::flat::view::view! { $($declaration)* }
+        $crate::flat::desc::declare::desc! { $($declaration)* }
+        $crate::flat::view::declare::view! { $($declaration)* }
     };
 }
 

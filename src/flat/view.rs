@@ -5,11 +5,14 @@
 //! is, and a release build reads a default instead of doing harm.
 
 use core::fmt;
-use core::iter::FusedIterator;
-use core::marker::PhantomData;
 
-use crate::bytes::{array_at, i32_at, index, slice_at, u16_at, u32_at};
+use crate::bytes::{array_at, i32_at, slice_at, u16_at, u32_at};
 use crate::flat::desc::{Number, Prim, TableDesc};
+
+pub(crate) mod declare;
+mod vector;
+
+pub use vector::{List, Numbers, Tables, Vector};
 
 /// A proven table, without its type.
 #[derive(Clone, Copy)]
@@ -17,23 +20,6 @@ pub struct Raw<'a> {
     buf: &'a [u8],
     pos: u32,
     vtable: u32,
-}
-
-/// A proven vector of numbers.
-#[derive(Clone, Copy)]
-pub struct Vector<'a, T> {
-    bytes: &'a [u8],
-    pos: u32,
-    item: PhantomData<T>,
-}
-
-/// A proven vector of tables.
-#[derive(Clone, Copy)]
-pub struct List<'a, T> {
-    buf: &'a [u8],
-    first: u32,
-    len: u32,
-    item: PhantomData<T>,
 }
 
 /// A number that a table or a vector can hold.
@@ -147,7 +133,7 @@ impl<'a> Raw<'a> {
     #[inline]
     pub(crate) fn vector<T: Scalar>(self, slot: u16) -> Option<Vector<'a, T>> {
         let (bytes, pos) = self.vector_bytes(slot, T::PRIM)?;
-        Some(Vector { bytes, pos, item: PhantomData })
+        Some(Vector::new(bytes, pos))
     }
 
     /// The bytes of the vector that `slot` leads to, and where they begin.
@@ -164,7 +150,7 @@ impl<'a> Raw<'a> {
     pub(crate) fn list<T>(self, slot: u16) -> Option<List<'a, T>> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, pos));
-        Some(List { buf: self.buf, first: pos.saturating_add(4), len, item: PhantomData })
+        Some(List::new(self.buf, pos.saturating_add(4), len))
     }
 
     /// The union at `slot`: its tag, and the table if there is one. `None` for the tag 0.
@@ -186,178 +172,6 @@ impl<'a> Raw<'a> {
 impl fmt::Debug for Raw<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "table at {:#x}", self.pos)
-    }
-}
-
-impl<'a, T: Scalar> Vector<'a, T> {
-    /// Elements.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.bytes.len().checked_div(usize::from(T::PRIM.size())).unwrap_or_default()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    /// The element of that number.
-    #[inline]
-    pub fn get(&self, nth: usize) -> Option<T> {
-        let size = usize::from(T::PRIM.size());
-        let first = nth.checked_mul(size)?;
-        T::read_le(self.bytes.get(first..)?.get(..size)?)
-    }
-
-    /// Every element.
-    #[inline]
-    pub fn iter(&self) -> Numbers<'a, T> {
-        let size = usize::from(T::PRIM.size());
-        Numbers { chunks: self.bytes.chunks_exact(size), item: PhantomData }
-    }
-
-    /// The elements' bytes as they stand in the file.
-    #[inline]
-    pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// Where the first element begins, from the start of the FlatBuffers part.
-    pub fn pos(&self) -> u32 {
-        self.pos
-    }
-}
-
-impl<T: Scalar + fmt::Debug> fmt::Debug for Vector<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl<'a, T: Scalar> IntoIterator for Vector<'a, T> {
-    type Item = T;
-    type IntoIter = Numbers<'a, T>;
-
-    fn into_iter(self) -> Numbers<'a, T> {
-        self.iter()
-    }
-}
-
-/// The elements of a [`Vector`].
-#[derive(Clone, Debug)]
-pub struct Numbers<'a, T> {
-    chunks: core::slice::ChunksExact<'a, u8>,
-    item: PhantomData<T>,
-}
-
-impl<T: Scalar> Iterator for Numbers<'_, T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        T::read_le(self.chunks.next()?)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.chunks.size_hint()
-    }
-}
-
-impl<T: Scalar> ExactSizeIterator for Numbers<'_, T> {}
-impl<T: Scalar> FusedIterator for Numbers<'_, T> {}
-
-impl<'a, T> List<'a, T> {
-    /// Elements.
-    #[inline]
-    pub fn len(&self) -> usize {
-        index(self.len)
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The table of that number, without its type.
-    #[inline]
-    pub(crate) fn raw(&self, nth: u32) -> Option<Raw<'a>> {
-        if nth >= self.len {
-            return None;
-        }
-        let at = self.first.saturating_add(nth.saturating_mul(4));
-        Some(Raw::new(self.buf, at.saturating_add(proven(u32_at(self.buf, at)))))
-    }
-
-    /// Every table, without its type.
-    #[inline]
-    pub(crate) fn raws(self) -> impl Iterator<Item = Raw<'a>> {
-        (0..self.len).filter_map(move |nth| self.raw(nth))
-    }
-
-    /// Where the first element's offset lies, from the start of the FlatBuffers part.
-    pub fn pos(&self) -> u32 {
-        self.first
-    }
-}
-
-impl<'a, T: Table<'a>> List<'a, T> {
-    /// The table of that number.
-    #[inline]
-    pub fn get(&self, nth: usize) -> Option<T> {
-        self.raw(u32::try_from(nth).ok()?).map(T::from_raw)
-    }
-
-    /// Every table.
-    #[inline]
-    pub fn iter(&self) -> Tables<'a, T> {
-        Tables { list: *self, next: 0 }
-    }
-}
-
-impl<'a, T: Table<'a> + fmt::Debug> fmt::Debug for List<'a, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl<'a, T: Table<'a>> IntoIterator for List<'a, T> {
-    type Item = T;
-    type IntoIter = Tables<'a, T>;
-
-    fn into_iter(self) -> Tables<'a, T> {
-        self.iter()
-    }
-}
-
-/// The tables of a [`List`].
-#[derive(Clone)]
-pub struct Tables<'a, T> {
-    list: List<'a, T>,
-    next: u32,
-}
-
-impl<'a, T: Table<'a>> Iterator for Tables<'a, T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        let raw = self.list.raw(self.next)?;
-        self.next = self.next.saturating_add(1);
-        Some(T::from_raw(raw))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = index(self.list.len.saturating_sub(self.next));
-        (left, Some(left))
-    }
-}
-
-impl<'a, T: Table<'a>> ExactSizeIterator for Tables<'a, T> {}
-impl<'a, T: Table<'a>> FusedIterator for Tables<'a, T> {}
-
-impl<'a, T: Table<'a> + fmt::Debug> fmt::Debug for Tables<'a, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
     }
 }
 
@@ -406,175 +220,4 @@ impl Scalar for bool {
     fn read_le(bytes: &[u8]) -> Option<Self> {
         bytes.first().map(|&byte| byte != 0)
     }
-}
-
-/// Emits the enums and the `view` module of a [`schema!`](crate::flat::schema!) declaration.
-macro_rules! view {
-    (
-        $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
-        enums: $(
-            $(#[$em:meta])* enum $E:ident: $P:ident {
-                $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
-            }
-        )*
-        unions: $(
-            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
-        )*
-        tables: $(
-            $(#[$tm:meta])* table $T:ident { $(
-                $(#[$fm:meta])* $slot:literal $f:ident:
-                $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( $S:ident = $default:expr )?
-                $( => $since:literal )?
-            ),* $(,)? }
-        )*
-    ) => {
-        $(
-            $(#[$em])*
-            ///
-            /// Open: a value without a name is kept as it is.
-            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-            pub struct $E(pub $P);
-
-            impl $E {
-                $( $(#[$vm])* pub const $V: Self = Self($number); )*
-
-                /// Upstream's name of the value, if it has one.
-                pub fn name(self) -> Option<&'static str> {
-                    Self::DESC.name_of(self.0.into())
-                }
-
-                pub(crate) const DESC: &'static $crate::flat::desc::EnumDesc = &desc::$E;
-                pub(crate) const PRIM: $crate::flat::desc::Prim = Self::DESC.prim;
-
-                pub(crate) const fn number(self) -> $crate::flat::desc::Number {
-                    $crate::flat::desc::Number::Int($crate::flat::view::int(self.0))
-                }
-            }
-
-            impl core::fmt::Debug for $E {
-                fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                    core::fmt::Display::fmt(self, f)
-                }
-            }
-
-            impl core::fmt::Display for $E {
-                fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                    match self.name() {
-                        Some(name) => f.pad(name),
-                        None => core::fmt::Display::fmt(&self.0, f),
-                    }
-                }
-            }
-
-            impl $crate::flat::view::Scalar for $E {
-                const PRIM: $crate::flat::desc::Prim = Self::PRIM;
-
-                #[inline]
-                fn read_le(bytes: &[u8]) -> Option<Self> {
-                    <$P as $crate::flat::view::Scalar>::read_le(bytes).map(Self)
-                }
-            }
-        )*
-
-        /// Views of proven tables: `Copy`, total, nothing optional that was proven.
-        #[allow(unused_imports, reason = "a schema of enums has no tables")]
-        pub mod view {
-            use super::*;
-            use $crate::flat::desc::TableDesc;
-            use $crate::flat::view::{List, Raw, Table, Vector};
-
-            $(
-                $(#[$um])*
-                #[derive(Clone, Copy, Debug)]
-                pub enum $U<'a> {
-                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M<'a>), )*
-                    /// A tag that is not known; what it leads to is not read.
-                    Unknown(u8),
-                }
-            )*
-            $(
-                $(#[$tm])*
-                #[derive(Clone, Copy)]
-                pub struct $T<'a>(Raw<'a>);
-
-                impl<'a> $T<'a> { $(
-                    $(#[$fm])*
-                    #[doc = concat!("\n\nSlot ", stringify!($slot), ".")]
-                    $( #[doc = concat!("Since release ", stringify!($since), ".")] )?
-                    #[inline]
-                    $( pub fn $f(self) -> Option<$crate::flat::view::target!('a, $R)> {
-                        $crate::flat::view::read_target!(self.0, $slot, $R)
-                    } )?
-                    $( pub fn $f(self) -> Option<Vector<'a, $SV>> { self.0.vector($slot) } )?
-                    $( pub fn $f(self) -> Option<List<'a, $RV<'a>>> { self.0.list($slot) } )?
-                    $( pub fn $f(self) -> Option<$FU<'a>> { self.0.union($slot).map($FU::of) } )?
-                    $( pub fn $f(self) -> $S { self.0.scalar($slot).unwrap_or($default) } )?
-                )* }
-
-                impl<'a> Table<'a> for $T<'a> {
-                    const DESC: &'static TableDesc = &desc::$T;
-
-                    #[inline]
-                    fn from_raw(raw: Raw<'a>) -> Self {
-                        Self(raw)
-                    }
-
-                    #[inline]
-                    fn raw(self) -> Raw<'a> {
-                        self.0
-                    }
-                }
-
-                impl core::fmt::Debug for $T<'_> {
-                    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                        f.debug_struct(stringify!($T))
-                            $( .field(stringify!($f), &self.$f()) )*
-                            .finish()
-                    }
-                }
-            )*
-            $(
-                impl<'a> $U<'a> {
-                    #[inline]
-                    fn of((tag, raw): (u8, Raw<'a>)) -> Self {
-                        match tag {
-                            $( $tag => Self::$M($M(raw.resolved())), )*
-                            unknown => Self::Unknown(unknown),
-                        }
-                    }
-
-                    /// Upstream's name of the member; `None` for a tag that is not known.
-                    pub fn name(self) -> Option<&'static str> {
-                        match self {
-                            $( Self::$M(_) => Some(stringify!($M)), )*
-                            Self::Unknown(_) => None,
-                        }
-                    }
-                }
-            )*
-        }
-    };
-}
-
-macro_rules! target {
-    ($a:lifetime, str) => { &$a str };
-    ($a:lifetime, $R:ident) => { $R<$a> };
-}
-
-macro_rules! read_target {
-    ($raw:expr, $slot:literal, str) => {
-        $raw.str($slot)
-    };
-    ($raw:expr, $slot:literal, $R:ident) => {
-        $raw.target($slot).map($R)
-    };
-}
-
-pub(crate) use {read_target, target, view};
-
-/// An enum's number, widened; `From` is not const.
-#[expect(clippy::as_conversions, reason = "i8 to i128 is lossless, and From is not const")]
-pub(crate) const fn int(number: i8) -> i128 {
-    number as i128
 }

@@ -1,0 +1,198 @@
+//! `desc!`: a declaration as data.
+
+/// Emits the `desc` module of a [`schema!`](crate::flat::schema!) declaration.
+macro_rules! desc {
+    (
+        $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
+        enums: $(
+            $(#[$em:meta])* enum $E:ident: $P:ident {
+                $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
+            }
+        )*
+        unions: $(
+            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+        )*
+        tables: $(
+            $(#[$tm:meta])* table $T:ident { $(
+                $(#[$fm:meta])* $slot:literal $f:ident:
+                $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
+                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( => $since:literal )?
+            ),* $(,)? }
+        )*
+    ) => {
+        /// The declarations as data.
+        #[allow(dead_code, non_upper_case_globals, unused_imports, reason = "upstream's names; a schema of enums alone has no tables")]
+        pub mod desc {
+            use super::*;
+            use $crate::flat::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Number, Prim};
+            use $crate::flat::desc::{ScalarDesc, Schema, TableDesc, UnionDesc};
+
+            $(
+                /// The whole schema.
+                pub static SCHEMA: Schema = Schema {
+                    root: &$Root,
+                    identifier: *$identifier,
+                    extension: $extension,
+                    namespace: $namespace,
+                    unions: UNIONS,
+                    tables: TABLES,
+                };
+            )?
+            const UNIONS: &[&UnionDesc] = &[$( &$U ),*];
+            const TABLES: &[&TableDesc] = &[$( &$T ),*];
+            $(
+                $(#[$em])*
+                pub static $E: EnumDesc = EnumDesc {
+                    name: stringify!($E),
+                    prim: $crate::flat::desc::declare::prim!($P),
+                    values: &[$( EnumValue {
+                        number: $number,
+                        name: stringify!($V),
+                        since: $crate::flat::desc::declare::since!($($vsince)?),
+                    } ),*],
+                };
+            )*
+            $(
+                $(#[$um])*
+                pub static $U: UnionDesc = UnionDesc {
+                    name: stringify!($U),
+                    members: &[$( &$M ),*],
+                };
+                const _: () = $crate::flat::desc::declare::assert_tags(&[$( $tag ),*]);
+            )*
+            $(
+                $(#[$tm])*
+                pub static $T: TableDesc = TableDesc::new(
+                    stringify!($T),
+                    &[$( FieldDesc {
+                        slot: $slot,
+                        name: stringify!($f),
+                        kind: {
+                            $( $crate::flat::desc::declare::target_kind!($R) )?
+                            $( Kind::Scalars {
+                                prim: $crate::flat::desc::declare::prim!($SV),
+                                align: 0 $( + $align )?,
+                            } )?
+                            $( Kind::Tables(&$RV) )?
+                            $( Kind::Union(&$FU) )?
+                            $( $crate::flat::desc::declare::scalar_kind!($S, $default) )?
+                        },
+                        since: $crate::flat::desc::declare::since!($($since)?),
+                    } ),*],
+                    depth::$T,
+                );
+            )*
+
+            mod depth {
+                use $crate::flat::desc::declare::deepest;
+                $( pub(super) const $U: u32 = deepest(&[$( $M ),*]); )*
+                $( pub(super) const $T: u32 = 1 + deepest(&[$(
+                    $( $crate::flat::desc::declare::target_depth!($R), )? $( $RV, )? $( $FU, )?
+                )*]); )*
+            }
+        }
+    };
+}
+
+macro_rules! prim {
+    (bool) => {
+        Prim::Bool
+    };
+    (i8) => {
+        Prim::I8
+    };
+    (u8) => {
+        Prim::U8
+    };
+    (i32) => {
+        Prim::I32
+    };
+    (u32) => {
+        Prim::U32
+    };
+    (i64) => {
+        Prim::I64
+    };
+    (u64) => {
+        Prim::U64
+    };
+    (f64) => {
+        Prim::F64
+    };
+}
+
+macro_rules! scalar_kind {
+    (@ $P:ident, $default:expr) => {
+        Kind::Scalar(ScalarDesc {
+            prim: $crate::flat::desc::declare::prim!($P),
+            default: $default,
+            names: None,
+        })
+    };
+    (bool, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ bool, Number::Bool($default)) };
+    (f64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ f64, Number::Float($default)) };
+    (i8, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i8, Number::Int($default)) };
+    (u8, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u8, Number::Int($default)) };
+    (i32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i32, Number::Int($default)) };
+    (u32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u32, Number::Int($default)) };
+    (i64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i64, Number::Int($default)) };
+    (u64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u64, Number::Int($default)) };
+    ($E:ident, $default:expr) => {
+        Kind::Scalar(ScalarDesc {
+            prim: <super::$E>::PRIM,
+            default: <super::$E>::number($default),
+            names: Some(<super::$E>::DESC),
+        })
+    };
+}
+
+macro_rules! target_kind {
+    (str) => {
+        Kind::Str
+    };
+    ($R:ident) => {
+        Kind::Table(&$R)
+    };
+}
+
+macro_rules! target_depth {
+    (str) => {
+        0
+    };
+    ($R:ident) => {
+        $R
+    };
+}
+
+macro_rules! since {
+    () => {
+        None
+    };
+    ($since:literal) => {
+        Some(stringify!($since))
+    };
+}
+
+pub(crate) use {desc, prim, scalar_kind, since, target_depth, target_kind};
+
+/// The largest of some depths, 0 for none.
+pub(crate) const fn deepest(depths: &[u32]) -> u32 {
+    match depths {
+        [] => 0,
+        [first, rest @ ..] => {
+            let rest = deepest(rest);
+            if *first > rest { *first } else { rest }
+        }
+    }
+}
+
+/// A union's members are found by their tag: they must be 1, 2, 3 …
+pub(crate) const fn assert_tags(tags: &[u8]) {
+    let (mut rest, mut want) = (tags, 1u8);
+    while let [tag, tail @ ..] = rest {
+        assert!(*tag == want, "a union's tags are 1, 2, 3 …");
+        want = want.saturating_add(1);
+        rest = tail;
+    }
+}

@@ -1,0 +1,172 @@
+//! `view!`: the enums of a declaration, and its tables as typed views.
+
+/// Emits the enums and the `view` module of a [`schema!`](crate::flat::schema!) declaration.
+macro_rules! view {
+    (
+        $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
+        enums: $(
+            $(#[$em:meta])* enum $E:ident: $P:ident {
+                $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
+            }
+        )*
+        unions: $(
+            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+        )*
+        tables: $(
+            $(#[$tm:meta])* table $T:ident { $(
+                $(#[$fm:meta])* $slot:literal $f:ident:
+                $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
+                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( => $since:literal )?
+            ),* $(,)? }
+        )*
+    ) => {
+        $(
+            $(#[$em])*
+            ///
+            /// Open: a value without a name is kept as it is.
+            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            pub struct $E(pub $P);
+
+            impl $E {
+                $( $(#[$vm])* pub const $V: Self = Self($number); )*
+
+                /// Upstream's name of the value, if it has one.
+                pub fn name(self) -> Option<&'static str> {
+                    Self::DESC.name_of(self.0.into())
+                }
+
+                pub(crate) const DESC: &'static $crate::flat::desc::EnumDesc = &desc::$E;
+                pub(crate) const PRIM: $crate::flat::desc::Prim = Self::DESC.prim;
+
+                pub(crate) const fn number(self) -> $crate::flat::desc::Number {
+                    $crate::flat::desc::Number::Int($crate::flat::view::declare::int(self.0))
+                }
+            }
+
+            impl core::fmt::Debug for $E {
+                fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                    core::fmt::Display::fmt(self, f)
+                }
+            }
+
+            impl core::fmt::Display for $E {
+                fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                    match self.name() {
+                        Some(name) => f.pad(name),
+                        None => core::fmt::Display::fmt(&self.0, f),
+                    }
+                }
+            }
+
+            impl $crate::flat::view::Scalar for $E {
+                const PRIM: $crate::flat::desc::Prim = Self::PRIM;
+
+                #[inline]
+                fn read_le(bytes: &[u8]) -> Option<Self> {
+                    <$P as $crate::flat::view::Scalar>::read_le(bytes).map(Self)
+                }
+            }
+        )*
+
+        /// Views of proven tables: `Copy`, total, nothing optional that was proven.
+        #[allow(unused_imports, reason = "a schema of enums has no tables")]
+        pub mod view {
+            use super::*;
+            use $crate::flat::desc::TableDesc;
+            use $crate::flat::view::{List, Raw, Table, Vector};
+
+            $(
+                $(#[$um])*
+                #[derive(Clone, Copy, Debug)]
+                pub enum $U<'a> {
+                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M<'a>), )*
+                    /// A tag that is not known; what it leads to is not read.
+                    Unknown(u8),
+                }
+            )*
+            $(
+                $(#[$tm])*
+                #[derive(Clone, Copy)]
+                pub struct $T<'a>(Raw<'a>);
+
+                impl<'a> $T<'a> { $(
+                    $(#[$fm])*
+                    #[doc = concat!("\n\nSlot ", stringify!($slot), ".")]
+                    $( #[doc = concat!("Since release ", stringify!($since), ".")] )?
+                    #[inline]
+                    $( pub fn $f(self) -> Option<$crate::flat::view::declare::target!('a, $R)> {
+                        $crate::flat::view::declare::read_target!(self.0, $slot, $R)
+                    } )?
+                    $( pub fn $f(self) -> Option<Vector<'a, $SV>> { self.0.vector($slot) } )?
+                    $( pub fn $f(self) -> Option<List<'a, $RV<'a>>> { self.0.list($slot) } )?
+                    $( pub fn $f(self) -> Option<$FU<'a>> { self.0.union($slot).map($FU::of) } )?
+                    $( pub fn $f(self) -> $S { self.0.scalar($slot).unwrap_or($default) } )?
+                )* }
+
+                impl<'a> Table<'a> for $T<'a> {
+                    const DESC: &'static TableDesc = &desc::$T;
+
+                    #[inline]
+                    fn from_raw(raw: Raw<'a>) -> Self {
+                        Self(raw)
+                    }
+
+                    #[inline]
+                    fn raw(self) -> Raw<'a> {
+                        self.0
+                    }
+                }
+
+                impl core::fmt::Debug for $T<'_> {
+                    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                        f.debug_struct(stringify!($T))
+                            $( .field(stringify!($f), &self.$f()) )*
+                            .finish()
+                    }
+                }
+            )*
+            $(
+                impl<'a> $U<'a> {
+                    #[inline]
+                    fn of((tag, raw): (u8, Raw<'a>)) -> Self {
+                        match tag {
+                            $( $tag => Self::$M($M(raw.resolved())), )*
+                            unknown => Self::Unknown(unknown),
+                        }
+                    }
+
+                    /// Upstream's name of the member; `None` for a tag that is not known.
+                    pub fn name(self) -> Option<&'static str> {
+                        match self {
+                            $( Self::$M(_) => Some(stringify!($M)), )*
+                            Self::Unknown(_) => None,
+                        }
+                    }
+                }
+            )*
+        }
+    };
+}
+
+macro_rules! target {
+    ($a:lifetime, str) => { &$a str };
+    ($a:lifetime, $R:ident) => { $R<$a> };
+}
+
+macro_rules! read_target {
+    ($raw:expr, $slot:literal, str) => {
+        $raw.str($slot)
+    };
+    ($raw:expr, $slot:literal, $R:ident) => {
+        $raw.target($slot).map($R)
+    };
+}
+
+pub(crate) use {read_target, target, view};
+
+/// An enum's number, widened; `From` is not const.
+#[expect(clippy::as_conversions, reason = "i8 to i128 is lossless, and From is not const")]
+pub(crate) const fn int(number: i8) -> i128 {
+    number as i128
+}
