@@ -1,6 +1,6 @@
 //! Other kinds of files that are handed to this tool, named for what they are.
 //!
-//! Magic numbers: format.md §10, delegates.md §12 to §14, and the formats' own specifications.
+//! Magic numbers: format.md §10, and the formats' own specifications.
 
 use core::fmt;
 
@@ -12,10 +12,6 @@ pub enum Neighbour {
     Empty,
     /// Nothing but zero bytes, where a head should be.
     Zeros,
-    /// A `.pte`, where a `.ptd` was wanted.
-    Pte,
-    /// A `.ptd`, where a `.pte` was wanted.
-    Ptd,
     /// A `.bpte`: a program with test inputs, its identifier as found.
     BundledProgram([u8; 4]),
     /// A profile of a run.
@@ -154,8 +150,6 @@ impl fmt::Display for Neighbour {
         f.write_str(match self {
             Self::Empty => "an empty file",
             Self::Zeros => "a file that begins with zeros (an unfinished download?)",
-            Self::Pte => "a .pte program",
-            Self::Ptd => "a .ptd data file",
             Self::BundledProgram(id) => {
                 return write!(
                     f,

@@ -61,7 +61,7 @@ impl<S: Source> Opened<S> {
     /// [`OpenError::Refused`] where the header or the file's length rules out that this is a
     /// `.pte` or `.ptd`; [`OpenError::Source`] where reading fails.
     pub fn open(source: S, limits: &Limits) -> Result<Self, OpenError<S::Error>> {
-        let len = source.len().map_err(OpenError::Source)?;
+        let len = source.size().map_err(OpenError::Source)?;
         let mut head = [0; HEAD];
         let seen = usize::try_from(len).map_or(HEAD, |len| len.min(HEAD));
         let head = head.get_mut(..seen).unwrap_or_default();

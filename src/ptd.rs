@@ -2,13 +2,12 @@
 
 use core::ops::Range;
 
-use crate::bytes::wide;
-use crate::error::{Error, ErrorKind, Result, Step};
+use crate::bytes::{array_at, wide};
+use crate::error::{Error, ErrorKind, Magic, Result, Step};
 use crate::file::header::{FlatTensorHeader, Head};
 use crate::file::segments::{SegmentArea, subrange};
 use crate::flat::view::{Raw, Table, Vector};
 use crate::limits::Limits;
-use crate::neighbour::Neighbour;
 use crate::schema::scalar::ScalarType;
 use crate::schema::{flat_tensor, flat_tensor_legacy as legacy};
 
@@ -80,7 +79,7 @@ impl<'a> Ptd<'a> {
         let len = wide(bytes.len());
         let head = Head::read(bytes, len)?;
         let Head::Ptd(header, whole) = head else {
-            return Err(Error::new(ErrorKind::OtherFormat { neighbour: Neighbour::Pte }, 0));
+            return Err(Error::new(ErrorKind::WrongKind { found: ".pte", wanted: ".ptd" }, 0));
         };
         let extents = head.extents(len)?;
         let ptd = Self::prove(header, whole, extents.slice(bytes), len, limits)?;
@@ -98,6 +97,9 @@ impl<'a> Ptd<'a> {
     ) -> Result<Self> {
         let extents = Head::Ptd(header, whole).extents(len)?;
         let (begin, area) = (extents.region.start, extents.segments);
+        if whole {
+            identifier(region).map_err(|error| error.shifted(begin))?;
+        }
         let (root, generation) = generation::tell(region, whole, limits)
             .map_err(|error| error.within(Step::Field("flat_tensor")).shifted(begin))?;
         let ptd = Self { header, root, generation, region, begin, area, len, file: None };
@@ -257,6 +259,17 @@ impl<'a> Entry<'a> {
     pub fn range(&self) -> Result<Range<u64>> {
         self.range.clone()
     }
+}
+
+/// A FlatBuffer of its own carries its own identifier, which the file's first bytes do not show.
+fn identifier(region: &[u8]) -> Result<()> {
+    let known = flat_tensor::desc::SCHEMA.identifier;
+    let found = array_at(region, 4).unwrap_or_default();
+    if found == known {
+        return Ok(());
+    }
+    let kind = ErrorKind::UnknownIdentifier { identifier: Magic(found), known: Magic(known) };
+    Err(Error::new(kind, 4).within(Step::Field("flat_tensor")))
 }
 
 impl Layout<'_> {

@@ -9,7 +9,6 @@ use crate::file::segments::SegmentArea;
 use crate::flat::view::{List, Table};
 use crate::flat::walk;
 use crate::limits::Limits;
-use crate::neighbour::Neighbour;
 use crate::schema::program::view::{BackendDelegate, DataSegment, NamedData, Program};
 use crate::schema::program::{DataLocation, desc};
 
@@ -62,7 +61,7 @@ impl<'a> Pte<'a> {
         let len = wide(bytes.len());
         let head = Head::read(bytes, len)?;
         let Head::Pte(header) = head else {
-            return Err(Error::new(ErrorKind::OtherFormat { neighbour: Neighbour::Ptd }, 0));
+            return Err(Error::new(ErrorKind::WrongKind { found: ".ptd", wanted: ".pte" }, 0));
         };
         let extents = head.extents(len)?;
         let pte = Self::prove(header, extents.slice(bytes), len, limits)?;

@@ -153,10 +153,10 @@ const CHUNK: u64 = 1 << 20;
 impl Source for Bytes {
     type Error = io::Error;
 
-    fn len(&self) -> io::Result<u64> {
+    fn size(&self) -> io::Result<u64> {
         match self {
-            Self::File(file) => Source::len(file),
-            Self::Memory(bytes) => bytes.as_slice().len().try_into().map_err(io::Error::other),
+            Self::File(file) => file.size(),
+            Self::Memory(bytes) => bytes.as_slice().size().map_err(io::Error::other),
         }
     }
 

@@ -62,7 +62,7 @@ pub fn header(descr: &str, sizes: &[u64]) -> Option<Vec<u8>> {
 }
 
 /// The elements of a dense tensor in C order of its sizes, from bytes in which the dimension
-/// `dim_order[0]` is outermost and the last one innermost (format.md §6.1; `channels_last` of NCHW
+/// `dim_order[0]` is outermost and the last one innermost (format.md §6.3; `channels_last` of NCHW
 /// is 0, 2, 3, 1).
 ///
 /// `None` if `dim_order` is no permutation of the dimensions, or if `bytes` is not the product of

@@ -9,8 +9,9 @@ use crate::bytes::wide;
 /// sum of the mantissas that came with it.
 ///
 /// Nothing is rounded before the mean, so neither the order of the values nor how they were cut
-/// into chunks matters, large values do not overflow and small ones are not lost. A mantissa has
-/// 53 bits and a count 64: a bin never leaves the 128 bits of an `i128`.
+/// into chunks matters, large values do not overflow and small ones are not lost. 2^64 bytes hold
+/// at most 2^64 mantissas of 53 bits or 2^61 integers of 64: a bin never overflows, and the
+/// wrapping operations do not wrap.
 #[derive(Clone, Debug)]
 pub(super) struct ExactSum {
     /// Bin `e` counts units of 2^(e − 1075): the place of bit `e` in the whole sum.

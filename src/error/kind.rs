@@ -364,6 +364,15 @@ kinds! {
     } = "work-limit"
         "reading this file visits more than {limit} bytes: the same tables are used over and over"
         help "The file is built to be slow; if you trust it, raise --max-amplification.";
+    /// A file of the kind that was not asked for.
+    WrongKind {
+        /// What it is.
+        found: &'static str,
+        /// What was asked for.
+        wanted: &'static str
+    } = "wrong-kind"
+        "this is a {found} file, and a {wanted} is wanted"
+        help "Read it as what it is.";
 }
 
 /// Four bytes that name a format, shown as text.

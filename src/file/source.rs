@@ -14,7 +14,7 @@ pub trait Source {
     /// # Errors
     ///
     /// Whatever the source finds.
-    fn len(&self) -> Result<u64, Self::Error>;
+    fn size(&self) -> Result<u64, Self::Error>;
 
     /// Fills `out` with the bytes from `pos` on.
     ///
@@ -39,8 +39,8 @@ impl core::error::Error for PastEnd {}
 impl Source for &[u8] {
     type Error = PastEnd;
 
-    fn len(&self) -> Result<u64, PastEnd> {
-        Ok(wide((**self).len()))
+    fn size(&self) -> Result<u64, PastEnd> {
+        Ok(wide(self.len()))
     }
 
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), PastEnd> {
@@ -54,7 +54,7 @@ impl Source for &[u8] {
 impl Source for std::fs::File {
     type Error = std::io::Error;
 
-    fn len(&self) -> std::io::Result<u64> {
+    fn size(&self) -> std::io::Result<u64> {
         self.metadata().map(|metadata| metadata.len())
     }
 

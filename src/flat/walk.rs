@@ -1,6 +1,6 @@
 //! The verifier: the only code that follows an offset which nobody has proven.
 //!
-//! What is checked, and why each rule is as lenient as it is, stands in `docs/format.md`, §2.
+//! What is checked, and why each rule is as lenient as it is, stands in `docs/format.md`, §0.2.
 //! Facts about a table split into facts about its vtable (proven once for each pair of vtable and
 //! table type: [`shape`]) and facts about its position (checked for every table: [`Walk::object`]).
 

@@ -1,0 +1,118 @@
+//! What a file on disk costs: 64 bytes, the FlatBuffers part, and a segment only when asked for.
+
+use std::cell::RefCell;
+use std::fs;
+use std::ops::Range;
+
+use pte::{Error, File, Limits, OpenError, Opened, PastEnd, Source};
+
+use crate::support::files;
+
+/// A source that remembers what was read of it.
+struct Watched<'b> {
+    bytes: &'b [u8],
+    reads: RefCell<Vec<Range<u64>>>,
+}
+
+impl<'b> Watched<'b> {
+    fn new(bytes: &'b [u8]) -> Self {
+        Self { bytes, reads: RefCell::default() }
+    }
+}
+
+impl Source for Watched<'_> {
+    type Error = PastEnd;
+
+    fn size(&self) -> Result<u64, PastEnd> {
+        self.bytes.size()
+    }
+
+    fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), PastEnd> {
+        self.reads.borrow_mut().push(pos..pos + out.len() as u64);
+        self.bytes.read_at(pos, out)
+    }
+}
+
+#[test]
+fn opening_reads_the_head_and_the_flatbuffers_part() {
+    for path in files::everything() {
+        let bytes = fs::read(&path).unwrap();
+        let opened = Opened::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
+        let region = match opened.file().unwrap() {
+            File::Pte(pte) => 0..pte.region().len() as u64,
+            File::Ptd(ptd) => ptd.region_start()..ptd.region_start() + ptd.region().len() as u64,
+        };
+        let head = 0..64.min(bytes.len() as u64);
+        assert_eq!(*opened.source().reads.borrow(), [head, region], "{path:?}");
+    }
+}
+
+#[test]
+fn a_segment_is_read_when_it_is_asked_for() {
+    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let opened = Opened::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
+    let File::Pte(pte) = opened.file().unwrap() else { panic!("a program") };
+    let segment = pte.segment_range(0).unwrap();
+    assert_eq!(pte.segment(0), None, "only the FlatBuffers part is here");
+    assert_eq!(opened.source().reads.borrow().len(), 2);
+    let data = opened.read(segment.clone()).unwrap();
+    assert_eq!(data, bytes[segment.start as usize..segment.end as usize]);
+    assert_eq!(opened.source().reads.borrow().last(), Some(&segment));
+}
+
+/// What the header says is not believed: a region that the file does not have is never allocated.
+#[test]
+fn nothing_is_read_of_a_file_whose_header_lies() {
+    let mut bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    bytes[16..24].copy_from_slice(&(1u64 << 60).to_le_bytes());
+    let watched = Watched::new(&bytes);
+    match Opened::open(watched, &Limits::UNTRUSTED) {
+        Err(OpenError::Refused(error)) => assert_eq!(error.code(), "flatbuffer-truncated"),
+        other => panic!("{:?}", other.map(drop)),
+    }
+}
+
+#[test]
+fn a_source_that_fails_is_told_apart_from_a_file_that_is_refused() {
+    struct Broken;
+    impl Source for Broken {
+        type Error = &'static str;
+        fn size(&self) -> Result<u64, &'static str> {
+            Ok(1000)
+        }
+        fn read_at(&self, _: u64, _: &mut [u8]) -> Result<(), &'static str> {
+            Err("the disk is on fire")
+        }
+    }
+    match Opened::open(Broken, &Limits::UNTRUSTED) {
+        Err(error @ OpenError::Source("the disk is on fire")) => {
+            assert_eq!(error.to_string(), "the disk is on fire");
+        }
+        other => panic!("{:?}", other.map(drop)),
+    }
+}
+
+/// A slice and a file on disk give the same verdict on the same bytes.
+#[cfg(feature = "std")]
+#[test]
+fn a_file_on_disk_reads_as_its_bytes_do() {
+    for path in files::samples() {
+        let file = Opened::open(fs::File::open(&path).unwrap(), &Limits::UNTRUSTED).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let slice = Opened::open(bytes.as_slice(), &Limits::UNTRUSTED).unwrap();
+        let verdict =
+            |file: Result<File<'_>, Error>| file.map(|file| format!("{file:?}").len()).ok();
+        assert_eq!(verdict(file.file()), verdict(slice.file()), "{path:?}");
+        assert_eq!(file.file_len(), bytes.len() as u64);
+    }
+}
+
+#[test]
+fn a_read_past_the_end_fails() {
+    let bytes: &[u8] = &[1, 2, 3];
+    let mut out = [0; 2];
+    assert_eq!(bytes.read_at(1, &mut out), Ok(()));
+    assert_eq!(out, [2, 3]);
+    assert_eq!(bytes.read_at(2, &mut out), Err(PastEnd));
+    assert_eq!(bytes.read_at(u64::MAX, &mut out), Err(PastEnd));
+}

@@ -1,0 +1,212 @@
+//! The typed views: what is absent, what is empty, what is unknown, and where data lies.
+
+use std::fs;
+
+use pte::ptd::Generation;
+use pte::pte::{Arena, Storage};
+use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
+use pte::schema::program::{DataLocation, TensorShapeDynamism};
+use pte::schema::scalar::ScalarType;
+use pte::{Ptd, Pte};
+
+use crate::support::files::{self, name};
+
+fn with<T>(file: &str, ask: impl FnOnce(&Pte<'_>) -> T) -> T {
+    let bytes = fs::read(format!("tests/data/pte/{file}")).unwrap();
+    ask(&Pte::read(&bytes).unwrap())
+}
+
+fn plan<'a>(pte: &Pte<'a>) -> ExecutionPlan<'a> {
+    pte.program().execution_plan().unwrap().get(0).unwrap()
+}
+
+fn tensor<'a>(pte: &Pte<'a>, index: usize) -> Tensor<'a> {
+    match plan(pte).values().unwrap().get(index).unwrap().val() {
+        Some(KernelTypes::Tensor(tensor)) => tensor,
+        other => panic!("value {index} is {other:?}"),
+    }
+}
+
+#[test]
+fn a_field_that_is_absent_is_not_one_that_is_empty() {
+    with("linear.pte", |pte| {
+        assert!(pte.program().named_data().is_none());
+        assert!(pte.program().constant_buffer().is_some_and(|buffers| buffers.is_empty()));
+        assert_eq!(tensor(pte, 0).requires_grad(), true);
+        assert_eq!(tensor(pte, 0).storage_offset(), 0, "absent, and so its default");
+        assert!(tensor(pte, 0).allocation_info().is_none());
+    });
+}
+
+#[test]
+fn vectors_and_lists_give_their_elements() {
+    with("linear.pte", |pte| {
+        let plan = plan(pte);
+        let inputs = plan.inputs().unwrap();
+        assert_eq!((inputs.len(), inputs.get(0), inputs.get(1)), (1, Some(2), None));
+        assert_eq!(inputs.get(usize::MAX), None);
+        assert_eq!(inputs.iter().len(), 1);
+        assert_eq!(inputs.bytes(), [2, 0, 0, 0]);
+        let values = plan.values().unwrap();
+        assert_eq!(values.iter().len(), values.len());
+        assert_eq!(values.iter().count(), values.len());
+        assert!(values.get(values.len()).is_none());
+        assert!(values.get(1 << 33).is_none());
+        let names: Vec<_> =
+            plan.operators().unwrap().iter().map(|op| op.name().unwrap_or_default()).collect();
+        assert_eq!(names, ["aten::permute_copy", "aten::addmm", "aten::relu"]);
+    });
+}
+
+#[test]
+fn enums_are_open() {
+    assert_eq!(ScalarType::FLOAT.to_string(), "FLOAT");
+    assert_eq!(ScalarType(8).to_string(), "8");
+    assert_eq!(ScalarType(8).name(), None, "the schema has no name for it");
+    assert_eq!(ScalarType(8).runtime_name(), Some("ComplexHalf"), "and the runtime does");
+    assert_eq!(format!("{:>8}|", ScalarType(-1)), "      -1|");
+    assert_eq!(TensorShapeDynamism(9).name(), None);
+    assert_eq!(DataLocation::SEGMENT.name(), Some("SEGMENT"));
+}
+
+/// Every code: what the runtime takes, and how large its elements are.
+#[test]
+fn dtypes_have_the_runtime_s_sizes() {
+    let sizes: Vec<_> = (0..=31).map(|code| ScalarType(code).element_size().unwrap_or(0)).collect();
+    let one_two_four = [1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 1, 1, 1, 1, 1, 1, 2];
+    let rest = [1, 1, 1, 1, 2, 4, 8, 0, 0];
+    assert_eq!(sizes, [&one_two_four[..], &rest[..]].concat());
+    for code in i8::MIN..0 {
+        assert_eq!(ScalarType(code).element_size(), None);
+    }
+}
+
+#[test]
+fn sizes_multiply_without_overflow() {
+    let bytes = |sizes: &[i32]| ScalarType::FLOAT.nbytes(sizes.iter().copied());
+    assert_eq!(bytes(&[]), Some(4), "a scalar");
+    assert_eq!(bytes(&[2, 3]), Some(24));
+    assert_eq!(bytes(&[2, 0, 3]), Some(0));
+    assert_eq!(bytes(&[2, -1]), None);
+    assert_eq!(bytes(&[0, -1]), None);
+    assert_eq!(bytes(&[i32::MAX, i32::MAX]), Some((i32::MAX as u64).pow(2) * 4));
+    assert_eq!(bytes(&[i32::MAX, i32::MAX, i32::MAX]), None);
+    assert_eq!(bytes(&[i32::MAX, i32::MAX, i32::MAX, 0]), None, "an overflow that a zero hides");
+    assert_eq!(ScalarType(30).nbytes([1]), None);
+}
+
+#[test]
+fn instructions_are_what_they_are() {
+    with("cond.pte", |pte| {
+        let chain = plan(pte).chains().unwrap().get(0).unwrap();
+        let kinds: Vec<_> = chain
+            .instructions()
+            .unwrap()
+            .iter()
+            .map(|instruction| instruction.instr_args().unwrap().name().unwrap())
+            .collect();
+        assert!(kinds.contains(&"JumpFalseCall") && kinds.contains(&"MoveCall"), "{kinds:?}");
+        let jump = chain.instructions().unwrap().iter().find_map(|i| match i.instr_args() {
+            Some(InstructionArguments::JumpFalseCall(jump)) => Some(jump),
+            _ => None,
+        });
+        let target = jump.unwrap().destination_instruction();
+        assert!(target > 0 && target as usize <= kinds.len());
+    });
+}
+
+/// Format.md §6.1, a row each.
+#[test]
+fn storage_is_told_apart() {
+    with("linear.pte", |pte| {
+        assert_eq!(pte.storage(tensor(pte, 1)), Ok(Storage::Constant(0x700..0x710)));
+        let place = Arena { memory_id: 1, offset: 128 };
+        assert_eq!(pte.storage(tensor(pte, 2)), Ok(Storage::Planned { place, initial: None }));
+    });
+    with("v0.2.0_inline_const.pte", |pte| {
+        let Ok(Storage::Constant(range)) = pte.storage(tensor(pte, 0)) else { panic!("inline") };
+        assert!(range.end <= pte.region().len() as u64, "inside the FlatBuffers part");
+        assert!(pte.header().is_none());
+    });
+    with("v0.6.0_mutable_init.pte", |pte| {
+        let place = Arena { memory_id: 1, offset: 48 };
+        let found = pte.storage(tensor(pte, 0)).unwrap();
+        assert_eq!(found, Storage::Planned { place, initial: Some(0x780..0x78c) });
+    });
+    with("external_all.pte", |pte| {
+        let keys: Vec<_> = (0..plan(pte).values().unwrap().len())
+            .filter_map(|nth| match plan(pte).values()?.get(nth)?.val()? {
+                KernelTypes::Tensor(tensor) => match pte.storage(tensor).unwrap() {
+                    Storage::External { key, place: None } => key,
+                    _ => None,
+                },
+                _ => None,
+            })
+            .collect();
+        assert!(keys.contains(&"ls.0.weight"), "{keys:?}");
+    });
+    with("mem_noio.pte", |pte| {
+        let inputs = plan(pte).inputs().unwrap();
+        let input = tensor(pte, inputs.get(0).unwrap() as usize);
+        assert_eq!(pte.storage(input), Ok(Storage::Unbound));
+    });
+}
+
+#[test]
+fn generations_are_told_apart() {
+    let told: Vec<_> = files::samples()
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ptd"))
+        .map(|path| {
+            let bytes = fs::read(&path).unwrap();
+            (name(&path), Ptd::read(&bytes).unwrap().generation())
+        })
+        .collect();
+    for (file, generation) in &told {
+        let expected = match file {
+            file if file.starts_with("vgen1a") => Generation::Zero,
+            file if file.starts_with("vgen1b") => Generation::One,
+            file if file.starts_with("vgen2") || file.starts_with("v0.6") => Generation::Two,
+            _ => Generation::Three,
+        };
+        assert_eq!(*generation, expected, "{file}");
+    }
+    for generation in [Generation::Zero, Generation::One, Generation::Two, Generation::Three] {
+        assert!(told.iter().any(|(_, other)| *other == generation), "{generation}");
+    }
+}
+
+/// The same tensors, written by three generations, read as the same entries.
+#[test]
+fn one_view_shows_every_generation() {
+    let entries = |file: &str| {
+        let bytes = fs::read(format!("tests/data/ptd/{file}")).unwrap();
+        let ptd = Ptd::read(&bytes).unwrap();
+        let rows: Vec<_> = ptd
+            .entries()
+            .filter_map(|entry| {
+                let layout = entry.layout()?;
+                let data = ptd.bytes(entry.range().unwrap()).unwrap().to_vec();
+                let sizes: Vec<_> = layout.sizes.unwrap().iter().collect();
+                Some((entry.key()?.to_string(), layout.scalar_type, sizes, data))
+            })
+            .collect();
+        rows
+    };
+    let newest = entries("v0.7.0_ptd_direct_16.ptd");
+    assert_eq!(newest.len(), 6);
+    for older in
+        ["v0.6.0_ptd_direct_16.ptd", "vgen1b_ptd_direct_16.ptd", "vgen1a_ptd_direct_16.ptd"]
+    {
+        assert_eq!(entries(older), newest, "{older}");
+    }
+}
+
+#[test]
+fn a_file_of_the_other_kind_is_named() {
+    let (pte, ptd) = ("tests/data/pte/linear.pte", "tests/data/ptd/ptd_basic.ptd");
+    let error = Pte::read(&fs::read(ptd).unwrap()).unwrap_err();
+    assert_eq!(error.to_string(), "this is a .ptd file, and a .pte is wanted");
+    let error = Ptd::read(&fs::read(pte).unwrap()).unwrap_err();
+    assert_eq!(error.code(), "wrong-kind");
+}
