@@ -2,6 +2,11 @@
 //!
 //! `cargo run --example inventory -- tests/data/pte/xnn_gpt.pte`
 
+#![allow(
+    clippy::std_instead_of_core,
+    reason = "an example reads like the code of those who use the library"
+)]
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;

@@ -2,6 +2,12 @@
 //!
 //! `cargo run --example largest -- tests/data/ptd/ptd_dtypes.ptd`
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::std_instead_of_core,
+    reason = "an example reads like the code of those who use the library"
+)]
+
 use std::error::Error;
 use std::fs;
 

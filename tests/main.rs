@@ -1,5 +1,15 @@
 //! One test binary: a module for each subject.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that goes wrong is meant to stop"
+)]
+
 mod support;
 
 #[cfg(feature = "cli")]

@@ -1,9 +1,10 @@
 //! Where a verb's output goes: standard output, or a file that appears whole or not at all.
 
 use core::fmt;
+use core::time::Duration;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anstream::adapter::StripBytes;
 

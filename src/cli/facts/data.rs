@@ -66,7 +66,7 @@ impl FlatTensor {
                 bytes,
             })
             .collect();
-        by_dtype.sort_by(|a, b| b.bytes.cmp(&a.bytes));
+        by_dtype.sort_by_key(|row| core::cmp::Reverse(row.bytes));
         let mut rows: Vec<(usize, Large)> = Vec::new();
         for (nth, entry) in ptd.entries().enumerate() {
             let Some(rank) = largest.iter().position(|&(_, of)| of == nth) else { continue };
