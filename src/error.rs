@@ -19,7 +19,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// let error = pte::Pte::read(b"\x04\0\0\0ET13").unwrap_err();
 /// assert_eq!(error.code(), "unknown-identifier");
 /// assert_eq!(error.to_string(), "the file identifier is \"ET13\", and only \"ET12\" is known");
-/// assert_eq!(error.place().to_string(), "0x4, program");
+/// assert_eq!(error.place().to_string(), "0x4, header");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Refusal>);

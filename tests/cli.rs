@@ -104,7 +104,7 @@ fn extracted_bytes_have_the_digest_that_is_listed() {
 fn extract_takes_each_kind_of_part() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("part");
-    let mut take = |args: &[&str]| {
+    let take = |args: &[&str]| {
         good(&[&["extract"], args, &["-o", out.to_str().unwrap()]].concat());
         fs::read(&out).unwrap()
     };

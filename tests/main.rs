@@ -7,6 +7,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::std_instead_of_core,
     reason = "a test that goes wrong is meant to stop"
 )]
 

@@ -32,7 +32,7 @@ fn a_field_that_is_absent_is_not_one_that_is_empty() {
     with("linear.pte", |pte| {
         assert!(pte.program().named_data().is_none());
         assert!(pte.program().constant_buffer().is_some_and(|buffers| buffers.is_empty()));
-        assert_eq!(tensor(pte, 0).requires_grad(), true);
+        assert!(tensor(pte, 0).requires_grad());
         assert_eq!(tensor(pte, 0).storage_offset(), 0, "absent, and so its default");
         assert!(tensor(pte, 0).allocation_info().is_none());
     });

@@ -30,8 +30,9 @@ pub struct TableDesc {
     /// How many tables deep a value of this type can be. A schema that refers to itself has no
     /// such number and does not compile, so that the walker needs no depth limit.
     pub depth: u32,
-    refs: [u8; MAX_REFS],
-    refs_len: u8,
+    /// The fields that lead elsewhere, by ascending slot; the first `refs_len` count.
+    refs: [&'static FieldDesc; MAX_REFS],
+    refs_len: usize,
 }
 
 /// One field of a table.
@@ -144,8 +145,8 @@ impl TableDesc {
     /// A table, checked while compiling: slots ascend, a union takes two and is the only one, and
     /// the references fit a shape.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
-        let mut refs = [0; MAX_REFS];
-        let (mut refs_len, mut free, mut unions, mut rest, mut nth) = (0u8, 0, 0u8, fields, 0u8);
+        let mut refs = [&NO_FIELD; MAX_REFS];
+        let (mut refs_len, mut free, mut unions, mut rest) = (0usize, 0, 0u8, fields);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             let (slots, is_ref) = match field.kind {
@@ -155,15 +156,14 @@ impl TableDesc {
             };
             free = field.slot.saturating_add(slots);
             if is_ref {
-                let (_, room) = refs.split_at_mut(widen(refs_len));
+                let (_, room) = refs.split_at_mut(refs_len);
                 let [first, ..] = room else { panic_const("more than MAX_REFS references") };
-                *first = nth;
+                *first = field;
                 refs_len = refs_len.saturating_add(1);
             }
             if slots == 2 {
                 unions = unions.saturating_add(1);
             }
-            nth = nth.saturating_add(1);
             rest = tail;
         }
         assert!(unions <= 1, "a shape has room for one tag");
@@ -172,10 +172,8 @@ impl TableDesc {
 
     /// The fields that lead elsewhere, by ascending slot: at most [`MAX_REFS`].
     #[inline]
-    pub(crate) fn refs(&self) -> impl Iterator<Item = &'static FieldDesc> {
-        let fields = self.fields;
-        let refs = self.refs.get(..widen(self.refs_len)).unwrap_or_default();
-        refs.iter().filter_map(move |&nth| fields.get(widen(nth)))
+    pub(crate) fn refs(&self) -> &[&'static FieldDesc] {
+        self.refs.get(..self.refs_len).unwrap_or_default()
     }
 
     /// Whether any field leads elsewhere.
@@ -252,10 +250,8 @@ impl UnionDesc {
     }
 }
 
-#[expect(clippy::as_conversions, reason = "u8 to usize is lossless, and From is not const")]
-const fn widen(nth: u8) -> usize {
-    nth as usize
-}
+/// What stands where a table has fewer references than there is room for.
+static NO_FIELD: FieldDesc = FieldDesc { slot: 0, name: "", kind: Kind::Str, since: None };
 
 #[expect(clippy::panic, reason = "runs only while compiling, where it is the error message")]
 const fn panic_const(message: &'static str) -> ! {

@@ -100,7 +100,7 @@ impl Walk<'_> {
         if desc.is_leaf() {
             return Ok(());
         }
-        for (field, &offset) in desc.refs().zip(&shape.at) {
+        for (field, &offset) in desc.refs().iter().zip(&shape.at) {
             if offset != 0 {
                 let at = pos.saturating_add(offset.into());
                 self.reference(field, at, pos, shape)

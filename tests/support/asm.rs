@@ -240,7 +240,12 @@ fn word(distance: i64) -> Vec<u8> {
 /// The smallest program that deserves the name: one plan, `forward`, which gives a constant
 /// tensor; with a header of 32 bytes and a segment that holds the constant.
 pub(crate) fn pte() -> Asm {
-    let asm = Asm::new().link("program").bytes(b"ET12").extended_header(32);
+    pte_with_header(32)
+}
+
+/// The same program with a header of `length` bytes.
+pub(crate) fn pte_with_header(length: u32) -> Asm {
+    let asm = Asm::new().link("program").bytes(b"ET12").extended_header(length);
     program(asm, 8).segments(&[0x55; 8])
 }
 

@@ -1,0 +1,94 @@
+//! Files that are wrong on purpose: for each way to be refused who is refused, and where.
+
+use std::collections::BTreeMap;
+use core::fmt::Write;
+
+use pte::{Error, ErrorKind, File, Limits, Opened, Pte, Ptd};
+
+use crate::support::asm::Asm;
+use crate::support::snapshot::assert_snapshot;
+
+mod accepted;
+mod alignment;
+mod container;
+mod every_byte;
+mod every_field;
+mod finding;
+mod generation;
+mod resolve;
+mod structure;
+mod work;
+
+/// One hostile input, and the refusal that it must meet.
+struct Case {
+    code: &'static str,
+    /// What the input attacks.
+    attack: &'static str,
+    /// Where the bytes are that are wrong.
+    offset: u64,
+    error: Error,
+}
+
+/// Reads `asm`, which must be refused for `code` at the place `at`.
+#[track_caller]
+fn case(code: &'static str, attack: &'static str, asm: &Asm, at: &str) -> Case {
+    let bytes = asm.finish();
+    let error = read(&bytes).map(drop).expect_err(attack);
+    let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED)
+        .and_then(|opened| Ok(opened.file().map(drop)?))
+        .map_err(|refused| match refused {
+            pte::OpenError::Refused(error) => error,
+            pte::OpenError::Source(error) => panic!("{attack}: {error}"),
+        });
+    assert_eq!(opened.as_ref(), Err(&error), "{attack}: by ranges and from memory");
+    Case { code, attack, offset: asm.at(at), error }
+}
+
+/// The same for a case that only a call on the file that was read can bring about.
+fn case_of(code: &'static str, attack: &'static str, error: Error, offset: u64) -> Case {
+    Case { code, attack, offset, error }
+}
+
+/// Reads a file as what it says that it is; one that says nothing is refused as a program.
+fn read(bytes: &[u8]) -> Result<File<'_>, Error> {
+    match bytes.starts_with(b"FH") || bytes.get(4..6) == Some(b"FT") {
+        true => Ptd::read(bytes).map(File::Ptd),
+        false => Pte::read(bytes).map(File::Pte),
+    }
+}
+
+#[test]
+fn every_code_is_given_to_those_who_earn_it() {
+    let families =
+        [container::cases(), structure::cases(), work::cases(), resolve::cases(), generation::cases()];
+    let mut by_code: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
+    for case in families.into_iter().flatten() {
+        by_code.entry(case.code).or_default().push(case);
+    }
+    let tested: Vec<&str> = by_code.keys().copied().collect();
+    let mut known: Vec<&str> = ErrorKind::CODES.iter().map(|&(code, _)| code).collect();
+    known.sort_unstable();
+    assert_eq!(tested, known, "a code without a case, or a case of no code");
+
+    let mut wrong = String::new();
+    for Case { code, attack, offset, error } in by_code.values().flatten() {
+        if (*code, *offset) != (error.code(), error.offset()) {
+            writeln!(wrong, "{attack}: {code} at {offset:#x}, not {}", told(error)).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+
+    for (code, cases) in &by_code {
+        let help = cases[0].error.kind().help();
+        let mut text = String::new();
+        for case in cases {
+            writeln!(text, "{}\n  {}\n", case.attack, told(&case.error)).unwrap();
+        }
+        assert_snapshot(&format!("hostile-{code}"), &format!("{text}help: {help}"));
+    }
+}
+
+/// A refusal as the command tells it, indented.
+fn told(error: &Error) -> String {
+    format!("error[{}]: {error}\n    at {}", error.code(), error.place())
+}

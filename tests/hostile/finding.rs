@@ -1,0 +1,248 @@
+//! What is legal and still found: for each rule of the layout the files that break it, and where.
+
+use std::collections::BTreeMap;
+use core::fmt::Write;
+
+use pte::check::{RULES, Rule, Severity};
+use pte::{File, Limits};
+
+use super::read;
+use super::structure::value;
+use crate::support::asm::{Asm, ptd, pte, pte_with_header, pte_without_header};
+use crate::support::snapshot::assert_snapshot;
+
+/// A file that breaks one rule of the layout: the rule, the file in words, and the place.
+type Broken = (&'static str, &'static str, Asm, &'static str);
+
+fn broken() -> Vec<Broken> {
+    [numbers(), tables(), header(), newer()].into_iter().flatten().collect()
+}
+
+fn numbers() -> Vec<Broken> {
+    let bools = |asm: Asm| asm.link("items").vector("items", 1, 4).bytes([0, 1, 2, 3]);
+    vec![
+        (
+            "bool-byte",
+            "A bool of 255",
+            value("Bool", |asm| asm.table("value", 5, &[4]).label("bool_val").u8(255)),
+            "bool_val",
+        ),
+        (
+            "bool-byte",
+            "A list of bools, the third of which is 2",
+            value("BoolList", |asm| bools(asm.table("value", 8, &[4]))),
+            "items*+6",
+        ),
+        (
+            "empty-vector-misaligned",
+            "An empty vector of 8-byte numbers, as flatc writes it",
+            value("IntList", |asm| {
+                asm.table("value", 8, &[4]).link("items").label("items*").u32(0)
+            }),
+            "items*+4",
+        ),
+    ]
+}
+
+fn tables() -> Vec<Broken> {
+    let overlap = "fields-overlap";
+    let small = "object-size-too-small";
+    vec![
+        (
+            overlap,
+            "A segment whose offset and size are the same bytes",
+            pte_without_header().patch("segment^+4", [16, 0]),
+            "segment*+16",
+        ),
+        (
+            overlap,
+            "A dtype inside the offset to its sizes",
+            pte().patch("tensor^+4", [9, 0]),
+            "tensor*+9",
+        ),
+        (
+            small,
+            "A plan that declares all but its last byte",
+            pte().patch("plan^+2", [35, 0]),
+            "plan^",
+        ),
+        (
+            small,
+            "A segment that declares nothing but its first word",
+            pte().patch("segment^+2", [4, 0]),
+            "segment^",
+        ),
+        (
+            small,
+            "A .ptd whose tensor declares too little",
+            ptd().patch("named^+2", [15, 0]),
+            "named^",
+        ),
+    ]
+}
+
+fn header() -> Vec<Broken> {
+    let vtable = [8, 0, 12, 0, 4, 0, 8, 0];
+    let referenced = "header-referenced";
+    let padding = "padding-not-zero";
+    vec![
+        (
+            referenced,
+            "A vtable in the bytes of a header longer than the known ones",
+            pte_with_header(40)
+                .patch("header.rest", vtable)
+                .point_back("values[0]*", "header.rest"),
+            "header.rest",
+        ),
+        (padding, "A letter behind the header", padded(b"\0\0\0\0\0\0\0x"), "padding+7"),
+        (
+            padding,
+            "A letter in the padding of a .ptd",
+            ptd().patch("header.padding", b"x"),
+            "header.padding",
+        ),
+        (
+            padding,
+            "A letter where a header might be, before the first vtable",
+            Asm::new().link("program").bytes(b"ET12").label("padding").bytes(b"ab\0\0").table(
+                "program",
+                4,
+                &[],
+            ),
+            "padding",
+        ),
+    ]
+}
+
+/// A program with a header and these bytes behind it.
+fn padded(padding: &[u8]) -> Asm {
+    Asm::new()
+        .link("program")
+        .bytes(b"ET12")
+        .extended_header(32)
+        .label("padding")
+        .bytes(padding)
+        .table("program", 4, &[])
+        .segments(&[])
+}
+
+fn newer() -> Vec<Broken> {
+    let field = "unknown-field";
+    let member = "unknown-member";
+    let program = |slots: &[u16], fields: usize| {
+        let asm = Asm::new().link("program").bytes(b"ET12");
+        asm.table("program", 28, slots).zeros(fields)
+    };
+    vec![
+        (
+            field,
+            "A field behind the last of the root",
+            program(&[0, 0, 0, 0, 0, 0, 0, 0, 8], 8),
+            "program*+8",
+        ),
+        (
+            field,
+            "Two fields a few slots further on",
+            program(&[[0; 10], [0, 4, 0, 0, 0, 0, 0, 12, 0, 0]].concat(), 12),
+            "program*+4",
+        ),
+        (
+            field,
+            "A field of a table that has none",
+            value("Null", |asm| asm.table("value", 8, &[4]).u32(7)),
+            "value*+4",
+        ),
+        (
+            member,
+            "A value of a kind that is not known",
+            pte().patch("values[0].tag", [12]),
+            "values[0].tag",
+        ),
+        (
+            member,
+            "A value of the last kind that a byte can tell",
+            pte().patch("values[0].tag", [255]),
+            "values[0].tag",
+        ),
+    ]
+}
+
+#[test]
+fn every_rule_of_the_layout_is_broken_somewhere() {
+    let mut by_rule: BTreeMap<&str, Vec<Broken>> = BTreeMap::new();
+    for broken in broken() {
+        by_rule.entry(broken.0).or_default().push(broken);
+    }
+    assert_eq!(by_rule.keys().copied().collect::<Vec<_>>(), rules_of_the_layout());
+    for (id, files) in by_rule {
+        let rule = rule(id);
+        let mut text = format!("{}\n{}\n", rule.what, rule.why);
+        for (_, what, asm, place) in files {
+            let bytes = asm.finish();
+            let file = read(&bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let report = file.check();
+            let findings: Vec<_> =
+                report.findings().iter().filter(|finding| finding.rule.id == id).collect();
+            let [finding] = findings[..] else { panic!("{what}: {findings:?}") };
+            assert_eq!(finding.offset, asm.at(place), "{what}");
+            writeln!(text, "\n{what}\n  {}", told(finding)).unwrap();
+        }
+        assert_snapshot(&format!("finding-{id}"), &text);
+    }
+}
+
+#[test]
+fn a_sound_file_has_no_findings_of_the_layout() {
+    for asm in [pte(), pte_without_header(), ptd()] {
+        let findings: Vec<String> = layout_findings(&read(&asm.finish()).unwrap()).collect();
+        assert!(findings.is_empty(), "{findings:?}");
+    }
+}
+
+#[test]
+fn findings_are_kept_up_to_the_limit_and_counted_beyond() {
+    let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 0, 0, 0, 4]);
+    let asm = asm.link("segments").vector("segments", 4, 10);
+    let asm = (0..10).fold(asm, |asm, _| asm.u32_to("segment*"));
+    let bytes = asm.table("segment", 4, &[8, 16]).zeros(20).finish();
+    let file = read(&bytes).unwrap();
+    for (limit, kept) in [(0, 0), (1, 1), (9, 9), (10, 10), (11, 10)] {
+        let report = file.check_with(&Limits { findings_per_rule: limit, ..Limits::UNTRUSTED });
+        let small = |id: &str| id == "object-size-too-small";
+        let found = report.findings().iter().filter(|finding| small(finding.rule.id)).count();
+        assert_eq!(found, kept, "{limit}");
+        let counted: Vec<u64> =
+            report.counts().filter(|(id, _)| small(id)).map(|(_, count)| count).collect();
+        assert_eq!(counted, [10], "{limit}");
+    }
+}
+
+/// The findings of the layout's own rules, told in a line each.
+pub(super) fn layout_findings(file: &File<'_>) -> impl Iterator<Item = String> {
+    let rules = rules_of_the_layout();
+    let found = file.check().findings().to_vec();
+    let mine = found.into_iter().filter(move |finding| rules.contains(&finding.rule.id));
+    mine.map(|finding| told(&finding).replace("\n    ", " "))
+}
+
+fn told(finding: &pte::check::Finding) -> String {
+    let severity = match finding.rule.severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    };
+    format!("{severity}[{}]: {}\n    at {}", finding.rule.id, finding.message, finding.place())
+}
+
+/// The ids that `src/check/layout.rs` declares, in alphabetical order.
+fn rules_of_the_layout() -> Vec<&'static str> {
+    let source = include_str!("../../src/check/layout.rs");
+    source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("id: \"")?.strip_suffix("\","))
+        .collect()
+}
+
+fn rule(id: &str) -> &'static Rule {
+    RULES.iter().copied().flatten().copied().find(|rule| rule.id == id).unwrap()
+}

@@ -1,0 +1,122 @@
+//! Small files that describe huge trees: what is shared is paid for each time it is visited.
+
+use pte::{Error, Limits, Pte, Step};
+
+use super::{Case, case};
+use crate::support::asm::Asm;
+
+pub(super) fn cases() -> Vec<Case> {
+    let code = "work-limit";
+    vec![
+        case(
+            code,
+            "A plan of a thousand chains, a thousand times; 10^9 instructions",
+            &bomb(1000),
+            "instruction*",
+        ),
+        case(code, "A name of 4,000 bytes that a thousand plans share", &long_name(), "name*"),
+    ]
+}
+
+/// `n` times the same plan, with `n` times the same chain, with `n` times the same instruction.
+fn bomb(n: u32) -> Asm {
+    let many = |asm: Asm, name: &str, to: &str| {
+        (0..n).fold(asm.vector(name, 4, n), |asm, _| asm.u32_to(to))
+    };
+    let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 4]).link("plans");
+    let asm = many(asm, "plans", "plan*").table("plan", 8, &[0, 0, 0, 0, 0, 4]).link("chains");
+    let asm = many(asm, "chains", "chain*").table("chain", 8, &[0, 0, 4]).link("instructions");
+    many(asm, "instructions", "instruction*")
+        .table("instruction", 12, &[4, 8])
+        .u32(3)
+        .link("move")
+        .table("move", 12, &[4, 8])
+        .zeros(8)
+}
+
+/// What [`bomb`] costs: for each table the bytes up to the end of its fields, for each vector
+/// those of its length and its elements, as often as they are visited.
+fn cost(n: u64) -> u64 {
+    let vector = 4 + 4 * n;
+    let instruction = 12 + 12;
+    let chain = 8 + vector + n * instruction;
+    let plan = 8 + vector + n * chain;
+    8 + vector + n * plan
+}
+
+fn long_name() -> Asm {
+    let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 4]).link("plans");
+    (0..1000)
+        .fold(asm.vector("plans", 4, 1000), |asm, _| asm.u32_to("plan*"))
+        .table("plan", 8, &[4])
+        .link("name")
+        .string("name", [b'x'; 4000])
+}
+
+#[test]
+fn sharing_is_cut_off_after_a_fixed_number_of_steps() {
+    for n in [10, 100, 1000] {
+        let bytes = bomb(n).finish();
+        let error = Pte::read(&bytes).unwrap_err();
+        assert_eq!(error.code(), "work-limit");
+        // Instructions before the last one that was visited, by the path: each is two tables of 12
+        // bytes, so that more than the budget allows would show here, whatever the clock says.
+        let visited = indices(&error).fold(0, |visited, index| visited * u64::from(n) + index);
+        let budget = bytes.len() as u64 * u64::from(Limits::UNTRUSTED.amplification);
+        assert!(visited > 0 && visited * 24 <= budget, "{visited} of {budget} for {n}");
+    }
+}
+
+fn indices(error: &Error) -> impl Iterator<Item = u64> {
+    error.path().filter_map(|step| match step {
+        Step::Index(index) => Some(index.into()),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_limit_is_exact() {
+    for n in 1..20 {
+        let bytes = bomb(n).finish();
+        let least = cost(n.into()).div_ceil(bytes.len() as u64);
+        let limits = |amplification: u64| Limits {
+            amplification: amplification.try_into().unwrap(),
+            ..Limits::UNTRUSTED
+        };
+        assert!(Pte::read_with(&bytes, &limits(least)).is_ok(), "{n} with {least}");
+        let error = Pte::read_with(&bytes, &limits(least - 1)).unwrap_err();
+        assert_eq!(error.code(), "work-limit", "{n} with {least} - 1");
+    }
+}
+
+/// More vtables than a walker would remember, each of its own: the last counts as much as the
+/// first.
+#[test]
+fn every_one_of_a_thousand_vtables_is_proven() {
+    let segments = |wrong: Option<u32>| {
+        let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 0, 0, 0, 4]);
+        let asm = asm.link("segments").vector("segments", 4, 1000);
+        let asm = (0..1000).fold(asm, |asm, nth| asm.link(format!("segments[{nth}]")));
+        let asm = (0..1000).fold(asm, |asm, nth| {
+            let offsets = if wrong == Some(nth) { [8, 12] } else { [8, 16] };
+            asm.table(&format!("segments[{nth}]"), 24, &offsets).zeros(20)
+        });
+        asm.finish()
+    };
+    assert!(Pte::read(&segments(None)).is_ok());
+    for nth in [0, 1, 127, 128, 129, 500, 999] {
+        let error = Pte::read(&segments(Some(nth))).unwrap_err();
+        let place = format!("program.segments[{nth}].size");
+        assert_eq!((error.code(), error.place().path().to_string()), ("field-misaligned", place));
+    }
+}
+
+/// A vtable that is sound for one type of table says nothing of another.
+#[test]
+fn a_vtable_is_proven_for_each_type_that_uses_it() {
+    let asm = crate::support::asm::pte().point_back("constant_segment*", "segment^");
+    let wild = asm.clone().patch("constant_segment*+16", u32::MAX.to_le_bytes());
+    let error = Pte::read(&wild.finish()).unwrap_err();
+    assert_eq!(error.place().path().to_string(), "program.constant_segment.offsets");
+    assert_eq!(error.offset(), asm.at("constant_segment*+16"));
+}
