@@ -1,4 +1,4 @@
-//! What is legal and still worth saying: findings over proven views, never bytes.
+//! What a file means, judged: findings over proven views, never bytes.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -8,31 +8,36 @@ use crate::error::{Place, Step};
 use crate::limits::Limits;
 use crate::{File, Ptd, Pte};
 
+mod calls;
+mod container;
+mod data;
+mod delegates;
 mod layout;
+mod memory;
+mod names;
+mod plans;
+mod resolve;
+mod rule;
+mod spot;
+mod tensors;
+mod values;
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Old or unusual.
-    Note,
-    /// Legal, and suspicious.
-    Warning,
-    /// The official runtime refuses the file, crashes on it, or reads wrong memory.
-    Error,
-}
+pub use rule::{Rule, Runtime, Severity};
 
-/// Something that can be found, by name.
-#[derive(Debug)]
-pub struct Rule {
-    /// A stable name in kebab case, never reused.
-    pub id: &'static str,
-    /// How bad it is.
-    pub severity: Severity,
-    /// What the rule asks.
-    pub what: &'static str,
-    /// Why it is asked.
-    pub why: &'static str,
-}
+/// Every rule there is, by subject.
+pub static RULES: &[&[&Rule]] = &[
+    container::RULES,
+    plans::RULES,
+    values::RULES,
+    tensors::RULES,
+    memory::RULES,
+    resolve::RULES,
+    calls::RULES,
+    delegates::RULES,
+    names::RULES,
+    data::RULES,
+    layout::RULES,
+];
 
 /// One place that breaks a rule.
 #[derive(Clone, Debug)]
@@ -51,11 +56,8 @@ pub struct Finding {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     findings: Vec<Finding>,
-    counts: BTreeMap<&'static str, u64>,
+    counts: BTreeMap<&'static str, (u64, Option<Severity>)>,
 }
-
-/// Every rule there is, by subject.
-pub static RULES: &[&[&Rule]] = &[layout::RULES];
 
 impl File<'_> {
     /// Judges the file by every rule, with the limits for files of strangers.
@@ -75,8 +77,6 @@ impl File<'_> {
 impl Pte<'_> {
     /// Judges the file by every rule, with the limits for files of strangers.
     ///
-    /// So far the rules look at the layout alone; the meaning of values is not judged yet.
-    ///
     /// ```
     /// # fn main() -> Result<(), pte::Error> {
     /// # let bytes = include_bytes!("../tests/data/pte/linear.pte");
@@ -91,9 +91,20 @@ impl Pte<'_> {
 
     /// Judges the file by every rule.
     pub fn check_with(&self, limits: &Limits) -> Report {
-        let mut findings = Findings::new(limits);
-        layout::pte(self, &mut findings);
-        findings.report
+        let mut out = Findings::new(limits);
+        container::check(self, &mut out);
+        names::check(self, &mut out);
+        for (nth, plan) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
+            let plan = spot::Plan::new(self, nth, plan);
+            let values = values::check(&plan, &mut out);
+            plans::check(&plan, &values, &mut out);
+            memory::check(&plan, &mut out);
+            calls::check(&plan, &values, &mut out);
+            delegates::check(&plan, &mut out);
+        }
+        plans::check_names(self, &mut out);
+        layout::pte(self, &mut out);
+        out.report
     }
 }
 
@@ -105,9 +116,10 @@ impl Ptd<'_> {
 
     /// Judges the file by every rule.
     pub fn check_with(&self, limits: &Limits) -> Report {
-        let mut findings = Findings::new(limits);
-        layout::ptd(self, &mut findings);
-        findings.report
+        let mut out = Findings::new(limits);
+        data::check(self, &mut out);
+        layout::ptd(self, &mut out);
+        out.report
     }
 }
 
@@ -119,12 +131,12 @@ impl Report {
 
     /// How often each rule was broken, whether kept or not.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.counts.iter().map(|(&id, &count)| (id, count))
+        self.counts.iter().map(|(&id, &(count, _))| (id, count))
     }
 
-    /// The worst severity that was found.
+    /// The worst severity that was found, whether kept or not.
     pub fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|finding| finding.rule.severity).max()
+        self.counts.values().filter_map(|&(_, severity)| severity).max()
     }
 }
 
@@ -146,21 +158,24 @@ impl Findings {
         Self { report: Report::default(), most: limits.findings_per_rule.into() }
     }
 
-    /// Counts a finding, and keeps it while there are few. `path` has its outermost step first;
-    /// `message` is only asked for if it is kept.
-    pub(crate) fn find(
+    /// Counts a finding, and keeps it while there are few. The path, outermost step first, and the
+    /// message are only asked for if it is kept.
+    #[cold]
+    #[inline(never)]
+    fn find(
         &mut self,
         rule: &'static Rule,
         offset: u64,
-        path: &[Step],
+        path: impl FnOnce() -> Vec<Step>,
         message: impl FnOnce() -> String,
     ) {
-        let count = self.report.counts.entry(rule.id).or_default();
-        *count = count.saturating_add(1);
-        if *count > self.most {
+        let entry = self.report.counts.entry(rule.id).or_insert((0, Some(rule.severity)));
+        entry.0 = entry.0.saturating_add(1);
+        if entry.0 > self.most {
             return;
         }
-        let path = path.iter().rev().copied().collect();
+        let mut path = path();
+        path.reverse();
         self.report.findings.push(Finding { rule, message: message(), offset, path });
     }
 }

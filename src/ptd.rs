@@ -47,6 +47,7 @@ pub struct Entry<'a> {
     key: Option<&'a str>,
     layout: Option<Layout<'a>>,
     range: Result<Range<u64>>,
+    offset: u64,
 }
 
 /// The shape of a tensor in a `.ptd`.
@@ -236,7 +237,7 @@ impl<'a> Ptd<'a> {
         raw: Raw<'a>,
     ) -> Entry<'a> {
         let at = self.begin.saturating_add(raw.pos().into());
-        Entry { key, layout, range: range.map_err(|error| error.at(at)) }
+        Entry { key, layout, range: range.map_err(|error| error.at(at)), offset: at }
     }
 }
 
@@ -249,6 +250,11 @@ impl<'a> Entry<'a> {
     /// Its shape; an opaque blob has none.
     pub fn layout(&self) -> Option<Layout<'a>> {
         self.layout
+    }
+
+    /// Where its table lies in the file.
+    pub fn offset(&self) -> u64 {
+        self.offset
     }
 
     /// Where its bytes lie in the file: for a blob and in generation 3 the whole segment.

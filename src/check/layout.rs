@@ -7,7 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Findings, Rule, Severity};
+use super::Findings;
+use super::rule::{Rule, rules};
 use crate::bytes::index;
 use crate::error::Step;
 use crate::flat::desc::{FieldDesc, Kind, Prim, TableDesc};
@@ -15,66 +16,42 @@ use crate::flat::view::{Raw, Table};
 use crate::ptd::Root;
 use crate::{Ptd, Pte};
 
-/// The rules of this subject.
-pub(super) static RULES: &[&Rule] = &[
-    &BOOL_BYTE,
-    &EMPTY_VECTOR_MISALIGNED,
-    &FIELDS_OVERLAP,
-    &HEADER_REFERENCED,
-    &OBJECT_SIZE_TOO_SMALL,
-    &PADDING_NOT_ZERO,
-    &UNKNOWN_FIELD,
-    &UNKNOWN_MEMBER,
-];
+rules! {
+    "layout";
 
-static BOOL_BYTE: Rule = Rule {
-    id: "bool-byte",
-    severity: Severity::Warning,
-    what: "A bool is stored as 0 or 1.",
-    why: "The runtime reads the byte as a C++ bool, for which another value is undefined.",
-};
-static EMPTY_VECTOR_MISALIGNED: Rule = Rule {
-    id: "empty-vector-misaligned",
-    severity: Severity::Note,
-    what: "A vector without elements is aligned as if it had some.",
-    why: "flatc does not align them, and some verifiers refuse such files.",
-};
-static FIELDS_OVERLAP: Rule = Rule {
-    id: "fields-overlap",
-    severity: Severity::Warning,
-    what: "The fields of a table do not share bytes.",
-    why: "No writer does this: the same bytes would mean two things.",
-};
-static HEADER_REFERENCED: Rule = Rule {
-    id: "header-referenced",
-    severity: Severity::Warning,
-    what: "No table, vtable, string or vector lies inside the extended header.",
-    why: "No writer does this: the same bytes would mean two things.",
-};
-static OBJECT_SIZE_TOO_SMALL: Rule = Rule {
-    id: "object-size-too-small",
-    severity: Severity::Note,
-    what: "A table's declared size covers its fields.",
-    why: "A Python builder of 2025 got it wrong; readers that trust it refuse such files.",
-};
-static PADDING_NOT_ZERO: Rule = Rule {
-    id: "padding-not-zero",
-    severity: Severity::Warning,
-    what: "The bytes after the extended header are zero.",
-    why: "Every writer writes zeros: something else was put there.",
-};
-static UNKNOWN_FIELD: Rule = Rule {
-    id: "unknown-field",
-    severity: Severity::Note,
-    what: "Every field of a table is one that this version knows.",
-    why: "A newer writer made the file: what the field says is not seen here.",
-};
-static UNKNOWN_MEMBER: Rule = Rule {
-    id: "unknown-member",
-    severity: Severity::Warning,
-    what: "Every union holds a member that this version knows.",
-    why: "A newer writer made the file, or it is damaged; runtimes refuse what they do not know.",
-};
+    BOOL_BYTE = Warning "bool-byte"
+        "A bool is stored as 0 or 1."
+        "The runtime reads the byte as a C++ bool, for which another value is undefined."
+        Ignores ["7.7.22"];
+    EMPTY_VECTOR_MISALIGNED = Note "empty-vector-misaligned"
+        "A vector without elements is aligned as if it had some."
+        "flatc does not align them, and some verifiers refuse such files."
+        Ignores ["7.8"];
+    FIELDS_OVERLAP = Warning "fields-overlap"
+        "The fields of a table do not share bytes."
+        "No writer does this: the same bytes would mean two things."
+        Ignores ["7.7.8"];
+    HEADER_REFERENCED = Warning "header-referenced"
+        "No table, vtable, string or vector lies inside the extended header."
+        "No writer does this: the same bytes would mean two things."
+        Ignores ["1.5", "7.7.9"];
+    OBJECT_SIZE_TOO_SMALL = Note "object-size-too-small"
+        "A table's declared size covers its fields."
+        "A Python builder of 2025 got it wrong; readers that trust it refuse such files."
+        Ignores ["7.7.8", "7.8"];
+    PADDING_NOT_ZERO = Warning "padding-not-zero"
+        "The bytes after the extended header are zero."
+        "Every writer writes zeros: something else was put there."
+        Ignores ["7.7.3"];
+    UNKNOWN_FIELD = Note "unknown-field"
+        "Every field of a table is one that this version knows."
+        "A newer writer made the file: what the field says is not seen here."
+        Ignores ["3.3"];
+    UNKNOWN_MEMBER = Warning "unknown-member"
+        "Every union holds a member that this version knows."
+        "A newer writer made the file, or it is damaged; runtimes refuse what they do not know."
+        Ignores ["7.7.7"];
+}
 
 pub(super) fn pte(pte: &Pte<'_>, out: &mut Findings) {
     let header = pte.header().map_or(8, |header| u64::from(header.length).saturating_add(8));
@@ -125,7 +102,8 @@ impl<'p> Pass<'p> {
 
     fn find(&mut self, rule: &'static Rule, pos: u32, message: impl FnOnce() -> String) {
         let offset = self.begin.saturating_add(pos.into());
-        self.out.find(rule, offset, &self.path, message);
+        let path = &self.path;
+        self.out.find(rule, offset, || path.clone(), message);
     }
 
     /// Notes that something begins at `pos`.

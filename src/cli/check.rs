@@ -37,6 +37,9 @@ pub(super) struct Check {
     /// Prove the structure, and judge nothing else.
     #[arg(long)]
     structure_only: bool,
+    /// A .ptd that the program is used with; checked too.
+    #[arg(long, value_name = "PTD")]
+    with: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -75,6 +78,7 @@ impl Check {
         for path in &self.paths {
             gather(path, &mut files)?;
         }
+        files.extend(self.with.iter().cloned());
         let judged: Vec<_> = files.iter().map(|path| self.judge(path, common)).collect();
         let status = judged.iter().map(|file| file.status).max().unwrap_or(Status::Good);
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &files)?;

@@ -69,6 +69,15 @@ macro_rules! view {
             }
         )*
 
+        /// The tags of the unions' members, by their names.
+        #[allow(non_upper_case_globals, dead_code, reason = "upstream's names")]
+        pub mod tag {
+            $( $(
+                $(#[$mm])*
+                pub const $M: u8 = $tag;
+            )* )*
+        }
+
         /// Views of proven tables: `Copy`, total, nothing optional that was proven.
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod view {

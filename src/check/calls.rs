@@ -1,0 +1,398 @@
+//! Instructions: what they call, with which values, and where they jump.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Findings;
+use super::rule::{Rule, rules};
+use super::spot::{Plan, narrow};
+use super::values::Values;
+use crate::error::Step;
+use crate::flat::view::{Raw, Table, Vector};
+use crate::schema::program::tag;
+use crate::schema::program::view::{
+    Chain, FreeCall, Instruction, InstructionArguments, JumpFalseCall, KernelCall, MoveCall,
+};
+
+rules! {
+    "calls";
+
+    CHAINS_SEVERAL = Warning "chains-several"
+        "A method has one chain."
+        "No writer makes more than one."
+        Ignores ["6.5"];
+    INSTRUCTIONS_MISSING = Error "instructions-missing"
+        "A chain has instructions, if none."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.6"];
+    INSTRUCTION_EMPTY = Error "instruction-empty"
+        "Every instruction does something."
+        "Loading the method is refused, or reads through a null pointer."
+        Crashes ["7.4", "7.7.6", "7.7.7"];
+    INSTRUCTION_UNKNOWN = Error "instruction-unknown"
+        "Every instruction is of a kind that the runtime knows."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.7"];
+    ARGS_MISSING = Error "args-missing"
+        "A call has a list of arguments, if an empty one."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.6"];
+    ARGS_INDEX = Error "args-index"
+        "Every argument is the index of a value."
+        "Loading the method is refused."
+        Refuses ["7.4", "8.3"];
+    OPERATOR_INDEX = Error "operator-index"
+        "A call's operator is one of the method's."
+        "The failure is forgotten at the next call that resolves: the program then jumps through a pointer that nobody has set."
+        Misreads ["7.4", "7.7.16", "8.2 #22357"];
+    OPERATOR_NAME_MISSING = Error "operator-name-missing"
+        "An operator has a name."
+        "As for operator-index: the failure is forgotten, and the call jumps anywhere."
+        Misreads ["7.4", "7.7.6"];
+    OPERATOR_NAME_LONG = Error "operator-name-long"
+        "An operator's name with its overload has less than 100 characters."
+        "As for operator-index: the failure is forgotten, and the call jumps anywhere."
+        Misreads ["6.5", "7.4", "7.7.11"];
+    OPERATOR_OVERLOAD_MISSING = Warning "operator-overload-missing"
+        "An operator has an overload, if an empty one."
+        "Where the kernel fails, writing the log reads through a null pointer."
+        Crashes ["7.4", "7.7.6"];
+    DELEGATE_INDEX = Error "delegate-index"
+        "A call's delegate is one of the method's."
+        "Running the method is refused."
+        Refuses ["7.4", "7.7.16"];
+    MOVE_INDEX = Error "move-index"
+        "A value is moved from one value to another."
+        "Loading the method is refused; older runtimes read and write past the values."
+        Refuses ["7.4", "8.2 1e9bd73b88"];
+    MOVE_LIST = Error "move-list"
+        "Nothing is moved onto a list, nor a list onto anything."
+        "The runtime destroys what the list does not own."
+        Misreads ["7.7.16", "8.2 deaf73b831"];
+    MOVE_TYPE = Warning "move-type"
+        "A value is moved onto one of its kind."
+        "What is read later is of another kind than planned."
+        Ignores ["7.7.16"];
+    FREE_INDEX = Error "free-index"
+        "What is freed is a value."
+        "Loading the method is refused; older runtimes read past the values."
+        Refuses ["7.4", "8.2 ee92757215"];
+    FREE_TYPE = Error "free-type"
+        "What is freed is a tensor."
+        "Running the method is refused."
+        Refuses ["7.4", "7.7.16", "8.2 930ecfd57e"];
+    JUMP_CONDITION_INDEX = Error "jump-condition-index"
+        "The condition of a jump is a value."
+        "Loading the method is refused."
+        Refuses ["7.4"];
+    JUMP_CONDITION_TYPE = Error "jump-condition-type"
+        "The condition of a jump is a Bool, or a tensor of them."
+        "Running the method is refused."
+        Refuses ["6.5", "7.4", "7.7.16"];
+    JUMP_DESTINATION = Warning "jump-destination"
+        "A jump leads to an instruction of its chain, or just past the last."
+        "The method ends there, and leaves its outputs as they are."
+        Ignores ["6.5", "7.4", "7.7.16"];
+    JUMP_TO_ITSELF = Warning "jump-to-itself"
+        "A jump does not lead to itself."
+        "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
+        Refuses ["7.4", "7.7.16", "8.2 c4983ce1f7"];
+    STORAGE_MISSING = Error "storage-missing"
+        "A tensor that a kernel gets has a place for its data: it is constant, planned, external, an input or an output."
+        "The kernel reads or writes through a null pointer."
+        Crashes ["6.1", "7.8"];
+    STACKTRACE_LENGTH = Note "stacktrace-length"
+        "A chain has as many stack traces as instructions, or none."
+        "Tools that show them go wrong."
+        Ignores ["6.5"];
+}
+
+/// `kTempBufferSizeForName` in upstream's method.cpp.
+const LONGEST_NAME: usize = 99;
+
+pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
+    let Some(chains) = plan.view.chains() else { return };
+    if chains.len() > 1 {
+        plan.find(out, &CHAINS_SEVERAL, plan.view.raw(), &[Step::Field("chains")], || {
+            format!("{} chains", chains.len())
+        });
+    }
+    let pass = Pass::new(plan, values, out);
+    for (nth, chain) in (0..).zip(chains) {
+        pass.chain(nth, chain, out);
+    }
+}
+
+/// One plan's calls.
+struct Pass<'c, 'p, 'a> {
+    plan: &'c Plan<'p, 'a>,
+    values: &'c Values,
+    /// Operators, by index.
+    operators: usize,
+    delegates: usize,
+    /// The values that are given or taken when the method runs; empty where nothing depends on it.
+    ends: Vec<bool>,
+}
+
+/// An instruction, and where it is.
+#[derive(Clone, Copy)]
+struct Spot<'a> {
+    chain: u32,
+    nth: u32,
+    /// Instructions of the chain.
+    len: u32,
+    args: InstructionArguments<'a>,
+}
+
+impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
+    fn new(plan: &'c Plan<'p, 'a>, values: &'c Values, out: &mut Findings) -> Self {
+        let delegates = plan.view.delegates().map_or(0, |delegates| delegates.len());
+        let mut ends = alloc::vec![false; plan.len];
+        let view = plan.view;
+        for index in [view.inputs(), view.outputs()].into_iter().flatten().flatten() {
+            if let Some(end) = usize::try_from(index).ok().and_then(|index| ends.get_mut(index)) {
+                *end = true;
+            }
+        }
+        for (nth, operator) in (0..).zip(view.operators().into_iter().flatten()) {
+            let steps = [Step::Field("operators"), Step::Index(nth)];
+            let mut find = |rule, message: &dyn Fn() -> String| {
+                plan.find(out, rule, operator.raw(), &steps, message);
+            };
+            let overload = operator.overload();
+            match operator.name() {
+                None => find(&OPERATOR_NAME_MISSING, &|| "the operator has no name".into()),
+                Some(name) => {
+                    let overload = overload.filter(|text| !text.is_empty());
+                    let len = overload.map_or(0, |text| text.len().saturating_add(1));
+                    let len = len.saturating_add(name.len());
+                    if len > LONGEST_NAME {
+                        find(&OPERATOR_NAME_LONG, &|| format!("a name of {len} characters"));
+                    }
+                }
+            }
+            if overload.is_none() {
+                find(&OPERATOR_OVERLOAD_MISSING, &|| "the operator has no overload".into());
+            }
+        }
+        let operators = view.operators().map_or(0, |operators| operators.len());
+        Self { plan, values, operators, delegates, ends }
+    }
+
+    fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) {
+        let steps = [Step::Field("chains"), Step::Index(chain)];
+        let Some(instructions) = view.instructions() else {
+            self.plan.find(out, &INSTRUCTIONS_MISSING, view.raw(), &steps, || {
+                "the chain has no list of instructions".into()
+            });
+            return;
+        };
+        let len = narrow(instructions.len());
+        let traces = view.stacktrace().map_or(0, |traces| traces.len());
+        if traces != 0 && traces != instructions.len() {
+            self.plan.find(out, &STACKTRACE_LENGTH, view.raw(), &steps, || {
+                format!("{traces} stack traces for {len} instructions")
+            });
+        }
+        for (nth, instruction) in (0..).zip(instructions) {
+            match instruction.instr_args() {
+                Some(InstructionArguments::Unknown(kind)) => {
+                    self.find_bare(out, &INSTRUCTION_UNKNOWN, (chain, nth), instruction, || {
+                        format!("an instruction of kind {kind}")
+                    });
+                }
+                Some(args) => self.instruction(Spot { chain, nth, len, args }, out),
+                None => self.find_bare(out, &INSTRUCTION_EMPTY, (chain, nth), instruction, || {
+                    "the instruction is empty".into()
+                }),
+            }
+        }
+    }
+
+    fn instruction(&self, spot: Spot<'a>, out: &mut Findings) {
+        match spot.args {
+            InstructionArguments::KernelCall(call) => self.kernel(spot, call, out),
+            InstructionArguments::DelegateCall(call) => {
+                let index = call.delegate_index();
+                if !usize::try_from(index).is_ok_and(|index| index < self.delegates) {
+                    self.find(
+                        out,
+                        &DELEGATE_INDEX,
+                        spot,
+                        call.raw(),
+                        &[Step::Field("delegate_index")],
+                        || format!("delegate {index} is called, and there are {}", self.delegates),
+                    );
+                }
+                self.args(spot, call.raw(), call.args(), out);
+            }
+            InstructionArguments::MoveCall(call) => self.moved(spot, call, out),
+            InstructionArguments::JumpFalseCall(call) => self.jump(spot, call, out),
+            InstructionArguments::FreeCall(call) => self.free(spot, call, out),
+            InstructionArguments::Unknown(_) => {}
+        }
+    }
+
+    fn kernel(&self, spot: Spot<'a>, call: KernelCall<'a>, out: &mut Findings) {
+        let index = call.op_index();
+        if !usize::try_from(index).is_ok_and(|index| index < self.operators) {
+            self.find(out, &OPERATOR_INDEX, spot, call.raw(), &[Step::Field("op_index")], || {
+                format!("operator {index} is called, and there are {}", self.operators)
+            });
+        }
+        self.args(spot, call.raw(), call.args(), out);
+        // A delegate may leave the memory of what it gives and takes to the runtime.
+        if self.delegates > 0 {
+            return;
+        }
+        for (nth, value) in (0..).zip(call.args().into_iter().flatten()) {
+            let end = usize::try_from(value).ok().and_then(|value| self.ends.get(value));
+            if self.values.is_unstored(value.into()) && end == Some(&false) {
+                let steps = [Step::Field("args"), Step::Index(nth)];
+                self.find(out, &STORAGE_MISSING, spot, call.raw(), &steps, || {
+                    format!("value {value} is a tensor without data")
+                });
+            }
+        }
+    }
+
+    fn args(
+        &self,
+        spot: Spot<'a>,
+        call: Raw<'a>,
+        args: Option<Vector<'a, i32>>,
+        out: &mut Findings,
+    ) {
+        let Some(args) = args else {
+            return self.find(out, &ARGS_MISSING, spot, call, &[Step::Field("args")], || {
+                "the call has no list of arguments".into()
+            });
+        };
+        for (nth, index) in (0..).zip(args) {
+            if !self.plan.has(index.into()) {
+                let steps = [Step::Field("args"), Step::Index(nth)];
+                self.find(out, &ARGS_INDEX, spot, call, &steps, || {
+                    format!("value {index} is an argument, and there are {}", self.plan.len)
+                });
+            }
+        }
+    }
+
+    fn moved(&self, spot: Spot<'a>, call: MoveCall<'a>, out: &mut Findings) {
+        let (from, to) = (call.move_from(), call.move_to());
+        for (index, field) in [(from, "move_from"), (to, "move_to")] {
+            if !self.plan.has(index.into()) {
+                self.find(out, &MOVE_INDEX, spot, call.raw(), &[Step::Field(field)], || {
+                    format!("value {index} is moved, and there are {}", self.plan.len)
+                });
+            }
+        }
+        let (Some(source), Some(target)) =
+            (self.values.tag(from.into()), self.values.tag(to.into()))
+        else {
+            return;
+        };
+        let is_list = |tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag);
+        if is_list(source) || is_list(target) {
+            self.find(out, &MOVE_LIST, spot, call.raw(), &[], || {
+                format!("value {from} is moved onto value {to}, and one of them is a list")
+            });
+        } else if source != target {
+            self.find(out, &MOVE_TYPE, spot, call.raw(), &[], || {
+                let name =
+                    |index: i32| self.plan.value(index.into()).and_then(|value| value.name());
+                let (source, target) = (name(from).unwrap_or("?"), name(to).unwrap_or("?"));
+                format!("value {from}, {source}, is moved onto value {to}, {target}")
+            });
+        }
+    }
+
+    fn free(&self, spot: Spot<'a>, call: FreeCall<'a>, out: &mut Findings) {
+        let index = call.value_index();
+        let steps = [Step::Field("value_index")];
+        match self.values.tag(index.into()) {
+            None => self.find(out, &FREE_INDEX, spot, call.raw(), &steps, || {
+                format!("value {index} is freed, and there are {}", self.plan.len)
+            }),
+            Some(tag::Tensor) => {}
+            Some(_) => self.find(out, &FREE_TYPE, spot, call.raw(), &steps, || {
+                format!("value {index} is freed, and it is no tensor")
+            }),
+        }
+    }
+
+    fn jump(&self, spot: Spot<'a>, call: JumpFalseCall<'a>, out: &mut Findings) {
+        let condition = call.cond_value_index();
+        let steps = [Step::Field("cond_value_index")];
+        match self.values.tag(condition.into()) {
+            None => self.find(out, &JUMP_CONDITION_INDEX, spot, call.raw(), &steps, || {
+                format!("value {condition} is asked for, and there are {}", self.plan.len)
+            }),
+            Some(tag::Bool) => {}
+            Some(tag::Tensor) if self.is_bool_tensor(condition) => {}
+            Some(_) => self.find(out, &JUMP_CONDITION_TYPE, spot, call.raw(), &steps, || {
+                format!("value {condition} is no Bool")
+            }),
+        }
+        let to = call.destination_instruction();
+        let steps = [Step::Field("destination_instruction")];
+        match u32::try_from(to) {
+            Ok(to) if to == spot.nth => {
+                self.find(out, &JUMP_TO_ITSELF, spot, call.raw(), &steps, || {
+                    format!("instruction {to} jumps to itself")
+                })
+            }
+            Ok(to) if to <= spot.len => {}
+            _ => self.find(out, &JUMP_DESTINATION, spot, call.raw(), &steps, || {
+                format!("a jump to instruction {to} of {}", spot.len)
+            }),
+        }
+    }
+
+    fn is_bool_tensor(&self, index: i32) -> bool {
+        use crate::schema::program::view::KernelTypes::Tensor;
+        let value = self.plan.value(index.into());
+        matches!(value, Some(Tensor(tensor)) if tensor.scalar_type() == crate::schema::scalar::ScalarType::BOOL)
+    }
+
+    fn find(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        spot: Spot<'a>,
+        table: Raw<'a>,
+        steps: &[Step],
+        message: impl FnOnce() -> String,
+    ) {
+        let path = || {
+            let mut path = self.instruction_path((spot.chain, spot.nth));
+            path.push(Step::Field("instr_args"));
+            path.extend(spot.args.name().map(Step::Variant));
+            path.extend_from_slice(steps);
+            path
+        };
+        out.find(rule, table.pos().into(), path, message);
+    }
+
+    /// A finding in an instruction that has no arguments.
+    fn find_bare(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        spot: (u32, u32),
+        instruction: Instruction<'a>,
+        message: impl FnOnce() -> String,
+    ) {
+        out.find(rule, instruction.raw().pos().into(), || self.instruction_path(spot), message);
+    }
+
+    fn instruction_path(&self, (chain, nth): (u32, u32)) -> Vec<Step> {
+        self.plan.path(&[
+            Step::Field("chains"),
+            Step::Index(chain),
+            Step::Field("instructions"),
+            Step::Index(nth),
+        ])
+    }
+}

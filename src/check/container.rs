@@ -1,0 +1,224 @@
+//! The file around the FlatBuffers part: sizes, segments, and the tables that place constants.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::Findings;
+use super::rule::rules;
+use super::spot::narrow;
+use crate::Pte;
+use crate::error::Step;
+use crate::file::header::ExtendedHeader;
+use crate::flat::view::Table;
+use crate::schema::program::view::SubsegmentOffsets;
+
+rules! {
+    "container";
+
+    FILE_SHORT = Error "file-short"
+        "A file has at least 64 bytes."
+        "Runtimes read 64 bytes before anything else, and refuse the file."
+        Refuses ["1.2", "1.3", "1.5", "2.3"];
+    TRAILING_BYTES = Note "trailing-bytes"
+        "The file ends with its last segment."
+        "Runtimes do not read what follows; a signature may stand there, or anything else."
+        Ignores ["1.3", "7.7.1"];
+    SEGMENTS_OVERLAP = Warning "segments-overlap"
+        "No two segments share bytes."
+        "No writer does this: what is shared has one segment."
+        Ignores ["1.3", "7.7.3"];
+    SEGMENTS_UNSORTED = Warning "segments-unsorted"
+        "Segments are listed in the order of the file."
+        "Every writer sorts them."
+        Ignores ["1.3", "7.7.3"];
+    SEGMENT_PAST_DECLARED = Warning "segment-past-declared"
+        "Every segment ends within the size that the header declares for all of them."
+        "Runtimes read it all the same."
+        Ignores ["1.3", "7.7.3"];
+    PROGRAM_VERSION = Error "program-version"
+        "The program's version is 0."
+        "Loading the program is refused."
+        Refuses ["1.3", "7.7.12", "8.2 #22114"];
+    CONSTANTS_TWICE = Error "constants-twice"
+        "Constants are in a segment or in the FlatBuffers part, not in both."
+        "Loading the program is refused."
+        Refuses ["1.3"];
+    CONSTANT_SEGMENT_INDEX = Error "constant-segment-index"
+        "The constants' segment is the number of one."
+        "Loading the program is refused."
+        Refuses ["1.3", "7.7.5"];
+    CONSTANT_SEGMENT_EMPTY = Note "constant-segment-empty"
+        "A constant segment with constants has bytes."
+        "Loaders that map files take it for no segment, and refuse the program."
+        Refuses ["6.1", "7.7.5"];
+    CONSTANTS_INLINE = Note "constants-inline"
+        "Constants are in a segment."
+        "Runtimes from 1.5 on may be built without the old place, as PyPI's is, and refuse such constants."
+        Refuses ["1.3", "3.3", "7.6"];
+    OFFSETS_MISSING = Error "offsets-missing"
+        "A list of mutable data has offsets."
+        "Loading what they place is refused."
+        Refuses ["7.6", "7.7.6"];
+    OFFSETS_UNSORTED = Warning "offsets-unsorted"
+        "The offsets of constants rise, from 0 on."
+        "Every writer sorts them, and keeps the first for nothing."
+        Ignores ["6.1", "7.7.19"];
+    MUTABLE_SEGMENT_SHARED = Warning "mutable-segment-shared"
+        "No two lists of mutable data are in one segment."
+        "Upstream's schema rules it out, and nothing looks."
+        Ignores ["7.7.20"];
+}
+
+pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
+    let root = pte.program();
+    let at = root.raw().pos().into();
+    if pte.file_len() < 64 {
+        out.find(
+            &FILE_SHORT,
+            0,
+            || vec![Step::Field("header")],
+            || format!("the file has {} bytes", pte.file_len()),
+        );
+    }
+    if root.version() > 0 {
+        let path = || vec![Step::Field("program"), Step::Field("version")];
+        out.find(&PROGRAM_VERSION, at, path, || format!("version {}", root.version()));
+    }
+    segments(pte, out);
+    constants(pte, out);
+    let mut seen: Vec<u32> = Vec::new();
+    for (nth, list) in (0..).zip(root.mutable_data_segments().into_iter().flatten()) {
+        let path =
+            || vec![Step::Field("program"), Step::Field("mutable_data_segments"), Step::Index(nth)];
+        if list.offsets().is_none() {
+            out.find(&OFFSETS_MISSING, list.raw().pos().into(), path, || {
+                "the list has no offsets".into()
+            });
+        }
+        seen.push(list.segment_index());
+    }
+    seen.sort_unstable();
+    if let Some([first, _]) = seen.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
+        let path = || vec![Step::Field("program"), Step::Field("mutable_data_segments")];
+        out.find(&MUTABLE_SEGMENT_SHARED, at, path, || format!("segment {first} is named twice"));
+    }
+}
+
+fn segments(pte: &Pte<'_>, out: &mut Findings) {
+    let ranges: Vec<_> = (0..pte.segment_count())
+        .filter_map(|nth| Some((pte.segment_range(nth).ok()?, nth)))
+        .filter(|(range, _)| !range.is_empty())
+        .collect();
+    let place = |nth: u32| {
+        let segments = pte.program().segments();
+        let table = segments.and_then(|segments| segments.raw(nth));
+        table.map_or(0, |table| u64::from(table.pos()))
+    };
+    let path = |nth: u32| vec![Step::Field("program"), Step::Field("segments"), Step::Index(nth)];
+    let header = pte.header();
+    let declared = header
+        .filter(|header| header.length >= ExtendedHeader::CURRENT)
+        .map(|header| header.segment_base_offset.saturating_add(header.segment_data_size));
+    let mut last = 0;
+    for (range, nth) in &ranges {
+        if range.start < last {
+            out.find(
+                &SEGMENTS_UNSORTED,
+                place(*nth),
+                || path(*nth),
+                || format!("segment {nth} begins at byte {}, before an earlier one", range.start),
+            );
+        }
+        last = last.max(range.start);
+        if let Some(declared) = declared.filter(|&declared| range.end > declared) {
+            out.find(
+                &SEGMENT_PAST_DECLARED,
+                place(*nth),
+                || path(*nth),
+                || {
+                    format!(
+                        "segment {nth} ends at byte {}, and the header says {declared}",
+                        range.end
+                    )
+                },
+            );
+        }
+    }
+    overlaps(ranges, |rule_nth, message| {
+        out.find(&SEGMENTS_OVERLAP, place(rule_nth), || path(rule_nth), message);
+    });
+    let region = u64::from(narrow(pte.region().len()));
+    let end = (0..pte.segment_count()).filter_map(|nth| pte.segment_range(nth).ok());
+    let end = end.map(|range| range.end).max().unwrap_or(0).max(region);
+    // A program without segments is a FlatBuffer, whose own end nothing tells.
+    if header.is_some() && end < pte.file_len() {
+        out.find(
+            &TRAILING_BYTES,
+            end,
+            || vec![Step::Field("header")],
+            || format!("{} bytes after the last segment", pte.file_len().saturating_sub(end)),
+        );
+    }
+}
+
+/// Calls `found` for each range that begins before the end of one that begins earlier.
+pub(super) fn overlaps(
+    mut ranges: Vec<(Range<u64>, u32)>,
+    mut found: impl FnMut(u32, &dyn Fn() -> String),
+) {
+    ranges.sort_unstable_by_key(|(range, nth)| (range.start, range.end, *nth));
+    let mut last: Option<(u64, u32)> = None;
+    for (range, nth) in ranges {
+        match last {
+            Some((end, earlier)) if range.start < end => {
+                found(nth, &|| format!("segment {nth} shares bytes with segment {earlier}"));
+                if range.end > end {
+                    last = Some((range.end, nth));
+                }
+            }
+            _ => last = Some((range.end, nth)),
+        }
+    }
+}
+
+fn constants(pte: &Pte<'_>, out: &mut Findings) {
+    let root = pte.program();
+    let at = root.raw().pos().into();
+    let inline = root.constant_buffer().is_some_and(|buffers| !buffers.is_empty());
+    let segment = root.constant_segment();
+    let count = segment.and_then(SubsegmentOffsets::offsets).map_or(0, |offsets| offsets.len());
+    let path = |field| move || vec![Step::Field("program"), Step::Field(field)];
+    if inline && count > 1 {
+        out.find(&CONSTANTS_TWICE, at, path("constant_buffer"), || {
+            format!("{count} constants in a segment, and others in the FlatBuffers part")
+        });
+    } else if root.constant_buffer().is_some_and(|buffers| buffers.len() > 1) {
+        out.find(&CONSTANTS_INLINE, at, path("constant_buffer"), || {
+            "constants inside the FlatBuffers part".into()
+        });
+    }
+    let Some(segment) = segment.filter(|_| count > 1) else { return };
+    let at = segment.raw().pos().into();
+    let path = path("constant_segment");
+    match pte.segment_range(segment.segment_index()) {
+        Err(_) => out.find(&CONSTANT_SEGMENT_INDEX, at, path, || {
+            format!("segment {}, and there are {}", segment.segment_index(), pte.segment_count())
+        }),
+        Ok(range) if range.is_empty() => out.find(&CONSTANT_SEGMENT_EMPTY, at, path, || {
+            format!("{count} constants in an empty segment")
+        }),
+        Ok(_) => {}
+    }
+    let mut last = 0;
+    for (nth, offset) in segment.offsets().into_iter().flatten().enumerate() {
+        if offset < last || (nth == 0 && offset != 0) {
+            return out.find(&OFFSETS_UNSORTED, at, path, || {
+                format!("offset {offset} of constant {nth} after {last}")
+            });
+        }
+        last = offset;
+    }
+}

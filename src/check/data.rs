@@ -1,0 +1,147 @@
+//! A `.ptd`: keys, shapes, and data that fits them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::container::overlaps;
+use super::names::Keys;
+use super::resolve::rule_of;
+use super::rule::rules;
+use super::tensors::{MOST_DIMENSIONS, is_permutation};
+use super::{Findings, container};
+use crate::Ptd;
+use crate::error::Step;
+use crate::ptd::{Entry, Generation, Root};
+
+rules! {
+    "data";
+
+    OLD_GENERATION = Note "old-generation"
+        "A .ptd is of the layout that is written since release 0.7."
+        "Runtimes from 0.7 on read it as their own layout, and find nothing or garbage."
+        Misreads ["4.1", "4.3"];
+    LAYOUT_SIZES_MISSING = Error "layout-sizes-missing"
+        "The shape of named data has sizes, if none."
+        "Asking for the shape reads through a null pointer."
+        Crashes ["2.4", "7.7.24", "8.2 eeb0646b84", "8.3"];
+    LAYOUT_DIM_ORDER_MISSING = Error "layout-dim-order-missing"
+        "The shape of named data has a dim order, if an empty one."
+        "Asking for the shape reads through a null pointer."
+        Crashes ["2.4", "7.7.24", "8.2 eeb0646b84", "8.3"];
+    LAYOUT_DIM_ORDER_LENGTH = Error "layout-dim-order-length"
+        "The dim order of named data is as long as its sizes."
+        "The runtime reads past the end of the shorter one."
+        Misreads ["2.4", "7.4", "8.2 8b30cfec9a"];
+    LAYOUT_DIM_ORDER = Error "layout-dim-order"
+        "The dim order of named data is a permutation of its dimensions."
+        "Asking for the shape is refused, or no tensor can have it."
+        Refuses ["2.4", "7.7.24"];
+    LAYOUT_RANK = Error "layout-rank"
+        "Named data has at most 16 dimensions."
+        "No tensor can have this shape."
+        Refuses ["6.3", "7.7.24"];
+    LAYOUT_DTYPE = Error "layout-dtype"
+        "The dtype of named data is one that the runtime knows."
+        "Asking for the shape aborts."
+        Crashes ["2.4", "7.7.24"];
+    LAYOUT_SIZE = Error "layout-size"
+        "The sizes of named data are not negative, and its bytes can be counted in 64 bits."
+        "Asking for the shape is refused; runtimes before 0.7 compute a wrong size."
+        Refuses ["2.4", "7.7.24", "8.2 30f6b897b0"];
+    DATA_TOO_SHORT = Error "data-too-short"
+        "Named data has the bytes that its shape asks for."
+        "The runtime never compares the two, and reads past the data."
+        Misreads ["2.4", "7.7.21", "7.7.24"];
+    DATA_TOO_LONG = Note "data-too-long"
+        "Named data has no more bytes than its shape asks for."
+        "The rest is never read."
+        Ignores ["2.4"];
+}
+
+pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
+    if ptd.file_len() < 64 {
+        out.find(
+            &container::FILE_SHORT,
+            0,
+            || vec![Step::Field("header")],
+            || format!("the file has {} bytes", ptd.file_len()),
+        );
+    }
+    if ptd.generation() < Generation::Three {
+        out.find(
+            &OLD_GENERATION,
+            0,
+            || vec![Step::Field("header")],
+            || ptd.generation().to_string(),
+        );
+    }
+    let (names, tensors) = match ptd.root() {
+        Root::Current(_) => ("named_data", 0),
+        Root::Legacy(root) => ("tensors", root.tensors().map_or(0, |tensors| tensors.len())),
+    };
+    let mut keys = Keys::default();
+    for (nth, entry) in (0..).zip(ptd.entries()) {
+        // Old files list their tensors first, and other blobs after.
+        let (list, index) = match usize::try_from(nth).unwrap_or(usize::MAX).checked_sub(tensors) {
+            Some(rest) if tensors > 0 => ("named_data", u32::try_from(rest).unwrap_or(u32::MAX)),
+            _ => (names, nth),
+        };
+        let path = move || vec![Step::Field("flat_tensor"), Step::Field(list), Step::Index(index)];
+        keys.judge(entry.key(), nth, entry.offset(), path, out);
+        judge(&entry, path, out);
+    }
+    let mut ranges: Vec<_> = (0..ptd.segment_count())
+        .filter_map(|nth| Some((ptd.segment_range(nth).ok()?, nth)))
+        .collect();
+    ranges.retain(|(range, _)| !range.is_empty());
+    overlaps(ranges, |nth, message| {
+        let path = || vec![Step::Field("flat_tensor"), Step::Field("segments"), Step::Index(nth)];
+        out.find(&container::SEGMENTS_OVERLAP, 0, path, message);
+    });
+}
+
+fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<Step>, out: &mut Findings) {
+    let at = entry.offset();
+    let mut find = |rule, message: &dyn Fn() -> String| out.find(rule, at, &path, message);
+    let range = entry.range();
+    if let Err(error) = &range
+        && error.code() != "tensor-size"
+    {
+        find(rule_of(error), &|| error.to_string());
+    }
+    let Some(layout) = entry.layout() else { return };
+    if layout.sizes.is_none() {
+        find(&LAYOUT_SIZES_MISSING, &|| "the shape has no sizes".into());
+    }
+    if layout.dim_order.is_none() {
+        find(&LAYOUT_DIM_ORDER_MISSING, &|| "the shape has no dim order".into());
+    }
+    if let (Some(sizes), Some(order)) = (layout.sizes, layout.dim_order) {
+        if sizes.len() > MOST_DIMENSIONS {
+            find(&LAYOUT_RANK, &|| format!("{} dimensions", sizes.len()));
+        }
+        if sizes.len() != order.len() {
+            find(&LAYOUT_DIM_ORDER_LENGTH, &|| {
+                format!("a dim order of {} for {} dimensions", order.len(), sizes.len())
+            });
+        } else if !is_permutation(order) {
+            find(&LAYOUT_DIM_ORDER, &|| "the dim order is no permutation".into());
+        }
+    }
+    let dtype = layout.scalar_type;
+    if dtype.element_size().is_none() {
+        return find(&LAYOUT_DTYPE, &|| format!("dtype {}", dtype.0));
+    }
+    let Some(nbytes) = layout.nbytes().filter(|&bytes| i64::try_from(bytes).is_ok()) else {
+        return find(&LAYOUT_SIZE, &|| "the size cannot be computed".into());
+    };
+    let Ok(range) = range else { return };
+    let len = range.end.saturating_sub(range.start);
+    if len < nbytes {
+        find(&DATA_TOO_SHORT, &|| format!("{len} bytes, and the shape asks for {nbytes}"));
+    } else if len > nbytes {
+        find(&DATA_TOO_LONG, &|| format!("{len} bytes, and the shape asks for {nbytes}"));
+    }
+}

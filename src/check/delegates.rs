@@ -1,0 +1,96 @@
+//! Delegates: who runs them, their payload, and the options they were made with.
+
+use alloc::format;
+use alloc::string::ToString;
+
+use super::Findings;
+use super::resolve::rule_of;
+use super::rule::rules;
+use super::spot::Plan;
+use crate::error::Step;
+use crate::flat::view::Table;
+use crate::schema::program::DataLocation;
+use crate::schema::program::view::BackendDelegate;
+
+rules! {
+    "delegates";
+
+    DELEGATE_ID_MISSING = Error "delegate-id-missing"
+        "A delegate names its backend."
+        "Loading the method is refused, and asking which backends it uses reads through a null pointer."
+        Crashes ["7.3", "7.4", "7.7.6"];
+    DELEGATE_PAYLOAD_MISSING = Error "delegate-payload-missing"
+        "A delegate says where its payload is, and something is there."
+        "The runtime reads through a null pointer."
+        Crashes ["7.4", "7.7.6", "8.2 #19904", "8.3"];
+    DELEGATE_SPEC_KEY_MISSING = Error "delegate-spec-key-missing"
+        "A compile spec has a key."
+        "The runtime reads through a null pointer."
+        Crashes ["6.6", "7.4", "7.7.6", "8.2 77614768c8", "8.3"];
+    DELEGATE_SPEC_VALUE_MISSING = Error "delegate-spec-value-missing"
+        "A compile spec has a value, if an empty one."
+        "The runtime reads through a null pointer."
+        Crashes ["6.6", "7.4", "7.7.6", "8.2 77614768c8", "8.3"];
+    DELEGATE_SPECS_MISSING = Note "delegate-specs-missing"
+        "A delegate has a list of compile specs, if an empty one."
+        "Older runtimes read through a null pointer."
+        Ignores ["7.4", "8.2 77614768c8"];
+}
+
+pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
+    for (nth, delegate) in (0..).zip(plan.view.delegates().into_iter().flatten()) {
+        let base = [Step::Field("delegates"), Step::Index(nth)];
+        if delegate.id().is_none() {
+            plan.find(out, &DELEGATE_ID_MISSING, delegate.raw(), &base, || {
+                "the delegate names no backend".into()
+            });
+        }
+        payload(plan, &base, delegate, out);
+        if delegate.compile_specs().is_none() {
+            plan.find(out, &DELEGATE_SPECS_MISSING, delegate.raw(), &base, || {
+                "the delegate has no list of compile specs".into()
+            });
+        }
+        for (spec_nth, spec) in (0..).zip(delegate.compile_specs().into_iter().flatten()) {
+            let [field, index] = base;
+            let steps = [field, index, Step::Field("compile_specs"), Step::Index(spec_nth)];
+            if spec.key().is_none() {
+                plan.find(out, &DELEGATE_SPEC_KEY_MISSING, spec.raw(), &steps, || {
+                    "the compile spec has no key".into()
+                });
+            }
+            if spec.value().is_none() {
+                plan.find(out, &DELEGATE_SPEC_VALUE_MISSING, spec.raw(), &steps, || {
+                    format!("compile spec {:?} has no value", spec.key().unwrap_or_default())
+                });
+            }
+        }
+    }
+}
+
+fn payload(
+    plan: &Plan<'_, '_>,
+    base: &[Step; 2],
+    delegate: BackendDelegate<'_>,
+    out: &mut Findings,
+) {
+    let [field, index] = *base;
+    let steps = [field, index, Step::Field("processed")];
+    let Some(processed) = delegate.processed() else {
+        return plan.find(out, &DELEGATE_PAYLOAD_MISSING, delegate.raw(), base, || {
+            "the delegate does not say where its payload is".into()
+        });
+    };
+    match plan.pte.delegate_range(delegate) {
+        Err(error) => {
+            plan.find(out, rule_of(&error), processed.raw(), &steps, || error.to_string())
+        }
+        Ok(Some(_)) => {}
+        Ok(None) if processed.location() == DataLocation::INLINE => {
+            plan.find(out, &DELEGATE_PAYLOAD_MISSING, processed.raw(), &steps, || {
+                format!("inline payload {} has no data", processed.index())
+            });
+        }
+        Ok(None) => {}
+    }
+}

@@ -1,0 +1,107 @@
+//! Memory: arenas, and the tensors that are planned into them.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+
+use super::Findings;
+use super::rule::rules;
+use super::spot::Plan;
+use crate::error::Step;
+use crate::flat::view::Table;
+use crate::schema::program::view::Tensor;
+
+rules! {
+    "memory";
+
+    ARENA_NEGATIVE = Error "arena-negative"
+        "An arena's size is not negative."
+        "Asking for the size is refused, and the method cannot be given its memory."
+        Refuses ["6.2", "7.3", "7.7.18", "8.2 5e8a0df301"];
+    ARENA_RESERVED = Note "arena-reserved"
+        "The first entry of the arena sizes is reserved, and 0."
+        "Runtimes do not look at it."
+        Ignores ["6.2"];
+    ARENA_HUGE = Error "arena-huge"
+        "The arenas of a method fit the memory of any machine: together less than 2^47 bytes."
+        "Whoever allocates them fails or aborts."
+        Crashes ["7.7.18", "8.1 CVE-2025-30404"];
+    ARENA_DEVICE = Warning "arena-device"
+        "Each arena of a device is one of the arenas, given once, on a named device."
+        "Runtimes take the first entry for an arena, and ignore those for no arena."
+        Ignores ["6.2", "7.7.18"];
+    PLANNED_ARENA = Error "planned-arena"
+        "A planned tensor is in one of the arenas, counted from 1."
+        "Loading the method is refused."
+        Refuses ["6.2", "7.5", "7.7.18"];
+    PLANNED_OUT_OF_BOUNDS = Error "planned-out-of-bounds"
+        "A planned tensor ends within its arena."
+        "Loading the method is refused; runtimes before 1.1 could be led past the arena."
+        Refuses ["6.2", "7.5", "7.7.18", "8.1 CVE-2025-30405"];
+}
+
+/// More than any machine can map: the user half of a 48-bit address space.
+const MOST_MEMORY: u64 = 1 << 47;
+
+pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
+    let view = plan.view;
+    let mut total = 0u64;
+    for (nth, size) in (0..).zip(view.non_const_buffer_sizes().into_iter().flatten()) {
+        let steps = [Step::Field("non_const_buffer_sizes"), Step::Index(nth)];
+        match u64::try_from(size) {
+            Err(_) => {
+                plan.find(out, &ARENA_NEGATIVE, view.raw(), &steps, || format!("{size} bytes"))
+            }
+            Ok(0) => {}
+            Ok(size) if nth == 0 => {
+                plan.find(out, &ARENA_RESERVED, view.raw(), &steps, || format!("{size} bytes"));
+            }
+            Ok(size) => total = total.saturating_add(size),
+        }
+    }
+    if total >= MOST_MEMORY {
+        let steps = [Step::Field("non_const_buffer_sizes")];
+        plan.find(out, &ARENA_HUGE, view.raw(), &steps, || format!("{total} bytes in all"));
+    }
+    let arenas = view.non_const_buffer_sizes().map_or(0, |sizes| sizes.len());
+    let mut seen: BTreeMap<i32, u32> = BTreeMap::new();
+    for (nth, device) in (0..).zip(view.non_const_buffer_device().into_iter().flatten()) {
+        let index = device.buffer_idx();
+        let in_range = usize::try_from(index).is_ok_and(|index| index > 0 && index < arenas);
+        let earlier = *seen.entry(index).or_insert(nth);
+        if in_range && earlier == nth && device.device_type().name().is_some() {
+            continue;
+        }
+        let steps = [Step::Field("non_const_buffer_device"), Step::Index(nth)];
+        plan.find(out, &ARENA_DEVICE, device.raw(), &steps, || match (in_range, earlier == nth) {
+            (false, _) => format!("arena {index}, and there are 1 to {}", arenas.saturating_sub(1)),
+            (_, false) => format!("arena {index} is also that of entry {earlier}"),
+            _ => format!("device {}", device.device_type()),
+        });
+    }
+}
+
+/// The place that a tensor is planned for.
+pub(super) fn planned(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) {
+    let Some(place) = tensor.allocation_info() else { return };
+    let id = place.memory_id();
+    let sizes = plan.view.non_const_buffer_sizes();
+    let arena = usize::try_from(id).ok().filter(|&id| id > 0).and_then(|id| sizes?.get(id));
+    let Some(arena) = arena else {
+        let steps = [Step::Field("allocation_info"), Step::Field("memory_id")];
+        return plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &steps, || {
+            let last = sizes.map_or(0, |sizes| sizes.len()).saturating_sub(1);
+            format!("arena {id}, and the method has {last}, counted from 1")
+        });
+    };
+    let offset = u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low());
+    let dims = tensor.sizes().into_iter().flatten();
+    // A shape without a size has a finding of its own.
+    let Some(size) = tensor.scalar_type().nbytes(dims) else { return };
+    let end = offset.checked_add(size);
+    if end.is_none_or(|end| u64::try_from(arena).is_ok_and(|arena| end > arena)) {
+        let steps = [Step::Field("allocation_info")];
+        plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &steps, || {
+            format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
+        });
+    }
+}

@@ -1,0 +1,90 @@
+//! Named data of a program.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::Findings;
+use super::resolve::rule_of;
+use super::rule::rules;
+use crate::Pte;
+use crate::error::Step;
+use crate::flat::view::Table;
+
+rules! {
+    "names";
+
+    KEY_MISSING = Error "key-missing"
+        "Named data has a key."
+        "Asking for any key is refused, or reads through a null pointer."
+        Crashes ["2.4", "7.6", "7.7.6"];
+    KEY_DUPLICATE = Warning "key-duplicate"
+        "No two blobs have one key."
+        "Runtimes take the first; the other one cannot be reached."
+        Ignores ["6.7", "7.7.13"];
+    KEY_NUL = Warning "key-nul"
+        "A key holds no NUL."
+        "What reads it as a C string sees a shorter one."
+        Ignores ["7.7.11", "7.8"];
+    KEY_EMPTY = Note "key-empty"
+        "A key is not empty."
+        "It works, and no writer of models makes one."
+        Ignores ["7.8"];
+    SEGMENTS_MISSING = Error "segments-missing"
+        "A program with named data has a list of segments, if an empty one."
+        "Loading the program is refused."
+        Refuses ["1.3", "7.7.6", "8.2 54645a8bf8"];
+}
+
+pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
+    let root = pte.program();
+    let Some(entries) = root.named_data() else { return };
+    if root.segments().is_none() {
+        let path = || vec![Step::Field("program"), Step::Field("named_data")];
+        out.find(&SEGMENTS_MISSING, root.raw().pos().into(), path, || {
+            "the program has named data and no list of segments".into()
+        });
+    }
+    let mut keys = Keys::default();
+    for ((nth, entry), (_, range)) in (0..).zip(entries).zip(pte.named_data()) {
+        let at = entry.raw().pos().into();
+        let steps = || vec![Step::Field("program"), Step::Field("named_data"), Step::Index(nth)];
+        keys.judge(entry.key(), nth, at, steps, out);
+        if let Err(error) = range {
+            out.find(rule_of(&error), at, steps, || error.to_string());
+        }
+    }
+}
+
+/// The keys of a file, judged one after the other.
+#[derive(Default)]
+pub(super) struct Keys<'a>(BTreeMap<&'a str, u32>);
+
+impl<'a> Keys<'a> {
+    pub(super) fn judge(
+        &mut self,
+        key: Option<&'a str>,
+        nth: u32,
+        at: u64,
+        path: impl Fn() -> Vec<Step>,
+        out: &mut Findings,
+    ) {
+        let Some(key) = key else {
+            return out.find(&KEY_MISSING, at, path, || format!("entry {nth} has no key"));
+        };
+        if key.is_empty() {
+            out.find(&KEY_EMPTY, at, &path, || format!("the key of entry {nth} is empty"));
+        }
+        if key.contains('\0') {
+            out.find(&KEY_NUL, at, &path, || format!("the key {key:?} holds a NUL"));
+        }
+        let earlier = *self.0.entry(key).or_insert(nth);
+        if earlier != nth {
+            out.find(&KEY_DUPLICATE, at, path, || {
+                format!("entry {earlier} has the key {key:?} too")
+            });
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Methods: what a plan must have, and its inputs and outputs.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+
+use super::Findings;
+use super::rule::rules;
+use super::spot::Plan;
+use super::values::Values;
+use crate::Pte;
+use crate::error::Step;
+use crate::flat::view::{Table, Vector};
+use crate::schema::program::tag;
+
+rules! {
+    "plans";
+
+    PLANS_MISSING = Error "plans-missing"
+        "A program has a list of methods."
+        "Asking for any method reads through a null pointer."
+        Crashes ["7.3", "7.7.6"];
+    PLANS_EMPTY = Warning "plans-empty"
+        "A program has a method."
+        "There is nothing to run."
+        Ignores ["7.2"];
+    PLAN_NAME_MISSING = Error "plan-name-missing"
+        "A method has a name."
+        "It cannot be loaded, and asking for the names of all methods aborts."
+        Crashes ["7.3", "7.7.6", "8.2 092f42f129"];
+    PLAN_NAME_DUPLICATE = Warning "plan-name-duplicate"
+        "No two methods have one name."
+        "Runtimes take the first; the other one cannot be reached."
+        Ignores ["6.5", "7.7.13"];
+    PLAN_NAME_NUL = Warning "plan-name-nul"
+        "A method's name holds no NUL."
+        "Runtimes compare up to the NUL: the method answers to a shorter name."
+        Ignores ["7.7.11"];
+    PLAN_INPUTS_MISSING = Error "plan-inputs-missing"
+        "A method has a list of inputs, if an empty one."
+        "Loading the method is refused, and asking for its signature aborts."
+        Crashes ["7.3", "7.7.6"];
+    PLAN_OUTPUTS_MISSING = Error "plan-outputs-missing"
+        "A method has a list of outputs, if an empty one."
+        "Loading the method is refused, and asking for its signature aborts."
+        Crashes ["7.3", "7.7.6"];
+    PLAN_VALUES_MISSING = Error "plan-values-missing"
+        "A method has a list of values, if an empty one."
+        "Loading the method is refused."
+        Refuses ["7.2", "7.4", "7.7.6"];
+    PLAN_OPERATORS_MISSING = Error "plan-operators-missing"
+        "A method that calls kernels has a list of operators."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.6"];
+    PLAN_DELEGATES_MISSING = Error "plan-delegates-missing"
+        "A method has a list of delegates, if an empty one."
+        "Loading the method is refused, and asking which backends it uses reads through a null pointer."
+        Crashes ["7.3", "7.4", "7.7.6"];
+    PLAN_CHAINS_MISSING = Error "plan-chains-missing"
+        "A method has at least one chain of instructions."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.6"];
+    PLAN_ARENAS_MISSING = Error "plan-arenas-missing"
+        "A method has a list of arena sizes, if one of the reserved entry alone."
+        "Loading the method is refused, and asking for its memory aborts."
+        Crashes ["7.3", "7.7.6"];
+    PLAN_METADATA_MISSING = Note "plan-metadata-missing"
+        "A method says how its inputs and outputs are nested."
+        "Asking for the nesting of the outputs is refused; running the method is not."
+        Refuses ["6.8", "7.3", "8.2 45d9231167"];
+    IO_INDEX = Error "io-index"
+        "An input or output is the index of a value."
+        "The runtime reads past the end of its values."
+        Misreads ["7.3", "7.4", "7.7.14", "8.3"];
+    IO_TYPE = Error "io-type"
+        "An input or output is a Tensor, an Int, a Double, a Bool, a String, or nothing."
+        "Asking for the method's signature is refused."
+        Refuses ["7.3", "7.7.14"];
+    INPUT_DUPLICATE = Warning "input-duplicate"
+        "No value is an input twice."
+        "What is set first is overwritten."
+        Ignores ["7.7.14"];
+}
+
+pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
+    let view = plan.view;
+    let missing = [
+        (view.name().is_none(), &PLAN_NAME_MISSING, "name"),
+        (view.inputs().is_none(), &PLAN_INPUTS_MISSING, "inputs"),
+        (view.outputs().is_none(), &PLAN_OUTPUTS_MISSING, "outputs"),
+        (view.values().is_none(), &PLAN_VALUES_MISSING, "values"),
+        (view.delegates().is_none(), &PLAN_DELEGATES_MISSING, "delegates"),
+        (view.chains().is_none_or(|chains| chains.is_empty()), &PLAN_CHAINS_MISSING, "chains"),
+        (view.non_const_buffer_sizes().is_none(), &PLAN_ARENAS_MISSING, "non_const_buffer_sizes"),
+        (view.container_meta_type().is_none(), &PLAN_METADATA_MISSING, "container_meta_type"),
+    ];
+    for (missing, rule, field) in missing {
+        if missing {
+            plan.find(out, rule, view.raw(), &[Step::Field(field)], || {
+                format!("the method has no {field}")
+            });
+        }
+    }
+    if view.name().is_some_and(|name| name.contains('\0')) {
+        plan.find(out, &PLAN_NAME_NUL, view.raw(), &[Step::Field("name")], || {
+            format!("the name {:?} holds a NUL", view.name().unwrap_or_default())
+        });
+    }
+    ends(plan, values, "inputs", view.inputs(), out);
+    ends(plan, values, "outputs", view.outputs(), out);
+    let mut seen = alloc::vec![false; plan.len];
+    for (nth, index) in (0..).zip(view.inputs().into_iter().flatten()) {
+        let Some(seen) = usize::try_from(index).ok().and_then(|index| seen.get_mut(index)) else {
+            continue;
+        };
+        if core::mem::replace(seen, true) {
+            let steps = [Step::Field("inputs"), Step::Index(nth)];
+            plan.find(out, &INPUT_DUPLICATE, view.raw(), &steps, || {
+                format!("value {index} is an input again")
+            });
+        }
+    }
+}
+
+/// Inputs or outputs.
+fn ends(
+    plan: &Plan<'_, '_>,
+    values: &Values,
+    field: &'static str,
+    indices: Option<Vector<'_, i32>>,
+    out: &mut Findings,
+) {
+    for (nth, index) in (0..).zip(indices.into_iter().flatten()) {
+        let steps = [Step::Field(field), Step::Index(nth)];
+        match values.tag(index.into()) {
+            None => plan.find(out, &IO_INDEX, plan.view.raw(), &steps, || {
+                format!("value {index} is asked for, and there are {}", plan.len)
+            }),
+            // Null, Int, Bool, Double, Tensor, String; an empty value has a finding of its own.
+            Some(0..=tag::String) => {}
+            Some(_) => plan.find(out, &IO_TYPE, plan.view.raw(), &steps, || {
+                let name = plan.value(index.into()).and_then(|value| value.name());
+                format!("value {index} is {}", name.unwrap_or("of an unknown kind"))
+            }),
+        }
+    }
+}
+
+/// What holds between methods.
+pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
+    let root = pte.program();
+    let at = root.raw().pos().into();
+    let path = || alloc::vec![Step::Field("program"), Step::Field("execution_plan")];
+    let Some(plans) = root.execution_plan() else {
+        out.find(&PLANS_MISSING, at, path, || "the program has no list of methods".into());
+        return;
+    };
+    if plans.is_empty() {
+        out.find(&PLANS_EMPTY, at, path, || "the program has no method".into());
+    }
+    let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+    for (nth, view) in (0..).zip(plans) {
+        let Some(name) = view.name() else { continue };
+        let earlier = *first.entry(name).or_insert(nth);
+        if earlier != nth {
+            let plan = Plan::new(pte, nth, view);
+            plan.find(out, &PLAN_NAME_DUPLICATE, view.raw(), &[Step::Field("name")], || {
+                format!("method {earlier} is called {name:?} too")
+            });
+        }
+    }
+}

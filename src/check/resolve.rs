@@ -1,0 +1,56 @@
+//! Data: every constant, initial value and reference to a segment leads to bytes of the file.
+
+use alloc::string::ToString;
+
+use super::Findings;
+use super::rule::{Rule, rules};
+use super::spot::Plan;
+use crate::error::{Error, Step};
+use crate::flat::view::Table;
+use crate::schema::program::view::Tensor;
+
+rules! {
+    "resolve";
+
+    CONSTANT_INDEX = Error "constant-index"
+        "A tensor's constant or initial data is one that the file has."
+        "Loading the method is refused."
+        Refuses ["6.1", "7.6", "7.7.19", "7.7.20", "8.3"];
+    DATA_OUT_OF_BOUNDS = Error "data-out-of-bounds"
+        "A tensor's data lies within its segment, and is as long as its shape asks."
+        "Loading the method is refused; runtimes before 1.0 read past the segment."
+        Refuses ["6.1", "7.6", "7.7.19", "7.7.21", "8.2 e59c0bd901", "8.2 ad9f38192d", "8.3"];
+    SEGMENT_INDEX = Error "segment-index"
+        "A reference to a segment is the number of one."
+        "Loading what refers to it is refused."
+        Refuses ["1.3", "2.4", "7.6", "8.2 54645a8bf8"];
+    DELEGATE_DATA_INDEX = Error "delegate-data-index"
+        "A delegate's inline payload is one that the file has."
+        "Loading the method is refused; without any list of them the runtime reads through a null pointer."
+        Crashes ["6.6", "7.4", "7.7.23", "8.2 #19904", "8.3"];
+    DELEGATE_LOCATION = Error "delegate-location"
+        "A delegate's payload is INLINE or in a SEGMENT."
+        "Loading the method is refused."
+        Refuses ["6.6", "7.4", "7.7.23"];
+    TENSOR_DATA_SIZE = Error "tensor-size"
+        "The size of a tensor's data can be computed."
+        "The runtime refuses the shape, or computes a wrong size."
+        Misreads ["6.3", "7.5"];
+}
+
+/// The rule that a failed resolution breaks: it has the error's own code.
+pub(super) fn rule_of(error: &Error) -> &'static Rule {
+    RULES.iter().copied().find(|rule| rule.id == error.code()).unwrap_or(&DATA_OUT_OF_BOUNDS)
+}
+
+/// The data of a tensor.
+pub(super) fn storage(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) {
+    let Err(error) = plan.pte.storage(tensor) else { return };
+    let rule = rule_of(&error);
+    // A shape without a size has a finding of its own.
+    if rule.id == TENSOR_DATA_SIZE.id {
+        return;
+    }
+    let steps = [Step::Field("data_buffer_idx")];
+    plan.find_value(out, rule, tensor.raw(), index, &steps, || error.to_string());
+}

@@ -1,0 +1,111 @@
+//! Rules as data: what can be found, how bad it is, and what the official runtime does about it.
+
+use core::fmt;
+
+/// Something that can be found, by name.
+#[derive(Debug)]
+pub struct Rule {
+    /// A stable name in kebab case, never reused.
+    pub id: &'static str,
+    /// What it is about.
+    pub subject: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What the rule asks.
+    pub what: &'static str,
+    /// Why it is asked: what happens otherwise.
+    pub why: &'static str,
+    /// What the official runtime (1.5.1) does where the rule is broken.
+    pub runtime: Runtime,
+    /// Where that comes from: sections of `docs/format.md`, which name upstream's files.
+    pub rows: &'static [&'static str],
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Old or unusual.
+    Note,
+    /// Legal, and suspicious.
+    Warning,
+    /// The official runtime, given the backends and operators that the file asks for, refuses the
+    /// file, crashes on it, or reads wrong memory, at some setting.
+    Error,
+}
+
+/// What the official runtime does where a rule is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runtime {
+    /// It gives an error, at once or when the place is reached.
+    Refuses,
+    /// It aborts, or reads through a null pointer.
+    Crashes,
+    /// It reads or writes memory that is not the file's.
+    Misreads,
+    /// It does not look.
+    Ignores,
+}
+
+impl Severity {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Runtime {
+    /// What it does, in a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Refuses => "refuses",
+            Self::Crashes => "crashes",
+            Self::Misreads => "reads wrong memory",
+            Self::Ignores => "ignores",
+        }
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Declares the rules of one subject: a static each, and the list of them all.
+macro_rules! rules {
+    ($subject:literal; $(
+        $(#[$meta:meta])*
+        $NAME:ident = $severity:ident $id:literal
+            $what:literal
+            $why:literal
+            $runtime:ident [$($row:literal),* $(,)?];
+    )*) => {
+        $(
+            $(#[$meta])*
+            pub(super) static $NAME: $crate::check::rule::Rule = $crate::check::rule::Rule {
+                id: $id,
+                subject: $subject,
+                severity: $crate::check::rule::Severity::$severity,
+                what: $what,
+                why: $why,
+                runtime: $crate::check::rule::Runtime::$runtime,
+                rows: &[$($row),*],
+            };
+        )*
+
+        /// The rules of this subject.
+        pub(super) static RULES: &[&$crate::check::rule::Rule] = &[$(&$NAME),*];
+    };
+}
+
+pub(super) use rules;

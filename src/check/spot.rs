@@ -1,0 +1,88 @@
+//! Where a rule looks: a plan of a program, and paths into it that are only built for findings.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Findings, Rule};
+use crate::Pte;
+use crate::error::Step;
+use crate::flat::view::Raw;
+use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
+
+/// A plan with what every rule asks of it.
+pub(super) struct Plan<'p, 'a> {
+    pub(super) pte: &'p Pte<'a>,
+    pub(super) nth: u32,
+    pub(super) view: ExecutionPlan<'a>,
+    /// Values of the plan.
+    pub(super) len: usize,
+}
+
+impl<'p, 'a> Plan<'p, 'a> {
+    pub(super) fn new(pte: &'p Pte<'a>, nth: u32, view: ExecutionPlan<'a>) -> Self {
+        Self { pte, nth, view, len: view.values().map_or(0, |values| values.len()) }
+    }
+
+    /// The value of that index; `None` where there is none, or nothing in it.
+    pub(super) fn value(&self, index: i64) -> Option<KernelTypes<'a>> {
+        let index = usize::try_from(index).ok()?;
+        self.view.values()?.get(index)?.val()
+    }
+
+    /// Whether there is a value of that index.
+    pub(super) fn has(&self, index: i64) -> bool {
+        usize::try_from(index).is_ok_and(|index| index < self.len)
+    }
+
+    /// Every value with its index.
+    pub(super) fn values(&self) -> impl Iterator<Item = (u32, EValue<'a>)> {
+        (0..).zip(self.view.values().into_iter().flatten())
+    }
+
+    /// The path to a place in this plan.
+    pub(super) fn path(&self, steps: &[Step]) -> Vec<Step> {
+        let mut path =
+            vec![Step::Field("program"), Step::Field("execution_plan"), Step::Index(self.nth)];
+        path.extend_from_slice(steps);
+        path
+    }
+
+    /// Reports a finding at `table`, `steps` into this plan.
+    pub(super) fn find(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        table: Raw<'_>,
+        steps: &[Step],
+        message: impl FnOnce() -> String,
+    ) {
+        out.find(rule, table.pos().into(), || self.path(steps), message);
+    }
+
+    /// Reports a finding in the value of that index.
+    pub(super) fn find_value(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        table: Raw<'_>,
+        index: u32,
+        steps: &[Step],
+        message: impl FnOnce() -> String,
+    ) {
+        let member = self.value(index.into()).and_then(KernelTypes::name);
+        let path = || {
+            let mut path =
+                self.path(&[Step::Field("values"), Step::Index(index), Step::Field("val")]);
+            path.extend(member.map(Step::Variant));
+            path.extend_from_slice(steps);
+            path
+        };
+        out.find(rule, table.pos().into(), path, message);
+    }
+}
+
+/// A length as an index of the FlatBuffers part, which has at most 2^31 bytes.
+pub(super) fn narrow(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,211 @@
+//! Tensors: shape, dtype, and the enums of a tensor.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::rule::rules;
+use super::spot::Plan;
+use super::{Findings, memory, resolve};
+use crate::error::Step;
+use crate::flat::view::{Table, Vector};
+use crate::schema::program::view::Tensor;
+use crate::schema::program::{TensorDataLocation, TensorShapeDynamism};
+use crate::schema::scalar::ScalarType;
+
+rules! {
+    "tensors";
+
+    TENSOR_SIZES_MISSING = Error "tensor-sizes-missing"
+        "A tensor has sizes, if none."
+        "Loading the method is refused, and asking for its signature aborts."
+        Crashes ["7.2", "7.3", "7.5", "7.7.6", "8.2 5e8a0df301"];
+    TENSOR_DIM_ORDER_MISSING = Error "tensor-dim-order-missing"
+        "A tensor has a dim order, if an empty one."
+        "Loading the method is refused, and asking for its signature aborts."
+        Crashes ["7.3", "7.5", "7.7.6", "8.2 5e8a0df301"];
+    TENSOR_RANK = Error "tensor-rank"
+        "A tensor has at most 16 dimensions."
+        "Loading the method is refused; runtimes before 0.7 write past arrays of 16."
+        Refuses ["6.3", "7.5", "7.7.17", "8.1 CVE-2025-54951", "8.3"];
+    TENSOR_DIM_ORDER_LENGTH = Error "tensor-dim-order-length"
+        "A tensor's dim order is as long as its sizes."
+        "Loading the method is refused; elsewhere the runtime reads past its end."
+        Misreads ["6.3", "7.5", "7.7.17"];
+    TENSOR_DIM_ORDER = Error "tensor-dim-order"
+        "A tensor's dim order is a permutation of its dimensions."
+        "Loading the method is refused; older runtimes compute strides that leave the data."
+        Refuses ["6.3", "7.5", "7.7.17", "8.2 90e6e4ca4e"];
+    TENSOR_SIZE_NEGATIVE = Error "tensor-size-negative"
+        "A tensor's sizes are not negative."
+        "Loading the method is refused."
+        Refuses ["7.2", "7.3", "7.5", "7.7.17", "8.2 5e8a0df301", "8.3"];
+    TENSOR_SIZE_OVERFLOW = Error "tensor-size-overflow"
+        "A tensor's bytes can be counted in 64 bits."
+        "The count wraps to a small one, and kernels write past the memory that it asks for."
+        Misreads ["7.2", "7.3", "7.5", "7.7.17", "8.1 CVE-2025-30402", "8.2 56da9646cc", "8.3"];
+    TENSOR_DTYPE = Error "tensor-dtype"
+        "A tensor's dtype is one that the runtime knows."
+        "Asking for the size of its elements aborts."
+        Crashes ["5", "7.2", "7.3", "7.5", "7.7.17"];
+    TENSOR_STORAGE_OFFSET = Error "tensor-storage-offset"
+        "A tensor's storage offset is 0."
+        "Loading the method is refused."
+        Refuses ["6.3", "7.5", "7.7.17"];
+    TENSOR_UNBOUND = Error "tensor-unbound"
+        "A tensor's dynamism is STATIC or DYNAMIC_BOUND."
+        "Loading the method is refused by the portable runtime."
+        Refuses ["6.3", "7.5"];
+    TENSOR_LAYOUT = Warning "tensor-layout"
+        "A tensor's layout is 0, for strided."
+        "No runtime knows another one; it is taken for strided."
+        Ignores ["6.3", "7.7.17"];
+    TENSOR_ENUM = Warning "tensor-enum"
+        "A tensor's dynamism, location and device are named ones."
+        "Runtimes take an unknown one for the default, or do not look."
+        Ignores ["6.3", "7.5", "7.7.17"];
+    TENSOR_DEVICE_INDEX = Warning "tensor-device-index"
+        "A tensor's device index is not negative."
+        "Runtimes built on ATen refuse it."
+        Ignores ["7.5"];
+    EXTERNAL_KEY_MISSING = Error "external-key-missing"
+        "An EXTERNAL tensor has a fully qualified name."
+        "Loading the method is refused: its data cannot be looked up."
+        Refuses ["7.4", "7.7.21"];
+    EXTERNAL_KEY_EMPTY = Warning "external-key-empty"
+        "The name of an EXTERNAL tensor is not empty."
+        "No writer names data so."
+        Ignores ["7.7.21"];
+    MUTABLE_INDEX = Warning "mutable-index"
+        "A tensor's mutable data is in the first list of them."
+        "Runtimes take the first one whatever the tensor says."
+        Ignores ["6.1", "7.7.20"];
+}
+
+/// Most dimensions: `kTensorDimensionLimit`.
+pub(super) const MOST_DIMENSIONS: usize = 16;
+
+/// Judges a tensor, and tells whether it has a place for its data before the program runs.
+pub(super) fn check(
+    plan: &Plan<'_, '_>,
+    index: u32,
+    tensor: Tensor<'_>,
+    out: &mut Findings,
+) -> bool {
+    let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
+        plan.find_value(out, rule, tensor.raw(), index, &[Step::Field(field)], message);
+    };
+    let (sizes, order) = (tensor.sizes(), tensor.dim_order());
+    if sizes.is_none() {
+        find(&TENSOR_SIZES_MISSING, "sizes", &|| "the tensor has no sizes".into());
+    }
+    if order.is_none() {
+        find(&TENSOR_DIM_ORDER_MISSING, "dim_order", &|| "the tensor has no dim order".into());
+    }
+    if let (Some(sizes), Some(order)) = (sizes, order) {
+        if sizes.len() > MOST_DIMENSIONS {
+            find(&TENSOR_RANK, "sizes", &|| format!("{} dimensions", sizes.len()));
+        }
+        if order.len() != sizes.len() {
+            find(&TENSOR_DIM_ORDER_LENGTH, "dim_order", &|| {
+                format!("a dim order of {} for {} dimensions", order.len(), sizes.len())
+            });
+        } else if !is_permutation(order) {
+            find(&TENSOR_DIM_ORDER, "dim_order", &|| {
+                format!(
+                    "{:?} is no permutation",
+                    order.iter().take(MOST_DIMENSIONS).collect::<Vec<_>>()
+                )
+            });
+        }
+    }
+    let dtype = tensor.scalar_type();
+    let dims = || sizes.into_iter().flatten();
+    if dtype.element_size().is_none() {
+        find(&TENSOR_DTYPE, "scalar_type", &|| format!("dtype {}", dtype.0));
+    }
+    if let Some(size) = dims().find(|&size| size < 0) {
+        find(&TENSOR_SIZE_NEGATIVE, "sizes", &|| format!("a size of {size}"));
+    } else if nbytes(dtype, sizes).is_none() {
+        find(&TENSOR_SIZE_OVERFLOW, "sizes", &|| {
+            format!("{:?} elements overflow", dims().take(MOST_DIMENSIONS).collect::<Vec<_>>())
+        });
+    }
+    if tensor.storage_offset() != 0 {
+        find(&TENSOR_STORAGE_OFFSET, "storage_offset", &|| {
+            format!("a storage offset of {}", tensor.storage_offset())
+        });
+    }
+    if tensor.layout() != 0 {
+        find(&TENSOR_LAYOUT, "layout", &|| format!("layout {}", tensor.layout()));
+    }
+    match tensor.shape_dynamism() {
+        TensorShapeDynamism::STATIC | TensorShapeDynamism::DYNAMIC_BOUND => {}
+        TensorShapeDynamism::DYNAMIC_UNBOUND => {
+            find(&TENSOR_UNBOUND, "shape_dynamism", &|| "DYNAMIC_UNBOUND".into());
+        }
+        TensorShapeDynamism(other) => {
+            find(&TENSOR_ENUM, "shape_dynamism", &|| format!("dynamism {other}"));
+        }
+    }
+    let external = extra(plan, index, tensor, out);
+    memory::planned(plan, index, tensor, out);
+    resolve::storage(plan, index, tensor, out);
+    external || tensor.data_buffer_idx() != 0 || tensor.allocation_info().is_some()
+}
+
+/// The fields that few tensors have; tells whether the data is external.
+fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) -> bool {
+    let Some(extra) = tensor.extra_tensor_info() else { return false };
+    let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
+        let steps = [Step::Field("extra_tensor_info"), Step::Field(field)];
+        plan.find_value(out, rule, extra.raw(), index, &steps, message);
+    };
+    if extra.mutable_data_segments_idx() != 0 {
+        find(&MUTABLE_INDEX, "mutable_data_segments_idx", &|| {
+            format!("list {}", extra.mutable_data_segments_idx())
+        });
+    }
+    if extra.device_type().name().is_none() {
+        find(&TENSOR_ENUM, "device_type", &|| format!("device {}", extra.device_type()));
+    }
+    if extra.device_index() < 0 {
+        find(&TENSOR_DEVICE_INDEX, "device_index", &|| format!("index {}", extra.device_index()));
+    }
+    match extra.location() {
+        TensorDataLocation::SEGMENT => false,
+        TensorDataLocation::EXTERNAL => {
+            match extra.fully_qualified_name() {
+                None => find(&EXTERNAL_KEY_MISSING, "fully_qualified_name", &|| {
+                    "the tensor's data is external and has no name".into()
+                }),
+                Some("") => find(&EXTERNAL_KEY_EMPTY, "fully_qualified_name", &|| {
+                    "the tensor's data is external and its name is empty".into()
+                }),
+                Some(_) => {}
+            }
+            true
+        }
+        other => {
+            find(&TENSOR_ENUM, "location", &|| format!("location {other}"));
+            false
+        }
+    }
+}
+
+/// Bytes of a tensor with known dtype; of one byte an element where it is not.
+fn nbytes(dtype: ScalarType, sizes: Option<Vector<'_, i32>>) -> Option<u64> {
+    let dtype = if dtype.element_size().is_some() { dtype } else { ScalarType::BYTE };
+    // The runtime counts in signed 64 bits.
+    dtype.nbytes(sizes.into_iter().flatten()).filter(|&bytes| i64::try_from(bytes).is_ok())
+}
+
+/// Whether each of 0, 1, 2 … is there once.
+pub(super) fn is_permutation(order: Vector<'_, u8>) -> bool {
+    let mut seen = [false; 256];
+    order.iter().all(|dimension| {
+        let within = usize::from(dimension) < order.len();
+        let slot = seen.get_mut(usize::from(dimension));
+        within && slot.is_some_and(|seen| !core::mem::replace(seen, true))
+    })
+}

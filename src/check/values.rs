@@ -1,0 +1,239 @@
+//! Values: what each holds, and the lists that refer to other values.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Findings;
+use super::rule::{Rule, rules};
+use super::spot::{Plan, narrow};
+use super::tensors;
+use crate::error::Step;
+use crate::flat::view::{Raw, Table};
+use crate::schema::program::tag;
+use crate::schema::program::view::KernelTypes;
+
+rules! {
+    "values";
+
+    VALUE_EMPTY = Error "value-empty"
+        "Every value is something, if only Null."
+        "Loading the method is refused, or reads through a null pointer."
+        Crashes ["6.4", "7.4", "7.7.6", "7.7.7"];
+    VALUE_UNKNOWN = Error "value-unknown"
+        "Every value is of a kind that the runtime knows."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.7"];
+    LIST_ITEMS_MISSING = Error "list-items-missing"
+        "A list has items, if none."
+        "Loading the method is refused, or reads through a null pointer."
+        Crashes ["7.2", "7.4", "7.7.6"];
+    STRING_MISSING = Error "string-missing"
+        "A String has a text, if an empty one."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.6"];
+    INT_LIST_INDEX = Error "int-list-index"
+        "Every item of an IntList is the index of a value."
+        "Loading the method is refused; older runtimes read wrong memory."
+        Refuses ["7.4", "7.7.15"];
+    INT_LIST_TYPE = Error "int-list-type"
+        "Every item of an IntList is the index of an Int."
+        "The kernel that reads the list aborts."
+        Crashes ["6.4", "7.7.15"];
+    TENSOR_LIST_INDEX = Error "tensor-list-index"
+        "Every item of a TensorList is the index of a value."
+        "Loading the method is refused."
+        Refuses ["7.2", "7.4", "8.2 010f8caa91"];
+    TENSOR_LIST_TYPE = Error "tensor-list-type"
+        "Every item of a TensorList is the index of a Tensor."
+        "Loading the method is refused; older runtimes take another value for a tensor."
+        Refuses ["7.2", "7.4", "8.2 de8ce55e18"];
+    OPTIONAL_TENSOR_LIST_INDEX = Error "optional-tensor-list-index"
+        "Every item of an OptionalTensorList is −1 or the index of a value."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.15"];
+    OPTIONAL_TENSOR_LIST_TYPE = Error "optional-tensor-list-type"
+        "Every item of an OptionalTensorList is a Tensor or nothing."
+        "Loading the method is refused; older runtimes take another value for a tensor."
+        Refuses ["7.4", "7.7.15"];
+    LIST_FORWARD = Error "list-forward"
+        "The items of a list come before it."
+        "The runtime reads a value that it has not made yet: memory that nobody has written."
+        Misreads ["6.4", "7.7.15"];
+    STRING_NUL = Warning "string-nul"
+        "A String holds no NUL."
+        "What reads it as a C string sees a shorter one."
+        Ignores ["7.7.11"];
+}
+
+/// What the other subjects ask of a plan's values, found in one pass.
+pub(super) struct Values {
+    /// The tag of each value: 0 for an empty one.
+    tags: Vec<u8>,
+    /// Whether a tensor has a place for its data before the program runs.
+    stored: Vec<bool>,
+}
+
+impl Values {
+    /// The tag of a value; `None` where there is no value of that index.
+    #[inline]
+    pub(super) fn tag(&self, index: i64) -> Option<u8> {
+        self.tags.get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// Whether the value is a tensor without a place for its data.
+    pub(super) fn is_unstored(&self, index: i64) -> bool {
+        let stored = usize::try_from(index).ok().and_then(|index| self.stored.get(index));
+        stored == Some(&false)
+    }
+}
+
+pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
+    let tags = plan.values().map(|(_, value)| value.raw().scalar::<u8>(0).unwrap_or_default());
+    let mut values = Values { tags: tags.collect(), stored: Vec::new() };
+    values.stored.reserve(values.tags.len());
+    for (index, value) in plan.values() {
+        let mut stored = true;
+        let Some(held) = value.val() else {
+            plan.find_value(out, &VALUE_EMPTY, value.raw(), index, &[], || {
+                format!("value {index} is empty")
+            });
+            values.stored.push(stored);
+            continue;
+        };
+        match held {
+            KernelTypes::Null(_) | KernelTypes::Int(_) | KernelTypes::Bool(_) => {}
+            KernelTypes::Double(_) => {}
+            KernelTypes::Tensor(tensor) => stored = tensors::check(plan, index, tensor, out),
+            KernelTypes::String(string) => match string.string_val() {
+                None => plan.find_value(out, &STRING_MISSING, string.raw(), index, &[], || {
+                    "the String has no text".into()
+                }),
+                Some(text) if text.contains('\0') => {
+                    plan.find_value(out, &STRING_NUL, string.raw(), index, &[], || {
+                        format!("the text {text:?} holds a NUL")
+                    });
+                }
+                Some(_) => {}
+            },
+            KernelTypes::BoolList(list) => {
+                items(plan, list.raw(), index, list.items().is_some(), out)
+            }
+            KernelTypes::DoubleList(list) => {
+                items(plan, list.raw(), index, list.items().is_some(), out)
+            }
+            KernelTypes::IntList(list) => {
+                items(plan, list.raw(), index, list.items().is_some(), out);
+                let list = List { plan, values: &values, index, raw: list.raw(), rules: &INTS };
+                let found = list.raw.vector::<i64>(0);
+                (0..)
+                    .zip(found.into_iter().flatten())
+                    .for_each(|(nth, item)| list.item(nth, item, out));
+            }
+            KernelTypes::TensorList(list) => {
+                items(plan, list.raw(), index, list.items().is_some(), out);
+                let list = List { plan, values: &values, index, raw: list.raw(), rules: &TENSORS };
+                list.indices(out);
+            }
+            KernelTypes::OptionalTensorList(list) => {
+                items(plan, list.raw(), index, list.items().is_some(), out);
+                let list =
+                    List { plan, values: &values, index, raw: list.raw(), rules: &OPTIONALS };
+                list.indices(out);
+            }
+            KernelTypes::Unknown(tag) => {
+                plan.find_value(out, &VALUE_UNKNOWN, value.raw(), index, &[], || {
+                    format!("a value of kind {tag}")
+                });
+            }
+        }
+        values.stored.push(stored);
+    }
+    values
+}
+
+fn items(plan: &Plan<'_, '_>, list: Raw<'_>, index: u32, there: bool, out: &mut Findings) {
+    if !there {
+        let steps = [Step::Field("items")];
+        plan.find_value(out, &LIST_ITEMS_MISSING, list, index, &steps, || {
+            "the list has no items".into()
+        });
+    }
+}
+
+/// A list of references to values.
+struct List<'l, 'p, 'a> {
+    plan: &'l Plan<'p, 'a>,
+    values: &'l Values,
+    index: u32,
+    raw: Raw<'a>,
+    rules: &'static Items,
+}
+
+/// What the items of a kind of list may be.
+struct Items {
+    out_of_range: &'static Rule,
+    wrong_type: &'static Rule,
+    tags: &'static [u8],
+    none: bool,
+    want: &'static str,
+}
+
+static INTS: Items = Items {
+    out_of_range: &INT_LIST_INDEX,
+    wrong_type: &INT_LIST_TYPE,
+    tags: &[tag::Int],
+    none: false,
+    want: "an Int",
+};
+static TENSORS: Items = Items {
+    out_of_range: &TENSOR_LIST_INDEX,
+    wrong_type: &TENSOR_LIST_TYPE,
+    tags: &[tag::Tensor],
+    none: false,
+    want: "a Tensor",
+};
+static OPTIONALS: Items = Items {
+    out_of_range: &OPTIONAL_TENSOR_LIST_INDEX,
+    wrong_type: &OPTIONAL_TENSOR_LIST_TYPE,
+    tags: &[tag::Null, tag::Tensor],
+    none: true,
+    want: "a Tensor or Null",
+};
+
+impl List<'_, '_, '_> {
+    fn indices(&self, out: &mut Findings) {
+        let found = self.raw.vector::<i32>(0);
+        (0..)
+            .zip(found.into_iter().flatten())
+            .for_each(|(nth, item)| self.item(nth, item.into(), out));
+    }
+
+    fn item(&self, nth: u32, item: i64, out: &mut Findings) {
+        if self.rules.none && item == -1 {
+            return;
+        }
+        let mut find = |rule, message: &dyn Fn() -> String| {
+            let steps = [Step::Field("items"), Step::Index(nth)];
+            self.plan.find_value(out, rule, self.raw, self.index, &steps, message);
+        };
+        let len = narrow(self.plan.len);
+        match self.values.tag(item) {
+            None => find(self.rules.out_of_range, &|| {
+                format!("value {item} is asked for, and there are {len}")
+            }),
+            Some(tag) if !self.rules.tags.contains(&tag) => find(self.rules.wrong_type, &|| {
+                let name = self.plan.value(item).and_then(|value| value.name());
+                format!(
+                    "value {item} is {}, and {} is wanted",
+                    name.unwrap_or("empty"),
+                    self.rules.want
+                )
+            }),
+            Some(_) if item >= i64::from(self.index) => find(&LIST_FORWARD, &|| {
+                format!("value {item} does not come before the list, which is value {}", self.index)
+            }),
+            Some(_) => {}
+        }
+    }
+}
