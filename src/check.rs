@@ -12,6 +12,8 @@ mod calls;
 mod container;
 mod data;
 mod delegates;
+mod external;
+mod kernels;
 mod layout;
 mod memory;
 mod names;
@@ -33,9 +35,11 @@ pub static RULES: &[&[&Rule]] = &[
     memory::RULES,
     resolve::RULES,
     calls::RULES,
+    kernels::RULES,
     delegates::RULES,
     names::RULES,
     data::RULES,
+    external::RULES,
     layout::RULES,
 ];
 

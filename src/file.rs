@@ -1,6 +1,7 @@
 //! The file around the FlatBuffers part: headers in front, segments behind, and where bytes come
 //! from.
 
+pub(crate) mod extents;
 pub mod header;
 pub(crate) mod segments;
 pub(crate) mod source;

@@ -1,4 +1,4 @@
-//! Every number that bounds work, each with its reason. No other file holds one.
+//! The budgets that a file's work is held to, each with its reason.
 
 /// How much work a file may cause.
 ///
@@ -17,7 +17,7 @@ pub struct Limits {
     pub program: u64,
     /// Findings kept for each rule; the rest are only counted.
     pub findings_per_rule: u32,
-    /// Bytes taken from a stream (standard input), which must be held whole.
+    /// Bytes taken from a stream (standard input), which is copied before it is read by ranges.
     pub stream: u64,
 }
 

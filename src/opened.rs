@@ -1,11 +1,11 @@
 //! A file of either kind, opened from a source: its FlatBuffers part in memory and proven, its
 //! segments left where they are.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
+use crate::bytes::wide;
 use crate::error::Error;
 use crate::file::header::Head;
 use crate::file::source::Source;
@@ -35,7 +35,7 @@ pub struct Opened<S> {
     limits: Limits,
 }
 
-/// A proven file of either kind.
+/// A proven file of either kind: there are these two.
 #[derive(Clone, Debug)]
 pub enum File<'a> {
     /// A program.
@@ -44,13 +44,56 @@ pub enum File<'a> {
     Ptd(Ptd<'a>),
 }
 
-/// Why a source could not be opened.
+impl<'a> File<'a> {
+    /// Bytes of the whole file.
+    pub fn file_len(&self) -> u64 {
+        match self {
+            Self::Pte(pte) => pte.file_len(),
+            Self::Ptd(ptd) => ptd.file_len(),
+        }
+    }
+
+    /// Where the FlatBuffers part lies in the file.
+    pub fn region_range(&self) -> Range<u64> {
+        let (start, region) = match self {
+            Self::Pte(pte) => (0, pte.region()),
+            Self::Ptd(ptd) => (ptd.region_start(), ptd.region()),
+        };
+        start..start.saturating_add(wide(region.len()))
+    }
+
+    /// Segments.
+    pub fn segment_count(&self) -> u32 {
+        match self {
+            Self::Pte(pte) => pte.segment_count(),
+            Self::Ptd(ptd) => ptd.segment_count(),
+        }
+    }
+
+    /// Where segment `index` lies in the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::SegmentIndex`](crate::ErrorKind::SegmentIndex) where there is no such segment.
+    pub fn segment_range(&self, index: u32) -> Result<Range<u64>, Error> {
+        match self {
+            Self::Pte(pte) => pte.segment_range(index),
+            Self::Ptd(ptd) => ptd.segment_range(index),
+        }
+    }
+}
+
+/// Why a source could not be opened or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenError<E> {
     /// The bytes could not be read.
     Source(E),
     /// The bytes were refused.
     Refused(Error),
+    /// What was asked for does not lie in the file.
+    PastEnd,
+    /// There is not as much memory.
+    Memory,
 }
 
 impl<S: Source> Opened<S> {
@@ -104,16 +147,22 @@ impl<S: Source> Opened<S> {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] where reading fails, as it does for a range past the end.
+    /// [`OpenError::Source`] where reading fails, [`OpenError::PastEnd`] for a range that does not
+    /// lie in the file, [`OpenError::Memory`] for one that memory cannot hold.
     pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>, OpenError<S::Error>> {
-        let end = range.end.min(self.len);
-        read_range(&self.source, range.start.min(end)..end)
+        if range.start > range.end || range.end > self.len {
+            return Err(OpenError::PastEnd);
+        }
+        read_range(&self.source, range)
     }
 }
 
 fn read_range<S: Source>(source: &S, range: Range<u64>) -> Result<Vec<u8>, OpenError<S::Error>> {
     let size = range.end.saturating_sub(range.start);
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+    let size = usize::try_from(size).map_err(|_| OpenError::Memory)?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| OpenError::Memory)?;
+    bytes.resize(size, 0);
     source.read_at(range.start, &mut bytes).map_err(OpenError::Source)?;
     Ok(bytes)
 }
@@ -129,6 +178,8 @@ impl<E: fmt::Display> fmt::Display for OpenError<E> {
         match self {
             Self::Source(error) => error.fmt(f),
             Self::Refused(error) => error.fmt(f),
+            Self::PastEnd => f.write_str("a read past the end of the file"),
+            Self::Memory => f.write_str("more than memory can hold"),
         }
     }
 }

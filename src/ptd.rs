@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
-use crate::bytes::{array_at, wide};
+use crate::bytes::{array_at, index as at_index, wide};
 use crate::error::{Error, ErrorKind, Magic, Result, Step};
 use crate::file::header::{FlatTensorHeader, Head};
-use crate::file::segments::{SegmentArea, subrange};
+use crate::file::segments::{SegmentArea, piece};
 use crate::flat::view::{Raw, Table, Vector};
 use crate::limits::Limits;
 use crate::schema::scalar::ScalarType;
@@ -155,23 +155,23 @@ impl<'a> Ptd<'a> {
     ///
     /// [`ErrorKind::SegmentIndex`] where there is no such segment.
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
+        let nth = at_index(index);
         let segment = match self.root {
-            Root::Current(root) => root.segments().and_then(|segments| segments.raw(index)),
-            Root::Legacy(root) => root.segments().and_then(|segments| segments.raw(index)),
+            Root::Current(root) => root
+                .segments()
+                .and_then(|all| all.get(nth))
+                .map(|segment| (segment.offset(), segment.size(), segment.raw().pos())),
+            Root::Legacy(root) => root
+                .segments()
+                .and_then(|all| all.get(nth))
+                .map(|segment| (segment.offset(), segment.size(), segment.raw().pos())),
         };
-        let Some(segment) = segment else {
+        let Some((offset, size, pos)) = segment else {
             let count = self.segment_count();
             return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
         };
-        // The table is the same in every generation.
-        let view = flat_tensor::view::DataSegment::from_raw(segment);
-        let (offset, size) = (view.offset(), view.size());
-        self.area.range(offset, size).ok_or_else(|| {
-            let kind = match self.area.base() {
-                0 => ErrorKind::SegmentWithoutBase { size },
-                _ => ErrorKind::SegmentOutOfBounds { offset, size, limit: self.area.size() },
-            };
-            Error::new(kind, self.begin.saturating_add(segment.pos().into()))
+        self.area.range(offset, size, self.begin.saturating_add(pos.into())).map_err(|error| {
+            error
                 .within(Step::Index(index))
                 .within(Step::Field("segments"))
                 .within(Step::Field("flat_tensor"))
@@ -220,11 +220,7 @@ impl<'a> Ptd<'a> {
         };
         let range = self.segment_range(tensor.segment_index()).and_then(|segment| {
             let size = layout.nbytes().ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))?;
-            subrange(&segment, tensor.offset(), size).ok_or_else(|| {
-                let end = tensor.offset().saturating_add(size);
-                let size = segment.end.saturating_sub(segment.start);
-                Error::new(ErrorKind::DataOutOfBounds { end, size }, 0)
-            })
+            piece(&segment, tensor.offset(), size, 0)
         });
         self.entry(tensor.fully_qualified_name(), Some(layout), range, tensor.raw())
     }

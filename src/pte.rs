@@ -2,15 +2,16 @@
 
 use core::ops::Range;
 
-use crate::bytes::wide;
+use crate::bytes::{index as at_index, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
-use crate::file::header::{ExtendedHeader, Extents, Head};
+use crate::file::extents::Extents;
+use crate::file::header::{ExtendedHeader, Head};
 use crate::file::segments::SegmentArea;
 use crate::flat::view::{List, Table};
 use crate::flat::walk;
 use crate::limits::Limits;
+use crate::schema::program::DataLocation;
 use crate::schema::program::view::{BackendDelegate, DataSegment, NamedData, Program};
-use crate::schema::program::{DataLocation, desc};
 
 mod storage;
 
@@ -76,9 +77,8 @@ impl<'a> Pte<'a> {
         limits: &Limits,
     ) -> Result<Self> {
         let Extents { segments: area, .. } = Head::Pte(header).extents(len)?;
-        let root = walk::verify(region, &desc::Program, limits)
-            .map_err(|error| error.within(Step::Field("program")))?;
-        let program = Program::from_raw(root);
+        let program: Program<'a> =
+            walk::read(region, limits).map_err(|error| error.within(Step::Field("program")))?;
         let pte = Self { header, program, region, area, len, file: None };
         for nth in 0..pte.segment_count() {
             pte.segment_range(nth)?;
@@ -118,18 +118,13 @@ impl<'a> Pte<'a> {
     ///
     /// [`ErrorKind::SegmentIndex`] where there is no such segment.
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
-        let Some(segment) = self.segments().and_then(|segments| segments.raw(index)) else {
+        let Some(segment) = self.segments().and_then(|all| all.get(at_index(index))) else {
             let count = self.segment_count();
             return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
         };
-        let segment = DataSegment::from_raw(segment);
-        let (offset, size) = (segment.offset(), segment.size());
-        self.area.range(offset, size).ok_or_else(|| {
-            let kind = match self.area.base() {
-                0 => ErrorKind::SegmentWithoutBase { size },
-                _ => ErrorKind::SegmentOutOfBounds { offset, size, limit: self.area.size() },
-            };
-            Error::new(kind, segment.raw().pos().into())
+        let (offset, size, at) = (segment.offset(), segment.size(), segment.raw().pos());
+        self.area.range(offset, size, at.into()).map_err(|error| {
+            error
                 .within(Step::Index(index))
                 .within(Step::Field("segments"))
                 .within(Step::Field("program"))
@@ -161,8 +156,7 @@ impl<'a> Pte<'a> {
             DataLocation::SEGMENT => self.segment_range(index).map(Some).map_err(|e| e.at(at)),
             DataLocation::INLINE => {
                 let blobs = self.program.backend_delegate_data();
-                let Some(blob) = blobs.and_then(|blobs| blobs.get(crate::bytes::index(index)))
-                else {
+                let Some(blob) = blobs.and_then(|blobs| blobs.get(at_index(index))) else {
                     let count = blobs.map_or(0, |blobs| blobs.len());
                     let count = u32::try_from(count).unwrap_or(u32::MAX);
                     return Err(Error::new(ErrorKind::DelegateDataIndex { index, count }, at));

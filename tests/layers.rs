@@ -55,8 +55,9 @@ fn the_trusted_base_stays_small() {
         ("bytes.rs", 60),
         ("flat/walk.rs", 240),
         ("flat/walk/shape.rs", 220),
-        ("file/header.rs", 360),
-        ("file/segments.rs", 80),
+        ("file/header.rs", 240),
+        ("file/extents.rs", 140),
+        ("file/segments.rs", 90),
     ] {
         let lines = fs::read_to_string(source.join(file)).unwrap().lines().count();
         assert!(lines <= most, "{file} has {lines} lines, and {most} are meant to be enough");

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Findings;
+use super::kernels::{self, Kernels, full_name};
 use super::rule::{Rule, rules};
 use super::spot::{Plan, narrow};
 use super::values::Values;
@@ -131,8 +132,9 @@ struct Pass<'c, 'p, 'a> {
     /// Operators, by index.
     operators: usize,
     delegates: usize,
-    /// The values that are given or taken when the method runs; empty where nothing depends on it.
+    /// Which values are given or taken when the method runs.
     ends: Vec<bool>,
+    kernels: Kernels,
 }
 
 /// An instruction, and where it is.
@@ -155,6 +157,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 *end = true;
             }
         }
+        let kernels = Kernels::of(view, plan.len);
         for (nth, operator) in (0..).zip(view.operators().into_iter().flatten()) {
             let steps = [Step::Field("operators"), Step::Index(nth)];
             let mut find = |rule, message: &dyn Fn() -> String| {
@@ -172,12 +175,15 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                     }
                 }
             }
+            if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
+                find(&kernels::OPERATOR_UNKNOWN, &|| full_name(operator));
+            }
             if overload.is_none() {
                 find(&OPERATOR_OVERLOAD_MISSING, &|| "the operator has no overload".into());
             }
         }
         let operators = view.operators().map_or(0, |operators| operators.len());
-        Self { plan, values, operators, delegates, ends }
+        Self { plan, values, operators, delegates, ends, kernels }
     }
 
     fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) {
@@ -242,6 +248,13 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             });
         }
         self.args(spot, call.raw(), call.args(), out);
+        if let Some((rule, nth, message)) =
+            self.kernels.judge(self.plan, call, (spot.chain, spot.nth.into()))
+        {
+            let steps = [Step::Field("args"), Step::Index(nth.unwrap_or_default())];
+            let steps = if nth.is_some() { &steps[..] } else { steps.get(..1).unwrap_or_default() };
+            self.find(out, rule, spot, call.raw(), steps, || message);
+        }
         // A delegate may leave the memory of what it gives and takes to the runtime.
         if self.delegates > 0 {
             return;

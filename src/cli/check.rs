@@ -74,12 +74,20 @@ struct Finding {
 
 impl Check {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let mut files = Vec::new();
+        let (mut files, mut judged) = (Vec::new(), Vec::new());
         for path in &self.paths {
-            gather(path, &mut files)?;
+            let before = (files.len(), judged.len());
+            gather(path, &mut files, &mut judged);
+            if before == (files.len(), judged.len()) {
+                let message = "there is no .pte or .ptd file in this folder".into();
+                judged.push(Judged::problem(
+                    name_of(path),
+                    &Problem::Absent { file: String::new(), message },
+                ));
+            }
         }
         files.extend(self.with.iter().cloned());
-        let judged: Vec<_> = files.iter().map(|path| self.judge(path, common)).collect();
+        judged.extend(files.iter().map(|path| self.judge(path, common)));
         let status = judged.iter().map(|file| file.status).max().unwrap_or(Status::Good);
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &files)?;
         if self.format.is_json() {
@@ -188,33 +196,42 @@ fn verdict(status: Status) -> &'static str {
     }
 }
 
-/// `path` itself, or every `.pte` and `.ptd` below it, by name.
-fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Problem> {
+/// `path` itself, or every `.pte` and `.ptd` below it, by name; what cannot be searched is told.
+fn gather(path: &Path, files: &mut Vec<PathBuf>, told: &mut Vec<Judged>) {
     if !path.is_dir() {
         files.push(path.to_owned());
-        return Ok(());
+        return;
     }
     let mut folders = vec![path.to_owned()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        let problem = |error| Problem::io(folder.to_string_lossy(), error);
-        for entry in folder.read_dir().map_err(problem)? {
-            let entry = entry.map_err(problem)?;
-            // Of a link only the name is known: following it could lead in a circle.
-            let kind = entry.file_type().map_err(problem)?;
-            let path = entry.path();
-            let model = path.extension().is_some_and(|ext| {
-                ext.eq_ignore_ascii_case("pte") || ext.eq_ignore_ascii_case("ptd")
-            });
-            if kind.is_dir() {
-                folders.push(path);
-            } else if model && path.is_file() {
-                found.push(path);
-            }
+        if let Err(error) = search(&folder, &mut folders, &mut found) {
+            let name = name_of(&folder);
+            told.push(Judged::problem(name.clone(), &Problem::io(name, error)));
         }
     }
     found.sort_unstable();
     files.append(&mut found);
+}
+
+fn search(
+    folder: &Path,
+    folders: &mut Vec<PathBuf>,
+    found: &mut Vec<PathBuf>,
+) -> std::io::Result<()> {
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        let path = entry.path();
+        let model = path.extension().is_some_and(|extension| {
+            extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
+        });
+        // A link to a folder is not followed: it could lead in a circle.
+        if entry.file_type()?.is_dir() {
+            folders.push(path);
+        } else if model && path.is_file() {
+            found.push(path);
+        }
+    }
     Ok(())
 }
 

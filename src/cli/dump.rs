@@ -72,8 +72,16 @@ impl Blobs {
                 // Named by content, so that equal blobs are one file.
                 let name = format!("{}.bin", hash());
                 let path = folder.join(&name);
-                if let Err(error) = fs::write(&path, blob) {
-                    problem.get_or_insert(Problem::io(path.to_string_lossy(), error));
+                // What is there under its own digest is left alone, whatever it is.
+                if fs::symlink_metadata(&path).is_err() {
+                    let written = Output::open(Some(&path), Content::Bytes);
+                    let written = written.and_then(|mut out| {
+                        out.bytes(blob)?;
+                        out.finish()
+                    });
+                    if let Err(error) = written {
+                        problem.get_or_insert(error);
+                    }
                 }
                 Some(format!("{{\"file\": \"{name}\"}}"))
             }

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use pte::File;
 use pte::element::npy;
-use pte::{Error, File};
 use serde::Serialize;
 
 use super::Common;
@@ -16,6 +16,7 @@ use super::input::Input;
 use super::output::{Content, Output};
 use super::problem::{Problem, Status};
 use super::rows::{Row, What};
+use super::text::name_of;
 
 /// Take a segment, a tensor, a blob or a delegate's payload out of a file
 #[derive(Debug, Args)]
@@ -70,10 +71,10 @@ enum Form {
 
 /// A line of the index that `--all` writes.
 #[derive(Serialize)]
-struct Part {
+struct Part<'p> {
     file: String,
-    what: String,
-    key: Option<String>,
+    what: &'p str,
+    key: Option<&'p str>,
     offset: u64,
     bytes: u64,
 }
@@ -89,8 +90,9 @@ impl Extract {
         let inputs = core::slice::from_ref(&self.file);
         let found = self.find(&input, &file)?;
         if self.form == Form::Npy {
-            let bytes = array(&input, found)?;
+            let (head, bytes) = array(&input, found)?;
             let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
+            out.bytes(&head)?;
             out.bytes(&bytes)?;
             out.finish()?;
             return Ok(Status::Good);
@@ -105,9 +107,9 @@ impl Extract {
     fn find<'a>(&self, input: &Input, file: &'a File<'a>) -> Result<Found<'a>, Problem> {
         let what = &self.what;
         let range = if let Some(index) = what.segment {
-            let count = segment_count(file);
+            let count = file.segment_count();
             let absent = |_| input.absent(format!("there is no segment {index}, only {count}"));
-            segment(file, index).map_err(absent)?
+            file.segment_range(index).map_err(absent)?
         } else if let Some(key) = &what.key {
             let named = |row: &Row<'_>| matches!(row.what, What::Named(_));
             let rows = Row::all(file).filter(named).filter(|row| row.key == Some(key));
@@ -117,7 +119,7 @@ impl Extract {
         } else if let Some(name) = &what.delegate {
             delegate(input, file, name)?
         } else {
-            program(file)
+            file.region_range()
         };
         Ok(Found { range, row: None })
     }
@@ -127,17 +129,14 @@ impl Extract {
             return Err(Problem::Usage("--all writes raw bytes: leave --as out".into()));
         }
         let mut parts = Parts::new(input, folder)?;
-        parts.add("program", None, program(file))?;
+        parts.add("program", None, file.region_range())?;
         if let File::Pte(pte) = file {
             for plan in pte.program().execution_plan().into_iter().flatten() {
                 let method = plan.name().unwrap_or_default();
                 for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
-                    let range = pte.delegate_range(delegate).ok().flatten();
-                    parts.add(
-                        &format!("delegate {method}:{nth}"),
-                        delegate.id(),
-                        range.unwrap_or_default(),
-                    )?;
+                    input.name_again(Some(method))?;
+                    let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
+                    parts.add(&format!("delegate {method}:{nth}"), delegate.id(), range)?;
                 }
             }
         }
@@ -145,14 +144,15 @@ impl Extract {
             let Some(range) = row.range() else { continue };
             let what = match row.what {
                 What::Value { method, index } => {
+                    input.name_again(method)?;
                     format!("tensor {}:{index}", method.unwrap_or_default())
                 }
                 What::Named(nth) => format!("named {nth}"),
             };
             parts.add(&what, row.key, range)?;
         }
-        for index in 0..segment_count(file) {
-            let range = segment(file, index).map_err(|error| input.refused(error))?;
+        for index in 0..file.segment_count() {
+            let range = file.segment_range(index).map_err(|error| input.refused(error))?;
             parts.add(&format!("segment {index}"), None, range)?;
         }
         parts.finish()?;
@@ -213,30 +213,8 @@ fn place(name: &str) -> Option<(&str, u32)> {
     Some((method, nth.parse().ok()?))
 }
 
-fn segment(file: &File<'_>, index: u32) -> Result<Range<u64>, Error> {
-    match file {
-        File::Pte(pte) => pte.segment_range(index),
-        File::Ptd(ptd) => ptd.segment_range(index),
-    }
-}
-
-fn segment_count(file: &File<'_>) -> u32 {
-    match file {
-        File::Pte(pte) => pte.segment_count(),
-        File::Ptd(ptd) => ptd.segment_count(),
-    }
-}
-
-fn program(file: &File<'_>) -> Range<u64> {
-    let (start, region) = match file {
-        File::Pte(pte) => (0, pte.region()),
-        File::Ptd(ptd) => (ptd.region_start(), ptd.region()),
-    };
-    start..start.saturating_add(u64::try_from(region.len()).unwrap_or(u64::MAX))
-}
-
-/// A tensor as a `.npy` file.
-fn array(input: &Input, found: Found<'_>) -> Result<Vec<u8>, Problem> {
+/// A tensor as a `.npy` file: its head, and its bytes in C order.
+fn array(input: &Input, found: Found<'_>) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let Some(layout) = found.row.and_then(|row| row.layout) else {
         return Err(Problem::Usage("--as npy is for tensors, which have a shape".into()));
     };
@@ -257,59 +235,86 @@ fn array(input: &Input, found: Found<'_>) -> Result<Vec<u8>, Problem> {
     let bytes = input.read(found.range.start..end)?;
     let order: Vec<u8> = layout.dim_order.into_iter().flatten().collect();
     let element = dtype.element_size().and_then(|size| usize::try_from(size).ok());
-    let ordered = element.and_then(|size| npy::to_logical_order(&bytes, size, &sizes, &order));
-    let mut array = npy::header(descr, &sizes).ok_or_else(inconsistent)?;
-    array.extend(ordered.ok_or_else(inconsistent)?);
-    Ok(array)
+    let head = npy::header(descr, &sizes).ok_or_else(inconsistent)?;
+    let in_order = order.len() == sizes.len() && order.iter().zip(0..).all(|(&a, b)| a == b);
+    let ordered = match in_order {
+        true => Some(bytes),
+        false => element.and_then(|size| npy::to_logical_order(&bytes, size, &sizes, &order)),
+    };
+    Ok((head, ordered.ok_or_else(inconsistent)?))
 }
 
-/// The files that `--all` writes into a folder of its own.
+/// The files that `--all` writes: into a folder that appears whole or not at all.
 struct Parts<'i> {
     input: &'i Input,
     folder: &'i Path,
-    index: Vec<Part>,
+    temporary: tempfile::TempDir,
+    index: io::BufWriter<fs::File>,
+    count: usize,
     /// The file that holds a range: what is shared is written once.
     written: BTreeMap<(u64, u64), String>,
 }
 
 impl<'i> Parts<'i> {
     fn new(input: &'i Input, folder: &'i Path) -> Result<Self, Problem> {
-        let problem = |error| Problem::io(folder.to_string_lossy(), error);
-        fs::create_dir_all(folder).map_err(problem)?;
-        if fs::read_dir(folder).map_err(problem)?.next().is_some() {
+        let problem = |error| Problem::io(name_of(folder), error);
+        if folder.exists() && fs::read_dir(folder).map_err(problem)?.next().is_some() {
             let error = io::Error::new(io::ErrorKind::AlreadyExists, "the folder is not empty");
             return Err(problem(error));
         }
-        Ok(Self { input, folder, index: Vec::new(), written: BTreeMap::new() })
+        let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let beside = beside.unwrap_or(Path::new("."));
+        let temporary = tempfile::Builder::new().prefix(".pte-").tempdir_in(beside);
+        let temporary = temporary.map_err(problem)?;
+        let index = fs::File::create_new(temporary.path().join("index.json")).map_err(problem)?;
+        let mut index = io::BufWriter::new(index);
+        index.write_all(b"{\"schema\": \"pte.extract/1\", \"parts\": [").map_err(problem)?;
+        Ok(Self { input, folder, temporary, index, count: 0, written: BTreeMap::new() })
     }
 
     fn add(&mut self, what: &str, key: Option<&str>, range: Range<u64>) -> Result<(), Problem> {
+        let problem = |error| Problem::io(name_of(self.folder), error);
         let file = match self.written.get(&(range.start, range.end)) {
             Some(file) => file.clone(),
             None => {
-                let file = format!("{:04}-{}.bin", self.index.len(), file_name(what, key));
-                let mut out = Output::open(Some(&self.folder.join(&file)), Content::Bytes)?;
-                self.input.copy(range.clone(), &mut out)?;
-                out.finish()?;
+                let file = format!("{:04}-{}.bin", self.count, file_name(what, key));
+                let out = fs::File::create_new(self.temporary.path().join(&file));
+                let mut out = io::BufWriter::new(out.map_err(problem)?);
+                self.input
+                    .try_chunks(range.clone(), |chunk| out.write_all(chunk).map_err(problem))?;
+                out.flush().map_err(problem)?;
                 self.written.insert((range.start, range.end), file.clone());
                 file
             }
         };
-        self.index.push(Part {
+        let part = Part {
             file,
-            what: what.into(),
-            key: key.map(Into::into),
+            what,
+            key,
             offset: range.start,
             bytes: range.end.saturating_sub(range.start),
-        });
-        Ok(())
+        };
+        let between = if self.count > 0 { ",\n  " } else { "\n  " };
+        self.count = self.count.saturating_add(1);
+        let line = serde_json::to_string(&part).map_err(|error| problem(error.into()))?;
+        write!(self.index, "{between}{line}").map_err(problem)
     }
 
-    fn finish(self) -> Result<(), Problem> {
-        let mut out = Output::open(Some(&self.folder.join("index.json")), Content::Plain)?;
-        out.json(&serde_json::json!({ "schema": "pte.extract/1", "parts": self.index }))?;
-        out.flush().map_err(|error| Problem::io("index.json", error))?;
-        out.finish()
+    fn finish(mut self) -> Result<(), Problem> {
+        let problem = |error| Problem::io(name_of(self.folder), error);
+        self.index.write_all(b"\n]}\n").and_then(|()| self.index.flush()).map_err(problem)?;
+        // An empty folder gives way to the finished one.
+        if self.folder.exists() {
+            fs::remove_dir(self.folder).map_err(problem)?;
+        }
+        let finished = self.temporary.keep();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // A temporary folder is private; this one need not be.
+            fs::set_permissions(&finished, fs::Permissions::from_mode(0o755)).map_err(problem)?;
+        }
+        fs::rename(&finished, self.folder).map_err(problem)
     }
 }
 

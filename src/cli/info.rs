@@ -119,16 +119,17 @@ fn show_program(program: &Program, out: &mut Output) -> fmt::Result {
 }
 
 fn show_method(title: &str, method: &Method, out: &mut Output) -> fmt::Result {
-    let values = |values: &[Value]| {
-        let mut shown: Vec<_> =
-            values.iter().take(MOST_VALUES).map(|value| value.text.clone()).collect();
-        if values.len() > MOST_VALUES {
-            shown.push(format!("… {} more", values.len().saturating_sub(MOST_VALUES)));
+    let values = |values: &[Value], count: u64| {
+        let shown = values.iter().take(MOST_VALUES).map(|value| value.text.clone());
+        let mut shown: Vec<_> = shown.collect();
+        if count > wide(shown.len()) {
+            shown.push(format!("… {} more", grouped(count.saturating_sub(wide(shown.len())))));
         }
         shown.join(", ")
     };
     let method_name = name(method.name.as_deref().unwrap_or("(no name)"));
-    let (inputs, outputs) = (values(&method.inputs), values(&method.outputs));
+    let (inputs, outputs) =
+        (values(&method.inputs, method.input_count), values(&method.outputs, method.output_count));
     label(out, title, &format!("{NAME}{method_name}{NAME:#}({inputs}) → {outputs}"))?;
     let mut facts = vec![count(method.instructions, "instruction"), count(method.values, "value")];
     if method.delegates > 0 {

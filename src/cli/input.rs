@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use core::ops::Range;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::output::{Output, Progress};
@@ -23,12 +23,9 @@ pub(super) struct Input {
     budget: u64,
 }
 
-/// A file that is read by ranges, or a stream that was read whole.
+/// A file that is read by ranges.
 #[derive(Debug)]
-pub(super) enum Bytes {
-    File(fs::File),
-    Memory(Vec<u8>),
-}
+pub(super) struct Bytes(fs::File);
 
 impl Input {
     /// Opens `path`, reading no more than the head and the FlatBuffers part of a file.
@@ -64,7 +61,7 @@ impl Input {
         self.try_chunks(range, |chunk| out.bytes(chunk))
     }
 
-    fn try_chunks(
+    pub(super) fn try_chunks(
         &self,
         range: Range<u64>,
         mut each: impl FnMut(&[u8]) -> Result<(), Problem>,
@@ -96,6 +93,12 @@ impl Input {
         }
     }
 
+    /// Pays for a name that is shown again: a small file may use a long one for each of many rows.
+    pub(super) fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
+        let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
+        self.spend(&(0..len))
+    }
+
     /// Something that is not in this file.
     pub(super) fn absent(&self, message: String) -> Problem {
         Problem::Absent { file: self.name.clone(), message }
@@ -119,29 +122,32 @@ impl Bytes {
             return Err(Problem::io(name, error));
         }
         match metadata.is_file() {
-            true => Ok(Self::File(file)),
+            true => Ok(Self(file)),
             // A pipe or a device cannot be read by ranges.
             false => Self::stream(file, name, limits),
         }
     }
 
+    /// Copies a stream to a temporary file, which has no name and is gone with the process: a stream
+    /// may be as long as a model, and memory should not be.
     fn stream(mut from: impl Read, name: &str, limits: &Limits) -> Result<Self, Problem> {
-        let mut bytes = Vec::new();
-        let mut take = |most: u64, bytes: &mut Vec<u8>| {
-            from.by_ref().take(most).read_to_end(bytes).map_err(|error| Problem::io(name, error))
-        };
+        let problem = |error| Problem::io(name, error);
+        let mut head = Vec::new();
+        from.by_ref().take(HEAD).read_to_end(&mut head).map_err(problem)?;
         // What cannot be a model is not worth reading whole.
-        take(HEAD, &mut bytes)?;
-        pte::file::sniff(&bytes).map_err(|error| Problem::Refused { file: name.into(), error })?;
-        take(limits.stream.saturating_sub(HEAD), &mut bytes)?;
-        if take(1, &mut bytes)? != 0 {
+        pte::file::sniff(&head).map_err(|error| Problem::Refused { file: name.into(), error })?;
+        let mut spool = tempfile::tempfile().map_err(problem)?;
+        spool.write_all(&head).map_err(problem)?;
+        let rest = limits.stream.saturating_sub(HEAD);
+        let copied = io::copy(&mut from.by_ref().take(rest), &mut spool).map_err(problem)?;
+        if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
             let message = format!(
                 "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
                 limits.stream
             );
             return Err(Problem::Absent { file: name.into(), message });
         }
-        Ok(Self::Memory(bytes))
+        Ok(Self(spool))
     }
 }
 
@@ -154,16 +160,10 @@ impl Source for Bytes {
     type Error = io::Error;
 
     fn size(&self) -> io::Result<u64> {
-        match self {
-            Self::File(file) => file.size(),
-            Self::Memory(bytes) => bytes.as_slice().size().map_err(io::Error::other),
-        }
+        self.0.size()
     }
 
     fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
-        match self {
-            Self::File(file) => Source::read_at(file, pos, out),
-            Self::Memory(bytes) => bytes.as_slice().read_at(pos, out).map_err(io::Error::other),
-        }
+        Source::read_at(&self.0, pos, out)
     }
 }

@@ -2,13 +2,17 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anstream::adapter::StripBytes;
+use pte::flat::json;
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
-use super::problem::Problem;
+use super::problem::{Problem, printable};
 
 /// The output of a verb. Nothing is kept of it unless [`finish`](Self::finish) is reached.
 pub(super) struct Output {
@@ -58,18 +62,27 @@ impl Output {
             });
         };
         let name = super::text::name_of(path);
+        let problem = |error| Problem::io(name.clone(), error);
+        let strip = (content == Content::Text).then(StripBytes::new);
+        // A device or a pipe is written to, not replaced; of a link its target is replaced.
+        let path = match (path.canonicalize(), path.symlink_metadata()) {
+            (Ok(target), _) if target.is_file() => target,
+            (Err(_), Err(_)) => path.to_owned(),
+            // It is there, and no regular file: `/dev/stdout` leads to what has no path at all.
+            _ => {
+                let file = fs::File::options().write(true).open(path).map_err(problem)?;
+                let to = To::Screen(io::BufWriter::new(Box::new(file)));
+                return Ok(Self { name, to, strip, failed: None });
+            }
+        };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.is_dir() {
             let error = io::Error::new(io::ErrorKind::NotFound, "its folder does not exist");
-            return Err(Problem::io(name, error));
+            return Err(problem(error));
         }
-        let temporary = tempfile::Builder::new()
-            .prefix(".pte-")
-            .tempfile_in(folder)
-            .map_err(|error| Problem::io(name.clone(), error))?;
-        let strip = (content == Content::Text).then(StripBytes::new);
-        let to = To::File { path: path.to_owned(), temporary: io::BufWriter::new(temporary) };
+        let temporary = temporary(&path).tempfile_in(folder).map_err(problem)?;
+        let to = To::File { path, temporary: io::BufWriter::new(temporary) };
         Ok(Self { name, to, strip, failed: None })
     }
 
@@ -80,10 +93,11 @@ impl Output {
         inputs: &[PathBuf],
     ) -> Result<Self, Problem> {
         if let Some(path) = path
-            && let Ok(out) = path.canonicalize()
-            && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == out))
+            && inputs.iter().any(|input| is_same(input, path))
         {
-            let message = format!("{} is also an input, and would be overwritten", path.display());
+            let name = super::text::name_of(path);
+            let message =
+                format!("{} is also an input, and would be overwritten", printable(&name));
             return Err(Problem::Usage(message));
         }
         Self::open(path, content)
@@ -96,17 +110,18 @@ impl Output {
     }
 
     /// Writes a JSON document and a line break.
-    pub(super) fn json(&mut self, document: &impl serde::Serialize) -> Result<(), Problem> {
-        let written = serde_json::to_writer_pretty(&mut *self, document).map_err(io::Error::from);
-        written
-            .and_then(|()| self.write_all(b"\n"))
-            .map_err(|error| Problem::io(self.name.clone(), error))
+    pub(super) fn json(&mut self, document: &impl Serialize) -> Result<(), Problem> {
+        let pretty = Safe(PrettyFormatter::new());
+        let written = document.serialize(&mut Serializer::with_formatter(&mut *self, pretty));
+        let written = written.map_err(io::Error::from).and_then(|()| self.write_all(b"\n"));
+        written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
     /// Writes a JSON value on the current line.
-    pub(super) fn json_line(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
-        let written = serde_json::to_writer(&mut *self, value).map_err(io::Error::from);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
+    pub(super) fn json_line(&mut self, value: &impl Serialize) -> Result<(), Problem> {
+        let compact = Safe(CompactFormatter);
+        let written = value.serialize(&mut Serializer::with_formatter(&mut *self, compact));
+        written.map_err(|error| Problem::io(self.name.clone(), error.into()))
     }
 
     /// Makes the output appear under its name.
@@ -123,24 +138,59 @@ impl Output {
 
 fn persist(temporary: io::BufWriter<tempfile::NamedTempFile>, path: &Path) -> io::Result<()> {
     let file = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
-    // A temporary file is private; the finished one is as open as any other new file.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = path.metadata().map_or(0o644, |metadata| metadata.permissions().mode());
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
-    }
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
+/// A file that becomes the one at `path`: with its permissions, or with those of any new file.
+fn temporary(path: &Path) -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pte-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The system takes from these what the umask says.
+        let mode = path.metadata().map_or(0o666, |metadata| metadata.permissions().mode());
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    builder
+}
+
+/// Whether an input and an output are one file, by whatever names.
+fn is_same(input: &Path, output: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::MetadataExt;
+        let input = match input.as_os_str() == "-" {
+            // Standard input may be a file that a shell opened.
+            true => io::stdin()
+                .as_fd()
+                .try_clone_to_owned()
+                .map(fs::File::from)
+                .and_then(|file| file.metadata()),
+            false => input.metadata(),
+        };
+        if let (Ok(input), Ok(output)) = (input, output.metadata()) {
+            return output.is_file() && (input.dev(), input.ino()) == (output.dev(), output.ino());
+        }
+    }
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false,
+    }
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match (&mut self.to, &mut self.strip) {
-            (To::Screen(out), _) => out.write(bytes),
-            (To::File { temporary, .. }, None) => temporary.write(bytes),
-            (To::File { temporary, .. }, Some(strip)) => {
-                strip.strip_next(bytes).try_for_each(|plain| temporary.write_all(plain))?;
+        let to: &mut dyn Write = match &mut self.to {
+            To::Screen(out) => out,
+            To::File { temporary, .. } => temporary,
+        };
+        match &mut self.strip {
+            None => to.write(bytes),
+            Some(strip) => {
+                strip.strip_next(bytes).try_for_each(|plain| to.write_all(plain))?;
                 Ok(bytes.len())
             }
         }
@@ -162,6 +212,64 @@ impl fmt::Write for Output {
             self.failed.get_or_insert(error);
             fmt::Error
         })
+    }
+}
+
+/// JSON in which text from a file cannot move a terminal's cursor or reverse what is read.
+struct Safe<F>(F);
+
+impl<F: Formatter> Formatter for Safe<F> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        for part in fragment.split_inclusive(|c| !json::is_harmless(c)) {
+            match part.chars().next_back().filter(|&c| !json::is_harmless(c)) {
+                None => out.write_all(part.as_bytes())?,
+                Some(last) => {
+                    let plain = part.strip_suffix(last).unwrap_or_default();
+                    write!(out, "{plain}\\u{:04x}", u32::from(last))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_array(out)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_array(out)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(out, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_array_value(out)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_object(out)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_object(out)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(out)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_object_value(out)
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use pte::flat::json;
 use pte::{Error, OpenError};
 
 /// The exit status of the command; of several files the highest wins.
@@ -52,6 +53,8 @@ impl Problem {
         match error {
             OpenError::Refused(error) => Self::Refused { file: file.into(), error },
             OpenError::Source(error) => Self::io(file, error),
+            OpenError::PastEnd => Self::io(file, io::ErrorKind::UnexpectedEof.into()),
+            OpenError::Memory => Self::io(file, io::ErrorKind::OutOfMemory.into()),
         }
     }
 
@@ -102,7 +105,7 @@ pub(super) fn printable(text: &str) -> impl fmt::Display {
     impl fmt::Display for Printable<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             for c in self.0.chars() {
-                match is_harmless(c) {
+                match json::is_harmless(c) {
                     true => fmt::Write::write_char(f, c)?,
                     false => write!(f, "{}", c.escape_default())?,
                 }
@@ -111,12 +114,6 @@ pub(super) fn printable(text: &str) -> impl fmt::Display {
         }
     }
     Printable(text)
-}
-
-/// Control characters move the cursor; the bidirectional ones make a name read as another.
-fn is_harmless(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl From<Status> for ExitCode {

@@ -113,6 +113,9 @@ impl Tensors {
         }
         // One row at a time: a file may name millions.
         for row in Row::all(&file) {
+            if let What::Value { method, .. } = row.what {
+                input.name_again(method)?;
+            }
             let computed = self.compute(&input, &row, &mut cache)?;
             if self.format.is_json() {
                 out.bytes(if first { b"\n  " } else { b",\n  " })?;

@@ -89,7 +89,7 @@ kinds! {
     } = "element-misaligned"
         "the vector's elements are not aligned to their {size} bytes"
         help "No writer lays a vector out like this: the file is damaged or was made by hand.";
-    /// A table's 8-byte field does not lie at a multiple of 8.
+    /// A table's field does not lie at a multiple of its size.
     FieldMisaligned {
         /// Bytes of the field.
         size: u32

@@ -1,18 +1,14 @@
 //! The headers: declared once with binrw, read from the first 64 bytes, written by the same
-//! declaration; and what they say about where the parts of a file are.
-//!
-//! Layouts: format.md §1.1 and §2.1. Rules: format.md §1.5 and §2.6.
-
-use core::ops::Range;
+//! declaration. Layouts: format.md §1.1 and §2.1.
 
 use alloc::vec::Vec;
 use binrw::io::Cursor;
+use binrw::meta::ReadMagic;
 use binrw::{BinRead, BinWrite, binrw};
 
 use crate::bytes::wide;
 use crate::error::{Error, ErrorKind, Magic, Result, Step};
-use crate::file::segments::SegmentArea;
-use crate::limits::{HEAD, Limits, MAX_PROGRAM};
+use crate::limits::HEAD;
 use crate::neighbour::Neighbour;
 use crate::schema::{flat_tensor, program};
 
@@ -90,14 +86,6 @@ pub(crate) enum Head {
     Ptd(FlatTensorHeader, bool),
 }
 
-/// Where the parts of a file are, within its length.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Extents {
-    /// The bytes that the walker may see.
-    pub(crate) region: Range<u64>,
-    pub(crate) segments: SegmentArea,
-}
-
 impl ExtendedHeader {
     /// Bytes of the smallest form.
     pub const MINIMUM: u32 = 24;
@@ -131,7 +119,8 @@ impl Head {
         let head = head.get(..HEAD).unwrap_or(head);
         if let Some(magic) = versioned(head, 0, &FLAT_TENSOR_MAGIC) {
             known_header(magic, FLAT_TENSOR_MAGIC, 0)?;
-            return read_header(head, 0, len).map(|h| Self::Ptd(h, true));
+            return read_header(head, 0, FlatTensorHeader::MINIMUM, len)
+                .map(|h| Self::Ptd(h, true));
         }
         let known = [program::desc::SCHEMA.identifier, flat_tensor::desc::SCHEMA.identifier];
         for (known, is_pte) in known.into_iter().zip([true, false]) {
@@ -160,111 +149,19 @@ impl Head {
     fn pte(head: &[u8], len: u64) -> Result<Self> {
         let Some(magic) = versioned(head, 8, &EXTENDED_MAGIC) else { return Ok(Self::Pte(None)) };
         known_header(magic, EXTENDED_MAGIC, 8)?;
-        read_header(head, 8, len).map(|header| Self::Pte(Some(header)))
+        read_header(head, 8, ExtendedHeader::MINIMUM, len).map(|header| Self::Pte(Some(header)))
     }
 
     fn ptd(head: &[u8], len: u64) -> Result<Self> {
         let Some(magic) = versioned(head, 8, &FLAT_TENSOR_MAGIC) else {
             return Err(match len < 8 + u64::from(FlatTensorHeader::MINIMUM) {
-                true => too_short(len, 8 + u64::from(FlatTensorHeader::MINIMUM), len),
+                true => too_short(len, 8 + u64::from(FlatTensorHeader::MINIMUM), 8.min(len)),
                 false => Error::new(ErrorKind::HeaderMissing {}, 8),
             });
         };
         known_header(magic, FLAT_TENSOR_MAGIC, 8)?;
-        read_header(head, 8, len).map(|header| Self::Ptd(header, false))
+        read_header(head, 8, FlatTensorHeader::MINIMUM, len).map(|header| Self::Ptd(header, false))
     }
-
-    /// Where the parts of a file of `len` bytes are.
-    pub(crate) fn extents(&self, len: u64) -> Result<Extents> {
-        match self {
-            Self::Pte(None) => Ok(Extents { region: 0..len, segments: SegmentArea::NONE }),
-            Self::Pte(Some(header)) => header.extents(len).map_err(in_header),
-            Self::Ptd(header, whole) => header.extents(*whole, len).map_err(in_header),
-        }
-    }
-}
-
-impl Extents {
-    /// Refuses a FlatBuffers part that is longer than the limit.
-    pub(crate) fn within(&self, limits: &Limits) -> Result<()> {
-        let size = self.region.end.saturating_sub(self.region.start);
-        let limit = limits.program.min(MAX_PROGRAM);
-        if size <= limit {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::ProgramLimit { size, limit }, self.region.start))
-    }
-
-    /// The FlatBuffers part of a whole file.
-    pub(crate) fn slice<'a>(&self, file: &'a [u8]) -> &'a [u8] {
-        let (Ok(start), Ok(end)) =
-            (usize::try_from(self.region.start), usize::try_from(self.region.end))
-        else {
-            return &[];
-        };
-        file.get(start..end).unwrap_or_default()
-    }
-}
-
-impl ExtendedHeader {
-    /// The rules of format.md §1.5.
-    fn extents(&self, len: u64) -> Result<Extents> {
-        let minimum = u64::from(self.length).saturating_add(8);
-        if self.program_size < minimum {
-            let kind = ErrorKind::ProgramSize { size: self.program_size, minimum };
-            return Err(Error::new(kind, PROGRAM_SIZE));
-        }
-        if self.program_size > len {
-            let kind = ErrorKind::FlatbufferTruncated { end: self.program_size, len };
-            return Err(Error::new(kind, PROGRAM_SIZE));
-        }
-        let region = 0..self.program_size;
-        let base = self.segment_base_offset;
-        let segments = segment_area(base, self.segment_data_size, region.end, len, BASE_OF_PTE)?;
-        // Runtimes bound a segment by the file, not by segment_data_size, which a 24-byte header
-        // does not even have.
-        Ok(Extents { region, segments: segments.up_to(len) })
-    }
-}
-
-impl FlatTensorHeader {
-    /// The rules of format.md §2.6.
-    fn extents(&self, whole: bool, len: u64) -> Result<Extents> {
-        let (offset, size) = (self.flatbuffer_offset, self.flatbuffer_size);
-        let at = if whole { 0u64 } else { 8 };
-        if offset < u64::from(FlatTensorHeader::MINIMUM) || offset & 7 != 0 || size < 8 {
-            let kind = ErrorKind::FlatbufferRange { offset, size };
-            return Err(Error::new(kind, at.saturating_add(8)));
-        }
-        if u64::from(self.length) > offset {
-            let (end, limit) = (at.saturating_add(self.length.into()), at.saturating_add(offset));
-            return Err(Error::new(
-                ErrorKind::HeaderOutOfBounds { end, limit },
-                at.saturating_add(4),
-            ));
-        }
-        let end = offset.saturating_add(size);
-        if end > len {
-            let kind = ErrorKind::FlatbufferTruncated { end, len };
-            return Err(Error::new(kind, at.saturating_add(16)));
-        }
-        let (base, data_size) = (self.segment_base_offset, self.segment_data_size);
-        let segments = segment_area(base, data_size, end, len, at.saturating_add(24))?;
-        let begin = if whole { offset } else { 0 };
-        Ok(Extents { region: begin..end, segments })
-    }
-}
-
-/// The segments from `base` on, which must follow the FlatBuffers part and lie in the file.
-fn segment_area(base: u64, size: u64, after: u64, len: u64, at: u64) -> Result<SegmentArea> {
-    if base == 0 && size <= len {
-        return Ok(SegmentArea::NONE);
-    }
-    if base != 0 && base < after {
-        return Err(Error::new(ErrorKind::SegmentBase { base, end: after }, at));
-    }
-    SegmentArea::new(base, size, len)
-        .ok_or_else(|| Error::new(ErrorKind::SegmentsTruncated { base, size, len }, at))
 }
 
 /// Four bytes at `pos` that are `known` or differ from it only in their two final digits.
@@ -283,7 +180,7 @@ fn known_header(magic: [u8; 4], known: [u8; 4], at: u64) -> Result<()> {
 }
 
 /// Reads the header at `at`, whose magic has been seen.
-fn read_header<H>(head: &[u8], at: usize, len: u64) -> Result<H>
+fn read_header<H>(head: &[u8], at: usize, minimum: u32, len: u64) -> Result<H>
 where
     H: for<'a> BinRead<Args<'a> = ()> + binrw::meta::ReadEndian,
 {
@@ -295,9 +192,8 @@ where
         // the length that it gives.
         None => {
             let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
-            let length = length.map_or(ExtendedHeader::MINIMUM, u32::from_le_bytes);
-            let needed = wide(at).saturating_add(length.max(ExtendedHeader::MINIMUM).into());
-            too_short(len, needed, wide(at))
+            let length = length.map_or(minimum, u32::from_le_bytes).max(minimum);
+            too_short(len, wide(at).saturating_add(length.into()), wide(at))
         }
     })
 }
@@ -317,13 +213,9 @@ where
     out.into_inner()
 }
 
-fn in_header(error: Error) -> Error {
+pub(super) fn in_header(error: Error) -> Error {
     error.within(Step::Field("header"))
 }
 
-const EXTENDED_MAGIC: [u8; 4] = *b"eh00";
-const FLAT_TENSOR_MAGIC: [u8; 4] = *b"FH01";
-
-/// Where the fields that a refusal points at stand in a `.pte` (format.md §1.1).
-const PROGRAM_SIZE: u64 = 16;
-const BASE_OF_PTE: u64 = 24;
+const EXTENDED_MAGIC: [u8; 4] = ExtendedHeader::MAGIC;
+const FLAT_TENSOR_MAGIC: [u8; 4] = FlatTensorHeader::MAGIC;

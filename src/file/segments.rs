@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// The part of a file in which segments lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentArea {
@@ -28,28 +30,33 @@ impl SegmentArea {
         Self { size: len.saturating_sub(self.base), ..self }
     }
 
-    /// Where the segments begin; 0 for none.
-    pub(crate) fn base(self) -> u64 {
-        self.base
-    }
-
-    /// Bytes that may hold segments.
-    pub(crate) fn size(self) -> u64 {
-        self.size
-    }
-
-    /// The file range of `size` bytes at `offset`; `None` if they do not lie in the area.
-    pub(crate) fn range(self, offset: u64, size: u64) -> Option<Range<u64>> {
-        // Nothing lies anywhere; and with no base there is nowhere to lie.
-        if size == 0 && self.base == 0 {
-            return Some(0..0);
+    /// The file range of the segment of `size` bytes at `offset`, whose table is at `at`.
+    pub(crate) fn range(self, offset: u64, size: u64, at: u64) -> Result<Range<u64>> {
+        let area = self.base..self.base.saturating_add(self.size);
+        match within(&area, offset, size) {
+            // With no base there is nowhere to lie, except for nothing at all.
+            _ if self.base == 0 && size == 0 => Ok(0..0),
+            _ if self.base == 0 => Err(Error::new(ErrorKind::SegmentWithoutBase { size }, at)),
+            Some(range) => Ok(range),
+            None => {
+                let limit = self.size;
+                Err(Error::new(ErrorKind::SegmentOutOfBounds { offset, size, limit }, at))
+            }
         }
-        subrange(&(self.base..self.base.saturating_add(self.size)), offset, size)
     }
 }
 
+/// The file range of `size` bytes at `offset` of a segment, as the table at `at` asks for them.
+pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64, at: u64) -> Result<Range<u64>> {
+    within(segment, offset, size).ok_or_else(|| {
+        let end = offset.saturating_add(size);
+        let size = segment.end.saturating_sub(segment.start);
+        Error::new(ErrorKind::DataOutOfBounds { end, size }, at)
+    })
+}
+
 /// The `size` bytes at `offset` of `range`; `None` if they do not all lie in it.
-pub(crate) fn subrange(range: &Range<u64>, offset: u64, size: u64) -> Option<Range<u64>> {
+fn within(range: &Range<u64>, offset: u64, size: u64) -> Option<Range<u64>> {
     let begin = range.start.checked_add(offset)?;
     let end = begin.checked_add(size)?;
     (end <= range.end).then_some(begin..end)

@@ -196,7 +196,8 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     }
 }
 
-/// Writes `text` as a JSON string.
+/// Writes `text` as a JSON string. What could move a terminal's cursor, or make a text read as
+/// another, is escaped.
 ///
 /// # Errors
 ///
@@ -204,21 +205,36 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
 pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')?;
     let mut plain = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' && byte != 0x7f {
+    for (at, c) in text.char_indices() {
+        if is_harmless(c) && c != '"' && c != '\\' {
             continue;
         }
         out.write_str(text.get(plain..at).unwrap_or_default())?;
-        match byte {
-            b'"' => out.write_str("\\\"")?,
-            b'\\' => out.write_str("\\\\")?,
-            b'\n' => out.write_str("\\n")?,
-            b'\r' => out.write_str("\\r")?,
-            b'\t' => out.write_str("\\t")?,
-            _ => write!(out, "\\u{byte:04x}")?,
+        match c {
+            '"' => out.write_str("\\\"")?,
+            '\\' => out.write_str("\\\\")?,
+            '\n' => out.write_str("\\n")?,
+            '\r' => out.write_str("\\r")?,
+            '\t' => out.write_str("\\t")?,
+            _ => write!(out, "\\u{:04x}", u32::from(c))?,
         }
-        plain = at.saturating_add(1);
+        plain = at.saturating_add(c.len_utf8());
     }
     out.write_str(text.get(plain..).unwrap_or_default())?;
     out.write_char('"')
+}
+
+/// Whether a character of a stranger's text can be shown as it is. Control characters move the
+/// cursor, the bidirectional ones reverse what is read, and separators and marks are not seen. All
+/// of them are below U+10000.
+pub fn is_harmless(c: char) -> bool {
+    !c.is_control()
+        && !matches!(
+            c,
+            '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2069}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+        )
 }

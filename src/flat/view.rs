@@ -34,11 +34,15 @@ pub trait Scalar: Copy {
 pub trait Table<'a>: Copy {
     /// Its declaration.
     const DESC: &'static TableDesc;
-    /// Gives proven bytes their type.
-    fn from_raw(raw: Raw<'a>) -> Self;
+    /// Gives proven bytes their type. Only this crate has a [`Proof`] to give.
+    fn from_raw(raw: Raw<'a>, proof: Proof) -> Self;
     /// The bytes without their type.
     fn raw(self) -> Raw<'a>;
 }
+
+/// That a table was proven to be of the type that it is given: no one else can make one.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof(pub(crate) ());
 
 impl<'a> Raw<'a> {
     /// The table at `pos`, which was proven.

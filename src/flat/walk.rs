@@ -10,7 +10,7 @@ use self::shape::{Found, Shape, Shapes};
 use crate::bytes::{slice_at, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
-use crate::flat::view::Raw;
+use crate::flat::view::{Proof, Raw, Table};
 use crate::limits::{Limits, MAX_PROGRAM};
 
 mod shape;
@@ -38,6 +38,11 @@ pub(crate) fn verify<'a>(
     let walk = Walk { buf, budget, left: Cell::new(budget), shapes: Shapes::new() };
     walk.table(root, desc)?;
     Ok(Raw::new(buf, root))
+}
+
+/// As [`verify`], with the root as its type.
+pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<T> {
+    verify(buf, T::DESC, limits).map(|raw| T::from_raw(raw, Proof(())))
 }
 
 struct Walk<'a> {

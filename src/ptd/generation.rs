@@ -4,10 +4,9 @@ use core::fmt;
 
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::TableDesc;
-use crate::flat::view::Table;
 use crate::flat::walk;
 use crate::limits::Limits;
-use crate::schema::flat_tensor::{self, view};
+use crate::schema::flat_tensor::{desc, view};
 use crate::schema::flat_tensor_legacy as legacy;
 
 /// A layout of `.ptd` files. All of them carry the same identifier and version.
@@ -54,22 +53,29 @@ pub(super) fn tell<'a>(
     whole: bool,
     limits: &Limits,
 ) -> Result<(Root<'a>, Generation)> {
-    // Proven as a table of which no field is known: its vtable may be asked, its fields not.
+    // Proven as a table of which only the version is known: its vtable may be asked, other fields
+    // not. A later version may mean anything by them.
     let bare = walk::verify(region, &BARE, limits)?;
+    for field in BARE.fields {
+        let version = bare.scalar(field.slot).unwrap_or_default();
+        if version != 0 {
+            let at = bare.field_pos(field.slot).unwrap_or_default();
+            let refused = Error::new(ErrorKind::FlatTensorVersion { version }, at.into());
+            return Err(refused.within(Step::Field(field.name)));
+        }
+    }
     if bare.offset_of(OLD_SEGMENTS) == 0 && !whole {
-        let root = view::FlatTensor::from_raw(walk::verify(region, &CURRENT, limits)?);
-        version(root.version(), bare.pos())?;
+        let root: view::FlatTensor<'a> = walk::read(region, limits)?;
         if root.segments().is_none() || root.named_data().is_none() {
             return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
         }
         return Ok((Root::Current(root), Generation::Three));
     }
-    let root = legacy::view::FlatTensor::from_raw(walk::verify(region, &LEGACY, limits)?);
-    version(root.version(), bare.pos())?;
+    let root: legacy::view::FlatTensor<'a> = walk::read(region, limits)?;
     if root.segments().is_none() || root.tensors().is_none() {
         return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
     }
-    if let Ok(current) = walk::verify(region, &CURRENT, limits).map(view::FlatTensor::from_raw)
+    if let Ok(current) = walk::read::<view::FlatTensor<'a>>(region, limits)
         && current.named_data().is_some_and(|named| !named.is_empty())
         && current.segments().is_some_and(|segments| !segments.is_empty())
     {
@@ -83,17 +89,8 @@ pub(super) fn tell<'a>(
     Ok((Root::Legacy(root), generation))
 }
 
-fn version(version: u32, at: u32) -> Result<()> {
-    if version == 0 {
-        return Ok(());
-    }
-    let kind = ErrorKind::FlatTensorVersion { version };
-    Err(Error::new(kind, at.into()).within(Step::Field("version")))
-}
-
-static BARE: TableDesc = TableDesc::new("FlatTensor", &[], 1);
-use flat_tensor::desc::FlatTensor as CURRENT;
-use legacy::desc::FlatTensor as LEGACY;
+/// A root of which only the first field is known: the version, in the same slot of both layouts.
+static BARE: TableDesc = TableDesc::new("FlatTensor", desc::FlatTensor.fields.split_at(1).0, 1);
 
 /// The slot of `segments` before release 0.7.
 const OLD_SEGMENTS: u16 = 3;

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::{Pte, file_range};
 use crate::bytes::index as at_index;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::segments::subrange;
+use crate::file::segments::piece;
 use crate::flat::view::Table;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::{SubsegmentOffsets, Tensor};
@@ -91,7 +91,7 @@ impl<'a> Pte<'a> {
             return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
         };
         let whole = buffer.storage().map_or(0..0, |data| file_range(data.pos(), data.bytes()));
-        subrange(&whole, 0, size).ok_or_else(|| out_of_bounds(0, size, &whole, buffer.raw().pos()))
+        piece(&whole, 0, size, buffer.raw().pos().into())
     }
 
     /// The initial data of that number. Runtimes use the first table whatever the tensor says.
@@ -114,7 +114,7 @@ impl<'a> Pte<'a> {
             return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
         };
         let segment = self.segment_range(pieces.segment_index()).map_err(|e| e.at(at.into()))?;
-        subrange(&segment, offset, size).ok_or_else(|| out_of_bounds(offset, size, &segment, at))
+        piece(&segment, offset, size, at.into())
     }
 }
 
@@ -125,10 +125,4 @@ fn nbytes(tensor: Tensor<'_>) -> Result<u64> {
         .scalar_type()
         .nbytes(sizes)
         .ok_or_else(|| Error::new(ErrorKind::TensorSize {}, tensor.raw().pos().into()))
-}
-
-fn out_of_bounds(offset: u64, size: u64, whole: &Range<u64>, at: u32) -> Error {
-    let end = offset.saturating_add(size);
-    let size = whole.end.saturating_sub(whole.start);
-    Error::new(ErrorKind::DataOutOfBounds { end, size }, at.into())
 }

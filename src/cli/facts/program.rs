@@ -1,6 +1,6 @@
 //! What is told of a program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pte::Pte;
 use pte::flat::view::Vector;
@@ -29,8 +29,11 @@ pub(in crate::cli) struct Program {
 #[derive(Serialize)]
 pub(in crate::cli) struct Method {
     pub(in crate::cli) name: Option<String>,
+    /// The first of them: a real method has few, and each is longer here than in the file.
     pub(in crate::cli) inputs: Vec<Value>,
     pub(in crate::cli) outputs: Vec<Value>,
+    pub(in crate::cli) input_count: u64,
+    pub(in crate::cli) output_count: u64,
     pub(in crate::cli) values: u64,
     pub(in crate::cli) instructions: u64,
     pub(in crate::cli) delegates: u64,
@@ -64,8 +67,10 @@ pub(in crate::cli) struct Counted {
 pub(in crate::cli) struct Backend {
     pub(in crate::cli) id: String,
     pub(in crate::cli) delegates: u64,
-    /// Of all payloads; one that is shared counts once for each.
+    /// Of all payloads; one that is shared counts once.
     pub(in crate::cli) bytes: u64,
+    #[serde(skip)]
+    seen: BTreeSet<(u64, u64)>,
 }
 
 impl Program {
@@ -81,10 +86,16 @@ impl Program {
             for delegate in plan.delegates().into_iter().flatten() {
                 let id = delegate.id().unwrap_or_default().to_string();
                 let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
-                let backend =
-                    backends.entry(id.clone()).or_insert(Backend { id, delegates: 0, bytes: 0 });
+                let backend = backends.entry(id.clone()).or_insert(Backend {
+                    id,
+                    delegates: 0,
+                    bytes: 0,
+                    seen: BTreeSet::new(),
+                });
                 backend.delegates = backend.delegates.saturating_add(1);
-                backend.bytes = backend.bytes.saturating_add(length(&range));
+                if backend.seen.insert((range.start, range.end)) {
+                    backend.bytes = backend.bytes.saturating_add(length(&range));
+                }
             }
             for value in plan.values().into_iter().flatten() {
                 if let Some(KernelTypes::Tensor(tensor)) = value.val() {
@@ -152,21 +163,26 @@ fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<String, u64>) {
         }
     }
     for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
-        let Some(count) = by_index.get(&nth) else { continue };
+        let count = by_index.get(&nth).copied().unwrap_or_default();
         let mut name = operator.name().unwrap_or_default().to_string();
         if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
             name.push('.');
             name.push_str(overload);
         }
         let total = calls.entry(name).or_default();
-        *total = total.saturating_add(*count);
+        *total = total.saturating_add(count);
     }
 }
 
 impl Method {
     fn of(plan: ExecutionPlan<'_>) -> Self {
         let values = |indices: Option<Vector<'_, i32>>| {
-            indices.into_iter().flatten().map(|index| Value::of(plan, index)).collect()
+            indices
+                .into_iter()
+                .flatten()
+                .take(MOST_ENDS)
+                .map(|index| Value::of(plan, index))
+                .collect()
         };
         let chains = plan.chains().into_iter().flatten();
         let instructions = chains
@@ -176,6 +192,8 @@ impl Method {
             name: plan.name().map(ToString::to_string),
             inputs: values(plan.inputs()),
             outputs: values(plan.outputs()),
+            input_count: index(plan.inputs().map_or(0, |inputs| inputs.len())).into(),
+            output_count: index(plan.outputs().map_or(0, |outputs| outputs.len())).into(),
             values: index(plan.values().map_or(0, |values| values.len())).into(),
             instructions,
             delegates: index(plan.delegates().map_or(0, |delegates| delegates.len())).into(),
@@ -227,3 +245,6 @@ impl Value {
         }
     }
 }
+
+/// Inputs, and outputs, that are shown of a method.
+const MOST_ENDS: usize = 1024;

@@ -83,7 +83,7 @@ macro_rules! view {
         pub mod view {
             use super::*;
             use $crate::flat::desc::TableDesc;
-            use $crate::flat::view::{List, Raw, Table, Vector};
+            use $crate::flat::view::{List, Proof, Raw, Table, Vector};
 
             $(
                 $(#[$um])*
@@ -117,7 +117,7 @@ macro_rules! view {
                     const DESC: &'static TableDesc = &desc::$T;
 
                     #[inline]
-                    fn from_raw(raw: Raw<'a>) -> Self {
+                    fn from_raw(raw: Raw<'a>, _: Proof) -> Self {
                         Self(raw)
                     }
 

@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use super::{Raw, Scalar, Table, proven};
+use super::{Proof, Raw, Scalar, Table, proven};
 use crate::bytes::{index, u32_at};
 
 /// A proven vector of numbers.
@@ -149,7 +149,8 @@ impl<'a, T: Table<'a>> List<'a, T> {
     /// The table of that number.
     #[inline]
     pub fn get(&self, nth: usize) -> Option<T> {
-        self.raw(u32::try_from(nth).ok()?).map(T::from_raw)
+        let raw = self.raw(u32::try_from(nth).ok()?)?;
+        Some(T::from_raw(raw, Proof(())))
     }
 
     /// Every table.
@@ -188,7 +189,7 @@ impl<'a, T: Table<'a>> Iterator for Tables<'a, T> {
     fn next(&mut self) -> Option<T> {
         let raw = self.list.raw(self.next)?;
         self.next = self.next.saturating_add(1);
-        Some(T::from_raw(raw))
+        Some(T::from_raw(raw, Proof(())))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

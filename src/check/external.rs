@@ -1,0 +1,165 @@
+//! A program and the `.ptd`s that it is used with.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::rule::rules;
+use super::spot::Plan;
+use super::{Findings, Report};
+use crate::error::Step;
+use crate::flat::view::{Table, Vector};
+use crate::limits::Limits;
+use crate::ptd::{Entry, Generation};
+use crate::schema::program::TensorDataLocation;
+use crate::schema::program::view::{KernelTypes, Tensor};
+use crate::{Ptd, Pte};
+
+rules! {
+    "external";
+
+    EXTERNAL_UNRESOLVED = Error "external-unresolved"
+        "Every EXTERNAL tensor's data is in one of the .ptd files."
+        "Loading the method is refused."
+        Refuses ["6.7", "7.4", "7.7.21"];
+    EXTERNAL_OPAQUE = Error "external-opaque"
+        "The data of an EXTERNAL tensor has a shape."
+        "The runtime reads the shape through a null pointer."
+        Crashes ["2.4", "7.7.21", "8.3"];
+    EXTERNAL_LAYOUT = Error "external-layout"
+        "The data of an EXTERNAL tensor has the tensor's dtype, sizes and dim order."
+        "Loading the method is refused."
+        Refuses ["7.4", "7.7.21"];
+    EXTERNAL_GENERATION = Error "external-generation"
+        "A .ptd that a program is used with is of the current layout."
+        "Runtimes from 0.7 on read an older one as their own layout, and find nothing or garbage."
+        Misreads ["4.3"];
+    KEY_IN_TWO_FILES = Error "key-in-two-files"
+        "No key is in two of the files."
+        "The runtime refuses to load them together; older ones take the first."
+        Refuses ["6.7", "7.6", "7.7.13"];
+    KEY_UNUSED = Note "key-unused"
+        "Every tensor of a .ptd is used by the program."
+        "It is loaded for nothing, or meant for another program."
+        Ignores ["6.7"];
+}
+
+impl Pte<'_> {
+    /// Judges this program and the `.ptd` files that it is used with as a whole: what each is by
+    /// itself is not judged again.
+    pub fn check_with_data(&self, data: &[Ptd<'_>], limits: &Limits) -> Report {
+        let mut out = Findings::new(limits);
+        let files = Files::new(self, data, &mut out);
+        let mut used: BTreeMap<&str, ()> = BTreeMap::new();
+        for (nth, view) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
+            let plan = Plan::new(self, nth, view);
+            for (index, value) in plan.values() {
+                let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+                let Some(key) = external_key(tensor) else { continue };
+                used.insert(key, ());
+                resolve(&plan, index, tensor, key, &files, &mut out);
+            }
+        }
+        // Delegates may ask for any key, and do not say so in the program.
+        let mut plans = self.program().execution_plan().into_iter().flatten();
+        if plans.all(|plan| plan.delegates().is_none_or(|delegates| delegates.is_empty())) {
+            for (key, entry) in &files.entries {
+                if entry.layout().is_some() && !used.contains_key(key) {
+                    let path = || vec![Step::Field("flat_tensor"), Step::Field("named_data")];
+                    out.find(&KEY_UNUSED, entry.offset(), path, || format!("{key:?} is not used"));
+                }
+            }
+        }
+        out.report
+    }
+}
+
+/// Every key of the `.ptd` files.
+struct Files<'d> {
+    entries: BTreeMap<&'d str, Entry<'d>>,
+}
+
+impl<'d> Files<'d> {
+    fn new(pte: &'d Pte<'d>, data: &'d [Ptd<'d>], out: &mut Findings) -> Self {
+        let mut entries: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
+        let mut owner: BTreeMap<&str, usize> = BTreeMap::new();
+        owner.extend(pte.named_data().filter_map(|(key, _)| Some((key?, usize::MAX))));
+        for (file, ptd) in data.iter().enumerate() {
+            if ptd.generation() < Generation::Three {
+                let path = || vec![Step::Field("header")];
+                out.find(&EXTERNAL_GENERATION, 0, path, || format!("{}", ptd.generation()));
+            }
+            for entry in ptd.entries() {
+                let Some(key) = entry.key() else { continue };
+                let earlier = *owner.entry(key).or_insert(file);
+                if earlier != file {
+                    let path = || vec![Step::Field("flat_tensor"), Step::Field("named_data")];
+                    out.find(&KEY_IN_TWO_FILES, entry.offset(), path, || match earlier {
+                        usize::MAX => format!("{key:?} is in the program too"),
+                        _ => format!("{key:?} is in another .ptd too"),
+                    });
+                }
+                entries.entry(key).or_insert(entry);
+            }
+        }
+        Self { entries }
+    }
+}
+
+/// The key of a tensor whose data is external and has a name.
+fn external_key(tensor: Tensor<'_>) -> Option<&str> {
+    let extra = tensor.extra_tensor_info()?;
+    match extra.location() {
+        TensorDataLocation::EXTERNAL => extra.fully_qualified_name(),
+        _ => None,
+    }
+}
+
+fn resolve(
+    plan: &Plan<'_, '_>,
+    index: u32,
+    tensor: Tensor<'_>,
+    key: &str,
+    files: &Files<'_>,
+    out: &mut Findings,
+) {
+    let steps = [Step::Field("extra_tensor_info"), Step::Field("fully_qualified_name")];
+    let mut find = |rule, message: &dyn Fn() -> String| {
+        plan.find_value(out, rule, tensor.raw(), index, &steps, message);
+    };
+    let Some(entry) = files.entries.get(key) else {
+        return find(&EXTERNAL_UNRESOLVED, &|| format!("{key:?} is in none of the .ptd files"));
+    };
+    let Some(layout) = entry.layout() else {
+        return find(&EXTERNAL_OPAQUE, &|| format!("{key:?} is a blob without a shape"));
+    };
+    let sizes = |sizes: Option<Vector<'_, i32>>| -> Vec<i32> {
+        sizes.into_iter().flatten().take(17).collect()
+    };
+    let order = |order: Option<Vector<'_, u8>>| -> Vec<u8> {
+        order.into_iter().flatten().take(17).collect()
+    };
+    if tensor.scalar_type() != layout.scalar_type {
+        find(&EXTERNAL_LAYOUT, &|| {
+            format!(
+                "{key:?} is of dtype {}, and the tensor {}",
+                layout.scalar_type,
+                tensor.scalar_type()
+            )
+        });
+    }
+    let (ours, theirs) = (sizes(tensor.sizes()), sizes(layout.sizes));
+    if ours != theirs {
+        find(&EXTERNAL_LAYOUT, &|| {
+            format!("{key:?} has sizes {theirs:?}, and the tensor {ours:?}")
+        });
+    }
+    let (ours, theirs) = (order(tensor.dim_order()), order(layout.dim_order));
+    if ours != theirs {
+        find(&EXTERNAL_LAYOUT, &|| {
+            format!("{key:?} has dim order {theirs:?}, and the tensor {ours:?}")
+        });
+    }
+}

@@ -1,0 +1,158 @@
+//! What a kernel may be given as an argument: what the runtime's conversion takes.
+
+use core::fmt;
+
+use super::table::KERNELS;
+use crate::schema::program::view::KernelTypes;
+
+/// The letters of an operator's arguments, by its full name (`aten::add.out`), if it is one of the
+/// official runtime's.
+///
+/// The runtime asks for exactly as many arguments (ExecuTorch's codegen/gen.py and
+/// kernels/prim_ops/register_prim_ops.cpp).
+pub(super) fn signature(operator: &str) -> Option<&'static str> {
+    let found = KERNELS.binary_search_by(|&(name, _)| name.cmp(operator)).ok()?;
+    KERNELS.get(found).map(|&(_, letters)| letters)
+}
+
+/// What an argument may be.
+///
+/// As a letter: `t` Tensor; `s` Int, Double or Bool; `n` Int or Double; `i` Int; `d` Double; `b`
+/// Bool; `z` String; `l` IntList; `f` DoubleList; `m` BoolList; `v` TensorList; `o`
+/// OptionalTensorList. A capital takes Null too. `.` is anything, not read or not always; `=` is
+/// anything, and the call puts its result there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    value: Value,
+    or_null: bool,
+}
+
+impl Kind {
+    /// What a letter of a signature stands for.
+    pub(super) fn of(letter: char) -> Option<Self> {
+        let value = match letter.to_ascii_lowercase() {
+            't' => Value::Tensor,
+            's' => Value::Scalar,
+            'n' => Value::Number,
+            'i' => Value::Int,
+            'd' => Value::Double,
+            'b' => Value::Bool,
+            'z' => Value::String,
+            'l' => Value::IntList,
+            'f' => Value::DoubleList,
+            'm' => Value::BoolList,
+            'v' => Value::TensorList,
+            'o' => Value::OptionalTensorList,
+            '.' => Value::Any,
+            '=' => Value::Result,
+            _ => return None,
+        };
+        Some(Self { value, or_null: letter.is_ascii_uppercase() })
+    }
+
+    /// Whether the conversion takes the value. No Int passes for a Double, nor the other way round
+    /// (ExecuTorch's runtime/core/evalue.h): the runtime aborts, or a primitive operator fails.
+    ///
+    /// A value without a known type is taken: no method with one is loaded.
+    pub(super) fn accepts(self, value: Option<KernelTypes<'_>>) -> bool {
+        let Some(value) = value else { return true };
+        match (self.value, value) {
+            (Value::Any | Value::Result, _)
+            | (_, KernelTypes::Unknown(_))
+            | (Value::Tensor, KernelTypes::Tensor(_))
+            | (Value::Scalar | Value::Number | Value::Int, KernelTypes::Int(_))
+            | (Value::Scalar | Value::Number | Value::Double, KernelTypes::Double(_))
+            | (Value::Scalar | Value::Bool, KernelTypes::Bool(_))
+            | (Value::String, KernelTypes::String(_))
+            | (Value::IntList, KernelTypes::IntList(_))
+            | (Value::DoubleList, KernelTypes::DoubleList(_))
+            | (Value::BoolList, KernelTypes::BoolList(_))
+            | (Value::TensorList, KernelTypes::TensorList(_))
+            | (Value::OptionalTensorList, KernelTypes::OptionalTensorList(_)) => true,
+            (_, KernelTypes::Null(_)) => self.or_null,
+            _ => false,
+        }
+    }
+
+    /// Whether the call puts its result there, which changes the type of the value.
+    pub(super) fn is_result(self) -> bool {
+        self.value == Value::Result
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Value::Scalar if self.or_null => f.write_str("Int, Double, Bool")?,
+            Value::Scalar => f.write_str("Int, Double or Bool")?,
+            Value::Number => f.write_str("Int or Double")?,
+            Value::Any | Value::Result => f.write_str("anything")?,
+            value => fmt::Debug::fmt(&value, f)?,
+        }
+        f.write_str(if self.or_null { " or Null" } else { "" })
+    }
+}
+
+/// A kind, Null aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    Tensor,
+    Scalar,
+    Number,
+    Int,
+    Double,
+    Bool,
+    String,
+    IntList,
+    DoubleList,
+    BoolList,
+    TensorList,
+    OptionalTensorList,
+    Any,
+    Result,
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::Pte;
+
+    #[test]
+    fn the_table_is_sorted_and_every_letter_stands_for_a_kind() {
+        assert!(KERNELS.len() > 250);
+        assert!(KERNELS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        for &(name, letters) in KERNELS {
+            assert!(letters.chars().all(|letter| Kind::of(letter).is_some()), "{name}");
+            assert_eq!(signature(name), Some(letters));
+        }
+        assert_eq!(signature("aten::add"), None);
+    }
+
+    #[test]
+    fn a_kind_takes_the_values_that_it_names() {
+        let files: [&[u8]; 2] = [
+            include_bytes!("../../../tests/data/pte/args_custom_op_all_kinds.pte"),
+            include_bytes!("../../../tests/data/pte/args_boollist.pte"),
+        ];
+        let mut seen = BTreeSet::new();
+        for bytes in files {
+            let pte = Pte::read(bytes).unwrap();
+            let plan = pte.program().execution_plan().unwrap().into_iter().next().unwrap();
+            for value in plan.values().unwrap().into_iter().filter_map(|value| value.val()) {
+                let name = value.name().unwrap();
+                seen.insert(name);
+                for letter in "tsnidbzlfmvoTSIDBZLFMVO.=".chars() {
+                    let kind = Kind::of(letter).unwrap();
+                    let shown = kind.to_string();
+                    let named =
+                        shown.split([' ', ',']).any(|word| [name, "anything"].contains(&word));
+                    assert_eq!(kind.accepts(Some(value)), named, "{letter} of {name}: {kind}");
+                }
+            }
+        }
+        assert_eq!(seen.len(), 11, "every type was seen: {seen:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Where the parts of a file are: what its header says, held to its length.
+//!
+//! Rules: format.md §1.5 and §2.6.
+
+use core::ops::Range;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::header::{ExtendedHeader, FlatTensorHeader, Head, in_header};
+use crate::file::segments::SegmentArea;
+use crate::limits::{Limits, MAX_PROGRAM};
+
+/// Where the parts of a file are, within its length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extents {
+    /// The bytes that the walker may see.
+    pub(crate) region: Range<u64>,
+    pub(crate) segments: SegmentArea,
+}
+
+impl Head {
+    /// Where the parts of a file of `len` bytes are.
+    pub(crate) fn extents(&self, len: u64) -> Result<Extents> {
+        match self {
+            Self::Pte(None) => Ok(Extents { region: 0..len, segments: SegmentArea::NONE }),
+            Self::Pte(Some(header)) => header.extents(len).map_err(in_header),
+            Self::Ptd(header, whole) => header.extents(*whole, len).map_err(in_header),
+        }
+    }
+}
+
+impl Extents {
+    /// Refuses a FlatBuffers part that is longer than the limit.
+    pub(crate) fn within(&self, limits: &Limits) -> Result<()> {
+        let size = self.region.end.saturating_sub(self.region.start);
+        let limit = limits.program.min(MAX_PROGRAM);
+        if size <= limit {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::ProgramLimit { size, limit }, self.region.start))
+    }
+
+    /// The FlatBuffers part of a whole file.
+    pub(crate) fn slice<'a>(&self, file: &'a [u8]) -> &'a [u8] {
+        let (Ok(start), Ok(end)) =
+            (usize::try_from(self.region.start), usize::try_from(self.region.end))
+        else {
+            return &[];
+        };
+        file.get(start..end).unwrap_or_default()
+    }
+}
+
+impl ExtendedHeader {
+    /// Where the fields that a refusal points at stand in a file.
+    const AT_PROGRAM_SIZE: u64 = 16;
+    const AT_BASE: u64 = 24;
+
+    /// The rules of format.md §1.5.
+    fn extents(&self, len: u64) -> Result<Extents> {
+        let minimum = u64::from(self.length).saturating_add(8);
+        if self.program_size < minimum {
+            let kind = ErrorKind::ProgramSize { size: self.program_size, minimum };
+            return Err(Error::new(kind, Self::AT_PROGRAM_SIZE));
+        }
+        if self.program_size > len {
+            let kind = ErrorKind::FlatbufferTruncated { end: self.program_size, len };
+            return Err(Error::new(kind, Self::AT_PROGRAM_SIZE));
+        }
+        let region = 0..self.program_size;
+        let base = self.segment_base_offset;
+        let segments = segment_area(base, self.segment_data_size, region.end, len, Self::AT_BASE)?;
+        // Runtimes bound a segment by the file, not by segment_data_size, which a 24-byte header
+        // does not even have.
+        Ok(Extents { region, segments: segments.up_to(len) })
+    }
+}
+
+impl FlatTensorHeader {
+    /// Where the fields that a refusal points at stand in the header.
+    const AT_LENGTH: u64 = 4;
+    const AT_OFFSET: u64 = 8;
+    const AT_SIZE: u64 = 16;
+    const AT_SEGMENTS: u64 = 24;
+
+    /// The rules of format.md §2.6.
+    fn extents(&self, whole: bool, len: u64) -> Result<Extents> {
+        let (offset, size) = (self.flatbuffer_offset, self.flatbuffer_size);
+        let at = if whole { 0u64 } else { 8 };
+        if offset < u64::from(FlatTensorHeader::MINIMUM) || offset & 7 != 0 || size < 8 {
+            let kind = ErrorKind::FlatbufferRange { offset, size };
+            return Err(Error::new(kind, at.saturating_add(Self::AT_OFFSET)));
+        }
+        if u64::from(self.length) > offset {
+            let (end, limit) = (at.saturating_add(self.length.into()), at.saturating_add(offset));
+            return Err(Error::new(
+                ErrorKind::HeaderOutOfBounds { end, limit },
+                at.saturating_add(Self::AT_LENGTH),
+            ));
+        }
+        let end = offset.saturating_add(size);
+        if end > len {
+            let kind = ErrorKind::FlatbufferTruncated { end, len };
+            return Err(Error::new(kind, at.saturating_add(Self::AT_SIZE)));
+        }
+        let (base, data_size) = (self.segment_base_offset, self.segment_data_size);
+        let segments =
+            segment_area(base, data_size, end, len, at.saturating_add(Self::AT_SEGMENTS))?;
+        let begin = if whole { offset } else { 0 };
+        Ok(Extents { region: begin..end, segments })
+    }
+}
+
+/// The segments from `base` on, which must follow the FlatBuffers part and lie in the file.
+fn segment_area(base: u64, size: u64, after: u64, len: u64, at: u64) -> Result<SegmentArea> {
+    if base == 0 && size <= len {
+        return Ok(SegmentArea::NONE);
+    }
+    if base != 0 && base < after {
+        return Err(Error::new(ErrorKind::SegmentBase { base, end: after }, at));
+    }
+    SegmentArea::new(base, size, len)
+        .ok_or_else(|| Error::new(ErrorKind::SegmentsTruncated { base, size, len }, at))
+}
