@@ -220,7 +220,7 @@ impl<'a> Ptd<'a> {
         };
         let range = self.segment_range(tensor.segment_index()).and_then(|segment| {
             let size = layout.nbytes().ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))?;
-            piece(&segment, tensor.offset(), size, 0)
+            piece(&segment, tensor.offset(), size)
         });
         self.entry(tensor.fully_qualified_name(), Some(layout), range, tensor.raw())
     }

@@ -109,8 +109,9 @@ impl<'p> Pass<'p> {
     /// Notes that something begins at `pos`.
     fn refer(&mut self, pos: u32, what: &str) {
         let at = u64::from(pos);
-        self.lowest = self.lowest.min(at);
-        if at < self.header {
+        if at >= self.header {
+            self.lowest = self.lowest.min(at);
+        } else {
             let end = self.header;
             self.find(&HEADER_REFERENCED, pos, || {
                 format!("a {what} begins at {at:#x}, inside the header, which ends at {end:#x}")
@@ -202,13 +203,11 @@ impl<'p> Pass<'p> {
         let slots = raw.vtable_len().saturating_sub(4) >> 1;
         // Enough to tell that there are some; a vtable may claim 32,000, and many tables share it.
         for slot in known..slots.min(known.saturating_add(SLOTS_LOOKED_AT)) {
-            if let Some(pos) = raw.field_pos(slot) {
-                self.find(&UNKNOWN_FIELD, pos, || {
-                    format!(
-                        "slot {slot} of {} is not known; the last known one is {}",
-                        desc.name,
-                        known.saturating_sub(1)
-                    )
+            if raw.offset_of(slot) != 0 {
+                // Where the field lies was never proven to be in the file: its entry was.
+                let entry = u32::from(slot).saturating_mul(2).saturating_add(4);
+                self.find(&UNKNOWN_FIELD, raw.vtable_pos().saturating_add(entry), || {
+                    format!("slot {slot} of {} is not known; {known} are", desc.name)
                 });
                 return;
             }

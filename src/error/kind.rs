@@ -121,6 +121,21 @@ kinds! {
     } = "file-too-short"
         "the file has {len} bytes, and at least {needed} are needed"
         help "The file was cut short: download or copy it again.";
+    /// A `.ptd` whose tables fit no known generation (format.md §4.3).
+    FlatTensorLayout {} = "flat-tensor-layout"
+        "the FlatTensor table has neither the current fields (segments and named_data) nor the old ones (tensors and segments)"
+        help "The file needs a newer reader, or is damaged.";
+    /// A `.ptd` that reads as two generations with different contents (format.md §4.3).
+    FlatTensorPolyglot {} = "flat-tensor-polyglot"
+        "the FlatTensor table reads as the old layout and as the current one, with contents in both"
+        help "Runtimes up to 0.6 and from 0.7 on would see different tensors: do not trust this file.";
+    /// A `.ptd` of a version that no reader knows.
+    FlatTensorVersion {
+        /// The version found.
+        version: u32
+    } = "flat-tensor-version"
+        "FlatTensor version {version}, and only version 0 is known"
+        help "The file needs a newer reader, or is damaged.";
     /// The FlatBuffers part that a `.ptd` header declares does not fit (format.md §2.6).
     FlatbufferRange {
         /// flatbuffer_offset.
@@ -139,21 +154,6 @@ kinds! {
     } = "flatbuffer-truncated"
         "the FlatBuffers part ends at byte {end}, and the file has only {len}"
         help "The file was cut short: download or copy it again.";
-    /// A `.ptd` whose tables fit no known generation (format.md §4.3).
-    FlatTensorLayout {} = "flat-tensor-layout"
-        "the FlatTensor table has neither the current fields (segments and named_data) nor the old ones (tensors and segments)"
-        help "The file needs a newer reader, or is damaged.";
-    /// A `.ptd` that reads as two generations with different contents (format.md §4.3).
-    FlatTensorPolyglot {} = "flat-tensor-polyglot"
-        "the FlatTensor table reads as the old layout and as the current one, with contents in both"
-        help "Runtimes up to 0.6 and from 0.7 on would see different tensors: do not trust this file.";
-    /// A `.ptd` of a version that no reader knows.
-    FlatTensorVersion {
-        /// The version found.
-        version: u32
-    } = "flat-tensor-version"
-        "FlatTensor version {version}, and only version 0 is known"
-        help "The file needs a newer reader, or is damaged.";
     /// The header's own length is below its smallest form (format.md §1.2, §2.3).
     HeaderLength {
         /// The length found.
@@ -176,6 +176,13 @@ kinds! {
     } = "header-out-of-bounds"
         "the extended header ends at byte {end}, past byte {limit}, where it must have ended"
         help "The header is damaged, or the file was cut short.";
+    /// A table says that it is smaller than its own first word.
+    ObjectSize {
+        /// The size found.
+        size: u16
+    } = "object-size"
+        "the vtable says that its table has {size} bytes, and a table has at least 4"
+        help "The vtable is damaged.";
     /// An offset of 0: it would lead to itself.
     OffsetNull {} = "offset-null"
         "the offset is 0, which leads to itself"
@@ -187,15 +194,8 @@ kinds! {
         /// Where the FlatBuffers part ends.
         limit: u64
     } = "offset-out-of-bounds"
-        "the offset leads to {target:#x}, past the FlatBuffers part, which ends at {limit:#x}"
+        "the offset leads to {target:#x}, and the FlatBuffers part ends at {limit:#x}"
         help "The file is damaged or cut short.";
-    /// A table says that it is smaller than its own first word.
-    ObjectSize {
-        /// The size found.
-        size: u16
-    } = "object-size"
-        "the vtable says that its table has {size} bytes, and a table has at least 4"
-        help "The vtable is damaged.";
     /// The file is of another kind.
     OtherFormat {
         /// What it is.
@@ -355,7 +355,7 @@ kinds! {
         /// Where the table says its vtable is.
         vtable: i64
     } = "vtable-out-of-bounds"
-        "the table's vtable would lie at byte {vtable}, outside the FlatBuffers part"
+        "the table's vtable, at byte {vtable}, does not lie in the FlatBuffers part"
         help "The file is damaged or cut short.";
     /// More was visited than the limit allows.
     WorkLimit {

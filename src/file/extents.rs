@@ -87,8 +87,9 @@ impl FlatTensorHeader {
         let (offset, size) = (self.flatbuffer_offset, self.flatbuffer_size);
         let at = if whole { 0u64 } else { 8 };
         if offset < u64::from(FlatTensorHeader::MINIMUM) || offset & 7 != 0 || size < 8 {
+            let wrong = if size < 8 { Self::AT_SIZE } else { Self::AT_OFFSET };
             let kind = ErrorKind::FlatbufferRange { offset, size };
-            return Err(Error::new(kind, at.saturating_add(Self::AT_OFFSET)));
+            return Err(Error::new(kind, at.saturating_add(wrong)));
         }
         if u64::from(self.length) > offset {
             let (end, limit) = (at.saturating_add(self.length.into()), at.saturating_add(offset));

@@ -137,9 +137,7 @@ impl Head {
         let neighbour = Neighbour::of(head);
         Err(Error::new(
             match neighbour {
-                Neighbour::Unknown | Neighbour::Zeros if len < 8 => {
-                    ErrorKind::FileTooShort { len, needed: 8 }
-                }
+                Neighbour::Unknown | Neighbour::Zeros if len < 8 => return Err(too_short(len, 8)),
                 _ => ErrorKind::OtherFormat { neighbour },
             },
             0,
@@ -155,7 +153,7 @@ impl Head {
     fn ptd(head: &[u8], len: u64) -> Result<Self> {
         let Some(magic) = versioned(head, 8, &FLAT_TENSOR_MAGIC) else {
             return Err(match len < 8 + u64::from(FlatTensorHeader::MINIMUM) {
-                true => too_short(len, 8 + u64::from(FlatTensorHeader::MINIMUM), 8.min(len)),
+                true => too_short(len, 8 + u64::from(FlatTensorHeader::MINIMUM)),
                 false => Error::new(ErrorKind::HeaderMissing {}, 8),
             });
         };
@@ -193,13 +191,14 @@ where
         None => {
             let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
             let length = length.map_or(minimum, u32::from_le_bytes).max(minimum);
-            too_short(len, wide(at).saturating_add(length.into()), wide(at))
+            too_short(len, wide(at).saturating_add(length.into()))
         }
     })
 }
 
-fn too_short(len: u64, needed: u64, at: u64) -> Error {
-    Error::new(ErrorKind::FileTooShort { len, needed }, at)
+/// What is wrong is what is not there: the place is the end of the file.
+fn too_short(len: u64, needed: u64) -> Error {
+    Error::new(ErrorKind::FileTooShort { len, needed }, len)
 }
 
 fn to_bytes<H>(header: &H) -> Vec<u8>

@@ -46,12 +46,12 @@ impl SegmentArea {
     }
 }
 
-/// The file range of `size` bytes at `offset` of a segment, as the table at `at` asks for them.
-pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64, at: u64) -> Result<Range<u64>> {
+/// The file range of `size` bytes at `offset` of a segment. Whoever asks knows where the error is.
+pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64) -> Result<Range<u64>> {
     within(segment, offset, size).ok_or_else(|| {
         let end = offset.saturating_add(size);
         let size = segment.end.saturating_sub(segment.start);
-        Error::new(ErrorKind::DataOutOfBounds { end, size }, at)
+        Error::new(ErrorKind::DataOutOfBounds { end, size }, 0)
     })
 }
 

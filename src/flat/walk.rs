@@ -151,9 +151,8 @@ impl Walk<'_> {
     fn string(&self, at: u32) -> Result<()> {
         let pos = self.length(at)?;
         let len = u32_at(self.buf, pos).unwrap_or_default();
-        let refuse = |kind| Err(Error::new(kind, pos.into()));
         let Some(text) = slice_at(self.buf, pos.saturating_add(4), len) else {
-            return refuse(ErrorKind::StringOutOfBounds { len });
+            return Err(Error::new(ErrorKind::StringOutOfBounds { len }, pos.into()));
         };
         let end = pos.saturating_add(4).saturating_add(len);
         if slice_at(self.buf, end, 1) != Some(&[0]) {
@@ -161,7 +160,8 @@ impl Walk<'_> {
         }
         if let Err(error) = core::str::from_utf8(text) {
             let valid = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
-            return refuse(ErrorKind::StringNotUtf8 { valid });
+            let at = pos.saturating_add(4).saturating_add(valid);
+            return Err(Error::new(ErrorKind::StringNotUtf8 { valid }, at.into()));
         }
         self.spend(u64::from(len).saturating_add(4), pos)
     }

@@ -64,12 +64,16 @@ impl<'a> Pte<'a> {
         match (tensor.data_buffer_idx(), place) {
             (0, None) => Ok(Storage::Unbound),
             (0, Some(place)) => Ok(Storage::Planned { place, initial: None }),
-            (index, None) => self.constant(index, nbytes(tensor)?).map(Storage::Constant),
+            (index, None) => {
+                nbytes(tensor).and_then(|size| self.constant(index, size)).map(Storage::Constant)
+            }
             (index, Some(place)) => {
-                let initial = Some(self.mutable(index, nbytes(tensor)?)?);
-                Ok(Storage::Planned { place, initial })
+                let initial = nbytes(tensor).and_then(|size| self.mutable(index, size)).map(Some);
+                initial.map(|initial| Storage::Planned { place, initial })
             }
         }
+        // It is the tensor that asks, whatever is missing and wherever.
+        .map_err(|error| error.at(tensor.raw().pos().into()))
     }
 
     /// The constant of that number: in its segment, or in old files inside the FlatBuffers part.
@@ -87,42 +91,34 @@ impl<'a> Pte<'a> {
         let Some(buffer) = buffers.and_then(|buffers| buffers.get(at_index(index))) else {
             let count = buffers.map_or(0, |buffers| buffers.len());
             let count = u32::try_from(count).unwrap_or(u32::MAX);
-            let at = self.program.raw().pos();
-            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
+            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, 0));
         };
         let whole = buffer.storage().map_or(0..0, |data| file_range(data.pos(), data.bytes()));
-        piece(&whole, 0, size, buffer.raw().pos().into())
+        piece(&whole, 0, size)
     }
 
     /// The initial data of that number. Runtimes use the first table whatever the tensor says.
     fn mutable(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.mutable_data_segments().and_then(|all| all.get(0)) {
             Some(pieces) => self.piece(pieces, index, size),
-            None => {
-                let at = self.program.raw().pos();
-                Err(Error::new(ErrorKind::ConstantIndex { index, count: 0 }, at.into()))
-            }
+            None => Err(Error::new(ErrorKind::ConstantIndex { index, count: 0 }, 0)),
         }
     }
 
     fn piece(&self, pieces: SubsegmentOffsets<'a>, index: u32, size: u64) -> Result<Range<u64>> {
-        let at = pieces.raw().pos();
         let offsets = pieces.offsets();
         let Some(offset) = offsets.and_then(|offsets| offsets.get(at_index(index))) else {
             let count = offsets.map_or(0, |offsets| offsets.len());
             let count = u32::try_from(count).unwrap_or(u32::MAX);
-            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, at.into()));
+            return Err(Error::new(ErrorKind::ConstantIndex { index, count }, 0));
         };
-        let segment = self.segment_range(pieces.segment_index()).map_err(|e| e.at(at.into()))?;
-        piece(&segment, offset, size, at.into())
+        let segment = self.segment_range(pieces.segment_index())?;
+        piece(&segment, offset, size)
     }
 }
 
 /// Bytes of a tensor whose sizes are what its elements fill.
 fn nbytes(tensor: Tensor<'_>) -> Result<u64> {
     let sizes = tensor.sizes().into_iter().flat_map(|sizes| sizes.iter());
-    tensor
-        .scalar_type()
-        .nbytes(sizes)
-        .ok_or_else(|| Error::new(ErrorKind::TensorSize {}, tensor.raw().pos().into()))
+    tensor.scalar_type().nbytes(sizes).ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))
 }

@@ -119,7 +119,8 @@ fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc) -> Result<Shape> {
         return refuse(ErrorKind::VtableOutOfBounds { vtable: vtable.into() });
     }
     if size < 4 {
-        return refuse(ErrorKind::ObjectSize { size });
+        let at = vtable.saturating_add(2);
+        return Err(Error::new(ErrorKind::ObjectSize { size }, at.into()));
     }
     let mut shape =
         Shape { vtable, desc, extent: 4, mask: 0, residue: 0, tag: 0, value: 0, at: [0; MAX_REFS] };
