@@ -43,6 +43,11 @@ pub static RULES: &[&[&Rule]] = &[
     layout::RULES,
 ];
 
+/// Every rule there is.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().flat_map(|rules| rules.iter().copied())
+}
+
 /// One place that breaks a rule.
 #[derive(Clone, Debug)]
 pub struct Finding {
@@ -60,7 +65,7 @@ pub struct Finding {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     findings: Vec<Finding>,
-    counts: BTreeMap<&'static str, (u64, Option<Severity>)>,
+    counts: BTreeMap<&'static str, (&'static Rule, u64)>,
 }
 
 impl File<'_> {
@@ -134,13 +139,13 @@ impl Report {
     }
 
     /// How often each rule was broken, whether kept or not.
-    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.counts.iter().map(|(&id, &(count, _))| (id, count))
+    pub fn counts(&self) -> impl Iterator<Item = (&'static Rule, u64)> {
+        self.counts.values().copied()
     }
 
     /// The worst severity that was found, whether kept or not.
     pub fn worst(&self) -> Option<Severity> {
-        self.counts.values().filter_map(|&(_, severity)| severity).max()
+        self.counts.values().map(|(rule, _)| rule.severity).max()
     }
 }
 
@@ -173,9 +178,9 @@ impl Findings {
         path: impl FnOnce() -> Vec<Step>,
         message: impl FnOnce() -> String,
     ) {
-        let entry = self.report.counts.entry(rule.id).or_insert((0, Some(rule.severity)));
-        entry.0 = entry.0.saturating_add(1);
-        if entry.0 > self.most {
+        let (_, count) = self.report.counts.entry(rule.id).or_insert((rule, 0));
+        *count = count.saturating_add(1);
+        if *count > self.most {
             return;
         }
         let mut path = path();

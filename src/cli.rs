@@ -18,6 +18,7 @@ mod input;
 mod output;
 mod problem;
 mod rows;
+mod rules;
 mod schema;
 mod tensors;
 mod text;
@@ -132,6 +133,8 @@ enum Verb {
     Dump(dump::Dump),
     Tensors(tensors::Tensors),
     Extract(extract::Extract),
+    Explain(rules::Explain),
+    Rules(rules::Rules),
     Schema(schema::Schema),
     Completions(complete::Completions),
     Man(complete::Man),
@@ -172,6 +175,8 @@ impl Verb {
             Self::Dump(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),
+            Self::Explain(verb) => verb.run(common),
+            Self::Rules(verb) => verb.run(common),
             Self::Schema(verb) => verb.run(common),
             Self::Completions(verb) => verb.run(common),
             Self::Man(verb) => verb.run(common),

@@ -46,6 +46,22 @@ pub enum Runtime {
     Ignores,
 }
 
+impl Rule {
+    /// Whether the runtime of that release (major and minor number) refuses or misreads a file for
+    /// this rule alone, whatever its severity says of the current one.
+    pub fn is_refused_by(&self, release: (u32, u32)) -> bool {
+        REFUSED.iter().any(|&(id, from, to)| id == self.id && from <= release && release < to)
+    }
+}
+
+/// Notes that are Errors for some releases: from the first, to before the second (format.md §1.3,
+/// §4.3).
+const REFUSED: &[(&str, (u32, u32), (u32, u32))] = &[
+    ("constants-inline", (1, 5), NEVER),
+    ("old-generation", (0, 7), NEVER),
+];
+const NEVER: (u32, u32) = (u32::MAX, u32::MAX);
+
 impl Severity {
     /// Its name in reports.
     pub const fn name(self) -> &'static str {

@@ -1,198 +1,140 @@
 //! `pte check`: structure, then every rule; all findings, not the first.
 
-use core::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use serde::Serialize;
+use clap::{Args, ValueEnum};
+use pte::{File, Ptd};
+use rayon::prelude::*;
 
+use super::Common;
 use super::input::Input;
-use super::output::{Output, formatted};
-use super::problem::{DIM, ERROR, NOTE, Problem, Status, WARNING, printable};
+use super::output::{Content, Output, Progress, formatted};
+use super::problem::{Problem, Status};
 use super::text::name_of;
-use super::{Common, Format};
-use pte::check::{Report, Severity};
-use pte::file::Kind;
-use pte::{Error, File};
+use judged::Judged;
+use levels::Levels;
+
+mod judged;
+mod levels;
+mod sarif;
+mod show;
 
 /// Tell whether files can be trusted
 ///
-/// Proves the structure of each file, then reports what is legal and suspicious. Folders are
-/// searched for .pte and .ptd files.
+/// Proves the structure of each file, then judges it by every rule. Folders are searched for .pte
+/// and .ptd files.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pte check model.pte            one file
-  pte check models/              every .pte and .ptd of a folder
-  curl -s URL | pte check -      standard input
-  pte check --json models/ | jq '.files[] | select(.verdict == \"error\").path'
+  pte check model.pte                     one file
+  pte check models/                       every .pte and .ptd of a folder
+  pte check model.pte --with weights.ptd  a program and the data that it is used with
+  pte check --deny warnings models/       warnings are bad news too
+  pte check --format sarif models/ -o findings.sarif
+  pte explain planned-arena               what a finding means
 
 Exit status: 0 no Error, 1 an Error or a broken file, 2 usage, 3 not readable")]
 pub(super) struct Check {
     /// Files and folders, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    #[command(flatten)]
-    format: Format,
+    /// How to show the answer.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Shape,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Prove the structure, and judge nothing else.
     #[arg(long)]
     structure_only: bool,
-    /// A .ptd that the program is used with; checked too.
+    /// A .ptd that the programs are used with; it is checked too.
     #[arg(long, value_name = "PTD")]
     with: Vec<PathBuf>,
+    #[command(flatten)]
+    levels: Levels,
 }
 
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    files: Vec<Judged>,
-}
-
-/// What is known of a file once it was judged.
-#[derive(Serialize)]
-struct Judged {
-    path: String,
-    kind: Option<&'static str>,
-    verdict: &'static str,
-    findings: Vec<Finding>,
-    #[serde(skip)]
-    status: Status,
-    /// Findings that were counted and not kept.
-    omitted: u64,
-}
-
-#[derive(Serialize)]
-struct Finding {
-    rule: String,
-    severity: &'static str,
-    message: String,
-    offset: Option<u64>,
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<&'static str>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    Text,
+    Json,
+    Sarif,
 }
 
 impl Check {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        self.levels.known()?;
         let (mut files, mut judged) = (Vec::new(), Vec::new());
         for path in &self.paths {
             let before = (files.len(), judged.len());
             gather(path, &mut files, &mut judged);
             if before == (files.len(), judged.len()) {
                 let message = "there is no .pte or .ptd file in this folder".into();
-                judged.push(Judged::problem(
-                    name_of(path),
-                    &Problem::Absent { file: String::new(), message },
-                ));
+                let problem = Problem::Absent { file: String::new(), message };
+                judged.push(Judged::problem(name_of(path), &problem));
             }
         }
+        // Data that cannot be read is told as a file of its own.
+        let opened: Vec<_> =
+            self.with.iter().filter_map(|path| Input::open(path, &common.limits()).ok()).collect();
+        let data: Vec<_> = opened.iter().filter_map(as_data).collect();
+        let progress = Progress::new(!common.quiet, "files", files.len().try_into().unwrap_or(0));
+        judged.par_extend(files.par_iter().map(|path| {
+            let judged = self.judge(path, &data, common);
+            progress.add(1);
+            judged
+        }));
+        judged.extend(self.with.iter().map(|path| self.judge(path, &[], common)));
+        drop(progress);
         files.extend(self.with.iter().cloned());
-        judged.extend(files.iter().map(|path| self.judge(path, common)));
-        let status = judged.iter().map(|file| file.status).max().unwrap_or(Status::Good);
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &files)?;
-        if self.format.is_json() {
-            out.json(&Document { schema: "pte.check/1", files: judged })?;
-            out.finish()?;
-        } else {
-            let written = judged.iter().try_for_each(|file| write_text(file, &mut out));
-            formatted(out, written)?;
-        }
-        Ok(status)
+        self.show(&judged, &files, common)?;
+        Ok(judged.iter().map(|file| file.status).max().unwrap_or(Status::Good))
     }
 
-    fn judge(&self, path: &Path, common: &Common) -> Judged {
-        let path_name = name_of(path);
-        let done = Input::open(path, &common.limits()).and_then(|input| {
+    fn judge(&self, path: &Path, data: &[Ptd<'_>], common: &Common) -> Judged {
+        let judge = |input: &Input| {
             let file = input.opened.file().map_err(|error| input.refused(error))?;
-            let kind = match file {
-                File::Pte(_) => Kind::Pte,
-                File::Ptd(_) => Kind::Ptd,
-            };
-            let report = (!self.structure_only).then(|| file.check_with(&common.limits()));
-            Ok((kind, report.unwrap_or_default()))
-        });
-        match done {
-            Ok((kind, report)) => Judged::report(path_name, kind, &report),
-            Err(problem) => Judged::problem(path_name, &problem),
-        }
-    }
-}
-
-impl Judged {
-    fn report(path: String, kind: Kind, report: &Report) -> Self {
-        let findings: Vec<_> = report.findings().iter().map(Finding::of).collect();
-        let status = match report.worst() {
-            Some(Severity::Error) => Status::BadNews,
-            _ => Status::Good,
+            let mut judged = Judged::new(name_of(path), &file);
+            if !self.structure_only {
+                judged.add(input, &file.check_with(&common.limits()), &self.levels);
+                if let File::Pte(pte) = &file
+                    && !data.is_empty()
+                {
+                    judged.add(input, &pte.check_with_data(data, &common.limits()), &self.levels);
+                }
+            }
+            Ok(judged)
         };
-        let found: u64 = report.counts().map(|(_, count)| count).sum();
-        let kept = u64::try_from(findings.len()).unwrap_or(u64::MAX);
-        Self {
-            path,
-            kind: Some(match kind {
-                Kind::Pte => "pte",
-                Kind::Ptd => "ptd",
-            }),
-            verdict: verdict(status),
-            findings,
-            status,
-            omitted: found.saturating_sub(kept),
-        }
+        let done = Input::open(path, &common.limits()).and_then(|input| judge(&input));
+        done.unwrap_or_else(|problem| Judged::problem(name_of(path), &problem))
     }
 
-    fn problem(path: String, problem: &Problem) -> Self {
-        let finding = match problem {
-            Problem::Refused { error, .. } => Finding::refusal(error),
-            _ => Finding {
-                rule: "unreadable".into(),
-                severity: "error",
-                message: match problem {
-                    Problem::Absent { message, .. } => message.clone(),
-                    Problem::Io { error, .. } => error.to_string(),
-                    problem => problem.to_string(),
-                },
-                offset: None,
-                path: String::new(),
-                help: None,
-            },
-        };
-        let status = problem.status();
-        Self { path, kind: None, verdict: "error", findings: vec![finding], status, omitted: 0 }
-    }
-}
-
-impl Finding {
-    fn of(finding: &pte::check::Finding) -> Self {
-        Self {
-            rule: finding.rule.id.into(),
-            severity: match finding.rule.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Note => "note",
-            },
-            message: finding.message.clone(),
-            offset: Some(finding.offset),
-            path: finding.place().path().to_string(),
-            help: Some(finding.rule.why),
-        }
-    }
-
-    fn refusal(error: &Error) -> Self {
-        Self {
-            rule: error.code().into(),
-            severity: "error",
-            message: error.to_string(),
-            offset: Some(error.offset()),
-            path: error.place().path().to_string(),
-            help: Some(error.kind().help()),
+    fn show(&self, judged: &[Judged], files: &[PathBuf], common: &Common) -> Result<(), Problem> {
+        let shape = if self.json { Shape::Json } else { self.format };
+        let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
+        let mut out = Output::beside(common.output.as_deref(), content, files)?;
+        match shape {
+            Shape::Text => {
+                let written = show::write(judged, &mut out);
+                formatted(out, written)
+            }
+            Shape::Json => {
+                out.json(&judged::Document { schema: "pte.check/1", files: judged })?;
+                out.finish()
+            }
+            Shape::Sarif => {
+                out.json(&sarif::document(judged))?;
+                out.finish()
+            }
         }
     }
 }
 
-fn verdict(status: Status) -> &'static str {
-    match status {
-        Status::Good => "ok",
-        _ => "error",
+/// A companion as data, if it is a sound `.ptd`.
+fn as_data(input: &Input) -> Option<Ptd<'_>> {
+    match input.opened.file() {
+        Ok(File::Ptd(ptd)) => Some(ptd),
+        _ => None,
     }
 }
 
@@ -231,31 +173,6 @@ fn search(
         } else if model && path.is_file() {
             found.push(path);
         }
-    }
-    Ok(())
-}
-
-fn write_text(file: &Judged, out: &mut Output) -> core::fmt::Result {
-    let style = if file.verdict == "ok" { anstyle::AnsiColor::Green.on_default() } else { ERROR };
-    writeln!(out, "{style}{}{style:#}  {}", file.verdict, printable(&file.path))?;
-    for finding in &file.findings {
-        let style = match finding.severity {
-            "error" => ERROR,
-            "warning" => WARNING,
-            _ => NOTE,
-        };
-        let (severity, rule) = (finding.severity, &finding.rule);
-        writeln!(out, "  {style}{severity}[{rule}]{style:#}: {}", printable(&finding.message))?;
-        if let Some(offset) = finding.offset {
-            let comma = if finding.path.is_empty() { "" } else { ", " };
-            writeln!(out, "    at {offset:#x}{comma}{}", finding.path)?;
-        }
-        if let Some(help) = finding.help {
-            writeln!(out, "    {DIM}help:{DIM:#} {help}")?;
-        }
-    }
-    if file.omitted > 0 {
-        writeln!(out, "  {DIM}and {} more (--max-findings){DIM:#}", file.omitted)?;
     }
     Ok(())
 }

@@ -84,7 +84,15 @@ impl Facts {
                 ("ptd", ptd.file_len(), header, Parts::of_ptd(ptd), contents)
             }
         };
-        Self { path, kind, bytes, header, parts, contents, findings: report.counts().collect() }
+        Self {
+            path,
+            kind,
+            bytes,
+            header,
+            parts,
+            contents,
+            findings: report.counts().map(|(rule, count)| (rule.id, count)).collect(),
+        }
     }
 }
 

@@ -67,14 +67,14 @@ impl Input {
         mut each: impl FnMut(&[u8]) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         self.spend(&range)?;
-        let mut progress = Progress::new(self.progress, range.end.saturating_sub(range.start));
+        let progress = Progress::new(self.progress, "bytes", range.end.saturating_sub(range.start));
         let mut at = range.start;
         while at < range.end {
             let end = at.saturating_add(CHUNK).min(range.end);
             let chunk = self.opened.read(at..end);
             each(&chunk.map_err(|error| Problem::open(&self.name, error))?)?;
+            progress.add(end.saturating_sub(at));
             at = end;
-            progress.at(at.saturating_sub(range.start));
         }
         Ok(())
     }

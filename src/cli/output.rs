@@ -280,15 +280,16 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// For work on `total` bytes.
-    pub(super) fn new(wanted: bool, total: u64) -> Self {
+    /// For work on a `total` of bytes or of whatever `unit` says.
+    pub(super) fn new(wanted: bool, unit: &'static str, total: u64) -> Self {
         let bar = (wanted && io::stderr().is_terminal()).then(|| {
-            let style = indicatif::ProgressStyle::with_template(
-                "{wide_bar} {bytes} of {total_bytes}, {eta} left",
-            );
-            let bar = indicatif::ProgressBar::hidden().with_elapsed(Duration::ZERO);
+            let template = match unit {
+                "bytes" => "{wide_bar} {bytes} of {total_bytes}, {eta} left",
+                _ => "{wide_bar} {pos} of {len} {msg}, {eta} left",
+            };
+            let bar = indicatif::ProgressBar::hidden().with_message(unit);
             bar.set_length(total);
-            if let Ok(style) = style {
+            if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
             bar
@@ -296,13 +297,13 @@ impl Progress {
         Self { bar, begun: Instant::now() }
     }
 
-    /// So many bytes are done.
-    pub(super) fn at(&mut self, done: u64) {
+    /// So much more is done.
+    pub(super) fn add(&self, done: u64) {
         let Some(bar) = &self.bar else { return };
         if bar.is_hidden() && self.begun.elapsed() > Duration::from_secs(1) {
             bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }
-        bar.set_position(done);
+        bar.inc(done);
     }
 }
 

@@ -1,0 +1,141 @@
+//! What is known of a file once it was judged, under the names of its JSON.
+
+use pte::check::{Report, Severity};
+use pte::{Error, File};
+use serde::Serialize;
+
+use super::levels::Levels;
+use crate::cli::input::Input;
+use crate::cli::problem::{Problem, Status};
+
+#[derive(Serialize)]
+pub(super) struct Document<'d> {
+    pub(super) schema: &'static str,
+    pub(super) files: &'d [Judged],
+}
+
+/// A file and its findings.
+#[derive(Serialize)]
+pub(super) struct Judged {
+    pub(super) path: String,
+    pub(super) kind: Option<&'static str>,
+    pub(super) verdict: &'static str,
+    pub(super) findings: Vec<Finding>,
+    /// Findings that were counted and not kept.
+    pub(super) omitted: u64,
+    #[serde(skip)]
+    pub(super) status: Status,
+}
+
+#[derive(Serialize)]
+pub(super) struct Finding {
+    pub(super) rule: String,
+    pub(super) severity: &'static str,
+    pub(super) message: String,
+    pub(super) offset: Option<u64>,
+    pub(super) path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) help: Option<&'static str>,
+    /// The bytes there, and where they begin.
+    #[serde(skip)]
+    pub(super) window: Option<(u64, Vec<u8>)>,
+}
+
+impl Judged {
+    /// A file whose structure is proven, with no finding yet.
+    pub(super) fn new(path: String, file: &File<'_>) -> Self {
+        let kind = match file {
+            File::Pte(_) => "pte",
+            File::Ptd(_) => "ptd",
+        };
+        Self {
+            path,
+            kind: Some(kind),
+            verdict: "ok",
+            findings: Vec::new(),
+            omitted: 0,
+            status: Status::Good,
+        }
+    }
+
+    /// A file that could not be read, or was refused.
+    pub(super) fn problem(path: String, problem: &Problem) -> Self {
+        let finding = match problem {
+            Problem::Refused { error, .. } => Finding::refusal(error),
+            _ => Finding {
+                rule: "unreadable".into(),
+                severity: Severity::Error.name(),
+                message: match problem {
+                    Problem::Absent { message, .. } => message.clone(),
+                    Problem::Io { error, .. } => error.to_string(),
+                    problem => problem.to_string(),
+                },
+                offset: None,
+                path: String::new(),
+                help: None,
+                window: None,
+            },
+        };
+        Self {
+            path,
+            kind: None,
+            verdict: "error",
+            findings: vec![finding],
+            omitted: 0,
+            status: problem.status(),
+        }
+    }
+
+    /// Adds what a report found.
+    pub(super) fn add(&mut self, input: &Input, report: &Report, levels: &Levels) {
+        let found = report.findings().iter();
+        let before = self.findings.len();
+        self.findings.extend(found.filter_map(|finding| Finding::of(finding, input, levels)));
+        // Of those that were not kept, only the rule is known.
+        for (rule, count) in report.counts() {
+            let Some(severity) = levels.of(rule) else { continue };
+            let kept = self.findings.get(before..).unwrap_or_default();
+            let kept = kept.iter().filter(|finding| finding.rule == rule.id).count();
+            let kept = u64::try_from(kept).unwrap_or(u64::MAX);
+            self.omitted = self.omitted.saturating_add(count.saturating_sub(kept));
+            if severity == Severity::Error {
+                (self.verdict, self.status) = ("error", self.status.max(Status::BadNews));
+            }
+        }
+        self.findings.sort_by_key(|finding| match finding.severity {
+            "error" => 0,
+            "warning" => 1,
+            _ => 2,
+        });
+    }
+}
+
+impl Finding {
+    fn of(finding: &pte::check::Finding, input: &Input, levels: &Levels) -> Option<Self> {
+        let severity = levels.of(finding.rule)?;
+        let begin = finding.offset & !15;
+        let end = begin.saturating_add(16).min(input.opened.file_len());
+        let window = input.opened.read(begin.min(end)..end).ok().filter(|bytes| !bytes.is_empty());
+        Some(Self {
+            rule: finding.rule.id.into(),
+            severity: severity.name(),
+            message: finding.message.clone(),
+            offset: Some(finding.offset),
+            path: finding.place().path().to_string(),
+            help: Some(finding.rule.why),
+            window: window.map(|bytes| (begin, bytes)),
+        })
+    }
+
+    fn refusal(error: &Error) -> Self {
+        Self {
+            rule: error.code().into(),
+            severity: Severity::Error.name(),
+            message: error.to_string(),
+            offset: Some(error.offset()),
+            path: error.place().path().to_string(),
+            help: Some(error.kind().help()),
+            window: None,
+        }
+    }
+}

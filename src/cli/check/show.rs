@@ -1,0 +1,45 @@
+//! Judged files as text.
+
+use core::fmt::{self, Write};
+
+use super::judged::{Finding, Judged};
+use crate::cli::output::Output;
+use crate::cli::problem::{DIM, ERROR, NOTE, WARNING, printable};
+
+pub(super) fn write(files: &[Judged], out: &mut Output) -> fmt::Result {
+    for file in files {
+        let good = anstyle::AnsiColor::Green.on_default();
+        let style = if file.verdict == "ok" { good } else { ERROR };
+        writeln!(out, "{style}{}{style:#}  {}", file.verdict, printable(&file.path))?;
+        file.findings.iter().try_for_each(|finding| write_finding(finding, out))?;
+        if file.omitted > 0 {
+            writeln!(out, "  {DIM}and {} more (--max-findings){DIM:#}", file.omitted)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_finding(finding: &Finding, out: &mut Output) -> fmt::Result {
+    let style = match finding.severity {
+        "error" => ERROR,
+        "warning" => WARNING,
+        _ => NOTE,
+    };
+    let (severity, rule) = (finding.severity, &finding.rule);
+    writeln!(out, "  {style}{severity}[{rule}]{style:#}: {}", printable(&finding.message))?;
+    if let Some(offset) = finding.offset {
+        let comma = if finding.path.is_empty() { "" } else { ", " };
+        writeln!(out, "    at {offset:#x}{comma}{}", finding.path)?;
+    }
+    if let Some((begin, bytes)) = &finding.window {
+        write!(out, "    {DIM}{begin:08x} ")?;
+        for (nth, byte) in bytes.iter().enumerate() {
+            write!(out, "{}{byte:02x}", if nth == 8 { "  " } else { " " })?;
+        }
+        writeln!(out, "{DIM:#}")?;
+    }
+    match finding.help {
+        Some(help) => writeln!(out, "    {DIM}help:{DIM:#} {help}"),
+        None => Ok(()),
+    }
+}
