@@ -87,6 +87,10 @@ struct Pass<'p> {
     header: u64,
     /// The lowest byte from there on that anything refers to.
     lowest: u64,
+    /// Findings so far.
+    found: u64,
+    /// Vtables, each as one of a type, of which nothing is to be said.
+    clean: [Option<(u32, &'static TableDesc)>; 64],
 }
 
 impl<'p> Pass<'p> {
@@ -97,11 +101,21 @@ impl<'p> Pass<'p> {
         region: &'p [u8],
         header: u64,
     ) -> Self {
-        Self { out, path: alloc::vec![Step::Field(root)], begin, region, header, lowest: u64::MAX }
+        Self {
+            out,
+            path: alloc::vec![Step::Field(root)],
+            begin,
+            region,
+            header,
+            lowest: u64::MAX,
+            found: 0,
+            clean: [None; 64],
+        }
     }
 
     fn find(&mut self, rule: &'static Rule, pos: u32, message: impl FnOnce() -> String) {
         let offset = self.begin.saturating_add(pos.into());
+        self.found = self.found.saturating_add(1);
         let path = &self.path;
         self.out.find(rule, offset, || path.clone(), message);
     }
@@ -122,8 +136,7 @@ impl<'p> Pass<'p> {
     fn table(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         self.refer(raw.pos(), "table");
         self.refer(raw.vtable_pos(), "vtable");
-        self.unknown_fields(raw, desc);
-        self.extents(raw, desc);
+        self.shape(raw, desc);
         for field in desc.fields {
             self.path.push(Step::Field(field.name));
             self.field(raw, field);
@@ -195,6 +208,24 @@ impl<'p> Pass<'p> {
     fn bools(&mut self, bytes: impl Iterator<Item = u8>, pos: u32) {
         if let Some((nth, byte)) = (0..).zip(bytes).find(|(_, byte)| *byte > 1) {
             self.find(&BOOL_BYTE, pos.saturating_add(nth), || format!("a bool of {byte}"));
+        }
+    }
+
+    /// What a vtable says of the tables that share it; one of which nothing is to be said is not
+    /// looked at again soon.
+    fn shape(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
+        let slot = index(raw.vtable_pos() >> 1) % self.clean.len().max(1);
+        let known = self.clean.get(slot).copied().flatten();
+        if known.is_some_and(|(pos, of)| pos == raw.vtable_pos() && core::ptr::eq(of, desc)) {
+            return;
+        }
+        let before = self.found;
+        self.unknown_fields(raw, desc);
+        self.extents(raw, desc);
+        if self.found == before
+            && let Some(clean) = self.clean.get_mut(slot)
+        {
+            *clean = Some((raw.vtable_pos(), desc));
         }
     }
 
