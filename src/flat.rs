@@ -1,12 +1,15 @@
 //! FlatBuffers, and nothing of ExecuTorch: a schema as data, a verifier, and total accessors.
 //!
-//! A table is declared once, with [`schema!`]; everything else here reads that declaration.
+//! A table is declared once, with `schema!`; everything else here reads that declaration.
 
 pub mod desc;
 pub mod fbs;
 pub mod json;
+#[cfg(feature = "json")]
+pub mod load;
 mod schema;
 pub mod view;
 pub(crate) mod walk;
+pub mod write;
 
 pub(crate) use schema::schema;

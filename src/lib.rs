@@ -27,8 +27,9 @@
 //!
 //! # Features
 //!
-//! Without features the library needs `alloc` alone. `std` reads files by ranges; `cli`, on by
-//! default, is the command, so a library user takes `default-features = false`.
+//! Without features the library needs `alloc` alone. `std` reads files by ranges; `json` loads the
+//! JSON that a dump writes; `cli`, on by default, is the command, so a library user takes
+//! `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

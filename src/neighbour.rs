@@ -75,10 +75,12 @@ impl Neighbour {
             (b"MZ", Self::Executable),
             (b"version https://git-lfs", Self::GitLfs),
             (b"<!DOCTYPE", Self::Html),
+            (b"<!doctype", Self::Html),
             (b"<html", Self::Html),
             (b"CMJR", Self::Delegate("CoreML")),
             (b"vela_bin_stream\0", Self::Delegate("Ethos-U")),
             (b"\xcd\xab\x78\x56", Self::Delegate("QNN")),
+            (b"\xcd\xab\x34\x12", Self::Delegate("QNN")),
         ] {
             if starts(magic) {
                 return neighbour;

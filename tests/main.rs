@@ -16,11 +16,14 @@ mod support;
 #[cfg(feature = "cli")]
 mod cli;
 mod corpus;
+mod docs;
 mod element;
 mod header;
 mod hostile;
 mod layers;
 mod neighbour;
+#[cfg(feature = "json")]
+mod roundtrip;
 mod schema;
 mod source;
 mod views;

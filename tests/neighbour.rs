@@ -1,7 +1,7 @@
 //! Other kinds of files: each is known from its first bytes, and named.
 
-use std::collections::BTreeSet;
 use core::fmt::Write;
+use std::collections::BTreeSet;
 
 use pte::{ErrorKind, Neighbour, Ptd, Pte};
 

@@ -90,7 +90,7 @@ struct Pass<'p> {
     /// Findings so far.
     found: u64,
     /// Vtables, each as one of a type, of which nothing is to be said.
-    clean: [Option<(u32, &'static TableDesc)>; 64],
+    clean: [Option<(u32, &'static TableDesc)>; CLEAN],
 }
 
 impl<'p> Pass<'p> {
@@ -109,7 +109,7 @@ impl<'p> Pass<'p> {
             header,
             lowest: u64::MAX,
             found: 0,
-            clean: [None; 64],
+            clean: [None; CLEAN],
         }
     }
 
@@ -214,7 +214,7 @@ impl<'p> Pass<'p> {
     /// What a vtable says of the tables that share it; one of which nothing is to be said is not
     /// looked at again soon.
     fn shape(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
-        let slot = index(raw.vtable_pos() >> 1) % self.clean.len().max(1);
+        let slot = index(raw.vtable_pos() >> 1) & (CLEAN - 1);
         let known = self.clean.get(slot).copied().flatten();
         if known.is_some_and(|(pos, of)| pos == raw.vtable_pos() && core::ptr::eq(of, desc)) {
             return;
@@ -292,6 +292,9 @@ impl<'p> Pass<'p> {
         }
     }
 }
+
+/// Vtables remembered: a power of two.
+const CLEAN: usize = 64;
 
 /// Slots looked at beyond the known ones of a table.
 const SLOTS_LOOKED_AT: u16 = 64;

@@ -49,18 +49,19 @@ pub enum Runtime {
 impl Rule {
     /// Whether the runtime of that release (major and minor number) refuses or misreads a file for
     /// this rule alone, whatever its severity says of the current one.
-    pub fn is_refused_by(&self, release: (u32, u32)) -> bool {
+    pub fn is_refused_by(&self, release: Release) -> bool {
         REFUSED.iter().any(|&(id, from, to)| id == self.id && from <= release && release < to)
     }
 }
 
 /// Notes that are Errors for some releases: from the first, to before the second (format.md §1.3,
 /// §4.3).
-const REFUSED: &[(&str, (u32, u32), (u32, u32))] = &[
-    ("constants-inline", (1, 5), NEVER),
-    ("old-generation", (0, 7), NEVER),
-];
-const NEVER: (u32, u32) = (u32::MAX, u32::MAX);
+const REFUSED: &[(&str, Release, Release)] =
+    &[("constants-inline", (1, 5), NEVER), ("old-generation", (0, 7), NEVER)];
+const NEVER: Release = (u32::MAX, u32::MAX);
+
+/// A release's major and minor number.
+type Release = (u32, u32);
 
 impl Severity {
     /// Its name in reports.

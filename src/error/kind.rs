@@ -264,7 +264,7 @@ kinds! {
         /// size.
         size: u64
     } = "segment-without-base"
-        "a segment of {size} bytes in a file whose header says that it has none"
+        "a segment of {size} bytes in a file without a header that places any"
         help "The runtime cannot load this segment: the extended header is missing or damaged.";
     /// The segment data ends past the file.
     SegmentsTruncated {

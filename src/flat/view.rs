@@ -1,6 +1,6 @@
 //! Reads over proven bytes: total, infallible, nothing copied.
 //!
-//! A view exists only after [`walk`](super::walk) has proven what it covers. Its accessors still
+//! A view exists only after `walk` has proven what it covers. Its accessors still
 //! go through checked reads: the failure branches cannot be reached, a debug build says so if one
 //! is, and a release build reads a default instead of doing harm.
 

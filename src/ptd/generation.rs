@@ -75,7 +75,10 @@ pub(super) fn tell<'a>(
     if root.segments().is_none() || root.tensors().is_none() {
         return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
     }
-    if let Ok(current) = walk::read::<view::FlatTensor<'a>>(region, limits)
+    let has_contents = root.tensors().is_some_and(|tensors| !tensors.is_empty())
+        || root.named_data().is_some_and(|named| !named.is_empty());
+    if has_contents
+        && let Ok(current) = walk::read::<view::FlatTensor<'a>>(region, limits)
         && current.named_data().is_some_and(|named| !named.is_empty())
         && current.segments().is_some_and(|segments| !segments.is_empty())
     {

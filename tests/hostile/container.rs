@@ -66,16 +66,22 @@ fn formats() -> Vec<Case> {
 fn lengths() -> Vec<Case> {
     let short = "file-too-short";
     vec![
-        case(short, "A program cut inside its identifier", &pte().cut("start+7"), "start"),
-        case(short, "A program cut inside its header", &pte().cut("header+23"), "header"),
+        case(short, "A program cut inside its identifier", &pte().cut("start+7"), "start+7"),
+        case(short, "A program cut inside its header", &pte().cut("header+23"), "header+23"),
         case(
             short,
             "A program cut inside the last field of its header",
             &pte().cut("header+31"),
-            "header",
+            "header+31",
         ),
         case(short, "A data file cut before its header", &ptd().cut("header"), "header"),
-        case(short, "A data file cut inside its header", &ptd().cut("header+39"), "header"),
+        case(
+            short,
+            "A data file cut inside its header's length",
+            &ptd().cut("header+6"),
+            "header+6",
+        ),
+        case(short, "A data file cut inside its header", &ptd().cut("header+39"), "header+39"),
     ]
 }
 
@@ -172,7 +178,7 @@ fn flat_tensor_header() -> Vec<Case> {
             &field(offset, 44),
             offset,
         ),
-        case("flatbuffer-range", "A FlatBuffer without room for a root", &field(size, 7), offset),
+        case("flatbuffer-range", "A FlatBuffer without room for a root", &field(size, 7), size),
         case(
             "flatbuffer-truncated",
             "A FlatBuffers part one byte longer than the file",
@@ -210,6 +216,12 @@ fn segments() -> Vec<Case> {
             out,
             "A segment whose offset and size add up to 2^64, which is 0",
             &offset(pte(), u64::MAX - 7),
+            "segment*",
+        ),
+        case(
+            out,
+            "A segment whose size and place in the file add up to 2^64, which is 0",
+            &size(pte(), pte().at("segments begin").wrapping_neg()),
             "segment*",
         ),
         case(

@@ -147,7 +147,8 @@ fn no_vtable_is_trusted() {
             let past = u16::try_from(file.asm.at("end") - file.asm.at(&vtable) + 1).unwrap() & !1;
             refused(&word(&vtable, past + 2), "vtable-out-of-bounds", &vtable, path);
             for size in [0, 3] {
-                refused(&word(&format!("{vtable}+2"), size), "object-size", &vtable, path);
+                let place = format!("{vtable}+2");
+                refused(&word(&place, size), "object-size", &place, path);
             }
             let before = u32::try_from(file.asm.at(&table) + 1).unwrap();
             for back in [before, i32::MAX as u32] {

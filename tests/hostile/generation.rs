@@ -40,13 +40,19 @@ pub(super) fn cases() -> Vec<Case> {
             "flat-tensor-version",
             "A data file of version 1",
             &ptd().patch("version", version),
-            root,
+            "version",
+        ),
+        case(
+            "flat-tensor-version",
+            "A data file of version 1 whose other fields mean something else",
+            &ptd().patch("version", version).patch("segments", u32::MAX.to_le_bytes()),
+            "version",
         ),
         case(
             "flat-tensor-version",
             "An old data file of version 1",
             &two(1).patch("version", version),
-            root,
+            "version",
         ),
         case(
             "flat-tensor-polyglot",

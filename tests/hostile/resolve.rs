@@ -20,36 +20,31 @@ fn constants() -> Vec<Case> {
     let offset = |offset: u64| pte().patch("offsets[1]", offset.to_le_bytes());
     let asked = |index: u32| pte().patch("data_buffer_idx", index.to_le_bytes());
     vec![
-        storage(index, "A constant behind the last", asked(2), "constant_segment*"),
+        storage(index, "A constant behind the last", asked(2), "tensor*"),
         storage(
             index,
             "Constant 999 of a program that has none",
             asked(999).patch("program^+14", [0; 2]),
-            "program*",
+            "tensor*",
         ),
         storage(
             index,
             "A constant behind the last inside the program",
             inline_constant().patch("data_buffer_idx", 2u32.to_le_bytes()),
-            "program*",
+            "tensor*",
         ),
         storage(
             out,
             "A constant 2^64 - 64 bytes into its segment",
             offset(u64::MAX - 63),
-            "constant_segment*",
+            "tensor*",
         ),
-        storage(
-            out,
-            "A constant that ends one byte past its segment",
-            offset(1),
-            "constant_segment*",
-        ),
+        storage(out, "A constant that ends one byte past its segment", offset(1), "tensor*"),
         storage(
             out,
             "A constant inside the program, shorter than its tensor",
             inline_constant().patch("sizes*+4", 3u32.to_le_bytes()),
-            "buffer*",
+            "tensor*",
         ),
     ]
 }
@@ -92,14 +87,14 @@ fn mutable() -> Vec<Case> {
         let field = format!("{TENSOR}.data_buffer_idx");
         every_program().asm.patch(&field, index.to_le_bytes())
     };
-    let pieces = "program.mutable_data_segments[0]*";
+    let tensor = format!("{TENSOR}*");
     vec![
-        storage("constant-index", "Initial data behind the last", asked(2), pieces),
+        storage("constant-index", "Initial data behind the last", asked(2), &tensor),
         storage(
             "constant-index",
             "Initial data of a program that has none",
             asked(1).patch("program^+16", [0; 2]),
-            "program*",
+            &tensor,
         ),
         storage(
             "data-out-of-bounds",
@@ -108,7 +103,7 @@ fn mutable() -> Vec<Case> {
                 "program.mutable_data_segments[0].offsets*+12",
                 (u64::MAX - 63).to_le_bytes(),
             ),
-            pieces,
+            &tensor,
         ),
     ]
 }
@@ -189,7 +184,7 @@ fn segments() -> Vec<Case> {
             code,
             "Constants in a segment behind the last",
             pte().patch("constant_segment.segment_index", 1u32.to_le_bytes()),
-            "constant_segment*",
+            "tensor*",
         ),
         entry(
             code,

@@ -85,7 +85,7 @@ fn vtables() -> Vec<Case> {
         case(len, "A vtable with half an entry", &vtable("", 7), "plan^"),
         case(len, "A table that is its own vtable", &first(0), "plan*"),
         case("vtable-misaligned", "A vtable at an odd byte", &back("plan*-1"), "plan*-1"),
-        case("object-size", "A table smaller than its own first word", &vtable("+2", 3), "plan^"),
+        case("object-size", "A table smaller than its own first word", &vtable("+2", 3), "plan^+2"),
         case(
             "table-misaligned",
             "A table between two words",
@@ -103,7 +103,7 @@ fn fields() -> Vec<Case> {
         case("field-offset", "A field on its table's first byte", &entry("plan^+4", 1), "plan^+4"),
         case(
             "field-offset",
-            "A field on its table's last byte but one before fields",
+            "A field on the last byte of its table's first word",
             &entry("segment^+6", 3),
             "segment^+6",
         ),
@@ -226,10 +226,10 @@ fn strings() -> Vec<Case> {
             &last_string(),
             "end",
         ),
-        case(no_text, "A byte that is never UTF-8", &text(b"forw\xffrd"), "name*"),
-        case(no_text, "A character that is cut off", &text(b"forwar\xc3"), "name*"),
-        case(no_text, "A slash in two bytes instead of one", &text(b"\xc0\xafrward"), "name*"),
-        case(no_text, "Half of a UTF-16 pair", &text(b"\xed\xa0\x80ward"), "name*"),
+        case(no_text, "A byte that is never UTF-8", &text(b"forw\xffrd"), "name*+8"),
+        case(no_text, "A character that is cut off", &text(b"forwar\xc3"), "name*+10"),
+        case(no_text, "A slash in two bytes instead of one", &text(b"\xc0\xafrward"), "name*+4"),
+        case(no_text, "Half of a UTF-16 pair", &text(b"\xed\xa0\x80ward"), "name*+4"),
     ]
 }
 

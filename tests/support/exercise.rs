@@ -32,7 +32,7 @@ fn read_slice(bytes: &[u8]) -> Result<(), Error> {
 fn read_ranges(bytes: &[u8]) -> Result<(), Error> {
     let opened = Opened::open(bytes, &Limits::UNTRUSTED).map_err(|error| match error {
         pte::OpenError::Refused(error) => error,
-        pte::OpenError::Source(error) => panic!("a slice is read within its length: {error}"),
+        other => panic!("a slice is read within its length: {other}"),
     })?;
     match opened.file()? {
         File::Pte(pte) => ask_pte(&pte, None),

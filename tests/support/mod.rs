@@ -1,6 +1,8 @@
 //! What the tests share.
 
 pub(crate) mod asm;
+#[cfg(feature = "json")]
+pub(crate) mod build;
 pub(crate) mod exercise;
 pub(crate) mod files;
 pub(crate) mod json;

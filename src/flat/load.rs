@@ -1,0 +1,309 @@
+//! JSON as a tree of tables, by its declaration: the inverse of [`json`](super::json).
+//!
+//! It takes what a dump writes, with a few liberties: fields may come in any order and may be left
+//! out, the values of enums and the tags of unions may be numbers, and doubles may be whole.
+
+use core::fmt;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::error::{Place, Step};
+use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
+use crate::flat::write::{Object, Value};
+
+mod leaf;
+
+use leaf::{Key, KeyOf, NumberOf, ScalarsOf, TagOf};
+
+/// Gives the bytes of a blob that a dump wrote as `{"file": NAME}`; `None` if there is none.
+pub type Files<'f> = dyn FnMut(&str) -> Option<Vec<u8>> + 'f;
+
+/// Why a text is not the JSON of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    message: String,
+    line: usize,
+    column: usize,
+    /// Innermost step first.
+    path: Vec<Step>,
+}
+
+/// Reads the JSON of a table of `desc`. Blobs must be numbers, or the names of `files`.
+///
+/// # Errors
+///
+/// The first place that is no JSON, or not what the schema has there.
+pub fn read(
+    text: &str,
+    desc: &'static TableDesc,
+    files: &mut Files<'_>,
+) -> Result<Object, LoadError> {
+    let mut loader = Loader { files, path: Vec::new() };
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = Any(TableOf { loader: &mut loader, desc }).deserialize(&mut json);
+    let read = read.and_then(|object| json.end().map(|()| object));
+    read.map_err(|error| LoadError::new(&error, loader.path))
+}
+
+impl LoadError {
+    fn new(error: &serde_json::Error, path: Vec<Step>) -> Self {
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let place = format!(" at line {line} column {column}");
+        let message = shortened(text.strip_suffix(&place).unwrap_or(&text));
+        Self { message, line, column, path }
+    }
+
+    /// What is there, and what was expected.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The line of the text, counted from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The byte of the line, counted from 1; 0 for the end of the line before.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// The way from the root to the wrong place, for showing; nothing for the root itself.
+    pub fn place(&self) -> Place<'_> {
+        Place::new(None, &self.path)
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { message, line, column, path } = self;
+        if !path.is_empty() {
+            write!(f, "{}: ", self.place())?;
+        }
+        write!(f, "{message} (line {line}, column {column})")
+    }
+}
+
+impl core::error::Error for LoadError {}
+
+struct Loader<'l, 'f> {
+    files: &'l mut Files<'f>,
+    /// Where the error is: pushed while it unwinds.
+    path: Vec<Step>,
+}
+
+impl Loader<'_, '_> {
+    fn within<T, E>(&mut self, step: Step, result: Result<T, E>) -> Result<T, E> {
+        if result.is_err() {
+            self.path.push(step);
+        }
+        result
+    }
+
+    /// The value of `field`, which is no union.
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        field: &'static FieldDesc,
+        map: &mut A,
+    ) -> Result<Value, A::Error> {
+        let loader = &mut *self;
+        let value = match field.kind {
+            Kind::Scalar(scalar) => {
+                let (prim, names) = (scalar.prim, scalar.names);
+                map.next_value_seed(Any(NumberOf { prim, names })).map(Value::Number)
+            }
+            Kind::Str | Kind::Union(_) => map.next_value().map(Value::Str),
+            Kind::Table(desc) => {
+                map.next_value_seed(Any(TableOf { loader, desc })).map(Value::Table)
+            }
+            Kind::Scalars { prim, .. } => {
+                map.next_value_seed(Any(ScalarsOf { loader, prim })).map(Value::Scalars)
+            }
+            Kind::Tables(desc) => {
+                map.next_value_seed(Any(TablesOf { loader, desc })).map(Value::Tables)
+            }
+        };
+        self.within(Step::Field(field.name), value)
+    }
+}
+
+/// Whatever is there goes to the visitor.
+struct Any<V>(V);
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Any<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<V::Value, D::Error> {
+        json.deserialize_any(self.0)
+    }
+}
+
+struct TableOf<'s, 'l, 'f> {
+    loader: &'s mut Loader<'l, 'f>,
+    desc: &'static TableDesc,
+}
+
+impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
+    type Value = Object;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with the fields of {}", self.desc.name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+        let Self { loader, desc } = self;
+        let mut object = Object::new(desc);
+        let mut union: Option<Halves> = None;
+        while let Some(key) = map.next_key_seed(KeyOf(desc))? {
+            let (field, twice) = match key {
+                Key::Field(field) => {
+                    let value = loader.field(field, &mut map)?;
+                    let twice = object.field(field.name).is_some();
+                    object.set(field.name, value).map_err(A::Error::custom)?;
+                    (field, twice)
+                }
+                Key::Tag(field, desc) => {
+                    let tag = map.next_value_seed(Any(TagOf(desc)));
+                    let tag = loader.within(Step::Field(field.name), tag)?;
+                    let halves = union.get_or_insert(Halves::of(field, desc));
+                    (field, halves.tag.replace(tag).is_some())
+                }
+                Key::Union(field, desc) => {
+                    let halves = union.get_or_insert(Halves::of(field, desc));
+                    let member = match halves.tag {
+                        Some(tag) => {
+                            let loader = &mut *loader;
+                            map.next_value_seed(MemberOf { loader, desc, tag }).map(Member::Read)
+                        }
+                        None => map.next_value().map(Member::Kept),
+                    };
+                    let member = loader.within(Step::Field(field.name), member)?;
+                    (field, halves.member.replace(member).is_some())
+                }
+            };
+            if twice {
+                let error = A::Error::custom("the field is given twice");
+                return loader.within(Step::Field(field.name), Err(error));
+            }
+        }
+        if let Some(halves) = union {
+            let name = halves.field.name;
+            let value = halves.join(loader).map_err(A::Error::custom);
+            if let Some(value) = loader.within(Step::Field(name), value)? {
+                object.set(name, value).map_err(A::Error::custom)?;
+            }
+        }
+        Ok(object)
+    }
+}
+
+/// What was read of a union so far.
+struct Halves {
+    field: &'static FieldDesc,
+    desc: &'static UnionDesc,
+    tag: Option<u8>,
+    member: Option<Member>,
+}
+
+enum Member {
+    Read(Object),
+    /// It stands in front of the tag that says what it is.
+    Kept(serde_json::Value),
+}
+
+impl Halves {
+    fn of(field: &'static FieldDesc, desc: &'static UnionDesc) -> Self {
+        Self { field, desc, tag: None, member: None }
+    }
+
+    /// The value; `None` where there is none.
+    fn join(self, loader: &mut Loader<'_, '_>) -> serde_json::Result<Option<Value>> {
+        let Self { field, desc, tag, member } = self;
+        let Some(tag) = tag else {
+            let error = format!("{}_type is missing, which says what this is", field.name);
+            return Err(serde_json::Error::custom(error));
+        };
+        let object = match member {
+            None if tag == 0 => return Ok(None),
+            None => None,
+            Some(Member::Read(object)) => Some(object),
+            Some(Member::Kept(json)) => Some(MemberOf { loader, desc, tag }.deserialize(json)?),
+        };
+        Ok(Some(Value::Union(tag, object)))
+    }
+}
+
+struct MemberOf<'s, 'l, 'f> {
+    loader: &'s mut Loader<'l, 'f>,
+    desc: &'static UnionDesc,
+    tag: u8,
+}
+
+impl<'de> DeserializeSeed<'de> for MemberOf<'_, '_, '_> {
+    type Value = Object;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Object, D::Error> {
+        let Self { loader, desc, tag } = self;
+        if tag == 0 {
+            return Err(Error::custom("a union of NONE has no value"));
+        }
+        if let Some(member) = desc.member(tag) {
+            let read = Any(TableOf { loader, desc: member }).deserialize(json);
+            return loader.within(Step::Variant(member.name), read);
+        }
+        Any(TableOf { loader, desc: &UNKNOWN }).deserialize(json)?;
+        // Without fields, a table of one type is as good as one of another.
+        let stand_in = desc.members.first().map(|member| Object::new(member));
+        stand_in.ok_or_else(|| Error::custom("a union without members has no value"))
+    }
+}
+
+struct TablesOf<'s, 'l, 'f> {
+    loader: &'s mut Loader<'l, 'f>,
+    desc: &'static TableDesc,
+}
+
+impl<'de> Visitor<'de> for TablesOf<'_, '_, '_> {
+    type Value = Vec<Object>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an array of {}", self.desc.name)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<Object>, A::Error> {
+        let Self { loader, desc } = self;
+        let mut objects = Vec::new();
+        for nth in 0.. {
+            let object = seq.next_element_seed(Any(TableOf { loader: &mut *loader, desc }));
+            match loader.within(Step::Index(nth), object)? {
+                Some(object) => objects.push(object),
+                None => break,
+            }
+        }
+        Ok(objects)
+    }
+}
+
+/// The text without its middle, where somebody's string in it is long.
+fn shortened(text: &str) -> String {
+    let cut = |nth| text.char_indices().nth(nth).map(|(at, _)| at);
+    let tail = text.char_indices().rev().nth(SHOWN_TAIL).map(|(at, _)| at);
+    match (cut(SHOWN_HEAD), tail) {
+        (Some(head), Some(tail)) if head < tail => {
+            let (head, tail) = (text.get(..head), text.get(tail..));
+            format!("{} … {}", head.unwrap_or_default(), tail.unwrap_or_default())
+        }
+        _ => text.into(),
+    }
+}
+
+/// A member of a union that the schema does not know, and so without fields.
+static UNKNOWN: TableDesc = TableDesc::new("an unknown member", &[], 1);
+
+/// Characters of a long message that are shown.
+const SHOWN_HEAD: usize = 120;
+const SHOWN_TAIL: usize = 200;

@@ -1,0 +1,208 @@
+//! What has no tables below it: numbers, vectors of them, blobs, tags and keys.
+
+use core::fmt;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+
+use super::{Any, Loader};
+use crate::error::Step;
+use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
+use crate::flat::write::{range, stored};
+
+pub(super) struct ScalarsOf<'s, 'l, 'f> {
+    pub(super) loader: &'s mut Loader<'l, 'f>,
+    pub(super) prim: Prim,
+}
+
+impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.prim {
+            Prim::U8 => f.write_str("an array of ubyte or {\"file\": NAME}"),
+            prim => write!(f, "an array of {}", prim.name()),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<u8>, A::Error> {
+        let Self { loader, prim } = self;
+        let mut bytes = Vec::new();
+        for nth in 0.. {
+            let number = seq.next_element_seed(Any(NumberOf { prim, names: None }));
+            let Some(number) = loader.within(Step::Index(nth), number)? else { break };
+            let stored = stored(number, prim).unwrap_or_default();
+            bytes.extend_from_slice(stored.get(..prim.size().into()).unwrap_or_default());
+        }
+        Ok(bytes)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<u8>, A::Error> {
+        if self.prim != Prim::U8 {
+            return Err(Error::invalid_type(Unexpected::Map, &self));
+        }
+        match map.next_key::<String>()?.as_deref() {
+            Some("file") => {}
+            Some("sha256" | "len") => {
+                return Err(Error::custom(
+                    "only a hash of the blob is here: dump blobs inline or to files",
+                ));
+            }
+            _ => return Err(Error::invalid_type(Unexpected::Map, &self)),
+        }
+        let name: String = map.next_value()?;
+        let bytes = (self.loader.files)(&name);
+        match map.next_key::<String>()? {
+            Some(key) => Err(Error::custom(format!("{key:?} beside \"file\""))),
+            None => bytes.ok_or_else(|| Error::custom(format!("there is no file {name:?}"))),
+        }
+    }
+}
+
+pub(super) struct NumberOf {
+    pub(super) prim: Prim,
+    pub(super) names: Option<&'static EnumDesc>,
+}
+
+impl NumberOf {
+    fn int<E: Error>(self, value: i128, found: Unexpected<'_>) -> Result<Number, E> {
+        match range(self.prim) {
+            Some(range) if range.contains(&value) => Ok(Number::Int(value)),
+            Some(_) => Err(E::invalid_value(found, &self)),
+            None => Err(E::invalid_type(found, &self)),
+        }
+    }
+}
+
+impl Visitor<'_> for NumberOf {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(names) = self.names {
+            return write!(f, "a name of {} or a {}", names.name, names.prim.name());
+        }
+        match (self.prim, range(self.prim)) {
+            (_, Some(range)) => write!(f, "a number from {} to {}", range.start(), range.end()),
+            (Prim::Bool, _) => f.write_str("true or false"),
+            _ => f.write_str("a number, \"inf\", \"-inf\" or \"nan\""),
+        }
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Number, E> {
+        match self.prim {
+            Prim::Bool => Ok(Number::Bool(value)),
+            _ => Err(E::invalid_type(Unexpected::Bool(value), &self)),
+        }
+    }
+
+    #[expect(clippy::as_conversions, reason = "the nearest double, as for any decimal")]
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
+        match self.prim {
+            Prim::F64 => Ok(Number::Float(value as f64)),
+            _ => self.int(value.into(), Unexpected::Signed(value)),
+        }
+    }
+
+    #[expect(clippy::as_conversions, reason = "the nearest double, as for any decimal")]
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+        match self.prim {
+            Prim::F64 => Ok(Number::Float(value as f64)),
+            _ => self.int(value.into(), Unexpected::Unsigned(value)),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
+        match self.prim {
+            Prim::F64 => Ok(Number::Float(value)),
+            _ => Err(E::invalid_type(Unexpected::Float(value), &self)),
+        }
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Number, E> {
+        let number = match (self.prim, self.names) {
+            (Prim::F64, _) => match name {
+                "inf" => Some(Number::Float(f64::INFINITY)),
+                "-inf" => Some(Number::Float(f64::NEG_INFINITY)),
+                "nan" => Some(Number::Float(f64::NAN)),
+                _ => None,
+            },
+            (_, Some(names)) => {
+                let value = names.values.iter().find(|value| value.name == name);
+                value.map(|value| Number::Int(value.number.into()))
+            }
+            (_, None) => return Err(E::invalid_type(Unexpected::Str(name), &self)),
+        };
+        number.ok_or_else(|| E::invalid_value(Unexpected::Str(name), &self))
+    }
+}
+
+pub(super) struct TagOf(pub(super) &'static UnionDesc);
+
+impl Visitor<'_> for TagOf {
+    type Value = u8;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a member of {}, NONE, or a number from 0 to 255", self.0.name)
+    }
+
+    fn visit_u64<E: Error>(self, tag: u64) -> Result<u8, E> {
+        u8::try_from(tag).map_err(|_| E::invalid_value(Unexpected::Unsigned(tag), &self))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<u8, E> {
+        if name == "NONE" {
+            return Ok(0);
+        }
+        let tag = (1..).zip(self.0.members).find(|(_, member)| member.name == name);
+        let tag = tag.map(|(tag, _): (u8, _)| tag);
+        tag.ok_or_else(|| E::invalid_value(Unexpected::Str(name), &self))
+    }
+}
+
+/// What a key of a table's object names.
+pub(super) enum Key {
+    Field(&'static FieldDesc),
+    Union(&'static FieldDesc, &'static UnionDesc),
+    Tag(&'static FieldDesc, &'static UnionDesc),
+}
+
+pub(super) struct KeyOf(pub(super) &'static TableDesc);
+
+impl<'de> DeserializeSeed<'de> for KeyOf {
+    type Value = Key;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Key, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for KeyOf {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a field of {}", self.0.name)
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Key, E> {
+        let Self(desc) = self;
+        if let Some(field) = desc.field(name) {
+            return Ok(match field.kind {
+                Kind::Union(desc) => Key::Union(field, desc),
+                _ => Key::Field(field),
+            });
+        }
+        if let Some(field) = name.strip_suffix("_type").and_then(|name| desc.field(name))
+            && let Kind::Union(desc) = field.kind
+        {
+            return Ok(Key::Tag(field, desc));
+        }
+        let table = desc.name;
+        if desc.fields.is_empty() {
+            return Err(E::custom(format!("{table} has no field {name:?}: it has none at all")));
+        }
+        let names: Vec<_> = desc.fields.iter().map(|field| field.name).collect();
+        Err(E::custom(format!("{table} has no field {name:?}, but {}", names.join(", "))))
+    }
+}

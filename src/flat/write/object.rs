@@ -1,0 +1,184 @@
+//! The tree that is written, and what holds it to its declaration.
+
+use core::fmt;
+use core::ops::RangeInclusive;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::flat::desc::{FieldDesc, Kind, Number, Prim, TableDesc};
+
+/// A table and everything below it, owned: the fields that are there, each of its declared kind.
+///
+/// No schema refers to itself, so a tree is as shallow as its schema.
+#[derive(Clone, Debug)]
+pub struct Object {
+    desc: &'static TableDesc,
+    /// By ascending slot.
+    fields: Vec<(&'static FieldDesc, Value)>,
+}
+
+/// What a field of an [`Object`] holds.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A number or the number of an enum's value.
+    Number(Number),
+    /// A string.
+    Str(String),
+    /// A table.
+    Table(Object),
+    /// The elements of a vector of numbers as they stand in a file: little-endian.
+    Scalars(Vec<u8>),
+    /// A vector of tables.
+    Tables(Vec<Object>),
+    /// A union's tag and its table. A member that the schema does not know may be stood in for by
+    /// any other one; either half may be missing (0 for the tag), which readers refuse.
+    Union(u8, Option<Object>),
+}
+
+/// Why an [`Object`] does not take a value.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SetError {
+    /// The table has no field of that name.
+    UnknownField {
+        /// The table.
+        table: &'static TableDesc,
+        /// The name that was asked for.
+        name: String,
+    },
+    /// The field holds something else.
+    WrongValue {
+        /// The table.
+        table: &'static TableDesc,
+        /// The field.
+        field: &'static FieldDesc,
+    },
+}
+
+impl Object {
+    /// A table without fields.
+    pub fn new(desc: &'static TableDesc) -> Self {
+        Self { desc, fields: Vec::new() }
+    }
+
+    /// Its declaration.
+    pub fn desc(&self) -> &'static TableDesc {
+        self.desc
+    }
+
+    /// The fields that are there, by ascending slot.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'static FieldDesc, &Value)> {
+        self.fields.iter().map(|(field, value)| (*field, value))
+    }
+
+    /// What the field of that name holds; `None` if it is absent or unknown.
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        self.fields().find(|(field, _)| field.name == name).map(|(_, value)| value)
+    }
+
+    /// Gives the field of that name a value, whether it had one or not.
+    ///
+    /// # Errors
+    ///
+    /// Where the table has no such field, or the field holds something else.
+    pub fn set(&mut self, name: &str, value: Value) -> Result<(), SetError> {
+        let table = self.desc;
+        let Some(field) = table.field(name) else {
+            return Err(SetError::UnknownField { table, name: name.into() });
+        };
+        if !fits(&value, field.kind) {
+            return Err(SetError::WrongValue { table, field });
+        }
+        match self.fields.binary_search_by_key(&field.slot, |(field, _)| field.slot) {
+            Ok(at) => {
+                if let Some((_, held)) = self.fields.get_mut(at) {
+                    *held = value;
+                }
+            }
+            Err(at) => self.fields.insert(at, (field, value)),
+        }
+        Ok(())
+    }
+
+    /// Takes the value of the field of that name out; the field is then absent.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.fields.iter().position(|(field, _)| field.name == name)?;
+        Some(self.fields.remove(at).1)
+    }
+}
+
+impl fmt::Display for SetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownField { table, name } => write!(f, "{} has no field {name:?}", table.name),
+            Self::WrongValue { table, field } => {
+                write!(f, "{}.{} takes ", table.name, field.name)?;
+                match field.kind {
+                    Kind::Scalar(scalar) => match range(scalar.prim) {
+                        Some(range) => {
+                            write!(f, "a number from {} to {}", range.start(), range.end())
+                        }
+                        None => write!(f, "a {}", scalar.prim.name()),
+                    },
+                    Kind::Str => f.write_str("a string"),
+                    Kind::Table(desc) => write!(f, "a table {}", desc.name),
+                    Kind::Scalars { prim, .. } => {
+                        write!(f, "bytes, {} for each {}", prim.size(), prim.name())
+                    }
+                    Kind::Tables(desc) => write!(f, "tables {}", desc.name),
+                    Kind::Union(desc) => write!(f, "a member of {} with its tag", desc.name),
+                }
+            }
+        }
+    }
+}
+
+impl core::error::Error for SetError {}
+
+/// What a number of that type can be; `None` for those that are no whole numbers.
+pub(crate) fn range(prim: Prim) -> Option<RangeInclusive<i128>> {
+    Some(match prim {
+        Prim::Bool | Prim::F64 => return None,
+        Prim::I8 => i8::MIN.into()..=i8::MAX.into(),
+        Prim::U8 => u8::MIN.into()..=u8::MAX.into(),
+        Prim::I32 => i32::MIN.into()..=i32::MAX.into(),
+        Prim::U32 => u32::MIN.into()..=u32::MAX.into(),
+        Prim::I64 => i64::MIN.into()..=i64::MAX.into(),
+        Prim::U64 => u64::MIN.into()..=u64::MAX.into(),
+    })
+}
+
+/// The bytes of a number, of which `prim` stores the first; `None` if it does not fit.
+pub(crate) fn stored(number: Number, prim: Prim) -> Option<[u8; 8]> {
+    match (number, prim) {
+        (Number::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
+        (Number::Float(value), Prim::F64) => Some(value.to_le_bytes()),
+        // Two's complement: the lower bytes of a wider number are those of a narrower one.
+        (Number::Int(value), _) if range(prim)?.contains(&value) => {
+            value.to_le_bytes().first_chunk().copied()
+        }
+        _ => None,
+    }
+}
+
+/// Whether a field of `kind` can hold `value`: what the layout relies on.
+fn fits(value: &Value, kind: Kind) -> bool {
+    let is = |object: &Object, desc: &TableDesc| core::ptr::eq(object.desc, desc);
+    match (value, kind) {
+        (Value::Number(number), Kind::Scalar(scalar)) => stored(*number, scalar.prim).is_some(),
+        (Value::Str(_), Kind::Str) => true,
+        (Value::Table(object), Kind::Table(desc)) => is(object, desc),
+        (Value::Scalars(bytes), Kind::Scalars { prim, .. }) => {
+            bytes.len().is_multiple_of(prim.size().into())
+        }
+        (Value::Tables(objects), Kind::Tables(desc)) => objects.iter().all(|o| is(o, desc)),
+        (Value::Union(_, None), Kind::Union(_)) => true,
+        (Value::Union(tag, Some(object)), Kind::Union(desc)) => match desc.member(*tag) {
+            Some(member) => is(object, member),
+            // Only members keep the tree as shallow as its schema.
+            None => desc.members.iter().any(|member| is(object, member)),
+        },
+        _ => false,
+    }
+}

@@ -1,0 +1,215 @@
+//! Files from descriptions: the FlatBuffers part as a dump would show it, the container around it
+//! computed, or overridden where a fixture is to be wrong.
+
+use pte::file::header::{ExtendedHeader, FlatTensorHeader};
+use pte::flat::desc::Schema;
+use pte::flat::load;
+use pte::flat::write::{self, Object};
+use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+use serde_json::{Value, json};
+
+/// The file that `json` describes:
+///
+/// ```text
+/// {
+///   "kind": "pte",                 or "ptd", or "ptd-legacy" for the fields before release 0.7
+///   "root": {…},                   the FlatBuffers part
+///   "header": {"length": 24},      fields that are not the computed ones; null for no header;
+///                                  left out, a .ptd has one and a .pte has one if it has data
+///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on
+///   "align": 16,                   of segment_base_offset
+///   "trailing": {"zeros": 3}       behind what the header counts
+/// }
+/// ```
+///
+/// Only the root is required. Overrides change what the header says, and nothing else.
+#[track_caller]
+pub(crate) fn file(json: &str) -> Vec<u8> {
+    let file: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    let keys = ["kind", "root", "header", "data", "align", "trailing"];
+    only(&file, &keys);
+    let schema = match file.get("kind").map(|kind| kind.as_str().unwrap()) {
+        None | Some("pte") => &program::desc::SCHEMA,
+        Some("ptd") => &flat_tensor::desc::SCHEMA,
+        Some("ptd-legacy") => &flat_tensor_legacy::desc::SCHEMA,
+        Some(kind) => panic!("kind {kind:?}"),
+    };
+    let root = load::read(&file["root"].to_string(), schema.root, &mut |_| None);
+    let root = root.unwrap_or_else(|error| panic!("{error}"));
+    let pieces = file.get("data").map_or(&[][..], |data| data.as_array().unwrap());
+    let data: Vec<u8> = pieces.iter().flat_map(bytes).collect();
+    let header = file.get("header").cloned().unwrap_or_else(|| {
+        let has_one = schema.extension == "ptd" || !data.is_empty();
+        if has_one { json!({}) } else { Value::Null }
+    });
+    let align = file.get("align").map_or(16, |align| align.as_u64().unwrap());
+    let mut out = assemble(schema, &root, &header, &data, align);
+    out.extend(file.get("trailing").map(bytes).unwrap_or_default());
+    out
+}
+
+/// The file of `root`, with `data` at the next multiple of `align`: `header` is null for none, or
+/// an object of the fields that are not the computed ones.
+#[track_caller]
+pub(crate) fn assemble(
+    schema: &Schema,
+    root: &Object,
+    header: &Value,
+    data: &[u8],
+    align: u64,
+) -> Vec<u8> {
+    let is_pte = schema.extension == "pte";
+    let length = number(header, "length", if is_pte { 32 } else { 40 });
+    let chunk = match header {
+        Value::Null => 0,
+        _ => length.max(32).next_multiple_of(16),
+    };
+    let mut out = write::write(schema, root, &vec![0; chunk as usize]).unwrap();
+    let end = out.len() as u64;
+    let (base, size) = (end.next_multiple_of(align), data.len() as u64);
+    if !header.is_null() {
+        let of = |name, computed| number(header, name, computed);
+        let length = u32::try_from(length).unwrap();
+        let segment_base_offset = of("segment_base_offset", base);
+        let segment_data_size = of("segment_data_size", size);
+        let header = if is_pte {
+            only(header, &PTE_FIELDS);
+            let program_size = of("program_size", end);
+            ExtendedHeader { length, program_size, segment_base_offset, segment_data_size }
+                .to_bytes()
+        } else {
+            only(header, &PTD_FIELDS);
+            let flatbuffer_offset = of("flatbuffer_offset", chunk);
+            let flatbuffer_size = of("flatbuffer_size", end - chunk);
+            FlatTensorHeader {
+                length,
+                flatbuffer_offset,
+                flatbuffer_size,
+                segment_base_offset,
+                segment_data_size,
+            }
+            .to_bytes()
+        };
+        out[8..8 + header.len()].copy_from_slice(&header);
+    }
+    if !header.is_null() || !data.is_empty() {
+        out.resize(base as usize, 0);
+        out.extend_from_slice(data);
+    }
+    out
+}
+
+#[track_caller]
+fn only(object: &Value, known: &[&str]) {
+    for key in object.as_object().unwrap().keys() {
+        assert!(known.contains(&key.as_str()), "{key:?} is none of {known:?}");
+    }
+}
+
+#[track_caller]
+fn number(header: &Value, name: &str, computed: u64) -> u64 {
+    header.get(name).map_or(computed, |value| value.as_u64().unwrap())
+}
+
+#[track_caller]
+fn bytes(piece: &Value) -> Vec<u8> {
+    only(piece, &["hex", "zeros", "bytes"]);
+    match piece.as_object().unwrap().iter().next().unwrap() {
+        (key, count) if key == "zeros" => vec![0; count.as_u64().unwrap() as usize],
+        (key, hex) if key == "hex" => {
+            let hex = hex.as_str().unwrap();
+            assert!(hex.len().is_multiple_of(2), "whole bytes: {hex}");
+            let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+            (0..hex.len()).step_by(2).map(byte).collect()
+        }
+        (_, bytes) => {
+            let byte = |byte: &Value| u8::try_from(byte.as_u64().unwrap()).unwrap();
+            bytes.as_array().unwrap().iter().map(byte).collect()
+        }
+    }
+}
+
+const PTE_FIELDS: [&str; 4] =
+    ["length", "program_size", "segment_base_offset", "segment_data_size"];
+const PTD_FIELDS: [&str; 5] =
+    ["length", "flatbuffer_offset", "flatbuffer_size", "segment_base_offset", "segment_data_size"];
+
+mod tests {
+    use pte::ptd::Generation;
+    use pte::{Ptd, Pte};
+
+    use super::file;
+
+    #[test]
+    fn a_pte_has_a_header_where_it_has_data() {
+        let root = r#""root": {"segments": [{"offset": 2, "size": 3}]}"#;
+        let data = r#""data": [{"zeros": 2}, {"hex": "00ff"}, {"bytes": [7]}]"#;
+        let built =
+            file(&format!(r#"{{{root}, {data}, "align": 64, "trailing": {{"hex": "01"}}}}"#));
+        let pte = Pte::read(&built).unwrap();
+        let header = pte.header().unwrap();
+        assert_eq!((header.length, header.segment_data_size), (32, 5));
+        assert_eq!(header.program_size, pte.region().len() as u64);
+        assert_eq!(header.segment_base_offset, header.program_size.next_multiple_of(64));
+        assert_eq!(pte.segment(0), Some(&[0, 0xff, 7][..]));
+        assert_eq!(built.len() as u64, header.segment_base_offset + 6);
+        let gap = header.program_size as usize..header.segment_base_offset as usize;
+        assert!(built[gap].iter().all(|&byte| byte == 0));
+
+        let without = file(r#"{"kind": "pte", "root": {"version": 3}}"#);
+        let pte = Pte::read(&without).unwrap();
+        assert_eq!((pte.header(), pte.program().version()), (None, 3));
+    }
+
+    #[test]
+    fn a_header_can_be_old_and_can_be_wrong() {
+        let with = |header: &str| {
+            let root = r#""root": {"segments": [{"size": 4}]}, "data": [{"zeros": 4}]"#;
+            file(&format!(r#"{{{root}, "header": {header}}}"#))
+        };
+        let old = with(r#"{"length": 24}"#);
+        let header = Pte::read(&old).unwrap().header().unwrap();
+        assert_eq!((header.length, header.segment_data_size), (24, 0));
+        assert_eq!(old.len(), with("{}").len(), "the padding makes up for it");
+        assert_eq!(Pte::read(&with(r#"{"length": 40}"#)).unwrap().header().unwrap().length, 40);
+        for (header, code) in [
+            (r#"{"length": 8}"#, "header-length"),
+            (r#"{"program_size": 1000}"#, "flatbuffer-truncated"),
+            (r#"{"segment_base_offset": 48}"#, "segment-base"),
+            (r#"{"segment_data_size": 5}"#, "segments-truncated"),
+            ("null", "segment-without-base"),
+        ] {
+            assert_eq!(Pte::read(&with(header)).unwrap_err().code(), code, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_ptd_is_of_either_kind() {
+        let current = file(
+            r#"{"kind": "ptd", "data": [{"hex": "0000803f"}], "root": {
+                "segments": [{"size": 4}],
+                "named_data": [{"key": "w", "tensor_layout":
+                    {"scalar_type": "FLOAT", "sizes": [1], "dim_order": [0]}}]
+            }}"#,
+        );
+        let ptd = Ptd::read(&current).unwrap();
+        assert_eq!(ptd.generation(), Generation::Three);
+        let entry = ptd.entries().next().unwrap();
+        let range = entry.range().unwrap();
+        assert_eq!(entry.key(), Some("w"));
+        assert_eq!(ptd.bytes(range), Some(&1f32.to_le_bytes()[..]));
+        let header = ptd.header();
+        assert_eq!((header.length, header.flatbuffer_offset), (40, 48));
+        assert_eq!(header.flatbuffer_offset + header.flatbuffer_size, ptd.region().len() as u64);
+
+        let root = r#"{"tensor_alignment": 16, "segments": [], "tensors": [], "named_data": []}"#;
+        let legacy = file(&format!(r#"{{"kind": "ptd-legacy", "root": {root}}}"#));
+        assert_eq!(Ptd::read(&legacy).unwrap().generation(), Generation::Two);
+    }
+
+    #[test]
+    #[should_panic(expected = "\"progam_size\" is none of")]
+    fn a_misspelt_override_does_not_pass_for_none() {
+        file(r#"{"root": {}, "header": {"progam_size": 1}}"#);
+    }
+}
