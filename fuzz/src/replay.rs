@@ -1,0 +1,64 @@
+//! Files through an oracle, without a fuzzer.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs, io, panic};
+
+use crate::Oracle;
+
+/// The `main` of a target on a stable toolchain: every file that the command line names, and every
+/// file below every folder, through `oracle`.
+pub fn main(oracle: Oracle) -> ExitCode {
+    let named: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    if named.is_empty() {
+        eprintln!("give files or folders to replay");
+        return ExitCode::from(2);
+    }
+    let (mut count, mut failed) = (0u64, 0u64);
+    for path in &named {
+        let files = match files(path) {
+            Ok(files) => files,
+            Err(error) => {
+                eprintln!("{}: {error}", path.display());
+                return ExitCode::from(2);
+            }
+        };
+        for (file, bytes) in files {
+            count += 1;
+            if !holds(oracle, &bytes) {
+                failed += 1;
+                eprintln!("fails: {}", file.display());
+            }
+        }
+    }
+    println!("{count} files, {failed} failed");
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Whether `oracle` takes `bytes` without a panic; the panic's message is on standard error.
+pub fn holds(oracle: Oracle, bytes: &[u8]) -> bool {
+    panic::catch_unwind(|| oracle(bytes)).is_ok()
+}
+
+/// The file `path`, or every file below it, by name. Files whose names begin with a dot and
+/// Markdown are no inputs.
+///
+/// # Errors
+///
+/// Where something cannot be read.
+pub fn files(path: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
+    if !path.is_dir() {
+        return Ok(vec![(path.to_owned(), fs::read(path)?)]);
+    }
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    entries.sort();
+    let mut found = Vec::new();
+    for entry in entries {
+        let hidden = entry.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
+        if !hidden && entry.extension().is_none_or(|extension| extension != "md") {
+            found.extend(files(&entry)?);
+        }
+    }
+    Ok(found)
+}
