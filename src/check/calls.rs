@@ -176,7 +176,9 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 }
             }
             if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
-                find(&kernels::OPERATOR_UNKNOWN, &|| full_name(operator));
+                find(&kernels::OPERATOR_UNKNOWN, &|| {
+                    format!("{:?} is not one of them", full_name(operator))
+                });
             }
             if overload.is_none() {
                 find(&OPERATOR_OVERLOAD_MISSING, &|| "the operator has no overload".into());

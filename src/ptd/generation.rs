@@ -77,12 +77,18 @@ pub(super) fn tell<'a>(
     }
     let has_contents = root.tensors().is_some_and(|tensors| !tensors.is_empty())
         || root.named_data().is_some_and(|named| !named.is_empty());
-    if has_contents
-        && let Ok(current) = walk::read::<view::FlatTensor<'a>>(region, limits)
-        && current.named_data().is_some_and(|named| !named.is_empty())
-        && current.segments().is_some_and(|segments| !segments.is_empty())
-    {
-        return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
+    if has_contents {
+        match walk::read::<view::FlatTensor<'a>>(region, limits) {
+            Ok(current)
+                if current.named_data().is_some_and(|named| !named.is_empty())
+                    && current.segments().is_some_and(|segments| !segments.is_empty()) =>
+            {
+                return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
+            }
+            // What the budget hides is no proof that there is nothing.
+            Err(error) if matches!(error.kind(), ErrorKind::WorkLimit { .. }) => return Err(error),
+            _ => {}
+        }
     }
     let generation = match root.named_data() {
         _ if whole => Generation::Zero,
