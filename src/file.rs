@@ -22,6 +22,14 @@ pub enum Kind {
 
 /// Tells the kind of a file from its first 64 bytes, or from all of a shorter one.
 ///
+/// ```
+/// use pte::file::{Kind, sniff};
+///
+/// assert_eq!(sniff(include_bytes!("../tests/data/ptd/ptd_basic.ptd")), Ok(Kind::Ptd));
+/// let error = sniff(b"PK\x03\x04").unwrap_err();
+/// assert!(error.to_string().starts_with("this is a ZIP archive"));
+/// ```
+///
 /// # Errors
 ///
 /// Where they are those of another kind of file, named in the error, or of an unknown version.

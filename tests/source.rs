@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::ops::Range;
 
-use pte::{Error, File, Limits, OpenError, Opened, PastEnd, Source};
+use pte::{File, Limits, OpenError, Opened, PastEnd, Source};
 
 use crate::support::files;
 
@@ -101,7 +101,7 @@ fn a_file_on_disk_reads_as_its_bytes_do() {
         let bytes = fs::read(&path).unwrap();
         let slice = Opened::open(bytes.as_slice(), &Limits::UNTRUSTED).unwrap();
         let verdict =
-            |file: Result<File<'_>, Error>| file.map(|file| format!("{file:?}").len()).ok();
+            |file: Result<File<'_>, pte::Error>| file.map(|file| format!("{file:?}").len()).ok();
         assert_eq!(verdict(file.file()), verdict(slice.file()), "{path:?}");
         assert_eq!(file.file_len(), bytes.len() as u64);
     }

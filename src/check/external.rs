@@ -49,6 +49,21 @@ rules! {
 impl Pte<'_> {
     /// Judges this program and the `.ptd` files that it is used with as a whole: what each is by
     /// itself is not judged again.
+    ///
+    /// ```
+    /// # fn main() -> pte::Result<()> {
+    /// # let program = include_bytes!("../../tests/data/pte/external_all.pte");
+    /// # let data = include_bytes!(
+    /// #     "../../tests/data/ptd/external_all.default_external_constant.ptd"
+    /// # );
+    /// let (program, data) = (pte::Pte::read(program)?, pte::Ptd::read(data)?);
+    /// let limits = pte::Limits::UNTRUSTED;
+    /// assert!(program.check_with_data(&[data], &limits).findings().is_empty());
+    /// let alone = program.check_with_data(&[], &limits);
+    /// assert_eq!(alone.findings()[0].rule.id, "external-unresolved");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn check_with_data(&self, data: &[Ptd<'_>], limits: &Limits) -> Report {
         let mut out = Findings::new(limits);
         let files = Files::new(self, data, &mut out);

@@ -9,6 +9,13 @@ use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
 /// Writes `schema` as a `.fbs` file: what flatc reads, with the slot of each field and the release
 /// that brought it as a comment.
 ///
+/// ```
+/// let mut text = String::new();
+/// pte::flat::fbs::write(&pte::schema::program::desc::SCHEMA, &mut text)?;
+/// assert!(text.contains("extra_tensor_info: ExtraTensorInfo;  // slot 9, since 0.4"));
+/// # Ok::<(), std::fmt::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// Those of `out`.

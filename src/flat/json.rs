@@ -29,6 +29,19 @@ pub struct Omitted {
 
 /// Writes `table` to `out`.
 ///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use pte::flat::json::{Options, write};
+///
+/// let bytes = include_bytes!("../../tests/data/ptd/ptd_empty.ptd");
+/// let pte::ptd::Root::Current(root) = pte::Ptd::read(bytes)?.root() else { return Ok(()) };
+/// let mut text = String::new();
+/// write(root, Options { pretty: false, blob: |_: &[u8]| None }, &mut text)?;
+/// assert_eq!(text, r#"{"version":0,"segments":[],"named_data":[]}"#);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Those of `out`.

@@ -46,6 +46,25 @@ pub struct Arena {
 impl<'a> Pte<'a> {
     /// Where the bytes of `tensor` come from.
     ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use pte::pte::Storage;
+    /// use pte::schema::program::view::KernelTypes;
+    ///
+    /// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+    /// let pte = pte::Pte::read(bytes)?;
+    /// let plan = pte.program().execution_plan().and_then(|plans| plans.get(0)).ok_or("no method")?;
+    /// for value in plan.values().into_iter().flatten() {
+    ///     if let Some(KernelTypes::Tensor(tensor)) = value.val()
+    ///         && let Storage::Constant(range) = pte.storage(tensor)?
+    ///     {
+    ///         println!("a constant of {:?} at {range:?}", tensor.sizes());
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Where it names a constant, a segment or a piece of one that is not there, or where its size
