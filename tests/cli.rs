@@ -10,6 +10,8 @@ use serde_json::Value;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
+mod check;
+
 const LINEAR: &str = "tests/data/pte/linear.pte";
 const BASIC: &str = "tests/data/ptd/ptd_basic.ptd";
 

@@ -1,0 +1,116 @@
+//! `pte check`, `explain` and `rules`: what is found, and what counts.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{good, json, pte, run, text, told};
+use crate::support::snapshot::assert_snapshot;
+
+/// Written by hand to show every construct, among them three that no runtime takes.
+const UNSOUND: &str = "tests/data/pte/synth_all_seg.pte";
+const PROGRAM: &str = "tests/data/pte/external_all.pte";
+const DATA: &str = "tests/data/ptd/external_all.default_external_constant.ptd";
+const OTHER: &str = "tests/data/ptd/ptd_basic.ptd";
+
+#[test]
+fn findings_are_shown_with_bytes_and_advice() {
+    let mut page = String::new();
+    told(&mut page, &["check", UNSOUND], &pte(&["check", UNSOUND]));
+    assert_snapshot("check-text", &page);
+}
+
+#[test]
+fn levels_say_what_counts() {
+    let code = |args: &[&str]| pte(&[&["check"], args].concat()).status.code();
+    let old = "tests/data/pte/v0.2.0_inline_const.pte";
+    assert_eq!(code(&[old]), Some(0), "a note");
+    assert_eq!(code(&["--deny", "constants-inline", old]), Some(1));
+    assert_eq!(code(&["--deny", "warnings", old]), Some(0), "a note is no warning");
+    assert_eq!(code(&["--runtime", "1.5.1", old]), Some(1), "this release refuses it");
+    assert_eq!(code(&["--runtime", "0.7", old]), Some(0));
+    let allowed = ["int-list-type", "tensor-unbound", "planned-out-of-bounds"];
+    let allowed: Vec<_> = allowed.iter().flat_map(|rule| ["--allow", rule]).collect();
+    assert_eq!(code(&[UNSOUND]), Some(1));
+    assert_eq!(code(&[&allowed[..], &[UNSOUND]].concat()), Some(0));
+    let shown = json(&[&["check", "--json"], &allowed[..], &[UNSOUND]].concat());
+    let findings = shown["files"][0]["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|finding| finding["severity"] != "error"), "{findings:?}");
+    assert_eq!(code(&["--deny", "no-such-rule", UNSOUND]), Some(2));
+    assert_eq!(code(&["--runtime", "soon", UNSOUND]), Some(2));
+    assert_eq!(code(&["--structure-only", UNSOUND]), Some(0));
+}
+
+#[test]
+fn a_program_is_judged_with_its_data() {
+    let ok = json(&["check", "--json", PROGRAM, "--with", DATA]);
+    let kinds: Vec<_> = ok["files"].as_array().unwrap().iter().map(|f| &f["kind"]).collect();
+    assert_eq!(kinds, ["pte", "ptd"]);
+    let mut page = String::new();
+    let args = ["check", PROGRAM, "--with", OTHER];
+    told(&mut page, &args, &pte(&args));
+    let args = ["check", PROGRAM, "--with", DATA, "--with", DATA];
+    told(&mut page, &args, &pte(&args));
+    let args = ["check", PROGRAM, "--with", "no-such.ptd"];
+    told(&mut page, &args, &pte(&args));
+    assert_snapshot("check-with", &page);
+}
+
+/// The types of SARIF take what is written, and every result names a rule that is described.
+#[test]
+fn sarif_is_sarif() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(UNSOUND, folder.path().join("unsound model.pte")).unwrap();
+    fs::write(folder.path().join("cut.pte"), &fs::read(UNSOUND).unwrap()[..500]).unwrap();
+    let done = run(&["check", "--format", "sarif", "."], Some(folder.path()), b"");
+    assert_eq!(done.status.code(), Some(1));
+    let sarif: serde_sarif::sarif::Sarif = serde_json::from_slice(&done.stdout).unwrap();
+    let results = sarif.runs[0].results.as_ref().unwrap();
+    let rules = sarif.runs[0].tool.driver.rules.as_ref().unwrap();
+    assert!(results.len() > 5);
+    for result in results {
+        let id = result.rule_id.as_ref().unwrap();
+        assert!(rules.iter().any(|rule| rule.id == *id), "{id}");
+    }
+    let plain: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(plain["version"], "2.1.0");
+    let uris: Vec<_> = plain["runs"][0]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone())
+        .collect();
+    assert!(uris.contains(&"./unsound%20model.pte".into()) && uris.contains(&"./cut.pte".into()));
+}
+
+#[test]
+fn rules_are_explained() {
+    let mut page = String::new();
+    for rule in ["planned-arena", "operator-index", "vector-out-of-bounds", "no-such-rule"] {
+        told(&mut page, &["explain", rule], &pte(&["explain", rule]));
+    }
+    assert_snapshot("check-explain", &page);
+    let listed = json(&["rules", "--json"]);
+    let rules = listed["rules"].as_array().unwrap();
+    assert!(rules.len() > 120, "{}", rules.len());
+    let list = good(&["rules"]);
+    for rule in rules {
+        let id = rule["id"].as_str().unwrap();
+        assert!(list.contains(id), "{id}");
+        assert!(text(&pte(&["explain", id]).stdout).contains(id), "{id}");
+    }
+}
+
+/// Many files at once, and none of them alone decides.
+#[test]
+fn folders_are_judged_whole() {
+    let shown = json(&["check", "--json", "tests/data/ptd"]);
+    let files = shown["files"].as_array().unwrap();
+    assert!(files.len() > 25);
+    assert!(files.iter().all(|file| file["verdict"] == "ok"));
+    let paths: Vec<_> = files.iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert!(paths.is_sorted(), "in the order of their names, whoever finished first");
+    let empty = tempfile::tempdir().unwrap();
+    let done = run(&["check", "."], Some(empty.path()), b"");
+    assert_eq!(done.status.code(), Some(1), "a gate on nothing is no gate");
+}
