@@ -57,6 +57,9 @@ pub struct Finding {
     pub message: String,
     /// Where, counted from the start of the file.
     pub offset: u64,
+    /// Which of the `.ptd`s that a program is judged with the place is in; `None` for the file
+    /// itself.
+    pub data: Option<usize>,
     /// The way there, innermost step first.
     path: Vec<Step>,
 }
@@ -160,11 +163,13 @@ impl Finding {
 pub(crate) struct Findings {
     report: Report,
     most: u64,
+    /// The `.ptd` that is being looked at, where a program is judged with some.
+    data: Option<usize>,
 }
 
 impl Findings {
     fn new(limits: &Limits) -> Self {
-        Self { report: Report::default(), most: limits.findings_per_rule.into() }
+        Self { report: Report::default(), most: limits.findings_per_rule.into(), data: None }
     }
 
     /// Counts a finding, and keeps it while there are few. The path, outermost step first, and the
@@ -185,6 +190,12 @@ impl Findings {
         }
         let mut path = path();
         path.reverse();
-        self.report.findings.push(Finding { rule, message: message(), offset, path });
+        self.report.findings.push(Finding {
+            rule,
+            message: message(),
+            offset,
+            data: self.data,
+            path,
+        });
     }
 }

@@ -80,7 +80,8 @@ impl Pte<'_> {
         // Delegates may ask for any key, and do not say so in the program.
         let mut plans = self.program().execution_plan().into_iter().flatten();
         if plans.all(|plan| plan.delegates().is_none_or(|delegates| delegates.is_empty())) {
-            for (key, entry) in &files.entries {
+            for (key, (file, entry)) in &files.entries {
+                out.data = Some(*file);
                 if entry.layout().is_some() && !used.contains_key(key) {
                     let path = || vec![Step::Field("flat_tensor"), Step::Field("named_data")];
                     out.find(&KEY_UNUSED, entry.offset(), path, || format!("{key:?} is not used"));
@@ -93,15 +94,16 @@ impl Pte<'_> {
 
 /// Every key of the `.ptd` files.
 struct Files<'d> {
-    entries: BTreeMap<&'d str, Entry<'d>>,
+    entries: BTreeMap<&'d str, (usize, Entry<'d>)>,
 }
 
 impl<'d> Files<'d> {
     fn new(pte: &'d Pte<'d>, data: &'d [Ptd<'d>], out: &mut Findings) -> Self {
-        let mut entries: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
+        let mut entries: BTreeMap<&str, (usize, Entry<'_>)> = BTreeMap::new();
         let mut owner: BTreeMap<&str, usize> = BTreeMap::new();
         owner.extend(pte.named_data().filter_map(|(key, _)| Some((key?, usize::MAX))));
         for (file, ptd) in data.iter().enumerate() {
+            out.data = Some(file);
             if ptd.generation() < Generation::Three {
                 let path = || vec![Step::Field("header")];
                 out.find(&EXTERNAL_GENERATION, 0, path, || format!("{}", ptd.generation()));
@@ -116,9 +118,10 @@ impl<'d> Files<'d> {
                         _ => format!("{key:?} is in another .ptd too"),
                     });
                 }
-                entries.entry(key).or_insert(entry);
+                entries.entry(key).or_insert((file, entry));
             }
         }
+        out.data = None;
         Self { entries }
     }
 }
@@ -144,7 +147,7 @@ fn resolve(
     let mut find = |rule, message: &dyn Fn() -> String| {
         plan.find_value(out, rule, tensor.raw(), index, &steps, message);
     };
-    let Some(entry) = files.entries.get(key) else {
+    let Some((_, entry)) = files.entries.get(key) else {
         return find(&EXTERNAL_UNRESOLVED, &|| format!("{key:?} is in none of the .ptd files"));
     };
     let Some(layout) = entry.layout() else {

@@ -77,30 +77,36 @@ impl Check {
         // Data that cannot be read is told as a file of its own.
         let opened: Vec<_> =
             self.with.iter().filter_map(|path| Input::open(path, &common.limits()).ok()).collect();
-        let data: Vec<_> = opened.iter().filter_map(as_data).collect();
+        let (names, data): (Vec<_>, Vec<_>) = opened.iter().filter_map(as_data).unzip();
         let progress = Progress::new(!common.quiet, "files", files.len().try_into().unwrap_or(0));
         judged.par_extend(files.par_iter().map(|path| {
-            let judged = self.judge(path, &data, common);
+            let judged = self.judge(path, (&names, &data), common);
             progress.add(1);
             judged
         }));
-        judged.extend(self.with.iter().map(|path| self.judge(path, &[], common)));
+        judged.extend(self.with.iter().map(|path| self.judge(path, (&[], &[]), common)));
         drop(progress);
         files.extend(self.with.iter().cloned());
         self.show(&judged, &files, common)?;
         Ok(judged.iter().map(|file| file.status).max().unwrap_or(Status::Good))
     }
 
-    fn judge(&self, path: &Path, data: &[Ptd<'_>], common: &Common) -> Judged {
+    fn judge(
+        &self,
+        path: &Path,
+        (names, data): (&[String], &[Ptd<'_>]),
+        common: &Common,
+    ) -> Judged {
         let judge = |input: &Input| {
             let file = input.opened.file().map_err(|error| input.refused(error))?;
             let mut judged = Judged::new(name_of(path), &file);
             if !self.structure_only {
-                judged.add(input, &file.check_with(&common.limits()), &self.levels);
+                judged.add(input, &[], &file.check_with(&common.limits()), &self.levels);
                 if let File::Pte(pte) = &file
                     && !data.is_empty()
                 {
-                    judged.add(input, &pte.check_with_data(data, &common.limits()), &self.levels);
+                    let report = pte.check_with_data(data, &common.limits());
+                    judged.add(input, names, &report, &self.levels);
                 }
             }
             Ok(judged)
@@ -131,9 +137,9 @@ impl Check {
 }
 
 /// A companion as data, if it is a sound `.ptd`.
-fn as_data(input: &Input) -> Option<Ptd<'_>> {
+fn as_data(input: &Input) -> Option<(String, Ptd<'_>)> {
     match input.opened.file() {
-        Ok(File::Ptd(ptd)) => Some(ptd),
+        Ok(File::Ptd(ptd)) => Some((input.name.clone(), ptd)),
         _ => None,
     }
 }

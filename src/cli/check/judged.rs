@@ -34,6 +34,9 @@ pub(super) struct Finding {
     pub(super) message: String,
     pub(super) offset: Option<u64>,
     pub(super) path: String,
+    /// The companion that the place is in, where it is not in this file.
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    pub(super) inside: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) help: Option<&'static str>,
     /// The bytes there, and where they begin.
@@ -72,6 +75,7 @@ impl Judged {
                 },
                 offset: None,
                 path: String::new(),
+                inside: None,
                 help: None,
                 window: None,
             },
@@ -87,10 +91,19 @@ impl Judged {
     }
 
     /// Adds what a report found.
-    pub(super) fn add(&mut self, input: &Input, report: &Report, levels: &Levels) {
+    pub(super) fn add(
+        &mut self,
+        input: &Input,
+        companions: &[String],
+        report: &Report,
+        levels: &Levels,
+    ) {
         let found = report.findings().iter();
         let before = self.findings.len();
-        self.findings.extend(found.filter_map(|finding| Finding::of(finding, input, levels)));
+        self.findings.extend(found.filter_map(|finding| {
+            let inside = finding.data.and_then(|nth| companions.get(nth));
+            Finding::of(finding, inside, input, levels)
+        }));
         // Of those that were not kept, only the rule is known.
         for (rule, count) in report.counts() {
             let Some(severity) = levels.of(rule) else { continue };
@@ -111,17 +124,24 @@ impl Judged {
 }
 
 impl Finding {
-    fn of(finding: &pte::check::Finding, input: &Input, levels: &Levels) -> Option<Self> {
+    fn of(
+        finding: &pte::check::Finding,
+        inside: Option<&String>,
+        input: &Input,
+        levels: &Levels,
+    ) -> Option<Self> {
         let severity = levels.of(finding.rule)?;
         let begin = finding.offset & !15;
         let end = begin.saturating_add(16).min(input.opened.file_len());
-        let window = input.opened.read(begin.min(end)..end).ok().filter(|bytes| !bytes.is_empty());
+        let window = input.opened.read(begin.min(end)..end).ok();
+        let window = window.filter(|bytes| !bytes.is_empty() && inside.is_none());
         Some(Self {
             rule: finding.rule.id.into(),
             severity: severity.name(),
             message: finding.message.clone(),
             offset: Some(finding.offset),
             path: finding.place().path().to_string(),
+            inside: inside.cloned(),
             help: Some(finding.rule.why),
             window: window.map(|bytes| (begin, bytes)),
         })
@@ -134,6 +154,7 @@ impl Finding {
             message: error.to_string(),
             offset: Some(error.offset()),
             path: error.place().path().to_string(),
+            inside: None,
             help: Some(error.kind().help()),
             window: None,
         }

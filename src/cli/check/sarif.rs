@@ -52,7 +52,9 @@ fn descriptors() -> Vec<Value> {
 }
 
 fn result(file: &Judged, finding: &Finding) -> Value {
-    let mut physical = json!({ "artifactLocation": { "uri": uri(&file.path) } });
+    let mut physical = json!({
+        "artifactLocation": { "uri": uri(finding.inside.as_ref().unwrap_or(&file.path)) },
+    });
     if let (Some(offset), Some(physical)) = (finding.offset, physical.as_object_mut()) {
         // A binary file has no lines; sites that insist on one show the first.
         physical.insert("region".into(), json!({ "byteOffset": offset, "byteLength": 1 }));

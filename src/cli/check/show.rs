@@ -29,7 +29,11 @@ fn write_finding(finding: &Finding, out: &mut Output) -> fmt::Result {
     writeln!(out, "  {style}{severity}[{rule}]{style:#}: {}", printable(&finding.message))?;
     if let Some(offset) = finding.offset {
         let comma = if finding.path.is_empty() { "" } else { ", " };
-        writeln!(out, "    at {offset:#x}{comma}{}", finding.path)?;
+        let inside = finding
+            .inside
+            .as_deref()
+            .map_or(String::new(), |file| format!(" in {}", printable(file)));
+        writeln!(out, "    at {offset:#x}{inside}{comma}{}", finding.path)?;
     }
     if let Some((begin, bytes)) = &finding.window {
         write!(out, "    {DIM}{begin:08x} ")?;
