@@ -10,6 +10,7 @@ use crate::{File, Ptd, Pte};
 
 mod calls;
 mod container;
+mod contents;
 mod data;
 mod delegates;
 mod external;
@@ -40,6 +41,7 @@ pub static RULES: &[&[&Rule]] = &[
     names::RULES,
     data::RULES,
     external::RULES,
+    contents::RULES,
     layout::RULES,
 ];
 

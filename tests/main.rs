@@ -15,6 +15,7 @@ mod support;
 
 #[cfg(feature = "cli")]
 mod cli;
+mod contents;
 mod corpus;
 mod docs;
 mod element;

@@ -101,6 +101,9 @@ impl Check {
             let file = input.opened.file().map_err(|error| input.refused(error))?;
             let mut judged = Judged::new(name_of(path), &file);
             if !self.structure_only {
+                let contents = input.opened.check_contents(&file, &common.limits());
+                let contents = contents.map_err(|error| Problem::open(&input.name, error))?;
+                judged.add(input, &[], &contents, &self.levels);
                 judged.add(input, &[], &file.check_with(&common.limits()), &self.levels);
                 if let File::Pte(pte) = &file
                     && !data.is_empty()

@@ -1,0 +1,148 @@
+//! What lies behind the FlatBuffers part: the gaps between segments, and how segments begin.
+//!
+//! The only rules that read bytes of segments, and few of them: the first 64 of each.
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::rule::rules;
+use super::{Findings, Report};
+use crate::bytes::wide;
+use crate::error::Step;
+use crate::file::source::Source;
+use crate::limits::Limits;
+use crate::opened::{File, OpenError, Opened};
+
+rules! {
+    "contents";
+
+    GAP_NOT_ZERO = Warning "gap-not-zero"
+        "The bytes between the FlatBuffers part and the segments are zero."
+        "Every writer writes zeros: something else was put where no reader looks."
+        Ignores ["7.7.3", "9.1"];
+    CONTENT_EXECUTABLE = Note "content-executable"
+        "No segment or payload begins like a program, an archive, a pickle or a script."
+        "Some backends ship code; a file from a stranger that does is worth a look."
+        Ignores ["6.6"];
+}
+
+impl<S: Source> Opened<S> {
+    /// Judges what lies behind the FlatBuffers part of `file`, which is this source's: the gaps, and
+    /// the first 64 bytes of each segment and payload.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] where reading fails.
+    pub fn check_contents(
+        &self,
+        file: &File<'_>,
+        limits: &Limits,
+    ) -> Result<Report, OpenError<S::Error>> {
+        let mut out = Findings::new(limits);
+        let mut window = Window { opened: self, start: 0, bytes: Vec::new() };
+        let mut parts: Vec<_> = (0..file.segment_count())
+            .filter_map(|nth| Some((file.segment_range(nth).ok()?, nth)))
+            .filter(|(range, _)| !range.is_empty())
+            .collect();
+        parts.sort_unstable_by_key(|(range, nth)| (range.start, range.end, *nth));
+        let root = match file {
+            File::Pte(_) => "program",
+            File::Ptd(_) => "flat_tensor",
+        };
+        let mut end = file.region_range().end;
+        for (range, nth) in parts {
+            let path = || vec![Step::Field(root), Step::Field("segments"), Step::Index(nth)];
+            if end < range.start {
+                let gap = end..range.start.min(end.saturating_add(LONGEST_GAP));
+                let bytes = window.read(gap.clone())?;
+                if let Some((at, byte)) = (gap.start..).zip(bytes).find(|(_, byte)| **byte != 0) {
+                    out.find(&GAP_NOT_ZERO, at, path, || {
+                        format!("a byte of {byte:#04x} in front of segment {nth}")
+                    });
+                }
+            }
+            end = end.max(range.end);
+            let head = range.start..range.end.min(range.start.saturating_add(HEAD));
+            if let Some(what) = executable(window.read(head)?) {
+                out.find(&CONTENT_EXECUTABLE, range.start, path, || {
+                    format!("segment {nth} begins like {what}")
+                });
+            }
+        }
+        inline_payloads(file, &mut out);
+        Ok(out.report)
+    }
+}
+
+/// Payloads inside the FlatBuffers part, which is in memory.
+fn inline_payloads(file: &File<'_>, out: &mut Findings) {
+    let File::Pte(pte) = file else { return };
+    let blobs = pte.program().backend_delegate_data().into_iter().flatten();
+    for (nth, blob) in (0..).zip(blobs) {
+        let Some(data) = blob.data() else { continue };
+        let head = data.bytes().get(..64).unwrap_or(data.bytes());
+        if let Some(what) = executable(head) {
+            let path = || {
+                vec![Step::Field("program"), Step::Field("backend_delegate_data"), Step::Index(nth)]
+            };
+            out.find(&CONTENT_EXECUTABLE, data.pos().into(), path, || {
+                format!("inline payload {nth} begins like {what}")
+            });
+        }
+    }
+}
+
+/// What runs, or unpacks to something that does, by its first bytes.
+fn executable(head: &[u8]) -> Option<&'static str> {
+    let starts = |magic: &[u8]| head.starts_with(magic);
+    match head {
+        _ if starts(b"\x7fELF") => Some("an ELF program or library"),
+        [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..] | [0xce | 0xcf, 0xfa, 0xed, 0xfe, ..] => {
+            Some("a Mach-O program or library")
+        }
+        _ if starts(b"\xca\xfe\xba\xbe") => Some("a Mach-O or Java program"),
+        // Two letters are soon met by chance: a real header leads on to another one nearby.
+        [b'M', b'Z', ..] if matches!(head.get(60..64), Some([_, 0..=15, 0, 0])) => {
+            Some("a Windows program or library")
+        }
+        _ if starts(b"PK\x03\x04") => Some("a ZIP archive"),
+        _ if starts(b"\x1f\x8b\x08") => Some("a gzip stream"),
+        // A dict, list or tuple that is remembered as number 0, torch's old magic number, or a
+        // frame of less than 4 GB: weights begin so less than once in a billion times.
+        [0x80, 2..=3, b'}' | b']' | b')', b'q', 0, ..]
+        | [0x80, 2, 0x8a, 10, b'l', 0xfc, ..]
+        | [0x80, 4..=5, 0x95, _, _, _, _, 0, 0, 0, 0, ..] => Some("a Python pickle"),
+        _ if starts(b"#!/") => Some("a script"),
+        _ => None,
+    }
+}
+
+/// Bytes of the file, read in pieces that neighbouring parts share.
+struct Window<'o, S> {
+    opened: &'o Opened<S>,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl<S: Source> Window<'_, S> {
+    fn read(&mut self, range: Range<u64>) -> Result<&[u8], OpenError<S::Error>> {
+        let end = self.start.saturating_add(wide(self.bytes.len()));
+        if range.start < self.start || range.end > end {
+            let until = range.start.saturating_add(WINDOW).max(range.end);
+            self.bytes = self.opened.read(range.start..until.min(self.opened.file_len()))?;
+            self.start = range.start;
+        }
+        let from = usize::try_from(range.start.saturating_sub(self.start)).unwrap_or(usize::MAX);
+        let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        Ok(self.bytes.get(from..).and_then(|rest| rest.get(..len)).unwrap_or_default())
+    }
+}
+
+/// Bytes looked at of a segment.
+const HEAD: u64 = 64;
+/// Bytes looked at of a gap: alignments of writers end at 4096.
+const LONGEST_GAP: u64 = 1 << 16;
+/// Bytes read at once.
+const WINDOW: u64 = 1 << 16;
