@@ -12,7 +12,7 @@ use std::error::Error;
 use std::fs;
 
 use pte::Pte;
-use pte::pte::Storage;
+use pte::pte::{Storage, operator_name};
 use pte::schema::program::view::KernelTypes;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,8 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut needs = BTreeSet::new();
     for plan in pte.program().execution_plan().into_iter().flatten() {
         for operator in plan.operators().into_iter().flatten() {
-            let (name, overload) = (operator.name(), operator.overload().unwrap_or_default());
-            needs.insert(format!("operator {}.{overload}", name.unwrap_or_default()));
+            needs.insert(format!("operator {}", operator_name(operator)));
         }
         for delegate in plan.delegates().into_iter().flatten() {
             needs.insert(format!("backend {}", delegate.id().unwrap_or_default()));

@@ -20,6 +20,11 @@ pub(crate) const fn wide(len: usize) -> u64 {
     len as u64
 }
 
+/// A length as a count of things in the FlatBuffers part, which has less than 2^31 bytes.
+pub(crate) fn narrow(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
 /// The `N` bytes at `pos`.
 #[inline]
 pub(crate) fn array_at<const N: usize>(buf: &[u8], pos: u32) -> Option<[u8; N]> {

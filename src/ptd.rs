@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::bytes::{array_at, index as at_index, wide};
+use crate::bytes::{array_at, index as at_index, narrow, wide};
 use crate::error::{Error, ErrorKind, Magic, Result, Step};
 use crate::file::header::{FlatTensorHeader, Head};
 use crate::file::segments::{SegmentArea, piece};
@@ -146,7 +146,7 @@ impl<'a> Ptd<'a> {
             Root::Current(root) => root.segments().map(|segments| segments.len()),
             Root::Legacy(root) => root.segments().map(|segments| segments.len()),
         };
-        u32::try_from(len.unwrap_or_default()).unwrap_or(u32::MAX)
+        narrow(len.unwrap_or_default())
     }
 
     /// Where segment `index` lies in the file.

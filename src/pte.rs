@@ -2,7 +2,9 @@
 
 use core::ops::Range;
 
-use crate::bytes::{index as at_index, wide};
+use alloc::string::String;
+
+use crate::bytes::{index as at_index, narrow, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::file::extents::Extents;
 use crate::file::header::{ExtendedHeader, Head};
@@ -11,7 +13,7 @@ use crate::flat::view::{List, Table};
 use crate::flat::walk;
 use crate::limits::Limits;
 use crate::schema::program::DataLocation;
-use crate::schema::program::view::{BackendDelegate, DataSegment, NamedData, Program};
+use crate::schema::program::view::{BackendDelegate, DataSegment, NamedData, Operator, Program};
 
 mod storage;
 
@@ -109,7 +111,7 @@ impl<'a> Pte<'a> {
     /// Segments.
     pub fn segment_count(&self) -> u32 {
         let len = self.segments().map_or(0, |segments| segments.len());
-        u32::try_from(len).unwrap_or(u32::MAX)
+        narrow(len)
     }
 
     /// Where segment `index` lies in the file.
@@ -158,7 +160,7 @@ impl<'a> Pte<'a> {
                 let blobs = self.program.backend_delegate_data();
                 let Some(blob) = blobs.and_then(|blobs| blobs.get(at_index(index))) else {
                     let count = blobs.map_or(0, |blobs| blobs.len());
-                    let count = u32::try_from(count).unwrap_or(u32::MAX);
+                    let count = narrow(count);
                     return Err(Error::new(ErrorKind::DelegateDataIndex { index, count }, at));
                 };
                 Ok(blob.data().map(|data| file_range(data.pos(), data.bytes())))
@@ -183,6 +185,16 @@ impl<'a> Pte<'a> {
     fn segments(&self) -> Option<List<'a, DataSegment<'a>>> {
         self.program.segments()
     }
+}
+
+/// An operator's name with its overload, as the runtime looks it up: `aten::add.out`.
+pub fn operator_name(operator: Operator<'_>) -> String {
+    let mut name = String::from(operator.name().unwrap_or_default());
+    if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
+        name.push('.');
+        name.push_str(overload);
+    }
+    name
 }
 
 /// A vector of the FlatBuffers part as a range of the file, at whose start that part is.

@@ -5,12 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Findings;
-use super::kernels::{self, Kernels, full_name};
+use super::kernels::{self, Kernels};
 use super::rule::{Rule, rules};
-use super::spot::{Plan, narrow};
+use super::spot::Plan;
 use super::values::Values;
+use crate::bytes::narrow;
 use crate::error::Step;
 use crate::flat::view::{Raw, Table, Vector};
+use crate::pte::operator_name;
 use crate::schema::program::tag;
 use crate::schema::program::view::{
     Chain, FreeCall, Instruction, InstructionArguments, JumpFalseCall, KernelCall, MoveCall,
@@ -177,7 +179,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             }
             if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
                 find(&kernels::OPERATOR_UNKNOWN, &|| {
-                    format!("{:?} is not one of them", full_name(operator))
+                    format!("{:?} is not one of them", operator_name(operator))
                 });
             }
             if overload.is_none() {

@@ -8,8 +8,8 @@ use core::ops::Range;
 
 use super::Findings;
 use super::rule::rules;
-use super::spot::narrow;
 use crate::Pte;
+use crate::bytes::narrow;
 use crate::error::Step;
 use crate::file::header::ExtendedHeader;
 use crate::flat::view::Table;

@@ -12,6 +12,7 @@ use super::rule::rules;
 use super::tensors::{MOST_DIMENSIONS, is_permutation};
 use super::{Findings, container};
 use crate::Ptd;
+use crate::bytes::narrow;
 use crate::error::Step;
 use crate::ptd::{Entry, Generation, Root};
 
@@ -85,7 +86,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     for (nth, entry) in (0..).zip(ptd.entries()) {
         // Old files list their tensors first, and other blobs after.
         let (list, index) = match usize::try_from(nth).unwrap_or(usize::MAX).checked_sub(tensors) {
-            Some(rest) if tensors > 0 => ("named_data", u32::try_from(rest).unwrap_or(u32::MAX)),
+            Some(rest) if tensors > 0 => ("named_data", narrow(rest)),
             _ => (names, nth),
         };
         let path = move || vec![Step::Field("flat_tensor"), Step::Field(list), Step::Index(index)];

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use self::kind::Kind;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelCall, Operator};
+use crate::pte::operator_name;
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelCall};
 
 mod kind;
 mod table;
@@ -48,7 +49,8 @@ pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 impl Kernels {
     pub(super) fn of(plan: ExecutionPlan<'_>, values: usize) -> Self {
         let operators = plan.operators().into_iter().flatten();
-        let signatures = operators.map(|operator| kind::signature(&full_name(operator))).collect();
+        let signatures =
+            operators.map(|operator| kind::signature(&operator_name(operator))).collect();
         let mut kernels = Self { signatures, rewritten: vec![None; values] };
         for (nth, chain) in (0..).zip(plan.chains().into_iter().flatten()) {
             let instructions = || (0..).zip(chain.instructions().into_iter().flatten());
@@ -135,14 +137,4 @@ impl Kernels {
         let first = nth.and_then(|nth| *self.rewritten.get(nth)?);
         first.is_some_and(|first| first < moment)
     }
-}
-
-/// An operator as the runtime looks it up: `aten::add.out`.
-pub(super) fn full_name(operator: Operator<'_>) -> String {
-    let mut name = String::from(operator.name().unwrap_or_default());
-    if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
-        name.push('.');
-        name.push_str(overload);
-    }
-    name
 }

@@ -81,8 +81,3 @@ impl<'p, 'a> Plan<'p, 'a> {
         out.find(rule, table.pos().into(), path, message);
     }
 }
-
-/// A length as an index of the FlatBuffers part, which has at most 2^31 bytes.
-pub(super) fn narrow(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
-}

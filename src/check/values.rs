@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 use super::Findings;
 use super::rule::{Rule, rules};
-use super::spot::{Plan, narrow};
+use super::spot::Plan;
 use super::tensors;
+use crate::bytes::narrow;
 use crate::error::Step;
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::tag;

@@ -218,7 +218,7 @@ fn array(input: &Input, found: Found<'_>) -> Result<(Vec<u8>, Vec<u8>), Problem>
     let Some(layout) = found.row.and_then(|row| row.layout) else {
         return Err(Problem::Usage("--as npy is for tensors, which have a shape".into()));
     };
-    let dtype = layout.dtype;
+    let dtype = layout.scalar_type;
     let descr = npy::descr(dtype).ok_or_else(|| {
         input.absent(format!("NumPy has no counterpart of {dtype}; leave --as out"))
     })?;

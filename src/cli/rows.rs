@@ -2,10 +2,9 @@
 
 use core::ops::Range;
 
-use pte::flat::view::Vector;
+use pte::ptd::Layout;
 use pte::pte::{Arena, Storage};
 use pte::schema::program::view::{KernelTypes, Tensor};
-use pte::schema::scalar::ScalarType;
 use pte::{Error, File, Ptd, Pte};
 
 /// A tensor or a blob.
@@ -24,14 +23,6 @@ pub(super) enum What<'a> {
     Value { method: Option<&'a str>, index: u32 },
     /// A named tensor or blob, by its number.
     Named(u32),
-}
-
-/// A tensor's shape.
-#[derive(Clone, Copy)]
-pub(super) struct Layout<'a> {
-    pub(super) dtype: ScalarType,
-    pub(super) sizes: Option<Vector<'a, i32>>,
-    pub(super) dim_order: Option<Vector<'a, u8>>,
 }
 
 /// Where the bytes of a row live.
@@ -78,12 +69,6 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Layout<'_> {
-    fn nbytes(&self) -> Option<u64> {
-        self.dtype.nbytes(self.sizes.into_iter().flatten())
-    }
-}
-
 fn values<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = Row<'a>> {
     pte.program().execution_plan().into_iter().flatten().flat_map(move |plan| {
         let values = (0u32..).zip(plan.values().into_iter().flatten());
@@ -101,7 +86,7 @@ fn tensor_row<'a>(pte: &'a Pte<'a>, tensor: Tensor<'a>, what: What<'a>) -> Row<'
         what,
         key: tensor.extra_tensor_info().and_then(|extra| extra.fully_qualified_name()),
         layout: Some(Layout {
-            dtype: tensor.scalar_type(),
+            scalar_type: tensor.scalar_type(),
             sizes: tensor.sizes(),
             dim_order: tensor.dim_order(),
         }),
@@ -130,11 +115,7 @@ fn entries<'a>(ptd: &'a Ptd<'a>) -> impl Iterator<Item = Row<'a>> {
     (0u32..).zip(ptd.entries()).map(|(nth, entry)| Row {
         what: What::Named(nth),
         key: entry.key(),
-        layout: entry.layout().map(|layout| Layout {
-            dtype: layout.scalar_type,
-            sizes: layout.sizes,
-            dim_order: layout.dim_order,
-        }),
+        layout: entry.layout(),
         lives: entry.range().map_or_else(Lives::Broken, Lives::Constant),
     })
 }

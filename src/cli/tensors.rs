@@ -138,7 +138,7 @@ impl Tensors {
         let Some(range) = row.range().filter(|_| self.hash || self.stats) else {
             return Ok(nothing);
         };
-        let dtype = row.layout.map(|layout| layout.dtype).filter(|_| self.stats);
+        let dtype = row.layout.map(|layout| layout.scalar_type).filter(|_| self.stats);
         let key = (range.start, range.end, dtype.map(|dtype| dtype.0));
         if let Some(known) = all.get(&key) {
             return Ok(known.clone());
@@ -186,9 +186,9 @@ impl<'a> Listed<'a> {
             method,
             index,
             key: row.key,
-            dtype: row.layout.map(|layout| match layout.dtype.name() {
+            dtype: row.layout.map(|layout| match layout.scalar_type.name() {
                 Some(name) => Dtype::Name(name),
-                None => Dtype::Number(layout.dtype.0),
+                None => Dtype::Number(layout.scalar_type.0),
             }),
             sizes: row.layout.and_then(|layout| Some(layout.sizes?.iter().collect())),
             dim_order: row.layout.and_then(|layout| Some(layout.dim_order?.iter().collect())),
@@ -274,7 +274,7 @@ impl fmt::Display for Columns<'_, '_> {
         };
         let bytes = row.bytes().map_or("?".into(), text::grouped);
         let shape = row.layout.map_or("–".into(), |layout| {
-            text::shape(layout.dtype, layout.sizes.into_iter().flatten())
+            text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
         });
         let lives = match &row.lives {
             Lives::Constant(range) => format!("{} at {:#x}", storage(row), range.start),

@@ -7,7 +7,7 @@
 use core::cell::Cell;
 
 use self::shape::{Found, Shape, Shapes};
-use crate::bytes::{slice_at, u32_at, wide};
+use crate::bytes::{narrow, slice_at, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
 use crate::flat::view::{Proof, Raw, Table};
@@ -159,7 +159,7 @@ impl Walk<'_> {
             return Err(Error::new(ErrorKind::StringNotTerminated {}, end.into()));
         }
         if let Err(error) = core::str::from_utf8(text) {
-            let valid = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
+            let valid = narrow(error.valid_up_to());
             let at = pos.saturating_add(4).saturating_add(valid);
             return Err(Error::new(ErrorKind::StringNotUtf8 { valid }, at.into()));
         }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{Pte, file_range};
-use crate::bytes::index as at_index;
+use crate::bytes::{index as at_index, narrow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::segments::piece;
 use crate::flat::view::Table;
@@ -109,7 +109,7 @@ impl<'a> Pte<'a> {
         let buffers = self.program.constant_buffer();
         let Some(buffer) = buffers.and_then(|buffers| buffers.get(at_index(index))) else {
             let count = buffers.map_or(0, |buffers| buffers.len());
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            let count = narrow(count);
             return Err(Error::new(ErrorKind::ConstantIndex { index, count }, 0));
         };
         let whole = buffer.storage().map_or(0..0, |data| file_range(data.pos(), data.bytes()));
@@ -128,7 +128,7 @@ impl<'a> Pte<'a> {
         let offsets = pieces.offsets();
         let Some(offset) = offsets.and_then(|offsets| offsets.get(at_index(index))) else {
             let count = offsets.map_or(0, |offsets| offsets.len());
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            let count = narrow(count);
             return Err(Error::new(ErrorKind::ConstantIndex { index, count }, 0));
         };
         let segment = self.segment_range(pieces.segment_index())?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pte::Pte;
 use pte::flat::view::Vector;
-use pte::pte::Storage;
+use pte::pte::{Storage, operator_name};
 use pte::schema::program::TensorShapeDynamism;
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 use serde::Serialize;
@@ -164,12 +164,7 @@ fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<String, u64>) {
     }
     for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
         let count = by_index.get(&nth).copied().unwrap_or_default();
-        let mut name = operator.name().unwrap_or_default().to_string();
-        if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
-            name.push('.');
-            name.push_str(overload);
-        }
-        let total = calls.entry(name).or_default();
+        let total = calls.entry(operator_name(operator)).or_default();
         *total = total.saturating_add(count);
     }
 }

@@ -22,7 +22,12 @@ macro_rules! desc {
         )*
     ) => {
         /// The declarations as data.
-        #[allow(dead_code, non_upper_case_globals, unused_imports, reason = "upstream's names; a schema of enums alone has no tables")]
+        #[allow(
+            dead_code,
+            non_upper_case_globals,
+            unused_imports,
+            reason = "upstream's names; a schema of enums alone has no tables"
+        )]
         pub mod desc {
             use super::*;
             use $crate::flat::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Number, Prim};
