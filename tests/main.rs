@@ -25,6 +25,8 @@ mod layers;
 mod neighbour;
 #[cfg(feature = "json")]
 mod roundtrip;
+#[cfg(feature = "json")]
+mod rules;
 mod schema;
 mod source;
 mod views;

@@ -116,3 +116,39 @@ fn a_read_past_the_end_fails() {
     assert_eq!(bytes.read_at(2, &mut out), Err(PastEnd));
     assert_eq!(bytes.read_at(u64::MAX, &mut out), Err(PastEnd));
 }
+
+/// The limit is asked before the FlatBuffers part is allocated, let alone read.
+#[test]
+fn a_region_past_the_limit_is_not_read() {
+    struct Counted<'b>(&'b [u8], &'b RefCell<usize>);
+    impl Source for Counted<'_> {
+        type Error = PastEnd;
+        fn size(&self) -> Result<u64, PastEnd> {
+            self.0.size()
+        }
+        fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), PastEnd> {
+            *self.1.borrow_mut() += 1;
+            self.0.read_at(pos, out)
+        }
+    }
+    let (bytes, reads) = (fs::read("tests/data/pte/linear.pte").unwrap(), RefCell::new(0));
+    let limits = Limits { program: 1615, ..Limits::UNTRUSTED };
+    match Opened::open(Counted(&bytes, &reads), &limits) {
+        Err(OpenError::Refused(error)) => assert_eq!(error.code(), "program-limit"),
+        other => panic!("{:?}", other.map(drop)),
+    }
+    assert_eq!(*reads.borrow(), 1, "the head alone");
+    assert!(Opened::open(&bytes[..], &Limits { program: 1616, ..Limits::UNTRUSTED }).is_ok());
+}
+
+#[test]
+fn ranges_that_are_not_in_the_file_are_not_read() {
+    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let len = opened.file_len();
+    assert_eq!(opened.read(len - 2..len), Ok(bytes[bytes.len() - 2..].to_vec()));
+    assert_eq!(opened.read(len..len), Ok(Vec::new()));
+    for range in [len - 2..len + 1, len + 5..len + 6, 0..u64::MAX, Range { start: 2, end: 1 }] {
+        assert_eq!(opened.read(range.clone()), Err(OpenError::PastEnd), "{range:?}");
+    }
+}
