@@ -21,33 +21,44 @@ pub(crate) const fn wide(len: usize) -> u64 {
 }
 
 /// A length as a count of things in the FlatBuffers part, which has less than 2^31 bytes.
+#[inline]
 pub(crate) fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
+/// `pos` and `by` more: a position that nothing that is read reaches past.
+///
+/// The sum of two `u32`s never saturates where `usize` has 64 bits, and no instruction is spent on
+/// that it might; elsewhere a saturated position is past every buffer.
+#[inline]
+pub(crate) const fn sum(pos: u32, by: u32) -> usize {
+    index(pos).saturating_add(index(by))
+}
+
 /// The `N` bytes at `pos`.
 #[inline]
-pub(crate) fn array_at<const N: usize>(buf: &[u8], pos: u32) -> Option<[u8; N]> {
-    buf.get(index(pos)..)?.first_chunk().copied()
+pub(crate) fn array_at<const N: usize>(buf: &[u8], pos: usize) -> Option<[u8; N]> {
+    // One comparison. An end that saturates is past every buffer.
+    buf.get(pos..pos.saturating_add(N))?.first_chunk().copied()
 }
 
 #[inline]
-pub(crate) fn u16_at(buf: &[u8], pos: u32) -> Option<u16> {
+pub(crate) fn u16_at(buf: &[u8], pos: usize) -> Option<u16> {
     array_at(buf, pos).map(u16::from_le_bytes)
 }
 
 #[inline]
-pub(crate) fn u32_at(buf: &[u8], pos: u32) -> Option<u32> {
+pub(crate) fn u32_at(buf: &[u8], pos: usize) -> Option<u32> {
     array_at(buf, pos).map(u32::from_le_bytes)
 }
 
 #[inline]
-pub(crate) fn i32_at(buf: &[u8], pos: u32) -> Option<i32> {
+pub(crate) fn i32_at(buf: &[u8], pos: usize) -> Option<i32> {
     array_at(buf, pos).map(i32::from_le_bytes)
 }
 
 /// The `len` bytes from `pos` on.
 #[inline]
-pub(crate) fn slice_at(buf: &[u8], pos: u32, len: u32) -> Option<&[u8]> {
-    buf.get(index(pos)..)?.get(..index(len))
+pub(crate) fn slice_at(buf: &[u8], pos: usize, len: u32) -> Option<&[u8]> {
+    buf.get(pos..pos.saturating_add(index(len)))
 }

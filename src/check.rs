@@ -8,6 +8,7 @@ use crate::error::{Place, Step};
 use crate::limits::Limits;
 use crate::{File, Ptd, Pte};
 
+mod ahead;
 mod calls;
 mod container;
 mod contents;

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Magic, Result, Step};
 use crate::file::header::{FlatTensorHeader, Head};
 use crate::file::segments::{SegmentArea, piece};
 use crate::flat::view::{Raw, Table, Vector};
+use crate::flat::walk::Seen;
 use crate::limits::Limits;
 use crate::schema::scalar::ScalarType;
 use crate::schema::{flat_tensor, flat_tensor_legacy as legacy};
@@ -33,6 +34,7 @@ pub struct Ptd<'a> {
     header: FlatTensorHeader,
     root: Root<'a>,
     generation: Generation,
+    seen: Seen,
     region: &'a [u8],
     /// Where the FlatBuffer begins in the file: 0 but for generation 0.
     begin: u64,
@@ -101,9 +103,9 @@ impl<'a> Ptd<'a> {
         if whole {
             identifier(region).map_err(|error| error.shifted(begin))?;
         }
-        let (root, generation) = generation::tell(region, whole, limits)
+        let (root, generation, seen) = generation::tell(region, whole, limits)
             .map_err(|error| error.within(Step::Field("flat_tensor")).shifted(begin))?;
-        let ptd = Self { header, root, generation, region, begin, area, len, file: None };
+        let ptd = Self { header, root, generation, seen, region, begin, area, len, file: None };
         for nth in 0..ptd.segment_count() {
             ptd.segment_range(nth)?;
         }
@@ -123,6 +125,11 @@ impl<'a> Ptd<'a> {
     /// Which of the incompatible layouts the file has.
     pub fn generation(&self) -> Generation {
         self.generation
+    }
+
+    /// What the walk noted of how the tables lie.
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
     }
 
     /// Bytes of the whole file.

@@ -10,7 +10,7 @@ use crate::file::extents::Extents;
 use crate::file::header::{ExtendedHeader, Head};
 use crate::file::segments::SegmentArea;
 use crate::flat::view::{List, Table};
-use crate::flat::walk;
+use crate::flat::walk::{self, Seen};
 use crate::limits::Limits;
 use crate::schema::program::DataLocation;
 use crate::schema::program::view::{BackendDelegate, DataSegment, NamedData, Operator, Program};
@@ -38,6 +38,7 @@ pub use storage::{Arena, Storage};
 pub struct Pte<'a> {
     header: Option<ExtendedHeader>,
     program: Program<'a>,
+    seen: Seen,
     region: &'a [u8],
     area: SegmentArea,
     len: u64,
@@ -79,9 +80,9 @@ impl<'a> Pte<'a> {
         limits: &Limits,
     ) -> Result<Self> {
         let Extents { segments: area, .. } = Head::Pte(header).extents(len)?;
-        let program: Program<'a> =
+        let (program, seen) =
             walk::read(region, limits).map_err(|error| error.within(Step::Field("program")))?;
-        let pte = Self { header, program, region, area, len, file: None };
+        let pte = Self { header, program, seen, region, area, len, file: None };
         for nth in 0..pte.segment_count() {
             pte.segment_range(nth)?;
         }
@@ -96,6 +97,11 @@ impl<'a> Pte<'a> {
     /// The root table.
     pub fn program(&self) -> Program<'a> {
         self.program
+    }
+
+    /// What the walk noted of how the tables lie.
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
     }
 
     /// Bytes of the whole file.

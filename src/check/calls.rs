@@ -5,11 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Findings;
+use super::ahead::Ahead;
 use super::kernels::{self, Kernels};
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::values::Values;
-use crate::bytes::narrow;
+use crate::bytes::{index, narrow};
 use crate::error::Step;
 use crate::flat::view::{Raw, Table, Vector};
 use crate::pte::operator_name;
@@ -137,6 +138,9 @@ struct Pass<'c, 'p, 'a> {
     /// Which values are given or taken when the method runs.
     ends: Vec<bool>,
     kernels: Kernels,
+    /// Whether a call of a kernel is right once its indices are: no operator is known, and every
+    /// tensor has a place.
+    is_plain: bool,
 }
 
 /// An instruction, and where it is.
@@ -187,7 +191,8 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             }
         }
         let operators = view.operators().map_or(0, |operators| operators.len());
-        Self { plan, values, operators, delegates, ends, kernels }
+        let is_plain = !kernels.are_known() && (delegates > 0 || values.are_stored());
+        Self { plan, values, operators, delegates, ends, kernels, is_plain }
     }
 
     fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) {
@@ -205,7 +210,15 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 format!("{traces} stack traces for {len} instructions")
             });
         }
-        for (nth, instruction) in (0..).zip(instructions) {
+        let calls = instructions.iter().map(|instruction| match instruction.instr_args() {
+            Some(InstructionArguments::KernelCall(call)) => Some((call.op_index(), call.args()?)),
+            _ => None,
+        });
+        for (nth, call) in (0..).zip(Ahead::new(calls)) {
+            if call.is_some_and(|(operator, args)| self.is_plain_call(operator, args)) {
+                continue;
+            }
+            let Some(instruction) = instructions.get(index(nth)) else { continue };
             match instruction.instr_args() {
                 Some(InstructionArguments::Unknown(kind)) => {
                     self.find_bare(out, &INSTRUCTION_UNKNOWN, (chain, nth), instruction, || {
@@ -244,6 +257,15 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         }
     }
 
+    /// Whether there is nothing to be said of a call: so it is with most.
+    #[inline]
+    fn is_plain_call(&self, operator: i32, args: Vector<'a, i32>) -> bool {
+        let operator = usize::try_from(operator);
+        self.is_plain
+            && operator.is_ok_and(|operator| operator < self.operators)
+            && self.are_values(args)
+    }
+
     fn kernel(&self, spot: Spot<'a>, call: KernelCall<'a>, out: &mut Findings) {
         let index = call.op_index();
         if !usize::try_from(index).is_ok_and(|index| index < self.operators) {
@@ -253,25 +275,31 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         }
         self.args(spot, call.raw(), call.args(), out);
         if let Some((rule, nth, message)) =
-            self.kernels.judge(self.plan, call, (spot.chain, spot.nth.into()))
+            self.kernels.judge(self.plan, self.values, call, (spot.chain, spot.nth.into()))
         {
             let steps = [Step::Field("args"), Step::Index(nth.unwrap_or_default())];
             let steps = if nth.is_some() { &steps[..] } else { steps.get(..1).unwrap_or_default() };
             self.find(out, rule, spot, call.raw(), steps, || message);
         }
         // A delegate may leave the memory of what it gives and takes to the runtime.
-        if self.delegates > 0 {
+        if self.delegates > 0 || self.values.are_stored() {
             return;
         }
         for (nth, value) in (0..).zip(call.args().into_iter().flatten()) {
             let end = usize::try_from(value).ok().and_then(|value| self.ends.get(value));
-            if self.values.is_unstored(value.into()) && end == Some(&false) {
+            if self.values.is_unstored(value) && end == Some(&false) {
                 let steps = [Step::Field("args"), Step::Index(nth)];
                 self.find(out, &STORAGE_MISSING, spot, call.raw(), &steps, || {
                     format!("value {value} is a tensor without data")
                 });
             }
         }
+    }
+
+    /// Whether all of them are indices of values.
+    #[inline]
+    fn are_values(&self, args: Vector<'a, i32>) -> bool {
+        args.iter().all(|index| self.plan.has(index))
     }
 
     fn args(
@@ -286,8 +314,11 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 "the call has no list of arguments".into()
             });
         };
+        if self.are_values(args) {
+            return;
+        }
         for (nth, index) in (0..).zip(args) {
-            if !self.plan.has(index.into()) {
+            if !self.plan.has(index) {
                 let steps = [Step::Field("args"), Step::Index(nth)];
                 self.find(out, &ARGS_INDEX, spot, call, &steps, || {
                     format!("value {index} is an argument, and there are {}", self.plan.len)
@@ -299,7 +330,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
     fn moved(&self, spot: Spot<'a>, call: MoveCall<'a>, out: &mut Findings) {
         let (from, to) = (call.move_from(), call.move_to());
         for (index, field) in [(from, "move_from"), (to, "move_to")] {
-            if !self.plan.has(index.into()) {
+            if !self.plan.has(index) {
                 self.find(out, &MOVE_INDEX, spot, call.raw(), &[Step::Field(field)], || {
                     format!("value {index} is moved, and there are {}", self.plan.len)
                 });

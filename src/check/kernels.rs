@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use self::kind::Kind;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
+use super::values::Values;
 use crate::pte::operator_name;
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelCall};
 
@@ -51,7 +52,11 @@ impl Kernels {
         let operators = plan.operators().into_iter().flatten();
         let signatures =
             operators.map(|operator| kind::signature(&operator_name(operator))).collect();
-        let mut kernels = Self { signatures, rewritten: vec![None; values] };
+        let mut kernels = Self { signatures, rewritten: Vec::new() };
+        if !kernels.are_known() {
+            return kernels;
+        }
+        kernels.rewritten = vec![None; values];
         for (nth, chain) in (0..).zip(plan.chains().into_iter().flatten()) {
             let instructions = || (0..).zip(chain.instructions().into_iter().flatten());
             // Where nothing jumps back, what comes later has not happened yet.
@@ -77,6 +82,11 @@ impl Kernels {
         kernels
     }
 
+    /// Whether any operator of the plan is one that the official runtime has.
+    pub(super) fn are_known(&self) -> bool {
+        self.signatures.iter().any(Option::is_some)
+    }
+
     /// Whether the operator of that index is one that the official runtime has.
     pub(super) fn is_known(&self, operator: usize) -> bool {
         self.signatures.get(operator).is_some_and(Option::is_some)
@@ -86,6 +96,7 @@ impl Kernels {
     pub(super) fn judge(
         &self,
         plan: &Plan<'_, '_>,
+        values: &Values,
         call: KernelCall<'_>,
         moment: Moment,
     ) -> Option<Wrong> {
@@ -99,8 +110,8 @@ impl Kernels {
             if self.is_rewritten(index, moment) {
                 continue;
             }
-            let value = plan.value(index.into());
-            if !kind.accepts(value) {
+            if !values.tag(index.into()).is_none_or(|tag| kind.accepts(tag)) {
+                let value = plan.value(index.into());
                 let name = value.and_then(|value| value.name()).unwrap_or("of no kind");
                 let message = format!("value {index} is {name}, and {kind} is wanted");
                 return Some((&ARGS_TYPE, Some(nth), message));

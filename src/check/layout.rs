@@ -1,7 +1,8 @@
 //! How the tables lie in the file: what a newer writer added, and what no writer does.
 //!
-//! One cold pass over proven bytes, driven by the same declarations as the walker. Everything seen
-//! here is legal; some of it is in genuine files (format.md §7.8).
+//! One cold pass over proven bytes, driven by the same declarations as the walker, which notes in
+//! passing whether there is anything to be said at all. Everything seen here is legal; some of it is
+//! in genuine files (format.md §7.8).
 
 use alloc::format;
 use alloc::string::String;
@@ -11,8 +12,9 @@ use super::Findings;
 use super::rule::{Rule, rules};
 use crate::bytes::index;
 use crate::error::Step;
-use crate::flat::desc::{FieldDesc, Kind, Prim, TableDesc};
+use crate::flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::{Raw, Table};
+use crate::flat::walk::Seen;
 use crate::ptd::Root;
 use crate::{Ptd, Pte};
 
@@ -56,9 +58,7 @@ rules! {
 pub(super) fn pte(pte: &Pte<'_>, out: &mut Findings) {
     let header = pte.header().map_or(8, |header| u64::from(header.length).saturating_add(8));
     let mut pass = Pass::new(out, "program", 0, pte.region(), header);
-    let root = pte.program();
-    pass.table(root.raw(), crate::schema::program::view::Program::DESC);
-    pass.padding();
+    pass.run(pte.seen(), |pass| pass.table(pte.program().raw(), described(&pte.program())));
 }
 
 pub(super) fn ptd(ptd: &Ptd<'_>, out: &mut Findings) {
@@ -66,11 +66,10 @@ pub(super) fn ptd(ptd: &Ptd<'_>, out: &mut Findings) {
     // In generation 0 the header is in front of the FlatBuffer, not in it.
     let header = if begin == 0 { u64::from(ptd.header().length).saturating_add(8) } else { 8 };
     let mut pass = Pass::new(out, "flat_tensor", begin, ptd.region(), header);
-    match ptd.root() {
+    pass.run(ptd.seen(), |pass| match ptd.root() {
         Root::Current(root) => pass.table(root.raw(), described(&root)),
         Root::Legacy(root) => pass.table(root.raw(), described(&root)),
-    }
-    pass.padding();
+    });
 }
 
 fn described<'a, T: Table<'a>>(_: &T) -> &'static TableDesc {
@@ -111,6 +110,25 @@ impl<'p> Pass<'p> {
             found: 0,
             clean: [None; CLEAN],
         }
+    }
+
+    /// Looks at the tables, where the walk noted that something is odd or lies in the header, and
+    /// at the padding before them. A debug build looks at them anyway: the notes must not have
+    /// missed anything.
+    fn run(&mut self, seen: Seen, tables: impl FnOnce(&mut Self)) {
+        let lowest = seen.lowest.into();
+        let needed = seen.odd || lowest < self.header;
+        if needed || cfg!(debug_assertions) {
+            tables(self);
+            debug_assert!(
+                needed || (self.found, self.lowest) == (0, lowest),
+                "what the walk noted"
+            );
+        }
+        if !needed {
+            self.lowest = lowest;
+        }
+        self.padding();
     }
 
     fn find(&mut self, rule: &'static Rule, pos: u32, message: impl FnOnce() -> String) {
@@ -230,7 +248,7 @@ impl<'p> Pass<'p> {
     }
 
     fn unknown_fields(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
-        let known = desc.fields.last().map_or(0, |last| last.slot.saturating_add(last.slots()));
+        let known = desc.slots();
         let slots = raw.vtable_len().saturating_sub(4) >> 1;
         // Enough to tell that there are some; a vtable may claim 32,000, and many tables share it.
         for slot in known..slots.min(known.saturating_add(SLOTS_LOOKED_AT)) {
@@ -295,9 +313,6 @@ impl<'p> Pass<'p> {
 
 /// Vtables remembered: a power of two.
 const CLEAN: usize = 64;
-
-/// Slots looked at beyond the known ones of a table.
-const SLOTS_LOOKED_AT: u16 = 64;
 
 /// The longest padding that a header can have: alignments of writers end at 4096.
 const PADDING: u64 = 4096;

@@ -80,23 +80,29 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     }
 }
 
-/// The place that a tensor is planned for.
-pub(super) fn planned(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) {
-    let Some(place) = tensor.allocation_info() else { return };
+/// The place that a tensor of `size` bytes is planned for; tells whether it is.
+pub(super) fn planned(
+    plan: &Plan<'_, '_>,
+    index: u32,
+    tensor: Tensor<'_>,
+    size: Option<u64>,
+    out: &mut Findings,
+) -> bool {
+    let Some(place) = tensor.allocation_info() else { return false };
     let id = place.memory_id();
-    let sizes = plan.view.non_const_buffer_sizes();
+    let sizes = plan.arenas;
     let arena = usize::try_from(id).ok().filter(|&id| id > 0).and_then(|id| sizes?.get(id));
     let Some(arena) = arena else {
         let steps = [Step::Field("allocation_info"), Step::Field("memory_id")];
-        return plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &steps, || {
+        plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &steps, || {
             let last = sizes.map_or(0, |sizes| sizes.len()).saturating_sub(1);
             format!("arena {id}, and the method has {last}, counted from 1")
         });
+        return true;
     };
     let offset = u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low());
-    let dims = tensor.sizes().into_iter().flatten();
     // A shape without a size has a finding of its own.
-    let Some(size) = tensor.scalar_type().nbytes(dims) else { return };
+    let Some(size) = size else { return true };
     let end = offset.checked_add(size);
     if end.is_none_or(|end| u64::try_from(arena).is_ok_and(|arena| end > arena)) {
         let steps = [Step::Field("allocation_info")];
@@ -104,4 +110,5 @@ pub(super) fn planned(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: 
             format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
         });
     }
+    true
 }

@@ -43,14 +43,17 @@ pub(super) fn rule_of(error: &Error) -> &'static Rule {
     RULES.iter().copied().find(|rule| rule.id == error.code()).unwrap_or(&DATA_OUT_OF_BOUNDS)
 }
 
-/// The data of a tensor.
-pub(super) fn storage(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) {
-    let Err(error) = plan.pte.storage(tensor) else { return };
-    let rule = rule_of(&error);
+/// The data of a tensor of `size` bytes.
+pub(super) fn storage(
+    plan: &Plan<'_, '_>,
+    index: u32,
+    tensor: Tensor<'_>,
+    size: Option<u64>,
+    out: &mut Findings,
+) {
     // A shape without a size has a finding of its own.
-    if rule.id == TENSOR_DATA_SIZE.id {
-        return;
-    }
+    let Some(size) = size else { return };
+    let Err(error) = plan.pte.storage_of(tensor, || Ok(size)) else { return };
     let steps = [Step::Field("data_buffer_idx")];
-    plan.find_value(out, rule, tensor.raw(), index, &steps, || error.to_string());
+    plan.find_value(out, rule_of(&error), tensor.raw(), index, &steps, || error.to_string());
 }

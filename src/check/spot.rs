@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 use super::{Findings, Rule};
 use crate::Pte;
+use crate::bytes::{index as at_index, narrow};
 use crate::error::Step;
-use crate::flat::view::Raw;
+use crate::flat::view::{Raw, Table, Vector};
 use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
 
 /// A plan with what every rule asks of it.
@@ -17,11 +18,14 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) view: ExecutionPlan<'a>,
     /// Values of the plan.
     pub(super) len: usize,
+    /// The sizes of its arenas.
+    pub(super) arenas: Option<Vector<'a, i64>>,
 }
 
 impl<'p, 'a> Plan<'p, 'a> {
     pub(super) fn new(pte: &'p Pte<'a>, nth: u32, view: ExecutionPlan<'a>) -> Self {
-        Self { pte, nth, view, len: view.values().map_or(0, |values| values.len()) }
+        let len = view.values().map_or(0, |values| values.len());
+        Self { pte, nth, view, len, arenas: view.non_const_buffer_sizes() }
     }
 
     /// The value of that index; `None` where there is none, or nothing in it.
@@ -30,9 +34,18 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.view.values()?.get(index)?.val()
     }
 
+    /// The table of the value of that index, which is one of the plan's.
+    pub(super) fn raw(&self, index: u32) -> Raw<'a> {
+        let values = self.view.values();
+        let value = values.and_then(|values| values.get(at_index(index)));
+        value.map_or_else(|| self.view.raw(), EValue::raw)
+    }
+
     /// Whether there is a value of that index.
-    pub(super) fn has(&self, index: i64) -> bool {
-        usize::try_from(index).is_ok_and(|index| index < self.len)
+    #[inline]
+    pub(super) fn has(&self, index: i32) -> bool {
+        // A negative one is past every list, which has less than 2^29 elements.
+        index.cast_unsigned() < narrow(self.len)
     }
 
     /// Every value with its index.

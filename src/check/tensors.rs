@@ -92,6 +92,57 @@ pub(super) fn check(
     tensor: Tensor<'_>,
     out: &mut Findings,
 ) -> bool {
+    let size = match plain_size(tensor) {
+        Some(size) => Some(size),
+        None => odd_shape(plan, index, tensor, out),
+    };
+    let bound = TensorShapeDynamism::STATIC..=TensorShapeDynamism::DYNAMIC_BOUND;
+    let is_bound = bound.contains(&tensor.shape_dynamism());
+    if tensor.storage_offset() != 0 || tensor.layout() != 0 || !is_bound {
+        odd_numbers(plan, index, tensor, out);
+    }
+    let external = extra(plan, index, tensor, out);
+    let planned = memory::planned(plan, index, tensor, size, out);
+    let has_data = tensor.data_buffer_idx() != 0;
+    if has_data {
+        resolve::storage(plan, index, tensor, size, out);
+    }
+    external || has_data || planned
+}
+
+/// Bytes of a tensor about whose shape and dtype there is nothing to be said.
+#[inline]
+fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
+    let (sizes, order) = (tensor.sizes()?, tensor.dim_order()?);
+    let rank = sizes.len();
+    if rank != order.len() || rank > MOST_DIMENSIONS {
+        return None;
+    }
+    let mut total = tensor.scalar_type().element_size()?;
+    let (mut seen, mut dims, mut signs, mut empty) = (0u32, 0u8, 0i32, false);
+    for (size, dim) in sizes.iter().zip(order.iter()) {
+        seen |= 1 << (dim & 15);
+        dims |= dim;
+        signs |= size;
+        empty |= size == 0;
+        // As in `ScalarType::nbytes`: an overflow counts even where a later size is 0.
+        total = total.checked_mul(size.max(1).unsigned_abs().into())?;
+    }
+    // As many different bits as dimensions, each below 16 and none past the last.
+    let all = (1u32 << rank).saturating_sub(1);
+    let plain = seen == all && dims < 16 && signs >= 0 && countable(total);
+    plain.then_some(if empty { 0 } else { total })
+}
+
+/// What there is to be said of a shape or dtype; the bytes that it asks for, if they can be told.
+#[cold]
+#[inline(never)]
+fn odd_shape(
+    plan: &Plan<'_, '_>,
+    index: u32,
+    tensor: Tensor<'_>,
+    out: &mut Findings,
+) -> Option<u64> {
     let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
         plan.find_value(out, rule, tensor.raw(), index, &[Step::Field(field)], message);
     };
@@ -124,13 +175,25 @@ pub(super) fn check(
     if dtype.element_size().is_none() {
         find(&TENSOR_DTYPE, "scalar_type", &|| format!("dtype {}", dtype.0));
     }
+    // Of an unknown dtype, an element has a byte at least.
+    let known = if dtype.element_size().is_some() { dtype } else { ScalarType::BYTE };
     if let Some(size) = dims().find(|&size| size < 0) {
         find(&TENSOR_SIZE_NEGATIVE, "sizes", &|| format!("a size of {size}"));
-    } else if nbytes(dtype, sizes).is_none() {
+    } else if !known.nbytes(dims()).is_some_and(countable) {
         find(&TENSOR_SIZE_OVERFLOW, "sizes", &|| {
             format!("{:?} elements overflow", dims().take(MOST_DIMENSIONS).collect::<Vec<_>>())
         });
     }
+    dtype.nbytes(dims()).filter(|&size| countable(size))
+}
+
+/// Numbers that are not what every writer writes.
+#[cold]
+#[inline(never)]
+fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) {
+    let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
+        plan.find_value(out, rule, tensor.raw(), index, &[Step::Field(field)], message);
+    };
     if tensor.storage_offset() != 0 {
         find(&TENSOR_STORAGE_OFFSET, "storage_offset", &|| {
             format!("a storage offset of {}", tensor.storage_offset())
@@ -148,10 +211,6 @@ pub(super) fn check(
             find(&TENSOR_ENUM, "shape_dynamism", &|| format!("dynamism {other}"));
         }
     }
-    let external = extra(plan, index, tensor, out);
-    memory::planned(plan, index, tensor, out);
-    resolve::storage(plan, index, tensor, out);
-    external || tensor.data_buffer_idx() != 0 || tensor.allocation_info().is_some()
 }
 
 /// The fields that few tensors have; tells whether the data is external.
@@ -193,19 +252,19 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
     }
 }
 
-/// Bytes of a tensor with known dtype; of one byte an element where it is not.
-fn nbytes(dtype: ScalarType, sizes: Option<Vector<'_, i32>>) -> Option<u64> {
-    let dtype = if dtype.element_size().is_some() { dtype } else { ScalarType::BYTE };
-    // The runtime counts in signed 64 bits.
-    dtype.nbytes(sizes.into_iter().flatten()).filter(|&bytes| i64::try_from(bytes).is_ok())
+/// Whether the runtime, which counts in signed 64 bits, can tell as many bytes.
+fn countable(bytes: u64) -> bool {
+    i64::try_from(bytes).is_ok()
 }
 
 /// Whether each of 0, 1, 2 … is there once.
 pub(super) fn is_permutation(order: Vector<'_, u8>) -> bool {
-    let mut seen = [false; 256];
+    // A bit each for 256 dimensions.
+    let mut seen = [0u64; 4];
     order.iter().all(|dimension| {
         let within = usize::from(dimension) < order.len();
-        let slot = seen.get_mut(usize::from(dimension));
-        within && slot.is_some_and(|seen| !core::mem::replace(seen, true))
+        let bit = 1u64 << (dimension & 63);
+        let word = seen.get_mut(usize::from(dimension >> 6));
+        within && word.is_some_and(|word| core::mem::replace(word, *word | bit) & bit == 0)
     })
 }

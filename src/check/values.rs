@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Findings;
+use super::ahead::Ahead;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::tensors;
@@ -12,7 +13,7 @@ use crate::bytes::narrow;
 use crate::error::Step;
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::tag;
-use crate::schema::program::view::KernelTypes;
+use crate::schema::program::view::{EValue, KernelTypes};
 
 rules! {
     "values";
@@ -71,8 +72,8 @@ rules! {
 pub(super) struct Values {
     /// The tag of each value: 0 for an empty one.
     tags: Vec<u8>,
-    /// Whether a tensor has a place for its data before the program runs.
-    stored: Vec<bool>,
+    /// The tensors that have no place for their data before the program runs, by ascending index.
+    unstored: Vec<u32>,
 }
 
 impl Values {
@@ -82,30 +83,41 @@ impl Values {
         self.tags.get(usize::try_from(index).ok()?).copied()
     }
 
+    /// Whether any value is a tensor without a place for its data.
+    pub(super) fn are_stored(&self) -> bool {
+        self.unstored.is_empty()
+    }
+
     /// Whether the value is a tensor without a place for its data.
-    pub(super) fn is_unstored(&self, index: i64) -> bool {
-        let stored = usize::try_from(index).ok().and_then(|index| self.stored.get(index));
-        stored == Some(&false)
+    pub(super) fn is_unstored(&self, index: i32) -> bool {
+        u32::try_from(index).is_ok_and(|index| self.unstored.binary_search(&index).is_ok())
     }
 }
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
-    let tags = plan.values().map(|(_, value)| value.raw().scalar::<u8>(0).unwrap_or_default());
-    let mut values = Values { tags: tags.collect(), stored: Vec::new() };
-    values.stored.reserve(values.tags.len());
-    for (index, value) in plan.values() {
-        let mut stored = true;
-        let Some(held) = value.val() else {
-            plan.find_value(out, &VALUE_EMPTY, value.raw(), index, &[], || {
+    let mut values = Values { tags: Vec::with_capacity(plan.len), unstored: Vec::new() };
+    // A list may refer to what comes after it, so lists are looked at once every tag is known.
+    let mut lists = Vec::new();
+    let read = plan.values().map(|(_, value)| value.raw().member(EValue::DESC));
+    for (index, held) in (0..).zip(Ahead::new(read)) {
+        let Some(held) = held.map(KernelTypes::of) else {
+            plan.find_value(out, &VALUE_EMPTY, plan.raw(index), index, &[], || {
                 format!("value {index} is empty")
             });
-            values.stored.push(stored);
+            values.tags.push(0);
             continue;
         };
+        values.tags.push(held.tag());
         match held {
-            KernelTypes::Null(_) | KernelTypes::Int(_) | KernelTypes::Bool(_) => {}
-            KernelTypes::Double(_) => {}
-            KernelTypes::Tensor(tensor) => stored = tensors::check(plan, index, tensor, out),
+            KernelTypes::Null(_)
+            | KernelTypes::Int(_)
+            | KernelTypes::Bool(_)
+            | KernelTypes::Double(_) => {}
+            KernelTypes::Tensor(tensor) => {
+                if !tensors::check(plan, index, tensor, out) {
+                    values.unstored.push(index);
+                }
+            }
             KernelTypes::String(string) => match string.string_val() {
                 None => plan.find_value(out, &STRING_MISSING, string.raw(), index, &[], || {
                     "the String has no text".into()
@@ -125,30 +137,25 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
             }
             KernelTypes::IntList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                let list = List { plan, values: &values, index, raw: list.raw(), rules: &INTS };
-                let found = list.raw.vector::<i64>(0);
-                (0..)
-                    .zip(found.into_iter().flatten())
-                    .for_each(|(nth, item)| list.item(nth, item, out));
+                lists.push((index, list.raw(), &INTS));
             }
             KernelTypes::TensorList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                let list = List { plan, values: &values, index, raw: list.raw(), rules: &TENSORS };
-                list.indices(out);
+                lists.push((index, list.raw(), &TENSORS));
             }
             KernelTypes::OptionalTensorList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                let list =
-                    List { plan, values: &values, index, raw: list.raw(), rules: &OPTIONALS };
-                list.indices(out);
+                lists.push((index, list.raw(), &OPTIONALS));
             }
             KernelTypes::Unknown(tag) => {
-                plan.find_value(out, &VALUE_UNKNOWN, value.raw(), index, &[], || {
+                plan.find_value(out, &VALUE_UNKNOWN, plan.raw(index), index, &[], || {
                     format!("a value of kind {tag}")
                 });
             }
         }
-        values.stored.push(stored);
+    }
+    for (index, raw, rules) in lists {
+        List { plan, values: &values, index, raw, rules }.check(out);
     }
     values
 }
@@ -176,7 +183,10 @@ struct Items {
     out_of_range: &'static Rule,
     wrong_type: &'static Rule,
     tags: &'static [u8],
+    /// Whether −1 stands for nothing.
     none: bool,
+    /// Whether the items have 8 bytes, not 4.
+    wide: bool,
     want: &'static str,
 }
 
@@ -185,6 +195,7 @@ static INTS: Items = Items {
     wrong_type: &INT_LIST_TYPE,
     tags: &[tag::Int],
     none: false,
+    wide: true,
     want: "an Int",
 };
 static TENSORS: Items = Items {
@@ -192,6 +203,7 @@ static TENSORS: Items = Items {
     wrong_type: &TENSOR_LIST_TYPE,
     tags: &[tag::Tensor],
     none: false,
+    wide: false,
     want: "a Tensor",
 };
 static OPTIONALS: Items = Items {
@@ -199,15 +211,19 @@ static OPTIONALS: Items = Items {
     wrong_type: &OPTIONAL_TENSOR_LIST_TYPE,
     tags: &[tag::Null, tag::Tensor],
     none: true,
+    wide: false,
     want: "a Tensor or Null",
 };
 
 impl List<'_, '_, '_> {
-    fn indices(&self, out: &mut Findings) {
-        let found = self.raw.vector::<i32>(0);
-        (0..)
-            .zip(found.into_iter().flatten())
-            .for_each(|(nth, item)| self.item(nth, item.into(), out));
+    fn check(&self, out: &mut Findings) {
+        if self.rules.wide {
+            let items = self.raw.vector::<i64>(0).into_iter().flatten();
+            (0..).zip(items).for_each(|(nth, item)| self.item(nth, item, out));
+        } else {
+            let items = self.raw.vector::<i32>(0).into_iter().flatten();
+            (0..).zip(items).for_each(|(nth, item)| self.item(nth, item.into(), out));
+        }
     }
 
     fn item(&self, nth: u32, item: i64, out: &mut Findings) {

@@ -30,9 +30,35 @@ pub struct TableDesc {
     /// How many tables deep a value of this type can be. A schema that refers to itself has no
     /// such number and does not compile, so that the walker needs no depth limit.
     pub depth: u32,
-    /// The fields that lead elsewhere, by ascending slot; the first `refs_len` count.
-    refs: [&'static FieldDesc; MAX_REFS],
+    /// The fields that a walker looks at, by ascending slot; the first `refs_len` count.
+    refs: [Ref; MAX_REFS],
     refs_len: usize,
+    /// The slot of its union, of which it has one at most.
+    pub(crate) union: Option<(u16, &'static UnionDesc)>,
+    /// Made from the name: tables of different types may share a vtable, and are told apart.
+    pub(crate) seed: u32,
+}
+
+/// What a walker needs of a field that it looks at, side by side with its neighbours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ref {
+    /// The field's name.
+    pub(crate) name: &'static str,
+    /// What to look at.
+    pub(crate) to: To,
+}
+
+/// What a walker looks at: a bool, or where a field leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum To {
+    Bool,
+    Str,
+    Table(&'static TableDesc),
+    Bools,
+    /// Numbers of so many bytes.
+    Numbers(u16),
+    Tables(&'static TableDesc),
+    Union(&'static UnionDesc),
 }
 
 /// One field of a table.
@@ -138,48 +164,45 @@ pub struct UnionDesc {
     pub members: &'static [&'static TableDesc],
 }
 
-/// Most reference fields that one table may have: what a walker's shape has room for.
+/// Slots looked at beyond the known ones of a table, to tell that a newer writer made it.
+pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
+
+/// Most fields of one table that a walker looks at: what its shape has room for.
 pub(crate) const MAX_REFS: usize = 10;
 
 impl TableDesc {
     /// A table, checked while compiling: slots ascend, a union takes two and is the only one, and
     /// the references fit a shape.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
-        let mut refs = [&NO_FIELD; MAX_REFS];
-        let (mut refs_len, mut free, mut unions, mut rest) = (0usize, 0, 0u8, fields);
+        let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
+        let (mut refs_len, mut free, mut union, mut rest) = (0usize, 0, None, fields);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
-            let (slots, is_ref) = match field.kind {
-                Kind::Scalar(_) => (1, false),
-                Kind::Union(_) => (2, true),
-                _ => (1, true),
-            };
-            free = field.slot.saturating_add(slots);
-            if is_ref {
+            free = field.slot.saturating_add(field.slots());
+            if let Some(to) = field.kind.to() {
                 let (_, room) = refs.split_at_mut(refs_len);
                 let [first, ..] = room else { panic_const("more than MAX_REFS references") };
-                *first = field;
+                *first = Ref { name: field.name, to };
                 refs_len = refs_len.saturating_add(1);
             }
-            if slots == 2 {
-                unions = unions.saturating_add(1);
+            if let Kind::Union(desc) = field.kind {
+                assert!(union.is_none(), "a shape has room for one tag");
+                union = Some((field.slot, desc));
             }
             rest = tail;
         }
-        assert!(unions <= 1, "a shape has room for one tag");
-        Self { name, fields, depth, refs, refs_len }
+        Self { name, fields, depth, refs, refs_len, union, seed: seed(name) }
     }
 
-    /// The fields that lead elsewhere, by ascending slot: at most [`MAX_REFS`].
+    /// The fields that a walker looks at, by ascending slot: at most [`MAX_REFS`].
     #[inline]
-    pub(crate) fn refs(&self) -> &[&'static FieldDesc] {
+    pub(crate) fn refs(&self) -> &[Ref] {
         self.refs.get(..self.refs_len).unwrap_or_default()
     }
 
-    /// Whether any field leads elsewhere.
-    #[inline]
-    pub(crate) fn is_leaf(&self) -> bool {
-        self.refs_len == 0
+    /// Slots of the fields, from 0 on.
+    pub(crate) fn slots(&self) -> u16 {
+        self.fields.last().map_or(0, |last| last.slot.saturating_add(last.slots()))
     }
 
     /// The field of that name.
@@ -199,6 +222,20 @@ impl FieldDesc {
 }
 
 impl Kind {
+    /// What a walker looks at; `None` for a number, of which every value is as good.
+    const fn to(self) -> Option<To> {
+        Some(match self {
+            Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
+            Self::Scalar(_) => return None,
+            Self::Str => To::Str,
+            Self::Table(desc) => To::Table(desc),
+            Self::Scalars { prim: Prim::Bool, .. } => To::Bools,
+            Self::Scalars { prim, .. } => To::Numbers(prim.size()),
+            Self::Tables(desc) => To::Tables(desc),
+            Self::Union(desc) => To::Union(desc),
+        })
+    }
+
     /// Bytes of the field inside its table; for a union those of the offset, its tag being one.
     #[inline]
     pub const fn inline_size(&self) -> u16 {
@@ -250,8 +287,16 @@ impl UnionDesc {
     }
 }
 
-/// What stands where a table has fewer references than there is room for.
-static NO_FIELD: FieldDesc = FieldDesc { slot: 0, name: "", kind: Kind::Str, since: None };
+/// A number that differs from name to name.
+#[expect(clippy::as_conversions, reason = "u8 to u32 is lossless, and From is not const")]
+const fn seed(name: &str) -> u32 {
+    let (mut seed, mut rest) = (0u32, name.as_bytes());
+    while let [byte, tail @ ..] = rest {
+        seed = seed.rotate_left(5) ^ *byte as u32;
+        rest = tail;
+    }
+    seed
+}
 
 #[expect(clippy::panic, reason = "runs only while compiling, where it is the error message")]
 const fn panic_const(message: &'static str) -> ! {

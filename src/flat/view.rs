@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use crate::bytes::{array_at, i32_at, slice_at, u16_at, u32_at};
+use crate::bytes::{array_at, i32_at, index, narrow, slice_at, sum, u16_at, u32_at};
 use crate::flat::desc::{Number, Prim, TableDesc};
 
 pub(crate) mod declare;
@@ -48,9 +48,13 @@ impl<'a> Raw<'a> {
     /// The table at `pos`, which was proven.
     #[inline]
     pub(crate) fn new(buf: &'a [u8], pos: u32) -> Self {
-        let back = proven(i32_at(buf, pos));
-        // A proven vtable is within the buffer, so the difference does not wrap.
-        Self { buf, pos, vtable: pos.wrapping_add_signed(back.wrapping_neg()) }
+        Self { buf, pos, vtable: vtable_pos(buf, pos) }
+    }
+
+    /// The table that the offset at `at` leads to, which was proven.
+    #[inline]
+    pub(crate) fn at(buf: &'a [u8], at: usize) -> Self {
+        Self::new(buf, narrow(target(buf, at)))
     }
 
     /// Where the table begins, from the start of the FlatBuffers part.
@@ -66,44 +70,53 @@ impl<'a> Raw<'a> {
 
     /// Bytes of the vtable.
     pub(crate) fn vtable_len(self) -> u16 {
-        proven(u16_at(self.buf, self.vtable))
+        proven(u16_at(self.buf, index(self.vtable)))
     }
 
     /// Bytes of the table as its vtable declares them: a hint, not a bound (format.md §7.8).
     pub(crate) fn declared_size(self) -> u16 {
-        proven(u16_at(self.buf, self.vtable.saturating_add(2)))
+        proven(u16_at(self.buf, sum(self.vtable, 2)))
     }
 
     /// The offset of `slot` from the table, 0 if the field is absent.
     #[inline]
     pub(crate) fn offset_of(self, slot: u16) -> u16 {
-        let entry = 4u32.saturating_add(u32::from(slot).saturating_mul(2));
-        if entry >= u32::from(self.vtable_len()) {
+        let entry = slot.saturating_mul(2).saturating_add(4);
+        if entry >= self.vtable_len() {
             return 0;
         }
-        proven(u16_at(self.buf, self.vtable.saturating_add(entry)))
+        proven(u16_at(self.buf, sum(self.vtable, entry.into())))
     }
 
     /// Where the field of `slot` lies; `None` if it is absent.
     #[inline]
-    pub(crate) fn field_pos(self, slot: u16) -> Option<u32> {
+    fn field(self, slot: u16) -> Option<usize> {
         match self.offset_of(slot) {
             0 => None,
-            offset => Some(self.pos.saturating_add(u32::from(offset))),
+            offset => Some(sum(self.pos, offset.into())),
         }
     }
 
     /// Where the offset field of `slot` leads; `None` if it is absent.
     #[inline]
+    fn target_of(self, slot: u16) -> Option<usize> {
+        Some(target(self.buf, self.field(slot)?))
+    }
+
+    /// As a position, where the field of `slot` lies; `None` if it is absent.
+    pub(crate) fn field_pos(self, slot: u16) -> Option<u32> {
+        self.field(slot).map(narrow)
+    }
+
+    /// As a position, where the offset field of `slot` leads; `None` if it is absent.
     pub(crate) fn target_pos(self, slot: u16) -> Option<u32> {
-        let at = self.field_pos(slot)?;
-        Some(at.saturating_add(proven(u32_at(self.buf, at))))
+        self.target_of(slot).map(narrow)
     }
 
     /// The number in `slot`; `None` if it is absent.
     #[inline]
     pub(crate) fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
-        let at = self.field_pos(slot)?;
+        let at = self.field(slot)?;
         let read = slice_at(self.buf, at, u32::from(T::PRIM.size())).and_then(T::read_le);
         debug_assert!(read.is_some(), "a proven field");
         read
@@ -111,7 +124,7 @@ impl<'a> Raw<'a> {
 
     /// The number in `slot` by its declaration; `None` if it is absent.
     pub(crate) fn number(self, slot: u16, prim: Prim) -> Option<Number> {
-        let at = self.field_pos(slot)?;
+        let at = self.field(slot)?;
         let bytes = slice_at(self.buf, at, u32::from(prim.size()))?;
         Number::from_le(bytes, prim)
     }
@@ -119,13 +132,13 @@ impl<'a> Raw<'a> {
     /// The table that `slot` leads to.
     #[inline]
     pub(crate) fn target(self, slot: u16) -> Option<Raw<'a>> {
-        Some(Raw::new(self.buf, self.target_pos(slot)?))
+        Some(Raw::at(self.buf, self.field(slot)?))
     }
 
     /// The string that `slot` leads to.
     #[inline]
     pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
-        let pos = self.target_pos(slot)?;
+        let pos = self.target_of(slot)?;
         let len = proven(u32_at(self.buf, pos));
         let text = slice_at(self.buf, pos.saturating_add(4), len)
             .and_then(|bytes| core::str::from_utf8(bytes).ok());
@@ -143,18 +156,18 @@ impl<'a> Raw<'a> {
     /// The bytes of the vector that `slot` leads to, and where they begin.
     #[inline]
     pub(crate) fn vector_bytes(self, slot: u16, prim: Prim) -> Option<(&'a [u8], u32)> {
-        let pos = self.target_pos(slot)?;
+        let pos = self.target_of(slot)?;
         let len = proven(u32_at(self.buf, pos)).saturating_mul(u32::from(prim.size()));
         let first = pos.saturating_add(4);
-        Some((proven(slice_at(self.buf, first, len)), first))
+        Some((proven(slice_at(self.buf, first, len)), narrow(first)))
     }
 
     /// The vector of tables that `slot` leads to.
     #[inline]
     pub(crate) fn list<T>(self, slot: u16) -> Option<List<'a, T>> {
-        let pos = self.target_pos(slot)?;
+        let pos = self.target_of(slot)?;
         let len = proven(u32_at(self.buf, pos));
-        Some(List::new(self.buf, pos.saturating_add(4), len))
+        Some(List::new(self.buf, narrow(pos.saturating_add(4)), len))
     }
 
     /// The union at `slot`: its tag, and the table if there is one. `None` for the tag 0.
@@ -163,7 +176,17 @@ impl<'a> Raw<'a> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
         // A tag that is not known leads to bytes that nobody has proven: they are not followed.
-        Some((tag, Raw { buf: self.buf, pos: self.target_pos(value)?, vtable: 0 }))
+        Some((tag, Raw { buf: self.buf, vtable: 0, pos: self.target_pos(value)? }))
+    }
+
+    /// The union of a table of `desc`: its tag, and the member that the tag stands for; of a tag
+    /// that is not known, nothing can be asked.
+    #[inline]
+    pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
+        let (slot, union) = desc.union?;
+        let (tag, raw) = self.union(slot)?;
+        // The same for every member: no branch is taken that would wait for the tag.
+        Some((tag, if union.member(tag).is_some() { raw.resolved() } else { raw }))
     }
 
     /// The same table with its vtable found: for a union whose tag is known.
@@ -193,6 +216,19 @@ impl Number {
             Prim::F64 => Self::Float(<f64 as Scalar>::read_le(bytes)?),
         })
     }
+}
+
+/// Where the vtable of the table at `pos`, which was proven, begins.
+#[inline]
+fn vtable_pos(buf: &[u8], pos: u32) -> u32 {
+    // A proven vtable is within the buffer, so the difference does not wrap.
+    pos.wrapping_add_signed(proven(i32_at(buf, index(pos))).wrapping_neg())
+}
+
+/// Where the offset at `at`, which was proven, leads.
+#[inline]
+fn target(buf: &[u8], at: usize) -> usize {
+    at.saturating_add(index(proven(u32_at(buf, at))))
 }
 
 /// What the walk has proven is there. In a debug build the contrary stops the program.

@@ -6,14 +6,18 @@
 
 use core::cell::Cell;
 
-use self::shape::{Found, Shape, Shapes};
-use crate::bytes::{narrow, slice_at, u32_at, wide};
+use self::seen::Notes;
+use self::shape::{Shape, Shapes};
+use crate::bytes::{index, narrow, slice_at, sum, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
-use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
+use crate::flat::desc::{Ref, TableDesc, To, UnionDesc};
 use crate::flat::view::{Proof, Raw, Table};
 use crate::limits::{Limits, MAX_PROGRAM};
 
+mod seen;
 mod shape;
+
+pub(crate) use seen::Seen;
 
 /// Proves that `buf` is a FlatBuffer whose root is `desc`, everything reachable included.
 ///
@@ -24,7 +28,7 @@ pub(crate) fn verify<'a>(
     buf: &'a [u8],
     desc: &'static TableDesc,
     limits: &Limits,
-) -> Result<Raw<'a>> {
+) -> Result<(Raw<'a>, Seen)> {
     let len = wide(buf.len());
     let limit = limits.program.min(MAX_PROGRAM);
     if len > limit {
@@ -35,14 +39,15 @@ pub(crate) fn verify<'a>(
         return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, 0));
     }
     let budget = len.saturating_mul(limits.amplification.into());
-    let walk = Walk { buf, budget, left: Cell::new(budget), shapes: Shapes::new() };
+    let notes = Notes::new(root);
+    let walk = Walk { buf, budget, left: Cell::new(budget), shapes: Shapes::new(), notes };
     walk.table(root, desc)?;
-    Ok(Raw::new(buf, root))
+    Ok((Raw::new(buf, root), walk.notes.seen()))
 }
 
 /// As [`verify`], with the root as its type.
-pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<T> {
-    verify(buf, T::DESC, limits).map(|raw| T::from_raw(raw, Proof(())))
+pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Seen)> {
+    verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
 }
 
 struct Walk<'a> {
@@ -51,21 +56,29 @@ struct Walk<'a> {
     budget: u64,
     left: Cell<u64>,
     shapes: Shapes,
+    notes: Notes,
 }
 
 impl Walk<'_> {
     fn table(&self, pos: u32, desc: &'static TableDesc) -> Result<()> {
-        let vtable = shape::vtable_of(self.buf, pos)?;
-        self.object(pos, self.shapes.of(self.buf, vtable, desc)?.shape(), desc)
+        let vtable = shape::vtable_of(self.buf, pos);
+        match vtable.and_then(|vtable| self.shapes.known(vtable, desc)) {
+            Some(shape) => self.object(pos, shape, desc),
+            None => self.stranger(pos, desc).map(drop),
+        }
     }
 
     /// A vector of tables. Neighbours mostly share a vtable, so the last shape is tried first.
+    #[inline(never)]
     fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let (first, len) = self.vector(at, 4)?;
         let mut last: Option<&Shape> = None;
         for nth in 0..len {
-            self.element(first.saturating_add(nth.saturating_mul(4)), desc, &mut last)
-                .map_err(|error| error.within(Step::Index(nth)))?;
+            let at = first.saturating_add(nth.saturating_mul(4));
+            match self.element(at, desc, last) {
+                Ok(shape) => last = shape,
+                Err(error) => return Err(error.within(Step::Index(nth))),
+            }
         }
         Ok(())
     }
@@ -75,71 +88,87 @@ impl Walk<'_> {
         &'s self,
         at: u32,
         desc: &'static TableDesc,
-        last: &mut Option<&'s Shape>,
-    ) -> Result<()> {
+        last: Option<&'s Shape>,
+    ) -> Result<Option<&'s Shape>> {
         let pos = self.follow(at)?;
-        let vtable = shape::vtable_of(self.buf, pos)?;
-        if let Some(shape) = *last
-            && shape.vtable == vtable
-        {
-            return self.object(pos, shape, desc);
+        let vtable = shape::vtable_of(self.buf, pos);
+        let known = last.filter(|shape| vtable == Some(shape.vtable));
+        match known.or_else(|| self.shapes.known(vtable?, desc)) {
+            Some(shape) => self.object(pos, shape, desc).map(|()| Some(shape)),
+            None => self.stranger(pos, desc),
         }
-        let found = self.shapes.of(self.buf, vtable, desc)?;
-        if let Found::Kept(shape) = found {
-            *last = Some(shape);
+    }
+
+    /// One table at `pos` with a vtable that is not known yet: its shape, if there is room for it.
+    #[cold]
+    #[inline(never)]
+    fn stranger(&self, pos: u32, desc: &'static TableDesc) -> Result<Option<&Shape>> {
+        let shape = shape::of_table(self.buf, pos, desc, &self.notes)?;
+        match self.shapes.keep(shape) {
+            Ok(kept) => self.object(pos, kept, desc).map(|()| Some(kept)),
+            Err(shape) => self.object(pos, &shape, desc).map(|()| None),
         }
-        self.object(pos, found.shape(), desc)
     }
 
     /// One table at `pos`, whose vtable has been proven to have `shape`.
+    #[inline(always)]
     fn object(&self, pos: u32, shape: &Shape, desc: &'static TableDesc) -> Result<()> {
         let end = u64::from(pos).saturating_add(shape.extent.into());
-        if end > wide(self.buf.len()) {
-            let limit = wide(self.buf.len());
-            return Err(Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into()));
-        }
-        if !shape.fits(pos) {
-            return Err(shape::misaligned(self.buf, pos, shape));
+        if end > wide(self.buf.len()) || !shape.fits(pos) {
+            return Err(shape::misplaced(self.buf, pos, shape));
         }
         self.spend(shape.extent.into(), pos)?;
-        if desc.is_leaf() {
-            return Ok(());
+        let [first, ..] = shape.at;
+        // Most tables have one field to look at, if any: they do without the loop.
+        match desc.refs() {
+            [] => Ok(()),
+            [Ref { name, to: To::Union(desc) }] if first != 0 => self
+                .variant(pos.saturating_add(first.into()), pos, shape, desc)
+                .map_err(|error| error.within(Step::Field(name))),
+            [Ref { name, to: To::Numbers(size) }] if first != 0 => self
+                .numbers(pos.saturating_add(first.into()), (*size).into())
+                .map_err(|error| error.within(Step::Field(name))),
+            refs => self.references(refs, pos, shape),
         }
-        for (field, &offset) in desc.refs().iter().zip(&shape.at) {
-            if offset != 0 {
-                let at = pos.saturating_add(offset.into());
-                self.reference(field, at, pos, shape)
-                    .map_err(|error| error.within(Step::Field(field.name)))?;
+    }
+
+    /// What is looked at of the table at `pos`.
+    #[inline(never)]
+    fn references(&self, refs: &[Ref], pos: u32, shape: &Shape) -> Result<()> {
+        for (field, &offset) in refs.iter().zip(&shape.at) {
+            if offset == 0 {
+                continue;
+            }
+            let at = pos.saturating_add(offset.into());
+            let walked = match field.to {
+                To::Bool => self.bools(at, 1),
+                To::Str => self.string(at),
+                To::Table(desc) => self.follow(at).and_then(|target| self.table(target, desc)),
+                To::Bools => self.bool_list(at),
+                To::Numbers(size) => self.numbers(at, size.into()),
+                To::Tables(desc) => self.tables(at, desc),
+                To::Union(desc) => self.variant(at, pos, shape, desc),
+            };
+            if let Err(error) = walked {
+                return Err(error.within(Step::Field(field.name)));
             }
         }
         Ok(())
     }
 
-    /// The reference field `field`, which lies at `at` in the table at `pos`.
-    fn reference(&self, field: &FieldDesc, at: u32, pos: u32, shape: &Shape) -> Result<()> {
-        match field.kind {
-            Kind::Scalar(_) => Ok(()),
-            Kind::Str => self.string(at),
-            Kind::Table(desc) => self.table(self.follow(at)?, desc),
-            Kind::Scalars { prim, .. } => self.vector(at, prim.size().into()).map(drop),
-            Kind::Tables(desc) => self.tables(at, desc),
-            Kind::Union(desc) => self.variant(at, pos, shape, desc),
-        }
-    }
-
     /// A union: `at` is where its tag lies, or its value where there is no tag.
+    #[inline(never)]
     fn variant(&self, at: u32, pos: u32, shape: &Shape, desc: &'static UnionDesc) -> Result<()> {
-        let byte = |at| slice_at(self.buf, at, 1).and_then(|byte| byte.first().copied());
-        let tag = match shape.tag {
-            0 => 0,
-            offset => byte(pos.saturating_add(offset.into())).unwrap_or_default(),
-        };
+        let tag = if shape.tag == 0 { 0 } else { self.byte(pos, shape.tag) };
         match (tag, shape.value) {
             (0, 0) => Ok(()),
             (0, _) | (_, 0) => Err(Error::new(ErrorKind::UnionHalf { tag }, at.into())),
             // What an unknown member looks like is not known: it is reported, never read.
             (tag, value) => match desc.member(tag) {
-                None => Ok(()),
+                None => {
+                    self.notes.odd();
+                    Ok(())
+                }
                 Some(member) => self
                     .follow(pos.saturating_add(value.into()))
                     .and_then(|target| self.table(target, member))
@@ -148,14 +177,15 @@ impl Walk<'_> {
         }
     }
 
+    #[inline(never)]
     fn string(&self, at: u32) -> Result<()> {
         let pos = self.length(at)?;
-        let len = u32_at(self.buf, pos).unwrap_or_default();
-        let Some(text) = slice_at(self.buf, pos.saturating_add(4), len) else {
+        let len = u32_at(self.buf, index(pos)).unwrap_or_default();
+        let Some(text) = slice_at(self.buf, sum(pos, 4), len) else {
             return Err(Error::new(ErrorKind::StringOutOfBounds { len }, pos.into()));
         };
         let end = pos.saturating_add(4).saturating_add(len);
-        if slice_at(self.buf, end, 1) != Some(&[0]) {
+        if slice_at(self.buf, index(end), 1) != Some(&[0]) {
             return Err(Error::new(ErrorKind::StringNotTerminated {}, end.into()));
         }
         if let Err(error) = core::str::from_utf8(text) {
@@ -166,24 +196,47 @@ impl Walk<'_> {
         self.spend(u64::from(len).saturating_add(4), pos)
     }
 
+    #[inline(never)]
+    fn numbers(&self, at: u32, size: u32) -> Result<()> {
+        self.vector(at, size).map(drop)
+    }
+
+    fn bool_list(&self, at: u32) -> Result<()> {
+        self.vector(at, 1).and_then(|(first, len)| self.bools(first, len))
+    }
+
+    /// Bools that were proven to be there: any byte is one, and more than 1 is odd.
+    fn bools(&self, first: u32, len: u32) -> Result<()> {
+        let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
+        if bools.iter().any(|&byte| byte > 1) {
+            self.notes.odd();
+        }
+        Ok(())
+    }
+
     /// A vector of elements of `size` bytes: where the first one is, and how many there are.
+    #[inline(always)]
     fn vector(&self, at: u32, size: u32) -> Result<(u32, u32)> {
         let pos = self.length(at)?;
-        let len = u32_at(self.buf, pos).unwrap_or_default();
+        let len = u32_at(self.buf, index(pos)).unwrap_or_default();
         let first = pos.saturating_add(4);
         let bytes = u64::from(len).saturating_mul(size.into());
         if u64::from(first).saturating_add(bytes) > wide(self.buf.len()) {
             return Err(Error::new(ErrorKind::VectorOutOfBounds { bytes }, pos.into()));
         }
-        // flatc does not align the elements of a vector that has none (format.md §7.8).
-        if len > 0 && first & size.saturating_sub(1) != 0 {
-            return Err(Error::new(ErrorKind::ElementMisaligned { size }, first.into()));
+        if first & size.saturating_sub(1) != 0 {
+            // flatc does not align the elements of a vector that has none (format.md §7.8).
+            if len > 0 {
+                return Err(Error::new(ErrorKind::ElementMisaligned { size }, first.into()));
+            }
+            self.notes.odd();
         }
         self.spend(bytes.saturating_add(4), pos)?;
         Ok((first, len))
     }
 
     /// Where the offset at `at` leads: to the length of a vector or string.
+    #[inline]
     fn length(&self, at: u32) -> Result<u32> {
         let pos = self.follow(at)?;
         if pos & 3 != 0 {
@@ -193,21 +246,42 @@ impl Walk<'_> {
     }
 
     /// Where the offset at `at` leads: at least 4 bytes are there.
+    #[inline]
     fn follow(&self, at: u32) -> Result<u32> {
-        let offset = u32_at(self.buf, at).unwrap_or_default();
-        if offset == 0 {
-            return Err(Error::new(ErrorKind::OffsetNull {}, at.into()));
+        let offset = u32_at(self.buf, index(at)).unwrap_or_default();
+        match at.checked_add(offset) {
+            Some(pos)
+                if offset != 0 && u64::from(pos).saturating_add(4) <= wide(self.buf.len()) =>
+            {
+                Ok(pos)
+            }
+            _ => Err(self.stray(at, offset)),
         }
-        let pos = at.saturating_add(offset);
-        if u64::from(pos).saturating_add(4) > wide(self.buf.len()) {
-            let target = u64::from(at).saturating_add(offset.into());
-            let limit = wide(self.buf.len());
-            return Err(Error::new(ErrorKind::OffsetOutOfBounds { target, limit }, at.into()));
-        }
-        Ok(pos)
+    }
+
+    /// Why the offset at `at` leads nowhere.
+    #[cold]
+    #[inline(never)]
+    fn stray(&self, at: u32, offset: u32) -> Error {
+        let target = u64::from(at).saturating_add(offset.into());
+        let limit = wide(self.buf.len());
+        let kind = match offset {
+            0 => ErrorKind::OffsetNull {},
+            _ => ErrorKind::OffsetOutOfBounds { target, limit },
+        };
+        Error::new(kind, at.into())
+    }
+
+    /// The byte at `offset` of the table at `pos`, which was proven to be there.
+    #[inline]
+    fn byte(&self, pos: u32, offset: u16) -> u8 {
+        slice_at(self.buf, sum(pos, offset.into()), 1)
+            .and_then(|byte| byte.first().copied())
+            .unwrap_or_default()
     }
 
     /// Pays for `bytes` visited at `pos`.
+    #[inline]
     fn spend(&self, bytes: u64, pos: u32) -> Result<()> {
         match self.left.get().checked_sub(bytes) {
             Some(left) => {

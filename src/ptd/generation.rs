@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::TableDesc;
-use crate::flat::walk;
+use crate::flat::walk::{self, Seen};
 use crate::limits::Limits;
 use crate::schema::flat_tensor::{desc, view};
 use crate::schema::flat_tensor_legacy as legacy;
@@ -52,10 +52,10 @@ pub(super) fn tell<'a>(
     region: &'a [u8],
     whole: bool,
     limits: &Limits,
-) -> Result<(Root<'a>, Generation)> {
+) -> Result<(Root<'a>, Generation, Seen)> {
     // Proven as a table of which only the version is known: its vtable may be asked, other fields
     // not. A later version may mean anything by them.
-    let bare = walk::verify(region, &BARE, limits)?;
+    let (bare, _) = walk::verify(region, &BARE, limits)?;
     for field in BARE.fields {
         let version = bare.scalar(field.slot).unwrap_or_default();
         if version != 0 {
@@ -65,13 +65,13 @@ pub(super) fn tell<'a>(
         }
     }
     if bare.offset_of(OLD_SEGMENTS) == 0 && !whole {
-        let root: view::FlatTensor<'a> = walk::read(region, limits)?;
+        let (root, seen) = walk::read::<view::FlatTensor<'a>>(region, limits)?;
         if root.segments().is_none() || root.named_data().is_none() {
             return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
         }
-        return Ok((Root::Current(root), Generation::Three));
+        return Ok((Root::Current(root), Generation::Three, seen));
     }
-    let root: legacy::view::FlatTensor<'a> = walk::read(region, limits)?;
+    let (root, seen) = walk::read::<legacy::view::FlatTensor<'a>>(region, limits)?;
     if root.segments().is_none() || root.tensors().is_none() {
         return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
     }
@@ -79,7 +79,7 @@ pub(super) fn tell<'a>(
         || root.named_data().is_some_and(|named| !named.is_empty());
     if has_contents {
         match walk::read::<view::FlatTensor<'a>>(region, limits) {
-            Ok(current)
+            Ok((current, _))
                 if current.named_data().is_some_and(|named| !named.is_empty())
                     && current.segments().is_some_and(|segments| !segments.is_empty()) =>
             {
@@ -95,7 +95,7 @@ pub(super) fn tell<'a>(
         None => Generation::One,
         Some(_) => Generation::Two,
     };
-    Ok((Root::Legacy(root), generation))
+    Ok((Root::Legacy(root), generation, seen))
 }
 
 /// A root of which only the first field is known: the version, in the same slot of both layouts.

@@ -70,6 +70,15 @@ impl<'a> Pte<'a> {
     /// Where it names a constant, a segment or a piece of one that is not there, or where its size
     /// cannot be computed.
     pub fn storage(&self, tensor: Tensor<'a>) -> Result<Storage<'a>> {
+        self.storage_of(tensor, || nbytes(tensor))
+    }
+
+    /// As [`storage`](Self::storage), for a tensor of as many bytes.
+    pub(crate) fn storage_of(
+        &self,
+        tensor: Tensor<'a>,
+        size: impl FnOnce() -> Result<u64>,
+    ) -> Result<Storage<'a>> {
         let place = tensor.allocation_info().map(|info| Arena {
             memory_id: info.memory_id(),
             offset: u64::from(info.memory_offset_high()) << 32
@@ -84,10 +93,10 @@ impl<'a> Pte<'a> {
             (0, None) => Ok(Storage::Unbound),
             (0, Some(place)) => Ok(Storage::Planned { place, initial: None }),
             (index, None) => {
-                nbytes(tensor).and_then(|size| self.constant(index, size)).map(Storage::Constant)
+                size().and_then(|size| self.constant(index, size)).map(Storage::Constant)
             }
             (index, Some(place)) => {
-                let initial = nbytes(tensor).and_then(|size| self.mutable(index, size)).map(Some);
+                let initial = size().and_then(|size| self.mutable(index, size)).map(Some);
                 initial.map(|initial| Storage::Planned { place, initial })
             }
         }

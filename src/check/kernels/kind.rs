@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::table::KERNELS;
-use crate::schema::program::view::KernelTypes;
+use crate::schema::program::tag;
 
 /// The letters of an operator's arguments, by its full name (`aten::add.out`), if it is one of the
 /// official runtime's.
@@ -50,27 +50,26 @@ impl Kind {
         Some(Self { value, or_null: letter.is_ascii_uppercase() })
     }
 
-    /// Whether the conversion takes the value. No Int passes for a Double, nor the other way round
-    /// (ExecuTorch's runtime/core/evalue.h): the runtime aborts, or a primitive operator fails.
+    /// Whether the conversion takes a value of that tag. No Int passes for a Double, nor the other
+    /// way round (ExecuTorch's runtime/core/evalue.h): the runtime aborts, or a primitive operator
+    /// fails.
     ///
     /// A value without a known type is taken: no method with one is loaded.
-    pub(super) fn accepts(self, value: Option<KernelTypes<'_>>) -> bool {
-        let Some(value) = value else { return true };
-        match (self.value, value) {
+    pub(super) fn accepts(self, tag: u8) -> bool {
+        match (self.value, tag) {
             (Value::Any | Value::Result, _)
-            | (_, KernelTypes::Unknown(_))
-            | (Value::Tensor, KernelTypes::Tensor(_))
-            | (Value::Scalar | Value::Number | Value::Int, KernelTypes::Int(_))
-            | (Value::Scalar | Value::Number | Value::Double, KernelTypes::Double(_))
-            | (Value::Scalar | Value::Bool, KernelTypes::Bool(_))
-            | (Value::String, KernelTypes::String(_))
-            | (Value::IntList, KernelTypes::IntList(_))
-            | (Value::DoubleList, KernelTypes::DoubleList(_))
-            | (Value::BoolList, KernelTypes::BoolList(_))
-            | (Value::TensorList, KernelTypes::TensorList(_))
-            | (Value::OptionalTensorList, KernelTypes::OptionalTensorList(_)) => true,
-            (_, KernelTypes::Null(_)) => self.or_null,
-            _ => false,
+            | (Value::Tensor, tag::Tensor)
+            | (Value::Scalar | Value::Number | Value::Int, tag::Int)
+            | (Value::Scalar | Value::Number | Value::Double, tag::Double)
+            | (Value::Scalar | Value::Bool, tag::Bool)
+            | (Value::String, tag::String)
+            | (Value::IntList, tag::IntList)
+            | (Value::DoubleList, tag::DoubleList)
+            | (Value::BoolList, tag::BoolList)
+            | (Value::TensorList, tag::TensorList)
+            | (Value::OptionalTensorList, tag::OptionalTensorList) => true,
+            (_, tag::Null) => self.or_null,
+            (_, tag) => !(tag::Null..=tag::OptionalTensorList).contains(&tag),
         }
     }
 
@@ -149,7 +148,7 @@ mod tests {
                     let shown = kind.to_string();
                     let named =
                         shown.split([' ', ',']).any(|word| [name, "anything"].contains(&word));
-                    assert_eq!(kind.accepts(Some(value)), named, "{letter} of {name}: {kind}");
+                    assert_eq!(kind.accepts(value.tag()), named, "{letter} of {name}: {kind}");
                 }
             }
         }

@@ -109,7 +109,7 @@ macro_rules! view {
                     } )?
                     $( pub fn $f(self) -> Option<Vector<'a, $SV>> { self.0.vector($slot) } )?
                     $( pub fn $f(self) -> Option<List<'a, $RV<'a>>> { self.0.list($slot) } )?
-                    $( pub fn $f(self) -> Option<$FU<'a>> { self.0.union($slot).map($FU::of) } )?
+                    $( pub fn $f(self) -> Option<$FU<'a>> { self.0.member(Self::DESC).map($FU::of) } )?
                     $( pub fn $f(self) -> $S { self.0.scalar($slot).unwrap_or($default) } )?
                 )* }
 
@@ -137,11 +137,21 @@ macro_rules! view {
             )*
             $(
                 impl<'a> $U<'a> {
+                    /// The member of that tag, as [`Raw::member`] gives it.
                     #[inline]
-                    fn of((tag, raw): (u8, Raw<'a>)) -> Self {
+                    pub(crate) fn of((tag, raw): (u8, Raw<'a>)) -> Self {
                         match tag {
-                            $( $tag => Self::$M($M(raw.resolved())), )*
+                            $( $tag => Self::$M($M(raw)), )*
                             unknown => Self::Unknown(unknown),
+                        }
+                    }
+
+                    /// The tag that stands for the member.
+                    #[inline]
+                    pub fn tag(self) -> u8 {
+                        match self {
+                            $( Self::$M(_) => $tag, )*
+                            Self::Unknown(tag) => tag,
                         }
                     }
 

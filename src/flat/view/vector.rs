@@ -4,8 +4,8 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use super::{Proof, Raw, Scalar, Table, proven};
-use crate::bytes::{index, u32_at};
+use super::{Proof, Raw, Scalar, Table};
+use crate::bytes::{index, sum};
 
 /// A proven vector of numbers.
 #[derive(Clone, Copy)]
@@ -129,8 +129,7 @@ impl<'a, T> List<'a, T> {
         if nth >= self.len {
             return None;
         }
-        let at = self.first.saturating_add(nth.saturating_mul(4));
-        Some(Raw::new(self.buf, at.saturating_add(proven(u32_at(self.buf, at)))))
+        Some(Raw::at(self.buf, sum(self.first, nth.saturating_mul(4))))
     }
 
     /// Every table, without its type.

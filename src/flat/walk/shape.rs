@@ -2,9 +2,10 @@
 
 use core::cell::OnceCell;
 
-use crate::bytes::{i32_at, index, u16_at, wide};
+use super::seen::Notes;
+use crate::bytes::{i32_at, index, sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
-use crate::flat::desc::{Kind, MAX_REFS, TableDesc};
+use crate::flat::desc::{Kind, MAX_REFS, Prim, SLOTS_LOOKED_AT, TableDesc};
 
 /// A vtable read as one table type.
 pub(super) struct Shape {
@@ -19,7 +20,7 @@ pub(super) struct Shape {
     /// The offsets of a union's two halves, 0 for an absent one.
     pub(super) tag: u16,
     pub(super) value: u16,
-    /// The offset of each reference field, in the order of [`TableDesc::refs`], 0 for an absent
+    /// The offset of each field that is looked at, in the order of [`TableDesc::refs`], 0 for an absent
     /// one; for a union that of whichever half is there.
     pub(super) at: [u16; MAX_REFS],
 }
@@ -27,12 +28,6 @@ pub(super) struct Shape {
 /// Shapes proven so far. Where there is no room a shape is proven again for every table, which
 /// costs a read for each of its known fields: still linear.
 pub(super) struct Shapes([OnceCell<Shape>; WAYS]);
-
-/// A shape, kept for the next table or made for this one.
-pub(super) enum Found<'s> {
-    Kept(&'s Shape),
-    Fresh(Shape),
-}
 
 const WAYS: usize = 128;
 /// Cells looked at before giving up; with 4, large programs fall off a cliff.
@@ -43,75 +38,78 @@ impl Shapes {
         Self([const { OnceCell::new() }; WAYS])
     }
 
-    /// What the vtable at `vtable` promises for a table of `desc`.
+    /// What is known of the vtable at `vtable` as one of `desc`.
     #[inline]
-    pub(super) fn of(
-        &self,
-        buf: &[u8],
-        vtable: u32,
-        desc: &'static TableDesc,
-    ) -> Result<Found<'_>> {
-        let hash = vtable.wrapping_mul(0x9e37_79b1) >> 16;
-        for probe in 0..PROBES {
-            let way = index(hash.wrapping_add(probe)) & (WAYS - 1);
-            let Some(cell) = self.0.get(way) else { continue };
-            match cell.get() {
-                Some(shape) if shape.vtable == vtable && core::ptr::eq(shape.desc, desc) => {
-                    return Ok(Found::Kept(shape));
-                }
-                Some(_) => {}
-                None => {
-                    let shape = prove(buf, vtable, desc)?;
-                    return Ok(Found::Kept(cell.get_or_init(|| shape)));
-                }
-            }
-        }
-        prove(buf, vtable, desc).map(Found::Fresh)
+    pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
+        let shapes = self.probes(vtable, desc).map_while(OnceCell::get);
+        let same = |shape: &&Shape| shape.vtable == vtable && core::ptr::eq(shape.desc, desc);
+        shapes.into_iter().find(same)
     }
-}
 
-impl Found<'_> {
-    #[inline]
-    pub(super) fn shape(&self) -> &Shape {
-        match self {
-            Self::Kept(shape) => shape,
-            Self::Fresh(shape) => shape,
+    /// Keeps a shape that is not known, or gives it back where there is no room.
+    pub(super) fn keep(&self, shape: Shape) -> core::result::Result<&Shape, Shape> {
+        match self.probes(shape.vtable, shape.desc).find(|cell| cell.get().is_none()) {
+            Some(cell) => Ok(cell.get_or_init(|| shape)),
+            None => Err(shape),
         }
+    }
+
+    /// Where a shape may be kept, in the order of looking: the first free cell is its.
+    #[inline]
+    fn probes(&self, vtable: u32, desc: &TableDesc) -> impl Iterator<Item = &OnceCell<Shape>> {
+        let hash = (vtable ^ desc.seed).wrapping_mul(0x9e37_79b1) >> 16;
+        (0..PROBES).filter_map(move |probe| {
+            let way = index(hash.wrapping_add(probe)) & (WAYS - 1);
+            self.0.get(way)
+        })
     }
 }
 
 impl Shape {
-    /// Whether every 8-byte field of a table at `pos` is aligned, in one test.
+    /// Whether a table at `pos` is aligned, and every 8-byte field of it, in one test.
     #[inline]
     pub(super) fn fits(&self, pos: u32) -> bool {
         pos & self.mask == self.residue
     }
 }
 
-/// Where the table at `pos`, of which 4 bytes are there, has its vtable: 4 bytes are there too.
+/// Where the table at `pos`, of which 4 bytes are there, says that its vtable is: what has a known
+/// shape is there.
 #[inline]
-pub(super) fn vtable_of(buf: &[u8], pos: u32) -> Result<u32> {
+pub(super) fn vtable_of(buf: &[u8], pos: u32) -> Option<u32> {
+    let back = i32_at(buf, index(pos)).unwrap_or_default();
+    u32::try_from(i64::from(pos).saturating_sub(back.into())).ok()
+}
+
+/// Reads the vtable of the table at `pos`, of which 4 bytes are there, as one of `desc`.
+pub(super) fn of_table(
+    buf: &[u8],
+    pos: u32,
+    desc: &'static TableDesc,
+    notes: &Notes,
+) -> Result<Shape> {
     if pos & 3 != 0 {
         return Err(Error::new(ErrorKind::TableMisaligned {}, pos.into()));
     }
-    let back = i32_at(buf, pos).unwrap_or_default();
-    let vtable = i64::from(pos).saturating_sub(back.into());
-    match u32::try_from(vtable) {
-        Ok(within) if u64::from(within).saturating_add(4) <= wide(buf.len()) => Ok(within),
-        _ => Err(Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into())),
+    let within = |vtable: &u32| u64::from(*vtable).saturating_add(4) <= wide(buf.len());
+    match vtable_of(buf, pos).filter(within) {
+        Some(vtable) => prove(buf, vtable, desc, notes),
+        None => {
+            let back = i32_at(buf, index(pos)).unwrap_or_default();
+            let vtable = i64::from(pos).saturating_sub(back.into());
+            Err(Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into()))
+        }
     }
 }
 
 /// Reads the vtable at `vtable` as one of `desc`.
-#[cold]
-#[inline(never)]
-fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc) -> Result<Shape> {
+fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc, notes: &Notes) -> Result<Shape> {
     let refuse = |kind| Err(Error::new(kind, vtable.into()));
     if vtable & 1 != 0 {
         return refuse(ErrorKind::VtableMisaligned {});
     }
-    let len = u16_at(buf, vtable).unwrap_or_default();
-    let size = u16_at(buf, vtable.saturating_add(2)).unwrap_or_default();
+    let len = u16_at(buf, index(vtable)).unwrap_or_default();
+    let size = u16_at(buf, sum(vtable, 2)).unwrap_or_default();
     if len < 4 || len & 1 != 0 {
         return refuse(ErrorKind::VtableLength { len });
     }
@@ -122,14 +120,16 @@ fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc) -> Result<Shape> {
         let at = vtable.saturating_add(2);
         return Err(Error::new(ErrorKind::ObjectSize { size }, at.into()));
     }
-    let mut shape =
-        Shape { vtable, desc, extent: 4, mask: 0, residue: 0, tag: 0, value: 0, at: [0; MAX_REFS] };
+    let at = [0; MAX_REFS];
+    let mut shape = Shape { vtable, desc, extent: 4, mask: 3, residue: 0, tag: 0, value: 0, at };
     let mut at = shape.at.iter_mut();
+    // The bytes that fields take, a bit each, of a table that is no longer than any known one.
+    let (mut taken, mut odd) = (0u64, newer_fields(buf, vtable, len, desc));
     for field in desc.fields {
         let step = |error: Error| error.within(Step::Field(field.name));
         let mut place = |slot: u16, size: u16| -> Result<u16> {
             let entry = entry(vtable, len, slot);
-            let offset = entry.and_then(|entry| u16_at(buf, entry)).unwrap_or_default();
+            let offset = entry.and_then(|entry| u16_at(buf, index(entry))).unwrap_or_default();
             if offset == 0 {
                 return Ok(0);
             }
@@ -138,10 +138,14 @@ fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc) -> Result<Shape> {
                 return refuse(ErrorKind::FieldOffset { offset });
             }
             shape.extent = shape.extent.max(u32::from(offset).saturating_add(size.into()));
+            let bytes = (1u64 << size).saturating_sub(1);
+            let bytes = if offset <= 56 { bytes << offset } else { u64::MAX };
+            odd |= taken & bytes != 0 || offset > 56;
+            taken |= bytes;
             // A table lies at a multiple of 4, so only 8-byte fields ask more of its position.
             let residue = u32::from(offset).wrapping_neg() & 7;
             let apart = match size {
-                8 if shape.mask == 0 => {
+                8 if shape.mask == 3 => {
                     (shape.mask, shape.residue) = (7, residue);
                     residue & 3 != 0
                 }
@@ -155,7 +159,12 @@ fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc) -> Result<Shape> {
             }
         };
         match field.kind {
-            Kind::Scalar(scalar) => drop(place(field.slot, scalar.prim.size())?),
+            Kind::Scalar(scalar) => {
+                let offset = place(field.slot, scalar.prim.size())?;
+                if scalar.prim == Prim::Bool {
+                    set(at.next(), offset);
+                }
+            }
             Kind::Union(_) => {
                 let tag = place(field.slot, 1)?;
                 let value = place(field.slot.saturating_add(1), 4)?;
@@ -165,18 +174,38 @@ fn prove(buf: &[u8], vtable: u32, desc: &'static TableDesc) -> Result<Shape> {
             _ => set(at.next(), place(field.slot, 4)?),
         }
     }
+    notes.vtable(vtable, odd || u32::from(size) < shape.extent);
     Ok(shape)
 }
 
-/// Which field of the table at `pos` is misaligned: its first of 8 bytes.
+/// Whether the vtable has fields that the type does not know. Of a vtable that claims thousands,
+/// which each of many tables may share, the first few are looked at.
+fn newer_fields(buf: &[u8], vtable: u32, len: u16, desc: &TableDesc) -> bool {
+    let (known, slots) = (desc.slots(), len.saturating_sub(4) >> 1);
+    (known..slots.min(known.saturating_add(SLOTS_LOOKED_AT))).any(|slot| {
+        let entry = entry(vtable, len, slot).and_then(|entry| u16_at(buf, index(entry)));
+        entry.is_some_and(|offset| offset != 0)
+    })
+}
+
+/// Why the table at `pos` cannot be there: it is misaligned, or ends past the end, or a field is.
 #[cold]
 #[inline(never)]
-pub(super) fn misaligned(buf: &[u8], pos: u32, shape: &Shape) -> Error {
-    let len = u16_at(buf, shape.vtable).unwrap_or_default();
+pub(super) fn misplaced(buf: &[u8], pos: u32, shape: &Shape) -> Error {
+    if pos & 3 != 0 {
+        return Error::new(ErrorKind::TableMisaligned {}, pos.into());
+    }
+    let end = u64::from(pos).saturating_add(shape.extent.into());
+    let limit = wide(buf.len());
+    if end > limit {
+        return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
+    }
+    // Its first field of 8 bytes: the others are as far off.
+    let len = u16_at(buf, index(shape.vtable)).unwrap_or_default();
     let kind = ErrorKind::FieldMisaligned { size: 8 };
     for field in shape.desc.fields {
         let entry = entry(shape.vtable, len, field.slot);
-        let offset = entry.and_then(|entry| u16_at(buf, entry)).unwrap_or_default();
+        let offset = entry.and_then(|entry| u16_at(buf, index(entry))).unwrap_or_default();
         if offset != 0 && field.kind.inline_size() == 8 {
             let at = pos.saturating_add(offset.into());
             return Error::new(kind, at.into()).within(Step::Field(field.name));

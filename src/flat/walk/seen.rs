@@ -1,0 +1,42 @@
+//! What a walk notes in passing of how the tables lie: enough to tell that a file is like any other,
+//! so that `check/layout` need not look at all of its tables again.
+
+use core::cell::Cell;
+
+/// How the tables of a proven buffer lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// The lowest byte that anything refers to. A table is followed by what it refers to, its
+    /// vtable excepted: this is the root, or a vtable.
+    pub(crate) lowest: u32,
+    /// Whether some table or vector is such that `check/layout` may have something to say of it.
+    pub(crate) odd: bool,
+}
+
+/// The same while it is being gathered.
+pub(super) struct Notes(Cell<Seen>);
+
+impl Notes {
+    /// Nothing but the root.
+    pub(super) fn new(root: u32) -> Self {
+        Self(Cell::new(Seen { lowest: root, odd: false }))
+    }
+
+    /// A vtable, and whether it is odd.
+    pub(super) fn vtable(&self, vtable: u32, odd: bool) {
+        let seen = self.0.get();
+        self.0.set(Seen { lowest: seen.lowest.min(vtable), odd: seen.odd | odd });
+    }
+
+    /// Something that `check/layout` may have something to say of.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn odd(&self) {
+        self.0.set(Seen { odd: true, ..self.0.get() });
+    }
+
+    /// All of it.
+    pub(super) fn seen(&self) -> Seen {
+        self.0.get()
+    }
+}
