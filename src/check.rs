@@ -12,6 +12,7 @@ mod ahead;
 mod calls;
 mod container;
 mod contents;
+pub mod coverage;
 mod data;
 mod delegates;
 mod external;
@@ -109,9 +110,11 @@ impl Pte<'_> {
         let mut out = Findings::new(limits);
         container::check(self, &mut out);
         names::check(self, &mut out);
+        let mut wanted = external::Wanted::default();
         for (nth, plan) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
             let plan = spot::Plan::new(self, nth, plan);
             let values = values::check(&plan, &mut out);
+            wanted.judge(&plan, &values, &mut out);
             plans::check(&plan, &values, &mut out);
             memory::check(&plan, &mut out);
             calls::check(&plan, &values, &mut out);

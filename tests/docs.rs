@@ -2,12 +2,12 @@
 //!
 //! `PTE_BLESS=1 cargo test --test main docs` writes them anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
 use pte::ErrorKind;
-use pte::check::{Severity, rules};
+use pte::check::{Severity, coverage, rules};
 
 #[test]
 fn rules_are_documented() {
@@ -35,23 +35,139 @@ fn every_rule_has_a_name_of_its_own() {
     }
 }
 
-/// A section that a rule cites is one of the page that it cites.
+/// What is cited is there: a row by its id, in the sections whose rows have one; else a section.
 #[test]
-fn rules_cite_sections_that_exist() {
-    let format =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/format.md")).unwrap();
+fn what_is_cited_is_there() {
+    let format = format();
     let headings: Vec<_> = format.lines().filter(|line| line.starts_with('#')).collect();
-    for rule in rules() {
-        for row in rule.rows {
-            let section: String =
-                row.split(' ').next().unwrap().splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
-            let found = headings.iter().any(|line| {
-                line.trim_start_matches('#').trim_start().starts_with(&format!("{section} "))
-                    || line.trim_start_matches('#').trim_start().starts_with(&format!("{section}."))
-            });
-            assert!(found, "{} cites {row}", rule.id);
+    let rows: BTreeSet<_> = rows(&format).into_iter().map(|row| row.id).collect();
+    let reasons = coverage::UNJUDGED.iter().chain(coverage::PARTLY);
+    let structure = coverage::STRUCTURE.iter().flat_map(|(row, codes)| {
+        assert!(!codes.is_empty(), "{row}");
+        codes.iter().map(move |code| (*code, *row))
+    });
+    let cited = rules().flat_map(|rule| rule.rows.iter().map(|row| (rule.id, *row)));
+    for (who, row) in cited.chain(structure).chain(reasons.map(|(row, why)| (*why, *row))) {
+        let section = row.split([' ', '.']).take(2).collect::<Vec<_>>().join(".");
+        if NUMBERED.contains(&section.as_str()) {
+            assert!(rows.contains(row), "{who} cites {row}");
+        } else {
+            let title = format!("{row} ");
+            let mut titles = headings.iter().map(|line| line.trim_start_matches('#').trim_start());
+            assert!(titles.any(|line| line.starts_with(&title)), "{who} cites {row}");
         }
     }
+}
+
+/// Every row has an answer: rules, codes of refusals, or the reason why there is none.
+#[test]
+fn every_row_is_answered() {
+    let format = format();
+    let rows = rows(&format);
+    let unjudged: BTreeSet<_> = coverage::UNJUDGED.iter().map(|(row, _)| *row).collect();
+    let partly: BTreeSet<_> = coverage::PARTLY.iter().map(|(row, _)| *row).collect();
+    assert_eq!(unjudged.len() + partly.len(), coverage::UNJUDGED.len() + coverage::PARTLY.len());
+    for Row { id, .. } in &rows {
+        let answer = coverage::answer(id);
+        let judged = !answer.rules.is_empty() || !answer.codes.is_empty();
+        assert_eq!(judged, !unjudged.contains(id), "{id}: judged, or the reason why not");
+        assert_eq!(answer.reason.is_some(), !judged || partly.contains(id), "{id}");
+        assert!(answer.reason.is_none_or(|reason| reason.ends_with('.')), "{id}");
+        let codes: BTreeSet<_> = answer.codes.iter().collect();
+        assert_eq!(codes.len(), answer.codes.len(), "{id} has a code twice");
+        for code in answer.codes {
+            assert!(ErrorKind::CODES.iter().any(|(known, _)| *known == code), "{id}: {code}");
+            assert!(rules().all(|rule| rule.id != code), "{id}: {code} is a rule, which cites");
+        }
+    }
+    let count = |section: &str| rows.iter().filter(|row| row.section == section).count();
+    assert_eq!(count("7.7"), 24, "what runtimes do not check");
+    assert!(NUMBERED.iter().all(|section| count(section) > 6), "every section has rows");
+}
+
+/// The sections of format.md whose rows have an id each.
+const NUMBERED: [&str; 11] =
+    ["1.3", "2.4", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "8.1", "8.2", "8.3"];
+
+/// A row of a table of format.md.
+struct Row<'f> {
+    section: &'f str,
+    id: &'f str,
+    /// What it says, in a few words.
+    says: &'f str,
+}
+
+fn format() -> String {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/format.md")).unwrap()
+}
+
+/// Every row of the [`NUMBERED`] sections, each of which has the next number of its section, or is
+/// named by what upstream's number for it is.
+fn rows(format: &str) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut section = "";
+    for line in format.lines() {
+        if let Some(heading) = line.strip_prefix('#') {
+            section = heading.trim_start_matches('#').trim_start().split(' ').next().unwrap();
+        }
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let ["", id, says, ..] = cells[..] else { continue };
+        if !NUMBERED.contains(&section) || id == "row" || id.starts_with("---") {
+            continue;
+        }
+        let before = rows.iter().filter(|row| row.section == section).count();
+        let numbered = id == format!("{section}.{}", before + 1);
+        let named = ["8.1", "8.2"].contains(&section) && id.starts_with(&format!("{section} "));
+        assert!(numbered || named, "{id} is row {} of {section}", before + 1);
+        assert!(rows.iter().all(|row| row.id != id), "{id} is there twice");
+        assert!(!says.is_empty(), "{id} says something");
+        rows.push(Row { section, id, says });
+    }
+    rows
+}
+
+/// What each row is answered by, as a table.
+fn coverage_table() -> String {
+    let format = format();
+    let rows = rows(&format);
+    let mut page = String::from(
+        "\n## Rows of format.md\n\n\
+         What the runtime checks and does not check, and what was attacked: each row of the sections\n\
+         1.3, 2.4, 7.2 to 7.7 and 8 of [format.md](format.md), with the rules that look at it. A code in\n\
+         *slanted* letters is that of a refusal: such a file cannot be read at all. Where a row, or a part\n\
+         of it, cannot be judged from the file alone, the reason follows.\n\n\
+         | row | says | rules, *refusals* | not from the file |\n| --- | --- | --- | --- |\n",
+    );
+    let (mut ruled, mut refused, mut unjudged, mut partly) = (0, 0, 0, 0);
+    for Row { id, says, .. } in &rows {
+        let answer = coverage::answer(id);
+        let rules = answer.rules.iter().map(|rule| format!("`{}`", rule.id));
+        let codes = answer.codes.iter().map(|code| format!("*{code}*"));
+        let by = rules.chain(codes).collect::<Vec<_>>().join(", ");
+        let judged = !by.is_empty();
+        ruled += u32::from(!answer.rules.is_empty());
+        refused += u32::from(answer.rules.is_empty() && judged);
+        let reason = match answer.reason {
+            None => String::new(),
+            Some(reason) if judged => {
+                partly += 1;
+                format!("Partly: {reason}")
+            }
+            Some(reason) => {
+                unjudged += 1;
+                reason.into()
+            }
+        };
+        writeln!(page, "| {id} | {says} | {by} | {reason} |").unwrap();
+    }
+    write!(
+        page,
+        "\n{} rows: rules look at {ruled}, and reading alone answers {refused}, {partly} of both in \
+         part;\n{unjudged} cannot be judged from the file.\n",
+        rows.len()
+    )
+    .unwrap();
+    page
 }
 
 fn page() -> String {
@@ -89,14 +205,19 @@ fn page() -> String {
     for (code, help) in ErrorKind::CODES {
         writeln!(page, "| `{code}` | {help} |").unwrap();
     }
-    page.push_str("\n## By section\n\n| section | rules |\n| --- | --- |\n");
-    let mut sections: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    page.push_str(&coverage_table());
+    page.push_str("\n## Other sections\n\n| section | rules |\n| --- | --- |\n");
+    let mut sections: BTreeMap<(u32, u32), (&str, Vec<&str>)> = BTreeMap::new();
     for rule in rules() {
         for row in rule.rows {
-            sections.entry(row).or_default().push(rule.id);
+            let mut numbers = row.split([' ', '.']).map(|number| number.parse().unwrap_or(0));
+            let section = (numbers.next().unwrap(), numbers.next().unwrap_or(0));
+            if !NUMBERED.contains(&format!("{}.{}", section.0, section.1).as_str()) {
+                sections.entry(section).or_insert((row, Vec::new())).1.push(rule.id);
+            }
         }
     }
-    for (section, ids) in sections {
+    for (section, ids) in sections.values() {
         writeln!(page, "| {section} | {} |", ids.join(", ")).unwrap();
     }
     let count = |severity| rules().filter(|rule| rule.severity == severity).count();

@@ -145,7 +145,8 @@ fn broken_unions_can_be_written() {
     let unknown =
         "{\"execution_plan\": [{\"values\": [{\"val_type\": 99, \"val\": {}}]}]}".to_string();
     let bytes = written(schema, &program(&unknown));
-    assert_eq!(layout_findings(&bytes), ["unknown-member"]);
+    let report = Pte::read(&bytes).unwrap().check();
+    assert!(report.findings().iter().any(|finding| finding.message == "a value of kind 99"));
 }
 
 #[test]
@@ -352,7 +353,7 @@ fn val(tree: &Object) -> Option<&Value> {
     values[0].field("val")
 }
 
-const LAYOUT: [&str; 8] = [
+const LAYOUT: [&str; 7] = [
     "bool-byte",
     "empty-vector-misaligned",
     "fields-overlap",
@@ -360,5 +361,4 @@ const LAYOUT: [&str; 8] = [
     "object-size-too-small",
     "padding-not-zero",
     "unknown-field",
-    "unknown-member",
 ];

@@ -90,7 +90,15 @@ fn sizes_multiply_without_overflow() {
     assert_eq!(bytes(&[2, -1]), None);
     assert_eq!(bytes(&[0, -1]), None);
     assert_eq!(bytes(&[i32::MAX, i32::MAX]), Some((i32::MAX as u64).pow(2) * 4));
-    assert_eq!(bytes(&[i32::MAX, i32::MAX, i32::MAX]), None);
+    assert_eq!(bytes(&[i32::MAX, i32::MAX, 2]), None, "elements that fit, and bytes that do not");
+    assert_eq!(bytes(&[i32::MAX, i32::MAX, 3]), None, "elements that no signed number counts");
+    assert_eq!(ScalarType::BYTE.nbytes([i32::MAX, i32::MAX, 3]), None);
+    assert_eq!(
+        ScalarType::BYTE.nbytes([i32::MAX, i32::MAX, 2]),
+        Some((i32::MAX as u64).pow(2) * 2)
+    );
+    assert_eq!(bytes(&[0, i32::MAX, i32::MAX, i32::MAX]), Some(0), "nothing, however often");
+    assert_eq!(bytes(&[i32::MAX, i32::MAX, 0]), Some(0));
     assert_eq!(bytes(&[i32::MAX, i32::MAX, i32::MAX, 0]), None, "an overflow that a zero hides");
     assert_eq!(ScalarType(30).nbytes([1]), None);
 }

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use self::loops::Loops;
 use super::Findings;
 use super::ahead::Ahead;
 use super::kernels::{self, Kernels};
@@ -19,6 +20,8 @@ use crate::schema::program::view::{
     Chain, FreeCall, Instruction, InstructionArguments, JumpFalseCall, KernelCall, MoveCall,
 };
 
+mod loops;
+
 rules! {
     "calls";
 
@@ -29,79 +32,91 @@ rules! {
     INSTRUCTIONS_MISSING = Error "instructions-missing"
         "A chain has instructions, if none."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.6"];
+        Refuses ["7.4.23", "7.7.6"];
     INSTRUCTION_EMPTY = Error "instruction-empty"
         "Every instruction does something."
         "Loading the method is refused, or reads through a null pointer."
-        Crashes ["7.4", "7.7.6", "7.7.7"];
+        Crashes ["7.4.24", "7.4.30", "7.7.6", "7.7.7"];
     INSTRUCTION_UNKNOWN = Error "instruction-unknown"
         "Every instruction is of a kind that the runtime knows."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.7"];
+        Refuses ["7.4.30", "7.7.7"];
     ARGS_MISSING = Error "args-missing"
         "A call has a list of arguments, if an empty one."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.6"];
+        Refuses ["7.4.25", "7.7.6"];
     ARGS_INDEX = Error "args-index"
         "Every argument is the index of a value."
         "Loading the method is refused."
-        Refuses ["7.4", "8.3"];
+        Refuses ["7.4.25"];
     OPERATOR_INDEX = Error "operator-index"
         "A call's operator is one of the method's."
         "The failure is forgotten at the next call that resolves: the program then jumps through a pointer that nobody has set."
-        Misreads ["7.4", "7.7.16", "8.2 #22357"];
+        Misreads ["7.4.26", "7.7.16", "8.2 #22357"];
     OPERATOR_NAME_MISSING = Error "operator-name-missing"
         "An operator has a name."
         "As for operator-index: the failure is forgotten, and the call jumps anywhere."
-        Misreads ["7.4", "7.7.6"];
+        Misreads ["7.4.26", "7.7.6", "8.2 #22357"];
     OPERATOR_NAME_LONG = Error "operator-name-long"
         "An operator's name with its overload has less than 100 characters."
         "As for operator-index: the failure is forgotten, and the call jumps anywhere."
-        Misreads ["6.5", "7.4", "7.7.11"];
+        Misreads ["6.5", "7.4.27", "7.7.11"];
+    OPERATOR_NAME_NUL = Warning "operator-name-nul"
+        "An operator's name and overload hold no NUL."
+        "Runtimes read up to the NUL: the call is one of another operator."
+        Ignores ["7.7.11"];
     OPERATOR_OVERLOAD_MISSING = Warning "operator-overload-missing"
         "An operator has an overload, if an empty one."
         "Where the kernel fails, writing the log reads through a null pointer."
-        Crashes ["7.4", "7.7.6"];
+        Crashes ["7.4.39", "7.7.6"];
     DELEGATE_INDEX = Error "delegate-index"
         "A call's delegate is one of the method's."
         "Running the method is refused."
-        Refuses ["7.4", "7.7.16"];
+        Refuses ["7.4.31", "7.7.16"];
     MOVE_INDEX = Error "move-index"
         "A value is moved from one value to another."
         "Loading the method is refused; older runtimes read and write past the values."
-        Refuses ["7.4", "8.2 1e9bd73b88"];
+        Refuses ["7.4.29", "8.2 1e9bd73b88"];
     MOVE_LIST = Error "move-list"
         "Nothing is moved onto a list, nor a list onto anything."
         "The runtime destroys what the list does not own."
-        Misreads ["7.7.16", "8.2 deaf73b831"];
+        Misreads ["7.4.40", "7.7.16", "8.2 deaf73b831"];
     MOVE_TYPE = Warning "move-type"
         "A value is moved onto one of its kind."
         "What is read later is of another kind than planned."
-        Ignores ["7.7.16"];
+        Ignores ["7.4.40", "7.7.16"];
     FREE_INDEX = Error "free-index"
         "What is freed is a value."
         "Loading the method is refused; older runtimes read past the values."
-        Refuses ["7.4", "8.2 ee92757215"];
+        Refuses ["7.4.29", "8.2 ee92757215"];
     FREE_TYPE = Error "free-type"
         "What is freed is a tensor."
         "Running the method is refused."
-        Refuses ["7.4", "7.7.16", "8.2 930ecfd57e"];
+        Refuses ["7.4.38", "7.7.16", "8.2 930ecfd57e"];
     JUMP_CONDITION_INDEX = Error "jump-condition-index"
         "The condition of a jump is a value."
         "Loading the method is refused."
-        Refuses ["7.4"];
+        Refuses ["7.4.29"];
     JUMP_CONDITION_TYPE = Error "jump-condition-type"
         "The condition of a jump is a Bool, or a tensor of them."
         "Running the method is refused."
-        Refuses ["6.5", "7.4", "7.7.16"];
+        Refuses ["6.5", "7.4.36", "7.7.16"];
+    JUMP_CONDITION_STORAGE = Error "jump-condition-storage"
+        "The condition of a jump, if it is a tensor, has a place for its data."
+        "Running the method is refused; older runtimes read through a null pointer."
+        Refuses ["7.4.37", "8.2 dc4d6ee6f6"];
     JUMP_DESTINATION = Warning "jump-destination"
         "A jump leads to an instruction of its chain, or just past the last."
         "The method ends there, and leaves its outputs as they are."
-        Ignores ["6.5", "7.4", "7.7.16"];
+        Ignores ["6.5", "7.4.32", "7.7.16"];
     JUMP_TO_ITSELF = Warning "jump-to-itself"
         "A jump does not lead to itself."
         "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
-        Refuses ["7.4", "7.7.16", "8.2 c4983ce1f7"];
+        Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
+    LOOP_ENDLESS = Warning "loop-endless"
+        "A loop changes the condition that it ends by, or has another jump in it."
+        "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
+        Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
     STORAGE_MISSING = Error "storage-missing"
         "A tensor that a kernel gets has a place for its data: it is constant, planned, external, an input or an output."
         "The kernel reads or writes through a null pointer."
@@ -123,8 +138,11 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         });
     }
     let pass = Pass::new(plan, values, out);
+    let mut loops = None;
     for (nth, chain) in (0..).zip(chains) {
-        pass.chain(nth, chain, out);
+        if pass.chain(nth, chain, out) {
+            pass.loops(nth, chain, loops.get_or_insert_with(|| Loops::new(plan.len)), out);
+        }
     }
 }
 
@@ -170,6 +188,9 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 plan.find(out, rule, operator.raw(), &steps, message);
             };
             let overload = operator.overload();
+            if [operator.name(), overload].iter().flatten().any(|text| text.contains('\0')) {
+                find(&OPERATOR_NAME_NUL, &|| format!("{:?} holds a NUL", operator_name(operator)));
+            }
             match operator.name() {
                 None => find(&OPERATOR_NAME_MISSING, &|| "the operator has no name".into()),
                 Some(name) => {
@@ -178,30 +199,31 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                     let len = len.saturating_add(name.len());
                     if len > LONGEST_NAME {
                         find(&OPERATOR_NAME_LONG, &|| format!("a name of {len} characters"));
+                    } else if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
+                        find(&kernels::OPERATOR_UNKNOWN, &|| {
+                            format!("{:?} is none of the runtime's", operator_name(operator))
+                        });
                     }
                 }
-            }
-            if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
-                find(&kernels::OPERATOR_UNKNOWN, &|| {
-                    format!("{:?} is not one of them", operator_name(operator))
-                });
             }
             if overload.is_none() {
                 find(&OPERATOR_OVERLOAD_MISSING, &|| "the operator has no overload".into());
             }
         }
-        let operators = view.operators().map_or(0, |operators| operators.len());
+        // A missing list has a finding of its own.
+        let operators = view.operators().map_or(usize::MAX, |operators| operators.len());
         let is_plain = !kernels.are_known() && (delegates > 0 || values.are_stored());
         Self { plan, values, operators, delegates, ends, kernels, is_plain }
     }
 
-    fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) {
+    /// Judges a chain, and tells whether it jumps back.
+    fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> bool {
         let steps = [Step::Field("chains"), Step::Index(chain)];
         let Some(instructions) = view.instructions() else {
             self.plan.find(out, &INSTRUCTIONS_MISSING, view.raw(), &steps, || {
                 "the chain has no list of instructions".into()
             });
-            return;
+            return false;
         };
         let len = narrow(instructions.len());
         let traces = view.stacktrace().map_or(0, |traces| traces.len());
@@ -214,6 +236,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             Some(InstructionArguments::KernelCall(call)) => Some((call.op_index(), call.args()?)),
             _ => None,
         });
+        let mut loops = false;
         for (nth, call) in (0..).zip(Ahead::new(calls)) {
             if call.is_some_and(|(operator, args)| self.is_plain_call(operator, args)) {
                 continue;
@@ -225,12 +248,31 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                         format!("an instruction of kind {kind}")
                     });
                 }
-                Some(args) => self.instruction(Spot { chain, nth, len, args }, out),
+                Some(args) => {
+                    loops |= matches!(args, InstructionArguments::JumpFalseCall(jump)
+                        if i64::from(jump.destination_instruction()) < nth.into());
+                    self.instruction(Spot { chain, nth, len, args }, out);
+                }
                 None => self.find_bare(out, &INSTRUCTION_EMPTY, (chain, nth), instruction, || {
                     "the instruction is empty".into()
                 }),
             }
         }
+        loops
+    }
+
+    /// Judges what a chain jumps back to.
+    fn loops(&self, chain: u32, view: Chain<'a>, loops: &mut Loops, out: &mut Findings) {
+        let Some(instructions) = view.instructions() else { return };
+        let is_bool = |index: i32| self.values.tag(index.into()) == Some(tag::Bool);
+        for (nth, instruction) in (0..).zip(instructions) {
+            if let Some((condition, to)) = loops.step(nth, instruction.instr_args(), is_bool) {
+                self.find_bare(out, &LOOP_ENDLESS, (chain, nth), instruction, || {
+                    format!("nothing from instruction {to} on changes value {condition}")
+                });
+            }
+        }
+        loops.end(narrow(instructions.len()));
     }
 
     fn instruction(&self, spot: Spot<'a>, out: &mut Findings) {
@@ -286,8 +328,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             return;
         }
         for (nth, value) in (0..).zip(call.args().into_iter().flatten()) {
-            let end = usize::try_from(value).ok().and_then(|value| self.ends.get(value));
-            if self.values.is_unstored(value) && end == Some(&false) {
+            if self.is_without_data(value) {
                 let steps = [Step::Field("args"), Step::Index(nth)];
                 self.find(out, &STORAGE_MISSING, spot, call.raw(), &steps, || {
                     format!("value {value} is a tensor without data")
@@ -300,6 +341,12 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
     #[inline]
     fn are_values(&self, args: Vector<'a, i32>) -> bool {
         args.iter().all(|index| self.plan.has(index))
+    }
+
+    /// Whether the value is a tensor without data that nobody gives or takes.
+    fn is_without_data(&self, value: i32) -> bool {
+        let end = usize::try_from(value).ok().and_then(|value| self.ends.get(value));
+        self.values.is_unstored(value) && end == Some(&false)
     }
 
     fn args(
@@ -332,7 +379,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         for (index, field) in [(from, "move_from"), (to, "move_to")] {
             if !self.plan.has(index) {
                 self.find(out, &MOVE_INDEX, spot, call.raw(), &[Step::Field(field)], || {
-                    format!("value {index} is moved, and there are {}", self.plan.len)
+                    format!("value {index} is asked for, and there are {}", self.plan.len)
                 });
             }
         }
@@ -378,9 +425,20 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 format!("value {condition} is asked for, and there are {}", self.plan.len)
             }),
             Some(tag::Bool) => {}
-            Some(tag::Tensor) if self.is_bool_tensor(condition) => {}
+            Some(tag::Tensor) if self.is_bool_tensor(condition) => {
+                // Another tensor may have been moved there, and a delegate may bring memory.
+                let moment = (spot.chain, spot.nth.into());
+                if self.delegates == 0
+                    && self.is_without_data(condition)
+                    && !self.kernels.is_rewritten(condition, moment)
+                {
+                    self.find(out, &JUMP_CONDITION_STORAGE, spot, call.raw(), &steps, || {
+                        format!("value {condition} is a tensor without data")
+                    });
+                }
+            }
             Some(_) => self.find(out, &JUMP_CONDITION_TYPE, spot, call.raw(), &steps, || {
-                format!("value {condition} is no Bool")
+                format!("value {condition} is no Bool, nor a tensor of them")
             }),
         }
         let to = call.destination_instruction();
@@ -393,7 +451,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             }
             Ok(to) if to <= spot.len => {}
             _ => self.find(out, &JUMP_DESTINATION, spot, call.raw(), &steps, || {
-                format!("a jump to instruction {to} of {}", spot.len)
+                format!("a jump to instruction {to}, and there are {}", spot.len)
             }),
         }
     }

@@ -7,13 +7,16 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Findings;
-use super::rule::rules;
+use super::rule::{Rule, rules};
+use super::spot::Plan;
 use crate::Pte;
-use crate::bytes::narrow;
+use crate::bytes::{index, narrow};
 use crate::error::Step;
 use crate::file::header::ExtendedHeader;
 use crate::flat::view::Table;
-use crate::schema::program::view::SubsegmentOffsets;
+use crate::pte::Storage;
+use crate::schema::program::DataLocation;
+use crate::schema::program::view::{KernelTypes, SubsegmentOffsets};
 
 rules! {
     "container";
@@ -21,35 +24,43 @@ rules! {
     FILE_SHORT = Error "file-short"
         "A file has at least 64 bytes."
         "Runtimes read 64 bytes before anything else, and refuse the file."
-        Refuses ["1.2", "1.3", "1.5", "2.3"];
+        Refuses ["1.2", "1.3.1", "1.5", "2.3", "2.4.1"];
     TRAILING_BYTES = Note "trailing-bytes"
         "The file ends with its last segment."
         "Runtimes do not read what follows; a signature may stand there, or anything else."
-        Ignores ["1.3", "7.7.1"];
+        Ignores ["7.7.1"];
     SEGMENTS_OVERLAP = Warning "segments-overlap"
         "No two segments share bytes."
         "No writer does this: what is shared has one segment."
-        Ignores ["1.3", "7.7.3"];
+        Ignores ["7.7.3"];
     SEGMENTS_UNSORTED = Warning "segments-unsorted"
         "Segments are listed in the order of the file."
         "Every writer sorts them."
-        Ignores ["1.3", "7.7.3"];
+        Ignores ["7.7.3"];
     SEGMENT_PAST_DECLARED = Warning "segment-past-declared"
         "Every segment ends within the size that the header declares for all of them."
         "Runtimes read it all the same."
-        Ignores ["1.3", "7.7.3"];
+        Ignores ["7.7.3"];
+    SEGMENT_MISALIGNED = Note "segment-misaligned"
+        "A segment begins at a multiple of 16."
+        "Writers align segments to 16, 128 or 4096 unless told otherwise; a backend may need that."
+        Ignores ["7.7.1", "7.7.3", "7.8"];
+    SEGMENT_UNREFERENCED = Warning "segment-unreferenced"
+        "Something refers to every segment that has bytes."
+        "No writer does this: what the bytes are for cannot be told, and no runtime reads them."
+        Ignores ["7.7.3"];
     PROGRAM_VERSION = Error "program-version"
         "The program's version is 0."
         "Loading the program is refused."
-        Refuses ["1.3", "7.7.12", "8.2 #22114"];
+        Refuses ["1.3.11", "7.7.12", "8.2 #22114"];
     CONSTANTS_TWICE = Error "constants-twice"
         "Constants are in a segment or in the FlatBuffers part, not in both."
         "Loading the program is refused."
-        Refuses ["1.3"];
+        Refuses ["1.3.15"];
     CONSTANT_SEGMENT_INDEX = Error "constant-segment-index"
         "The constants' segment is the number of one."
         "Loading the program is refused."
-        Refuses ["1.3", "7.7.5"];
+        Refuses ["1.3.16", "7.6.5", "7.7.5"];
     CONSTANT_SEGMENT_EMPTY = Note "constant-segment-empty"
         "A constant segment with constants has bytes."
         "Loaders that map files take it for no segment, and refuse the program."
@@ -57,15 +68,23 @@ rules! {
     CONSTANTS_INLINE = Note "constants-inline"
         "Constants are in a segment."
         "Runtimes from 1.5 on may be built without the old place, as PyPI's is, and refuse such constants."
-        Refuses ["1.3", "3.3", "7.6"];
+        Refuses ["1.3.13", "3.3"];
     OFFSETS_MISSING = Error "offsets-missing"
         "A list of mutable data has offsets."
         "Loading what they place is refused."
-        Refuses ["7.6", "7.7.6"];
+        Refuses ["7.6.8", "7.7.6"];
     OFFSETS_UNSORTED = Warning "offsets-unsorted"
         "The offsets of constants rise, from 0 on."
         "Every writer sorts them, and keeps the first for nothing."
         Ignores ["6.1", "7.7.19"];
+    CONSTANT_MISALIGNED = Note "constant-misaligned"
+        "A constant begins at a multiple of 16 of its segment."
+        "Writers align constants to 16 unless told otherwise; some kernels need it."
+        Ignores ["7.7.19", "9.2"];
+    CONSTANTS_OVERLAP = Warning "constants-overlap"
+        "A constant ends before the next one begins."
+        "No writer does this: what is shared has one offset."
+        Ignores ["7.7.19"];
     MUTABLE_SEGMENT_SHARED = Warning "mutable-segment-shared"
         "No two lists of mutable data are in one segment."
         "Upstream's schema rules it out, and nothing looks."
@@ -89,6 +108,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     }
     segments(pte, out);
     constants(pte, out);
+    pieces(pte, out);
     let mut seen: Vec<u32> = Vec::new();
     for (nth, list) in (0..).zip(root.mutable_data_segments().into_iter().flatten()) {
         let path =
@@ -147,20 +167,64 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
             );
         }
     }
+    oddities(&ranges, pte.segment_count(), references(pte), |rule, nth, message| {
+        out.find(rule, place(nth), || path(nth), message);
+    });
     overlaps(ranges, |rule_nth, message| {
         out.find(&SEGMENTS_OVERLAP, place(rule_nth), || path(rule_nth), message);
     });
     let region = u64::from(narrow(pte.region().len()));
     let end = (0..pte.segment_count()).filter_map(|nth| pte.segment_range(nth).ok());
     let end = end.map(|range| range.end).max().unwrap_or(0).max(region);
-    // A program without segments is a FlatBuffer, whose own end nothing tells.
-    if header.is_some() && end < pte.file_len() {
+    // Without a header the region is the whole file: nothing tells where the FlatBuffer ends.
+    if end < pte.file_len() {
         out.find(
             &TRAILING_BYTES,
             end,
             || vec![Step::Field("header")],
-            || format!("{} bytes after the last segment", pte.file_len().saturating_sub(end)),
+            || format!("the last part ends at byte {end}, and the file has {}", pte.file_len()),
         );
+    }
+}
+
+/// The segments that something in the program refers to.
+fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p {
+    let root = pte.program();
+    let lists = root.mutable_data_segments().into_iter().flatten().chain(root.constant_segment());
+    let named = root.named_data().into_iter().flatten().map(|entry| entry.segment_index());
+    let plans = root.execution_plan().into_iter().flatten();
+    let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
+    let payloads = delegates.filter_map(|delegate| delegate.processed());
+    let payloads = payloads.filter(|payload| payload.location() == DataLocation::SEGMENT);
+    lists
+        .map(SubsegmentOffsets::segment_index)
+        .chain(named)
+        .chain(payloads.map(|payload| payload.index()))
+}
+
+/// Calls `found` for each segment with bytes, of `count` in all, that begins anywhere or that none
+/// of `references` leads to.
+pub(super) fn oddities(
+    ranges: &[(Range<u64>, u32)],
+    count: u32,
+    references: impl Iterator<Item = u32>,
+    mut found: impl FnMut(&'static Rule, u32, &dyn Fn() -> String),
+) {
+    let mut used = vec![false; index(count)];
+    for nth in references {
+        if let Some(used) = used.get_mut(index(nth)) {
+            *used = true;
+        }
+    }
+    for (range, nth) in ranges {
+        if range.start & 15 != 0 {
+            found(&SEGMENT_MISALIGNED, *nth, &|| {
+                format!("segment {nth} begins at byte {}", range.start)
+            });
+        }
+        if used.get(index(*nth)) == Some(&false) {
+            found(&SEGMENT_UNREFERENCED, *nth, &|| format!("nothing refers to segment {nth}"));
+        }
     }
 }
 
@@ -187,17 +251,17 @@ pub(super) fn overlaps(
 fn constants(pte: &Pte<'_>, out: &mut Findings) {
     let root = pte.program();
     let at = root.raw().pos().into();
-    let inline = root.constant_buffer().is_some_and(|buffers| !buffers.is_empty());
+    let inline = root.constant_buffer().map_or(0, |buffers| buffers.len());
     let segment = root.constant_segment();
     let count = segment.and_then(SubsegmentOffsets::offsets).map_or(0, |offsets| offsets.len());
     let path = |field| move || vec![Step::Field("program"), Step::Field(field)];
-    if inline && count > 1 {
+    if inline > 0 && count > 1 {
         out.find(&CONSTANTS_TWICE, at, path("constant_buffer"), || {
-            format!("{count} constants in a segment, and others in the FlatBuffers part")
+            format!("{count} constants in a segment, and {inline} in the FlatBuffers part")
         });
-    } else if root.constant_buffer().is_some_and(|buffers| buffers.len() > 1) {
+    } else if inline > 1 {
         out.find(&CONSTANTS_INLINE, at, path("constant_buffer"), || {
-            "constants inside the FlatBuffers part".into()
+            format!("{inline} constants in the FlatBuffers part")
         });
     }
     let Some(segment) = segment.filter(|_| count > 1) else { return };
@@ -205,7 +269,8 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     let path = path("constant_segment");
     match pte.segment_range(segment.segment_index()) {
         Err(_) => out.find(&CONSTANT_SEGMENT_INDEX, at, path, || {
-            format!("segment {}, and there are {}", segment.segment_index(), pte.segment_count())
+            let (index, count) = (segment.segment_index(), pte.segment_count());
+            format!("segment {index} is asked for, and there are {count}")
         }),
         Ok(range) if range.is_empty() => out.find(&CONSTANT_SEGMENT_EMPTY, at, path, || {
             format!("{count} constants in an empty segment")
@@ -213,12 +278,51 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
         Ok(_) => {}
     }
     let mut last = 0;
-    for (nth, offset) in segment.offsets().into_iter().flatten().enumerate() {
-        if offset < last || (nth == 0 && offset != 0) {
-            return out.find(&OFFSETS_UNSORTED, at, path, || {
-                format!("offset {offset} of constant {nth} after {last}")
+    for (nth, offset) in (0..).zip(segment.offsets().into_iter().flatten()) {
+        let steps = || [path(), vec![Step::Field("offsets"), Step::Index(nth)]].concat();
+        if nth == 0 && offset != 0 {
+            out.find(&OFFSETS_UNSORTED, at, steps, || {
+                format!("constant 0, which stands for none, is at byte {offset} of the segment")
+            });
+        } else if offset < last {
+            return out.find(&OFFSETS_UNSORTED, at, steps, || {
+                format!("constant {nth} is at byte {offset}, before the one in front of it")
             });
         }
         last = offset;
+    }
+}
+
+/// Constants that begin anywhere, or reach past the place where the next one begins.
+fn pieces(pte: &Pte<'_>, out: &mut Findings) {
+    let Some(segment) = pte.program().constant_segment() else { return };
+    let Ok(whole) = pte.segment_range(segment.segment_index()) else { return };
+    let mut starts: Vec<u64> = segment.offsets().into_iter().flatten().collect();
+    if starts.len() < 2 {
+        return;
+    }
+    starts.sort_unstable();
+    let apart = || starts.iter().filter(|&start| start & 15 != 0);
+    if let Some(first) = apart().next() {
+        let path = || vec![Step::Field("program"), Step::Field("constant_segment")];
+        out.find(&CONSTANT_MISALIGNED, segment.raw().pos().into(), path, || {
+            format!("{} offsets are no multiples of 16, the least is {first}", apart().count())
+        });
+    }
+    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
+        let plan = Plan::new(pte, nth, view);
+        for (index, value) in plan.values() {
+            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+            let Ok(Storage::Constant(range)) = pte.storage(tensor) else { continue };
+            let start = range.start.saturating_sub(whole.start);
+            let end = range.end.saturating_sub(whole.start);
+            let next = starts.get(starts.partition_point(|&other| other <= start));
+            if let Some(next) = next.filter(|&&next| next < end) {
+                let steps = [Step::Field("data_buffer_idx")];
+                plan.find_value(out, &CONSTANTS_OVERLAP, tensor.raw(), index, &steps, || {
+                    format!("bytes {start} to {end}, and another constant begins at {next}")
+                });
+            }
+        }
     }
 }

@@ -2,18 +2,23 @@
 //!
 //! The only rules that read bytes of segments, and few of them: the first 64 of each.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::rule::rules;
+use super::spot::Plan;
 use super::{Findings, Report};
+use crate::Pte;
 use crate::bytes::wide;
 use crate::error::Step;
 use crate::file::source::Source;
+use crate::flat::view::Table;
 use crate::limits::Limits;
 use crate::opened::{File, OpenError, Opened};
+use crate::schema::program::DataLocation;
 
 rules! {
     "contents";
@@ -26,6 +31,10 @@ rules! {
         "No segment or payload begins like a program, an archive, a pickle or a script."
         "Some backends ship code; a file from a stranger that does is worth a look."
         Ignores ["6.6"];
+    PAYLOAD_MAGIC = Warning "payload-magic"
+        "A delegate's payload begins as those of its backend do."
+        "The backend refuses it, or takes it for something else."
+        Refuses ["6.6", "7.4.21", "7.7.23", "10"];
 }
 
 impl<S: Source> Opened<S> {
@@ -52,6 +61,7 @@ impl<S: Source> Opened<S> {
             File::Ptd(_) => "flat_tensor",
         };
         let mut end = file.region_range().end;
+        let mut heads: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
         for (range, nth) in parts {
             let path = || vec![Step::Field(root), Step::Field("segments"), Step::Index(nth)];
             if end < range.start {
@@ -65,13 +75,18 @@ impl<S: Source> Opened<S> {
             }
             end = end.max(range.end);
             let head = range.start..range.end.min(range.start.saturating_add(HEAD));
-            if let Some(what) = executable(window.read(head)?) {
+            let head = window.read(head)?;
+            heads.insert(nth, head.get(..LONGEST_MAGIC).unwrap_or(head).to_vec());
+            if let Some(what) = executable(head) {
                 out.find(&CONTENT_EXECUTABLE, range.start, path, || {
                     format!("segment {nth} begins like {what}")
                 });
             }
         }
         inline_payloads(file, &mut out);
+        if let File::Pte(pte) = file {
+            magics(pte, &heads, &mut out);
+        }
         Ok(out.report)
     }
 }
@@ -92,6 +107,47 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
             });
         }
     }
+}
+
+/// Payloads by the magic of their backend; `heads` has the first bytes of each segment.
+fn magics(pte: &Pte<'_>, heads: &BTreeMap<u32, Vec<u8>>, out: &mut Findings) {
+    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
+        let plan = Plan::new(pte, nth, view);
+        for (nth, delegate) in (0..).zip(view.delegates().into_iter().flatten()) {
+            let (Some(id), Some(payload)) = (delegate.id(), delegate.processed()) else { continue };
+            let Some((at, known)) = magics_of(id) else { continue };
+            let Ok(Some(range)) = pte.delegate_range(delegate) else { continue };
+            let head = match payload.location() {
+                DataLocation::SEGMENT => heads.get(&payload.index()).map(Vec::as_slice),
+                // Inside the FlatBuffers part, which is in memory.
+                _ => pte.bytes(range),
+            };
+            let head = head.and_then(|head| head.get(at..)).unwrap_or_default();
+            if !known.iter().any(|magic| head.starts_with(magic)) {
+                let steps = [Step::Field("delegates"), Step::Index(nth), Step::Field("processed")];
+                plan.find(out, &PAYLOAD_MAGIC, payload.raw(), &steps, || {
+                    let len = known.first().map_or(0, |magic| magic.len());
+                    let found = head.get(..len).unwrap_or(head).escape_ascii();
+                    format!("the payload of {id} has \"{found}\" at byte {at}")
+                });
+            }
+        }
+    }
+}
+
+/// Where the payloads of a backend have their magic, and what it may be; `None` for a backend that
+/// is not known or whose payloads may begin anyhow.
+fn magics_of(backend: &str) -> Option<(usize, &'static [&'static [u8]])> {
+    Some(match backend {
+        "XnnpackBackend" => (4, &[b"XH00", b"XN00", b"XN01"]),
+        "VulkanBackend" => (4, &[b"VH00", b"VK00"]),
+        "MPSBackend" => (4, &[b"MP00"]),
+        "MLXBackend" => (4, &[b"MLX0"]),
+        "TOSABackend" => (4, &[b"TOSA"]),
+        "NativeBackend" => (4, &[b"NPTG"]),
+        "EthosUBackend" => (0, &[b"vela_bin_stream\0"]),
+        _ => return None,
+    })
 }
 
 /// What runs, or unpacks to something that does, by its first bytes.
@@ -140,6 +196,8 @@ impl<S: Source> Window<'_, S> {
     }
 }
 
+/// Bytes kept of a segment: those of the longest magic.
+const LONGEST_MAGIC: usize = 16;
 /// Bytes looked at of a segment.
 const HEAD: u64 = 64;
 /// Bytes looked at of a gap: alignments of writers end at 4096.

@@ -12,7 +12,7 @@ use super::rule::rules;
 use super::tensors::{MOST_DIMENSIONS, is_permutation};
 use super::{Findings, container};
 use crate::Ptd;
-use crate::bytes::narrow;
+use crate::bytes::{narrow, wide};
 use crate::error::Step;
 use crate::ptd::{Entry, Generation, Root};
 
@@ -26,39 +26,39 @@ rules! {
     LAYOUT_SIZES_MISSING = Error "layout-sizes-missing"
         "The shape of named data has sizes, if none."
         "Asking for the shape reads through a null pointer."
-        Crashes ["2.4", "7.7.24", "8.2 eeb0646b84", "8.3"];
+        Crashes ["2.4.17", "7.4.6", "7.7.24", "8.2 eeb0646b84", "8.3.10"];
     LAYOUT_DIM_ORDER_MISSING = Error "layout-dim-order-missing"
         "The shape of named data has a dim order, if an empty one."
         "Asking for the shape reads through a null pointer."
-        Crashes ["2.4", "7.7.24", "8.2 eeb0646b84", "8.3"];
+        Crashes ["2.4.17", "7.4.6", "7.7.24", "8.2 eeb0646b84", "8.3.10"];
     LAYOUT_DIM_ORDER_LENGTH = Error "layout-dim-order-length"
         "The dim order of named data is as long as its sizes."
         "The runtime reads past the end of the shorter one."
-        Misreads ["2.4", "7.4", "8.2 8b30cfec9a"];
+        Misreads ["2.4.18", "7.4.6", "7.7.24", "8.2 8b30cfec9a"];
     LAYOUT_DIM_ORDER = Error "layout-dim-order"
         "The dim order of named data is a permutation of its dimensions."
         "Asking for the shape is refused, or no tensor can have it."
-        Refuses ["2.4", "7.7.24"];
+        Refuses ["2.4.20", "7.7.24", "8.2 90e6e4ca4e"];
     LAYOUT_RANK = Error "layout-rank"
         "Named data has at most 16 dimensions."
         "No tensor can have this shape."
-        Refuses ["6.3", "7.7.24"];
+        Refuses ["6.3", "7.7.24", "8.1 CVE-2025-54951", "8.3.17"];
     LAYOUT_DTYPE = Error "layout-dtype"
         "The dtype of named data is one that the runtime knows."
         "Asking for the shape aborts."
-        Crashes ["2.4", "7.7.24"];
+        Crashes ["2.4.21", "7.7.24"];
     LAYOUT_SIZE = Error "layout-size"
         "The sizes of named data are not negative, and its bytes can be counted in 64 bits."
         "Asking for the shape is refused; runtimes before 0.7 compute a wrong size."
-        Refuses ["2.4", "7.7.24", "8.2 30f6b897b0"];
+        Refuses ["2.4.19", "7.7.24", "8.2 30f6b897b0", "8.3.18"];
     DATA_TOO_SHORT = Error "data-too-short"
         "Named data has the bytes that its shape asks for."
         "The runtime never compares the two, and reads past the data."
-        Misreads ["2.4", "7.7.21", "7.7.24"];
+        Misreads ["2.4.22", "7.7.21", "7.7.24"];
     DATA_TOO_LONG = Note "data-too-long"
         "Named data has no more bytes than its shape asks for."
         "The rest is never read."
-        Ignores ["2.4"];
+        Ignores ["2.4.22", "7.7.24"];
 }
 
 pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
@@ -78,18 +78,9 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
             || ptd.generation().to_string(),
         );
     }
-    let (names, tensors) = match ptd.root() {
-        Root::Current(_) => ("named_data", 0),
-        Root::Legacy(root) => ("tensors", root.tensors().map_or(0, |tensors| tensors.len())),
-    };
     let mut keys = Keys::default();
     for (nth, entry) in (0..).zip(ptd.entries()) {
-        // Old files list their tensors first, and other blobs after.
-        let (list, index) = match usize::try_from(nth).unwrap_or(usize::MAX).checked_sub(tensors) {
-            Some(rest) if tensors > 0 => ("named_data", narrow(rest)),
-            _ => (names, nth),
-        };
-        let path = move || vec![Step::Field("flat_tensor"), Step::Field(list), Step::Index(index)];
+        let path = || path(ptd, nth);
         keys.judge(entry.key(), nth, entry.offset(), path, out);
         judge(&entry, path, out);
     }
@@ -97,10 +88,45 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
         .filter_map(|nth| Some((ptd.segment_range(nth).ok()?, nth)))
         .collect();
     ranges.retain(|(range, _)| !range.is_empty());
-    overlaps(ranges, |nth, message| {
+    let mut find = |rule, nth, message: &dyn Fn() -> String| {
         let path = || vec![Step::Field("flat_tensor"), Step::Field("segments"), Step::Index(nth)];
-        out.find(&container::SEGMENTS_OVERLAP, 0, path, message);
-    });
+        out.find(rule, 0, path, message);
+    };
+    let mut last = 0;
+    for (range, nth) in &ranges {
+        if range.start < last {
+            find(&container::SEGMENTS_UNSORTED, *nth, &|| {
+                format!("segment {nth} begins at byte {}, before an earlier one", range.start)
+            });
+        }
+        last = last.max(range.start);
+    }
+    container::oddities(&ranges, ptd.segment_count(), references(ptd.root()), &mut find);
+    overlaps(ranges, |nth, message| find(&container::SEGMENTS_OVERLAP, nth, message));
+    let header = ptd.header();
+    let declared = header.segment_base_offset.saturating_add(header.segment_data_size);
+    let end = ptd.region_start().saturating_add(wide(ptd.region().len())).max(declared);
+    if end < ptd.file_len() {
+        let rest = ptd.file_len().saturating_sub(end);
+        let path = || vec![Step::Field("header")];
+        out.find(&container::TRAILING_BYTES, end, path, || {
+            format!("{rest} bytes after the last segment")
+        });
+    }
+}
+
+/// The path to entry `nth` of a file.
+pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<Step> {
+    // Old files list their tensors first, and other blobs after.
+    let tensors = match ptd.root() {
+        Root::Current(_) => 0,
+        Root::Legacy(root) => narrow(root.tensors().map_or(0, |tensors| tensors.len())),
+    };
+    let (list, index) = match nth.checked_sub(tensors) {
+        Some(rest) => ("named_data", rest),
+        None => ("tensors", nth),
+    };
+    vec![Step::Field("flat_tensor"), Step::Field(list), Step::Index(index)]
 }
 
 fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<Step>, out: &mut Findings) {
@@ -128,14 +154,21 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<Step>, out: &mut Findings) {
                 format!("a dim order of {} for {} dimensions", order.len(), sizes.len())
             });
         } else if !is_permutation(order) {
-            find(&LAYOUT_DIM_ORDER, &|| "the dim order is no permutation".into());
+            find(&LAYOUT_DIM_ORDER, &|| {
+                let shown: Vec<_> = order.iter().take(MOST_DIMENSIONS).collect();
+                format!("{shown:?} is no permutation")
+            });
         }
     }
     let dtype = layout.scalar_type;
     if dtype.element_size().is_none() {
         return find(&LAYOUT_DTYPE, &|| format!("dtype {}", dtype.0));
     }
-    let Some(nbytes) = layout.nbytes().filter(|&bytes| i64::try_from(bytes).is_ok()) else {
+    // Without sizes nobody knows how many bytes there should be.
+    if layout.sizes.is_none() {
+        return;
+    }
+    let Some(nbytes) = layout.nbytes() else {
         return find(&LAYOUT_SIZE, &|| "the size cannot be computed".into());
     };
     let Ok(range) = range else { return };
@@ -145,4 +178,18 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<Step>, out: &mut Findings) {
     } else if len > nbytes {
         find(&DATA_TOO_LONG, &|| format!("{len} bytes, and the shape asks for {nbytes}"));
     }
+}
+
+/// The segments that some key leads to.
+fn references(root: Root<'_>) -> impl Iterator<Item = u32> {
+    let (current, legacy) = match root {
+        Root::Current(root) => (Some(root), None),
+        Root::Legacy(root) => (None, Some(root)),
+    };
+    let named = current.and_then(|root| root.named_data()).into_iter().flatten();
+    let tensors = legacy.and_then(|root| root.tensors()).into_iter().flatten();
+    let blobs = legacy.and_then(|root| root.named_data()).into_iter().flatten();
+    let tensors = tensors.map(|tensor| tensor.segment_index());
+    let blobs = blobs.map(|blob| blob.segment_index());
+    named.map(|named| named.segment_index()).chain(tensors).chain(blobs)
 }

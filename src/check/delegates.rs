@@ -9,7 +9,6 @@ use super::rule::rules;
 use super::spot::Plan;
 use crate::error::Step;
 use crate::flat::view::Table;
-use crate::schema::program::DataLocation;
 use crate::schema::program::view::BackendDelegate;
 
 rules! {
@@ -18,23 +17,27 @@ rules! {
     DELEGATE_ID_MISSING = Error "delegate-id-missing"
         "A delegate names its backend."
         "Loading the method is refused, and asking which backends it uses reads through a null pointer."
-        Crashes ["7.3", "7.4", "7.7.6"];
+        Crashes ["7.3.14", "7.4.14", "7.7.6"];
+    DELEGATE_ID_NUL = Warning "delegate-id-nul"
+        "The name of a backend holds no NUL."
+        "Runtimes read up to the NUL: the payload goes to another backend."
+        Ignores ["7.7.11"];
     DELEGATE_PAYLOAD_MISSING = Error "delegate-payload-missing"
         "A delegate says where its payload is, and something is there."
         "The runtime reads through a null pointer."
-        Crashes ["7.4", "7.7.6", "8.2 #19904", "8.3"];
+        Crashes ["7.4.16", "7.4.18", "7.7.6", "8.2 #19904", "8.3.12", "8.3.13"];
     DELEGATE_SPEC_KEY_MISSING = Error "delegate-spec-key-missing"
         "A compile spec has a key."
         "The runtime reads through a null pointer."
-        Crashes ["6.6", "7.4", "7.7.6", "8.2 77614768c8", "8.3"];
+        Crashes ["6.6", "7.4.20", "7.7.6", "8.3.11"];
     DELEGATE_SPEC_VALUE_MISSING = Error "delegate-spec-value-missing"
         "A compile spec has a value, if an empty one."
         "The runtime reads through a null pointer."
-        Crashes ["6.6", "7.4", "7.7.6", "8.2 77614768c8", "8.3"];
+        Crashes ["6.6", "7.4.20", "7.7.6", "8.3.11"];
     DELEGATE_SPECS_MISSING = Note "delegate-specs-missing"
         "A delegate has a list of compile specs, if an empty one."
         "Older runtimes read through a null pointer."
-        Ignores ["7.4", "8.2 77614768c8"];
+        Ignores ["7.4.20", "8.2 77614768c8"];
 }
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
@@ -43,6 +46,11 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         if delegate.id().is_none() {
             plan.find(out, &DELEGATE_ID_MISSING, delegate.raw(), &base, || {
                 "the delegate names no backend".into()
+            });
+        }
+        if delegate.id().is_some_and(|id| id.contains('\0')) {
+            plan.find(out, &DELEGATE_ID_NUL, delegate.raw(), &base, || {
+                format!("the name {:?} holds a NUL", delegate.id().unwrap_or_default())
             });
         }
         payload(plan, &base, delegate, out);
@@ -86,11 +94,9 @@ fn payload(
             plan.find(out, rule_of(&error), processed.raw(), &steps, || error.to_string())
         }
         Ok(Some(_)) => {}
-        Ok(None) if processed.location() == DataLocation::INLINE => {
-            plan.find(out, &DELEGATE_PAYLOAD_MISSING, processed.raw(), &steps, || {
-                format!("inline payload {} has no data", processed.index())
-            });
-        }
-        Ok(None) => {}
+        // A segment has bytes, if none.
+        Ok(None) => plan.find(out, &DELEGATE_PAYLOAD_MISSING, processed.raw(), &steps, || {
+            format!("inline payload {} has no data", processed.index())
+        }),
     }
 }

@@ -8,9 +8,12 @@ use alloc::vec::Vec;
 use self::kind::Kind;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
+use super::tensors::MOST_DIMENSIONS;
 use super::values::Values;
 use crate::pte::operator_name;
-use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelCall};
+use crate::schema::program::view::{
+    ExecutionPlan, InstructionArguments, KernelCall, KernelTypes, Operator,
+};
 
 mod kind;
 mod table;
@@ -21,16 +24,23 @@ rules! {
     ARGS_COUNT = Error "args-count"
         "A call of an operator of the official runtime has as many arguments as the operator takes."
         "Running the method is refused; runtimes before 0.7 read past the arguments."
-        Refuses ["6.5", "7.4", "7.7.16", "8.1 CVE-2025-54950"];
+        Refuses ["6.5", "7.4.35", "7.7.16", "8.1 CVE-2025-54950"];
     ARGS_TYPE = Error "args-type"
         "Every argument of such a call is of the kind that the operator takes."
         "The kernel's conversion aborts."
         Crashes ["6.5", "7.7.16"];
+    STRIDED_OUT_OF_BOUNDS = Error "strided-out-of-bounds"
+        "What aten::as_strided_copy takes lies within its input, where its numbers are constant."
+        "Running the method is refused, or the sum wraps and the kernel reads past the input."
+        Misreads ["8.3.22"];
     OPERATOR_UNKNOWN = Note "operator-unknown"
         "An operator is one of the official runtime's."
         "The runtime needs a library that brings it; its calls are not judged here."
-        Ignores ["7.4"];
+        Ignores ["7.4.28"];
 }
+
+/// The operator that steps through its input as it is told, and its letters.
+const AS_STRIDED: (&str, &str) = ("aten::as_strided_copy.out", "tllIt.");
 
 /// The signatures of a plan's operators, and which values change their kind when it runs.
 pub(super) struct Kernels {
@@ -50,8 +60,7 @@ pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 impl Kernels {
     pub(super) fn of(plan: ExecutionPlan<'_>, values: usize) -> Self {
         let operators = plan.operators().into_iter().flatten();
-        let signatures =
-            operators.map(|operator| kind::signature(&operator_name(operator))).collect();
+        let signatures = operators.map(|operator| kind::signature(&called(operator))).collect();
         let mut kernels = Self { signatures, rewritten: Vec::new() };
         if !kernels.are_known() {
             return kernels;
@@ -117,7 +126,72 @@ impl Kernels {
                 return Some((&ARGS_TYPE, Some(nth), message));
             }
         }
-        None
+        self.strided(plan, call, letters, moment)
+    }
+
+    /// `as_strided_copy(self, size, stride, storage_offset, out)`, where nothing computes its
+    /// numbers: past the input, or in front of it?
+    fn strided(
+        &self,
+        plan: &Plan<'_, '_>,
+        call: KernelCall<'_>,
+        letters: &str,
+        moment: Moment,
+    ) -> Option<Wrong> {
+        if letters != AS_STRIDED.1 {
+            return None;
+        }
+        let operator = usize::try_from(call.op_index()).ok()?;
+        if called(plan.view.operators()?.get(operator)?) != AS_STRIDED.0 {
+            return None;
+        }
+        let arg = |nth| {
+            let index = call.args()?.get(nth)?;
+            plan.value(index.into()).filter(|_| !self.is_rewritten(index, moment))
+        };
+        let number = |index: i64| match plan.value(index)? {
+            KernelTypes::Int(int) => {
+                let rewritten = i32::try_from(index).is_ok_and(|i| self.is_rewritten(i, moment));
+                (!rewritten).then(|| i128::from(int.int_val()))
+            }
+            _ => None,
+        };
+        let numbers = |nth| match arg(nth)? {
+            // More than any tensor has: the kernel refuses them.
+            KernelTypes::IntList(list) if list.items()?.len() > MOST_DIMENSIONS => None,
+            KernelTypes::IntList(list) => {
+                list.items()?.into_iter().map(number).collect::<Option<Vec<_>>>()
+            }
+            _ => None,
+        };
+        let (KernelTypes::Tensor(input), sizes, strides) = (arg(0)?, numbers(1)?, numbers(2)?)
+        else {
+            return None;
+        };
+        let begin = match arg(3)? {
+            KernelTypes::Null(_) => 0,
+            KernelTypes::Int(int) => i128::from(int.int_val()),
+            _ => return None,
+        };
+        if sizes.contains(&0) {
+            return None;
+        }
+        let reach = sizes
+            .iter()
+            .zip(&strides)
+            .map(|(size, stride)| size.saturating_sub(1).saturating_mul(*stride));
+        let last = reach.fold(begin, i128::saturating_add);
+        // Sizes that are no sizes have a finding of their own.
+        let len = input
+            .sizes()?
+            .into_iter()
+            .map(u64::try_from)
+            .try_fold(1u64, |len, size| len.checked_mul(size.ok()?))?;
+        let backwards = begin < 0 || strides.iter().any(|&stride| stride < 0);
+        (backwards || last >= i128::from(len)).then(|| {
+            let message = format!("elements {begin} to {last} of a tensor of {len}");
+            (&STRIDED_OUT_OF_BOUNDS, Some(2), message)
+        })
     }
 
     fn signature(&self, call: KernelCall<'_>) -> Option<&'static str> {
@@ -143,9 +217,28 @@ impl Kernels {
         }
     }
 
-    fn is_rewritten(&self, index: i32, moment: Moment) -> bool {
+    /// Whether the value may have become another one before that instruction.
+    pub(super) fn is_rewritten(&self, index: i32, moment: Moment) -> bool {
         let nth = usize::try_from(index).ok();
         let first = nth.and_then(|nth| *self.rewritten.get(nth)?);
         first.is_some_and(|first| first < moment)
     }
+}
+
+/// An operator's name as the runtime reads it: each part ends at a NUL.
+fn called(operator: Operator<'_>) -> String {
+    let holds_nul = |part: Option<&str>| part.is_some_and(|part| part.contains('\0'));
+    if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
+        return operator_name(operator);
+    }
+    let read = |part: Option<&'_ str>| {
+        let part = part.unwrap_or_default();
+        String::from(part.split('\0').next().unwrap_or_default())
+    };
+    let (mut name, overload) = (read(operator.name()), read(operator.overload()));
+    if !overload.is_empty() {
+        name.push('.');
+        name.push_str(&overload);
+    }
+    name
 }

@@ -16,7 +16,7 @@ rules! {
     ARENA_NEGATIVE = Error "arena-negative"
         "An arena's size is not negative."
         "Asking for the size is refused, and the method cannot be given its memory."
-        Refuses ["6.2", "7.3", "7.7.18", "8.2 5e8a0df301"];
+        Refuses ["6.2", "7.3.13", "7.7.18", "8.2 5e8a0df301"];
     ARENA_RESERVED = Note "arena-reserved"
         "The first entry of the arena sizes is reserved, and 0."
         "Runtimes do not look at it."
@@ -32,11 +32,11 @@ rules! {
     PLANNED_ARENA = Error "planned-arena"
         "A planned tensor is in one of the arenas, counted from 1."
         "Loading the method is refused."
-        Refuses ["6.2", "7.5", "7.7.18"];
+        Refuses ["6.2", "7.5.9", "7.5.11", "7.7.18", "8.2 7ceccdfdae"];
     PLANNED_OUT_OF_BOUNDS = Error "planned-out-of-bounds"
         "A planned tensor ends within its arena."
         "Loading the method is refused; runtimes before 1.1 could be led past the arena."
-        Refuses ["6.2", "7.5", "7.7.18", "8.1 CVE-2025-30405"];
+        Refuses ["6.2", "7.5.10", "7.5.12", "7.7.18", "8.1 CVE-2025-30405"];
 }
 
 /// More than any machine can map: the user half of a 48-bit address space.
@@ -48,12 +48,16 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     for (nth, size) in (0..).zip(view.non_const_buffer_sizes().into_iter().flatten()) {
         let steps = [Step::Field("non_const_buffer_sizes"), Step::Index(nth)];
         match u64::try_from(size) {
-            Err(_) => {
-                plan.find(out, &ARENA_NEGATIVE, view.raw(), &steps, || format!("{size} bytes"))
+            // Nobody looks at the first, whatever it is.
+            _ if nth == 0 => {
+                if size != 0 {
+                    plan.find(out, &ARENA_RESERVED, view.raw(), &steps, || {
+                        format!("a size of {size}")
+                    });
+                }
             }
-            Ok(0) => {}
-            Ok(size) if nth == 0 => {
-                plan.find(out, &ARENA_RESERVED, view.raw(), &steps, || format!("{size} bytes"));
+            Err(_) => {
+                plan.find(out, &ARENA_NEGATIVE, view.raw(), &steps, || format!("a size of {size}"))
             }
             Ok(size) => total = total.saturating_add(size),
         }

@@ -19,7 +19,7 @@ rules! {
     KEY_MISSING = Error "key-missing"
         "Named data has a key."
         "Asking for any key is refused, or reads through a null pointer."
-        Crashes ["2.4", "7.6", "7.7.6"];
+        Crashes ["2.4.11", "7.6.13", "7.7.6", "7.7.24"];
     KEY_DUPLICATE = Warning "key-duplicate"
         "No two blobs have one key."
         "Runtimes take the first; the other one cannot be reached."
@@ -35,7 +35,7 @@ rules! {
     SEGMENTS_MISSING = Error "segments-missing"
         "A program with named data has a list of segments, if an empty one."
         "Loading the program is refused."
-        Refuses ["1.3", "7.7.6", "8.2 54645a8bf8"];
+        Refuses ["1.3.12", "7.6.4", "7.7.6", "8.2 54645a8bf8"];
 }
 
 pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {

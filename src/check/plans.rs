@@ -11,6 +11,7 @@ use crate::Pte;
 use crate::error::Step;
 use crate::flat::view::{Table, Vector};
 use crate::schema::program::tag;
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 
 rules! {
     "plans";
@@ -18,19 +19,19 @@ rules! {
     PLANS_MISSING = Error "plans-missing"
         "A program has a list of methods."
         "Asking for any method reads through a null pointer."
-        Crashes ["7.3", "7.7.6"];
+        Crashes ["7.2.2", "7.3.1", "7.7.6"];
     PLANS_EMPTY = Warning "plans-empty"
         "A program has a method."
         "There is nothing to run."
-        Ignores ["7.2"];
+        Ignores ["6.5"];
     PLAN_NAME_MISSING = Error "plan-name-missing"
         "A method has a name."
         "It cannot be loaded, and asking for the names of all methods aborts."
-        Crashes ["7.3", "7.7.6", "8.2 092f42f129"];
+        Crashes ["7.3.4", "7.3.5", "7.7.6", "8.2 092f42f129"];
     PLAN_NAME_DUPLICATE = Warning "plan-name-duplicate"
         "No two methods have one name."
         "Runtimes take the first; the other one cannot be reached."
-        Ignores ["6.5", "7.7.13"];
+        Ignores ["6.5", "7.7.13", "8.3.16"];
     PLAN_NAME_NUL = Warning "plan-name-nul"
         "A method's name holds no NUL."
         "Runtimes compare up to the NUL: the method answers to a shorter name."
@@ -38,43 +39,43 @@ rules! {
     PLAN_INPUTS_MISSING = Error "plan-inputs-missing"
         "A method has a list of inputs, if an empty one."
         "Loading the method is refused, and asking for its signature aborts."
-        Crashes ["7.3", "7.7.6"];
+        Crashes ["7.3.5", "7.7.6"];
     PLAN_OUTPUTS_MISSING = Error "plan-outputs-missing"
         "A method has a list of outputs, if an empty one."
         "Loading the method is refused, and asking for its signature aborts."
-        Crashes ["7.3", "7.7.6"];
+        Crashes ["7.3.5", "7.7.6"];
     PLAN_VALUES_MISSING = Error "plan-values-missing"
         "A method has a list of values, if an empty one."
         "Loading the method is refused."
-        Refuses ["7.2", "7.4", "7.7.6"];
+        Refuses ["7.2.4", "7.4.1", "7.7.6"];
     PLAN_OPERATORS_MISSING = Error "plan-operators-missing"
         "A method that calls kernels has a list of operators."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.6"];
+        Refuses ["7.4.26", "7.7.6", "8.2 #22357"];
     PLAN_DELEGATES_MISSING = Error "plan-delegates-missing"
         "A method has a list of delegates, if an empty one."
         "Loading the method is refused, and asking which backends it uses reads through a null pointer."
-        Crashes ["7.3", "7.4", "7.7.6"];
+        Crashes ["7.3.14", "7.4.13", "7.7.6"];
     PLAN_CHAINS_MISSING = Error "plan-chains-missing"
         "A method has at least one chain of instructions."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.6"];
+        Refuses ["7.4.22", "7.7.6"];
     PLAN_ARENAS_MISSING = Error "plan-arenas-missing"
         "A method has a list of arena sizes, if one of the reserved entry alone."
         "Loading the method is refused, and asking for its memory aborts."
-        Crashes ["7.3", "7.7.6"];
+        Crashes ["7.3.5", "7.7.6"];
     PLAN_METADATA_MISSING = Note "plan-metadata-missing"
         "A method says how its inputs and outputs are nested."
         "Asking for the nesting of the outputs is refused; running the method is not."
-        Refuses ["6.8", "7.3", "8.2 45d9231167"];
+        Refuses ["6.8", "8.2 45d9231167"];
     IO_INDEX = Error "io-index"
         "An input or output is the index of a value."
         "The runtime reads past the end of its values."
-        Misreads ["7.3", "7.4", "7.7.14", "8.3"];
+        Misreads ["7.3.7", "7.4.34", "7.7.14", "8.3.14"];
     IO_TYPE = Error "io-type"
         "An input or output is a Tensor, an Int, a Double, a Bool, a String, or nothing."
         "Asking for the method's signature is refused."
-        Refuses ["7.3", "7.7.14"];
+        Refuses ["7.3.8", "7.7.14"];
     INPUT_DUPLICATE = Warning "input-duplicate"
         "No value is an input twice."
         "What is set first is overwritten."
@@ -83,11 +84,13 @@ rules! {
 
 pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     let view = plan.view;
+    let no_operators = view.operators().is_none() && calls_kernels(view);
     let missing = [
         (view.name().is_none(), &PLAN_NAME_MISSING, "name"),
         (view.inputs().is_none(), &PLAN_INPUTS_MISSING, "inputs"),
         (view.outputs().is_none(), &PLAN_OUTPUTS_MISSING, "outputs"),
         (view.values().is_none(), &PLAN_VALUES_MISSING, "values"),
+        (no_operators, &PLAN_OPERATORS_MISSING, "operators"),
         (view.delegates().is_none(), &PLAN_DELEGATES_MISSING, "delegates"),
         (view.chains().is_none_or(|chains| chains.is_empty()), &PLAN_CHAINS_MISSING, "chains"),
         (view.non_const_buffer_sizes().is_none(), &PLAN_ARENAS_MISSING, "non_const_buffer_sizes"),
@@ -99,6 +102,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
                 format!("the method has no {field}")
             });
         }
+    }
+    if view.container_meta_type().is_some_and(|nesting| nesting.encoded_out_str().is_none()) {
+        let steps = [Step::Field("container_meta_type"), Step::Field("encoded_out_str")];
+        plan.find(out, &PLAN_METADATA_MISSING, view.raw(), &steps, || {
+            "the method does not say how its outputs are nested".into()
+        });
     }
     if view.name().is_some_and(|name| name.contains('\0')) {
         plan.find(out, &PLAN_NAME_NUL, view.raw(), &[Step::Field("name")], || {
@@ -121,6 +130,14 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     }
 }
 
+fn calls_kernels(plan: ExecutionPlan<'_>) -> bool {
+    let chains = plan.chains().into_iter().flatten();
+    let mut instructions = chains.flat_map(|chain| chain.instructions().into_iter().flatten());
+    instructions.any(|instruction| {
+        matches!(instruction.instr_args(), Some(InstructionArguments::KernelCall(_)))
+    })
+}
+
 /// Inputs or outputs.
 fn ends(
     plan: &Plan<'_, '_>,
@@ -135,12 +152,14 @@ fn ends(
             None => plan.find(out, &IO_INDEX, plan.view.raw(), &steps, || {
                 format!("value {index} is asked for, and there are {}", plan.len)
             }),
-            // Null, Int, Bool, Double, Tensor, String; an empty value has a finding of its own.
-            Some(0..=tag::String) => {}
-            Some(_) => plan.find(out, &IO_TYPE, plan.view.raw(), &steps, || {
-                let name = plan.value(index.into()).and_then(|value| value.name());
-                format!("value {index} is {}", name.unwrap_or("of an unknown kind"))
-            }),
+            Some(tag::IntList..=tag::OptionalTensorList) => {
+                plan.find(out, &IO_TYPE, plan.view.raw(), &steps, || {
+                    let name = plan.value(index.into()).and_then(|value| value.name());
+                    format!("value {index} is {}", name.unwrap_or_default())
+                });
+            }
+            // What is empty or unknown has a finding of its own.
+            Some(_) => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use super::Findings;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use crate::error::{Error, Step};
+use crate::error::{Error, ErrorKind, Step};
 use crate::flat::view::Table;
 use crate::schema::program::view::Tensor;
 
@@ -15,27 +15,29 @@ rules! {
     CONSTANT_INDEX = Error "constant-index"
         "A tensor's constant or initial data is one that the file has."
         "Loading the method is refused."
-        Refuses ["6.1", "7.6", "7.7.19", "7.7.20", "8.3"];
+        Refuses ["6.1", "7.6.1", "7.6.2", "7.6.8", "7.7.19", "7.7.20", "8.3.19"];
     DATA_OUT_OF_BOUNDS = Error "data-out-of-bounds"
         "A tensor's data lies within its segment, and is as long as its shape asks."
         "Loading the method is refused; runtimes before 1.0 read past the segment."
-        Refuses ["6.1", "7.6", "7.7.19", "7.7.21", "8.2 e59c0bd901", "8.2 ad9f38192d", "8.3"];
+        Refuses [
+            "6.1", "7.6.1", "7.6.2", "7.6.11", "7.6.12", "7.7.6", "7.7.19", "8.2 e59c0bd901",
+            "8.2 ad9f38192d", "8.2 beca948cc9", "8.3.7",
+        ];
     SEGMENT_INDEX = Error "segment-index"
         "A reference to a segment is the number of one."
         "Loading what refers to it is refused."
-        Refuses ["1.3", "2.4", "7.6", "8.2 54645a8bf8"];
+        Refuses [
+            "2.4.12", "7.4.19", "7.6.4", "7.6.5", "7.6.9", "7.6.10", "7.6.13", "7.7.23", "7.7.24",
+            "8.2 54645a8bf8",
+        ];
     DELEGATE_DATA_INDEX = Error "delegate-data-index"
         "A delegate's inline payload is one that the file has."
         "Loading the method is refused; without any list of them the runtime reads through a null pointer."
-        Crashes ["6.6", "7.4", "7.7.23", "8.2 #19904", "8.3"];
+        Crashes ["6.6", "7.4.18", "7.7.23", "8.2 #19904", "8.3.13"];
     DELEGATE_LOCATION = Error "delegate-location"
         "A delegate's payload is INLINE or in a SEGMENT."
         "Loading the method is refused."
-        Refuses ["6.6", "7.4", "7.7.23"];
-    TENSOR_DATA_SIZE = Error "tensor-size"
-        "The size of a tensor's data can be computed."
-        "The runtime refuses the shape, or computes a wrong size."
-        Misreads ["6.3", "7.5"];
+        Refuses ["6.6", "7.4.17", "7.7.23"];
 }
 
 /// The rule that a failed resolution breaks: it has the error's own code.
@@ -54,6 +56,11 @@ pub(super) fn storage(
     // A shape without a size has a finding of its own.
     let Some(size) = size else { return };
     let Err(error) = plan.pte.storage_of(tensor, || Ok(size)) else { return };
+    // The segment of all constants has a finding of its own too.
+    if matches!(error.kind(), ErrorKind::SegmentIndex { .. }) && tensor.allocation_info().is_none()
+    {
+        return;
+    }
     let steps = [Step::Field("data_buffer_idx")];
     plan.find_value(out, rule_of(&error), tensor.raw(), index, &steps, || error.to_string());
 }

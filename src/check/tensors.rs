@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::rule::rules;
 use super::spot::Plan;
-use super::{Findings, memory, resolve};
+use super::{Findings, memory, names, resolve};
 use crate::error::Step;
 use crate::flat::view::{Table, Vector};
 use crate::schema::program::view::Tensor;
@@ -19,43 +19,47 @@ rules! {
     TENSOR_SIZES_MISSING = Error "tensor-sizes-missing"
         "A tensor has sizes, if none."
         "Loading the method is refused, and asking for its signature aborts."
-        Crashes ["7.2", "7.3", "7.5", "7.7.6", "8.2 5e8a0df301"];
+        Crashes ["7.2.6", "7.3.9", "7.4.6", "7.5.4", "7.7.6", "8.2 5e8a0df301", "8.2 eeb0646b84"];
     TENSOR_DIM_ORDER_MISSING = Error "tensor-dim-order-missing"
         "A tensor has a dim order, if an empty one."
         "Loading the method is refused, and asking for its signature aborts."
-        Crashes ["7.3", "7.5", "7.7.6", "8.2 5e8a0df301"];
+        Crashes ["7.3.9", "7.4.6", "7.5.6", "7.7.6", "8.2 5e8a0df301", "8.2 eeb0646b84"];
     TENSOR_RANK = Error "tensor-rank"
         "A tensor has at most 16 dimensions."
         "Loading the method is refused; runtimes before 0.7 write past arrays of 16."
-        Refuses ["6.3", "7.5", "7.7.17", "8.1 CVE-2025-54951", "8.3"];
+        Refuses ["6.3", "7.5.5", "7.7.17", "8.1 CVE-2025-54951", "8.3.17"];
     TENSOR_DIM_ORDER_LENGTH = Error "tensor-dim-order-length"
         "A tensor's dim order is as long as its sizes."
         "Loading the method is refused; elsewhere the runtime reads past its end."
-        Misreads ["6.3", "7.5", "7.7.17"];
+        Misreads ["6.3", "7.4.6", "7.5.6", "7.7.17", "8.2 8b30cfec9a"];
     TENSOR_DIM_ORDER = Error "tensor-dim-order"
         "A tensor's dim order is a permutation of its dimensions."
         "Loading the method is refused; older runtimes compute strides that leave the data."
-        Refuses ["6.3", "7.5", "7.7.17", "8.2 90e6e4ca4e"];
+        Refuses ["6.3", "7.5.8", "7.7.17", "8.2 90e6e4ca4e"];
     TENSOR_SIZE_NEGATIVE = Error "tensor-size-negative"
         "A tensor's sizes are not negative."
         "Loading the method is refused."
-        Refuses ["7.2", "7.3", "7.5", "7.7.17", "8.2 5e8a0df301", "8.3"];
+        Refuses [
+            "7.2.7", "7.3.10", "7.5.7", "7.7.17", "8.2 5e8a0df301", "8.2 010f8caa91", "8.3.18",
+        ];
     TENSOR_SIZE_OVERFLOW = Error "tensor-size-overflow"
         "A tensor's bytes can be counted in 64 bits."
         "The count wraps to a small one, and kernels write past the memory that it asks for."
-        Misreads ["7.2", "7.3", "7.5", "7.7.17", "8.1 CVE-2025-30402", "8.2 56da9646cc", "8.3"];
+        Misreads [
+            "7.2.9", "7.3.10", "7.5.13", "7.7.17", "8.1 CVE-2025-30402", "8.2 56da9646cc", "8.3.6",
+        ];
     TENSOR_DTYPE = Error "tensor-dtype"
         "A tensor's dtype is one that the runtime knows."
         "Asking for the size of its elements aborts."
-        Crashes ["5", "7.2", "7.3", "7.5", "7.7.17"];
+        Crashes ["5", "7.2.8", "7.3.11", "7.5.2", "7.7.17"];
     TENSOR_STORAGE_OFFSET = Error "tensor-storage-offset"
         "A tensor's storage offset is 0."
         "Loading the method is refused."
-        Refuses ["6.3", "7.5", "7.7.17"];
+        Refuses ["6.3", "7.5.1", "7.7.17"];
     TENSOR_UNBOUND = Error "tensor-unbound"
         "A tensor's dynamism is STATIC or DYNAMIC_BOUND."
         "Loading the method is refused by the portable runtime."
-        Refuses ["6.3", "7.5"];
+        Refuses ["6.3", "7.5.3", "7.7.17"];
     TENSOR_LAYOUT = Warning "tensor-layout"
         "A tensor's layout is 0, for strided."
         "No runtime knows another one; it is taken for strided."
@@ -63,15 +67,15 @@ rules! {
     TENSOR_ENUM = Warning "tensor-enum"
         "A tensor's dynamism, location and device are named ones."
         "Runtimes take an unknown one for the default, or do not look."
-        Ignores ["6.3", "7.5", "7.7.17"];
+        Ignores ["6.3", "7.5.14", "7.7.17"];
     TENSOR_DEVICE_INDEX = Warning "tensor-device-index"
         "A tensor's device index is not negative."
         "Runtimes built on ATen refuse it."
-        Ignores ["7.5"];
+        Ignores ["7.5.14", "7.7.17"];
     EXTERNAL_KEY_MISSING = Error "external-key-missing"
         "An EXTERNAL tensor has a fully qualified name."
         "Loading the method is refused: its data cannot be looked up."
-        Refuses ["7.4", "7.7.21"];
+        Refuses ["7.4.4", "7.7.21"];
     EXTERNAL_KEY_EMPTY = Warning "external-key-empty"
         "The name of an EXTERNAL tensor is not empty."
         "No writer names data so."
@@ -85,13 +89,21 @@ rules! {
 /// Most dimensions: `kTensorDimensionLimit`.
 pub(super) const MOST_DIMENSIONS: usize = 16;
 
-/// Judges a tensor, and tells whether it has a place for its data before the program runs.
+/// Where a tensor's data is before the program runs.
+pub(super) struct Data {
+    /// Somewhere, or in a place that is planned.
+    pub(super) stored: bool,
+    /// In a `.ptd`.
+    pub(super) external: bool,
+}
+
+/// Judges a tensor, and tells where its data is.
 pub(super) fn check(
     plan: &Plan<'_, '_>,
     index: u32,
     tensor: Tensor<'_>,
     out: &mut Findings,
-) -> bool {
+) -> Data {
     let size = match plain_size(tensor) {
         Some(size) => Some(size),
         None => odd_shape(plan, index, tensor, out),
@@ -107,7 +119,7 @@ pub(super) fn check(
     if has_data {
         resolve::storage(plan, index, tensor, size, out);
     }
-    external || has_data || planned
+    Data { stored: external || has_data || planned, external }
 }
 
 /// Bytes of a tensor about whose shape and dtype there is nothing to be said.
@@ -118,20 +130,18 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
     if rank != order.len() || rank > MOST_DIMENSIONS {
         return None;
     }
-    let mut total = tensor.scalar_type().element_size()?;
-    let (mut seen, mut dims, mut signs, mut empty) = (0u32, 0u8, 0i32, false);
+    let mut elements = 1i64;
+    let (mut seen, mut dims, mut signs) = (0u32, 0u8, 0i32);
     for (size, dim) in sizes.iter().zip(order.iter()) {
         seen |= 1 << (dim & 15);
         dims |= dim;
         signs |= size;
-        empty |= size == 0;
-        // As in `ScalarType::nbytes`: an overflow counts even where a later size is 0.
-        total = total.checked_mul(size.max(1).unsigned_abs().into())?;
+        elements = elements.checked_mul(size.into())?;
     }
     // As many different bits as dimensions, each below 16 and none past the last.
     let all = (1u32 << rank).saturating_sub(1);
-    let plain = seen == all && dims < 16 && signs >= 0 && countable(total);
-    plain.then_some(if empty { 0 } else { total })
+    let elements = u64::try_from(elements).ok().filter(|_| signs >= 0);
+    elements.filter(|_| seen == all && dims < 16)?.checked_mul(tensor.scalar_type().element_size()?)
 }
 
 /// What there is to be said of a shape or dtype; the bytes that it asks for, if they can be told.
@@ -179,12 +189,13 @@ fn odd_shape(
     let known = if dtype.element_size().is_some() { dtype } else { ScalarType::BYTE };
     if let Some(size) = dims().find(|&size| size < 0) {
         find(&TENSOR_SIZE_NEGATIVE, "sizes", &|| format!("a size of {size}"));
-    } else if !known.nbytes(dims()).is_some_and(countable) {
+    } else if known.nbytes(dims()).is_none() {
         find(&TENSOR_SIZE_OVERFLOW, "sizes", &|| {
-            format!("{:?} elements overflow", dims().take(MOST_DIMENSIONS).collect::<Vec<_>>())
+            let dims = dims().take(MOST_DIMENSIONS).collect::<Vec<_>>();
+            format!("the bytes of {dtype} {dims:?} overflow")
         });
     }
-    dtype.nbytes(dims()).filter(|&size| countable(size))
+    dtype.nbytes(dims())
 }
 
 /// Numbers that are not what every writer writes.
@@ -241,6 +252,11 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
                 Some("") => find(&EXTERNAL_KEY_EMPTY, "fully_qualified_name", &|| {
                     "the tensor's data is external and its name is empty".into()
                 }),
+                Some(key) if key.contains('\0') => {
+                    find(&names::KEY_NUL, "fully_qualified_name", &|| {
+                        format!("the name {key:?} holds a NUL")
+                    });
+                }
                 Some(_) => {}
             }
             true
@@ -250,11 +266,6 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
             false
         }
     }
-}
-
-/// Whether the runtime, which counts in signed 64 bits, can tell as many bytes.
-fn countable(bytes: u64) -> bool {
-    i64::try_from(bytes).is_ok()
 }
 
 /// Whether each of 0, 1, 2 … is there once.

@@ -21,47 +21,47 @@ rules! {
     VALUE_EMPTY = Error "value-empty"
         "Every value is something, if only Null."
         "Loading the method is refused, or reads through a null pointer."
-        Crashes ["6.4", "7.4", "7.7.6", "7.7.7"];
+        Crashes ["6.4", "7.4.12", "7.7.6", "7.7.7"];
     VALUE_UNKNOWN = Error "value-unknown"
         "Every value is of a kind that the runtime knows."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.7"];
+        Refuses ["7.4.12", "7.7.7"];
     LIST_ITEMS_MISSING = Error "list-items-missing"
         "A list has items, if none."
         "Loading the method is refused, or reads through a null pointer."
-        Crashes ["7.2", "7.4", "7.7.6"];
+        Crashes ["7.2.10", "7.4.7", "7.4.9", "7.4.10", "7.4.11", "7.7.6"];
     STRING_MISSING = Error "string-missing"
         "A String has a text, if an empty one."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.6"];
+        Refuses ["7.4.9", "7.7.6"];
     INT_LIST_INDEX = Error "int-list-index"
         "Every item of an IntList is the index of a value."
         "Loading the method is refused; older runtimes read wrong memory."
-        Refuses ["7.4", "7.7.15"];
+        Refuses ["7.4.7", "7.7.15"];
     INT_LIST_TYPE = Error "int-list-type"
         "Every item of an IntList is the index of an Int."
         "The kernel that reads the list aborts."
-        Crashes ["6.4", "7.7.15"];
+        Crashes ["6.4", "7.7.15", "8.2 de8ce55e18"];
     TENSOR_LIST_INDEX = Error "tensor-list-index"
         "Every item of a TensorList is the index of a value."
         "Loading the method is refused."
-        Refuses ["7.2", "7.4", "8.2 010f8caa91"];
+        Refuses ["7.2.11", "7.4.10", "8.2 010f8caa91"];
     TENSOR_LIST_TYPE = Error "tensor-list-type"
         "Every item of a TensorList is the index of a Tensor."
         "Loading the method is refused; older runtimes take another value for a tensor."
-        Refuses ["7.2", "7.4", "8.2 de8ce55e18"];
+        Refuses ["7.2.12", "7.4.10", "8.2 010f8caa91", "8.2 de8ce55e18"];
     OPTIONAL_TENSOR_LIST_INDEX = Error "optional-tensor-list-index"
         "Every item of an OptionalTensorList is −1 or the index of a value."
         "Loading the method is refused."
-        Refuses ["7.4", "7.7.15"];
+        Refuses ["7.4.11", "7.7.15"];
     OPTIONAL_TENSOR_LIST_TYPE = Error "optional-tensor-list-type"
         "Every item of an OptionalTensorList is a Tensor or nothing."
         "Loading the method is refused; older runtimes take another value for a tensor."
-        Refuses ["7.4", "7.7.15"];
+        Refuses ["7.4.11", "7.7.15", "8.2 de8ce55e18"];
     LIST_FORWARD = Error "list-forward"
         "The items of a list come before it."
         "The runtime reads a value that it has not made yet: memory that nobody has written."
-        Misreads ["6.4", "7.7.15"];
+        Misreads ["6.4", "7.4.10", "7.4.11", "7.7.15"];
     STRING_NUL = Warning "string-nul"
         "A String holds no NUL."
         "What reads it as a C string sees a shorter one."
@@ -74,6 +74,8 @@ pub(super) struct Values {
     tags: Vec<u8>,
     /// The tensors that have no place for their data before the program runs, by ascending index.
     unstored: Vec<u32>,
+    /// The tensors whose data is external, by ascending index.
+    externals: Vec<u32>,
 }
 
 impl Values {
@@ -81,6 +83,11 @@ impl Values {
     #[inline]
     pub(super) fn tag(&self, index: i64) -> Option<u8> {
         self.tags.get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// The tensors whose data is external.
+    pub(super) fn externals(&self) -> &[u32] {
+        &self.externals
     }
 
     /// Whether any value is a tensor without a place for its data.
@@ -95,7 +102,8 @@ impl Values {
 }
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
-    let mut values = Values { tags: Vec::with_capacity(plan.len), unstored: Vec::new() };
+    let mut values =
+        Values { tags: Vec::with_capacity(plan.len), unstored: Vec::new(), externals: Vec::new() };
     // A list may refer to what comes after it, so lists are looked at once every tag is known.
     let mut lists = Vec::new();
     let read = plan.values().map(|(_, value)| value.raw().member(EValue::DESC));
@@ -114,8 +122,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
             | KernelTypes::Bool(_)
             | KernelTypes::Double(_) => {}
             KernelTypes::Tensor(tensor) => {
-                if !tensors::check(plan, index, tensor, out) {
+                let data = tensors::check(plan, index, tensor, out);
+                if !data.stored {
                     values.unstored.push(index);
+                }
+                if data.external {
+                    values.externals.push(index);
                 }
             }
             KernelTypes::String(string) => match string.string_val() {
@@ -239,13 +251,12 @@ impl List<'_, '_, '_> {
             None => find(self.rules.out_of_range, &|| {
                 format!("value {item} is asked for, and there are {len}")
             }),
+            // What is empty or unknown has a finding of its own.
+            Some(tag) if !(tag::Null..=tag::OptionalTensorList).contains(&tag) => {}
             Some(tag) if !self.rules.tags.contains(&tag) => find(self.rules.wrong_type, &|| {
                 let name = self.plan.value(item).and_then(|value| value.name());
-                format!(
-                    "value {item} is {}, and {} is wanted",
-                    name.unwrap_or("empty"),
-                    self.rules.want
-                )
+                let (name, want) = (name.unwrap_or_default(), self.rules.want);
+                format!("value {item} is {name}, and {want} is wanted")
             }),
             Some(_) if item >= i64::from(self.index) => find(&LIST_FORWARD, &|| {
                 format!("value {item} does not come before the list, which is value {}", self.index)

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use clap::Args;
 use pte::ErrorKind;
-use pte::check::{Rule, rules};
+use pte::check::{Rule, coverage, rules};
 use serde::Serialize;
 
 use super::output::{Output, formatted};
@@ -48,7 +48,7 @@ struct Told {
     what: &'static str,
     why: &'static str,
     runtime: &'static str,
-    sections: &'static [&'static str],
+    sections: Vec<&'static str>,
 }
 
 impl Told {
@@ -61,7 +61,7 @@ impl Told {
             what: "The file can be read at all.",
             why,
             runtime: "refuses, crashes or reads wrong memory",
-            sections: &["0.2"],
+            sections: core::iter::once("0.2").chain(coverage::rows_of(id)).collect(),
         });
         rules().map(Self::of).chain(structure).collect()
     }
@@ -74,7 +74,7 @@ impl Told {
             what: rule.what,
             why: rule.why,
             runtime: rule.runtime.name(),
-            sections: rule.rows,
+            sections: rule.rows.to_vec(),
         }
     }
 }

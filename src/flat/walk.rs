@@ -61,6 +61,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn table(&self, pos: u32, desc: &'static TableDesc) -> Result<()> {
+        self.notes.tables(1);
         let vtable = shape::vtable_of(self.buf, pos);
         match vtable.and_then(|vtable| self.shapes.known(vtable, desc)) {
             Some(shape) => self.object(pos, shape, desc),
@@ -72,6 +73,7 @@ impl Walk<'_> {
     #[inline(never)]
     fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let (first, len) = self.vector(at, 4)?;
+        self.notes.tables(len);
         let mut last: Option<&Shape> = None;
         for nth in 0..len {
             let at = first.saturating_add(nth.saturating_mul(4));
@@ -165,10 +167,7 @@ impl Walk<'_> {
             (0, _) | (_, 0) => Err(Error::new(ErrorKind::UnionHalf { tag }, at.into())),
             // What an unknown member looks like is not known: it is reported, never read.
             (tag, value) => match desc.member(tag) {
-                None => {
-                    self.notes.odd();
-                    Ok(())
-                }
+                None => Ok(()),
                 Some(member) => self
                     .follow(pos.saturating_add(value.into()))
                     .and_then(|target| self.table(target, member))

@@ -121,17 +121,14 @@ impl ScalarType {
     /// Bytes of a dense tensor of these sizes: the product of the sizes times
     /// [`element_size`](Self::element_size).
     ///
-    /// `None` if a size is negative, the dtype is unknown, or the product overflows 64 bits.
+    /// `None` if a size is negative, the dtype is unknown, or there are more elements than a signed
+    /// or more bytes than an unsigned number of 64 bits counts. As the runtime multiplies, in order:
+    /// a size of 0 keeps what follows from overflowing, and hides nothing that came before.
     pub fn nbytes(self, sizes: impl IntoIterator<Item = i32>) -> Option<u64> {
-        let mut total = self.element_size()?;
-        let mut empty = false;
+        let mut elements = 1i64;
         for size in sizes {
-            let size = u64::try_from(size).ok()?;
-            empty |= size == 0;
-            // The runtime multiplies in order: a product that overflows is refused even where a
-            // later size is 0. Counting on with 1 keeps the zero from hiding it here too.
-            total = total.checked_mul(size.max(1))?;
+            elements = elements.checked_mul(i64::from(size)).filter(|_| size >= 0)?;
         }
-        Some(if empty { 0 } else { total })
+        u64::try_from(elements).ok()?.checked_mul(self.element_size()?)
     }
 }

@@ -6,6 +6,10 @@ use core::cell::Cell;
 /// How the tables of a proven buffer lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
+    /// Where the root is.
+    pub(crate) root: u32,
+    /// Tables, each as often as something refers to it.
+    pub(crate) tables: u32,
     /// The lowest byte that anything refers to. A table is followed by what it refers to, its
     /// vtable excepted: this is the root, or a vtable.
     pub(crate) lowest: u32,
@@ -19,13 +23,20 @@ pub(super) struct Notes(Cell<Seen>);
 impl Notes {
     /// Nothing but the root.
     pub(super) fn new(root: u32) -> Self {
-        Self(Cell::new(Seen { lowest: root, odd: false }))
+        Self(Cell::new(Seen { root, tables: 0, lowest: root, odd: false }))
     }
 
     /// A vtable, and whether it is odd.
     pub(super) fn vtable(&self, vtable: u32, odd: bool) {
         let seen = self.0.get();
-        self.0.set(Seen { lowest: seen.lowest.min(vtable), odd: seen.odd | odd });
+        self.0.set(Seen { lowest: seen.lowest.min(vtable), odd: seen.odd | odd, ..seen });
+    }
+
+    /// So many tables more.
+    #[inline]
+    pub(super) fn tables(&self, more: u32) {
+        let seen = self.0.get();
+        self.0.set(Seen { tables: seen.tables.saturating_add(more), ..seen });
     }
 
     /// Something that `check/layout` may have something to say of.
