@@ -4,7 +4,7 @@ use std::fs;
 
 use pte::{Limits, Opened};
 
-use crate::support::files;
+use crate::support::{build, files};
 
 fn findings(bytes: &[u8]) -> Vec<(String, u64, String)> {
     let opened = Opened::open(bytes, &Limits::UNTRUSTED).unwrap();
@@ -47,6 +47,22 @@ fn a_gap_between_segments_is_one_too() {
     let found = findings(&with("tests/data/ptd/ptd_basic.ptd", 0x1ff, &[7]));
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].0.as_str(), found[0].1), ("gap-not-zero", 0x1ff));
+}
+
+/// What lies in another segment is no gap.
+#[test]
+fn segments_may_lie_in_one_another() {
+    let judged = |data: &str| {
+        let root = r#"{"segments": [
+            {"offset": 0, "size": 16}, {"offset": 4, "size": 4}, {"offset": 24, "size": 8}
+        ]}"#;
+        findings(&build::file(&format!(r#"{{"root": {root}, "data": [{{"hex": "{data}"}}]}}"#)))
+    };
+    let (one, other) = ("01".repeat(16), "01".repeat(8));
+    assert!(judged(&format!("{one}{}{other}", "00".repeat(8))).is_empty());
+    let found = judged(&format!("{one}{}{other}", "0000000000000002"));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].2, "a byte of 0x02 in front of segment 2");
 }
 
 #[test]

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use crate::support::build;
 use crate::support::json::dump;
 
+mod fixtures;
+
 /// The program `file`, changed; without its segments, so that what is constant does not resolve.
 fn changed(file: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let bytes = fs::read(format!("tests/data/pte/{file}")).unwrap();
@@ -59,6 +61,59 @@ fn external_data_has_the_tensor_s_shape() {
     assert_eq!(judged("dim_order", json!([1, 0])), ["external-layout"]);
 }
 
+/// What the runtime is asked for is the nesting of the outputs.
+#[test]
+fn the_nesting_of_the_outputs_is_asked_for() {
+    let judged = |field: &str| {
+        let bytes = changed("add.pte", |root| {
+            let nesting = &mut root["execution_plan"][0]["container_meta_type"];
+            assert!(nesting.as_object_mut().unwrap().remove(field).is_some());
+        });
+        let report = Pte::read(&bytes).unwrap().check();
+        report.findings().iter().map(|finding| finding.rule.id).collect::<Vec<_>>()
+    };
+    assert_eq!(judged("encoded_out_str"), ["plan-metadata-missing"]);
+    assert!(judged("encoded_inp_str").is_empty());
+}
+
+/// The name of external data is a key like any other.
+#[test]
+fn a_name_of_external_data_holds_no_nul() {
+    let bytes = changed("external_all.pte", |root| {
+        let tensor = &mut root["execution_plan"][0]["values"][0]["val"];
+        tensor["extra_tensor_info"]["fully_qualified_name"] = json!("a\0b");
+    });
+    let report = Pte::read(&bytes).unwrap().check();
+    let found: Vec<_> = report.findings().iter().map(|finding| finding.rule.id).collect();
+    assert_eq!(found, ["key-nul"]);
+}
+
+/// Numbers that something computes are not known before the program runs.
+#[test]
+fn only_constant_strides_are_judged() {
+    let good = fs::read_to_string("tests/rules/base/call.json").unwrap();
+    let judged = |computed: bool| {
+        let mut file: Value = serde_json::from_str(&good).unwrap();
+        let plan = &mut file["root"]["execution_plan"][0];
+        let values = plan["values"].as_array_mut().unwrap();
+        values.push(json!({"val_type": "Int", "val": {"int_val": i64::MAX}}));
+        values.push(json!({"val_type": "IntList", "val": {"items": [2, 2]}}));
+        values.push(json!({"val_type": "IntList", "val": {"items": [3, 2]}}));
+        values.push(json!({"val_type": "Null", "val": {}}));
+        values[2]["val"]["int_val"] = json!(2);
+        plan["operators"][0] = json!({"name": "aten::as_strided_copy", "overload": "out"});
+        let calls = plan["chains"][0]["instructions"].as_array_mut().unwrap();
+        calls[0]["instr_args"]["args"] = json!([0, 4, 5, 6, 1, 1]);
+        if computed {
+            let moved = json!({"move_from": 2, "move_to": 3});
+            calls.insert(0, json!({"instr_args_type": "MoveCall", "instr_args": moved}));
+        }
+        errors(&Pte::read(&build::file(&file.to_string())).unwrap().check())
+    };
+    assert_eq!(judged(false), ["strided-out-of-bounds"]);
+    assert!(judged(true).is_empty());
+}
+
 /// Both halves of an offset count: `memory_offset_low | memory_offset_high << 32`.
 #[test]
 fn planned_offsets_have_two_halves() {
@@ -74,4 +129,206 @@ fn planned_offsets_have_two_halves() {
     let place = Arena { memory_id: 1, offset: 3 << 32 | 96 };
     assert_eq!(pte.storage(tensor), Ok(Storage::Planned { place, initial: None }));
     assert_eq!(errors(&pte.check()), ["planned-out-of-bounds"]);
+}
+
+/// What is found in the program of a description. The tests below are of what no pair of files in
+/// `tests/rules` can show: several rules at once, or a second file that is sound.
+#[track_caller]
+fn told(json: &Value) -> Vec<String> {
+    let bytes = build::file(&json.to_string());
+    let report = Pte::read(&bytes).unwrap().check();
+    report.findings().iter().map(|f| format!("{}: {}", f.rule.id, f.message)).collect()
+}
+
+#[test]
+fn segments_out_of_order_may_overlap_too() {
+    let found = told(&json!({
+        "root": {"execution_plan": [], "segments": [
+            {"offset": 16, "size": 16}, {"offset": 0, "size": 17}, {"offset": 8, "size": 0}
+        ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]},
+        "data": [{"zeros": 32}], "align": 64
+    }));
+    assert_eq!(
+        found,
+        [
+            "segments-unsorted: segment 1 begins at byte 256, before an earlier one",
+            "segments-overlap: segment 0 shares bytes with segment 1",
+            "plans-empty: the program has no method",
+        ]
+    );
+}
+
+/// Up to release 0.7, the header does not say how long the segments are.
+#[test]
+fn a_header_of_24_bytes_declares_nothing() {
+    let of = |length: u32| {
+        json!({
+            "root": {
+                "execution_plan": [], "segments": [{"size": 4}], "named_data": [{"key": "a"}]
+            },
+            "header": {"length": length, "segment_data_size": 3},
+            "data": [{"zeros": 4}]
+        })
+    };
+    assert_eq!(told(&of(24)), ["plans-empty: the program has no method"]);
+    for longer in [32, 40] {
+        assert!(told(&of(longer))[0].starts_with("segment-past-declared"), "{longer}");
+    }
+}
+
+/// Where there are no segments, the FlatBuffers part is the last.
+#[test]
+fn nothing_may_follow_a_program_without_segments() {
+    let of = |zeros: u64| {
+        json!({
+            "root": {"execution_plan": [], "segments": [], "constant_buffer": []},
+            "header": {}, "align": 1, "trailing": {"zeros": zeros}
+        })
+    };
+    assert_eq!(told(&of(0)), ["plans-empty: the program has no method"]);
+    assert!(told(&of(1))[0].starts_with("trailing-bytes"));
+}
+
+/// What is wrong with a value itself is said once, and not by all that refer to it.
+#[test]
+fn a_value_of_no_kind_is_one_finding() {
+    for (value, told_of) in [
+        (json!({}), "value-empty: value 0 is empty"),
+        (json!({"val_type": 12, "val": {}}), "value-unknown: a value of kind 12"),
+        (json!({"val_type": 255, "val": {}}), "value-unknown: a value of kind 255"),
+    ] {
+        let list = |kind: &str| json!({"val_type": kind, "val": {"items": [0]}});
+        let found = told(&json!({"root": {"execution_plan": [{
+            "name": "forward", "container_meta_type": {"encoded_out_str": ""},
+            "values": [value, list("IntList"), list("TensorList"), list("OptionalTensorList")],
+            "inputs": [0], "outputs": [0],
+            "chains": [{"instructions": []}], "operators": [], "delegates": [],
+            "non_const_buffer_sizes": [0]
+        }]}}));
+        assert_eq!(found, [told_of]);
+    }
+}
+
+/// Where the data of a tensor would be, if it had any, is no place for it.
+#[test]
+fn a_location_in_the_file_is_no_storage() {
+    let call = fs::read_to_string("tests/rules/base/call.json").unwrap();
+    let judged = |location: i32| {
+        let mut file: Value = serde_json::from_str(&call).unwrap();
+        let plan = &mut file["root"]["execution_plan"][0];
+        plan["inputs"] = json!([]);
+        plan["values"][0]["val"] = json!({
+            "sizes": [3, 4], "dim_order": [0, 1], "scalar_type": "FLOAT",
+            "extra_tensor_info": {"location": location, "fully_qualified_name": "w"}
+        });
+        told(&file)
+    };
+    let unstored = "storage-missing: value 0 is a tensor without data";
+    assert_eq!(judged(0), [unstored; 2]);
+    assert!(judged(1).is_empty());
+    assert_eq!(judged(2), ["tensor-enum: location 2", unstored, unstored]);
+}
+fn ids(bytes: &[u8]) -> Vec<String> {
+    let report = match pte::file::sniff(bytes).unwrap() {
+        pte::file::Kind::Pte => Pte::read(bytes).unwrap().check(),
+        pte::file::Kind::Ptd => Ptd::read(bytes).unwrap().check(),
+    };
+    let found = report.findings().iter();
+    found.map(|finding| format!("{}: {}", finding.rule.id, finding.place().path())).collect()
+}
+
+/// add.pte: one operator, `aten::add` `out`. The name with its overload has one dot more.
+#[test]
+fn a_name_that_fits_is_looked_up_and_a_longer_one_is_not() {
+    let judged = |name: usize, overload: usize| {
+        ids(&changed("add.pte", |root| {
+            root["execution_plan"][0]["operators"][0] =
+                json!({"name": "n".repeat(name), "overload": "o".repeat(overload)});
+        }))
+    };
+    let at = "program.execution_plan[0].operators[0]";
+    for (name, overload) in [(99, 0), (95, 3), (0, 98)] {
+        assert_eq!(judged(name, overload), [format!("operator-unknown: {at}")]);
+    }
+    for (name, overload) in [(100, 0), (96, 3), (0, 99)] {
+        assert_eq!(judged(name, overload), [format!("operator-name-long: {at}")]);
+    }
+}
+
+/// What runs earlier may have changed what a value is: a move, or an operator that is not known.
+#[test]
+fn arguments_are_judged_until_something_may_have_changed_them() {
+    let judged = |operator: &str, chains: Value| {
+        let bytes = changed("add.pte", |root| {
+            let plan = &mut root["execution_plan"][0];
+            let known = plan["operators"][0].take();
+            plan["operators"] = json!([known, {"name": operator, "overload": "out"}]);
+            plan["chains"] = chains;
+        });
+        errors(&Pte::read(&bytes).unwrap().check())
+    };
+    let call = |op_index: i32, args: [i32; 5]| {
+        let args = json!({"op_index": op_index, "args": args});
+        json!({"instr_args_type": "KernelCall", "instr_args": args})
+    };
+    let chain = |instructions: &[&Value]| json!({"instructions": instructions});
+    // Value 3 is an Int: no Tensor.
+    let (wrong, other) = (&call(0, [3, 1, 3, 2, 2]), &call(1, [0, 1, 3, 2, 2]));
+    for (operator, chains, expected) in [
+        ("aten::sub", json!([chain(&[other, wrong])]), &["args-type"][..]),
+        ("my::op", json!([chain(&[other, wrong])]), &[]),
+        ("my::op", json!([chain(&[wrong, other])]), &["args-type"]),
+        ("my::op", json!([chain(&[wrong, wrong])]), &["args-type", "args-type"]),
+        ("my::op", json!([chain(&[other]), chain(&[wrong])]), &[]),
+        ("my::op", json!([chain(&[wrong]), chain(&[other])]), &["args-type"]),
+    ] {
+        assert_eq!(judged(operator, chains), expected);
+    }
+}
+
+/// In a .ptd of an old layout tensors and blobs are in two lists; a name is one in both.
+#[test]
+fn entries_of_a_ptd_are_found_where_they_are() {
+    let root = json!({
+        "tensor_alignment": 16,
+        "segments": [{"offset": 0, "size": 24}, {"offset": 16, "size": 8}],
+        "tensors": [
+            {"fully_qualified_name": "w", "scalar_type": "FLOAT", "sizes": [2], "dim_order": [0]},
+            {"fully_qualified_name": "", "scalar_type": "FLOAT", "sizes": [-2], "dim_order": [0]}
+        ],
+        "named_data": [{"key": "w", "segment_index": 1}, {}]
+    });
+    let legacy = json!({"kind": "ptd-legacy", "root": root, "data": [{"zeros": 24}]});
+    assert_eq!(
+        ids(&build::file(&legacy.to_string())),
+        [
+            "old-generation: header",
+            "key-empty: flat_tensor.tensors[1]",
+            "layout-size: flat_tensor.tensors[1]",
+            "key-duplicate: flat_tensor.named_data[0]",
+            "key-missing: flat_tensor.named_data[1]",
+            "segments-overlap: flat_tensor.segments[1]",
+        ]
+    );
+    let mut without = legacy;
+    without["root"]["tensors"] = json!([]);
+    without["root"]["segments"][1] = json!({"offset": 16, "size": 0});
+    assert_eq!(
+        ids(&build::file(&without.to_string())),
+        ["old-generation: header", "key-missing: flat_tensor.named_data[1]"]
+    );
+    let root = json!({
+        "segments": [{"size": 4}],
+        "named_data": [{"key": "\0"}, {"key": "\0"}, {"key": "w", "segment_index": 1}]
+    });
+    let current = json!({"kind": "ptd", "root": root, "data": [{"zeros": 4}]});
+    assert_eq!(
+        ids(&build::file(&current.to_string())),
+        [
+            "key-nul: flat_tensor.named_data[0]",
+            "key-nul: flat_tensor.named_data[1]",
+            "key-duplicate: flat_tensor.named_data[1]",
+            "segment-index: flat_tensor.named_data[2]",
+        ]
+    );
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pte::{File, Limits, OpenError, Opened, PastEnd, Source};
 
-use crate::support::files;
+use crate::support::{build, files};
 
 /// A source that remembers what was read of it.
 struct Watched<'b> {
@@ -45,6 +45,26 @@ fn opening_reads_the_head_and_the_flatbuffers_part() {
         let head = 0..64.min(bytes.len() as u64);
         assert_eq!(*opened.source().reads.borrow(), [head, region], "{path:?}");
     }
+}
+
+/// The rules on contents look at many small places: what lies close together is one read.
+#[test]
+fn neighbouring_parts_are_read_at_once() {
+    let root = r#"{"segments": [
+        {"offset": 0, "size": 4}, {"offset": 0, "size": 8}, {"offset": 8, "size": 8},
+        {"offset": 20, "size": 4}, {"offset": 65532, "size": 4}, {"offset": 66000, "size": 4}
+    ]}"#;
+    let data = r#"[{"zeros": 66004}]"#;
+    let bytes = build::file(&format!(r#"{{"root": {root}, "data": {data}, "align": 1}}"#));
+    let len = bytes.len() as u64;
+    let base = len - 66004;
+    let opened = Opened::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
+    let file = opened.file().unwrap();
+    opened.source().reads.borrow_mut().clear();
+    let report = opened.check_contents(&file, &Limits::UNTRUSTED).unwrap();
+    assert!(report.findings().is_empty());
+    let window = base + (1 << 16);
+    assert_eq!(*opened.source().reads.borrow(), [base..window, window..len]);
 }
 
 #[test]
