@@ -20,6 +20,7 @@ mod kernels;
 mod layout;
 mod memory;
 mod names;
+mod parts;
 mod plans;
 mod resolve;
 mod rule;
@@ -176,6 +177,29 @@ pub(crate) struct Findings {
 impl Findings {
     fn new(limits: &Limits) -> Self {
         Self { report: Report::default(), most: limits.findings_per_rule.into(), data: None }
+    }
+
+    /// Another one for the same file, to be merged by [`extend`](Self::extend).
+    fn another(&self) -> Self {
+        Self { report: Report::default(), most: self.most, data: self.data }
+    }
+
+    /// Adds what was found after what is here, as if it had been found here.
+    fn extend(&mut self, later: Self) {
+        let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
+        for finding in later.report.findings {
+            let id = finding.rule.id;
+            let before = self.report.counts.get(id).map_or(0, |(_, count)| *count);
+            let kept = kept.entry(id).or_insert(before);
+            if *kept < self.most {
+                *kept = kept.saturating_add(1);
+                self.report.findings.push(finding);
+            }
+        }
+        for (id, (rule, more)) in later.report.counts {
+            let (_, count) = self.report.counts.entry(id).or_insert((rule, 0));
+            *count = count.saturating_add(more);
+        }
     }
 
     /// Counts a finding, and keeps it while there are few. The path, outermost step first, and the

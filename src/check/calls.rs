@@ -3,17 +3,19 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use self::loops::Loops;
 use super::Findings;
 use super::ahead::Ahead;
 use super::kernels::{self, Kernels};
+use super::parts;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::Step;
-use crate::flat::view::{Raw, Table, Vector};
+use crate::flat::view::{List, Raw, Table, Vector};
 use crate::pte::operator_name;
 use crate::schema::program::tag;
 use crate::schema::program::view::{
@@ -232,12 +234,25 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 format!("{traces} stack traces for {len} instructions")
             });
         }
-        let calls = instructions.iter().map(|instruction| match instruction.instr_args() {
-            Some(InstructionArguments::KernelCall(call)) => Some((call.op_index(), call.args()?)),
+        let parts = parts::judge(len, out, |range, out| self.part(chain, instructions, range, out));
+        parts.contains(&true)
+    }
+
+    /// Judges the instructions of that range, and tells whether one of them jumps back.
+    fn part(
+        &self,
+        chain: u32,
+        instructions: List<'a, Instruction<'a>>,
+        range: Range<u32>,
+        out: &mut Findings,
+    ) -> bool {
+        let len = narrow(instructions.len());
+        let read = |nth| match instructions.get(index(nth))?.instr_args()? {
+            InstructionArguments::KernelCall(call) => Some((call.op_index(), call.args()?)),
             _ => None,
-        });
+        };
         let mut loops = false;
-        for (nth, call) in (0..).zip(Ahead::new(calls)) {
+        for (nth, call) in range.clone().zip(Ahead::new(range.map(read))) {
             if call.is_some_and(|(operator, args)| self.is_plain_call(operator, args)) {
                 continue;
             }
@@ -337,10 +352,19 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         }
     }
 
-    /// Whether all of them are indices of values.
+    /// Whether all of them are indices of values: few arguments are looked at at once, without a loop
+    /// whose end nobody could foresee.
     #[inline]
     fn are_values(&self, args: Vector<'a, i32>) -> bool {
-        args.iter().all(|index| self.plan.has(index))
+        let mut few = [0; 64];
+        let Some(room) = few.get_mut(..args.bytes().len()) else {
+            return args.iter().all(|index| self.plan.has(index));
+        };
+        room.copy_from_slice(args.bytes());
+        // A negative index is past every list, and the zeros are those of an argument that is there.
+        let (few, _) = few.as_chunks();
+        let most = few.iter().map(|index| u32::from_le_bytes(*index)).fold(0, u32::max);
+        most < narrow(self.plan.len) || args.is_empty()
     }
 
     /// Whether the value is a tensor without data that nobody gives or takes.

@@ -3,13 +3,14 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::Findings;
 use super::ahead::Ahead;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use super::tensors;
-use crate::bytes::narrow;
+use super::{parts, tensors};
+use crate::bytes::{index as at_index, narrow};
 use crate::error::Step;
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::tag;
@@ -69,6 +70,7 @@ rules! {
 }
 
 /// What the other subjects ask of a plan's values, found in one pass.
+#[derive(Default)]
 pub(super) struct Values {
     /// The tag of each value: 0 for an empty one.
     tags: Vec<u8>,
@@ -101,13 +103,38 @@ impl Values {
     }
 }
 
+/// Judges the values of a plan.
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
-    let mut values =
-        Values { tags: Vec::with_capacity(plan.len), unstored: Vec::new(), externals: Vec::new() };
-    // A list may refer to what comes after it, so lists are looked at once every tag is known.
+    let parts = parts::judge(narrow(plan.len), out, |range, out| part(plan, range, out));
+    let mut values = Values::default();
     let mut lists = Vec::new();
-    let read = plan.values().map(|(_, value)| value.raw().member(EValue::DESC));
-    for (index, held) in (0..).zip(Ahead::new(read)) {
+    for (more, more_lists) in parts {
+        values.tags.extend(more.tags);
+        values.unstored.extend(more.unstored);
+        values.externals.extend(more.externals);
+        lists.push(more_lists);
+    }
+    // A list may refer to what comes after it, so lists are looked at once every tag is known.
+    for (index, raw, rules) in lists.into_iter().flatten() {
+        List { plan, values: &values, index, raw, rules }.check(out);
+    }
+    values
+}
+
+/// A list among the values: its index, where it is, and what is asked of its items.
+type Listed<'a> = (u32, Raw<'a>, &'static Items);
+
+/// Judges the values of that range, each by itself.
+fn part<'a>(
+    plan: &Plan<'_, 'a>,
+    range: Range<u32>,
+    out: &mut Findings,
+) -> (Values, Vec<Listed<'a>>) {
+    let mut values = Values::default();
+    values.tags.reserve(range.len());
+    let mut lists = Vec::new();
+    let read = |index| plan.view.values()?.get(at_index(index))?.raw().member(EValue::DESC);
+    for (index, held) in range.clone().zip(Ahead::new(range.map(read))) {
         let Some(held) = held.map(KernelTypes::of) else {
             plan.find_value(out, &VALUE_EMPTY, plan.raw(index), index, &[], || {
                 format!("value {index} is empty")
@@ -166,10 +193,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
             }
         }
     }
-    for (index, raw, rules) in lists {
-        List { plan, values: &values, index, raw, rules }.check(out);
-    }
-    values
+    (values, lists)
 }
 
 fn items(plan: &Plan<'_, '_>, list: Raw<'_>, index: u32, there: bool, out: &mut Findings) {

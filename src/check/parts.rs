@@ -1,0 +1,111 @@
+//! Long lists are judged in parts: side by side where there are threads, one after the other
+//! elsewhere, with the same findings in the same order.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::Findings;
+
+/// Judges the elements `0..len` by `judge`, in parts; gives what it gave for each, in order.
+pub(super) fn judge<T: Send>(
+    len: u32,
+    out: &mut Findings,
+    judge: impl Fn(Range<u32>, &mut Findings) -> T + Sync,
+) -> Vec<T> {
+    let parts = if len < WORTH_A_THREAD { 1 } else { threads() };
+    let size = len.div_ceil(parts).max(1);
+    let ranges = (0..parts).map(|part| {
+        let start = part.saturating_mul(size).min(len);
+        start..start.saturating_add(size).min(len)
+    });
+    let judge = |range: Range<u32>| {
+        let mut out = out.another();
+        (judge(range, &mut out), out)
+    };
+    let judged = each(ranges.collect(), &judge);
+    let merge = |(given, found): (T, Findings)| {
+        out.extend(found);
+        given
+    };
+    judged.into_iter().map(merge).collect()
+}
+
+/// Elements below which a thread costs more than it saves: some hundred microseconds of work.
+const WORTH_A_THREAD: u32 = 16384;
+
+#[cfg(not(feature = "std"))]
+fn threads() -> u32 {
+    1
+}
+
+#[cfg(not(feature = "std"))]
+fn each<T>(ranges: Vec<Range<u32>>, judge: &impl Fn(Range<u32>) -> T) -> Vec<T> {
+    ranges.into_iter().map(judge).collect()
+}
+
+/// Threads that are worth starting: more than a few would wait for the same memory.
+#[cfg(feature = "std")]
+fn threads() -> u32 {
+    std::thread::available_parallelism()
+        .map_or(1, |all| u32::try_from(all.get()).unwrap_or(1))
+        .min(4)
+}
+
+#[cfg(feature = "std")]
+fn each<T: Send>(ranges: Vec<Range<u32>>, judge: &(impl Fn(Range<u32>) -> T + Sync)) -> Vec<T> {
+    let (first, rest) = match ranges.split_first() {
+        Some((first, rest)) => (first.clone(), rest),
+        None => return Vec::new(),
+    };
+    std::thread::scope(|scope| {
+        let start = |range: &Range<u32>| {
+            let own = range.clone();
+            let thread = std::thread::Builder::new().spawn_scoped(scope, move || judge(own));
+            (range.clone(), thread.ok())
+        };
+        let started: Vec<_> = rest.iter().map(start).collect();
+        let mut judged = alloc::vec![judge(first)];
+        // What no thread could be had for, or did not come back from, is judged here.
+        judged.extend(started.into_iter().map(|(range, thread)| {
+            let given = thread.and_then(|thread| thread.join().ok());
+            given.unwrap_or_else(|| judge(range))
+        }));
+        judged
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+    use crate::Limits;
+    use crate::bytes::{index, narrow};
+    use crate::check::rules;
+
+    /// Finds something in every seventh element, of one rule or another.
+    fn sevenths(range: Range<u32>, out: &mut Findings) -> u32 {
+        let len = narrow(range.len());
+        for nth in range.filter(|nth| nth % 7 == 0) {
+            let rule = rules().nth(index(nth % 3)).unwrap();
+            out.find(rule, nth.into(), Vec::new, || format!("{nth}"));
+        }
+        len
+    }
+
+    #[test]
+    fn parts_find_what_the_whole_finds_in_the_same_order() {
+        for findings_per_rule in [0, 10, 100, u32::MAX] {
+            let limits = Limits { findings_per_rule, ..Limits::UNTRUSTED };
+            for len in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, 5 * WORTH_A_THREAD + 3] {
+                let (mut whole, mut parts) = (Findings::new(&limits), Findings::new(&limits));
+                // Something was found before.
+                sevenths(0..14, &mut whole);
+                sevenths(0..14, &mut parts);
+                assert_eq!(sevenths(0..len, &mut whole), len);
+                assert_eq!(judge(len, &mut parts, sevenths).iter().sum::<u32>(), len);
+                assert_eq!(format!("{:?}", parts.report), format!("{:?}", whole.report), "{len}");
+            }
+        }
+    }
+}
