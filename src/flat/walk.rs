@@ -8,12 +8,13 @@ use core::cell::Cell;
 
 use self::seen::Notes;
 use self::shape::{Shape, Shapes};
-use crate::bytes::{index, narrow, slice_at, sum, u32_at, wide};
+use crate::bytes::{u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::{Ref, TableDesc, To, UnionDesc};
 use crate::flat::view::{Proof, Raw, Table};
 use crate::limits::{Limits, MAX_PROGRAM};
 
+mod leaf;
 mod seen;
 mod shape;
 
@@ -173,121 +174,6 @@ impl Walk<'_> {
                     .and_then(|target| self.table(target, member))
                     .map_err(|error| error.within(Step::Variant(member.name))),
             },
-        }
-    }
-
-    #[inline(never)]
-    fn string(&self, at: u32) -> Result<()> {
-        let pos = self.length(at)?;
-        let len = u32_at(self.buf, index(pos)).unwrap_or_default();
-        let Some(text) = slice_at(self.buf, sum(pos, 4), len) else {
-            return Err(Error::new(ErrorKind::StringOutOfBounds { len }, pos.into()));
-        };
-        let end = pos.saturating_add(4).saturating_add(len);
-        if slice_at(self.buf, index(end), 1) != Some(&[0]) {
-            return Err(Error::new(ErrorKind::StringNotTerminated {}, end.into()));
-        }
-        if let Err(error) = core::str::from_utf8(text) {
-            let valid = narrow(error.valid_up_to());
-            let at = pos.saturating_add(4).saturating_add(valid);
-            return Err(Error::new(ErrorKind::StringNotUtf8 { valid }, at.into()));
-        }
-        self.spend(u64::from(len).saturating_add(4), pos)
-    }
-
-    #[inline(never)]
-    fn numbers(&self, at: u32, size: u32) -> Result<()> {
-        self.vector(at, size).map(drop)
-    }
-
-    fn bool_list(&self, at: u32) -> Result<()> {
-        self.vector(at, 1).and_then(|(first, len)| self.bools(first, len))
-    }
-
-    /// Bools that were proven to be there: any byte is one, and more than 1 is odd.
-    fn bools(&self, first: u32, len: u32) -> Result<()> {
-        let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
-        if bools.iter().any(|&byte| byte > 1) {
-            self.notes.odd();
-        }
-        Ok(())
-    }
-
-    /// A vector of elements of `size` bytes: where the first one is, and how many there are.
-    #[inline(always)]
-    fn vector(&self, at: u32, size: u32) -> Result<(u32, u32)> {
-        let pos = self.length(at)?;
-        let len = u32_at(self.buf, index(pos)).unwrap_or_default();
-        let first = pos.saturating_add(4);
-        let bytes = u64::from(len).saturating_mul(size.into());
-        if u64::from(first).saturating_add(bytes) > wide(self.buf.len()) {
-            return Err(Error::new(ErrorKind::VectorOutOfBounds { bytes }, pos.into()));
-        }
-        if first & size.saturating_sub(1) != 0 {
-            // flatc does not align the elements of a vector that has none (format.md §7.8).
-            if len > 0 {
-                return Err(Error::new(ErrorKind::ElementMisaligned { size }, first.into()));
-            }
-            self.notes.odd();
-        }
-        self.spend(bytes.saturating_add(4), pos)?;
-        Ok((first, len))
-    }
-
-    /// Where the offset at `at` leads: to the length of a vector or string.
-    #[inline]
-    fn length(&self, at: u32) -> Result<u32> {
-        let pos = self.follow(at)?;
-        if pos & 3 != 0 {
-            return Err(Error::new(ErrorKind::VectorMisaligned {}, pos.into()));
-        }
-        Ok(pos)
-    }
-
-    /// Where the offset at `at` leads: at least 4 bytes are there.
-    #[inline]
-    fn follow(&self, at: u32) -> Result<u32> {
-        let offset = u32_at(self.buf, index(at)).unwrap_or_default();
-        match at.checked_add(offset) {
-            Some(pos)
-                if offset != 0 && u64::from(pos).saturating_add(4) <= wide(self.buf.len()) =>
-            {
-                Ok(pos)
-            }
-            _ => Err(self.stray(at, offset)),
-        }
-    }
-
-    /// Why the offset at `at` leads nowhere.
-    #[cold]
-    #[inline(never)]
-    fn stray(&self, at: u32, offset: u32) -> Error {
-        let target = u64::from(at).saturating_add(offset.into());
-        let limit = wide(self.buf.len());
-        let kind = match offset {
-            0 => ErrorKind::OffsetNull {},
-            _ => ErrorKind::OffsetOutOfBounds { target, limit },
-        };
-        Error::new(kind, at.into())
-    }
-
-    /// The byte at `offset` of the table at `pos`, which was proven to be there.
-    #[inline]
-    fn byte(&self, pos: u32, offset: u16) -> u8 {
-        slice_at(self.buf, sum(pos, offset.into()), 1)
-            .and_then(|byte| byte.first().copied())
-            .unwrap_or_default()
-    }
-
-    /// Pays for `bytes` visited at `pos`.
-    #[inline]
-    fn spend(&self, bytes: u64, pos: u32) -> Result<()> {
-        match self.left.get().checked_sub(bytes) {
-            Some(left) => {
-                self.left.set(left);
-                Ok(())
-            }
-            None => Err(Error::new(ErrorKind::WorkLimit { limit: self.budget }, pos.into())),
         }
     }
 }
