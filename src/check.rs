@@ -6,12 +6,15 @@ use alloc::vec::Vec;
 
 use crate::error::{Place, Step};
 use crate::limits::Limits;
+use crate::steps;
 use crate::{File, Ptd, Pte};
 
 mod ahead;
 mod calls;
 mod container;
 mod contents;
+#[cfg(test)]
+mod cost;
 pub mod coverage;
 mod data;
 mod delegates;
@@ -22,6 +25,7 @@ mod memory;
 mod names;
 mod parts;
 mod plans;
+mod quoted;
 mod resolve;
 mod rule;
 mod spot;
@@ -213,6 +217,7 @@ impl Findings {
         path: impl FnOnce() -> Vec<Step>,
         message: impl FnOnce() -> String,
     ) {
+        steps::take(1);
         let (_, count) = self.report.counts.entry(rule.id).or_insert((rule, 0));
         *count = count.saturating_add(1);
         if *count > self.most {
@@ -220,12 +225,8 @@ impl Findings {
         }
         let mut path = path();
         path.reverse();
-        self.report.findings.push(Finding {
-            rule,
-            message: message(),
-            offset,
-            data: self.data,
-            path,
-        });
+        let message = message();
+        steps::take(path.len().saturating_add(message.len()));
+        self.report.findings.push(Finding { rule, message, offset, data: self.data, path });
     }
 }

@@ -41,6 +41,8 @@ extern crate alloc;
 // Ground: knows nothing but bytes.
 mod bytes;
 
+mod steps;
+
 mod limits;
 
 mod neighbour;

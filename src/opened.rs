@@ -12,6 +12,7 @@ use crate::file::source::Source;
 use crate::limits::{HEAD, Limits};
 use crate::ptd::Ptd;
 use crate::pte::Pte;
+use crate::steps;
 
 /// A source with its FlatBuffers part in memory: the segments stay where they are until they are
 /// asked for.
@@ -163,6 +164,7 @@ fn read_range<S: Source>(source: &S, range: Range<u64>) -> Result<Vec<u8>, OpenE
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| OpenError::Memory)?;
     bytes.resize(size, 0);
+    steps::take(size);
     source.read_at(range.start, &mut bytes).map_err(OpenError::Source)?;
     Ok(bytes)
 }

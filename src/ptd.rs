@@ -204,14 +204,18 @@ impl<'a> Ptd<'a> {
         named.chain(tensors).chain(blobs)
     }
 
+    /// The shape of entry `nth`, found without looking at the others or at its sizes.
+    pub(crate) fn layout(&self, nth: u32) -> Option<Layout<'a>> {
+        let nth = at_index(nth);
+        match self.root {
+            Root::Current(root) => root.named_data()?.get(nth)?.tensor_layout().map(layout),
+            Root::Legacy(root) => root.tensors()?.get(nth).map(old_layout),
+        }
+    }
+
     fn named(&self, named: flat_tensor::view::NamedData<'a>) -> Entry<'a> {
-        let layout = named.tensor_layout().map(|layout| Layout {
-            scalar_type: layout.scalar_type(),
-            sizes: layout.sizes(),
-            dim_order: layout.dim_order(),
-        });
         let range = self.segment_range(named.segment_index());
-        self.entry(named.key(), layout, range, named.raw())
+        self.entry(named.key(), named.tensor_layout().map(layout), range, named.raw())
     }
 
     fn blob(&self, blob: legacy::view::NamedData<'a>) -> Entry<'a> {
@@ -220,11 +224,7 @@ impl<'a> Ptd<'a> {
     }
 
     fn tensor(&self, tensor: legacy::view::TensorMetadata<'a>) -> Entry<'a> {
-        let layout = Layout {
-            scalar_type: tensor.scalar_type(),
-            sizes: tensor.sizes(),
-            dim_order: tensor.dim_order(),
-        };
+        let layout = old_layout(tensor);
         let range = self.segment_range(tensor.segment_index()).and_then(|segment| {
             let size = layout.nbytes().ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))?;
             piece(&segment, tensor.offset(), size)
@@ -267,6 +267,23 @@ impl<'a> Entry<'a> {
     /// Where it names a segment, or a piece of one, that is not there.
     pub fn range(&self) -> Result<Range<u64>> {
         self.range.clone()
+    }
+}
+
+fn layout(layout: flat_tensor::view::TensorLayout<'_>) -> Layout<'_> {
+    Layout {
+        scalar_type: layout.scalar_type(),
+        sizes: layout.sizes(),
+        dim_order: layout.dim_order(),
+    }
+}
+
+/// Old generations have the shape in the entry.
+fn old_layout(tensor: legacy::view::TensorMetadata<'_>) -> Layout<'_> {
+    Layout {
+        scalar_type: tensor.scalar_type(),
+        sizes: tensor.sizes(),
+        dim_order: tensor.dim_order(),
     }
 }
 

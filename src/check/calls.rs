@@ -8,8 +8,9 @@ use core::ops::Range;
 use self::loops::Loops;
 use super::Findings;
 use super::ahead::Ahead;
-use super::kernels::{self, Kernels};
+use super::kernels::{self, Kernels, Moment};
 use super::parts;
+use super::quoted::Quoted;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::values::Values;
@@ -143,7 +144,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     let mut loops = None;
     for (nth, chain) in (0..).zip(chains) {
         if pass.chain(nth, chain, out) {
-            pass.loops(nth, chain, loops.get_or_insert_with(|| Loops::new(plan.len)), out);
+            pass.loops(nth, chain, loops.get_or_insert_with(|| Loops::new(plan)), out);
         }
     }
 }
@@ -173,17 +174,24 @@ struct Spot<'a> {
     args: InstructionArguments<'a>,
 }
 
+impl Spot<'_> {
+    /// When it runs.
+    fn moment(&self) -> Moment {
+        (self.chain, self.nth.saturating_add(1))
+    }
+}
+
 impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
     fn new(plan: &'c Plan<'p, 'a>, values: &'c Values, out: &mut Findings) -> Self {
         let delegates = plan.view.delegates().map_or(0, |delegates| delegates.len());
-        let mut ends = alloc::vec![false; plan.len];
+        let mut ends = plan.each(false);
         let view = plan.view;
         for index in [view.inputs(), view.outputs()].into_iter().flatten().flatten() {
             if let Some(end) = usize::try_from(index).ok().and_then(|index| ends.get_mut(index)) {
                 *end = true;
             }
         }
-        let kernels = Kernels::of(view, plan.len);
+        let kernels = Kernels::of(plan);
         for (nth, operator) in (0..).zip(view.operators().into_iter().flatten()) {
             let steps = [Step::Field("operators"), Step::Index(nth)];
             let mut find = |rule, message: &dyn Fn() -> String| {
@@ -191,7 +199,9 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             };
             let overload = operator.overload();
             if [operator.name(), overload].iter().flatten().any(|text| text.contains('\0')) {
-                find(&OPERATOR_NAME_NUL, &|| format!("{:?} holds a NUL", operator_name(operator)));
+                find(&OPERATOR_NAME_NUL, &|| {
+                    format!("{} holds a NUL", Quoted(&operator_name(operator)))
+                });
             }
             match operator.name() {
                 None => find(&OPERATOR_NAME_MISSING, &|| "the operator has no name".into()),
@@ -332,7 +342,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         }
         self.args(spot, call.raw(), call.args(), out);
         if let Some((rule, nth, message)) =
-            self.kernels.judge(self.plan, self.values, call, (spot.chain, spot.nth.into()))
+            self.kernels.judge(self.plan, self.values, call, spot.moment())
         {
             let steps = [Step::Field("args"), Step::Index(nth.unwrap_or_default())];
             let steps = if nth.is_some() { &steps[..] } else { steps.get(..1).unwrap_or_default() };
@@ -451,10 +461,9 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             Some(tag::Bool) => {}
             Some(tag::Tensor) if self.is_bool_tensor(condition) => {
                 // Another tensor may have been moved there, and a delegate may bring memory.
-                let moment = (spot.chain, spot.nth.into());
                 if self.delegates == 0
                     && self.is_without_data(condition)
-                    && !self.kernels.is_rewritten(condition, moment)
+                    && !self.kernels.is_rewritten(condition, spot.moment())
                 {
                     self.find(out, &JUMP_CONDITION_STORAGE, spot, call.raw(), &steps, || {
                         format!("value {condition} is a tensor without data")

@@ -17,6 +17,7 @@ use crate::flat::view::Table;
 use crate::pte::Storage;
 use crate::schema::program::DataLocation;
 use crate::schema::program::view::{KernelTypes, SubsegmentOffsets};
+use crate::steps;
 
 rules! {
     "container";
@@ -120,6 +121,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
         }
         seen.push(list.segment_index());
     }
+    steps::sort(seen.len());
     seen.sort_unstable();
     if let Some([first, _]) = seen.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
         let path = || vec![Step::Field("program"), Step::Field("mutable_data_segments")];
@@ -128,10 +130,8 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
 }
 
 fn segments(pte: &Pte<'_>, out: &mut Findings) {
-    let ranges: Vec<_> = (0..pte.segment_count())
-        .filter_map(|nth| Some((pte.segment_range(nth).ok()?, nth)))
-        .filter(|(range, _)| !range.is_empty())
-        .collect();
+    let count = pte.segment_count();
+    let range = |nth| pte.segment_range(nth).unwrap_or_default();
     let place = |nth: u32| {
         let segments = pte.program().segments();
         let table = segments.and_then(|segments| segments.raw(nth));
@@ -143,12 +143,12 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
         .filter(|header| header.length >= ExtendedHeader::CURRENT)
         .map(|header| header.segment_base_offset.saturating_add(header.segment_data_size));
     let mut last = 0;
-    for (range, nth) in &ranges {
+    for (range, nth) in filled(count, range) {
         if range.start < last {
             out.find(
                 &SEGMENTS_UNSORTED,
-                place(*nth),
-                || path(*nth),
+                place(nth),
+                || path(nth),
                 || format!("segment {nth} begins at byte {}, before an earlier one", range.start),
             );
         }
@@ -156,8 +156,8 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
         if let Some(declared) = declared.filter(|&declared| range.end > declared) {
             out.find(
                 &SEGMENT_PAST_DECLARED,
-                place(*nth),
-                || path(*nth),
+                place(nth),
+                || path(nth),
                 || {
                     format!(
                         "segment {nth} ends at byte {}, and the header says {declared}",
@@ -167,15 +167,14 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
             );
         }
     }
-    oddities(&ranges, pte.segment_count(), references(pte), |rule, nth, message| {
+    oddities(count, range, references(pte), |rule, nth, message| {
         out.find(rule, place(nth), || path(nth), message);
     });
-    overlaps(ranges, |rule_nth, message| {
-        out.find(&SEGMENTS_OVERLAP, place(rule_nth), || path(rule_nth), message);
+    overlaps(count, range, |nth, message| {
+        out.find(&SEGMENTS_OVERLAP, place(nth), || path(nth), message);
     });
     let region = u64::from(narrow(pte.region().len()));
-    let end = (0..pte.segment_count()).filter_map(|nth| pte.segment_range(nth).ok());
-    let end = end.map(|range| range.end).max().unwrap_or(0).max(region);
+    let end = (0..count).map(|nth| range(nth).end).max().unwrap_or(0).max(region);
     // Without a header the region is the whole file: nothing tells where the FlatBuffer ends.
     if end < pte.file_len() {
         out.find(
@@ -202,40 +201,71 @@ fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p {
         .chain(payloads.map(|payload| payload.index()))
 }
 
+/// The segments with bytes, of `count` in all, in the order of the list.
+pub(super) fn filled(
+    count: u32,
+    range: impl Fn(u32) -> Range<u64>,
+) -> impl Iterator<Item = (Range<u64>, u32)> {
+    (0..count).map(move |nth| (range(nth), nth)).filter(|(range, _)| !range.is_empty())
+}
+
+/// A segment, by where it begins.
+///
+/// It has 12 bytes, and only it is kept while segments are sorted: a file may list the same one
+/// every 4 bytes.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Begin {
+    start: [u8; 8],
+    pub(super) nth: u32,
+}
+
+/// The segments with bytes, of `count` in all, in the order of the file.
+pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Begin> {
+    let mut begins = Vec::with_capacity(index(count));
+    let begin = |(range, nth): (Range<u64>, u32)| Begin { start: range.start.to_be_bytes(), nth };
+    begins.extend(filled(count, range).map(begin));
+    steps::sort(begins.len());
+    begins.sort_unstable();
+    begins
+}
+
 /// Calls `found` for each segment with bytes, of `count` in all, that begins anywhere or that none
 /// of `references` leads to.
 pub(super) fn oddities(
-    ranges: &[(Range<u64>, u32)],
     count: u32,
+    range: impl Fn(u32) -> Range<u64>,
     references: impl Iterator<Item = u32>,
     mut found: impl FnMut(&'static Rule, u32, &dyn Fn() -> String),
 ) {
     let mut used = vec![false; index(count)];
+    steps::take(used.len());
     for nth in references {
         if let Some(used) = used.get_mut(index(nth)) {
             *used = true;
         }
     }
-    for (range, nth) in ranges {
+    for (range, nth) in filled(count, range) {
         if range.start & 15 != 0 {
-            found(&SEGMENT_MISALIGNED, *nth, &|| {
+            found(&SEGMENT_MISALIGNED, nth, &|| {
                 format!("segment {nth} begins at byte {}", range.start)
             });
         }
-        if used.get(index(*nth)) == Some(&false) {
-            found(&SEGMENT_UNREFERENCED, *nth, &|| format!("nothing refers to segment {nth}"));
+        if used.get(index(nth)) == Some(&false) {
+            found(&SEGMENT_UNREFERENCED, nth, &|| format!("nothing refers to segment {nth}"));
         }
     }
 }
 
-/// Calls `found` for each range that begins before the end of one that begins earlier.
+/// Calls `found` for each segment, of `count` in all, that begins before the end of one that begins
+/// earlier.
 pub(super) fn overlaps(
-    mut ranges: Vec<(Range<u64>, u32)>,
+    count: u32,
+    range: impl Fn(u32) -> Range<u64>,
     mut found: impl FnMut(u32, &dyn Fn() -> String),
 ) {
-    ranges.sort_unstable_by_key(|(range, nth)| (range.start, range.end, *nth));
     let mut last: Option<(u64, u32)> = None;
-    for (range, nth) in ranges {
+    for Begin { nth, .. } in in_order(count, &range) {
+        let range = range(nth);
         match last {
             Some((end, earlier)) if range.start < end => {
                 found(nth, &|| format!("segment {nth} shares bytes with segment {earlier}"));
@@ -297,10 +327,9 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
 fn pieces(pte: &Pte<'_>, out: &mut Findings) {
     let Some(segment) = pte.program().constant_segment() else { return };
     let Ok(whole) = pte.segment_range(segment.segment_index()) else { return };
-    let mut starts: Vec<u64> = segment.offsets().into_iter().flatten().collect();
-    if starts.len() < 2 {
-        return;
-    }
+    let Some(offsets) = segment.offsets().filter(|offsets| offsets.len() > 1) else { return };
+    let mut starts: Vec<u64> = offsets.iter().collect();
+    steps::sort(starts.len());
     starts.sort_unstable();
     let apart = || starts.iter().filter(|&start| start & 15 != 0);
     if let Some(first) = apart().next() {
@@ -316,6 +345,7 @@ fn pieces(pte: &Pte<'_>, out: &mut Findings) {
             let Ok(Storage::Constant(range)) = pte.storage(tensor) else { continue };
             let start = range.start.saturating_sub(whole.start);
             let end = range.end.saturating_sub(whole.start);
+            steps::look_up("", starts.len());
             let next = starts.get(starts.partition_point(|&other| other <= start));
             if let Some(next) = next.filter(|&&next| next < end) {
                 let steps = [Step::Field("data_buffer_idx")];

@@ -8,6 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::container::{Begin, in_order};
 use super::rule::rules;
 use super::spot::Plan;
 use super::{Findings, Report};
@@ -19,6 +20,7 @@ use crate::flat::view::Table;
 use crate::limits::Limits;
 use crate::opened::{File, OpenError, Opened};
 use crate::schema::program::DataLocation;
+use crate::steps;
 
 rules! {
     "contents";
@@ -51,18 +53,15 @@ impl<S: Source> Opened<S> {
     ) -> Result<Report, OpenError<S::Error>> {
         let mut out = Findings::new(limits);
         let mut window = Window { opened: self, start: 0, bytes: Vec::new() };
-        let mut parts: Vec<_> = (0..file.segment_count())
-            .filter_map(|nth| Some((file.segment_range(nth).ok()?, nth)))
-            .filter(|(range, _)| !range.is_empty())
-            .collect();
-        parts.sort_unstable_by_key(|(range, nth)| (range.start, range.end, *nth));
+        let range_of = |nth| file.segment_range(nth).unwrap_or_default();
         let root = match file {
             File::Pte(_) => "program",
             File::Ptd(_) => "flat_tensor",
         };
         let mut end = file.region_range().end;
-        let mut heads: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
-        for (range, nth) in parts {
+        let mut heads = Heads::of(file);
+        for Begin { nth, .. } in in_order(file.segment_count(), range_of) {
+            let range = range_of(nth);
             let path = || vec![Step::Field(root), Step::Field("segments"), Step::Index(nth)];
             if end < range.start {
                 let gap = end..range.start.min(end.saturating_add(LONGEST_GAP));
@@ -76,7 +75,7 @@ impl<S: Source> Opened<S> {
             end = end.max(range.end);
             let head = range.start..range.end.min(range.start.saturating_add(HEAD));
             let head = window.read(head)?;
-            heads.insert(nth, head.get(..LONGEST_MAGIC).unwrap_or(head).to_vec());
+            heads.keep(nth, head);
             if let Some(what) = executable(head) {
                 out.find(&CONTENT_EXECUTABLE, range.start, path, || {
                     format!("segment {nth} begins like {what}")
@@ -109,8 +108,35 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
     }
 }
 
-/// Payloads by the magic of their backend; `heads` has the first bytes of each segment.
-fn magics(pte: &Pte<'_>, heads: &BTreeMap<u32, Vec<u8>>, out: &mut Findings) {
+/// The first bytes of the segments that are payloads of a backend with a magic.
+struct Heads(BTreeMap<u32, Vec<u8>>);
+
+impl Heads {
+    /// Without their bytes yet.
+    fn of(file: &File<'_>) -> Self {
+        let mut heads = BTreeMap::new();
+        let File::Pte(pte) = file else { return Self(heads) };
+        let plans = pte.program().execution_plan().into_iter().flatten();
+        for delegate in plans.flat_map(|plan| plan.delegates().into_iter().flatten()) {
+            let (Some(id), Some(payload)) = (delegate.id(), delegate.processed()) else { continue };
+            if payload.location() == DataLocation::SEGMENT && magics_of(id).is_some() {
+                steps::look_up("", heads.len());
+                heads.insert(payload.index(), Vec::new());
+            }
+        }
+        Self(heads)
+    }
+
+    fn keep(&mut self, nth: u32, head: &[u8]) {
+        steps::look_up("", self.0.len());
+        if let Some(kept) = self.0.get_mut(&nth) {
+            *kept = head.get(..LONGEST_MAGIC).unwrap_or(head).to_vec();
+        }
+    }
+}
+
+/// Payloads by the magic of their backend.
+fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
     for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
         let plan = Plan::new(pte, nth, view);
         for (nth, delegate) in (0..).zip(view.delegates().into_iter().flatten()) {
@@ -184,6 +210,7 @@ struct Window<'o, S> {
 
 impl<S: Source> Window<'_, S> {
     fn read(&mut self, range: Range<u64>) -> Result<&[u8], OpenError<S::Error>> {
+        steps::take(64);
         let end = self.start.saturating_add(wide(self.bytes.len()));
         if range.start < self.start || range.end > end {
             let until = range.start.saturating_add(WINDOW).max(range.end);

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::container::overlaps;
+use super::container::{filled, overlaps};
 use super::names::Keys;
 use super::resolve::rule_of;
 use super::rule::rules;
@@ -84,25 +84,23 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
         keys.judge(entry.key(), nth, entry.offset(), path, out);
         judge(&entry, path, out);
     }
-    let mut ranges: Vec<_> = (0..ptd.segment_count())
-        .filter_map(|nth| Some((ptd.segment_range(nth).ok()?, nth)))
-        .collect();
-    ranges.retain(|(range, _)| !range.is_empty());
+    let count = ptd.segment_count();
+    let range = |nth| ptd.segment_range(nth).unwrap_or_default();
     let mut find = |rule, nth, message: &dyn Fn() -> String| {
         let path = || vec![Step::Field("flat_tensor"), Step::Field("segments"), Step::Index(nth)];
         out.find(rule, 0, path, message);
     };
     let mut last = 0;
-    for (range, nth) in &ranges {
+    for (range, nth) in filled(count, range) {
         if range.start < last {
-            find(&container::SEGMENTS_UNSORTED, *nth, &|| {
+            find(&container::SEGMENTS_UNSORTED, nth, &|| {
                 format!("segment {nth} begins at byte {}, before an earlier one", range.start)
             });
         }
         last = last.max(range.start);
     }
-    container::oddities(&ranges, ptd.segment_count(), references(ptd.root()), &mut find);
-    overlaps(ranges, |nth, message| find(&container::SEGMENTS_OVERLAP, nth, message));
+    container::oddities(count, range, references(ptd.root()), &mut find);
+    overlaps(count, range, |nth, message| find(&container::SEGMENTS_OVERLAP, nth, message));
     let header = ptd.header();
     let declared = header.segment_base_offset.saturating_add(header.segment_data_size);
     let end = ptd.region_start().saturating_add(wide(ptd.region().len())).max(declared);

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::ToString;
 
 use super::Findings;
+use super::quoted::Quoted;
 use super::resolve::rule_of;
 use super::rule::rules;
 use super::spot::Plan;
@@ -50,7 +51,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         }
         if delegate.id().is_some_and(|id| id.contains('\0')) {
             plan.find(out, &DELEGATE_ID_NUL, delegate.raw(), &base, || {
-                format!("the name {:?} holds a NUL", delegate.id().unwrap_or_default())
+                format!("the name {} holds a NUL", Quoted(delegate.id().unwrap_or_default()))
             });
         }
         payload(plan, &base, delegate, out);
@@ -69,7 +70,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
             }
             if spec.value().is_none() {
                 plan.find(out, &DELEGATE_SPEC_VALUE_MISSING, spec.raw(), &steps, || {
-                    format!("compile spec {:?} has no value", spec.key().unwrap_or_default())
+                    format!("compile spec {} has no value", Quoted(spec.key().unwrap_or_default()))
                 });
             }
         }

@@ -1,22 +1,25 @@
 //! A program and the `.ptd`s that it is used with.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
+use super::tensors::MOST_DIMENSIONS;
 use super::values::Values;
 use super::{Findings, Report, data};
+use crate::bytes::index as at_index;
 use crate::error::Step;
-use crate::flat::view::{Table, Vector};
+use crate::flat::view::{Scalar, Table, Vector};
 use crate::limits::Limits;
-use crate::ptd::{Entry, Generation};
+use crate::ptd::Generation;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::{KernelTypes, Tensor};
-use crate::{Ptd, Pte};
+use crate::{Ptd, Pte, steps};
 
 rules! {
     "external";
@@ -71,27 +74,19 @@ impl Pte<'_> {
     /// ```
     pub fn check_with_data(&self, data: &[Ptd<'_>], limits: &Limits) -> Report {
         let mut out = Findings::new(limits);
-        let files = Files::new(self, data, &mut out);
-        let mut used: BTreeMap<&str, ()> = BTreeMap::new();
+        let mut files = Files::new(self, data, &mut out);
         for (nth, view) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
             let plan = Plan::new(self, nth, view);
             for (index, value) in plan.values() {
                 let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
                 let Some(key) = external_key(tensor) else { continue };
-                used.insert(key, ());
-                resolve(&plan, index, tensor, key, &files, &mut out);
+                files.resolve(&plan, index, tensor, key, &mut out);
             }
         }
         // Delegates may ask for any key, and do not say so in the program.
         let mut plans = self.program().execution_plan().into_iter().flatten();
         if plans.all(|plan| plan.delegates().is_none_or(|delegates| delegates.is_empty())) {
-            for (key, Found { file, ptd, nth, entry }) in &files.entries {
-                out.data = Some(*file);
-                if entry.layout().is_some() && !used.contains_key(key) {
-                    let path = || data::path(ptd, *nth);
-                    out.find(&KEY_UNUSED, entry.offset(), path, || format!("{key:?} is not used"));
-                }
-            }
+            files.unused(&mut out);
         }
         out.report
     }
@@ -99,44 +94,118 @@ impl Pte<'_> {
 
 /// Every key of the `.ptd` files.
 struct Files<'d> {
-    entries: BTreeMap<&'d str, Found<'d>>,
+    data: &'d [Ptd<'d>],
+    first: BTreeMap<&'d str, Found>,
 }
 
-/// An entry, and where it is.
-struct Found<'d> {
-    file: usize,
-    ptd: &'d Ptd<'d>,
+/// Where the first entry of a key is, and whether a tensor asks for it.
+///
+/// A file may have a key every 20 bytes: this must be small.
+struct Found {
+    file: u32,
     nth: u32,
-    entry: Entry<'d>,
+    used: bool,
 }
 
 impl<'d> Files<'d> {
     fn new(pte: &'d Pte<'d>, data: &'d [Ptd<'d>], out: &mut Findings) -> Self {
-        let mut entries: BTreeMap<&str, Found<'_>> = BTreeMap::new();
-        let mut owner: BTreeMap<&str, usize> = BTreeMap::new();
-        owner.extend(pte.named_data().filter_map(|(key, _)| Some((key?, usize::MAX))));
-        for (file, ptd) in data.iter().enumerate() {
-            out.data = Some(file);
+        let mut first: BTreeMap<&str, Found> = BTreeMap::new();
+        let mut own: BTreeSet<&str> = BTreeSet::new();
+        own.extend(pte.named_data().filter_map(|(key, _)| key));
+        for (file, ptd) in (0..).zip(data) {
+            out.data = Some(at_index(file));
             if ptd.generation() < Generation::Three {
                 let path = || vec![Step::Field("header")];
                 out.find(&EXTERNAL_GENERATION, 0, path, || format!("{}", ptd.generation()));
             }
             for (nth, entry) in (0..).zip(ptd.entries()) {
                 let Some(key) = entry.key() else { continue };
-                let earlier = *owner.entry(key).or_insert(file);
-                if earlier != file {
+                steps::look_up(key, own.len());
+                steps::look_up(key, first.len());
+                let owned = own.contains(key);
+                let earlier = first.entry(key).or_insert(Found { file, nth, used: false }).file;
+                if owned || earlier != file {
                     let path = || data::path(ptd, nth);
-                    out.find(&KEY_IN_TWO_FILES, entry.offset(), path, || match earlier {
-                        usize::MAX => format!("{key:?} is in the program too"),
-                        _ => format!("{key:?} is in another .ptd too"),
+                    out.find(&KEY_IN_TWO_FILES, entry.offset(), path, || match owned {
+                        true => format!("{} is in the program too", Quoted(key)),
+                        false => format!("{} is in another .ptd too", Quoted(key)),
                     });
                 }
-                entries.entry(key).or_insert(Found { file, ptd, nth, entry });
             }
         }
         out.data = None;
-        Self { entries }
+        Self { data, first }
     }
+
+    /// The shapes that no tensor asks for.
+    fn unused(&self, out: &mut Findings) {
+        for (file, ptd) in (0..).zip(self.data) {
+            out.data = Some(at_index(file));
+            for (nth, entry) in (0..).zip(ptd.entries()) {
+                let Some(key) = entry.key().filter(|_| entry.layout().is_some()) else { continue };
+                let here =
+                    |found: &&Found| (found.file, found.nth, found.used) == (file, nth, false);
+                steps::look_up(key, self.first.len());
+                if self.first.get(key).filter(here).is_some() {
+                    let path = || data::path(ptd, nth);
+                    out.find(&KEY_UNUSED, entry.offset(), path, || {
+                        format!("{} is not used", Quoted(key))
+                    });
+                }
+            }
+        }
+    }
+
+    /// Judges a tensor and its data.
+    fn resolve(
+        &mut self,
+        plan: &Plan<'_, '_>,
+        index: u32,
+        tensor: Tensor<'_>,
+        key: &str,
+        out: &mut Findings,
+    ) {
+        let steps = [Step::Field("extra_tensor_info"), Step::Field("fully_qualified_name")];
+        let mut find = |rule, message: &dyn Fn() -> String| {
+            plan.find_value(out, rule, tensor.raw(), index, &steps, message);
+        };
+        let shown = Quoted(key);
+        steps::look_up(key, self.first.len());
+        let Some(found) = self.first.get_mut(key) else {
+            return find(&EXTERNAL_UNRESOLVED, &|| format!("{shown} is in none of the .ptd files"));
+        };
+        found.used = true;
+        let ptd = self.data.get(at_index(found.file));
+        let Some(layout) = ptd.and_then(|ptd| ptd.layout(found.nth)) else {
+            return find(&EXTERNAL_OPAQUE, &|| format!("{shown} is a blob without a shape"));
+        };
+        if tensor.scalar_type() != layout.scalar_type {
+            find(&EXTERNAL_LAYOUT, &|| {
+                format!(
+                    "{shown} is of dtype {}, and the tensor {}",
+                    layout.scalar_type,
+                    tensor.scalar_type()
+                )
+            });
+        }
+        let (ours, theirs) = (few(tensor.sizes()), few(layout.sizes));
+        if ours != theirs {
+            find(&EXTERNAL_LAYOUT, &|| {
+                format!("{shown} has sizes {theirs:?}, and the tensor {ours:?}")
+            });
+        }
+        let (ours, theirs) = (few(tensor.dim_order()), few(layout.dim_order));
+        if ours != theirs {
+            find(&EXTERNAL_LAYOUT, &|| {
+                format!("{shown} has dim order {theirs:?}, and the tensor {ours:?}")
+            });
+        }
+    }
+}
+
+/// As many numbers as a shape can have, and one more: many tensors may ask for one shape.
+fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
+    numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
 
 /// The first tensor of each key, to hold the others against: they want the same data.
@@ -149,6 +218,7 @@ impl<'a> Wanted<'a> {
         for &index in values.externals() {
             let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
             let Some(key) = external_key(tensor) else { continue };
+            steps::look_up(key, self.0.len());
             let first = *self.0.entry(key).or_insert(tensor);
             let sizes = |tensor: Tensor<'a>| tensor.sizes().into_iter().flatten();
             let order = |tensor: Tensor<'a>| tensor.dim_order().into_iter().flatten();
@@ -158,7 +228,7 @@ impl<'a> Wanted<'a> {
             if !same {
                 let steps = [Step::Field("extra_tensor_info"), Step::Field("fully_qualified_name")];
                 plan.find_value(out, &EXTERNAL_KEY_CONFLICT, tensor.raw(), index, &steps, || {
-                    format!("another tensor has the name {key:?} and another shape")
+                    format!("another tensor has the name {} and another shape", Quoted(key))
                 });
             }
         }
@@ -171,52 +241,5 @@ fn external_key(tensor: Tensor<'_>) -> Option<&str> {
     match extra.location() {
         TensorDataLocation::EXTERNAL => extra.fully_qualified_name(),
         _ => None,
-    }
-}
-
-fn resolve(
-    plan: &Plan<'_, '_>,
-    index: u32,
-    tensor: Tensor<'_>,
-    key: &str,
-    files: &Files<'_>,
-    out: &mut Findings,
-) {
-    let steps = [Step::Field("extra_tensor_info"), Step::Field("fully_qualified_name")];
-    let mut find = |rule, message: &dyn Fn() -> String| {
-        plan.find_value(out, rule, tensor.raw(), index, &steps, message);
-    };
-    let Some(Found { entry, .. }) = files.entries.get(key) else {
-        return find(&EXTERNAL_UNRESOLVED, &|| format!("{key:?} is in none of the .ptd files"));
-    };
-    let Some(layout) = entry.layout() else {
-        return find(&EXTERNAL_OPAQUE, &|| format!("{key:?} is a blob without a shape"));
-    };
-    let sizes = |sizes: Option<Vector<'_, i32>>| -> Vec<i32> {
-        sizes.into_iter().flatten().take(17).collect()
-    };
-    let order = |order: Option<Vector<'_, u8>>| -> Vec<u8> {
-        order.into_iter().flatten().take(17).collect()
-    };
-    if tensor.scalar_type() != layout.scalar_type {
-        find(&EXTERNAL_LAYOUT, &|| {
-            format!(
-                "{key:?} is of dtype {}, and the tensor {}",
-                layout.scalar_type,
-                tensor.scalar_type()
-            )
-        });
-    }
-    let (ours, theirs) = (sizes(tensor.sizes()), sizes(layout.sizes));
-    if ours != theirs {
-        find(&EXTERNAL_LAYOUT, &|| {
-            format!("{key:?} has sizes {theirs:?}, and the tensor {ours:?}")
-        });
-    }
-    let (ours, theirs) = (order(tensor.dim_order()), order(layout.dim_order));
-    if ours != theirs {
-        find(&EXTERNAL_LAYOUT, &|| {
-            format!("{key:?} has dim order {theirs:?}, and the tensor {ours:?}")
-        });
     }
 }

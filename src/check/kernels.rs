@@ -2,18 +2,16 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
-use self::kind::Kind;
+use self::kind::{Kind, Signature};
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::tensors::MOST_DIMENSIONS;
 use super::values::Values;
 use crate::pte::operator_name;
-use crate::schema::program::view::{
-    ExecutionPlan, InstructionArguments, KernelCall, KernelTypes, Operator,
-};
+use crate::schema::program::view::{InstructionArguments, KernelCall, KernelTypes, Operator};
+use crate::steps;
 
 mod kind;
 mod table;
@@ -39,44 +37,51 @@ rules! {
         Ignores ["7.4.28"];
 }
 
-/// The operator that steps through its input as it is told, and its letters.
-const AS_STRIDED: (&str, &str) = ("aten::as_strided_copy.out", "tllIt.");
+/// The operator that steps through its input as it is told.
+const AS_STRIDED: Signature = ("aten::as_strided_copy.out", "tllIt.");
 
 /// The signatures of a plan's operators, and which values change their kind when it runs.
 pub(super) struct Kernels {
     /// By operator, for those that are known.
-    signatures: Vec<Option<&'static str>>,
+    signatures: Vec<Option<&'static Signature>>,
     /// After which instruction each value may be of another kind: a move, a result, or a call of an
     /// operator that is not known may have rewritten it.
-    rewritten: Vec<Option<Moment>>,
+    rewritten: Vec<Moment>,
 }
 
-/// A chain, and an instruction of it; −1 for all of them.
-pub(super) type Moment = (u32, i64);
+/// A chain, and one more than the number of an instruction of it; 0 for all of them.
+///
+/// A plan has one for each value, and a value may take 4 bytes of a file: it must be small.
+pub(super) type Moment = (u32, u32);
+
+/// After every instruction.
+const NEVER: Moment = (u32::MAX, u32::MAX);
 
 /// What is wrong with a call: the rule, the argument if it is one, and the message.
 pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
-    pub(super) fn of(plan: ExecutionPlan<'_>, values: usize) -> Self {
+    pub(super) fn of(spot: &Plan<'_, '_>) -> Self {
+        let plan = spot.view;
         let operators = plan.operators().into_iter().flatten();
-        let signatures = operators.map(|operator| kind::signature(&called(operator))).collect();
+        let mut signatures = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
+        signatures.extend(operators.map(|operator| kind::signature(&called(operator))));
         let mut kernels = Self { signatures, rewritten: Vec::new() };
         if !kernels.are_known() {
             return kernels;
         }
-        kernels.rewritten = vec![None; values];
+        kernels.rewritten = spot.each(NEVER);
         for (nth, chain) in (0..).zip(plan.chains().into_iter().flatten()) {
-            let instructions = || (0..).zip(chain.instructions().into_iter().flatten());
+            let instructions = || (1u32..).zip(chain.instructions().into_iter().flatten());
             // Where nothing jumps back, what comes later has not happened yet.
             let loops = instructions().any(|(at, instruction)| match instruction.instr_args() {
                 Some(InstructionArguments::JumpFalseCall(jump)) => {
-                    i64::from(jump.destination_instruction()) <= at
+                    i64::from(jump.destination_instruction()) < at.into()
                 }
                 _ => false,
             });
             for (at, instruction) in instructions() {
-                let moment = (nth, if loops { -1 } else { at });
+                let moment = (nth, if loops { 0 } else { at });
                 match instruction.instr_args() {
                     Some(InstructionArguments::MoveCall(call)) => {
                         kernels.rewrite(call.move_to(), moment);
@@ -93,6 +98,7 @@ impl Kernels {
 
     /// Whether any operator of the plan is one that the official runtime has.
     pub(super) fn are_known(&self) -> bool {
+        steps::take(self.signatures.len());
         self.signatures.iter().any(Option::is_some)
     }
 
@@ -109,7 +115,8 @@ impl Kernels {
         call: KernelCall<'_>,
         moment: Moment,
     ) -> Option<Wrong> {
-        let letters = self.signature(call)?;
+        let signature = self.signature(call)?;
+        let (_, letters) = *signature;
         let args = call.args()?;
         if args.len() != letters.len() {
             let message = format!("{} arguments, and {} are taken", args.len(), letters.len());
@@ -126,7 +133,7 @@ impl Kernels {
                 return Some((&ARGS_TYPE, Some(nth), message));
             }
         }
-        self.strided(plan, call, letters, moment)
+        self.strided(plan, call, signature, moment)
     }
 
     /// `as_strided_copy(self, size, stride, storage_offset, out)`, where nothing computes its
@@ -135,14 +142,10 @@ impl Kernels {
         &self,
         plan: &Plan<'_, '_>,
         call: KernelCall<'_>,
-        letters: &str,
+        signature: &Signature,
         moment: Moment,
     ) -> Option<Wrong> {
-        if letters != AS_STRIDED.1 {
-            return None;
-        }
-        let operator = usize::try_from(call.op_index()).ok()?;
-        if called(plan.view.operators()?.get(operator)?) != AS_STRIDED.0 {
+        if *signature != AS_STRIDED {
             return None;
         }
         let arg = |nth| {
@@ -181,9 +184,11 @@ impl Kernels {
             .zip(&strides)
             .map(|(size, stride)| size.saturating_sub(1).saturating_mul(*stride));
         let last = reach.fold(begin, i128::saturating_add);
-        // Sizes that are no sizes have a finding of their own.
+        // Sizes that are no sizes have a finding of their own, and so do too many of them, which many
+        // calls may share.
         let len = input
-            .sizes()?
+            .sizes()
+            .filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?
             .into_iter()
             .map(u64::try_from)
             .try_fold(1u64, |len, size| len.checked_mul(size.ok()?))?;
@@ -194,14 +199,14 @@ impl Kernels {
         })
     }
 
-    fn signature(&self, call: KernelCall<'_>) -> Option<&'static str> {
+    fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
         *self.signatures.get(usize::try_from(call.op_index()).ok()?)?
     }
 
     /// What an operator that is not known does to its arguments is not known either.
     fn rewrite_by(&mut self, call: KernelCall<'_>, moment: Moment) {
-        let letters = self.signature(call);
-        let mut kinds = letters.map(|letters| letters.chars().filter_map(Kind::of));
+        let signature = self.signature(call);
+        let mut kinds = signature.map(|(_, letters)| letters.chars().filter_map(Kind::of));
         for index in call.args().into_iter().flatten() {
             let kind = kinds.as_mut().map(Iterator::next);
             if kind.is_none_or(|kind| kind.is_some_and(Kind::is_result)) {
@@ -213,15 +218,14 @@ impl Kernels {
     fn rewrite(&mut self, index: i32, moment: Moment) {
         let nth = usize::try_from(index).ok();
         if let Some(first) = nth.and_then(|nth| self.rewritten.get_mut(nth)) {
-            *first = Some(first.map_or(moment, |first| first.min(moment)));
+            *first = moment.min(*first);
         }
     }
 
     /// Whether the value may have become another one before that instruction.
     pub(super) fn is_rewritten(&self, index: i32, moment: Moment) -> bool {
         let nth = usize::try_from(index).ok();
-        let first = nth.and_then(|nth| *self.rewritten.get(nth)?);
-        first.is_some_and(|first| first < moment)
+        nth.and_then(|nth| self.rewritten.get(nth)).is_some_and(|first| *first < moment)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::{Raw, Table};
 use crate::flat::walk::Seen;
 use crate::ptd::Root;
-use crate::{Ptd, Pte};
+use crate::{Ptd, Pte, steps};
 
 rules! {
     "layout";
@@ -220,7 +220,8 @@ impl<'p> Pass<'p> {
     }
 
     fn bools(&mut self, bytes: impl Iterator<Item = u8>, pos: u32) {
-        if let Some((nth, byte)) = (0..).zip(bytes).find(|(_, byte)| *byte > 1) {
+        let counted = bytes.inspect(|_| steps::take(1));
+        if let Some((nth, byte)) = (0..).zip(counted).find(|(_, byte)| *byte > 1) {
             self.find(&BOOL_BYTE, pos.saturating_add(nth), || format!("a bool of {byte}"));
         }
     }
@@ -275,6 +276,7 @@ impl<'p> Pass<'p> {
             }
         }
         fields.retain(|&(offset, ..)| offset != 0);
+        steps::sort(fields.len());
         fields.sort_unstable();
         let end = fields.iter().map(|&(offset, size, _)| offset.saturating_add(size)).max();
         if let Some(end) = end.filter(|&end| end > declared) {
@@ -299,6 +301,7 @@ impl<'p> Pass<'p> {
         let end = self.lowest.min(self.header.saturating_add(PADDING));
         let (Ok(from), Ok(to)) = (u32::try_from(self.header), u32::try_from(end)) else { return };
         let bytes = self.region.get(index(from)..index(to)).unwrap_or_default();
+        steps::take(bytes.len());
         if let Some((pos, byte)) = (from..).zip(bytes).find(|(_, byte)| **byte != 0) {
             self.path.truncate(0);
             self.path.push(Step::Field("header"));

@@ -9,6 +9,7 @@ use super::spot::Plan;
 use crate::error::Step;
 use crate::flat::view::Table;
 use crate::schema::program::view::Tensor;
+use crate::steps;
 
 rules! {
     "memory";
@@ -71,6 +72,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     for (nth, device) in (0..).zip(view.non_const_buffer_device().into_iter().flatten()) {
         let index = device.buffer_idx();
         let in_range = usize::try_from(index).is_ok_and(|index| index > 0 && index < arenas);
+        steps::look_up("", seen.len());
         let earlier = *seen.entry(index).or_insert(nth);
         if in_range && earlier == nth && device.device_type().name().is_some() {
             continue;

@@ -7,11 +7,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Findings;
+use super::quoted::Quoted;
 use super::resolve::rule_of;
 use super::rule::rules;
 use crate::Pte;
 use crate::error::Step;
 use crate::flat::view::Table;
+use crate::steps;
 
 rules! {
     "names";
@@ -78,12 +80,13 @@ impl<'a> Keys<'a> {
             out.find(&KEY_EMPTY, at, &path, || format!("the key of entry {nth} is empty"));
         }
         if key.contains('\0') {
-            out.find(&KEY_NUL, at, &path, || format!("the key {key:?} holds a NUL"));
+            out.find(&KEY_NUL, at, &path, || format!("the key {} holds a NUL", Quoted(key)));
         }
+        steps::look_up(key, self.0.len());
         let earlier = *self.0.entry(key).or_insert(nth);
         if earlier != nth {
             out.find(&KEY_DUPLICATE, at, path, || {
-                format!("entry {earlier} has the key {key:?} too")
+                format!("entry {earlier} has the key {} too", Quoted(key))
             });
         }
     }

@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 
 use super::Findings;
+use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
 use super::values::Values;
@@ -12,6 +13,7 @@ use crate::error::Step;
 use crate::flat::view::{Table, Vector};
 use crate::schema::program::tag;
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
+use crate::steps;
 
 rules! {
     "plans";
@@ -111,12 +113,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     }
     if view.name().is_some_and(|name| name.contains('\0')) {
         plan.find(out, &PLAN_NAME_NUL, view.raw(), &[Step::Field("name")], || {
-            format!("the name {:?} holds a NUL", view.name().unwrap_or_default())
+            format!("the name {} holds a NUL", Quoted(view.name().unwrap_or_default()))
         });
     }
     ends(plan, values, "inputs", view.inputs(), out);
     ends(plan, values, "outputs", view.outputs(), out);
-    let mut seen = alloc::vec![false; plan.len];
+    let mut seen = plan.each(false);
     for (nth, index) in (0..).zip(view.inputs().into_iter().flatten()) {
         let Some(seen) = usize::try_from(index).ok().and_then(|index| seen.get_mut(index)) else {
             continue;
@@ -179,11 +181,12 @@ pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
     for (nth, view) in (0..).zip(plans) {
         let Some(name) = view.name() else { continue };
+        steps::look_up(name, first.len());
         let earlier = *first.entry(name).or_insert(nth);
         if earlier != nth {
             let plan = Plan::new(pte, nth, view);
             plan.find(out, &PLAN_NAME_DUPLICATE, view.raw(), &[Step::Field("name")], || {
-                format!("method {earlier} is called {name:?} too")
+                format!("method {earlier} is called {} too", Quoted(name))
             });
         }
     }

@@ -10,6 +10,7 @@ use crate::bytes::{index as at_index, narrow};
 use crate::error::Step;
 use crate::flat::view::{Raw, Table, Vector};
 use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
+use crate::steps;
 
 /// A plan with what every rule asks of it.
 pub(super) struct Plan<'p, 'a> {
@@ -46,6 +47,12 @@ impl<'p, 'a> Plan<'p, 'a> {
     pub(super) fn has(&self, index: i32) -> bool {
         // A negative one is past every list, which has less than 2^29 elements.
         index.cast_unsigned() < narrow(self.len)
+    }
+
+    /// `of` for each value.
+    pub(super) fn each<T: Clone>(&self, of: T) -> Vec<T> {
+        steps::take(self.len);
+        vec![of; self.len]
     }
 
     /// Every value with its index.

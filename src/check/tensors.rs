@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
 use super::{Findings, memory, names, resolve};
@@ -254,7 +255,7 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
                 }),
                 Some(key) if key.contains('\0') => {
                     find(&names::KEY_NUL, "fully_qualified_name", &|| {
-                        format!("the name {key:?} holds a NUL")
+                        format!("the name {} holds a NUL", Quoted(key))
                     });
                 }
                 Some(_) => {}

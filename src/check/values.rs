@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use super::Findings;
 use super::ahead::Ahead;
+use super::quoted::Quoted;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::{parts, tensors};
@@ -15,6 +16,7 @@ use crate::error::Step;
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::tag;
 use crate::schema::program::view::{EValue, KernelTypes};
+use crate::steps;
 
 rules! {
     "values";
@@ -99,6 +101,7 @@ impl Values {
 
     /// Whether the value is a tensor without a place for its data.
     pub(super) fn is_unstored(&self, index: i32) -> bool {
+        steps::look_up("", self.unstored.len());
         u32::try_from(index).is_ok_and(|index| self.unstored.binary_search(&index).is_ok())
     }
 }
@@ -115,21 +118,21 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
         lists.push(more_lists);
     }
     // A list may refer to what comes after it, so lists are looked at once every tag is known.
-    for (index, raw, rules) in lists.into_iter().flatten() {
+    for index in lists.into_iter().flatten() {
+        let (raw, rules) = match plan.value(i64::from(index)) {
+            Some(KernelTypes::IntList(list)) => (list.raw(), &INTS),
+            Some(KernelTypes::TensorList(list)) => (list.raw(), &TENSORS),
+            Some(KernelTypes::OptionalTensorList(list)) => (list.raw(), &OPTIONALS),
+            _ => continue,
+        };
         List { plan, values: &values, index, raw, rules }.check(out);
     }
     values
 }
 
-/// A list among the values: its index, where it is, and what is asked of its items.
-type Listed<'a> = (u32, Raw<'a>, &'static Items);
-
-/// Judges the values of that range, each by itself.
-fn part<'a>(
-    plan: &Plan<'_, 'a>,
-    range: Range<u32>,
-    out: &mut Findings,
-) -> (Values, Vec<Listed<'a>>) {
+/// Judges the values of that range, each by itself; tells which of them are lists: their numbers
+/// alone, since a list may take 4 bytes of a file.
+fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, Vec<u32>) {
     let mut values = Values::default();
     values.tags.reserve(range.len());
     let mut lists = Vec::new();
@@ -163,7 +166,7 @@ fn part<'a>(
                 }),
                 Some(text) if text.contains('\0') => {
                     plan.find_value(out, &STRING_NUL, string.raw(), index, &[], || {
-                        format!("the text {text:?} holds a NUL")
+                        format!("the text {} holds a NUL", Quoted(text))
                     });
                 }
                 Some(_) => {}
@@ -176,15 +179,15 @@ fn part<'a>(
             }
             KernelTypes::IntList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                lists.push((index, list.raw(), &INTS));
+                lists.push(index);
             }
             KernelTypes::TensorList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                lists.push((index, list.raw(), &TENSORS));
+                lists.push(index);
             }
             KernelTypes::OptionalTensorList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                lists.push((index, list.raw(), &OPTIONALS));
+                lists.push(index);
             }
             KernelTypes::Unknown(tag) => {
                 plan.find_value(out, &VALUE_UNKNOWN, plan.raw(index), index, &[], || {

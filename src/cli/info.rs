@@ -88,7 +88,7 @@ fn show_program(program: &Program, out: &mut Output) -> fmt::Result {
         let title = if nth == 0 { "methods" } else { "" };
         show_method(title, method, out)?;
     }
-    more(out, program.methods.len(), MOST_METHODS)?;
+    more(out, usize::try_from(program.method_count).unwrap_or(usize::MAX), MOST_METHODS)?;
     if !program.operators.is_empty() {
         let shown = program.operators.iter().take(MOST_OPERATORS);
         let widest = shown.clone().map(|op| grouped(op.calls).len()).max().unwrap_or_default();

@@ -72,9 +72,11 @@ impl<'a> Row<'a> {
 fn values<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = Row<'a>> {
     pte.program().execution_plan().into_iter().flatten().flat_map(move |plan| {
         let values = (0u32..).zip(plan.values().into_iter().flatten());
+        // Once: to read a name takes as long as it is.
+        let method = plan.name();
         values.filter_map(move |(index, value)| match value.val() {
             Some(KernelTypes::Tensor(tensor)) => {
-                Some(tensor_row(pte, tensor, What::Value { method: plan.name(), index }))
+                Some(tensor_row(pte, tensor, What::Value { method, index }))
             }
             _ => None,
         })

@@ -8,6 +8,7 @@ use core::fmt;
 
 use crate::bytes::{array_at, i32_at, index, narrow, slice_at, sum, u16_at, u32_at};
 use crate::flat::desc::{Number, Prim, TableDesc};
+use crate::steps;
 
 pub(crate) mod declare;
 mod vector;
@@ -48,6 +49,7 @@ impl<'a> Raw<'a> {
     /// The table at `pos`, which was proven.
     #[inline]
     pub(crate) fn new(buf: &'a [u8], pos: u32) -> Self {
+        steps::take(1);
         Self { buf, pos, vtable: vtable_pos(buf, pos) }
     }
 
@@ -81,6 +83,7 @@ impl<'a> Raw<'a> {
     /// The offset of `slot` from the table, 0 if the field is absent.
     #[inline]
     pub(crate) fn offset_of(self, slot: u16) -> u16 {
+        steps::take(1);
         let entry = slot.saturating_mul(2).saturating_add(4);
         if entry >= self.vtable_len() {
             return 0;
@@ -135,11 +138,12 @@ impl<'a> Raw<'a> {
         Some(Raw::at(self.buf, self.field(slot)?))
     }
 
-    /// The string that `slot` leads to.
+    /// The string that `slot` leads to: to read it takes as long as it is.
     #[inline]
     pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
         let pos = self.target_of(slot)?;
         let len = proven(u32_at(self.buf, pos));
+        steps::take(index(len));
         let text = slice_at(self.buf, pos.saturating_add(4), len)
             .and_then(|bytes| core::str::from_utf8(bytes).ok());
         debug_assert!(text.is_some(), "a proven string");

@@ -1,8 +1,8 @@
 //! Loops: whether anything on the way back changes what ends them.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::check::spot::Plan;
 use crate::schema::program::view::InstructionArguments;
 
 /// Which values the instructions so far may have changed, and when last.
@@ -20,8 +20,8 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    pub(super) fn new(values: usize) -> Self {
-        Self { changed: vec![0; values], called: 0, jumped: 0, before: 0 }
+    pub(super) fn new(plan: &Plan<'_, '_>) -> Self {
+        Self { changed: plan.each(0), called: 0, jumped: 0, before: 0 }
     }
 
     /// A chain of so many instructions is over.

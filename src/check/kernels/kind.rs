@@ -5,14 +5,16 @@ use core::fmt;
 use super::table::KERNELS;
 use crate::schema::program::tag;
 
-/// The letters of an operator's arguments, by its full name (`aten::add.out`), if it is one of the
-/// official runtime's.
+/// An operator's full name (`aten::add.out`), and the letters of its arguments.
+pub(super) type Signature = (&'static str, &'static str);
+
+/// The signature of the operator of that full name, if it is one of the official runtime's.
 ///
 /// The runtime asks for exactly as many arguments (ExecuTorch's codegen/gen.py and
 /// kernels/prim_ops/register_prim_ops.cpp).
-pub(super) fn signature(operator: &str) -> Option<&'static str> {
+pub(super) fn signature(operator: &str) -> Option<&'static Signature> {
     let found = KERNELS.binary_search_by(|&(name, _)| name.cmp(operator)).ok()?;
-    KERNELS.get(found).map(|&(_, letters)| letters)
+    KERNELS.get(found)
 }
 
 /// What an argument may be.
@@ -125,7 +127,7 @@ mod tests {
         assert!(KERNELS.windows(2).all(|pair| pair[0].0 < pair[1].0));
         for &(name, letters) in KERNELS {
             assert!(letters.chars().all(|letter| Kind::of(letter).is_some()), "{name}");
-            assert_eq!(signature(name), Some(letters));
+            assert_eq!(signature(name), Some(&(name, letters)));
         }
         assert_eq!(signature("aten::add"), None);
     }

@@ -15,7 +15,9 @@ use crate::cli::text;
 #[derive(Serialize)]
 pub(in crate::cli) struct Program {
     pub(in crate::cli) version: u32,
+    /// The first of them.
     pub(in crate::cli) methods: Vec<Method>,
+    pub(in crate::cli) method_count: u64,
     /// By falling number of calls.
     pub(in crate::cli) operators: Vec<Counted>,
     pub(in crate::cli) backends: Vec<Backend>,
@@ -79,9 +81,12 @@ impl Program {
         let mut calls: BTreeMap<String, u64> = BTreeMap::new();
         let mut backends: BTreeMap<String, Backend> = BTreeMap::new();
         let mut data = Tensors::default();
-        let mut methods = Vec::new();
+        let (mut methods, mut method_count, mut ends) = (Vec::new(), 0u64, MOST_ENDS);
         for plan in program.execution_plan().into_iter().flatten() {
-            methods.push(Method::of(plan));
+            method_count = method_count.saturating_add(1);
+            if methods.len() < MOST_METHODS {
+                methods.push(Method::of(plan, &mut ends));
+            }
             count_operators(plan, &mut calls);
             for delegate in plan.delegates().into_iter().flatten() {
                 let id = delegate.id().unwrap_or_default().to_string();
@@ -113,6 +118,7 @@ impl Program {
         Self {
             version: program.version(),
             methods,
+            method_count,
             operators,
             backends: backends.into_values().collect(),
             constants: Data::of(&data.constants),
@@ -170,14 +176,13 @@ fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<String, u64>) {
 }
 
 impl Method {
-    fn of(plan: ExecutionPlan<'_>) -> Self {
-        let values = |indices: Option<Vector<'_, i32>>| {
-            indices
-                .into_iter()
-                .flatten()
-                .take(MOST_ENDS)
-                .map(|index| Value::of(plan, index))
-                .collect()
+    /// `ends` is how many inputs and outputs may still be shown: methods may share them.
+    fn of(plan: ExecutionPlan<'_>, ends: &mut usize) -> Self {
+        let mut values = |indices: Option<Vector<'_, i32>>| -> Vec<_> {
+            let shown = indices.into_iter().flatten().take(*ends);
+            let shown: Vec<_> = shown.map(|index| Value::of(plan, index)).collect();
+            *ends = ends.saturating_sub(shown.len());
+            shown
         };
         let chains = plan.chains().into_iter().flatten();
         let instructions = chains
@@ -241,5 +246,7 @@ impl Value {
     }
 }
 
-/// Inputs, and outputs, that are shown of a method.
-const MOST_ENDS: usize = 1024;
+/// Methods that are shown.
+const MOST_METHODS: usize = 1024;
+/// Inputs and outputs that are shown of them all.
+const MOST_ENDS: usize = 1 << 14;

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 
 use super::{Proof, Raw, Scalar, Table};
 use crate::bytes::{index, sum};
+use crate::steps;
 
 /// A proven vector of numbers.
 #[derive(Clone, Copy)]
@@ -45,6 +46,7 @@ impl<'a, T: Scalar> Vector<'a, T> {
     #[inline]
     pub fn get(&self, nth: usize) -> Option<T> {
         let size = usize::from(T::PRIM.size());
+        steps::take(1);
         let first = nth.checked_mul(size)?;
         T::read_le(self.bytes.get(first..)?.get(..size)?)
     }
@@ -95,6 +97,7 @@ impl<T: Scalar> Iterator for Numbers<'_, T> {
 
     #[inline]
     fn next(&mut self) -> Option<T> {
+        steps::take(1);
         T::read_le(self.chunks.next()?)
     }
 

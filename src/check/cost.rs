@@ -1,0 +1,517 @@
+//! What rules cost, in steps and not in seconds: n log n in the FlatBuffers part, whatever is in it.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    reason = "a test that goes wrong is meant to stop"
+)]
+
+extern crate std;
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use std::fs;
+
+use self::build::{At, Builder, Field, number};
+use super::RULES;
+use crate::{File, Limits, Opened, Ptd, steps};
+use Field::{Number, To};
+
+mod build;
+
+/// A file, and those that it is judged with.
+struct Made(Vec<u8>, Vec<Vec<u8>>);
+
+/// What it is that there are n of, the subjects of which some rule is broken n times, and how.
+type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
+
+const FAMILIES: &[Family] = &[
+    ("one plan, n times", &["plans"], |n| {
+        let mut b = Builder::pte();
+        let name = b.text("forward");
+        let plan = b.table("ExecutionPlan", &[("name", To(name))]);
+        program(b, vec![plan; n])
+    }),
+    ("one plan of 64 inputs, n / 16 times", &["plans"], |n| {
+        let mut b = Builder::pte();
+        let value = b.held("EValue", "Tensor", &[]);
+        let (values, inputs) = (b.tables([value]), b.numbers([0; 64]));
+        let plan = b.table("ExecutionPlan", &[("values", To(values)), ("inputs", To(inputs))]);
+        program(b, vec![plan; n / 16])
+    }),
+    ("one value is n inputs and n outputs", &["plans"], |n| {
+        let mut b = Builder::pte();
+        let ends = b.numbers(vec![0; n]);
+        let value = b.held("EValue", "IntList", &[]);
+        one_plan(b, &[("inputs", ends), ("outputs", ends)], vec![value], vec![])
+    }),
+    ("one empty value, n times", &["values"], |n| {
+        let mut b = Builder::pte();
+        let value = b.table("EValue", &[]);
+        one_plan(b, &[], vec![value; n], vec![])
+    }),
+    ("one list without items, n times", &["values"], |n| {
+        let mut b = Builder::pte();
+        let list = b.held("EValue", "IntList", &[]);
+        one_plan(b, &[], vec![list; n], vec![])
+    }),
+    ("one String of length n", &[], |n| {
+        let mut b = Builder::pte();
+        let text = b.text(&"\0".repeat(n));
+        let value = b.held("EValue", "String", &[("string_val", To(text))]);
+        one_plan(b, &[], vec![value], vec![])
+    }),
+    ("one method with a name of length n, n tensors", &["tensors"], |n| {
+        let mut b = Builder::pte();
+        let (name, tensor) = (b.text(&"x".repeat(n)), b.held("EValue", "Tensor", &[]));
+        one_plan(b, &[("name", name)], vec![tensor; n], vec![])
+    }),
+    ("n values, n chains of one jump to itself", &["calls", "values"], |n| {
+        let mut b = Builder::pte();
+        let (value, jump) = (b.table("EValue", &[]), b.held("Instruction", "JumpFalseCall", &[]));
+        chains(b, vec![value; n], &[jump], n)
+    }),
+    ("n values, n chains of one jump back", &["calls", "values"], |n| {
+        let mut b = Builder::pte();
+        let value = b.table("EValue", &[]);
+        let jump = b.held("Instruction", "JumpFalseCall", &[]);
+        chains(b, vec![value; n], &[jump, jump], n)
+    }),
+    ("n jumps back across each other", &[], |n| {
+        let mut b = Builder::pte();
+        let value = b.held("EValue", "Bool", &[]);
+        let jumps = (0..n).map(|nth| {
+            b.held(
+                "Instruction",
+                "JumpFalseCall",
+                &[("destination_instruction", number((nth * 7919) % (nth + 1)))],
+            )
+        });
+        let jumps = jumps.collect();
+        one_plan(b, &[], vec![value], jumps)
+    }),
+    ("n moves, n frees and n delegate calls", &["calls"], |n| {
+        let mut b = Builder::pte();
+        let value = b.held("EValue", "IntList", &[]);
+        let calls =
+            ["MoveCall", "FreeCall", "DelegateCall"].map(|call| b.held("Instruction", call, &[]));
+        let calls = calls.into_iter().cycle().take(3 * n).collect();
+        one_plan(b, &[], vec![value], calls)
+    }),
+    ("every one of n tensors in three lists, and each list n / 64 times", &["values"], |n| {
+        let mut b = Builder::pte();
+        let tensor = b.held("EValue", "Tensor", &[]);
+        let (items, longs) = (b.numbers(0..64), b.longs(0..64));
+        let lists = [("IntList", longs), ("TensorList", items), ("OptionalTensorList", items)];
+        let lists = lists.map(|(list, items)| b.held("EValue", list, &[("items", To(items))]));
+        let all = b.numbers(0..n);
+        let mut values = vec![b.held("EValue", "TensorList", &[("items", To(all))])];
+        values.extend(vec![tensor; n]);
+        values.extend(lists.iter().cycle().take(n / 64));
+        one_plan(b, &[], values, vec![])
+    }),
+    ("one tensor that is wrong in every way, n times", &["tensors", "memory", "resolve"], |n| {
+        let mut b = Builder::pte();
+        let place = b.table("AllocationDetails", &[("memory_id", Number(9))]);
+        let (sizes, order) = (b.numbers(0..17), b.bytes(&[1; 17]));
+        let fields = [
+            ("sizes", To(sizes)),
+            ("dim_order", To(order)),
+            ("data_buffer_idx", Number(7)),
+            ("layout", Number(7)),
+            ("storage_offset", Number(7)),
+            ("shape_dynamism", Number(7)),
+        ];
+        let loose = b.held("EValue", "Tensor", &fields);
+        let planned =
+            b.held("EValue", "Tensor", &[&fields[..], &[("allocation_info", To(place))]].concat());
+        one_plan(b, &[], [vec![loose; n], vec![planned; n]].concat(), vec![])
+    }),
+    ("one tensor of n dimensions", &[], |n| {
+        let mut b = Builder::pte();
+        let (sizes, order) = (b.numbers(vec![1; n]), b.bytes(&vec![3; n]));
+        let fields = [("sizes", To(sizes)), ("dim_order", To(order))];
+        let tensor = b.held("EValue", "Tensor", &fields);
+        one_plan(b, &[], vec![tensor], vec![])
+    }),
+    ("n arenas, n of a device, n tensors past one", &["memory"], |n| {
+        let mut b = Builder::pte();
+        let sizes = b.longs(vec![1; n]);
+        let devices: Vec<_> = (0..n)
+            .map(|nth| b.table("NonConstBufferDevice", &[("buffer_idx", number(nth + n / 2))]))
+            .collect();
+        let devices = b.tables(devices.iter().copied().chain(devices.iter().copied()));
+        let place = b.table("AllocationDetails", &[("memory_id", Number(1))]);
+        let (eight, order) = (b.numbers([8]), b.bytes(&[0]));
+        let fields =
+            [("sizes", To(eight)), ("dim_order", To(order)), ("allocation_info", To(place))];
+        let tensor = b.held("EValue", "Tensor", &fields);
+        let lists = [("non_const_buffer_sizes", sizes), ("non_const_buffer_device", devices)];
+        one_plan(b, &lists, vec![tensor; n], vec![])
+    }),
+    ("n constants over each other, n tensors", &["container"], |n| {
+        let mut b = Builder::pte();
+        let (sizes, order) = (b.numbers([n]), b.bytes(&[0]));
+        let tensors = (1..n).map(|nth| {
+            let fields =
+                [("sizes", To(sizes)), ("dim_order", To(order)), ("data_buffer_idx", number(nth))];
+            b.held("EValue", "Tensor", &fields)
+        });
+        let tensors: Vec<_> = tensors.collect();
+        let offsets = b.longs(0..n);
+        let constants = b.table("SubsegmentOffsets", &[("offsets", To(offsets))]);
+        let segment = b.table("DataSegment", &[("size", number(2 * n))]);
+        let segments = b.tables([segment]);
+        let values = b.tables(tensors);
+        let plan = b.table("ExecutionPlan", &[("values", To(values))]);
+        let plans = b.tables([plan]);
+        let fields = [
+            ("execution_plan", To(plans)),
+            ("segments", To(segments)),
+            ("constant_segment", To(constants)),
+        ];
+        let root = b.table("Program", &fields);
+        Made(b.finish(root, &vec![0; 2 * n]), vec![])
+    }),
+    ("n known operators, called n times as they must not be", &["kernels"], |n| {
+        let mut b = Builder::pte();
+        let operators = operator(&mut b, "aten::add", n);
+        let value = b.held("EValue", "Int", &[]);
+        let args = b.numbers([0; 5]);
+        let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+        one_plan(b, &[("operators", operators)], vec![value; n], vec![call; n])
+    }),
+    ("one operator with a name of length n, called n times", &["calls"], |n| {
+        let mut b = Builder::pte();
+        let operators = operator(&mut b, &"x".repeat(n), 1);
+        let call = b.held("Instruction", "KernelCall", &[]);
+        one_plan(b, &[("operators", operators)], vec![], vec![call; n])
+    }),
+    ("n strides through a tensor of n dimensions", &[], |n| strides(n, "")),
+    ("n strides by an operator with n bytes behind its name", &["kernels"], |n| {
+        strides(8, &format!("\0{}", "x".repeat(n)))
+    }),
+    ("n tensors without data, n arguments", &["calls"], |n| {
+        let mut b = Builder::pte();
+        let operators = operator(&mut b, "my::op", 1);
+        let tensor = b.held("EValue", "Tensor", &[]);
+        let args = b.numbers(0..n);
+        let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+        one_plan(b, &[("operators", operators)], vec![tensor; n], vec![call])
+    }),
+    ("n operators with one name", &["kernels"], |n| {
+        let mut b = Builder::pte();
+        let operators = operator(&mut b, "my::op", n);
+        one_plan(b, &[("operators", operators)], vec![], vec![])
+    }),
+    ("n delegates of one payload, with one option each", &["delegates", "resolve"], |n| {
+        let mut b = Builder::pte();
+        let option = b.table("CompileSpec", &[]);
+        let options = b.tables([option]);
+        let payload = b.table("BackendDelegateDataReference", &[("index", Number(9))]);
+        let fields = [("processed", To(payload)), ("compile_specs", To(options))];
+        let delegate = b.table("BackendDelegate", &fields);
+        let delegates = b.tables(vec![delegate; n]);
+        one_plan(b, &[("delegates", delegates)], vec![], vec![])
+    }),
+    ("n delegates, each with a segment of its own", &["contents", "container"], |n| {
+        let mut b = Builder::pte();
+        let id = b.text("XnnpackBackend");
+        let delegates = (0..n).map(|nth| {
+            let fields = [("location", Number(1)), ("index", number(n - nth - 1))];
+            let payload = b.table("BackendDelegateDataReference", &fields);
+            b.table("BackendDelegate", &[("id", To(id)), ("processed", To(payload))])
+        });
+        let delegates: Vec<_> = delegates.collect();
+        let delegates = b.tables(delegates);
+        let plan = b.table("ExecutionPlan", &[("delegates", To(delegates))]);
+        let plans = b.tables([plan]);
+        let segments = (0..n)
+            .map(|nth| b.table("DataSegment", &[("offset", number(nth * 3)), ("size", Number(4))]));
+        let segments: Vec<_> = segments.collect();
+        let segments = b.tables(segments);
+        let fields = [("execution_plan", To(plans)), ("segments", To(segments))];
+        let root = b.table("Program", &fields);
+        Made(b.finish(root, &vec![7; 4 * n]), vec![])
+    }),
+    ("n segments inside one another, the last one first", &["container"], |n| {
+        let mut b = Builder::pte();
+        let root = segments(&mut b, "Program", n);
+        Made(b.finish(root, &vec![7; 2 * n]), vec![])
+    }),
+    ("n segments of a .ptd inside one another", &["container"], |n| {
+        let mut b = Builder::ptd();
+        let root = segments(&mut b, "FlatTensor", n);
+        Made(b.finish(root, &vec![7; 2 * n]), vec![])
+    }),
+    ("one segment, n times", &["container"], |n| {
+        let mut b = Builder::pte();
+        let segment = b.table("DataSegment", &[("size", Number(8))]);
+        let segments = b.tables(vec![segment; n]);
+        let root = b.table("Program", &[("segments", To(segments))]);
+        Made(b.finish(root, b"#!/bin/sh"), vec![])
+    }),
+    ("one list of mutable data, n times", &["container"], |n| {
+        let mut b = Builder::pte();
+        let list = b.table("SubsegmentOffsets", &[]);
+        let lists = b.tables(vec![list; n]);
+        let root = b.table("Program", &[("mutable_data_segments", To(lists))]);
+        Made(b.finish(root, &[]), vec![])
+    }),
+    ("one key in n entries", &["names", "resolve"], |n| {
+        let mut b = Builder::pte();
+        let key = b.text("key");
+        let entry = b.table("NamedData", &[("key", To(key))]);
+        let entries = b.tables(vec![entry; n]);
+        let root = b.table("Program", &[("named_data", To(entries))]);
+        Made(b.finish(root, &[]), vec![])
+    }),
+    ("n keys that begin alike", &["resolve"], |n| {
+        let mut b = Builder::pte();
+        let entries: Vec<_> = (0..n)
+            .map(|nth| {
+                let key = b.text(&format!("{}{nth}", "x".repeat(64)));
+                b.table("NamedData", &[("key", To(key))])
+            })
+            .collect();
+        let entries = b.tables(entries);
+        let root = b.table("Program", &[("named_data", To(entries))]);
+        Made(b.finish(root, &[]), vec![])
+    }),
+    ("one key of length n, 3 times", &[], |n| {
+        let mut b = Builder::pte();
+        let key = b.text(&"\0".repeat(n));
+        let entry = b.table("NamedData", &[("key", To(key))]);
+        let entries = b.tables([entry; 3]);
+        let root = b.table("Program", &[("named_data", To(entries))]);
+        Made(b.finish(root, &[]), vec![])
+    }),
+    ("n external tensors of one key, n entries of it", &["external", "data", "names"], |n| {
+        let mut b = Builder::pte();
+        let (one, other) = (external(&mut b, "key", 3), external(&mut b, "key", 4));
+        let pte = one_plan(b, &[], [vec![one; n], vec![other; n]].concat(), vec![]);
+        let mut b = Builder::ptd();
+        let entry = entry(&mut b, "key", 8);
+        Made(pte.0, vec![entries(b, vec![entry; n])])
+    }),
+    ("n external tensors, n keys of three files", &["external"], |n| {
+        let mut b = Builder::pte();
+        let key = |nth: usize| format!("{}{nth}", "x".repeat(32));
+        let tensors = (0..n).map(|nth| external(&mut b, &key(nth * 2), 1)).collect();
+        let pte = one_plan(b, &[], tensors, vec![]);
+        let data = || {
+            let mut b = Builder::ptd();
+            let all = (0..2 * n).map(|nth| entry(&mut b, &key(nth), 1)).collect();
+            entries(b, all)
+        };
+        Made(pte.0, vec![data(), data(), data()])
+    }),
+    ("one external tensor n times, its data of n dimensions", &["external"], |n| {
+        let mut b = Builder::pte();
+        let tensor = external(&mut b, "key", 2);
+        let pte = one_plan(b, &[], vec![tensor; n], vec![]);
+        let mut b = Builder::ptd();
+        let entry = entry(&mut b, "key", n);
+        Made(pte.0, vec![entries(b, vec![entry])])
+    }),
+    ("n tables of 200 vtables of their own", &["layout", "values"], |n| {
+        let mut b = Builder::pte();
+        let values: Vec<_> = (0..200).map(|_| b.stranger("EValue")).collect();
+        let values = values.iter().copied().cycle().take(n).collect();
+        one_plan(b, &[], values, vec![])
+    }),
+    ("n lists of 64 bools that are none", &["layout"], |n| {
+        let mut b = Builder::pte();
+        let items = b.bytes(&[2; 64]);
+        let list = b.held("EValue", "BoolList", &[("items", To(items))]);
+        one_plan(b, &[], vec![list; n / 16], vec![])
+    }),
+];
+
+/// A program of `plans`.
+fn program(mut b: Builder, plans: Vec<At>) -> Made {
+    let plans = b.tables(plans);
+    let root = b.table("Program", &[("execution_plan", To(plans))]);
+    Made(b.finish(root, &[]), vec![])
+}
+
+/// A program of one plan: `lists` of it, its values, and the instructions of its chain.
+fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions: Vec<At>) -> Made {
+    let instructions = b.tables(instructions);
+    let chain = b.table("Chain", &[("instructions", To(instructions))]);
+    let (values, chains) = (b.tables(values), b.tables([chain]));
+    let mut fields = vec![("values", To(values)), ("chains", To(chains))];
+    fields.extend(lists.iter().map(|&(name, at)| (name, To(at))));
+    let plan = b.table("ExecutionPlan", &fields);
+    program(b, vec![plan])
+}
+
+/// A program of one plan with the same chain `n` times.
+fn chains(mut b: Builder, values: Vec<At>, instructions: &[At], n: usize) -> Made {
+    let instructions = b.tables(instructions.iter().copied());
+    let chain = b.table("Chain", &[("instructions", To(instructions))]);
+    let (values, chains) = (b.tables(values), b.tables(vec![chain; n]));
+    let plan = b.table("ExecutionPlan", &[("values", To(values)), ("chains", To(chains))]);
+    program(b, vec![plan])
+}
+
+/// A list of the same operator, `n` times.
+fn operator(b: &mut Builder, name: &str, n: usize) -> At {
+    let (name, overload) = (b.text(name), b.text("out"));
+    let operator = b.table("Operator", &[("name", To(name)), ("overload", To(overload))]);
+    b.tables(vec![operator; n])
+}
+
+/// `n` calls of `aten::as_strided_copy` on a tensor of `n` dimensions.
+fn strides(n: usize, behind: &str) -> Made {
+    let mut b = Builder::pte();
+    let operators = operator(&mut b, &format!("aten::as_strided_copy{behind}"), 1);
+    let (sizes, order) = (b.numbers(vec![1; n]), b.bytes(&vec![0; n]));
+    let fields = [("sizes", To(sizes)), ("dim_order", To(order))];
+    let tensor = b.held("EValue", "Tensor", &fields);
+    let items = b.longs([0]);
+    let list = b.held("EValue", "IntList", &[("items", To(items))]);
+    let int = b.held("EValue", "Int", &[("int_val", Number(1))]);
+    let args = b.numbers([1, 2, 2, 0, 1, 1]);
+    let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+    let calls = vec![call; n.max(behind.len())];
+    one_plan(b, &[("operators", operators)], vec![int, tensor, list], calls)
+}
+
+/// A root with `n` segments of which each lies in the next one.
+fn segments(b: &mut Builder, root: &str, n: usize) -> At {
+    let segments = (0..n).map(|nth| {
+        let fields = [("offset", number(n - nth - 1)), ("size", number(2 * nth + 1))];
+        b.table("DataSegment", &fields)
+    });
+    let segments: Vec<_> = segments.collect();
+    let segments = b.tables(segments);
+    let mut fields = vec![("segments", To(segments))];
+    if root == "FlatTensor" {
+        fields.push(("named_data", To(b.tables([]))));
+    }
+    b.table(root, &fields)
+}
+
+/// A tensor whose data is external.
+fn external(b: &mut Builder, key: &str, rank: usize) -> At {
+    let (name, sizes) = (b.text(key), b.numbers(vec![1; rank]));
+    let order = b.bytes(&(0..rank as u8).collect::<Vec<_>>());
+    let fields = [("fully_qualified_name", To(name)), ("location", Number(1))];
+    let extra = b.table("ExtraTensorInfo", &fields);
+    let fields = [("sizes", To(sizes)), ("dim_order", To(order)), ("extra_tensor_info", To(extra))];
+    b.held("EValue", "Tensor", &fields)
+}
+
+/// An entry of a `.ptd`.
+fn entry(b: &mut Builder, key: &str, rank: usize) -> At {
+    let (key, sizes, order) = (b.text(key), b.numbers(vec![1; rank]), b.bytes(&vec![0; rank]));
+    let layout = b.table("TensorLayout", &[("sizes", To(sizes)), ("dim_order", To(order))]);
+    b.table("NamedData", &[("key", To(key)), ("tensor_layout", To(layout))])
+}
+
+/// A `.ptd` of `entries`, all with one segment.
+fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
+    let segment = b.table("DataSegment", &[("size", Number(8))]);
+    let (segments, entries) = (b.tables([segment]), b.tables(entries));
+    let root = b.table("FlatTensor", &[("segments", To(segments)), ("named_data", To(entries))]);
+    b.finish(root, &[0; 8])
+}
+
+/// What judging a file took, and what was found.
+struct Cost {
+    bytes: usize,
+    steps: u64,
+    /// How often each rule was broken, by its subject.
+    broken: Vec<(&'static str, u64)>,
+}
+
+impl Cost {
+    /// Judges a file in every way that there is.
+    fn of(Made(file, data): &Made) -> Self {
+        let limits = Limits::UNTRUSTED;
+        let opened = Opened::open(&file[..], &limits).unwrap();
+        let data: Vec<_> = data.iter().map(|data| Ptd::read(data).unwrap()).collect();
+        let file = opened.file().unwrap();
+        let region = file.region_range();
+        let own = (region.end - region.start) as usize;
+        let bytes = own + data.iter().map(|data| data.region().len()).sum::<usize>();
+        steps::taken();
+        let mut reports = vec![file.check(), opened.check_contents(&file, &limits).unwrap()];
+        reports.extend(data.iter().map(|data| data.check_with(&limits)));
+        if let File::Pte(pte) = &file {
+            reports.push(pte.check_with_data(&data, &limits));
+        }
+        let steps = steps::taken();
+        let counts = reports.iter().flat_map(super::Report::counts);
+        let broken = counts.map(|(rule, count)| (rule.subject, count)).collect();
+        Self { bytes, steps, broken }
+    }
+
+    /// Steps for each byte and each time that the bytes can be halved.
+    fn each(&self) -> f64 {
+        self.steps as f64 / (self.bytes as f64 * f64::from(self.bytes.ilog2()))
+    }
+}
+
+#[test]
+fn no_file_makes_a_rule_take_more_than_n_log_n_steps() {
+    let mut wrong = Vec::new();
+    let mut reached = BTreeSet::new();
+    for (name, subjects, make) in FAMILIES {
+        let costs = SIZES.map(|n| {
+            let cost = Cost::of(&make(n));
+            for subject in *subjects {
+                let most =
+                    cost.broken.iter().filter(|(of, _)| of == subject).map(|(_, n)| *n).max();
+                if most < Some(n as u64 / 16) {
+                    wrong.push(format!("{name}: {subject} is broken {most:?} times of {n}"));
+                }
+            }
+            cost
+        });
+        reached.extend(subjects.iter().copied());
+        let growth = costs.windows(2).map(|pair| {
+            let (steps, bytes) = (
+                pair[1].steps as f64 / pair[0].steps as f64,
+                pair[1].bytes as f64 / pair[0].bytes as f64,
+            );
+            steps / bytes
+        });
+        let growth = growth.fold(0.0, f64::max);
+        let each = costs.iter().map(Cost::each).fold(0.0, f64::max);
+        if growth > MOST_GROWTH || each > MOST_STEPS {
+            wrong
+                .push(format!("{name}: {each:.2} steps, growing {growth:.2} times with the bytes"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let subjects: BTreeSet<_> = RULES.iter().map(|rules| rules[0].subject).collect();
+    assert_eq!(reached, subjects, "every subject is attacked");
+}
+
+#[test]
+fn genuine_files_take_few_steps() {
+    for folder in ["tests/data/pte", "tests/data/ptd"] {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let file = fs::read(&path).unwrap();
+            let len = file.len() as u64;
+            let steps = Cost::of(&Made(file, vec![])).steps;
+            let most = len * MOST_STEPS_OF_GENUINE;
+            assert!(0 < steps && steps <= most, "{}: {steps} steps", path.display());
+        }
+    }
+}
+
+/// How many there are of what a family is made of.
+const SIZES: [usize; 4] = [256, 512, 1024, 2048];
+/// By how much more than the bytes the steps may grow when there are twice as many: n log n needs a
+/// little, a square would double them.
+const MOST_GROWTH: f64 = 1.3;
+/// For each byte of the FlatBuffers part, and each time that it can be halved.
+const MOST_STEPS: f64 = 5.0;
+/// For each byte of the file.
+const MOST_STEPS_OF_GENUINE: u64 = 8;
