@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::error::{Place, Step};
 use crate::limits::Limits;
@@ -162,6 +163,23 @@ impl Report {
         self.counts.values().map(|(rule, _)| rule.severity).max()
     }
 }
+
+/// How often each severity was met, and the first of the worst findings that were kept.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(worst) = self.worst() else { return f.write_str("nothing was found") };
+        let count = self.counts().filter(|(rule, _)| rule.severity == worst);
+        let count = count.fold(0u64, |sum, (_, count)| sum.saturating_add(count));
+        write!(f, "{count} × {worst}")?;
+        let mut worst = self.findings.iter().filter(|finding| finding.rule.severity == worst);
+        worst.next().map_or(Ok(()), |first| {
+            write!(f, ", the first: {}, {}, at {}", first.rule.id, first.message, first.place())
+        })
+    }
+}
+
+/// Of a file that is not [`sound`](crate::sound).
+impl core::error::Error for Report {}
 
 impl Finding {
     /// Offset and path, for showing.

@@ -20,10 +20,11 @@
 //! ```
 //!
 //! Bytes become a proven type once: [`Pte`] or [`Ptd`]. Views of their tables are `Copy` and
-//! total; an `Option` is there only where the file may really leave something out. A file on disk
-//! is opened by ranges through [`Opened`], so that a large one costs what its FlatBuffers part
-//! costs. Every FlatBuffers table is declared once, in [`schema`]; the verifier, the views, the
-//! JSON form and the `.fbs` text all read that declaration.
+//! total; an `Option` is there only where the file may really leave something out. Where no rule of
+//! [`check`] finds an Error, the types of [`sound`] do without those too. A file on disk is opened
+//! by ranges through [`Opened`], so that a large one costs what its FlatBuffers part costs. Every
+//! FlatBuffers table is declared once, in [`schema`]; the verifier, the views, the JSON form and the
+//! `.fbs` text all read that declaration.
 //!
 //! # Features
 //!
@@ -70,6 +71,9 @@ mod opened;
 
 // What is legal and still worth saying.
 pub mod check;
+
+// The two formats, with nothing wrong.
+pub mod sound;
 
 pub use error::{Error, ErrorKind, Magic, Place, Result, Step};
 pub use file::source::{PastEnd, Source};

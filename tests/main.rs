@@ -15,6 +15,7 @@ mod support;
 
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "json")]
 mod contents;
 mod corpus;
 mod docs;
@@ -28,5 +29,7 @@ mod roundtrip;
 #[cfg(feature = "json")]
 mod rules;
 mod schema;
+mod sound;
+#[cfg(feature = "json")]
 mod source;
 mod views;

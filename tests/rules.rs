@@ -12,6 +12,7 @@ use crate::support::build;
 use crate::support::json::dump;
 
 mod fixtures;
+mod sound;
 
 /// The program `file`, changed; without its segments, so that what is constant does not resolve.
 fn changed(file: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {

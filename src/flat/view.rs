@@ -46,6 +46,10 @@ pub trait Table<'a>: Copy {
 pub struct Proof(pub(crate) ());
 
 impl<'a> Raw<'a> {
+    /// A table without fields, which every table may be: a vtable of its two lengths, and the way
+    /// there.
+    pub(crate) const BARE: Self = Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], pos: 4, vtable: 0 };
+
     /// The table at `pos`, which was proven.
     #[inline]
     pub(crate) fn new(buf: &'a [u8], pos: u32) -> Self {

@@ -74,10 +74,17 @@ fn broken(rule: &Rule) -> Result<String, String> {
 }
 
 /// A file and its companions, as descriptions.
-struct Fixture(Value);
+pub(super) struct Fixture(pub(super) Value);
+
+/// The same, made.
+pub(super) struct Parts {
+    pub(super) bytes: Vec<u8>,
+    with: Option<Value>,
+    also: Value,
+}
 
 impl Fixture {
-    fn read(name: &str) -> Result<Self, String> {
+    pub(super) fn read(name: &str) -> Result<Self, String> {
         let path = folder().join(format!("{name}.json"));
         let text = fs::read_to_string(&path).map_err(|_| format!("{name}.json is missing"))?;
         let mut json: Value = serde_json::from_str(&text).map_err(|e| format!("{name}: {e}"))?;
@@ -101,12 +108,16 @@ impl Fixture {
         Ok(Self(whole))
     }
 
-    /// Every finding: the rule, and its place and message.
-    fn judge(&self) -> Vec<(String, String)> {
+    pub(super) fn parts(&self) -> Parts {
         let mut json = self.0.clone();
         let with = json.as_object_mut().unwrap().remove("with");
         let also = json.as_object_mut().unwrap().remove("also").unwrap_or_default();
-        let bytes = build::file(&json.to_string());
+        Parts { bytes: build::file(&json.to_string()), with, also }
+    }
+
+    /// Every finding: the rule, and its place and message.
+    fn judge(&self) -> Vec<(String, String)> {
+        let Parts { bytes, with, also } = self.parts();
         let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let file = match opened.file() {
             Ok(file) => file,
@@ -164,6 +175,6 @@ fn remove(json: &mut Value, pointer: &str) {
     }
 }
 
-fn folder() -> PathBuf {
+pub(super) fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rules"))
 }

@@ -6,4 +6,6 @@ pub(crate) mod build;
 pub(crate) mod exercise;
 pub(crate) mod files;
 pub(crate) mod json;
+pub(crate) mod restated;
 pub(crate) mod snapshot;
+pub(crate) mod sound;

@@ -109,6 +109,20 @@ impl<T: Scalar> Iterator for Numbers<'_, T> {
 impl<T: Scalar> ExactSizeIterator for Numbers<'_, T> {}
 impl<T: Scalar> FusedIterator for Numbers<'_, T> {}
 
+/// No numbers.
+impl<T> Default for Vector<'_, T> {
+    fn default() -> Self {
+        Self { bytes: &[], pos: 0, item: PhantomData }
+    }
+}
+
+/// No tables.
+impl<T> Default for List<'_, T> {
+    fn default() -> Self {
+        Self { buf: &[], first: 0, len: 0, item: PhantomData }
+    }
+}
+
 impl<'a, T> List<'a, T> {
     #[inline]
     pub(super) fn new(buf: &'a [u8], first: u32, len: u32) -> Self {

@@ -1,0 +1,189 @@
+//! What a method does: chains of instructions, the operators and the delegates that they call.
+
+use core::fmt;
+use core::ops::Range;
+
+use super::list::Item;
+use super::{List, Method, Operand, bare, proven};
+use crate::flat::view::{List as Tables, Table, Vector};
+use crate::pte::operator_name;
+use crate::schema::program::view::{self, InstructionArguments};
+
+/// A list of instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain<'p> {
+    pub(super) method: Method<'p>,
+    pub(super) view: view::Chain<'p>,
+}
+
+/// One step of a chain.
+#[derive(Clone, Copy, Debug)]
+pub enum Instruction<'p> {
+    /// Runs an operator.
+    Kernel {
+        /// Which.
+        operator: Operator<'p>,
+        /// The schema's arguments, then the outputs, then the results again.
+        args: List<'p, Operand<'p>>,
+    },
+    /// Runs a delegate.
+    Delegate {
+        /// Which.
+        delegate: Delegate<'p>,
+        /// Inputs, then outputs.
+        args: List<'p, Operand<'p>>,
+    },
+    /// Copies a value onto another.
+    Move {
+        /// What is copied.
+        from: Operand<'p>,
+        /// What is overwritten.
+        to: Operand<'p>,
+    },
+    /// Goes elsewhere unless a value is true.
+    JumpFalse {
+        /// A Bool, or a tensor of them.
+        condition: Operand<'p>,
+        /// An instruction of the same chain; `None` where the jump leads past the last one, or to
+        /// none at all (a Warning): the chain ends.
+        to: Option<usize>,
+    },
+    /// Drops a tensor's memory.
+    Free {
+        /// The tensor.
+        value: Operand<'p>,
+    },
+}
+
+/// An operator of a method. [`Display`](fmt::Display) gives its full name: `aten::add.out`.
+#[derive(Clone, Copy, Debug)]
+pub struct Operator<'p>(pub(super) view::Operator<'p>);
+
+/// A part of a method that a backend runs.
+#[derive(Clone, Copy)]
+pub struct Delegate<'p> {
+    pub(super) method: Method<'p>,
+    pub(super) view: view::BackendDelegate<'p>,
+}
+
+/// An option that was given to a backend.
+#[derive(Clone, Copy, Debug)]
+pub struct CompileSpec<'p> {
+    /// Its name.
+    pub key: &'p str,
+    /// Opaque.
+    pub value: &'p [u8],
+}
+
+impl<'p> Chain<'p> {
+    /// Every instruction, in the order of execution where none jumps.
+    pub fn instructions(self) -> impl ExactSizeIterator<Item = Instruction<'p>> {
+        let instructions = self.list();
+        instructions.into_iter().map(move |view| self.instruction(view))
+    }
+
+    /// The instruction of that index.
+    pub fn get(self, index: usize) -> Option<Instruction<'p>> {
+        self.list().get(index).map(|view| self.instruction(view))
+    }
+
+    /// All fields, as the file has them.
+    pub fn view(self) -> view::Chain<'p> {
+        self.view
+    }
+
+    fn list(self) -> Tables<'p, view::Instruction<'p>> {
+        proven(self.view.instructions(), "instructions-missing", Tables::default())
+    }
+
+    fn instruction(self, view: view::Instruction<'p>) -> Instruction<'p> {
+        let method = self.method;
+        let operand = |index| Operand::of(method, index);
+        match view.instr_args() {
+            Some(InstructionArguments::KernelCall(call)) => {
+                let operators = method.plan.operators();
+                let rules = "operator-index, plan-operators-missing";
+                let operator = proven(at(operators, call.op_index()), rules, bare());
+                Instruction::Kernel { operator: Operator(operator), args: self.args(call.args()) }
+            }
+            Some(InstructionArguments::DelegateCall(call)) => {
+                let found = at(method.plan.delegates(), call.delegate_index());
+                let delegate = Delegate { method, view: proven(found, "delegate-index", bare()) };
+                Instruction::Delegate { delegate, args: self.args(call.args()) }
+            }
+            Some(InstructionArguments::MoveCall(call)) => {
+                Instruction::Move { from: operand(call.move_from()), to: operand(call.move_to()) }
+            }
+            Some(InstructionArguments::JumpFalseCall(call)) => Instruction::JumpFalse {
+                condition: operand(call.cond_value_index()),
+                to: usize::try_from(call.destination_instruction())
+                    .ok()
+                    .filter(|&to| to < self.list().len()),
+            },
+            Some(InstructionArguments::FreeCall(call)) => {
+                Instruction::Free { value: operand(call.value_index()) }
+            }
+            Some(InstructionArguments::Unknown(_)) => {
+                proven(None, "instruction-unknown", Instruction::Free { value: operand(0) })
+            }
+            None => proven(None, "instruction-empty", Instruction::Free { value: operand(0) }),
+        }
+    }
+
+    fn args(self, indices: Option<Vector<'p, i32>>) -> List<'p, Operand<'p>> {
+        List::new(self.method, proven(indices, "args-missing", Vector::default()))
+    }
+}
+
+impl<'p> Operator<'p> {
+    /// Its name without the overload, such as `aten::add`.
+    pub fn name(self) -> &'p str {
+        proven(self.0.name(), "operator-name-missing", "")
+    }
+
+    /// Its overload, such as `out`; empty where it is missing (a Warning), which is the same to
+    /// whoever looks the operator up.
+    pub fn overload(self) -> &'p str {
+        self.0.overload().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Operator<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&operator_name(self.0))
+    }
+}
+
+impl<'p> Delegate<'p> {
+    /// The backend's name, such as `XnnpackBackend`.
+    pub fn id(self) -> &'p str {
+        proven(self.view.id(), "delegate-id-missing", "")
+    }
+
+    /// Where its payload lies in the file.
+    pub fn payload(self) -> Range<u64> {
+        let rules =
+            "delegate-payload-missing, delegate-location, delegate-data-index, segment-index";
+        proven(self.method.pte.delegate_range(self.view).ok().flatten(), rules, 0..0)
+    }
+
+    /// The options that the backend is given; none where the list is missing (a Note).
+    pub fn compile_specs(self) -> impl ExactSizeIterator<Item = CompileSpec<'p>> {
+        self.view.compile_specs().unwrap_or_default().into_iter().map(|spec| CompileSpec {
+            key: proven(spec.key(), "delegate-spec-key-missing", ""),
+            value: proven(spec.value(), "delegate-spec-value-missing", Vector::default()).bytes(),
+        })
+    }
+}
+
+impl fmt::Debug for Delegate<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, payload) = (self.id(), self.payload());
+        f.debug_struct("Delegate").field("id", &id).field("payload", &payload).finish()
+    }
+}
+
+/// The table of that index.
+fn at<'p, T: Table<'p>>(tables: Option<Tables<'p, T>>, index: i32) -> Option<T> {
+    tables?.get(usize::try_from(index).ok()?)
+}

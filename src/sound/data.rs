@@ -1,0 +1,78 @@
+//! A data file that is sound.
+
+use core::ops::Range;
+
+use super::{Shape, proven};
+use crate::Ptd;
+use crate::check::Report;
+
+/// A data file in which no rule of severity Error is broken: the proof of it.
+///
+/// Made by [`Ptd::sound`] alone.
+#[derive(Clone, Debug)]
+pub struct Data<'a> {
+    pub(super) ptd: Ptd<'a>,
+    pub(super) report: Report,
+}
+
+/// A named tensor or blob.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    key: &'a str,
+    range: Range<u64>,
+    shape: Option<Shape<'a>>,
+}
+
+impl<'a> Data<'a> {
+    /// The file: its header, its bytes, and the views of all tables.
+    pub fn ptd(&self) -> &Ptd<'a> {
+        &self.ptd
+    }
+
+    /// What was found all the same: notes and warnings.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Every tensor and blob, in the order of the file; in old generations tensors first.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
+        self.ptd.entries().map(|entry| {
+            let shape =
+                entry.layout().map(|its| Shape::of(its.scalar_type, its.sizes, its.dim_order));
+            Entry {
+                key: proven(entry.key(), "key-missing", ""),
+                range: proven(entry.range().ok(), "segment-index, data-out-of-bounds", 0..0),
+                shape,
+            }
+        })
+    }
+
+    /// The entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
+    pub fn entry(&self, key: &str) -> Option<Entry<'a>> {
+        self.entries().find(|entry| entry.key == key)
+    }
+
+    /// Where each segment lies in the file.
+    pub fn segments(&self) -> impl ExactSizeIterator<Item = Range<u64>> {
+        // The structure's proof has asked for each of them.
+        let ranges = (0..self.ptd.segment_count()).map(|nth| self.ptd.segment_range(nth).ok());
+        ranges.map(|range| proven(range, "segment-index", 0..0))
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Its name.
+    pub fn key(&self) -> &'a str {
+        self.key
+    }
+
+    /// Where its bytes lie in the file: as many as the shape asks for, or more (a Note).
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// Its shape; an opaque blob has none.
+    pub fn shape(&self) -> Option<Shape<'a>> {
+        self.shape
+    }
+}

@@ -1,0 +1,161 @@
+//! Tensors: what their elements are, and where their bytes come from.
+
+use core::fmt;
+use core::ops::Range;
+
+use super::{Method, proven};
+use crate::flat::view::Vector;
+use crate::pte::{self, Arena};
+use crate::schema::program::view;
+use crate::schema::scalar::ScalarType;
+
+/// A tensor of a method.
+#[derive(Clone, Copy)]
+pub struct Tensor<'p> {
+    pub(super) method: Method<'p>,
+    pub(super) view: view::Tensor<'p>,
+}
+
+/// What the elements of a tensor are, how many, and in which order.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    dtype: Dtype,
+    sizes: Vector<'a, i32>,
+    dim_order: Vector<'a, u8>,
+}
+
+/// A dtype that the runtime knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dtype(ScalarType);
+
+/// Where the bytes of a tensor come from (format.md §6.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Storage<'a> {
+    /// Given when the program runs: an input, or a placeholder.
+    Unbound,
+    /// Bytes of this file that never change: as many as the shape asks for.
+    Constant(Range<u64>),
+    /// A place in an arena, which has room for the tensor.
+    Planned {
+        /// Where the tensor is laid.
+        place: Arena,
+        /// The bytes of this file that it starts with: as many as the shape asks for.
+        initial: Option<Range<u64>>,
+    },
+    /// Bytes of a `.ptd`.
+    External {
+        /// The key there.
+        key: &'a str,
+        /// Where the bytes are copied to, for a tensor that changes.
+        place: Option<Arena>,
+    },
+}
+
+impl<'p> Tensor<'p> {
+    /// Its dtype, sizes and dim order. The sizes are upper bounds if it is DYNAMIC_BOUND.
+    pub fn shape(self) -> Shape<'p> {
+        let Self { view, .. } = self;
+        Shape::of(view.scalar_type(), view.sizes(), view.dim_order())
+    }
+
+    /// Where its bytes come from.
+    pub fn storage(self) -> Storage<'p> {
+        // Where no size can be computed there is a finding too.
+        let rules = "constant-index, constant-segment-index, segment-index, data-out-of-bounds";
+        match proven(self.method.pte.storage(self.view).ok(), rules, pte::Storage::Unbound) {
+            pte::Storage::Unbound => Storage::Unbound,
+            pte::Storage::Constant(range) => Storage::Constant(range),
+            pte::Storage::Planned { place, initial } => Storage::Planned { place, initial },
+            pte::Storage::External { key, place } => {
+                Storage::External { key: proven(key, "external-key-missing", ""), place }
+            }
+        }
+    }
+
+    /// All fields, as the file has them.
+    pub fn view(self) -> view::Tensor<'p> {
+        self.view
+    }
+}
+
+impl fmt::Debug for Tensor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, storage) = (self.shape(), self.storage());
+        f.debug_struct("Tensor").field("shape", &shape).field("storage", &storage).finish()
+    }
+}
+
+impl<'a> Shape<'a> {
+    pub(super) fn of(
+        scalar_type: ScalarType,
+        sizes: Option<Vector<'a, i32>>,
+        dim_order: Option<Vector<'a, u8>>,
+    ) -> Self {
+        let order = "tensor-dim-order-missing, layout-dim-order-missing";
+        Self {
+            dtype: Dtype(scalar_type),
+            sizes: proven(sizes, "tensor-sizes-missing, layout-sizes-missing", Vector::default()),
+            dim_order: proven(dim_order, order, Vector::default()),
+        }
+    }
+
+    /// What its elements are.
+    pub fn dtype(self) -> Dtype {
+        self.dtype
+    }
+
+    /// Dimensions: at most 16.
+    pub fn rank(self) -> usize {
+        self.sizes.len()
+    }
+
+    /// One size per dimension, outermost first.
+    pub fn sizes(self) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
+        let sizes = self.sizes.into_iter();
+        let rules = "tensor-size-negative, layout-size";
+        sizes.map(move |size| proven(u32::try_from(size).ok(), rules, 0))
+    }
+
+    /// A permutation of the dimensions, outermost in memory first.
+    pub fn dim_order(self) -> Vector<'a, u8> {
+        self.dim_order
+    }
+
+    /// Bytes of all elements.
+    pub fn nbytes(self) -> u64 {
+        let nbytes = self.dtype.0.nbytes(self.sizes);
+        proven(nbytes, "tensor-size-overflow, layout-size", 0)
+    }
+}
+
+impl Dtype {
+    /// Its code.
+    pub fn scalar_type(self) -> ScalarType {
+        self.0
+    }
+
+    /// Bytes of an element as ExecuTorch counts them, see [`ScalarType::element_size`].
+    pub fn element_size(self) -> u64 {
+        proven(self.0.element_size(), DTYPE, 0)
+    }
+
+    /// The runtime's name, such as `Float`.
+    pub fn runtime_name(self) -> &'static str {
+        proven(self.0.runtime_name(), DTYPE, "")
+    }
+
+    /// PyTorch's name, such as `float32`.
+    pub fn torch_name(self) -> &'static str {
+        proven(self.0.torch_name(), DTYPE, "")
+    }
+}
+
+/// The rules of dtypes.
+const DTYPE: &str = "tensor-dtype, layout-dtype";
+
+/// PyTorch's name.
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.torch_name())
+    }
+}

@@ -1,0 +1,70 @@
+//! What a value is.
+
+use super::{List, Method, Tensor, proven};
+use crate::flat::view::Vector;
+use crate::schema::program::view::{EValue, KernelTypes};
+
+/// A value of a method, as it is when the method begins: a move may put another one in its place.
+///
+/// One variant for each member of [`KernelTypes`], under upstream's name.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'p> {
+    /// Nothing: Python's None.
+    Null,
+    /// A number.
+    Int(i64),
+    /// A truth value.
+    Bool(bool),
+    /// A number.
+    Double(f64),
+    /// A tensor.
+    Tensor(Tensor<'p>),
+    /// A text.
+    String(&'p str),
+    /// Numbers, each of which is a value of its own.
+    IntList(List<'p, i64, i64>),
+    /// Numbers.
+    DoubleList(Vector<'p, f64>),
+    /// Truth values.
+    BoolList(Vector<'p, bool>),
+    /// Tensors.
+    TensorList(List<'p, Tensor<'p>>),
+    /// Tensors or nothing.
+    OptionalTensorList(List<'p, Option<Tensor<'p>>>),
+}
+
+/// The rule of every list's items.
+const ITEMS: &str = "list-items-missing";
+
+impl<'p> Value<'p> {
+    pub(super) fn of(method: Method<'p>, value: EValue<'p>) -> Self {
+        match value.val() {
+            Some(KernelTypes::Null(_)) => Self::Null,
+            Some(KernelTypes::Int(int)) => Self::Int(int.int_val()),
+            Some(KernelTypes::Bool(bool)) => Self::Bool(bool.bool_val()),
+            Some(KernelTypes::Double(double)) => Self::Double(double.double_val()),
+            Some(KernelTypes::Tensor(view)) => Self::Tensor(Tensor { method, view }),
+            Some(KernelTypes::String(string)) => {
+                Self::String(proven(string.string_val(), "string-missing", ""))
+            }
+            Some(KernelTypes::IntList(list)) => {
+                Self::IntList(List::new(method, proven(list.items(), ITEMS, Vector::default())))
+            }
+            Some(KernelTypes::DoubleList(list)) => {
+                Self::DoubleList(proven(list.items(), ITEMS, Vector::default()))
+            }
+            Some(KernelTypes::BoolList(list)) => {
+                Self::BoolList(proven(list.items(), ITEMS, Vector::default()))
+            }
+            Some(KernelTypes::TensorList(list)) => {
+                Self::TensorList(List::new(method, proven(list.items(), ITEMS, Vector::default())))
+            }
+            Some(KernelTypes::OptionalTensorList(list)) => {
+                let items = proven(list.items(), ITEMS, Vector::default());
+                Self::OptionalTensorList(List::new(method, items))
+            }
+            Some(KernelTypes::Unknown(_)) => proven(None, "value-unknown", Self::Null),
+            None => proven(None, "value-empty", Self::Null),
+        }
+    }
+}

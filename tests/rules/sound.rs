@@ -1,0 +1,112 @@
+//! Which fixtures are sound, and that everything can be asked of those.
+
+use std::fs;
+
+use pte::check::{RULES, Severity};
+use pte::flat::load;
+use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+use serde_json::{Value, json};
+
+use super::fixtures::{Fixture, folder};
+use crate::support::sound::is_sound;
+
+/// An Error keeps a file from being sound and nothing else does: what holds of every file is in
+/// `tests/support/sound.rs`. What is asked of contents and of several files is another question.
+#[test]
+fn a_file_is_sound_until_it_breaks_a_rule_that_is_an_error() {
+    let (mut sound, mut refused) = (0, 0);
+    for rule in RULES.iter().flat_map(|rules| rules.iter()).filter(|r| r.subject != "layout") {
+        let good = Fixture::read(&format!("{}.good", rule.id)).unwrap();
+        assert!(is_sound(&good.parts().bytes), "{}.good", rule.id);
+        let bad = Fixture::read(&format!("{}.bad", rule.id)).unwrap();
+        // A conflict of names is in the program by itself.
+        let elsewhere = ["external", "contents"].contains(&rule.subject);
+        let elsewhere = elsewhere && rule.id != "external-key-conflict";
+        let expected = rule.severity < Severity::Error || elsewhere;
+        assert_eq!(is_sound(&bad.parts().bytes), expected, "{}.bad", rule.id);
+        *if expected { &mut sound } else { &mut refused } += 1;
+    }
+    assert!(sound > 10 && refused > 10, "{sound} sound, {refused} refused");
+}
+
+/// Whatever one change makes of a good file, everything can be asked of it if it is still sound.
+#[test]
+fn good_files_with_any_one_change_are_refused_or_sound() {
+    let (mut sound, mut refused) = (0, 0);
+    let bases = fs::read_dir(folder().join("base")).unwrap();
+    let bases = bases.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let bases = bases.map(|name| format!("base/{}", name.trim_end_matches(".json")));
+    for name in bases.chain(["old-generation.bad".into()]) {
+        let Fixture(mut whole) = Fixture::read(&name).unwrap();
+        let schema = match whole.get("kind").and_then(Value::as_str) {
+            None | Some("pte") => &program::desc::SCHEMA,
+            Some("ptd") => &flat_tensor::desc::SCHEMA,
+            _ => &flat_tensor_legacy::desc::SCHEMA,
+        };
+        let mut changed = Vec::new();
+        changes(&whole["root"].take(), &mut |root| changed.push(root));
+        for root in changed {
+            // Not every change can be written.
+            if load::read(&root.to_string(), schema.root, &mut |_| None).is_err() {
+                continue;
+            }
+            whole["root"] = root;
+            match is_sound(&Fixture(whole.clone()).parts().bytes) {
+                true => sound += 1,
+                false => refused += 1,
+            }
+        }
+    }
+    println!("{sound} sound, {refused} refused");
+    assert!(sound > 1000 && refused > 1000, "{sound} sound, {refused} refused");
+}
+
+/// Calls `give` with each copy of a tree that is another in one place: a leaf, a field or an element
+/// that is gone, a list the other way round.
+fn changes(tree: &Value, give: &mut dyn FnMut(Value)) {
+    let edges = json!([
+        -1,
+        0,
+        1,
+        2,
+        3,
+        17,
+        99,
+        127,
+        255,
+        i32::MIN,
+        i32::MAX,
+        u32::MAX,
+        i64::MIN,
+        i64::MAX,
+        u64::MAX,
+        "",
+        true
+    ]);
+    match tree {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let mut rest = fields.clone();
+                rest.remove(key);
+                give(rest.into());
+                changes(value, &mut |changed| {
+                    let mut fields = fields.clone();
+                    fields[key] = changed;
+                    give(fields.into());
+                });
+            }
+        }
+        Value::Array(list) => {
+            give(list.iter().rev().cloned().collect());
+            for (nth, value) in list.iter().enumerate() {
+                give([&list[..nth], &list[nth + 1..]].concat().into());
+                changes(value, &mut |changed| {
+                    let mut list = list.clone();
+                    list[nth] = changed;
+                    give(list.into());
+                });
+            }
+        }
+        leaf => edges.as_array().unwrap().iter().filter(|&e| e != leaf).cloned().for_each(give),
+    }
+}
