@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use self::kind::{Kind, Signature};
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use super::tensors::MOST_DIMENSIONS;
 use super::values::Values;
 use crate::pte::operator_name;
-use crate::schema::program::view::{InstructionArguments, KernelCall, KernelTypes, Operator};
+use crate::schema::program::view::{InstructionArguments, KernelCall, Operator};
 use crate::steps;
 
+mod contract;
 mod kind;
 mod table;
 
@@ -31,19 +31,34 @@ rules! {
         "What aten::as_strided_copy takes lies within its input, where its numbers are constant."
         "Running the method is refused, or the sum wraps and the kernel reads past the input."
         Misreads ["8.3.22"];
+    KERNEL_DTYPE = Error "kernel-dtype"
+        "The tensors of a call are of dtypes that its kernel takes."
+        "The kernel aborts, or reads or writes past them."
+        Crashes ["6.10"];
+    KERNEL_SHAPE = Error "kernel-shape"
+        "The tensors of a call have ranks and sizes that its kernel takes, where the file says them."
+        "The kernel aborts, divides by zero, or reads or writes past them."
+        Misreads ["6.10"];
+    KERNEL_NUMBER = Error "kernel-number"
+        "No kernel is told to divide by zero, or to count further than it can."
+        "The division kills the process, or the kernel aborts."
+        Crashes ["6.10"];
+    QUANTIZED_CONTRACT = Error "quantized-contract"
+        "What a quantizing kernel is given and gives agrees with the dtypes and ranges that it is told."
+        "The kernel aborts, or writes past its output."
+        Crashes ["6.10"];
     OPERATOR_UNKNOWN = Note "operator-unknown"
         "An operator is one of the official runtime's."
         "The runtime needs a library that brings it; its calls are not judged here."
         Ignores ["7.4.28"];
 }
 
-/// The operator that steps through its input as it is told.
-const AS_STRIDED: Signature = ("aten::as_strided_copy.out", "tllIt.");
-
 /// The signatures of a plan's operators, and which values change their kind when it runs.
 pub(super) struct Kernels {
     /// By operator, for those that are known.
     signatures: Vec<Option<&'static Signature>>,
+    /// By operator too; none at all where no operator is known.
+    contracts: Vec<&'static [contract::Term]>,
     /// After which instruction each value may be of another kind: a move, a result, or a call of an
     /// operator that is not known may have rewritten it.
     rewritten: Vec<Moment>,
@@ -66,10 +81,13 @@ impl Kernels {
         let operators = plan.operators().into_iter().flatten();
         let mut signatures = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
         signatures.extend(operators.map(|operator| kind::signature(&called(operator))));
-        let mut kernels = Self { signatures, rewritten: Vec::new() };
+        let mut kernels = Self { signatures, contracts: Vec::new(), rewritten: Vec::new() };
         if !kernels.are_known() {
             return kernels;
         }
+        let terms =
+            |known: &Option<&Signature>| known.map_or(&[][..], |known| contract::of(known.0));
+        kernels.contracts = kernels.signatures.iter().map(terms).collect();
         kernels.rewritten = spot.each(NEVER);
         for (nth, chain) in (0..).zip(plan.chains().into_iter().flatten()) {
             let instructions = || (1u32..).zip(chain.instructions().into_iter().flatten());
@@ -116,7 +134,7 @@ impl Kernels {
         moment: Moment,
     ) -> Option<Wrong> {
         let signature = self.signature(call)?;
-        let (_, letters) = *signature;
+        let (name, letters) = *signature;
         let args = call.args()?;
         if args.len() != letters.len() {
             let message = format!("{} arguments, and {} are taken", args.len(), letters.len());
@@ -133,70 +151,8 @@ impl Kernels {
                 return Some((&ARGS_TYPE, Some(nth), message));
             }
         }
-        self.strided(plan, call, signature, moment)
-    }
-
-    /// `as_strided_copy(self, size, stride, storage_offset, out)`, where nothing computes its
-    /// numbers: past the input, or in front of it?
-    fn strided(
-        &self,
-        plan: &Plan<'_, '_>,
-        call: KernelCall<'_>,
-        signature: &Signature,
-        moment: Moment,
-    ) -> Option<Wrong> {
-        if *signature != AS_STRIDED {
-            return None;
-        }
-        let arg = |nth| {
-            let index = call.args()?.get(nth)?;
-            plan.value(index.into()).filter(|_| !self.is_rewritten(index, moment))
-        };
-        let number = |index: i64| match plan.value(index)? {
-            KernelTypes::Int(int) => {
-                let rewritten = i32::try_from(index).is_ok_and(|i| self.is_rewritten(i, moment));
-                (!rewritten).then(|| i128::from(int.int_val()))
-            }
-            _ => None,
-        };
-        let numbers = |nth| match arg(nth)? {
-            // More than any tensor has: the kernel refuses them.
-            KernelTypes::IntList(list) if list.items()?.len() > MOST_DIMENSIONS => None,
-            KernelTypes::IntList(list) => {
-                list.items()?.into_iter().map(number).collect::<Option<Vec<_>>>()
-            }
-            _ => None,
-        };
-        let (KernelTypes::Tensor(input), sizes, strides) = (arg(0)?, numbers(1)?, numbers(2)?)
-        else {
-            return None;
-        };
-        let begin = match arg(3)? {
-            KernelTypes::Null(_) => 0,
-            KernelTypes::Int(int) => i128::from(int.int_val()),
-            _ => return None,
-        };
-        if sizes.contains(&0) {
-            return None;
-        }
-        let reach = sizes
-            .iter()
-            .zip(&strides)
-            .map(|(size, stride)| size.saturating_sub(1).saturating_mul(*stride));
-        let last = reach.fold(begin, i128::saturating_add);
-        // Sizes that are no sizes have a finding of their own, and so do too many of them, which many
-        // calls may share.
-        let len = input
-            .sizes()
-            .filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?
-            .into_iter()
-            .map(u64::try_from)
-            .try_fold(1u64, |len, size| len.checked_mul(size.ok()?))?;
-        let backwards = begin < 0 || strides.iter().any(|&stride| stride < 0);
-        (backwards || last >= i128::from(len)).then(|| {
-            let message = format!("elements {begin} to {last} of a tensor of {len}");
-            (&STRIDED_OUT_OF_BOUNDS, Some(2), message)
-        })
+        let terms = self.contracts.get(usize::try_from(call.op_index()).ok()?)?;
+        contract::Call::new(self, plan, name, args, moment).judge(terms)
     }
 
     fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {

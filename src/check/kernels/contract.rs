@@ -1,0 +1,442 @@
+//! Contracts: what a kernel asks of its arguments beyond their kinds, as data.
+//!
+//! A condition is judged where everything that it needs is in the file: a value that a move or a
+//! result may have replaced says nothing, and neither does a size of a tensor that may be resized.
+//! Its rank and its dtype no kernel changes. A number that is an input is the one in the file: the
+//! runtime takes no other (`Method::set_input`).
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use self::vocabulary::{Arg, Condition, Number, Shape};
+use super::super::spot::Plan;
+use super::super::tensors::MOST_DIMENSIONS;
+use super::{Kernels, Moment, Wrong};
+use crate::flat::view::Vector;
+use crate::schema::program::TensorShapeDynamism;
+use crate::schema::program::view::{KernelTypes, Tensor};
+use crate::schema::scalar::ScalarType;
+
+mod say;
+mod table;
+mod vocabulary;
+
+pub(super) use vocabulary::Term;
+
+/// The conditions of the operator of that full name; none for most.
+pub(super) fn of(operator: &str) -> &'static [Term] {
+    let found = table::CONTRACTS.binary_search_by(|&(name, _)| name.cmp(operator));
+    found.ok().and_then(|found| table::CONTRACTS.get(found)).map_or(&[], |&(_, terms)| terms)
+}
+
+/// Items of a list of tensors that are looked at: more than any genuine call has, and few enough
+/// that calls which share a list cost no more than they are long.
+const MOST_ITEMS: usize = 64;
+
+/// A call whose contract is judged.
+pub(super) struct Call<'c, 'p, 'a> {
+    kernels: &'c Kernels,
+    plan: &'c Plan<'p, 'a>,
+    /// The operator's full name.
+    name: &'static str,
+    args: Vector<'a, i32>,
+    moment: Moment,
+}
+
+impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
+    pub(super) fn new(
+        kernels: &'c Kernels,
+        plan: &'c Plan<'p, 'a>,
+        name: &'static str,
+        args: Vector<'a, i32>,
+        moment: Moment,
+    ) -> Self {
+        Self { kernels, plan, name, args, moment }
+    }
+
+    /// The first condition that does not hold.
+    pub(super) fn judge(&self, terms: &[Term]) -> Option<Wrong> {
+        let broken = terms.iter().find(|term| self.test(&term.holds) == Some(false))?;
+        let (arg, message) = self.say(&broken.holds);
+        Some((broken.about.rule(), arg.map(u32::from), format!("{}: {message}", self.name)))
+    }
+
+    /// The value of that index, if it is the one in the file.
+    fn at(&self, index: i32) -> Option<KernelTypes<'a>> {
+        self.plan.value(index.into()).filter(|_| !self.kernels.is_rewritten(index, self.moment))
+    }
+
+    fn arg(&self, arg: Arg) -> Option<KernelTypes<'a>> {
+        self.at(self.args.get(arg.into())?)
+    }
+
+    fn tensor(&self, arg: Arg) -> Option<Tensor<'a>> {
+        match self.arg(arg)? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    fn dtype(&self, arg: Arg) -> Option<ScalarType> {
+        self.tensor(arg).map(Tensor::scalar_type)
+    }
+
+    /// The Int of that index.
+    fn int(&self, index: i64) -> Option<i128> {
+        match self.at(i32::try_from(index).ok()?)? {
+            KernelTypes::Int(int) => Some(int.int_val().into()),
+            _ => None,
+        }
+    }
+
+    /// An Int, Double or Bool as a Double.
+    fn double(&self, arg: Arg) -> Option<f64> {
+        match self.arg(arg)? {
+            KernelTypes::Int(int) => Some(float(int.int_val())),
+            KernelTypes::Double(double) => Some(double.double_val()),
+            KernelTypes::Bool(flag) => Some(u8::from(flag.bool_val()).into()),
+            _ => None,
+        }
+    }
+
+    /// The items of an IntList; `None` too where there are more than any tensor has dimensions.
+    fn ints(&self, arg: Arg) -> Option<Vec<i128>> {
+        let KernelTypes::IntList(list) = self.arg(arg)? else { return None };
+        let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
+        items.into_iter().map(|index| self.int(index)).collect()
+    }
+
+    fn item(&self, arg: Arg, nth: usize) -> Option<i128> {
+        match self.arg(arg)? {
+            KernelTypes::IntList(list) => {
+                let items = list.items()?;
+                self.int(items.get(if items.len() == 1 { 0 } else { nth })?)
+            }
+            KernelTypes::BoolList(list) => Some(i128::from(list.items()?.get(nth)?)),
+            _ => None,
+        }
+    }
+
+    fn number(&self, number: &Number) -> Option<i128> {
+        match *number {
+            Number::Const(number) => Some(number.into()),
+            Number::Int(arg) => self.int(self.args.get(arg.into())?.into()),
+            Number::Item(arg, nth) => self.item(arg, nth.into()),
+            Number::Last(arg) => self.ints(arg)?.last().copied(),
+            Number::Rank(arg) => rank(self.tensor(arg)?),
+            Number::Size(arg, dim) => {
+                let sizes = fixed_sizes(self.tensor(arg)?)?;
+                let dim = self.number(dim)?;
+                let rank = i128::try_from(sizes.len()).ok()?;
+                let dim = if dim < 0 { dim.checked_add(rank)? } else { dim };
+                sizes.get(usize::try_from(dim).ok()?).copied()
+            }
+            Number::Numel(arg) => {
+                let tensor = self.tensor(arg)?;
+                let room = product(&sizes(tensor)?)?;
+                (room == 0 || is_fixed(tensor)).then_some(room)
+            }
+            Number::Room(arg) => product(&sizes(self.tensor(arg)?)?),
+            Number::Lead(arg, aside) => {
+                let sizes = fixed_sizes(self.tensor(arg)?)?;
+                product(sizes.get(..sizes.len().checked_sub(aside.into())?)?)
+            }
+            Number::Dtype(arg) => self.dtype(arg).map(|dtype| dtype.0.into()),
+            Number::Width(arg) => self.dtype(arg)?.element_size().map(i128::from),
+            Number::Least(arg) => bounds(self.dtype(arg)?).map(|(least, _)| least.into()),
+            Number::Greatest(arg) => bounds(self.dtype(arg)?).map(|(_, most)| most.into()),
+            Number::Wrapped(arg, tensor) => {
+                let bits = match self.dtype(tensor)? {
+                    ScalarType::BYTE | ScalarType::CHAR => 8,
+                    ScalarType::SHORT => 16,
+                    ScalarType::INT => 32,
+                    ScalarType::LONG => 64,
+                    _ => return None,
+                };
+                let int = self.number(&Number::Int(arg))?;
+                int.checked_rem_euclid(1i128.checked_shl(bits)?)
+            }
+            Number::Square(arg) => {
+                let int = self.number(&Number::Int(arg))?;
+                int.checked_mul(int)?.checked_rem_euclid(1i128.checked_shl(64)?)
+            }
+            Number::Times(one, other) => self.number(one)?.checked_mul(self.number(other)?),
+            Number::Plus(one, other) => self.number(one)?.checked_add(self.number(other)?),
+        }
+    }
+
+    /// Whether a condition holds, if the file says so.
+    fn test(&self, condition: &Condition) -> Option<bool> {
+        let both = |one, other| Some((self.number(one)?, self.number(other)?));
+        match condition {
+            Condition::Equal(one, other) => both(one, other).map(|(one, other)| one == other),
+            Condition::Other(one, other) => both(one, other).map(|(one, other)| one != other),
+            Condition::AtLeast(one, other) => both(one, other).map(|(one, other)| one >= other),
+            Condition::AtMost(one, other) => both(one, other).map(|(one, other)| one <= other),
+            Condition::Below(one, other) => both(one, other).map(|(one, other)| one < other),
+            Condition::Divides(one, other) => {
+                both(one, other).map(|(one, other)| other.checked_rem(one) == Some(0))
+            }
+            &Condition::Dimension(arg, tensor) => {
+                let (dim, rank) = both(&Number::Int(arg), &Number::Rank(tensor))?;
+                Some(dim < rank && dim.checked_add(rank)? >= 0)
+            }
+            Condition::In(arg, dtypes) => Some(dtypes.contains(&self.dtype(*arg)?)),
+            Condition::NotIn(arg, dtypes) => Some(!dtypes.contains(&self.dtype(*arg)?)),
+            Condition::Promote(args) => {
+                let mut dtypes = args.iter().filter_map(|&arg| self.dtype(arg));
+                let first = dtypes.next()?;
+                // Most are alike.
+                let Some(other) = dtypes.clone().find(|&dtype| dtype != first) else {
+                    return Some(true);
+                };
+                let is_alone = |dtype| table::ALONE.contains(&dtype);
+                Some(!is_alone(first) && !is_alone(other) && !dtypes.any(is_alone))
+            }
+            &Condition::Widths(arg) => {
+                let mut widths = self.widths(arg)?;
+                let first = widths.next()??;
+                Some(widths.flatten().all(|width| width >= first))
+            }
+            &Condition::Takes(arg, shape) => self.takes(arg, shape),
+            &Condition::Steps(start, end, step) => {
+                let start = start.map_or(Some(0.0), |start| self.double(start))?;
+                let step = step.map_or(Some(1.0), |step| self.double(step))?;
+                let steps = (self.double(end)? - start) / step;
+                // No number is refused by the kernel itself, as is the wrong direction.
+                Some(steps.is_nan() || steps <= f64::from(i32::MAX))
+            }
+            Condition::Strided => self.strided().map(|(_, _, _, within)| within),
+            &Condition::Flag(arg, flag) => match self.arg(arg)? {
+                KernelTypes::Bool(held) => Some(held.bool_val() == flag),
+                _ => None,
+            },
+            &Condition::Double(arg) => {
+                self.arg(arg).map(|value| matches!(value, KernelTypes::Double(_)))
+            }
+            &Condition::Null(arg) => {
+                self.arg(arg).map(|value| matches!(value, KernelTypes::Null(_)))
+            }
+            Condition::Not(condition) => self.test(condition).map(|holds| !holds),
+            Condition::Any(conditions) => {
+                let mut unknown = false;
+                for condition in *conditions {
+                    match self.test(condition) {
+                        Some(true) => return Some(true),
+                        Some(false) => {}
+                        None => unknown = true,
+                    }
+                }
+                (!unknown).then_some(false)
+            }
+        }
+    }
+
+    /// The bytes of an element of each tensor of a list, `None` for those that are not known.
+    fn widths(&self, arg: Arg) -> Option<impl Iterator<Item = Option<u64>>> {
+        let KernelTypes::TensorList(list) = self.arg(arg)? else { return None };
+        Some(list.items()?.into_iter().take(MOST_ITEMS).map(|index| match self.at(index)? {
+            KernelTypes::Tensor(tensor) => tensor.scalar_type().element_size(),
+            _ => None,
+        }))
+    }
+
+    /// Whether a tensor can be resized to a shape: to its own if it is STATIC, else to one of as
+    /// many dimensions for which there is memory (upstream's `TensorImpl::internal_resize`).
+    fn takes(&self, arg: Arg, shape: Shape) -> Option<bool> {
+        let out = self.tensor(arg)?;
+        let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
+        let like = self.tensor(like)?;
+        let (rank, given) = (out.sizes()?.len(), like.sizes()?.len());
+        let fits = match shape {
+            Shape::Like(_) | Shape::Rows(_) => rank == given,
+            Shape::And(..) => rank > 0 && rank.checked_sub(1)? <= given,
+        };
+        if !fits {
+            return Some(false);
+        }
+        let mut wanted = fixed_sizes(like)?;
+        match shape {
+            Shape::Like(_) => {}
+            Shape::Rows(_) => *wanted.last_mut()? = 1,
+            Shape::And(_, ref size) => {
+                wanted.truncate(rank.checked_sub(1)?);
+                wanted.push(self.number(size)?);
+            }
+        }
+        let room = sizes(out)?;
+        Some(if is_fixed(out) { room == wanted } else { product(&wanted)? <= product(&room)? })
+    }
+
+    /// What `as_strided_copy(self, size, stride, storage_offset)` takes of how many elements, from
+    /// where to where, and whether it stays within them.
+    fn strided(&self) -> Option<(i128, i128, i128, bool)> {
+        let (sizes, strides) = (self.ints(1)?, self.ints(2)?);
+        let begin = match self.arg(3)? {
+            KernelTypes::Null(_) => 0,
+            KernelTypes::Int(int) => i128::from(int.int_val()),
+            _ => return None,
+        };
+        let len = self.number(&Number::Room(0))?;
+        let reach = sizes
+            .iter()
+            .zip(&strides)
+            .map(|(size, stride)| size.saturating_sub(1).saturating_mul(*stride));
+        let last = reach.fold(begin, i128::saturating_add);
+        let backwards = begin < 0 || strides.iter().any(|&stride| stride < 0);
+        let within = sizes.contains(&0) || !backwards && last < len;
+        Some((begin, last, len, within))
+    }
+}
+
+/// A tensor's sizes as the file has them: what it has, or what there is memory for. `None` where
+/// they are wrong, which is a finding of its own.
+fn sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
+    let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
+    sizes.into_iter().map(|size| (size >= 0).then_some(size.into())).collect()
+}
+
+/// A tensor's sizes, if it keeps them.
+fn fixed_sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
+    sizes(tensor).filter(|_| is_fixed(tensor))
+}
+
+/// Whether a tensor keeps its sizes: it is STATIC, or has none.
+fn is_fixed(tensor: Tensor<'_>) -> bool {
+    tensor.shape_dynamism() == TensorShapeDynamism::STATIC
+        || tensor.sizes().is_some_and(|sizes| sizes.is_empty())
+}
+
+fn rank(tensor: Tensor<'_>) -> Option<i128> {
+    i128::try_from(tensor.sizes()?.len()).ok()
+}
+
+fn product(sizes: &[i128]) -> Option<i128> {
+    sizes.iter().try_fold(1i128, |product, &size| product.checked_mul(size))
+}
+
+/// What the quantizing kernels take for the least and the greatest of a dtype.
+fn bounds(dtype: ScalarType) -> Option<(i32, i32)> {
+    Some(match dtype {
+        ScalarType::BYTE => (0, 255),
+        ScalarType::CHAR => (-128, 127),
+        ScalarType::BITS16 | ScalarType::UINT16 => (0, 65535),
+        ScalarType::SHORT => (-32768, 32767),
+        ScalarType::INT => (i32::MIN, i32::MAX),
+        _ => return None,
+    })
+}
+
+/// An Int as the nearest Double.
+fn float(int: i64) -> f64 {
+    let bytes = int.to_le_bytes();
+    let [a, b, c, d, e, f, g, h] = bytes;
+    let low = f64::from(u32::from_le_bytes([a, b, c, d]));
+    f64::from(i32::from_le_bytes([e, f, g, h])) * 4_294_967_296.0 + low
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::super::kind::signature;
+    use super::vocabulary::About;
+    use super::*;
+
+    /// What a condition looks at: arguments, each with the letters that it may have.
+    fn looks(condition: &Condition, seen: &mut Vec<(Arg, &'static str)>) {
+        let mut number = |number: &Number| numbers(number, seen);
+        match condition {
+            Condition::Equal(one, other)
+            | Condition::Other(one, other)
+            | Condition::AtLeast(one, other)
+            | Condition::AtMost(one, other)
+            | Condition::Below(one, other)
+            | Condition::Divides(one, other) => [one, other].into_iter().for_each(number),
+            &Condition::Dimension(arg, tensor) => seen.extend([(arg, "iI"), (tensor, "tT")]),
+            Condition::In(arg, dtypes) | Condition::NotIn(arg, dtypes) => {
+                assert!(dtypes.iter().all(|dtype| dtype.runtime_name().is_some()));
+                seen.push((*arg, "tT"));
+            }
+            Condition::Promote(args) => seen.extend(args.iter().map(|&arg| (arg, "tT"))),
+            &Condition::Widths(arg) => seen.push((arg, "v")),
+            &Condition::Takes(arg, shape) => {
+                if let Shape::And(_, size) = shape {
+                    number(&size);
+                }
+                let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
+                seen.extend([(arg, "t"), (like, "t")]);
+            }
+            &Condition::Steps(start, end, step) => {
+                seen.extend([start, Some(end), step].into_iter().flatten().map(|arg| (arg, "s")));
+            }
+            Condition::Strided => seen.extend([(0, "t"), (1, "l"), (2, "l"), (3, "I")]),
+            &Condition::Flag(arg, _) => seen.push((arg, "b")),
+            &Condition::Double(arg) => seen.push((arg, "sn")),
+            &Condition::Null(arg) => seen.push((arg, "IZ")),
+            Condition::Not(condition) => looks(condition, seen),
+            Condition::Any(conditions) => {
+                assert!(conditions.len() > 1);
+                conditions.iter().for_each(|condition| looks(condition, seen));
+            }
+        }
+    }
+
+    fn numbers(number: &Number, seen: &mut Vec<(Arg, &'static str)>) {
+        match *number {
+            Number::Const(_) => {}
+            Number::Int(arg) | Number::Square(arg) => seen.push((arg, "iInsS")),
+            Number::Item(arg, _) => seen.push((arg, "lLm")),
+            Number::Last(arg) => seen.push((arg, "lL")),
+            Number::Size(arg, dim) => {
+                seen.push((arg, "tT"));
+                numbers(dim, seen);
+            }
+            Number::Rank(arg)
+            | Number::Numel(arg)
+            | Number::Room(arg)
+            | Number::Lead(arg, _)
+            | Number::Dtype(arg)
+            | Number::Width(arg)
+            | Number::Least(arg)
+            | Number::Greatest(arg) => seen.push((arg, "tT")),
+            Number::Wrapped(arg, tensor) => seen.extend([(arg, "s"), (tensor, "t")]),
+            Number::Times(one, other) | Number::Plus(one, other) => {
+                numbers(one, seen);
+                numbers(other, seen);
+            }
+        }
+    }
+
+    #[test]
+    fn contracts_are_sorted_and_look_at_arguments_that_are_there() {
+        let all = table::CONTRACTS;
+        assert!(all.len() > 90);
+        assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        for &(operator, terms) in all {
+            let letters = signature(operator).unwrap();
+            assert_eq!(of(operator).len(), terms.len());
+            assert!(!terms.is_empty());
+            for term in terms {
+                let quantized = operator.starts_with("quantized_decomposed::");
+                assert_eq!(term.about == About::Quantized, quantized, "{operator}");
+                let mut seen = Vec::new();
+                looks(&term.holds, &mut seen);
+                for (arg, wanted) in seen {
+                    let letter = letters.1.chars().nth(arg.into()).unwrap();
+                    assert!(wanted.contains(letter), "{operator}: {arg} is {letter}");
+                }
+            }
+        }
+        assert!(of("aten::abs.out").is_empty());
+        assert!(of("aten::mul").is_empty());
+    }
+
+    #[test]
+    fn an_int_is_the_nearest_double() {
+        let ints = [0, 1, -1, 7, -7, 1 << 31, 1 << 32, -(1 << 32), (1 << 53) + 2, i64::MIN];
+        for int in ints {
+            assert_eq!(alloc::format!("{:.0}", float(int)), int.to_string());
+        }
+    }
+}

@@ -1,0 +1,611 @@
+//! The contracts, by operator: what the official runtime (1.5.1) aborts on, divides by zero for, or
+//! reads and writes past its tensors for. Where each comes from: format.md, section 6.10.
+
+use super::vocabulary::Condition::{
+    Any, AtLeast, AtMost, Below, Dimension, Divides, Double, Equal, In, Not, NotIn, Null, Other,
+    Promote, Steps, Strided, Takes, Widths,
+};
+use super::vocabulary::Number::{
+    Const, Dtype, Greatest, Int, Item, Last, Lead, Least, Numel, Plus, Rank, Room, Size, Square,
+    Times, Width, Wrapped,
+};
+use super::vocabulary::{About, Condition, Number, Shape, Term};
+use crate::schema::scalar::ScalarType;
+
+/// Operators by full name, sorted, with the conditions of each.
+pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
+    (
+        "aten::_fft_c2r.out",
+        &[
+            dtype(In(4, COMPLEXIBLE)),
+            shape(Any(&[EMPTY, Below(Int(3), Times(&Size(0, &Last(1)), &Const(2)))])),
+        ],
+    ),
+    ("aten::_fft_r2c.out", &[dtype(In(0, COMPLEXIBLE))]),
+    (
+        "aten::_log_softmax.out",
+        &[
+            shape(Any(&[Equal(Lead(0, 1), ZERO), Other(Size(0, &Int(1)), ZERO)])),
+            shape(Any(&[
+                Equal(Int(1), Const(-1)),
+                Equal(Plus(&Int(1), &ONE), Rank(0)),
+                Other(Size(0, &Int(1)), ZERO),
+            ])),
+        ],
+    ),
+    (
+        "aten::_upsample_bilinear2d_aa.out",
+        &[
+            shape(Any(&[Equal(Numel(5), ZERO), Other(Size(0, &TWO), ZERO)])),
+            shape(Any(&[Equal(Numel(5), ZERO), Other(Size(0, &Const(3)), ZERO)])),
+        ],
+    ),
+    ("aten::add.Scalar_out", SCALAR),
+    ("aten::add.out", PROMOTE),
+    ("aten::amax.out", &[shape(Other(Numel(0), ZERO))]),
+    ("aten::amin.out", &[shape(Other(Numel(0), ZERO))]),
+    ("aten::arange.out", &[number(Steps(None, 0, None))]),
+    ("aten::arange.start_out", &[number(Steps(Some(0), 1, Some(2)))]),
+    (
+        "aten::argmax.out",
+        &[
+            shape(Any(&[Not(&Null(1)), Other(Numel(0), ZERO)])),
+            shape(Any(&[Equal(Numel(3), ZERO), Other(Numel(0), ZERO)])),
+        ],
+    ),
+    (
+        "aten::argmin.out",
+        &[
+            shape(Any(&[Not(&Null(1)), Other(Numel(0), ZERO)])),
+            shape(Any(&[Equal(Numel(3), ZERO), Other(Numel(0), ZERO)])),
+        ],
+    ),
+    ("aten::as_strided_copy.out", &[Term { about: About::Strided, holds: Strided }]),
+    ("aten::avg_pool2d.out", STRIDES),
+    ("aten::bitwise_and.Scalar_out", SCALAR),
+    ("aten::bitwise_and.Tensor_out", PROMOTE),
+    ("aten::bitwise_left_shift.Tensor_Scalar_out", SCALAR),
+    ("aten::bitwise_left_shift.Tensor_out", PROMOTE),
+    ("aten::bitwise_or.Scalar_out", SCALAR),
+    ("aten::bitwise_or.Tensor_out", PROMOTE),
+    ("aten::bitwise_right_shift.Tensor_Scalar_out", SCALAR),
+    ("aten::bitwise_right_shift.Tensor_out", PROMOTE),
+    ("aten::bitwise_xor.Scalar_out", SCALAR),
+    ("aten::bitwise_xor.Tensor_out", PROMOTE),
+    (
+        "aten::bmm.out",
+        &[
+            shape(Equal(Rank(0), Const(3))),
+            shape(Equal(Rank(1), Const(3))),
+            shape(Any(&[EMPTY, Equal(Room(1), ZERO), AtMost(Size(0, &TWO), Size(1, &ONE))])),
+        ],
+    ),
+    ("aten::clamp.Tensor_out", &[dtype(Promote(&[0, 1, 2]))]),
+    ("aten::clamp.out", SCALAR),
+    (
+        "aten::convolution.out",
+        &[
+            number(Other(Int(8), ZERO)),
+            shape(Any(&[EMPTY, TRANSPOSED, AtLeast(Room(2), Size(1, &ZERO))])),
+            shape(Any(&[EMPTY, NOT_TRANSPOSED, AtLeast(Room(2), Times(&Size(1, &ONE), &Int(8)))])),
+        ],
+    ),
+    (
+        "aten::convolution_backward.out",
+        &[
+            number(Other(Int(9), ZERO)),
+            shape(Any(&[EMPTY, Equal(Item(10, 2), ZERO), AtLeast(Room(13), Size(2, &ZERO))])),
+        ],
+    ),
+    ("aten::cumsum.out", &[dtype(In(0, REAL))]),
+    (
+        "aten::div.Scalar_mode_out",
+        &[dtype(NotIn(0, OPAQUE)), number(Any(&[Null(2), EMPTY, Other(Wrapped(1, 0), ZERO)]))],
+    ),
+    ("aten::div.out", DIV),
+    ("aten::div.out_mode", DIV_MODE),
+    ("aten::embedding.out", &[dtype(In(1, INDICES))]),
+    ("aten::eq.Scalar_out", SCALAR),
+    ("aten::eq.Tensor_out", PROMOTE),
+    ("aten::floor_divide.out", PROMOTE),
+    ("aten::fmod.Scalar_out", SCALAR),
+    ("aten::fmod.Tensor_out", PROMOTE),
+    ("aten::ge.Scalar_out", SCALAR),
+    ("aten::ge.Tensor_out", PROMOTE),
+    ("aten::gt.Scalar_out", SCALAR),
+    ("aten::gt.Tensor_out", PROMOTE),
+    ("aten::index_put_", &[shape(AtLeast(Rank(2), ONE))]),
+    ("aten::le.Scalar_out", SCALAR),
+    ("aten::le.Tensor_out", PROMOTE),
+    ("aten::lt.Scalar_out", SCALAR),
+    ("aten::lt.Tensor_out", PROMOTE),
+    ("aten::max_pool2d_with_indices.out", STRIDES),
+    (
+        "aten::max_pool2d_with_indices_backward.grad_input",
+        &[
+            number(Other(Item(3, 0), ZERO)),
+            number(Other(Item(3, 1), ZERO)),
+            shape(AtLeast(Room(7), Numel(0))),
+        ],
+    ),
+    ("aten::maximum.out", PROMOTE),
+    ("aten::minimum.out", PROMOTE),
+    ("aten::mul.Scalar_out", SCALAR),
+    ("aten::mul.out", PROMOTE),
+    ("aten::narrow_copy.out", &[shape(AtLeast(Int(1), ZERO))]),
+    ("aten::native_group_norm.out", &[shape(AtLeast(Rank(1), ONE)), shape(AtLeast(Rank(2), ONE))]),
+    ("aten::ne.Scalar_out", SCALAR),
+    ("aten::ne.Tensor_out", PROMOTE),
+    ("aten::pixel_shuffle.out", &[number(Other(Square(1), ZERO))]),
+    ("aten::pow.Scalar_out", &[dtype(NotIn(1, OPAQUE))]),
+    ("aten::pow.Tensor_Scalar_out", SCALAR),
+    ("aten::pow.Tensor_Tensor_out", PROMOTE),
+    (
+        "aten::remainder.Scalar_out",
+        &[dtype(NotIn(0, OPAQUE)), number(Any(&[EMPTY, Other(Wrapped(1, 0), ZERO)]))],
+    ),
+    ("aten::remainder.Tensor_out", PROMOTE),
+    ("aten::replication_pad1d.out", &[shape(Any(&[Equal(Numel(2), ZERO), Other(Numel(0), ZERO)]))]),
+    ("aten::replication_pad2d.out", &[shape(Any(&[Equal(Numel(2), ZERO), Other(Numel(0), ZERO)]))]),
+    ("aten::replication_pad3d.out", &[shape(Any(&[Equal(Numel(2), ZERO), Other(Numel(0), ZERO)]))]),
+    ("aten::rsub.Scalar_out", SCALAR),
+    ("aten::split_with_sizes_copy.out", &[dtype(Widths(3))]),
+    ("aten::sub.Scalar_out", SCALAR),
+    ("aten::sub.out", PROMOTE),
+    ("aten::sym_size.int", &[shape(AtLeast(Int(1), ZERO)), shape(Below(Int(1), Rank(0)))]),
+    ("aten::unbind_copy.int_out", DIMENSION),
+    ("aten::unfold_copy.out", DIMENSION),
+    (
+        "aten::upsample_bilinear2d.vec_out",
+        &[
+            shape(Any(&[Equal(Numel(4), ZERO), Other(Size(0, &TWO), ZERO)])),
+            shape(Any(&[Equal(Numel(4), ZERO), Other(Size(0, &Const(3)), ZERO)])),
+        ],
+    ),
+    (
+        "aten::upsample_nearest2d.vec_out",
+        &[
+            shape(Any(&[Equal(Numel(3), ZERO), Other(Size(0, &TWO), ZERO)])),
+            shape(Any(&[Equal(Numel(3), ZERO), Other(Size(0, &Const(3)), ZERO)])),
+        ],
+    ),
+    (
+        "aten::var_mean.correction_out",
+        &[dtype(Any(&[Equal(Room(4), ZERO), AtLeast(Width(5), Width(4))]))],
+    ),
+    ("aten::view_as_real_copy.out", &[shape(Equal(Rank(1), Plus(&Rank(0), &ONE)))]),
+    ("aten::where.self_out", &[dtype(Promote(&[1, 2]))]),
+    (
+        "executorch_prim::floordiv.Scalar",
+        &[
+            number(Any(&[Double(0), Other(Int(1), ZERO)])),
+            number(Any(&[Other(Int(0), Const(i64::MIN)), Other(Int(1), Const(-1))])),
+        ],
+    ),
+    ("executorch_prim::floordiv.int", DIVISOR),
+    ("executorch_prim::mod.Scalar", DIVISOR),
+    ("executorch_prim::mod.int", DIVISOR),
+    (
+        "quantized_decomposed::add.out",
+        &[
+            quantized(Equal(Dtype(5), Dtype(0))),
+            quantized(Equal(Dtype(14), Dtype(0))),
+            quantized(In(0, INTEGERS)),
+            quantized(Equal(Numel(5), Numel(0))),
+            quantized(Equal(Numel(14), Numel(0))),
+            quantized(Any(&[Equal(Numel(0), ONE), Equal(Rank(5), Rank(0))])),
+            quantized(Any(&[Equal(Numel(0), ONE), Equal(Rank(14), Rank(0))])),
+            quantized(AtLeast(Int(3), ZERO)),
+            quantized(AtMost(Int(4), Const(255))),
+            quantized(AtMost(Int(3), Int(4))),
+            quantized(AtLeast(Int(8), ZERO)),
+            quantized(AtMost(Int(9), Const(255))),
+            quantized(AtMost(Int(8), Int(9))),
+            quantized(AtLeast(Int(12), ZERO)),
+            quantized(AtMost(Int(13), Const(255))),
+            quantized(AtMost(Int(12), Int(13))),
+        ],
+    ),
+    (
+        "quantized_decomposed::choose_qparams.Tensor_out",
+        &[
+            quantized(Below(Int(1), Int(2))),
+            quantized(In(0, FLOAT)),
+            quantized(In(5, DOUBLE)),
+            quantized(In(6, LONG)),
+            quantized(Equal(Numel(5), ONE)),
+            quantized(Equal(Numel(6), ONE)),
+        ],
+    ),
+    (
+        "quantized_decomposed::choose_qparams_per_token_asymmetric.out",
+        &[
+            quantized(In(0, FLOAT)),
+            quantized(In(2, DOUBLE)),
+            quantized(In(3, LONG)),
+            quantized(Takes(2, Shape::Rows(0))),
+            quantized(Takes(3, Shape::Rows(0))),
+        ],
+    ),
+    (
+        "quantized_decomposed::dequantize_per_channel.out",
+        &[
+            quantized(Dimension(3, 0)),
+            quantized(In(1, SCALES)),
+            quantized(In(2, INDICES)),
+            quantized(Equal(Numel(1), Size(0, &Int(3)))),
+            quantized(Equal(Numel(2), Size(0, &Int(3)))),
+            quantized(Takes(8, Shape::Like(0))),
+            quantized(In(0, QUANTIZED)),
+            quantized(Equal(Int(6), Dtype(0))),
+            quantized(Equal(Int(7), Dtype(8))),
+            quantized(Any(&[In(8, FLOATS), In(0, CHAR)])),
+            quantized(Any(&[In(8, FLOATS), AtLeast(Width(8), Const(4))])),
+            quantized(AtMost(Int(4), Int(5))),
+        ],
+    ),
+    (
+        "quantized_decomposed::dequantize_per_tensor.Tensor_out",
+        &[
+            quantized(In(1, DOUBLE)),
+            quantized(In(2, LONG)),
+            quantized(Equal(Numel(1), ONE)),
+            quantized(Equal(Numel(2), ONE)),
+            quantized(Takes(7, Shape::Like(0))),
+            quantized(In(0, QUANTIZED)),
+            quantized(Equal(Int(5), Dtype(0))),
+            quantized(Equal(Int(6), Dtype(7))),
+            quantized(In(7, FLOATS)),
+            quantized(AtMost(Int(3), Int(4))),
+        ],
+    ),
+    (
+        "quantized_decomposed::dequantize_per_tensor.out",
+        &[
+            quantized(Takes(7, Shape::Like(0))),
+            quantized(In(0, QUANTIZED)),
+            quantized(Equal(Int(5), Dtype(0))),
+            quantized(Equal(Int(6), Dtype(7))),
+            quantized(In(7, FLOATS)),
+            quantized(AtMost(Int(3), Int(4))),
+        ],
+    ),
+    (
+        "quantized_decomposed::dequantize_per_token.out",
+        &[
+            quantized(In(1, SCALES)),
+            quantized(In(2, INDICES)),
+            quantized(Equal(Numel(1), Lead(0, 1))),
+            quantized(Equal(Numel(2), Lead(0, 1))),
+            quantized(Takes(7, Shape::Like(0))),
+            quantized(In(0, QUANTIZED)),
+            quantized(Equal(Int(5), Dtype(0))),
+            quantized(Equal(Int(6), Dtype(7))),
+            quantized(In(7, FLOATS)),
+            quantized(AtMost(Int(3), Int(4))),
+        ],
+    ),
+    (
+        "quantized_decomposed::embedding_2bit.dtype_out",
+        &[
+            quantized(Equal(Rank(0), TWO)),
+            quantized(AtLeast(Rank(1), ONE)),
+            quantized(AtMost(Rank(1), TWO)),
+            quantized(Equal(Size(1, &ZERO), Size(0, &ZERO))),
+            quantized(Divides(Size(1, &ONE), Times(&Size(0, &ONE), &Const(4)))),
+            quantized(In(0, BYTE)),
+            quantized(In(7, EMBEDDED)),
+            quantized(In(1, EMBEDDED)),
+            quantized(Equal(Rank(2), Rank(1))),
+            quantized(Equal(Dtype(2), Dtype(7))),
+            quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
+            quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
+            quantized(In(5, INDICES)),
+            quantized(AtMost(Int(3), Int(4))),
+            quantized(Equal(Int(6), Dtype(7))),
+            quantized(Takes(7, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
+            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))), Room(7))),
+        ],
+    ),
+    (
+        "quantized_decomposed::embedding_2bit.out",
+        &[
+            quantized(Equal(Rank(0), TWO)),
+            quantized(AtLeast(Rank(1), ONE)),
+            quantized(AtMost(Rank(1), TWO)),
+            quantized(Equal(Size(1, &ZERO), Size(0, &ZERO))),
+            quantized(Divides(Size(1, &ONE), Times(&Size(0, &ONE), &Const(4)))),
+            quantized(In(0, BYTE)),
+            quantized(In(6, EMBEDDED)),
+            quantized(In(1, EMBEDDED)),
+            quantized(Equal(Rank(2), Rank(1))),
+            quantized(Equal(Dtype(2), Dtype(6))),
+            quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
+            quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
+            quantized(In(5, INDICES)),
+            quantized(AtMost(Int(3), Int(4))),
+            quantized(Takes(6, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
+            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))), Room(6))),
+        ],
+    ),
+    (
+        "quantized_decomposed::embedding_4bit.dtype_out",
+        &[
+            quantized(Equal(Rank(0), TWO)),
+            quantized(AtLeast(Rank(1), ONE)),
+            quantized(AtMost(Rank(1), TWO)),
+            quantized(Equal(Size(1, &ZERO), Size(0, &ZERO))),
+            quantized(Divides(Size(1, &ONE), Times(&Size(0, &ONE), &Const(2)))),
+            quantized(In(0, BYTE)),
+            quantized(In(7, EMBEDDED)),
+            quantized(In(1, EMBEDDED)),
+            quantized(Equal(Rank(2), Rank(1))),
+            quantized(Equal(Dtype(2), Dtype(7))),
+            quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
+            quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
+            quantized(In(5, INDICES)),
+            quantized(AtMost(Int(3), Int(4))),
+            quantized(Equal(Int(6), Dtype(7))),
+            quantized(Takes(7, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
+            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))), Room(7))),
+        ],
+    ),
+    (
+        "quantized_decomposed::embedding_4bit.out",
+        &[
+            quantized(Equal(Rank(0), TWO)),
+            quantized(AtLeast(Rank(1), ONE)),
+            quantized(AtMost(Rank(1), TWO)),
+            quantized(Equal(Size(1, &ZERO), Size(0, &ZERO))),
+            quantized(Divides(Size(1, &ONE), Times(&Size(0, &ONE), &Const(2)))),
+            quantized(In(0, BYTE)),
+            quantized(In(6, EMBEDDED)),
+            quantized(In(1, EMBEDDED)),
+            quantized(Equal(Rank(2), Rank(1))),
+            quantized(Equal(Dtype(2), Dtype(6))),
+            quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
+            quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
+            quantized(In(5, INDICES)),
+            quantized(AtMost(Int(3), Int(4))),
+            quantized(Takes(6, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
+            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))), Room(6))),
+        ],
+    ),
+    (
+        "quantized_decomposed::embedding_byte.dtype_out",
+        &[
+            quantized(Equal(Rank(0), TWO)),
+            quantized(AtLeast(Rank(1), ONE)),
+            quantized(AtMost(Rank(1), TWO)),
+            quantized(Equal(Size(1, &ZERO), Size(0, &ZERO))),
+            quantized(Divides(Size(1, &ONE), Size(0, &ONE))),
+            quantized(In(0, BYTES)),
+            quantized(In(7, EMBEDDED)),
+            quantized(In(1, EMBEDDED)),
+            quantized(Equal(Rank(2), Rank(1))),
+            quantized(Equal(Dtype(2), Dtype(7))),
+            quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
+            quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
+            quantized(In(5, LONG)),
+            quantized(AtMost(Int(3), Int(4))),
+            quantized(Equal(Int(6), Dtype(7))),
+            quantized(Takes(7, Shape::And(5, Size(0, &ONE)))),
+            quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), Room(7))),
+        ],
+    ),
+    (
+        "quantized_decomposed::embedding_byte.out",
+        &[
+            quantized(Equal(Rank(0), TWO)),
+            quantized(AtLeast(Rank(1), ONE)),
+            quantized(AtMost(Rank(1), TWO)),
+            quantized(Equal(Size(1, &ZERO), Size(0, &ZERO))),
+            quantized(Divides(Size(1, &ONE), Size(0, &ONE))),
+            quantized(In(0, BYTES)),
+            quantized(In(6, EMBEDDED)),
+            quantized(In(1, EMBEDDED)),
+            quantized(Equal(Rank(2), Rank(1))),
+            quantized(Equal(Dtype(2), Dtype(6))),
+            quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
+            quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
+            quantized(In(5, LONG)),
+            quantized(AtMost(Int(3), Int(4))),
+            quantized(Takes(6, Shape::And(5, Size(0, &ONE)))),
+            quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), Room(6))),
+        ],
+    ),
+    (
+        "quantized_decomposed::quantize_per_channel.out",
+        &[
+            quantized(Dimension(3, 0)),
+            quantized(In(1, DOUBLE)),
+            quantized(In(2, LONG)),
+            quantized(Equal(Numel(1), Size(0, &Int(3)))),
+            quantized(Equal(Numel(2), Size(0, &Int(3)))),
+            quantized(Takes(7, Shape::Like(0))),
+            quantized(In(0, FLOATS)),
+            quantized(Equal(Int(6), Dtype(7))),
+            quantized(In(7, QUANTIZED)),
+            quantized(AtLeast(Int(4), Least(7))),
+            quantized(AtMost(Int(5), Greatest(7))),
+        ],
+    ),
+    (
+        "quantized_decomposed::quantize_per_tensor.Tensor_out",
+        &[
+            quantized(In(1, DOUBLE)),
+            quantized(In(2, LONG)),
+            quantized(Equal(Numel(1), ONE)),
+            quantized(Equal(Numel(2), ONE)),
+            quantized(Takes(6, Shape::Like(0))),
+            quantized(In(0, FLOATS)),
+            quantized(Equal(Int(5), Dtype(6))),
+            quantized(In(6, QUANTIZED)),
+            quantized(AtLeast(Int(3), Least(6))),
+            quantized(AtMost(Int(4), Greatest(6))),
+        ],
+    ),
+    (
+        "quantized_decomposed::quantize_per_tensor.out",
+        &[
+            quantized(Takes(6, Shape::Like(0))),
+            quantized(In(0, FLOATS)),
+            quantized(Equal(Int(5), Dtype(6))),
+            quantized(In(6, QUANTIZED)),
+            quantized(AtLeast(Int(3), Least(6))),
+            quantized(AtMost(Int(4), Greatest(6))),
+        ],
+    ),
+    (
+        "quantized_decomposed::quantize_per_token.out",
+        &[
+            quantized(In(1, DOUBLE)),
+            quantized(In(2, LONG)),
+            quantized(Equal(Numel(1), Lead(0, 1))),
+            quantized(Equal(Numel(2), Lead(0, 1))),
+            quantized(Takes(6, Shape::Like(0))),
+            quantized(In(0, FLOATS)),
+            quantized(Equal(Int(5), Dtype(6))),
+            quantized(In(6, QUANTIZED)),
+            quantized(AtLeast(Int(3), Least(6))),
+            quantized(AtMost(Int(4), Greatest(6))),
+        ],
+    ),
+];
+
+/// Operators whose two tensors have a common dtype.
+const PROMOTE: &[Term] = &[dtype(Promote(&[0, 1]))];
+
+/// The same with a Scalar (`promote_type_with_scalar`).
+const SCALAR: &[Term] = &[dtype(NotIn(0, OPAQUE))];
+
+/// Division has its own common dtype, and does not look how wide the output is where it is complex.
+const DIV: &[Term] = &[
+    dtype(NotIn(0, OPAQUE)),
+    dtype(NotIn(1, OPAQUE)),
+    dtype(Any(&[Equal(Room(2), ZERO), NotIn(0, COMPLEX), AtLeast(Width(2), Width(0))])),
+    dtype(Any(&[Equal(Room(2), ZERO), NotIn(1, COMPLEX), AtLeast(Width(2), Width(1))])),
+];
+
+/// Without a mode it is the same.
+const DIV_MODE: &[Term] =
+    &[dtype(Any(&[Null(2), Promote(&[0, 1])])), dtype(NotIn(0, OPAQUE)), dtype(NotIn(1, OPAQUE))];
+
+/// Pooling asks of its strides that they are as many as dimensions, and not what they are.
+const STRIDES: &[Term] = &[number(Other(Item(2, 0), ZERO)), number(Other(Item(2, 1), ZERO))];
+
+/// What is divided by, and the one quotient that 64 bits do not hold.
+const DIVISOR: &[Term] = &[
+    number(Other(Int(1), ZERO)),
+    number(Any(&[Other(Int(0), Const(i64::MIN)), Other(Int(1), Const(-1))])),
+];
+
+const DIMENSION: &[Term] = &[shape(Dimension(1, 0))];
+
+/// Whether there is nothing to do.
+const EMPTY: Condition = Equal(Room(0), ZERO);
+
+const TRANSPOSED: Condition = Condition::Flag(6, true);
+const NOT_TRANSPOSED: Condition = Condition::Flag(6, false);
+
+const ZERO: Number = Const(0);
+const ONE: Number = Const(1);
+const TWO: Number = Const(2);
+
+/// Dtypes that have none in common with another (`promoteTypes`).
+pub(super) const ALONE: &[ScalarType] = &[
+    ScalarType::QINT8,
+    ScalarType::QUINT8,
+    ScalarType::QINT32,
+    ScalarType::QUINT4X2,
+    ScalarType::QUINT2X4,
+    ScalarType(18),
+    ScalarType(19),
+    ScalarType(20),
+    ScalarType(21),
+    ScalarType::BITS16,
+    ScalarType::FLOAT8E5M2,
+    ScalarType::FLOAT8E4M3FN,
+    ScalarType::FLOAT8E5M2FNUZ,
+    ScalarType::FLOAT8E4M3FNUZ,
+    ScalarType::UINT16,
+    ScalarType::UINT32,
+    ScalarType::UINT64,
+];
+
+/// Quantized dtypes, and bits without a meaning.
+const OPAQUE: &[ScalarType] = &[
+    ScalarType::QINT8,
+    ScalarType::QUINT8,
+    ScalarType::QINT32,
+    ScalarType::QUINT4X2,
+    ScalarType::QUINT2X4,
+    ScalarType(18),
+    ScalarType(19),
+    ScalarType(20),
+    ScalarType(21),
+    ScalarType::BITS16,
+];
+
+/// Complex numbers of 16, 32 and 64 bits each half.
+const COMPLEX: &[ScalarType] = &[ScalarType(8), ScalarType(9), ScalarType(10)];
+
+/// What has a complex dtype, or is one (`toComplexType`).
+const COMPLEXIBLE: &[ScalarType] = &[
+    ScalarType::HALF,
+    ScalarType::BFLOAT16,
+    ScalarType::FLOAT,
+    ScalarType::DOUBLE,
+    ScalarType(8),
+    ScalarType(9),
+    ScalarType(10),
+];
+
+const REAL: &[ScalarType] = &[
+    ScalarType::BYTE,
+    ScalarType::CHAR,
+    ScalarType::SHORT,
+    ScalarType::INT,
+    ScalarType::LONG,
+    ScalarType::HALF,
+    ScalarType::FLOAT,
+    ScalarType::DOUBLE,
+    ScalarType::BOOL,
+    ScalarType::BFLOAT16,
+];
+const INTEGERS: &[ScalarType] =
+    &[ScalarType::BYTE, ScalarType::CHAR, ScalarType::SHORT, ScalarType::INT, ScalarType::LONG];
+const QUANTIZED: &[ScalarType] = &[
+    ScalarType::BYTE,
+    ScalarType::CHAR,
+    ScalarType::BITS16,
+    ScalarType::UINT16,
+    ScalarType::SHORT,
+    ScalarType::INT,
+];
+const FLOATS: &[ScalarType] = &[ScalarType::HALF, ScalarType::FLOAT, ScalarType::DOUBLE];
+const EMBEDDED: &[ScalarType] = &[ScalarType::FLOAT, ScalarType::HALF, ScalarType::BFLOAT16];
+const SCALES: &[ScalarType] = &[ScalarType::DOUBLE, ScalarType::FLOAT];
+const INDICES: &[ScalarType] = &[ScalarType::LONG, ScalarType::INT];
+const BYTES: &[ScalarType] = &[ScalarType::BYTE, ScalarType::CHAR];
+const BYTE: &[ScalarType] = &[ScalarType::BYTE];
+const CHAR: &[ScalarType] = &[ScalarType::CHAR];
+const LONG: &[ScalarType] = &[ScalarType::LONG];
+const FLOAT: &[ScalarType] = &[ScalarType::FLOAT];
+const DOUBLE: &[ScalarType] = &[ScalarType::DOUBLE];
+
+const fn dtype(holds: Condition) -> Term {
+    Term { about: About::Dtype, holds }
+}
+
+const fn shape(holds: Condition) -> Term {
+    Term { about: About::Shape, holds }
+}
+
+const fn number(holds: Condition) -> Term {
+    Term { about: About::Number, holds }
+}
+
+const fn quantized(holds: Condition) -> Term {
+    Term { about: About::Quantized, holds }
+}

@@ -1,0 +1,173 @@
+//! The words of contracts: numbers that a call says, and what must hold of them.
+
+use core::fmt;
+
+use super::super::super::rule::Rule;
+use super::super::{
+    KERNEL_DTYPE, KERNEL_NUMBER, KERNEL_SHAPE, QUANTIZED_CONTRACT, STRIDED_OUT_OF_BOUNDS,
+};
+use crate::schema::scalar::ScalarType;
+
+/// A condition of a contract, and what it is about.
+#[derive(Debug)]
+pub(in super::super) struct Term {
+    pub(super) about: About,
+    pub(super) holds: Condition,
+}
+
+/// What a condition is about, which is the rule that it is one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum About {
+    Dtype,
+    Shape,
+    Number,
+    Quantized,
+    Strided,
+}
+
+impl About {
+    pub(super) fn rule(self) -> &'static Rule {
+        match self {
+            Self::Dtype => &KERNEL_DTYPE,
+            Self::Shape => &KERNEL_SHAPE,
+            Self::Number => &KERNEL_NUMBER,
+            Self::Quantized => &QUANTIZED_CONTRACT,
+            Self::Strided => &STRIDED_OUT_OF_BOUNDS,
+        }
+    }
+}
+
+/// An argument of a call, by position.
+pub(super) type Arg = u8;
+
+/// A number that a call says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Number {
+    Const(i64),
+    /// An Int.
+    Int(Arg),
+    /// An item of an IntList or BoolList: a list of one stands for as many as are asked for.
+    Item(Arg, u8),
+    /// The last item of an IntList.
+    Last(Arg),
+    Rank(Arg),
+    /// The size in a dimension; a negative one counts from the end.
+    Size(Arg, &'static Number),
+    /// How many elements there are.
+    Numel(Arg),
+    /// How many elements there is memory for.
+    Room(Arg),
+    /// How many elements there are, so many of the last dimensions aside.
+    Lead(Arg, u8),
+    /// The code of the dtype.
+    Dtype(Arg),
+    /// The bytes of an element.
+    Width(Arg),
+    /// The least and the greatest integer of the dtype.
+    Least(Arg),
+    Greatest(Arg),
+    /// An Int as the integer dtype of a tensor keeps it.
+    Wrapped(Arg, Arg),
+    /// The low 64 bits of an Int's square.
+    Square(Arg),
+    Times(&'static Number, &'static Number),
+    Plus(&'static Number, &'static Number),
+}
+
+/// What must hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Condition {
+    Equal(Number, Number),
+    Other(Number, Number),
+    AtLeast(Number, Number),
+    AtMost(Number, Number),
+    Below(Number, Number),
+    /// The second is a multiple of the first, which is not 0.
+    Divides(Number, Number),
+    /// The Int is a dimension of the tensor; a negative one counts from the end.
+    Dimension(Arg, Arg),
+    /// The dtype is one of those, or none of them.
+    In(Arg, &'static [ScalarType]),
+    NotIn(Arg, &'static [ScalarType]),
+    /// The dtypes have a common one (`promoteTypes`).
+    Promote(&'static [Arg]),
+    /// No tensor of the list has narrower elements than the first.
+    Widths(Arg),
+    /// The tensor can take a shape.
+    Takes(Arg, Shape),
+    /// The steps from one number to another can be counted in 32 bits; without a start and a step,
+    /// from 0 by 1.
+    Steps(Option<Arg>, Arg, Option<Arg>),
+    /// The numbers of `as_strided_copy(self, size, stride, storage_offset)` stay within `self`.
+    Strided,
+    /// The argument is that Bool.
+    Flag(Arg, bool),
+    /// The argument is a Double, or Null.
+    Double(Arg),
+    Null(Arg),
+    Not(&'static Condition),
+    /// One of them.
+    Any(&'static [Condition]),
+}
+
+/// A shape that an output gets.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    /// That of the tensor.
+    Like(Arg),
+    /// That of the tensor, of whose last dimension one is left.
+    Rows(Arg),
+    /// That of the tensor, of as many dimensions as the output has, the last of them another one.
+    And(Arg, Number),
+}
+
+impl Number {
+    /// The argument that it is of.
+    pub(super) fn arg(&self) -> Option<Arg> {
+        match *self {
+            Self::Const(_) => None,
+            Self::Int(arg)
+            | Self::Item(arg, _)
+            | Self::Last(arg)
+            | Self::Rank(arg)
+            | Self::Size(arg, _)
+            | Self::Numel(arg)
+            | Self::Room(arg)
+            | Self::Lead(arg, _)
+            | Self::Dtype(arg)
+            | Self::Width(arg)
+            | Self::Least(arg)
+            | Self::Greatest(arg)
+            | Self::Wrapped(arg, _)
+            | Self::Square(arg) => Some(arg),
+            Self::Times(one, other) | Self::Plus(one, other) => one.arg().or_else(|| other.arg()),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Const(number) => write!(f, "{number}"),
+            Self::Int(arg) => write!(f, "argument {arg}"),
+            Self::Item(arg, nth) => write!(f, "item {nth} of argument {arg}"),
+            Self::Last(arg) => write!(f, "the last item of argument {arg}"),
+            Self::Rank(arg) => write!(f, "the rank of argument {arg}"),
+            Self::Size(arg, Self::Const(dim)) => write!(f, "size {dim} of argument {arg}"),
+            Self::Size(arg, dim) => write!(f, "the size of argument {arg} at {dim}"),
+            Self::Numel(arg) => write!(f, "the number of elements of argument {arg}"),
+            Self::Room(arg) => write!(f, "the room of argument {arg}"),
+            Self::Lead(arg, aside) => {
+                write!(f, "the number of elements of argument {arg}, {aside} dimensions aside")
+            }
+            Self::Dtype(arg) => write!(f, "the dtype of argument {arg}"),
+            Self::Width(arg) => write!(f, "the width of argument {arg}"),
+            Self::Least(arg) => write!(f, "the least value of the dtype of argument {arg}"),
+            Self::Greatest(arg) => write!(f, "the greatest value of the dtype of argument {arg}"),
+            Self::Wrapped(arg, of) => write!(f, "argument {arg} in the dtype of argument {of}"),
+            Self::Square(arg) => write!(f, "the square of argument {arg} in 64 bits"),
+            Self::Times(one, other) => write!(f, "{one} times {other}"),
+            Self::Plus(one, other) => write!(f, "{one} and {other}"),
+        }
+    }
+}
