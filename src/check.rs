@@ -21,12 +21,14 @@ mod data;
 mod delegates;
 mod external;
 mod kernels;
+mod keys;
 mod layout;
 mod memory;
 mod names;
 mod parts;
 mod plans;
 mod quoted;
+mod release;
 mod resolve;
 mod rule;
 mod spot;
@@ -49,8 +51,10 @@ pub static RULES: &[&[&Rule]] = &[
     names::RULES,
     data::RULES,
     external::RULES,
+    keys::RULES,
     contents::RULES,
     layout::RULES,
+    release::RULES,
 ];
 
 /// Every rule there is.

@@ -156,6 +156,11 @@ impl<S: Source> Opened<S> {
         }
         read_range(&self.source, range)
     }
+
+    /// Fills `out` with the bytes from `pos` on, which lie in the file.
+    pub(crate) fn read_into(&self, pos: u64, out: &mut [u8]) -> Result<(), OpenError<S::Error>> {
+        self.source.read_at(pos, out).map_err(OpenError::Source)
+    }
 }
 
 fn read_range<S: Source>(source: &S, range: Range<u64>) -> Result<Vec<u8>, OpenError<S::Error>> {

@@ -213,6 +213,13 @@ impl<'a> Ptd<'a> {
         }
     }
 
+    /// Where the bytes of entry `nth` lie, found without looking at the others; `None` in an old
+    /// generation, where its sizes would have to be read.
+    pub(crate) fn range(&self, nth: u32) -> Option<Range<u64>> {
+        let Root::Current(root) = self.root else { return None };
+        self.segment_range(root.named_data()?.get(at_index(nth))?.segment_index()).ok()
+    }
+
     fn named(&self, named: flat_tensor::view::NamedData<'a>) -> Entry<'a> {
         let range = self.segment_range(named.segment_index());
         self.entry(named.key(), named.tensor_layout().map(layout), range, named.raw())

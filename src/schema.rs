@@ -1,6 +1,8 @@
-//! Declarations only: the tables of both file formats, in the order of upstream's schema files.
+//! Declarations only: the tables of both file formats, in the order of upstream's schema files, and
+//! of one payload what names data.
 
 pub mod flat_tensor;
 pub mod flat_tensor_legacy;
 pub mod program;
 pub mod scalar;
+pub mod xnnpack;

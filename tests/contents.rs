@@ -1,4 +1,4 @@
-//! What lies behind the FlatBuffers part: gaps, and how segments begin.
+//! What lies behind the FlatBuffers part: gaps, how segments begin, and what a longer search finds.
 
 use std::fs;
 
@@ -14,6 +14,21 @@ fn findings(bytes: &[u8]) -> Vec<(String, u64, String)> {
     rows.map(|f| (f.rule.id.to_string(), f.offset, f.message.clone())).collect()
 }
 
+/// What the longer search finds: where, which way, and what.
+fn scanned(bytes: &[u8]) -> Vec<(u64, String, String)> {
+    let opened = Opened::open(bytes, &Limits::UNTRUSTED).unwrap();
+    let file = opened.file().unwrap();
+    let mut read = 0;
+    let report = opened.scan_contents(&file, &Limits::UNTRUSTED, |more| read += more).unwrap();
+    assert_eq!(read, file.file_len() - file.region_range().end, "each byte is read, and once");
+    let rows = report.findings().iter();
+    rows.map(|f| {
+        assert_eq!(f.rule.id, "content-embedded");
+        (f.offset, f.place().path().to_string(), f.message.clone())
+    })
+    .collect()
+}
+
 fn with(file: &str, at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut whole = fs::read(file).unwrap();
     whole[at..at + bytes.len()].copy_from_slice(bytes);
@@ -23,7 +38,10 @@ fn with(file: &str, at: usize, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn genuine_files_have_zeros_in_their_gaps_and_no_programs() {
     for path in files::everything() {
-        let found = findings(&fs::read(&path).unwrap());
+        let bytes = fs::read(&path).unwrap();
+        let found = findings(&bytes);
+        assert!(found.is_empty(), "{path:?}: {found:?}");
+        let found = scanned(&bytes);
         assert!(found.is_empty(), "{path:?}: {found:?}");
     }
 }
@@ -107,4 +125,221 @@ fn payloads_inside_the_flatbuffers_part_are_looked_at_too() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].2, "inline payload 0 begins like an ELF program or library");
     assert_eq!(found[0].1, at as u64);
+}
+
+/// Bytes with something else in some places.
+fn patched(len: usize, fill: u8, places: &[(usize, &[u8])]) -> Vec<u8> {
+    let mut bytes = vec![fill; len];
+    for (at, patch) in places {
+        bytes[*at..at + patch.len()].copy_from_slice(patch);
+    }
+    bytes
+}
+
+/// Something of each kind, and whether it is meant to be found.
+fn things() -> Vec<(Vec<u8>, Option<&'static str>)> {
+    let elf = |class, order, version, kind: [u8; 2], again: [u8; 4]| {
+        let head = [0x7f, b'E', b'L', b'F', class, order, version];
+        patched(64, 0, &[(0, &head), (16, &kind), (20, &again)])
+    };
+    let words =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>();
+    let reversed = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>();
+    let pe = |at: u16, magic: &[u8], machine: u16| {
+        let (at, machine) = (at.to_le_bytes(), machine.to_le_bytes());
+        let to = usize::from(u16::from_le_bytes(at));
+        let places = [(0, &b"MZ"[..]), (60, &at), (to, magic), (to + 4, &machine)];
+        patched(to.max(64) + 8, 0, &places)
+    };
+    let zip = |version, method, name: &[u8]| {
+        let len = u16::try_from(name.len()).unwrap().to_le_bytes();
+        let places = [(0, &b"PK\x03\x04"[..]), (4, &[version]), (8, &[method]), (26, &len)];
+        [patched(30, 0, &places), name.to_vec()].concat()
+    };
+    let gzip = |rest: &[u8]| [b"\x1f\x8b\x08", rest].concat();
+    let (elfs, machs) = ("an ELF program or library", "a Mach-O program or library");
+    let (windows, zips) = ("a Windows program or library", "a ZIP archive");
+    let (gzips, pickle, script) = ("a gzip stream", "a Python pickle", "a script");
+    let mut things = vec![
+        (elf(2, 1, 1, [3, 0], [1, 0, 0, 0]), Some(elfs)),
+        (elf(1, 2, 1, [0, 2], [0, 0, 0, 1]), Some(elfs)),
+        (elf(3, 1, 1, [3, 0], [1, 0, 0, 0]), None),
+        (elf(2, 3, 1, [3, 0], [1, 0, 0, 0]), None),
+        (elf(2, 1, 2, [3, 0], [1, 0, 0, 0]), None),
+        (elf(2, 1, 1, [5, 0], [1, 0, 0, 0]), None),
+        (elf(2, 2, 1, [3, 0], [1, 0, 0, 0]), None),
+        (words(&[0xfeed_facf, 12, 0, 2]), Some(machs)),
+        (reversed(&[0xfeed_facf, 0x0100_000c, 0, 6]), Some(machs)),
+        (reversed(&[0xfeed_face, 7, 0, 12]), Some(machs)),
+        (reversed(&[0xfeed_face, 8, 0, 12]), None),
+        (reversed(&[0xfeed_face, 7, 0, 13]), None),
+        (reversed(&[0xfeed_fac0, 7, 0, 2]), None),
+        (words(&[0xcafe_babe, 2, 0x0100_0007]), Some(machs)),
+        (words(&[0xcafe_babe, 31, 0x0100_0007]), None),
+        (words(&[0xcafe_babe, 2, 1]), None),
+        (b"\xca\xfe\xba\xbe\0\0\0\x34\0\x10\x0a".to_vec(), Some("a Java class")),
+        (b"\xca\xfe\xba\xbe\0\0\0\x34\0\x10\x02".to_vec(), None),
+        (pe(0x80, b"PE\0\0", 0x8664), Some(windows)),
+        (pe(0xff8, b"PE\0\0", 0x14c), Some(windows)),
+        (pe(0x1000, b"PE\0\0", 0x14c), None),
+        (pe(0x81, b"PE\0\0", 0x14c), None),
+        (pe(0x80, b"PE\0\x01", 0x14c), None),
+        (pe(0x80, b"PE\0\0", 0x14d), None),
+        (zip(20, 8, b"data.pkl"), Some(zips)),
+        (zip(64, 8, b"data.pkl"), None),
+        (zip(20, 7, b"data.pkl"), None),
+        (zip(20, 8, b""), None),
+        (zip(20, 8, b"data\x01pkl"), None),
+        (gzip(b"\x08\0\0\0\0\0\x03x.txt\0"), Some(gzips)),
+        (gzip(b"\x08\0\0\0\0\0\x03\0\0"), None),
+        (gzip(b"\x28\0\0\0\0\0\x03x.txt\0"), None),
+        (gzip(b"\0\0\0\0\0\x02\xff\xcb\xc8\x04\0"), Some(gzips)),
+        (gzip(b"\0\0\0\0\0\x02\xff\x01\x02\0\xfd\xff\0\0"), Some(gzips)),
+        (gzip(b"\0\0\0\0\0\x02\xff\x01\x02\0\xfd\xfe\0\0"), None),
+        (gzip(b"\0\0\0\0\0\x02\xff\x06\0\0\0\0\0\0"), None),
+        (gzip(b"\0\0\0\0\0\x01\xff\xcb\xc8\x04\0"), None),
+        (gzip(b"\0\0\0\0\0\x02\x01\xcb\xc8\x04\0"), None),
+        (b"\x80\x04\x95\x10\0\0\0\0\0\0\0]".to_vec(), Some(pickle)),
+        (b"\x80\x05\x95\x10\0\0\0\0\0\0\0\x8c".to_vec(), Some(pickle)),
+        (b"\x80\x05\x95\x10\0\0\0\0\0\0\0\x00".to_vec(), None),
+        (b"\x80\x06\x95\x10\0\0\0\0\0\0\0]".to_vec(), None),
+        (b"\x80\x04\x95\x10\0\0\0\x01\0\0\0]".to_vec(), None),
+        (b"\x80\x04\x8c\x05posix\x94\x8c\x06system\x94\x93".to_vec(), Some(pickle)),
+        (b"\x80\x04\x8c\x05posix\x94\x8c\x06system\x94\x92".to_vec(), None),
+        (b"\x80\x02cposix\nsystem\n".to_vec(), Some(pickle)),
+        (b"\x80\x02cposix\nsystem(".to_vec(), None),
+        (b"\x80\x02}q\0X\x03\0\0\0abc".to_vec(), Some(pickle)),
+        (b"\x80\x02]q\0(K\x01K\x02e".to_vec(), Some(pickle)),
+        (b"\x80\x02]q\0(K\x01L\x02e".to_vec(), None),
+        (b"\x80\x02}q\x01X\x03\0\0\0abc".to_vec(), None),
+        (b"\x80\x02\x8a\x0al\xfc\x9c\x46\xf9".to_vec(), Some(pickle)),
+        (b"#!/bin/sh\n".to_vec(), Some(script)),
+        (b"#!/usr/bin/env python3\r\n".to_vec(), Some(script)),
+        (b"#!/bin/sh -\x01\n".to_vec(), None),
+        (b"#!/bin/s\n".to_vec(), None),
+        (b"#!/binish\n".to_vec(), None),
+        (b"#!/bin/sh".to_vec(), None),
+    ];
+    // Codes of one kind of symbol, each with a length: 16 lengths of 4 bits are a complete code.
+    let mut dynamic = vec![0u8; 16];
+    let mut bits = vec![(4 | 1, 3), (0, 5), (0, 5), (15, 4)];
+    bits.extend([(0, 3), (0, 3), (0, 3)].iter().chain(&[(4, 3); 16]));
+    let mut at = 0;
+    for (value, len) in bits {
+        for bit in 0..len {
+            dynamic[at / 8] |= u8::from(value >> bit & 1 == 1) << (at % 8);
+            at += 1;
+        }
+    }
+    let head = b"\0\0\0\0\0\0\x03";
+    things.push((gzip(&[&head[..], &dynamic].concat()), Some(gzips)));
+    dynamic[4] ^= 0x40;
+    things.push((gzip(&[&head[..], &dynamic].concat()), None));
+    things
+}
+
+/// linear.pte with more bytes behind its last segment.
+fn longer(rest: &[u8]) -> (Vec<u8>, u64) {
+    let mut bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let end = bytes.len() as u64;
+    bytes.extend_from_slice(rest);
+    (bytes, end)
+}
+
+#[test]
+fn what_runs_is_found_wherever_it_lies() {
+    for (thing, what) in things() {
+        for before in [1, 63, 64, 65, 1000] {
+            let (bytes, end) =
+                longer(&[vec![0xaa; before], thing.clone(), vec![0xaa; 100]].concat());
+            let message = what.map(|what| format!("{what} behind the last segment"));
+            let expected = message.map(|message| (end + before as u64, "header".into(), message));
+            assert_eq!(scanned(&bytes), Vec::from_iter(expected), "{}", thing.escape_ascii());
+        }
+    }
+}
+
+/// The search reads a megabyte at a time, from the end of the FlatBuffers part on: what lies across
+/// two pieces is found as what lies in one.
+#[test]
+fn what_lies_across_two_pieces_is_found() {
+    let region = 0x650u64;
+    for (thing, what) in things() {
+        let Some(what) = what else { continue };
+        let end = fs::metadata("tests/data/pte/linear.pte").unwrap().len();
+        let border = (region + (1 << 20) - end) as usize;
+        let reach = 4096;
+        for at in [
+            border - reach - 1,
+            border - reach,
+            border - reach + 1,
+            border - 66,
+            border - thing.len() / 2,
+            border - 1,
+            border,
+        ] {
+            let (bytes, end) = longer(&patched((1 << 20) + 50_000, 0x55, &[(at, &thing)]));
+            let message = format!("{what} behind the last segment");
+            let expected = (end + at as u64, "header".to_string(), message);
+            assert_eq!(scanned(&bytes), [expected], "{at}");
+        }
+    }
+}
+
+/// Where something lies is told by the segment that has it, the gap, or what follows.
+#[test]
+fn what_is_found_is_told_by_its_part() {
+    let script = b"#!/bin/sh\n";
+    let places: Vec<_> = [1, 70, 90, 120, 200, 256].map(|at| (at, &script[..])).into();
+    let hex: String = patched(266, 0, &places).iter().map(|b| format!("{b:02x}")).collect();
+    let root = r#"{"segments": [
+        {"offset": 0, "size": 128}, {"offset": 64, "size": 16}, {"offset": 64, "size": 40},
+        {"offset": 240, "size": 16}
+    ]}"#;
+    let bytes = build::file(&format!(r#"{{"root": {root}, "data": [{{"hex": "{hex}"}}]}}"#));
+    let base = bytes.len() as u64 - 266;
+    let told = |at: u64, path: &str, message: &str| (base + at, path.into(), message.into());
+    let expected: [(u64, String, String); 6] = [
+        told(1, "program.segments[0]", "a script at byte 1 of segment 0"),
+        told(70, "program.segments[2]", "a script at byte 6 of segment 2"),
+        told(90, "program.segments[2]", "a script at byte 26 of segment 2"),
+        told(120, "program.segments[0]", "a script at byte 120 of segment 0"),
+        told(200, "program.segments[3]", "a script in front of segment 3"),
+        told(256, "header", "a script behind the last segment"),
+    ];
+    assert_eq!(scanned(&bytes), expected);
+}
+
+/// What a segment begins with is told by the shorter look, unless that is too short for it.
+#[test]
+fn what_is_told_already_is_not_told_again() {
+    let head = patched(136, 0, &[(0, b"MZ"), (60, &[128]), (128, b"PE\0\0\x64\x86")]);
+    let hex: String = head.iter().map(|byte| format!("{byte:02x}")).collect();
+    for (size, found) in [(136, false), (64, false), (63, true)] {
+        let segments = format!(r#"[{{"offset": 0, "size": {size}}}]"#);
+        let json =
+            format!(r#"{{"root": {{"segments": {segments}}}, "data": [{{"hex": "{hex}"}}]}}"#);
+        let bytes = build::file(&json);
+        assert_eq!(scanned(&bytes).len(), usize::from(found), "{size}");
+        let told = findings(&bytes).iter().any(|(rule, ..)| rule == "content-executable");
+        assert_eq!(told, !found, "{size}");
+    }
+}
+
+/// Inline blobs may share their bytes: thousands of them cost what one does.
+#[test]
+fn constants_inside_the_flatbuffers_part_are_searched() {
+    let json = r#"{"root": {"constant_buffer": [
+        {}, {"storage": [35, 33, 47, 98, 105, 110, 47, 115, 104, 10]},
+        {"storage": [0, 35, 33, 47, 98, 105, 110, 47, 115, 104, 10]}
+    ]}}"#;
+    let found = scanned(&build::file(json));
+    let found: Vec<_> =
+        found.iter().map(|(_, path, what)| (path.as_str(), what.as_str())).collect();
+    let expected = [
+        ("program.constant_buffer[1].storage", "a script at byte 0 of inline constant 1"),
+        ("program.constant_buffer[2].storage", "a script at byte 1 of inline constant 2"),
+    ];
+    assert_eq!(found.len(), 2);
+    assert!(expected.iter().all(|row| found.contains(row)), "{found:?}");
 }

@@ -5,11 +5,11 @@ use std::fs;
 use pte::check::Report;
 use pte::pte::{Arena, Storage};
 use pte::schema::program::view::KernelTypes;
-use pte::{Limits, Ptd, Pte};
+use pte::{File, Limits, Opened, Ptd, Pte};
 use serde_json::{Value, json};
 
-use crate::support::build;
 use crate::support::json::dump;
+use crate::support::{build, files};
 
 mod contracts;
 mod fixtures;
@@ -333,4 +333,219 @@ fn entries_of_a_ptd_are_found_where_they_are() {
             "segment-index: flat_tensor.named_data[2]",
         ]
     );
+}
+
+/// Payloads are looked into where their bytes are: in the whole file, or by ranges of it.
+#[test]
+fn keys_of_delegates_are_looked_up() {
+    let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
+    let data = fs::read("tests/data/ptd/xnn_external.xnn_weights.ptd").unwrap();
+    let other = fs::read("tests/data/ptd/ptd_basic.ptd").unwrap();
+    let (data, other) = (Ptd::read(&data).unwrap(), Ptd::read(&other).unwrap());
+    let limits = Limits::UNTRUSTED;
+    let counts = |report: Report| -> Vec<_> {
+        report.counts().map(|(rule, count)| (rule.id, count)).collect()
+    };
+    let whole = Pte::read(&program).unwrap();
+    let opened = Opened::open(&program[..], &limits).unwrap();
+    let File::Pte(ranges) = opened.file().unwrap() else { panic!("a program") };
+    let found = |data: &[Ptd<'_>]| {
+        let found = counts(opened.check_with_data(&ranges, data, &limits).unwrap());
+        assert_eq!(counts(whole.check_with_data(data, &limits)), found);
+        found
+    };
+    assert_eq!(found(std::slice::from_ref(&data)), []);
+    assert_eq!(found(&[data.clone(), data.clone()]), [("key-in-two-files", 4)]);
+    let unused = other.entries().count() as u64;
+    assert_eq!(found(&[data.clone(), other.clone()]), [("key-unused", unused)]);
+    let keys = [("delegate-key-unresolved", 4), ("key-unused", unused)];
+    assert_eq!(found(std::slice::from_ref(&other)), keys);
+    // Where the payload was not read, nothing is known of what it asks for.
+    let unread = counts(ranges.check_with_data(&[other], &limits));
+    assert_eq!(unread, []);
+}
+
+/// What a payload says is no more trusted than the file around it.
+#[test]
+fn damaged_payloads_are_told_and_do_no_harm() {
+    let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
+    let data = fs::read("tests/data/ptd/xnn_external.xnn_weights.ptd").unwrap();
+    let data = [Ptd::read(&data).unwrap()];
+    let payload = program.windows(4).position(|window| window == b"XH00").unwrap() - 4;
+    let len = u32::from_le_bytes(program[payload + 14..payload + 18].try_into().unwrap());
+    let mut seen = std::collections::BTreeSet::new();
+    for at in payload + 8..payload + 32 + len as usize {
+        for change in [1, 0x80, 0xff] {
+            let mut damaged = program.clone();
+            damaged[at] ^= change;
+            let pte = Pte::read(&damaged).unwrap();
+            let report = pte.check_with_data(&data, &Limits::UNTRUSTED);
+            seen.extend(report.counts().map(|(rule, _)| rule.id));
+        }
+    }
+    let expected =
+        ["delegate-key-short", "delegate-key-unresolved", "key-unused", "payload-unreadable"];
+    assert_eq!(Vec::from_iter(seen), expected);
+}
+
+/// Thousands of delegates may name overlapping pieces of one payload: no more is read than four
+/// times the file.
+#[test]
+fn overlapping_payloads_are_read_within_a_budget() {
+    let graph = r#"{"constant_data": [{}, {"size": 4, "named_key": "k"}], "xvalues": [
+        {"xvalue_union_type": "XNNTensorValue", "xvalue_union": {"constant_buffer_idx": 1}}
+    ]}"#;
+    let numbers = |count: usize, each: &dyn Fn(usize) -> String| {
+        (0..count).map(each).collect::<Vec<_>>().join(", ")
+    };
+    let count = 2000;
+    let delegates = numbers(count, &|nth| {
+        let processed = format!(r#"{{"location": "SEGMENT", "index": {nth}}}"#);
+        format!(r#"{{"id": "XnnpackBackend", "processed": {processed}, "compile_specs": []}}"#)
+    });
+    let segments = numbers(count, &|nth| format!(r#"{{"offset": 0, "size": {}}}"#, 512 + nth));
+    let json = format!(
+        r#"{{"root": {{
+            "execution_plan": [{{"name": "forward", "delegates": [{delegates}]}}],
+            "segments": [{segments}]
+        }}, "data": [{{"xnnpack": {graph}, "size": 512}}, {{"zeros": {count}}}]}}"#
+    );
+    let bytes = build::file(&json);
+    let pte = Pte::read(&bytes).unwrap();
+    let count_of = |amplification| {
+        let limits = Limits { amplification, ..Limits::UNTRUSTED };
+        let report = pte.check_with_data(&[], &limits);
+        report.counts().find(|(rule, _)| rule.id == "delegate-key-unresolved").map(|row| row.1)
+    };
+    assert_eq!(count_of(100), Some(2000));
+    let each = 30
+        + u64::from(u32::from_le_bytes({
+            let at = bytes.windows(4).position(|window| window == b"XH00").unwrap() + 10;
+            bytes[at..at + 4].try_into().unwrap()
+        }));
+    assert_eq!(count_of(1), Some((bytes.len() as u64 / each).min(2000)));
+}
+
+/// Each field that data needs, in a file that has it, for the last release without it and for the
+/// first one with it.
+#[test]
+fn what_a_release_lacks_is_an_error_where_data_needs_it() {
+    let judged = |json: &str, release| -> Vec<_> {
+        let bytes = build::file(json);
+        let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let report = opened.file().unwrap().check_release(release, &Limits::UNTRUSTED);
+        let found = report.findings().iter();
+        found.map(|f| (f.rule.id, f.place().path().to_string())).collect()
+    };
+    let tensor = |rest: &str| {
+        let tensor = format!(r#"{{"val_type": "Tensor", "val": {{{rest}}}}}"#);
+        format!(r#"{{"root": {{"execution_plan": [{{"values": [{tensor}]}}]}}}}"#)
+    };
+    let offsets = |offsets: &str| format!(r#"{{"segment_index": 0, "offsets": {offsets}}}"#);
+    let program = |field: &str, value: &str| format!(r#"{{"root": {{"{field}": {value}}}}}"#);
+    let value = "program.execution_plan[0].values[0].val<Tensor>";
+    let (needs, newer) = ("needs-newer-runtime", "newer-than-runtime");
+    let external = tensor(r#""extra_tensor_info": {"location": "EXTERNAL"}"#);
+    let high = tensor(r#""allocation_info": {"memory_offset_high": 1}"#);
+    let ptd = |kind: &str, root: &str| format!(r#"{{"kind": "{kind}", "root": {root}}}"#);
+    let (info, allocation) =
+        (format!("{value}.extra_tensor_info"), format!("{value}.allocation_info"));
+    for (json, last, first, rule, path) in [
+        (
+            program("constant_segment", &offsets("[0, 0]")),
+            (0, 1),
+            (0, 2),
+            needs,
+            "program.constant_segment".into(),
+        ),
+        (high, (0, 1), (0, 2), needs, format!("{allocation}.memory_offset_high")),
+        (
+            program("mutable_data_segments", &format!("[{}]", offsets("[0, 16]"))),
+            (0, 3),
+            (0, 4),
+            needs,
+            "program.mutable_data_segments".into(),
+        ),
+        (external.clone(), (0, 4), (0, 5), needs, format!("{info}.location")),
+        (
+            program("named_data", r#"[{"key": "k"}]"#),
+            (0, 5),
+            (0, 6),
+            needs,
+            "program.named_data".into(),
+        ),
+        (
+            ptd("ptd", r#"{"segments": [], "named_data": [{"key": "k"}]}"#),
+            (0, 6),
+            (0, 7),
+            needs,
+            "flat_tensor.named_data".into(),
+        ),
+        (
+            ptd(
+                "ptd-legacy",
+                r#"{"tensors": [{"fully_qualified_name": "k"}], "segments": [], "named_data": []}"#,
+            ),
+            (0, 4),
+            (0, 5),
+            needs,
+            "flat_tensor.tensors".into(),
+        ),
+        (
+            tensor(r#""extra_tensor_info": {"fully_qualified_name": "w"}"#),
+            (0, 3),
+            (0, 4),
+            newer,
+            info.clone(),
+        ),
+        (
+            tensor(r#""scalar_type": "UINT16""#),
+            (0, 4),
+            (0, 5),
+            newer,
+            format!("{value}.scalar_type"),
+        ),
+        (
+            tensor(r#""extra_tensor_info": {"device_type": "CUDA"}"#),
+            (1, 2),
+            (1, 3),
+            newer,
+            format!("{info}.device_type"),
+        ),
+    ] {
+        assert_eq!(judged(&json, last), [(rule, path)], "{json}");
+        assert!(judged(&json, first).is_empty(), "{json}");
+    }
+    // The table is as new as what it says: the whole of it is passed over.
+    assert_eq!(judged(&external, (0, 3)), [(needs, info)]);
+    // What says nothing is no loss.
+    for json in [
+        program("constant_segment", &offsets("[0]")),
+        program("constant_segment", r#"{"offsets": []}"#),
+        program("mutable_data_segments", &format!("[{}]", offsets("[]"))),
+        program("named_data", "[]"),
+        tensor(r#""extra_tensor_info": {"fully_qualified_name": ""}"#),
+    ] {
+        assert!(judged(&json, (0, 1)).is_empty(), "{json}");
+    }
+}
+
+/// Files that say in their name which release wrote them.
+#[test]
+fn genuine_files_are_known_to_the_release_that_wrote_them() {
+    let mut seen = 0;
+    for path in files::everything() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let Some(version) = name.strip_prefix('v').and_then(|rest| rest.split_once('_')) else {
+            continue;
+        };
+        let mut numbers = version.0.split('.').map(str::parse::<u32>);
+        let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { continue };
+        let bytes = fs::read(&path).unwrap();
+        let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let report = opened.file().unwrap().check_release((major, minor), &Limits::UNTRUSTED);
+        assert!(report.findings().is_empty(), "{path:?}");
+        seen += 1;
+    }
+    assert!(seen > 5, "{seen}");
 }

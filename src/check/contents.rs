@@ -1,6 +1,7 @@
 //! What lies behind the FlatBuffers part: the gaps between segments, and how segments begin.
 //!
-//! The only rules that read bytes of segments, and few of them: the first 64 of each.
+//! The only rules that read bytes of segments, and few of them: the first 64 of each, unless a
+//! longer search is asked for.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -22,6 +23,9 @@ use crate::opened::{File, OpenError, Opened};
 use crate::schema::program::DataLocation;
 use crate::steps;
 
+mod code;
+mod scan;
+
 rules! {
     "contents";
 
@@ -33,6 +37,10 @@ rules! {
         "No segment or payload begins like a program, an archive, a pickle or a script."
         "Some backends ship code; a file from a stranger that does is worth a look."
         Ignores ["6.6"];
+    CONTENT_EMBEDDED = Note "content-embedded"
+        "No program, archive, pickle or script lies inside a segment, a blob or a gap (with --scan-blobs)."
+        "Weights hold none: something was put where only whoever knows of it looks."
+        Ignores ["6.6", "9.1"];
     PAYLOAD_MAGIC = Warning "payload-magic"
         "A delegate's payload begins as those of its backend do."
         "The backend refuses it, or takes it for something else."
@@ -54,10 +62,7 @@ impl<S: Source> Opened<S> {
         let mut out = Findings::new(limits);
         let mut window = Window { opened: self, start: 0, bytes: Vec::new() };
         let range_of = |nth| file.segment_range(nth).unwrap_or_default();
-        let root = match file {
-            File::Pte(_) => "program",
-            File::Ptd(_) => "flat_tensor",
-        };
+        let root = root_of(file);
         let mut end = file.region_range().end;
         let mut heads = Heads::of(file);
         for Begin { nth, .. } in in_order(file.segment_count(), range_of) {
@@ -76,7 +81,7 @@ impl<S: Source> Opened<S> {
             let head = range.start..range.end.min(range.start.saturating_add(HEAD));
             let head = window.read(head)?;
             heads.keep(nth, head);
-            if let Some(what) = executable(head) {
+            if let Some(what) = code::begins(head) {
                 out.find(&CONTENT_EXECUTABLE, range.start, path, || {
                     format!("segment {nth} begins like {what}")
                 });
@@ -90,6 +95,24 @@ impl<S: Source> Opened<S> {
     }
 }
 
+/// The name of the root table in paths.
+fn root_of(file: &File<'_>) -> &'static str {
+    match file {
+        File::Pte(_) => "program",
+        File::Ptd(_) => "flat_tensor",
+    }
+}
+
+/// Segments that are not empty, by where they begin, then by where they end.
+fn segments(file: &File<'_>) -> Vec<(Range<u64>, u32)> {
+    let mut segments: Vec<_> = (0..file.segment_count())
+        .filter_map(|nth| Some((file.segment_range(nth).ok()?, nth)))
+        .filter(|(range, _)| !range.is_empty())
+        .collect();
+    segments.sort_unstable_by_key(|(range, nth)| (range.start, range.end, *nth));
+    segments
+}
+
 /// Payloads inside the FlatBuffers part, which is in memory.
 fn inline_payloads(file: &File<'_>, out: &mut Findings) {
     let File::Pte(pte) = file else { return };
@@ -97,7 +120,7 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
     for (nth, blob) in (0..).zip(blobs) {
         let Some(data) = blob.data() else { continue };
         let head = data.bytes().get(..64).unwrap_or(data.bytes());
-        if let Some(what) = executable(head) {
+        if let Some(what) = code::begins(head) {
             let path = || {
                 vec![Step::Field("program"), Step::Field("backend_delegate_data"), Step::Index(nth)]
             };
@@ -174,31 +197,6 @@ fn magics_of(backend: &str) -> Option<(usize, &'static [&'static [u8]])> {
         "EthosUBackend" => (0, &[b"vela_bin_stream\0"]),
         _ => return None,
     })
-}
-
-/// What runs, or unpacks to something that does, by its first bytes.
-fn executable(head: &[u8]) -> Option<&'static str> {
-    let starts = |magic: &[u8]| head.starts_with(magic);
-    match head {
-        _ if starts(b"\x7fELF") => Some("an ELF program or library"),
-        [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..] | [0xce | 0xcf, 0xfa, 0xed, 0xfe, ..] => {
-            Some("a Mach-O program or library")
-        }
-        _ if starts(b"\xca\xfe\xba\xbe") => Some("a Mach-O or Java program"),
-        // Two letters are soon met by chance: a real header leads on to another one nearby.
-        [b'M', b'Z', ..] if matches!(head.get(60..64), Some([_, 0..=15, 0, 0])) => {
-            Some("a Windows program or library")
-        }
-        _ if starts(b"PK\x03\x04") => Some("a ZIP archive"),
-        _ if starts(b"\x1f\x8b\x08") => Some("a gzip stream"),
-        // A dict, list or tuple that is remembered as number 0, torch's old magic number, or a
-        // frame of less than 4 GB: weights begin so less than once in a billion times.
-        [0x80, 2..=3, b'}' | b']' | b')', b'q', 0, ..]
-        | [0x80, 2, 0x8a, 10, b'l', 0xfc, ..]
-        | [0x80, 4..=5, 0x95, _, _, _, _, 0, 0, 0, 0, ..] => Some("a Python pickle"),
-        _ if starts(b"#!/") => Some("a script"),
-        _ => None,
-    }
 }
 
 /// Bytes of the file, read in pieces that neighbouring parts share.

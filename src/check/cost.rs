@@ -216,7 +216,7 @@ const FAMILIES: &[Family] = &[
         let delegates = b.tables(vec![delegate; n]);
         one_plan(b, &[("delegates", delegates)], vec![], vec![])
     }),
-    ("n delegates, each with a segment of its own", &["contents", "container"], |n| {
+    ("n delegates, each with a segment of its own", &["contents", "container", "keys"], |n| {
         let mut b = Builder::pte();
         let id = b.text("XnnpackBackend");
         let delegates = (0..n).map(|nth| {
@@ -235,6 +235,11 @@ const FAMILIES: &[Family] = &[
         let fields = [("execution_plan", To(plans)), ("segments", To(segments))];
         let root = b.table("Program", &fields);
         Made(b.finish(root, &vec![7; 4 * n]), vec![])
+    }),
+    ("n tensors that release 0.1 knows nothing of", &["release"], |n| {
+        let mut b = Builder::pte();
+        let tensor = external(&mut b, "key", 1);
+        one_plan(b, &[], vec![tensor; n], vec![])
     }),
     ("n segments inside one another, the last one first", &["container"], |n| {
         let mut b = Builder::pte();
@@ -442,8 +447,9 @@ impl Cost {
         let mut reports = vec![file.check(), opened.check_contents(&file, &limits).unwrap()];
         reports.extend(data.iter().map(|data| data.check_with(&limits)));
         if let File::Pte(pte) = &file {
-            reports.push(pte.check_with_data(&data, &limits));
+            reports.push(opened.check_with_data(pte, &data, &limits).unwrap());
         }
+        reports.push(file.check_release((0, 1), &limits));
         let steps = steps::taken();
         let counts = reports.iter().flat_map(super::Report::counts);
         let broken = counts.map(|(rule, count)| (rule.subject, count)).collect();

@@ -196,7 +196,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("1.3.9", "The verifier is answered here, the validation after it by the rows of 7.2."),
     (
         "2.4.15",
-        "Only the keys of a program that is given are known; a backend may ask for any other.",
+        "Only the keys of a program that is given are known, and of its delegates only XNNPACK's; another may ask for any.",
     ),
     (
         "2.4.16",
@@ -205,7 +205,10 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("7.4.3", "Which data is loaded is the caller's choice: judged where the data is given."),
     ("7.4.5", "Which data is loaded is the caller's choice: judged where the data is given."),
     ("7.4.6", "That the layouts are equal is judged where the data is given."),
-    ("7.4.21", "What a backend accepts is its own format; only how a payload begins is judged."),
+    (
+        "7.4.21",
+        "What a backend accepts is its own format: how a payload begins is judged, and the keys in XNNPACK's.",
+    ),
     (
         "7.4.28",
         "Which kernels a runtime is built with is not in the file; what the official ones are is known.",
@@ -234,7 +237,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("7.7.21", "Which data is loaded is the caller's choice: judged where the data is given."),
     (
         "7.7.23",
-        "What is inside a payload is the backend's own format; only how it begins is judged.",
+        "What is inside a payload is the backend's own format: how it begins is judged, and the keys in XNNPACK's.",
     ),
     (
         "8.1 CVE-2025-30404",

@@ -1,11 +1,15 @@
 //! A program and the `.ptd`s that it is used with.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::ops::Range;
 
+use super::keys::Asked;
 use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
@@ -14,8 +18,10 @@ use super::values::Values;
 use super::{Findings, Report, data};
 use crate::bytes::index as at_index;
 use crate::error::Step;
+use crate::file::source::Source;
 use crate::flat::view::{Scalar, Table, Vector};
 use crate::limits::Limits;
+use crate::opened::{OpenError, Opened};
 use crate::ptd::Generation;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::{KernelTypes, Tensor};
@@ -49,7 +55,7 @@ rules! {
         "The runtime refuses to load them together; older ones take the first."
         Refuses ["6.7", "7.6.19", "7.7.13"];
     KEY_UNUSED = Note "key-unused"
-        "Every tensor of a .ptd is used by the program."
+        "Every tensor and blob of a .ptd is used by the program, as far as its delegates tell."
         "It is loaded for nothing, or meant for another program."
         Ignores ["6.7"];
 }
@@ -73,8 +79,22 @@ impl Pte<'_> {
     /// # }
     /// ```
     pub fn check_with_data(&self, data: &[Ptd<'_>], limits: &Limits) -> Report {
+        let read = |range| Ok::<_, Infallible>(self.bytes(range).map(Cow::Borrowed));
+        match self.judge_with_data(data, limits, read) {
+            Ok(report) => report,
+            Err(never) => match never {},
+        }
+    }
+
+    fn judge_with_data<'b, E>(
+        &self,
+        data: &[Ptd<'_>],
+        limits: &Limits,
+        mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    ) -> Result<Report, E> {
         let mut out = Findings::new(limits);
         let mut files = Files::new(self, data, &mut out);
+        let mut asked = Asked::new(self, limits);
         for (nth, view) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
             let plan = Plan::new(self, nth, view);
             for (index, value) in plan.values() {
@@ -82,13 +102,32 @@ impl Pte<'_> {
                 let Some(key) = external_key(tensor) else { continue };
                 files.resolve(&plan, index, tensor, key, &mut out);
             }
+            for delegate in (0..).zip(view.delegates().into_iter().flatten()) {
+                asked.look(&plan, delegate, &mut read, |key| files.size(key), &mut out)?;
+            }
         }
-        // Delegates may ask for any key, and do not say so in the program.
-        let mut plans = self.program().execution_plan().into_iter().flatten();
-        if plans.all(|plan| plan.delegates().is_none_or(|delegates| delegates.is_empty())) {
-            files.unused(&mut out);
+        // A payload that was not looked into may ask for any key.
+        if !asked.others {
+            files.unused(&asked, &mut out);
         }
-        out.report
+        Ok(out.report)
+    }
+}
+
+impl<S: Source> Opened<S> {
+    /// As [`Pte::check_with_data`], for this source's program: payloads are read where they tell
+    /// which keys a delegate asks for.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] where reading fails.
+    pub fn check_with_data(
+        &self,
+        pte: &Pte<'_>,
+        data: &[Ptd<'_>],
+        limits: &Limits,
+    ) -> Result<Report, OpenError<S::Error>> {
+        pte.judge_with_data(data, limits, |range| self.read(range).map(|b| Some(Cow::Owned(b))))
     }
 }
 
@@ -96,6 +135,8 @@ impl Pte<'_> {
 struct Files<'d> {
     data: &'d [Ptd<'d>],
     first: BTreeMap<&'d str, Found>,
+    /// Bytes of the program's own named data.
+    own: BTreeMap<&'d str, u64>,
 }
 
 /// Where the first entry of a key is, and whether a tensor asks for it.
@@ -110,8 +151,14 @@ struct Found {
 impl<'d> Files<'d> {
     fn new(pte: &'d Pte<'d>, data: &'d [Ptd<'d>], out: &mut Findings) -> Self {
         let mut first: BTreeMap<&str, Found> = BTreeMap::new();
-        let mut own: BTreeSet<&str> = BTreeSet::new();
-        own.extend(pte.named_data().filter_map(|(key, _)| key));
+        let mut own = BTreeMap::new();
+        for (key, range) in pte.named_data() {
+            // What leads nowhere has a finding of its own.
+            let size = range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start));
+            let Some(key) = key else { continue };
+            steps::look_up(key, own.len());
+            own.entry(key).or_insert(size);
+        }
         for (file, ptd) in (0..).zip(data) {
             out.data = Some(at_index(file));
             if ptd.generation() < Generation::Three {
@@ -122,7 +169,7 @@ impl<'d> Files<'d> {
                 let Some(key) = entry.key() else { continue };
                 steps::look_up(key, own.len());
                 steps::look_up(key, first.len());
-                let owned = own.contains(key);
+                let owned = own.contains_key(key);
                 let earlier = first.entry(key).or_insert(Found { file, nth, used: false }).file;
                 if owned || earlier != file {
                     let path = || data::path(ptd, nth);
@@ -134,19 +181,32 @@ impl<'d> Files<'d> {
             }
         }
         out.data = None;
-        Self { data, first }
+        Self { data, first, own }
     }
 
-    /// The shapes that no tensor asks for.
-    fn unused(&self, out: &mut Findings) {
+    /// The bytes that a delegate gets for a key.
+    fn size(&self, key: &str) -> Option<u64> {
+        steps::look_up(key, self.own.len());
+        steps::look_up(key, self.first.len());
+        self.own.get(key).copied().or_else(|| {
+            let found = self.first.get(key)?;
+            let range = self.data.get(at_index(found.file)).and_then(|ptd| ptd.range(found.nth));
+            // What leads nowhere, or is of an old generation, has a finding of its own.
+            Some(range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start)))
+        })
+    }
+
+    /// What neither a tensor nor a payload asks for.
+    fn unused(&self, asked: &Asked<'_>, out: &mut Findings) {
         for (file, ptd) in (0..).zip(self.data) {
             out.data = Some(at_index(file));
             for (nth, entry) in (0..).zip(ptd.entries()) {
-                let Some(key) = entry.key().filter(|_| entry.layout().is_some()) else { continue };
+                let Some(key) = entry.key() else { continue };
                 let here =
                     |found: &&Found| (found.file, found.nth, found.used) == (file, nth, false);
                 steps::look_up(key, self.first.len());
-                if self.first.get(key).filter(here).is_some() {
+                steps::look_up(key, asked.keys.len());
+                if self.first.get(key).filter(here).is_some() && !asked.keys.contains(key) {
                     let path = || data::path(ptd, nth);
                     out.find(&KEY_UNUSED, entry.offset(), path, || {
                         format!("{} is not used", Quoted(key))

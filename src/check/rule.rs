@@ -50,18 +50,31 @@ impl Rule {
     /// Whether the runtime of that release (major and minor number) refuses or misreads a file for
     /// this rule alone, whatever its severity says of the current one.
     pub fn is_refused_by(&self, release: Release) -> bool {
-        REFUSED.iter().any(|&(id, from, to)| id == self.id && from <= release && release < to)
+        is_listed(REFUSED, self.id, release)
+    }
+
+    /// Whether the runtime of that release (major and minor number) takes what breaks this rule,
+    /// which newer ones do not.
+    pub fn is_taken_by(&self, release: Release) -> bool {
+        is_listed(TAKEN, self.id, release)
     }
 }
 
-/// Notes that are Errors for some releases: from the first, to before the second (format.md §1.3,
-/// §4.3).
-const REFUSED: &[(&str, Release, Release)] =
-    &[("constants-inline", (1, 5), NEVER), ("old-generation", (0, 7), NEVER)];
+/// A rule's name, and the releases from the first, to before the second.
+type Row = (&'static str, Release, Release);
+
+fn is_listed(rows: &[Row], rule: &str, release: Release) -> bool {
+    rows.iter().any(|&(id, from, to)| id == rule && from <= release && release < to)
+}
+
+/// Notes that are Errors for some releases (format.md §1.3, §4.3).
+const REFUSED: &[Row] = &[("constants-inline", (1, 5), NEVER), ("old-generation", (0, 7), NEVER)];
+/// Errors that are none for some releases (format.md §4.3).
+const TAKEN: &[Row] = &[("external-generation", (0, 5), (0, 7))];
 const NEVER: Release = (u32::MAX, u32::MAX);
 
 /// A release's major and minor number.
-type Release = (u32, u32);
+pub(super) type Release = (u32, u32);
 
 impl Severity {
     /// Its name in reports.

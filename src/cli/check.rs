@@ -30,6 +30,8 @@ Examples:
   pte check models/                       every .pte and .ptd of a folder
   pte check model.pte --with weights.ptd  a program and the data that it is used with
   pte check --deny warnings models/       warnings are bad news too
+  pte check --runtime 0.7 model.pte       whether that release reads it
+  pte check --scan-blobs model.pte        look for programs in the middle of weights too
   pte check --format sarif models/ -o findings.sarif
   pte explain planned-arena               what a finding means
 
@@ -47,6 +49,10 @@ pub(super) struct Check {
     /// Prove the structure, and judge nothing else.
     #[arg(long)]
     structure_only: bool,
+    /// Search all of segments, blobs and gaps for programs, archives, pickles and scripts: reads whole
+    /// files.
+    #[arg(long, conflicts_with = "structure_only")]
+    scan_blobs: bool,
     /// A .ptd that the programs are used with; it is checked too.
     #[arg(long, value_name = "PTD")]
     with: Vec<PathBuf>,
@@ -78,14 +84,15 @@ impl Check {
         let opened: Vec<_> =
             self.with.iter().filter_map(|path| Input::open(path, &common.limits()).ok()).collect();
         let (names, data): (Vec<_>, Vec<_>) = opened.iter().filter_map(as_data).unzip();
-        let progress = Progress::new(!common.quiet, "files", files.len().try_into().unwrap_or(0));
+        let work = Work::new(self, &files, common);
         judged.par_extend(files.par_iter().map(|path| {
-            let judged = self.judge(path, (&names, &data), common);
-            progress.add(1);
+            let judged = self.judge(path, (&names, &data), &work, common);
+            work.file();
             judged
         }));
-        judged.extend(self.with.iter().map(|path| self.judge(path, (&[], &[]), common)));
-        drop(progress);
+        let with = self.with.par_iter().map(|path| self.judge(path, (&[], &[]), &work, common));
+        judged.par_extend(with);
+        drop(work);
         files.extend(self.with.iter().cloned());
         self.show(&judged, &files, common)?;
         Ok(judged.iter().map(|file| file.status).max().unwrap_or(Status::Good))
@@ -95,6 +102,7 @@ impl Check {
         &self,
         path: &Path,
         (names, data): (&[String], &[Ptd<'_>]),
+        work: &Work,
         common: &Common,
     ) -> Judged {
         let judge = |input: &Input| {
@@ -104,11 +112,22 @@ impl Check {
                 let contents = input.opened.check_contents(&file, &common.limits());
                 let contents = contents.map_err(|error| Problem::open(&input.name, error))?;
                 judged.add(input, &[], &contents, &self.levels);
+                if self.scan_blobs {
+                    let read = |bytes| work.bytes(bytes);
+                    let found = input.opened.scan_contents(&file, &common.limits(), read);
+                    let found = found.map_err(|error| Problem::open(&input.name, error))?;
+                    judged.add(input, &[], &found, &self.levels);
+                }
                 judged.add(input, &[], &file.check_with(&common.limits()), &self.levels);
+                if let Some(release) = self.levels.release() {
+                    let report = file.check_release(release, &common.limits());
+                    judged.add(input, &[], &report, &self.levels);
+                }
                 if let File::Pte(pte) = &file
                     && !data.is_empty()
                 {
-                    let report = pte.check_with_data(data, &common.limits());
+                    let report = input.opened.check_with_data(pte, data, &common.limits());
+                    let report = report.map_err(|error| Problem::open(&input.name, error))?;
                     judged.add(input, names, &report, &self.levels);
                 }
             }
@@ -135,6 +154,38 @@ impl Check {
                 out.json(&sarif::document(judged))?;
                 out.finish()
             }
+        }
+    }
+}
+
+/// How far the work is: in files, or where all of them is read, in bytes.
+struct Work {
+    progress: Progress,
+    in_bytes: bool,
+}
+
+impl Work {
+    fn new(check: &Check, files: &[PathBuf], common: &Common) -> Self {
+        let all = files.iter().chain(&check.with);
+        let (unit, total) = match check.scan_blobs {
+            true => ("bytes", all.filter_map(|path| Some(path.metadata().ok()?.len())).sum()),
+            false => ("files", files.len().try_into().unwrap_or(0)),
+        };
+        let progress = Progress::new(!common.quiet, unit, total);
+        Self { progress, in_bytes: check.scan_blobs }
+    }
+
+    /// A file is done.
+    fn file(&self) {
+        if !self.in_bytes {
+            self.progress.add(1);
+        }
+    }
+
+    /// So many bytes are.
+    fn bytes(&self, read: u64) {
+        if self.in_bytes {
+            self.progress.add(read);
         }
     }
 }

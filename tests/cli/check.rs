@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{good, json, pte, run, text, told};
+use crate::support::build;
 use crate::support::snapshot::assert_snapshot;
 
 /// Written by hand to show every construct, among them three that no runtime takes.
@@ -29,6 +30,9 @@ fn levels_say_what_counts() {
     assert_eq!(code(&["--deny", "warnings", old]), Some(0), "a note is no warning");
     assert_eq!(code(&["--runtime", "1.5.1", old]), Some(1), "this release refuses it");
     assert_eq!(code(&["--runtime", "0.7", old]), Some(0));
+    assert_eq!(code(&["--runtime", "0.5", PROGRAM]), Some(0));
+    assert_eq!(code(&["--runtime", "0.4", PROGRAM]), Some(1), "EXTERNAL came with 0.5");
+    assert_eq!(code(&["--runtime", "0.4", "--allow", "needs-newer-runtime", PROGRAM]), Some(0));
     let allowed = ["int-list-type", "tensor-unbound", "planned-out-of-bounds"];
     let allowed: Vec<_> = allowed.iter().flat_map(|rule| ["--allow", rule]).collect();
     assert_eq!(code(&[UNSOUND]), Some(1));
@@ -54,6 +58,67 @@ fn a_program_is_judged_with_its_data() {
     let args = ["check", PROGRAM, "--with", "no-such.ptd"];
     told(&mut page, &args, &pte(&args));
     assert_snapshot("check-with", &page);
+}
+
+/// Data that is too short for its shape is an Error of its file, which `--with` checks too.
+#[test]
+fn short_data_is_told_with_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let ptd = |size: u32| {
+        let layout = r#"{"scalar_type": "FLOAT", "sizes": [1], "dim_order": [0]}"#;
+        let entry = format!(r#"{{"key": "w", "tensor_layout": {layout}}}"#);
+        let root = format!(r#"{{"segments": [{{"size": {size}}}], "named_data": [{entry}]}}"#);
+        build::file(&format!(r#"{{"kind": "ptd", "root": {root}, "data": [{{"zeros": 4}}]}}"#))
+    };
+    let (enough, short) = (at("enough.ptd"), at("short.ptd"));
+    fs::write(&enough, ptd(4)).unwrap();
+    fs::write(&short, ptd(3)).unwrap();
+    for (data, code) in [(&enough, 0), (&short, 1)] {
+        let args = ["check", "--json", "tests/data/pte/linear.pte", "--with", data];
+        let done = pte(&args);
+        assert_eq!(done.status.code(), Some(code));
+        let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let found = shown["files"][1]["findings"].as_array().unwrap();
+        assert_eq!(found.iter().any(|f| f["rule"] == "data-too-short"), code == 1);
+    }
+}
+
+#[test]
+fn blobs_are_searched_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.pte");
+    let mut bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    bytes[0x684..0x68e].copy_from_slice(b"#!/bin/sh\n");
+    fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    let rules = |args: &[&str]| -> Vec<String> {
+        let shown = json(&[&["check", "--json"], args, &[path]].concat());
+        let found = shown["files"][0]["findings"].as_array().unwrap();
+        found.iter().map(|f| format!("{} {} {}", f["rule"], f["offset"], f["path"])).collect()
+    };
+    let script = r#""content-embedded" 1668 "program.segments[0]""#;
+    assert!(rules(&[]).is_empty());
+    assert_eq!(rules(&["--scan-blobs"]), [script]);
+    assert!(rules(&["--scan-blobs", "--allow", "content-embedded"]).is_empty());
+    let both = pte(&["check", "--scan-blobs", "--structure-only", path]);
+    assert_eq!(both.status.code(), Some(2));
+}
+
+/// The runtime of release 0.6 reads the data of its time, which newer ones do not.
+#[test]
+fn a_pair_is_judged_for_its_release() {
+    let program = "tests/data/pte/v0.6.0_external.pte";
+    let data = "tests/data/ptd/v0.6.0_external.default_external_constant.ptd";
+    let code = |more: &[&str]| {
+        let args = [&["check", program, "--with", data], more].concat();
+        pte(&args).status.code()
+    };
+    assert_eq!(code(&[]), Some(1));
+    for (release, expected) in [("0.4", 1), ("0.6", 0), ("0.7", 1), ("1.5.1", 1)] {
+        assert_eq!(code(&["--runtime", release]), Some(expected), "{release}");
+    }
+    assert_eq!(code(&["--runtime", "0.6", "--deny", "external-generation"]), Some(1));
 }
 
 /// The types of SARIF take what is written, and every result names a rule that is described.

@@ -9,6 +9,7 @@
 //!   "set": {"/root/version": 1},       JSON pointers; one past the end of a list, or "-", appends
 //!   "remove": ["/root/segments"],
 //!   "with": [{…}],                     the .ptd files that a program is judged with
+//!   "runtime": [0, 7],                 the release that the file is judged for
 //!   "also": ["plans-empty"]            what both break, where nothing breaks the rule alone
 //! }
 //! ```
@@ -80,6 +81,7 @@ pub(super) struct Fixture(pub(super) Value);
 pub(super) struct Parts {
     pub(super) bytes: Vec<u8>,
     with: Option<Value>,
+    runtime: Option<Value>,
     also: Value,
 }
 
@@ -111,13 +113,14 @@ impl Fixture {
     pub(super) fn parts(&self) -> Parts {
         let mut json = self.0.clone();
         let with = json.as_object_mut().unwrap().remove("with");
+        let runtime = json.as_object_mut().unwrap().remove("runtime");
         let also = json.as_object_mut().unwrap().remove("also").unwrap_or_default();
-        Parts { bytes: build::file(&json.to_string()), with, also }
+        Parts { bytes: build::file(&json.to_string()), with, runtime, also }
     }
 
     /// Every finding: the rule, and its place and message.
     fn judge(&self) -> Vec<(String, String)> {
-        let Parts { bytes, with, also } = self.parts();
+        let Parts { bytes, with, runtime, also } = self.parts();
         let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let file = match opened.file() {
             Ok(file) => file,
@@ -125,11 +128,17 @@ impl Fixture {
         };
         let mut found = list(&file.check());
         found.extend(list(&opened.check_contents(&file, &Limits::UNTRUSTED).unwrap()));
+        found.extend(list(&opened.scan_contents(&file, &Limits::UNTRUSTED, |_| {}).unwrap()));
+        if let Some(runtime) = runtime {
+            let number = |nth: usize| u32::try_from(runtime[nth].as_u64().unwrap()).unwrap();
+            let release = (number(0), number(1));
+            found.extend(list(&file.check_release(release, &Limits::UNTRUSTED)));
+        }
         if let (Some(with), File::Pte(pte)) = (with, &file) {
             let built: Vec<_> =
                 with.as_array().unwrap().iter().map(|ptd| build::file(&ptd.to_string())).collect();
             let data: Vec<_> = built.iter().map(|bytes| Ptd::read(bytes).unwrap()).collect();
-            found.extend(list(&pte.check_with_data(&data, &Limits::UNTRUSTED)));
+            found.extend(list(&opened.check_with_data(pte, &data, &Limits::UNTRUSTED).unwrap()));
         }
         for id in also.as_array().into_iter().flatten() {
             let known = found.len();

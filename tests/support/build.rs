@@ -5,7 +5,7 @@ use pte::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte::flat::desc::Schema;
 use pte::flat::load;
 use pte::flat::write::{self, Object};
-use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+use pte::schema::{flat_tensor, flat_tensor_legacy, program, xnnpack};
 use serde_json::{Value, json};
 
 /// The file that `json` describes:
@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 ///   "root": {…},                   the FlatBuffers part
 ///   "header": {"length": 24},      fields that are not the computed ones; null for no header;
 ///                                  left out, a .ptd has one and a .pte has one if it has data
-///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on
+///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
+///            [{"xnnpack": {…}, "size": 256}], a payload with that graph and zeros up to the size
 ///   "align": 16,                   of segment_base_offset
 ///   "trailing": {"zeros": 3}       behind what the header counts
 /// }
@@ -113,7 +114,11 @@ fn number(header: &Value, name: &str, computed: u64) -> u64 {
 
 #[track_caller]
 fn bytes(piece: &Value) -> Vec<u8> {
-    only(piece, &["hex", "zeros", "bytes"]);
+    only(piece, &["hex", "zeros", "bytes", "xnnpack", "size"]);
+    if let Some(graph) = piece.get("xnnpack") {
+        let size = usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
+        return payload(graph, size);
+    }
     match piece.as_object().unwrap().iter().next().unwrap() {
         (key, count) if key == "zeros" => vec![0; count.as_u64().unwrap() as usize],
         (key, hex) if key == "hex" => {
@@ -127,6 +132,23 @@ fn bytes(piece: &Value) -> Vec<u8> {
             bytes.as_array().unwrap().iter().map(byte).collect()
         }
     }
+}
+
+/// A payload of XNNPACK, of `size` bytes.
+#[track_caller]
+pub(crate) fn payload(graph: &Value, size: usize) -> Vec<u8> {
+    let schema = &xnnpack::desc::SCHEMA;
+    let root = load::read(&graph.to_string(), schema.root, &mut |_| None);
+    let graph = write::write(schema, &root.unwrap_or_else(|error| panic!("{error}")), &[]).unwrap();
+    let len = u32::try_from(graph.len()).unwrap();
+    let end = 32 + len.next_multiple_of(16);
+    let mut out = b"\0\0\0\0XH00\x1e\0".to_vec();
+    out.extend([32, len, end].iter().flat_map(|word: &u32| word.to_le_bytes()));
+    out.resize(32, 0);
+    out.extend(graph);
+    assert!(out.len() <= size, "{} bytes do not fit {size}", out.len());
+    out.resize(size, 0);
+    out
 }
 
 const PTE_FIELDS: [&str; 4] =

@@ -14,12 +14,18 @@ pub(super) struct Levels {
     /// Take findings of this rule, or all warnings, for Errors.
     #[arg(long, value_name = "RULE|warnings")]
     deny: Vec<String>,
-    /// Judge for this release of the runtime, such as 0.7: what it cannot read is an Error.
+    /// Judge for this release of the runtime, such as 0.7: what it no longer reads, or does not know
+    /// yet and cannot do without, is an Error.
     #[arg(long, value_name = "VERSION", value_parser = release)]
     runtime: Option<(u32, u32)>,
 }
 
 impl Levels {
+    /// The release that is judged for, if one is named.
+    pub(super) fn release(&self) -> Option<(u32, u32)> {
+        self.runtime
+    }
+
     /// Refuses names that are no rule's.
     pub(super) fn known(&self) -> Result<(), Problem> {
         let names = self.allow.iter().chain(&self.deny);
@@ -44,7 +50,12 @@ impl Levels {
         let denied = self.deny.iter().any(|name| {
             name == rule.id || (name == "warnings" && rule.severity == Severity::Warning)
         });
-        Some(if denied || refused { Severity::Error } else { rule.severity })
+        let taken = self.runtime.is_some_and(|release| rule.is_taken_by(release));
+        Some(match () {
+            () if denied || refused => Severity::Error,
+            () if taken => Severity::Note,
+            () => rule.severity,
+        })
     }
 }
 

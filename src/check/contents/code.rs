@@ -1,0 +1,303 @@
+//! What runs, or unpacks to something that does, told by its bytes.
+//!
+//! At the start of a segment the first few bytes are enough: [`begins`]. In the middle of weights
+//! every few bytes are met by chance, and a claim needs more of them to be right: [`lies`].
+
+use crate::bytes::{array_at, index, u16_at, u32_at};
+
+/// What runs, or unpacks to something that does, by its first bytes.
+pub(super) fn begins(head: &[u8]) -> Option<&'static str> {
+    let starts = |magic: &[u8]| head.starts_with(magic);
+    match head {
+        _ if starts(b"\x7fELF") => Some("an ELF program or library"),
+        [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..] | [0xce | 0xcf, 0xfa, 0xed, 0xfe, ..] => {
+            Some("a Mach-O program or library")
+        }
+        _ if starts(b"\xca\xfe\xba\xbe") => Some("a Mach-O or Java program"),
+        // Two letters are soon met by chance: a real header leads on to another one nearby.
+        [b'M', b'Z', ..] if matches!(head.get(60..64), Some([_, 0..=15, 0, 0])) => {
+            Some("a Windows program or library")
+        }
+        _ if starts(b"PK\x03\x04") => Some("a ZIP archive"),
+        _ if starts(b"\x1f\x8b\x08") => Some("a gzip stream"),
+        // A dict, list or tuple that is remembered as number 0, torch's old magic number, or a
+        // frame of less than 4 GB: weights begin so less than once in a billion times.
+        [0x80, 2..=3, b'}' | b']' | b')', b'q', 0, ..]
+        | [0x80, 2, 0x8a, 10, b'l', 0xfc, ..]
+        | [0x80, 4..=5, 0x95, _, _, _, _, 0, 0, 0, 0, ..] => Some("a Python pickle"),
+        _ if starts(b"#!/") => Some("a script"),
+        _ => None,
+    }
+}
+
+/// Bytes that [`lies`] looks at from the first one on.
+pub(super) const REACH: usize = 4096;
+
+/// Calls `found` with what [`lies`] in `bytes`, and where, before `until`.
+///
+/// One place in five thousand has by chance two bytes that something may begin with. Blocks without
+/// any are passed by in a loop without branches, which compiles to vectors.
+pub(super) fn search(bytes: &[u8], until: usize, mut found: impl FnMut(usize, &'static str)) {
+    let mut at = 0usize;
+    while at < until {
+        let block = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>());
+        let after = bytes.get(at.saturating_add(1)..).and_then(|rest| rest.first_chunk::<BLOCK>());
+        let any = match (block, after) {
+            (Some(block), Some(after)) => {
+                let pairs = block.iter().zip(after);
+                pairs.fold(0, |any, (&a, &b)| any | u8::from(is_pair(a, b))) != 0
+            }
+            // The last few bytes.
+            _ => true,
+        };
+        let end = at.saturating_add(BLOCK).min(until);
+        for at in (at..end).filter(|_| any) {
+            let here = bytes.get(at..).unwrap_or_default();
+            if let [a, b, ..] = *here
+                && is_pair(a, b)
+                && let Some(what) = lies(here)
+            {
+                found(at, what);
+            }
+        }
+        at = end;
+    }
+}
+
+/// Places that are looked at at once.
+const BLOCK: usize = 64;
+
+/// Whether something that [`lies`] knows begins like this.
+#[inline(always)]
+fn is_pair(a: u8, b: u8) -> bool {
+    // Without branches: `&` and `|`, not `&&` and `||`.
+    (a == 0x7f) & (b == b'E')
+        | (a == 0xfe) & (b == 0xed)
+        | ((a == 0xce) | (a == 0xcf)) & (b == 0xfa)
+        | (a == 0xca) & (b == 0xfe)
+        | (a == b'M') & (b == b'Z')
+        | (a == b'P') & (b == b'K')
+        | (a == 0x1f) & (b == 0x8b)
+        | (a == b'#') & (b == b'!')
+        | (a == 0x80) & (b.wrapping_sub(2) <= 3)
+}
+
+/// What begins with these bytes, wherever they are: each kind is met by chance less than once in
+/// 2^46 places of random bytes, which is 70 TB. At most [`REACH`] bytes are looked at.
+fn lies(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x7f, ..] if is_elf(bytes) => Some("an ELF program or library"),
+        [0xfe, ..] if is_mach_o(bytes, u32::from_be_bytes) => Some("a Mach-O program or library"),
+        [0xce | 0xcf, ..] if is_mach_o(bytes, u32::from_le_bytes) => {
+            Some("a Mach-O program or library")
+        }
+        [0xca, ..] if is_fat(bytes) => Some("a Mach-O program or library"),
+        [0xca, ..] if is_class(bytes) => Some("a Java class"),
+        [b'M', ..] if is_pe(bytes) => Some("a Windows program or library"),
+        [b'P', ..] if is_zip(bytes) => Some("a ZIP archive"),
+        [0x1f, ..] if is_gzip(bytes) => Some("a gzip stream"),
+        [0x80, ..] if is_pickle(bytes) => Some("a Python pickle"),
+        [b'#', ..] if is_script(bytes) => Some("a script"),
+        _ => None,
+    }
+}
+
+/// 2^-99: class, byte order, version, one of four types, and the version again.
+fn is_elf(bytes: &[u8]) -> bool {
+    let [0x7f, b'E', b'L', b'F', 1 | 2, order @ (1 | 2), 1, ..] = *bytes else { return false };
+    let (kind, version) = (array_at(bytes, 16), array_at(bytes, 20));
+    let (kind, version) = match order {
+        1 => (kind.map(u16::from_le_bytes), version.map(u32::from_le_bytes)),
+        _ => (kind.map(u16::from_be_bytes), version.map(u32::from_be_bytes)),
+    };
+    matches!((kind, version), (Some(1..=4), Some(1)))
+}
+
+/// 2^-87: the magic, one of seven processors, one of twelve kinds of file.
+fn is_mach_o(bytes: &[u8], word: fn([u8; 4]) -> u32) -> bool {
+    let word = |at| array_at(bytes, at).map(word);
+    matches!(word(0), Some(0xfeed_face | 0xfeed_facf))
+        && word(4).is_some_and(is_processor)
+        && matches!(word(12), Some(1..=12))
+}
+
+/// 2^-86: the magic, less than 31 architectures, the first one known.
+fn is_fat(bytes: &[u8]) -> bool {
+    let word = |at| array_at(bytes, at).map(u32::from_be_bytes);
+    matches!(word(0), Some(0xcafe_babe | 0xcafe_babf))
+        && matches!(word(4), Some(1..=30))
+        && word(8).is_some_and(is_processor)
+}
+
+/// `cputype`: x86, ARM and PowerPC, of 32, 64 and 64 bits with short pointers.
+fn is_processor(cputype: u32) -> bool {
+    matches!(cputype, 7 | 12 | 18 | 0x0100_0007 | 0x0100_000c | 0x0100_0012 | 0x0200_000c)
+}
+
+/// 2^-61: the magic, a version that there is, a constant of a known kind.
+fn is_class(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xca\xfe\xba\xbe")
+        && matches!(bytes.get(4..8), Some([0, 0 | 3, 0, 45..=80] | [0xff, 0xff, 0, 45..=80]))
+        && matches!(bytes.get(8..11), Some([hi, lo, 1 | 3..=12 | 15..=20]) if (*hi, *lo) > (0, 1))
+}
+
+/// 2^-81: where the other header is, that it is there, and one of a dozen processors.
+fn is_pe(bytes: &[u8]) -> bool {
+    let Some(at) = u32_at(bytes, 60).filter(|at| *at >= 4 && *at & 3 == 0) else { return false };
+    let at = index(at);
+    at.saturating_add(6) <= REACH
+        && bytes.starts_with(b"MZ")
+        && array_at(bytes, at) == Some(*b"PE\0\0")
+        && matches!(
+            u16_at(bytes, at.saturating_add(4)),
+            Some(
+                0x14c
+                    | 0x162
+                    | 0x166
+                    | 0x1c0
+                    | 0x1c2
+                    | 0x1c4
+                    | 0x200
+                    | 0xebc
+                    | 0x5032
+                    | 0x5064
+                    | 0x8664
+                    | 0xa641
+                    | 0xaa64
+            )
+        )
+}
+
+/// 2^-65: a version up to 6.3, flags and a method that are in use, a name that can be shown.
+fn is_zip(bytes: &[u8]) -> bool {
+    let [b'P', b'K', 3, 4, 0..=63, 0..=20, ..] = *bytes else { return false };
+    let (flags, method) = (u16_at(bytes, 6), u16_at(bytes, 8));
+    let len = u16_at(bytes, 26).unwrap_or_default();
+    flags.is_some_and(|flags| flags & 0xd780 == 0)
+        && matches!(method, Some(0 | 8 | 9 | 12 | 14 | 93 | 95 | 98 | 99))
+        && (1..=1024).contains(&len)
+        && u16_at(bytes, 28).is_some_and(|extra| extra <= 4096)
+        && bytes.get(30..).and_then(|rest| rest.get(..len.min(64).into())).is_some_and(is_text)
+}
+
+/// 2^-46: no flags but that of a name, a level and a system that are in use, and a first block that
+/// can be one.
+fn is_gzip(bytes: &[u8]) -> bool {
+    let [
+        0x1f,
+        0x8b,
+        8,
+        flags @ (0 | 8),
+        _,
+        _,
+        _,
+        _,
+        0 | 2 | 4,
+        0 | 3 | 7 | 11 | 255,
+        ref rest @ ..,
+    ] = *bytes
+    else {
+        return false;
+    };
+    if flags == 0 {
+        return is_deflate(rest);
+    }
+    let name = rest.iter().take(256).position(|byte| *byte == 0);
+    name.and_then(|end| rest.get(..end)).is_some_and(|name| !name.is_empty() && is_text(name))
+}
+
+/// The first block of a deflate stream: stored with both of its lengths, fixed and the only one, or
+/// with codes whose code is complete. About one in eight is, by chance.
+fn is_deflate(bytes: &[u8]) -> bool {
+    let bit = |nth: usize| bytes.get(nth >> 3).map_or(0, |byte| byte >> (nth & 7) & 1);
+    match (bytes, bytes.first().map(|first| first & 7)) {
+        ([_, a, b, c, d, ..], Some(0 | 1)) => (*a, *b) == (!*c, !*d),
+        (_, Some(3)) => true,
+        ([a, b, _, ..], Some(4 | 5)) => {
+            let number = |from: usize, bits: usize| {
+                (0..bits).fold(0u32, |sum, nth| {
+                    sum | u32::from(bit(from.saturating_add(nth))) << (nth & 31)
+                })
+            };
+            let lengths = number(13, 4).saturating_add(4);
+            let sum = (0..index(lengths)).fold(0u32, |sum, nth| {
+                match number(nth.saturating_mul(3).saturating_add(17), 3) {
+                    0 => sum,
+                    bits => sum.saturating_add(0x80 >> bits),
+                }
+            });
+            a >> 3 <= 29 && b & 31 <= 29 && sum == 0x80
+        }
+        _ => false,
+    }
+}
+
+/// 2^-46: a protocol, and instructions as every pickler writes them, or as an attack does.
+fn is_pickle(bytes: &[u8]) -> bool {
+    match *bytes {
+        // A frame of less than 4 GB, and an instruction in it that may come first.
+        [0x80, 4 | 5, 0x95, _, _, _, _, 0, 0, 0, 0, first, ..] => {
+            first.is_ascii_graphic() || (0x88..=0x96).contains(&first)
+        }
+        // A global by two short strings.
+        [0x80, 4 | 5, 0x8c, ref rest @ ..] => {
+            let after = short_name(rest).and_then(|rest| rest.strip_prefix(b"\x8c"));
+            after.and_then(short_name).is_some_and(|rest| rest.starts_with(b"\x93"))
+        }
+        // torch's old magic number.
+        [0x80, 2, 0x8a, 10, b'l', 0xfc, 0x9c, 0x46, ..] => true,
+        // A global by two lines.
+        [0x80, 2 | 3, b'c', ref rest @ ..] => line(rest).and_then(line).is_some(),
+        // A list, dict or tuple with something in it: text, a global or small numbers.
+        [0x80, 2 | 3, b'}' | b']' | b')', b'q', 0, ref rest @ ..] => {
+            match *rest.strip_prefix(b"(").unwrap_or(rest) {
+                [b'X', _, _, 0, 0, first, ..] => !first.is_ascii_control(),
+                [b'c', ref rest @ ..] => line(rest).and_then(line).is_some(),
+                [b'K', _, b'K', _, b'K' | b'e' | b's' | b'u' | b'X', ..] => true,
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// What follows a name of one byte's length, and its memo if it has one.
+fn short_name(bytes: &[u8]) -> Option<&[u8]> {
+    let (len, rest) = bytes.split_first()?;
+    let (name, rest) = rest.split_at_checked(usize::from(*len))?;
+    let sound = name.len() >= 2 && name.iter().all(|byte| is_name(*byte));
+    sound.then(|| rest.strip_prefix(b"\x94").unwrap_or(rest))
+}
+
+/// What follows a line that is a name of Python's.
+fn line(bytes: &[u8]) -> Option<&[u8]> {
+    let end = bytes.iter().take(128).position(|byte| !is_name(*byte))?;
+    bytes.get(end..)?.strip_prefix(b"\n").filter(|_| end >= 2)
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
+}
+
+/// 2^-46: a path in a folder, what is handed to it, and the end of the line.
+fn is_script(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"#!/") else { return false };
+    let in_path = |byte: &u8| is_name(*byte) || matches!(byte, b'/' | b'-' | b'+');
+    let end = rest.iter().take(256).position(|byte| !in_path(byte)).unwrap_or_default();
+    let (path, rest) = rest.split_at_checked(end).unwrap_or_default();
+    // One in four bytes may be in a path; that six in a row are, and one of them a slash, is rare.
+    if path.len() < 6 || !path.contains(&b'/') {
+        return false;
+    }
+    let line = rest.iter().take(128).position(|byte| *byte == b'\n');
+    let arguments = line.and_then(|end| rest.get(..end));
+    arguments.is_some_and(|rest| {
+        let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
+        rest.is_empty() || rest.starts_with(b" ") && is_text(rest)
+    })
+}
+
+/// Whether none of it is a control character of ASCII.
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| !byte.is_ascii_control())
+}

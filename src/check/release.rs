@@ -1,0 +1,236 @@
+//! What a release of the runtime does not know yet: by the `since` of each field and value.
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::rule::{Release, Rule, rules};
+use super::{Findings, Report};
+use crate::error::Step;
+use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
+use crate::flat::view::{List, Raw, Table};
+use crate::limits::Limits;
+use crate::ptd::Root;
+use crate::{File, Ptd, Pte};
+
+rules! {
+    "release";
+
+    NEEDS_NEWER_RUNTIME = Error "needs-newer-runtime"
+        "What the file's data needs is known to the release that it is for (with --runtime)."
+        "An older runtime passes over the field, and finds no data or uses the wrong one."
+        Misreads ["3.3", "4.1", "4.3"];
+    NEWER_THAN_RUNTIME = Warning "newer-than-runtime"
+        "The release that the file is for knows every field and every named value in it (with --runtime)."
+        "An older runtime passes over the field, or may not know the value."
+        Ignores ["3.3", "5"];
+}
+
+/// Fields without which a file that has them does not work: where data is, and how it is found.
+///
+/// A device is none of them: older runtimes take everything to be on the host, and backends know
+/// where their own memory is.
+const NEEDED: &[(&str, &str)] = &[
+    ("AllocationDetails", "memory_offset_high"),
+    ("ExtraTensorInfo", "location"),
+    ("FlatTensor", "named_data"),
+    ("FlatTensor", "segments"),
+    ("FlatTensor", "tensors"),
+    ("Program", "constant_segment"),
+    ("Program", "mutable_data_segments"),
+    ("Program", "named_data"),
+];
+
+impl File<'_> {
+    /// Judges what the runtime of `release` (major and minor number) does not know: whatever came
+    /// with a later one. That it no longer reads what is old is
+    /// [`is_refused_by`](Rule::is_refused_by).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let bytes: &[u8] = include_bytes!("../../tests/data/pte/external_all.pte");
+    /// let opened = pte::Opened::open(bytes, &pte::Limits::UNTRUSTED)?;
+    /// let file = opened.file()?;
+    /// let limits = pte::Limits::UNTRUSTED;
+    /// assert!(file.check_release((1, 5), &limits).findings().is_empty());
+    /// let report = file.check_release((0, 4), &limits);
+    /// assert_eq!(report.worst(), Some(pte::check::Severity::Error), "EXTERNAL came with 0.5");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn check_release(&self, release: (u32, u32), limits: &Limits) -> Report {
+        match self {
+            Self::Pte(pte) => pte.check_release(release, limits),
+            Self::Ptd(ptd) => ptd.check_release(release, limits),
+        }
+    }
+}
+
+impl Pte<'_> {
+    /// As [`File::check_release`].
+    pub fn check_release(&self, release: (u32, u32), limits: &Limits) -> Report {
+        let mut pass = Pass::new(release, limits, "program", 0);
+        pass.root(self.program());
+        pass.out.report
+    }
+}
+
+impl Ptd<'_> {
+    /// As [`File::check_release`].
+    pub fn check_release(&self, release: (u32, u32), limits: &Limits) -> Report {
+        let mut pass = Pass::new(release, limits, "flat_tensor", self.region_start());
+        match self.root() {
+            Root::Current(root) => pass.root(root),
+            Root::Legacy(root) => pass.root(root),
+        }
+        pass.out.report
+    }
+}
+
+/// The release that a declaration names, `None` for the first one.
+fn since(text: Option<&str>) -> Option<Release> {
+    let (major, minor) = text?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+struct Pass {
+    out: Findings,
+    release: Release,
+    path: Vec<Step>,
+    /// Where the FlatBuffer begins in the file.
+    begin: u64,
+}
+
+impl Pass {
+    fn new(release: Release, limits: &Limits, root: &'static str, begin: u64) -> Self {
+        Self { out: Findings::new(limits), release, path: vec![Step::Field(root)], begin }
+    }
+
+    fn root<'a, T: Table<'a>>(&mut self, root: T) {
+        self.table(root.raw(), T::DESC);
+    }
+
+    fn table(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
+        for field in desc.fields {
+            if raw.offset_of(field.slot) == 0 {
+                continue;
+            }
+            self.path.push(Step::Field(field.name));
+            match since(field.since).filter(|since| *since > self.release) {
+                // What it says is not looked into: the runtime does not either.
+                Some(_) if says_something(raw, field) => {
+                    let rule = match is_needed(raw, desc, field) {
+                        true => &NEEDS_NEWER_RUNTIME,
+                        false => &NEWER_THAN_RUNTIME,
+                    };
+                    self.find(rule, raw, field, field.name, field.since);
+                }
+                Some(_) => {}
+                None => self.field(raw, field),
+            }
+            self.path.pop();
+        }
+    }
+
+    fn field(&mut self, raw: Raw<'_>, field: &'static FieldDesc) {
+        match field.kind {
+            Kind::Scalar(ScalarDesc { prim, names: Some(names), .. }) => {
+                let number = raw.number(field.slot, prim);
+                if let Some((name, brought)) = number.and_then(|number| named(names, number))
+                    && since(brought).is_some_and(|since| since > self.release)
+                {
+                    self.find(&NEWER_THAN_RUNTIME, raw, field, name, brought);
+                }
+            }
+            Kind::Scalar(_) | Kind::Str | Kind::Scalars { .. } => {}
+            Kind::Table(desc) => {
+                if let Some(table) = raw.target(field.slot) {
+                    self.table(table, desc);
+                }
+            }
+            Kind::Tables(desc) => {
+                let list: Option<List<'_, Raw<'_>>> = raw.list(field.slot);
+                for (nth, table) in (0..).zip(list.into_iter().flat_map(|list| list.raws())) {
+                    self.path.push(Step::Index(nth));
+                    self.table(table, desc);
+                    self.path.pop();
+                }
+            }
+            Kind::Union(desc) => {
+                let Some((tag, value)) = raw.union(field.slot) else { return };
+                if let Some(member) = desc.member(tag) {
+                    self.path.push(Step::Variant(member.name));
+                    self.table(value.resolved(), member);
+                    self.path.pop();
+                }
+            }
+        }
+    }
+
+    fn find(
+        &mut self,
+        rule: &'static Rule,
+        raw: Raw<'_>,
+        field: &FieldDesc,
+        name: &str,
+        brought: Option<&str>,
+    ) {
+        let at = raw.field_pos(field.slot).unwrap_or(raw.pos());
+        let offset = self.begin.saturating_add(at.into());
+        let (path, (major, minor)) = (&self.path, self.release);
+        self.out.find(
+            rule,
+            offset,
+            || path.clone(),
+            || {
+                let brought = brought.unwrap_or_default();
+                format!("{name} came with release {brought}, and the file is for {major}.{minor}")
+            },
+        );
+    }
+}
+
+/// Whether the file does not work without a field, or without one that came in its table.
+fn is_needed(raw: Raw<'_>, desc: &TableDesc, field: &FieldDesc) -> bool {
+    NEEDED.contains(&(desc.name, field.name))
+        || matches!(field.kind, Kind::Table(desc) if raw.target(field.slot).is_some_and(|table| {
+            let mut fields = desc.fields.iter().filter(|field| table.offset_of(field.slot) != 0);
+            fields.any(|field| {
+                NEEDED.contains(&(desc.name, field.name)) && says_something(table, field)
+            })
+        }))
+}
+
+/// The value's name, and the release that brought it.
+fn named(names: &'static EnumDesc, number: Number) -> Option<(&'static str, Option<&'static str>)> {
+    let Number::Int(number) = number else { return None };
+    let value = names.values.iter().find(|value| i128::from(value.number) == number)?;
+    Some((value.name, value.since))
+}
+
+/// Whether a field says anything that its absence would not. Some writers store defaults and empty
+/// lists.
+fn says_something(raw: Raw<'_>, field: &FieldDesc) -> bool {
+    match field.kind {
+        Kind::Scalar(scalar) => {
+            raw.number(field.slot, scalar.prim).is_some_and(|number| number != scalar.default)
+        }
+        Kind::Str => raw.str(field.slot).is_some_and(|text| !text.is_empty()),
+        Kind::Scalars { prim, .. } => {
+            let bytes = raw.vector_bytes(field.slot, prim).map_or(0, |(bytes, _)| bytes.len());
+            // The first offset of a list of them is reserved, and stands for nothing.
+            let reserved = if field.name == "offsets" { prim.size().into() } else { 0 };
+            bytes > reserved
+        }
+        Kind::Table(desc) => raw.target(field.slot).is_some_and(|table| table_says(table, desc)),
+        Kind::Tables(desc) => {
+            let list: Option<List<'_, Raw<'_>>> = raw.list(field.slot);
+            list.into_iter().flat_map(|list| list.raws()).any(|table| table_says(table, desc))
+        }
+        Kind::Union(_) => raw.union(field.slot).is_some(),
+    }
+}
+
+fn table_says(raw: Raw<'_>, desc: &TableDesc) -> bool {
+    desc.fields.iter().any(|field| raw.offset_of(field.slot) != 0 && says_something(raw, field))
+}
