@@ -20,6 +20,7 @@ pub mod coverage;
 mod data;
 mod delegates;
 mod external;
+mod flow;
 mod kernels;
 mod keys;
 mod layout;
@@ -32,6 +33,7 @@ mod release;
 mod resolve;
 mod rule;
 mod spot;
+mod storage;
 mod tensors;
 mod values;
 
@@ -47,6 +49,7 @@ pub static RULES: &[&[&Rule]] = &[
     resolve::RULES,
     calls::RULES,
     kernels::RULES,
+    flow::RULES,
     delegates::RULES,
     names::RULES,
     data::RULES,

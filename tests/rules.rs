@@ -145,7 +145,7 @@ fn told(json: &Value) -> Vec<String> {
 #[test]
 fn segments_out_of_order_may_overlap_too() {
     let found = told(&json!({
-        "root": {"execution_plan": [], "segments": [
+        "root": {"execution_plan": [], "constant_segment": {"offsets": [0]}, "segments": [
             {"offset": 16, "size": 16}, {"offset": 0, "size": 17}, {"offset": 8, "size": 0}
         ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]},
         "data": [{"zeros": 32}], "align": 64
@@ -153,7 +153,7 @@ fn segments_out_of_order_may_overlap_too() {
     assert_eq!(
         found,
         [
-            "segments-unsorted: segment 1 begins at byte 256, before an earlier one",
+            "segments-unsorted: segment 1 begins at byte 320, before an earlier one",
             "segments-overlap: segment 0 shares bytes with segment 1",
             "plans-empty: the program has no method",
         ]
@@ -166,7 +166,8 @@ fn a_header_of_24_bytes_declares_nothing() {
     let of = |length: u32| {
         json!({
             "root": {
-                "execution_plan": [], "segments": [{"size": 4}], "named_data": [{"key": "a"}]
+                "execution_plan": [], "segments": [{"size": 4}], "named_data": [{"key": "a"}],
+                "constant_segment": {"offsets": [0]}
             },
             "header": {"length": length, "segment_data_size": 3},
             "data": [{"zeros": 4}]
@@ -178,12 +179,33 @@ fn a_header_of_24_bytes_declares_nothing() {
     }
 }
 
+/// A program without a list of constants in a segment has them in the old place, if it has any.
+#[test]
+fn constants_are_in_the_old_place_unless_a_list_says_otherwise() {
+    let of = |rest: Value| {
+        let mut root = json!({"execution_plan": [], "segments": []});
+        root.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let mut found = told(&json!({"root": root, "trailing": {"zeros": 64}}));
+        found.retain(|told| !told.starts_with("trailing-bytes"));
+        assert_eq!(found.pop().unwrap(), "plans-empty: the program has no method");
+        found
+    };
+    let none = ["constants-inline: no constants, and no segment that says so"];
+    assert_eq!(of(json!({})), none);
+    assert_eq!(of(json!({"constant_buffer": [{}]})), none);
+    assert_eq!(of(json!({"constant_segment": {}})), none);
+    assert_eq!(of(json!({"constant_segment": {"offsets": []}})), none);
+    assert!(of(json!({"constant_segment": {"offsets": [0]}})).is_empty());
+    let some = json!({"constant_buffer": [{}, {"storage": [0]}]});
+    assert_eq!(of(some), ["constants-inline: 2 constants in the FlatBuffers part"]);
+}
+
 /// Where there are no segments, the FlatBuffers part is the last.
 #[test]
 fn nothing_may_follow_a_program_without_segments() {
     let of = |zeros: u64| {
         json!({
-            "root": {"execution_plan": [], "segments": [], "constant_buffer": []},
+            "root": {"execution_plan": [], "segments": [], "constant_segment": {"offsets": [0]}},
             "header": {}, "align": 1, "trailing": {"zeros": zeros}
         })
     };
@@ -206,7 +228,7 @@ fn a_value_of_no_kind_is_one_finding() {
             "inputs": [0], "outputs": [0],
             "chains": [{"instructions": []}], "operators": [], "delegates": [],
             "non_const_buffer_sizes": [0]
-        }]}}));
+        }], "constant_segment": {"offsets": [0]}}}));
         assert_eq!(found, [told_of]);
     }
 }

@@ -4,15 +4,18 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use self::loops::Loops;
 use super::Findings;
 use super::ahead::Ahead;
+use super::flow;
 use super::kernels::{self, Kernels, Moment};
 use super::parts;
 use super::quoted::Quoted;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
+use super::storage::{self, Storage};
 use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::Step;
@@ -68,7 +71,7 @@ rules! {
         "An operator's name and overload hold no NUL."
         "Runtimes read up to the NUL: the call is one of another operator."
         Ignores ["7.7.11"];
-    OPERATOR_OVERLOAD_MISSING = Warning "operator-overload-missing"
+    OPERATOR_OVERLOAD_MISSING = Error "operator-overload-missing"
         "An operator has an overload, if an empty one."
         "Where the kernel fails, writing the log reads through a null pointer."
         Crashes ["7.4.39", "7.7.6"];
@@ -84,10 +87,6 @@ rules! {
         "Nothing is moved onto a list, nor a list onto anything."
         "The runtime destroys what the list does not own."
         Misreads ["7.4.40", "7.7.16", "8.2 deaf73b831"];
-    MOVE_TYPE = Warning "move-type"
-        "A value is moved onto one of its kind."
-        "What is read later is of another kind than planned."
-        Ignores ["7.4.40", "7.7.16"];
     FREE_INDEX = Error "free-index"
         "What is freed is a value."
         "Loading the method is refused; older runtimes read past the values."
@@ -121,7 +120,7 @@ rules! {
         "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
         Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
     STORAGE_MISSING = Error "storage-missing"
-        "A tensor that a kernel gets has a place for its data: it is constant, planned, external, an input or an output."
+        "A tensor that a kernel gets has a place for its data: it is constant, planned, external, an input or an output, a delegate is called with it, or an earlier call or move brings one. So has every tensor of a list."
         "The kernel reads or writes through a null pointer."
         Crashes ["6.1", "7.8"];
     STACKTRACE_LENGTH = Note "stacktrace-length"
@@ -140,12 +139,17 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
             format!("{} chains", chains.len())
         });
     }
-    let pass = Pass::new(plan, values, out);
+    let kernels = Kernels::of(plan);
+    let storage = Storage::of(plan, values, &kernels);
+    let pass = Pass::new(plan, values, &kernels, &storage, out);
     let mut loops = None;
     for (nth, chain) in (0..).zip(chains) {
         if pass.chain(nth, chain, out) {
             pass.loops(nth, chain, loops.get_or_insert_with(|| Loops::new(plan)), out);
         }
+    }
+    if kernels.are_flowing() || pass.moves.into_inner() {
+        flow::check(plan, values, &kernels, &storage, out);
     }
 }
 
@@ -156,9 +160,10 @@ struct Pass<'c, 'p, 'a> {
     /// Operators, by index.
     operators: usize,
     delegates: usize,
-    /// Which values are given or taken when the method runs.
-    ends: Vec<bool>,
-    kernels: Kernels,
+    kernels: &'c Kernels,
+    storage: &'c Storage,
+    /// Whether anything is moved or freed.
+    moves: AtomicBool,
     /// Whether a call of a kernel is right once its indices are: no operator is known, and every
     /// tensor has a place.
     is_plain: bool,
@@ -182,16 +187,15 @@ impl Spot<'_> {
 }
 
 impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
-    fn new(plan: &'c Plan<'p, 'a>, values: &'c Values, out: &mut Findings) -> Self {
+    fn new(
+        plan: &'c Plan<'p, 'a>,
+        values: &'c Values,
+        kernels: &'c Kernels,
+        storage: &'c Storage,
+        out: &mut Findings,
+    ) -> Self {
         let delegates = plan.view.delegates().map_or(0, |delegates| delegates.len());
-        let mut ends = plan.each(false);
         let view = plan.view;
-        for index in [view.inputs(), view.outputs()].into_iter().flatten().flatten() {
-            if let Some(end) = usize::try_from(index).ok().and_then(|index| ends.get_mut(index)) {
-                *end = true;
-            }
-        }
-        let kernels = Kernels::of(plan);
         for (nth, operator) in (0..).zip(view.operators().into_iter().flatten()) {
             let steps = [Step::Field("operators"), Step::Index(nth)];
             let mut find = |rule, message: &dyn Fn() -> String| {
@@ -224,8 +228,9 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         }
         // A missing list has a finding of its own.
         let operators = view.operators().map_or(usize::MAX, |operators| operators.len());
-        let is_plain = !kernels.are_known() && (delegates > 0 || values.are_stored());
-        Self { plan, values, operators, delegates, ends, kernels, is_plain }
+        let is_plain = !kernels.are_known() && storage.is_whole();
+        let moves = AtomicBool::new(false);
+        Self { plan, values, operators, delegates, kernels, storage, moves, is_plain }
     }
 
     /// Judges a chain, and tells whether it jumps back.
@@ -348,18 +353,28 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             let steps = if nth.is_some() { &steps[..] } else { steps.get(..1).unwrap_or_default() };
             self.find(out, rule, spot, call.raw(), steps, || message);
         }
-        // A delegate may leave the memory of what it gives and takes to the runtime.
-        if self.delegates > 0 || self.values.are_stored() {
+        let moment = spot.moment();
+        if self.is_stored(call, moment) {
             return;
         }
+        let made = storage::view(self.kernels, call).map(|(_, view)| view);
         for (nth, value) in (0..).zip(call.args().into_iter().flatten()) {
-            if self.is_without_data(value) {
+            if self.storage.lacks(value, moment) && made != Some(value) {
                 let steps = [Step::Field("args"), Step::Index(nth)];
                 self.find(out, &STORAGE_MISSING, spot, call.raw(), &steps, || {
-                    format!("value {value} is a tensor without data")
+                    match self.values.tag(value.into()) {
+                        Some(tag::Tensor) => format!("value {value} is a tensor without data"),
+                        _ => format!("value {value} is a list with a tensor without data"),
+                    }
                 });
             }
         }
+    }
+
+    /// Whether all that a call gets has a place by then.
+    fn is_stored(&self, call: KernelCall<'a>, moment: Moment) -> bool {
+        self.storage.is_whole()
+            || !call.args().into_iter().flatten().any(|value| self.storage.lacks(value, moment))
     }
 
     /// Whether all of them are indices of values: few arguments are looked at at once, without a loop
@@ -375,12 +390,6 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         let (few, _) = few.as_chunks();
         let most = few.iter().map(|index| u32::from_le_bytes(*index)).fold(0, u32::max);
         most < narrow(self.plan.len) || args.is_empty()
-    }
-
-    /// Whether the value is a tensor without data that nobody gives or takes.
-    fn is_without_data(&self, value: i32) -> bool {
-        let end = usize::try_from(value).ok().and_then(|value| self.ends.get(value));
-        self.values.is_unstored(value) && end == Some(&false)
     }
 
     fn args(
@@ -409,6 +418,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
     }
 
     fn moved(&self, spot: Spot<'a>, call: MoveCall<'a>, out: &mut Findings) {
+        self.moves.store(true, Ordering::Relaxed);
         let (from, to) = (call.move_from(), call.move_to());
         for (index, field) in [(from, "move_from"), (to, "move_to")] {
             if !self.plan.has(index) {
@@ -427,17 +437,11 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             self.find(out, &MOVE_LIST, spot, call.raw(), &[], || {
                 format!("value {from} is moved onto value {to}, and one of them is a list")
             });
-        } else if source != target {
-            self.find(out, &MOVE_TYPE, spot, call.raw(), &[], || {
-                let name =
-                    |index: i32| self.plan.value(index.into()).and_then(|value| value.name());
-                let (source, target) = (name(from).unwrap_or("?"), name(to).unwrap_or("?"));
-                format!("value {from}, {source}, is moved onto value {to}, {target}")
-            });
         }
     }
 
     fn free(&self, spot: Spot<'a>, call: FreeCall<'a>, out: &mut Findings) {
+        self.moves.store(true, Ordering::Relaxed);
         let index = call.value_index();
         let steps = [Step::Field("value_index")];
         match self.values.tag(index.into()) {
@@ -460,11 +464,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             }),
             Some(tag::Bool) => {}
             Some(tag::Tensor) if self.is_bool_tensor(condition) => {
-                // Another tensor may have been moved there, and a delegate may bring memory.
-                if self.delegates == 0
-                    && self.is_without_data(condition)
-                    && !self.kernels.is_rewritten(condition, spot.moment())
-                {
+                if self.storage.lacks(condition, spot.moment()) {
                     self.find(out, &JUMP_CONDITION_STORAGE, spot, call.raw(), &steps, || {
                         format!("value {condition} is a tensor without data")
                     });

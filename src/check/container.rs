@@ -67,8 +67,8 @@ rules! {
         "Loaders that map files take it for no segment, and refuse the program."
         Refuses ["6.1", "7.7.5"];
     CONSTANTS_INLINE = Note "constants-inline"
-        "Constants are in a segment."
-        "Runtimes from 1.5 on may be built without the old place, as PyPI's is, and refuse such constants."
+        "Constants are in a segment, and its list of offsets is there if there are none."
+        "Without the list they are in the old place. Runtimes from 1.5 on may be built without it, as PyPI's is, and refuse the program."
         Refuses ["1.3.13", "3.3"];
     OFFSETS_MISSING = Error "offsets-missing"
         "A list of mutable data has offsets."
@@ -292,6 +292,10 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     } else if inline > 1 {
         out.find(&CONSTANTS_INLINE, at, path("constant_buffer"), || {
             format!("{inline} constants in the FlatBuffers part")
+        });
+    } else if count == 0 {
+        out.find(&CONSTANTS_INLINE, at, path("constant_segment"), || {
+            "no constants, and no segment that says so".into()
         });
     }
     let Some(segment) = segment.filter(|_| count > 1) else { return };

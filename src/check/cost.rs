@@ -236,6 +236,26 @@ const FAMILIES: &[Family] = &[
         let root = b.table("Program", &fields);
         Made(b.finish(root, &vec![7; 4 * n]), vec![])
     }),
+    ("n moves across kinds, of n values", &["flow"], |n| {
+        let mut b = Builder::pte();
+        let (int, bool) = (b.held("EValue", "Int", &[]), b.held("EValue", "Bool", &[]));
+        let moves = (0..n).map(|nth| {
+            let (from, to) = (number(2 * nth), number(2 * ((nth * 7919) % n) + 1));
+            b.held("Instruction", "MoveCall", &[("move_from", from), ("move_to", to)])
+        });
+        let moves = moves.collect();
+        one_plan(b, &[], [int, bool].into_iter().cycle().take(2 * n).collect(), moves)
+    }),
+    ("n frees of one tensor, which a list holds n times", &["flow"], |n| {
+        let mut b = Builder::pte();
+        let tensor = b.held("EValue", "Tensor", &[]);
+        let items = b.numbers(vec![0; n]);
+        let list = b.held("EValue", "TensorList", &[("items", To(items))]);
+        let args = b.numbers([1]);
+        let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
+        let free = b.held("Instruction", "FreeCall", &[]);
+        one_plan(b, &[], vec![tensor, list], [vec![free; n], vec![call; n]].concat())
+    }),
     ("n tensors that release 0.1 knows nothing of", &["release"], |n| {
         let mut b = Builder::pte();
         let tensor = external(&mut b, "key", 1);

@@ -32,9 +32,13 @@ rules! {
         "Asking for the shape reads through a null pointer."
         Crashes ["2.4.17", "7.4.6", "7.7.24", "8.2 eeb0646b84", "8.3.10"];
     LAYOUT_DIM_ORDER_LENGTH = Error "layout-dim-order-length"
-        "The dim order of named data is as long as its sizes."
-        "The runtime reads past the end of the shorter one."
+        "The dim order of named data is not shorter than its sizes."
+        "The runtime reads past its end."
         Misreads ["2.4.18", "7.4.6", "7.7.24", "8.2 8b30cfec9a"];
+    LAYOUT_DIM_ORDER_LONG = Warning "layout-dim-order-long"
+        "The dim order of named data is not longer than its sizes."
+        "The runtime does not look at what is past them."
+        Ignores ["2.4.18", "7.7.24"];
     LAYOUT_DIM_ORDER = Error "layout-dim-order"
         "The dim order of named data is a permutation of its dimensions."
         "Asking for the shape is refused, or no tensor can have it."
@@ -147,11 +151,13 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<Step>, out: &mut Findings) {
         if sizes.len() > MOST_DIMENSIONS {
             find(&LAYOUT_RANK, &|| format!("{} dimensions", sizes.len()));
         }
-        if sizes.len() != order.len() {
-            find(&LAYOUT_DIM_ORDER_LENGTH, &|| {
-                format!("a dim order of {} for {} dimensions", order.len(), sizes.len())
-            });
-        } else if !is_permutation(order) {
+        let lengths = || format!("a dim order of {} for {} dimensions", order.len(), sizes.len());
+        if order.len() > sizes.len() {
+            find(&LAYOUT_DIM_ORDER_LONG, &lengths);
+        }
+        if order.len() < sizes.len() {
+            find(&LAYOUT_DIM_ORDER_LENGTH, &lengths);
+        } else if !is_permutation(order, sizes.len()) {
             find(&LAYOUT_DIM_ORDER, &|| {
                 let shown: Vec<_> = order.iter().take(MOST_DIMENSIONS).collect();
                 format!("{shown:?} is no permutation")

@@ -254,7 +254,10 @@ impl<'d> Files<'d> {
                 format!("{shown} has sizes {theirs:?}, and the tensor {ours:?}")
             });
         }
-        let (ours, theirs) = (few(tensor.dim_order()), few(layout.dim_order));
+        let rank = theirs.len();
+        let (ours, mut theirs) = (few(tensor.dim_order()), few(layout.dim_order));
+        // The runtime compares as many as there are sizes.
+        theirs.truncate(rank);
         if ours != theirs {
             find(&EXTERNAL_LAYOUT, &|| {
                 format!("{shown} has dim order {theirs:?}, and the tensor {ours:?}")

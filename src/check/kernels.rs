@@ -4,7 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use self::kind::{Kind, Signature};
+use self::kind::Signature;
+pub(super) use self::kind::{Gives, Kind, Kinds};
+use super::flow;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::values::Values;
@@ -92,12 +94,8 @@ impl Kernels {
         for (nth, chain) in (0..).zip(plan.chains().into_iter().flatten()) {
             let instructions = || (1u32..).zip(chain.instructions().into_iter().flatten());
             // Where nothing jumps back, what comes later has not happened yet.
-            let loops = instructions().any(|(at, instruction)| match instruction.instr_args() {
-                Some(InstructionArguments::JumpFalseCall(jump)) => {
-                    i64::from(jump.destination_instruction()) < at.into()
-                }
-                _ => false,
-            });
+            let loops =
+                instructions().any(|(at, instruction)| jumps_back(at, instruction.instr_args()));
             for (at, instruction) in instructions() {
                 let moment = (nth, if loops { 0 } else { at });
                 match instruction.instr_args() {
@@ -140,9 +138,13 @@ impl Kernels {
             let message = format!("{} arguments, and {} are taken", args.len(), letters.len());
             return Some((&ARGS_COUNT, None, message));
         }
-        for ((nth, index), kind) in (0..).zip(args).zip(letters.chars().filter_map(Kind::of)) {
+        for (nth, index, kind) in self.args(call)? {
             if self.is_rewritten(index, moment) {
                 continue;
+            }
+            if kind.is_written() && flow::is_constant(plan, index) {
+                let message = format!("value {index} is constant, and the call writes to it");
+                return Some((&flow::CONSTANT_WRITTEN, Some(nth), message));
             }
             if !values.tag(index.into()).is_none_or(|tag| kind.accepts(tag)) {
                 let value = plan.value(index.into());
@@ -152,7 +154,33 @@ impl Kernels {
             }
         }
         let terms = self.contracts.get(usize::try_from(call.op_index()).ok()?)?;
-        contract::Call::new(self, plan, name, args, moment).judge(terms)
+        contract::Call::new(self, plan, name, args, moment)
+            .judge(terms)
+            .or_else(|| flow::overlap(self, plan, call, moment))
+    }
+
+    /// The arguments of a call with their kinds, where the operator is known and they are as many
+    /// as it takes.
+    pub(super) fn args<'a>(
+        &self,
+        call: KernelCall<'a>,
+    ) -> Option<impl Iterator<Item = (u32, i32, Kind)> + use<'a>> {
+        let (_, letters) = self.signature(call)?;
+        let args = call.args().filter(|args| args.len() == letters.len())?;
+        let kinds = letters.chars().filter_map(Kind::of);
+        Some((0..).zip(args).zip(kinds).map(|((nth, index), kind)| (nth, index, kind)))
+    }
+
+    /// Whether any operator of the plan gives a result, writes to a list or makes a view: what its
+    /// calls do to values then asks for more than a look at each call.
+    pub(super) fn are_flowing(&self) -> bool {
+        let mut letters = self.signatures.iter().flatten().flat_map(|(_, letters)| letters.chars());
+        letters.any(|letter| "xy?#%@$~".contains(letter))
+    }
+
+    /// The full name of the operator that a call is of, if it is known.
+    pub(super) fn name(&self, call: KernelCall<'_>) -> Option<&'static str> {
+        self.signature(call).map(|&(name, _)| name)
     }
 
     fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
@@ -165,7 +193,7 @@ impl Kernels {
         let mut kinds = signature.map(|(_, letters)| letters.chars().filter_map(Kind::of));
         for index in call.args().into_iter().flatten() {
             let kind = kinds.as_mut().map(Iterator::next);
-            if kind.is_none_or(|kind| kind.is_some_and(Kind::is_result)) {
+            if kind.is_none_or(|kind| kind.is_some_and(|kind| kind.gives().is_some())) {
                 self.rewrite(index, moment);
             }
         }
@@ -183,6 +211,12 @@ impl Kernels {
         let nth = usize::try_from(index).ok();
         nth.and_then(|nth| self.rewritten.get(nth)).is_some_and(|first| *first < moment)
     }
+}
+
+/// Whether an instruction may jump to one that is not after it.
+pub(super) fn jumps_back(at: u32, args: Option<InstructionArguments<'_>>) -> bool {
+    matches!(args, Some(InstructionArguments::JumpFalseCall(jump))
+        if i64::from(jump.destination_instruction()) < at.into())
 }
 
 /// An operator's name as the runtime reads it: each part ends at a NUL.

@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 
 use super::Findings;
+use super::flow;
 use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
@@ -82,6 +83,10 @@ rules! {
         "No value is an input twice."
         "What is set first is overwritten."
         Ignores ["7.7.14"];
+    INPUT_CONSTANT = Error "input-constant"
+        "No input is a constant."
+        "What is given is copied over the file's own bytes, or the program dies where they are mapped or in ROM."
+        Misreads ["6.1", "7.4.45", "7.7.14"];
 }
 
 pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
@@ -123,8 +128,13 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         let Some(seen) = usize::try_from(index).ok().and_then(|index| seen.get_mut(index)) else {
             continue;
         };
+        let steps = [Step::Field("inputs"), Step::Index(nth)];
+        if flow::is_constant(plan, index) {
+            plan.find(out, &INPUT_CONSTANT, view.raw(), &steps, || {
+                format!("value {index}, which is constant, is an input")
+            });
+        }
         if core::mem::replace(seen, true) {
-            let steps = [Step::Field("inputs"), Step::Index(nth)];
             plan.find(out, &INPUT_DUPLICATE, view.raw(), &steps, || {
                 format!("value {index} is an input again")
             });

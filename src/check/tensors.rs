@@ -172,7 +172,7 @@ fn odd_shape(
             find(&TENSOR_DIM_ORDER_LENGTH, "dim_order", &|| {
                 format!("a dim order of {} for {} dimensions", order.len(), sizes.len())
             });
-        } else if !is_permutation(order) {
+        } else if !is_permutation(order, sizes.len()) {
             find(&TENSOR_DIM_ORDER, "dim_order", &|| {
                 format!(
                     "{:?} is no permutation",
@@ -270,11 +270,11 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
 }
 
 /// Whether each of 0, 1, 2 … is there once.
-pub(super) fn is_permutation(order: Vector<'_, u8>) -> bool {
+pub(super) fn is_permutation(order: Vector<'_, u8>, rank: usize) -> bool {
     // A bit each for 256 dimensions.
     let mut seen = [0u64; 4];
-    order.iter().all(|dimension| {
-        let within = usize::from(dimension) < order.len();
+    order.iter().take(rank).all(|dimension| {
+        let within = usize::from(dimension) < rank;
         let bit = 1u64 << (dimension & 63);
         let word = seen.get_mut(usize::from(dimension >> 6));
         within && word.is_some_and(|word| core::mem::replace(word, *word | bit) & bit == 0)

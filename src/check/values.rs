@@ -94,6 +94,11 @@ impl Values {
         &self.externals
     }
 
+    /// The tensors without a place for their data.
+    pub(super) fn unstored(&self) -> &[u32] {
+        &self.unstored
+    }
+
     /// Whether any value is a tensor without a place for its data.
     pub(super) fn are_stored(&self) -> bool {
         self.unstored.is_empty()

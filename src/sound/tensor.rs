@@ -92,11 +92,10 @@ impl<'a> Shape<'a> {
         dim_order: Option<Vector<'a, u8>>,
     ) -> Self {
         let order = "tensor-dim-order-missing, layout-dim-order-missing";
-        Self {
-            dtype: Dtype(scalar_type),
-            sizes: proven(sizes, "tensor-sizes-missing, layout-sizes-missing", Vector::default()),
-            dim_order: proven(dim_order, order, Vector::default()),
-        }
+        let sizes = proven(sizes, "tensor-sizes-missing, layout-sizes-missing", Vector::default());
+        // A longer one draws a warning: the runtime does not look at what is past the sizes.
+        let dim_order = proven(dim_order, order, Vector::default()).up_to(sizes.len());
+        Self { dtype: Dtype(scalar_type), sizes, dim_order }
     }
 
     /// What its elements are.

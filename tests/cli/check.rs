@@ -33,7 +33,7 @@ fn levels_say_what_counts() {
     assert_eq!(code(&["--runtime", "0.5", PROGRAM]), Some(0));
     assert_eq!(code(&["--runtime", "0.4", PROGRAM]), Some(1), "EXTERNAL came with 0.5");
     assert_eq!(code(&["--runtime", "0.4", "--allow", "needs-newer-runtime", PROGRAM]), Some(0));
-    let allowed = ["int-list-type", "tensor-unbound", "planned-out-of-bounds"];
+    let allowed = ["int-list-type", "tensor-unbound", "planned-out-of-bounds", "use-after-free"];
     let allowed: Vec<_> = allowed.iter().flat_map(|rule| ["--allow", rule]).collect();
     assert_eq!(code(&[UNSOUND]), Some(1));
     assert_eq!(code(&[&allowed[..], &[UNSOUND]].concat()), Some(0));

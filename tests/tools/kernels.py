@@ -53,36 +53,40 @@ LETTERS = {
     "toListOptionalTensor": "o",
 }
 
-# What register_prim_ops.cpp and et_copy_index.cpp, et_view.cpp convert, argument by argument.
+# The letter for a conversion to what the operator writes to.
+WRITTEN = {"t": "w", "v": "x"}
+
+# What register_prim_ops.cpp and et_copy_index.cpp, et_view.cpp convert, argument by argument, and
+# the kind of what they give.
 PRIMITIVE = {
-    "aten::_local_scalar_dense": "t=",
-    "aten::sym_numel": "t=",
-    "aten::sym_size.int": "ti=",
-    "executorch_prim::add.Scalar": "nn=",
-    "executorch_prim::ceil.Scalar": "d=",
-    "executorch_prim::eq.Scalar": "ss=",
-    "executorch_prim::et_copy_index.tensor": "tti",
-    "executorch_prim::et_view.default": "tlt",
-    "executorch_prim::floordiv.Scalar": "nn=",
-    "executorch_prim::floordiv.int": "ii=",
-    "executorch_prim::ge.Scalar": "ss=",
-    "executorch_prim::gt.Scalar": "ss=",
-    "executorch_prim::le.Scalar": "ss=",
-    "executorch_prim::lt.Scalar": "ss=",
-    "executorch_prim::mod.Scalar": "ii=",
-    "executorch_prim::mod.int": "ii=",
-    "executorch_prim::mul.Scalar": "nn=",
-    "executorch_prim::neg.Scalar": "n=",
-    "executorch_prim::round.Scalar": "d=",
-    "executorch_prim::sub.Scalar": "nn=",
-    "executorch_prim::sym_float.Scalar": "s=",
-    "executorch_prim::sym_int.Scalar": "s=",
+    "aten::_local_scalar_dense": "t$",
+    "aten::sym_numel": "t#",
+    "aten::sym_size.int": "ti#",
+    "executorch_prim::add.Scalar": "nn~",
+    "executorch_prim::ceil.Scalar": "d#",
+    "executorch_prim::eq.Scalar": "ss?",
+    "executorch_prim::et_copy_index.tensor": "wti",
+    "executorch_prim::et_view.default": "tly",
+    "executorch_prim::floordiv.Scalar": "nn~",
+    "executorch_prim::floordiv.int": "ii#",
+    "executorch_prim::ge.Scalar": "ss?",
+    "executorch_prim::gt.Scalar": "ss?",
+    "executorch_prim::le.Scalar": "ss?",
+    "executorch_prim::lt.Scalar": "ss?",
+    "executorch_prim::mod.Scalar": "ii#",
+    "executorch_prim::mod.int": "ii#",
+    "executorch_prim::mul.Scalar": "nn~",
+    "executorch_prim::neg.Scalar": "n~",
+    "executorch_prim::round.Scalar": "d#",
+    "executorch_prim::sub.Scalar": "nn~",
+    "executorch_prim::sym_float.Scalar": "s%",
+    "executorch_prim::sym_int.Scalar": "s#",
     "executorch_prim::sym_ite.Scalar": "b..=",  # reads one of the two
-    "executorch_prim::sym_max.Scalar": "ii=",
-    "executorch_prim::sym_min.Scalar": "ii=",
-    "executorch_prim::sym_not.Scalar": "b=",
-    "executorch_prim::truediv.Scalar": "nn=",
-    "executorch_prim::trunc.Scalar": "d=",
+    "executorch_prim::sym_max.Scalar": "ii#",
+    "executorch_prim::sym_min.Scalar": "ii#",
+    "executorch_prim::sym_not.Scalar": "b?",
+    "executorch_prim::truediv.Scalar": "nn%",
+    "executorch_prim::trunc.Scalar": "d#",
 }
 
 HEAD = """\
@@ -138,18 +142,23 @@ def signature(function):
     _, code = Unboxing(argument_type_gen=et_cpp.argumenttype_type).convert_arguments(arguments)
     # gen.py: one more than the parameters, for the return value, which is written only where no
     # out argument takes the result.
-    last = "." if function.func.arguments.out else "="
-    return "".join(letter(argument.name, code) for argument in arguments) + last
+    last = "." if function.func.arguments.out else "@"
+    assert last == "." or [str(result.type) for result in function.func.returns] == ["Tensor"]
+    # Not all that the schema marks: no kernel writes the statistics of a batch norm.
+    given = function.func.arguments
+    inplace = function.func.name.name.inplace
+    written = {argument.name for argument in given.out or [given.self_arg.argument] * inplace}
+    return "".join(letter(argument.name, code, written) for argument in arguments) + last
 
 
-def letter(name, code):
+def letter(name, code, written):
     conversion = re.compile(rf"\b{name}\.(to\w*(?:<.*>)?)\(\);")
     found = {match[1] for line in code for match in [conversion.search(line)] if match}
     assert len(found) == 1, (name, found, code)
     found = found.pop()
     if found.startswith("toOptional<"):
         return LETTERS["to" + found.removeprefix("toOptional")].upper()
-    return LETTERS[found]
+    return WRITTEN[LETTERS[found]] if name in written else LETTERS[found]
 
 
 def check_primitive():

@@ -353,24 +353,24 @@ mod tests {
             | Condition::AtMost(one, other)
             | Condition::Below(one, other)
             | Condition::Divides(one, other) => [one, other].into_iter().for_each(number),
-            &Condition::Dimension(arg, tensor) => seen.extend([(arg, "iI"), (tensor, "tT")]),
+            &Condition::Dimension(arg, tensor) => seen.extend([(arg, "iI"), (tensor, "twT")]),
             Condition::In(arg, dtypes) | Condition::NotIn(arg, dtypes) => {
                 assert!(dtypes.iter().all(|dtype| dtype.runtime_name().is_some()));
-                seen.push((*arg, "tT"));
+                seen.push((*arg, "twT"));
             }
-            Condition::Promote(args) => seen.extend(args.iter().map(|&arg| (arg, "tT"))),
-            &Condition::Widths(arg) => seen.push((arg, "v")),
+            Condition::Promote(args) => seen.extend(args.iter().map(|&arg| (arg, "twT"))),
+            &Condition::Widths(arg) => seen.push((arg, "vx")),
             &Condition::Takes(arg, shape) => {
                 if let Shape::And(_, size) = shape {
                     number(&size);
                 }
                 let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
-                seen.extend([(arg, "t"), (like, "t")]);
+                seen.extend([(arg, "tw"), (like, "tw")]);
             }
             &Condition::Steps(start, end, step) => {
                 seen.extend([start, Some(end), step].into_iter().flatten().map(|arg| (arg, "s")));
             }
-            Condition::Strided => seen.extend([(0, "t"), (1, "l"), (2, "l"), (3, "I")]),
+            Condition::Strided => seen.extend([(0, "tw"), (1, "l"), (2, "l"), (3, "I")]),
             &Condition::Flag(arg, _) => seen.push((arg, "b")),
             &Condition::Double(arg) => seen.push((arg, "sn")),
             &Condition::Null(arg) => seen.push((arg, "IZ")),
@@ -389,7 +389,7 @@ mod tests {
             Number::Item(arg, _) => seen.push((arg, "lLm")),
             Number::Last(arg) => seen.push((arg, "lL")),
             Number::Size(arg, dim) => {
-                seen.push((arg, "tT"));
+                seen.push((arg, "twT"));
                 numbers(dim, seen);
             }
             Number::Rank(arg)
@@ -399,8 +399,8 @@ mod tests {
             | Number::Dtype(arg)
             | Number::Width(arg)
             | Number::Least(arg)
-            | Number::Greatest(arg) => seen.push((arg, "tT")),
-            Number::Wrapped(arg, tensor) => seen.extend([(arg, "s"), (tensor, "t")]),
+            | Number::Greatest(arg) => seen.push((arg, "twT")),
+            Number::Wrapped(arg, tensor) => seen.extend([(arg, "s"), (tensor, "tw")]),
             Number::Times(one, other) | Number::Plus(one, other) => {
                 numbers(one, seen);
                 numbers(other, seen);

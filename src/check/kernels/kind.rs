@@ -21,19 +21,25 @@ pub(super) fn signature(operator: &str) -> Option<&'static Signature> {
 ///
 /// As a letter: `t` Tensor; `s` Int, Double or Bool; `n` Int or Double; `i` Int; `d` Double; `b`
 /// Bool; `z` String; `l` IntList; `f` DoubleList; `m` BoolList; `v` TensorList; `o`
-/// OptionalTensorList. A capital takes Null too. `.` is anything, not read or not always; `=` is
-/// anything, and the call puts its result there.
+/// OptionalTensorList. A capital takes Null too. What the call writes to: `w` Tensor; `x` TensorList,
+/// each of its tensors. What becomes a view of the first argument: `y` Tensor. `.` is anything, not
+/// read or not always.
+///
+/// The others are anything, and the call puts its result there: `?` a Bool, `#` an Int, `%` a
+/// Double, `@` a Tensor, `$` an Int, a Double or a Bool, `~` an Int if all arguments are, else a
+/// Double, `=` what cannot be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(in crate::check) struct Kind {
     value: Value,
     or_null: bool,
+    role: Role,
 }
 
 impl Kind {
     /// What a letter of a signature stands for.
-    pub(super) fn of(letter: char) -> Option<Self> {
+    pub(in crate::check) fn of(letter: char) -> Option<Self> {
         let value = match letter.to_ascii_lowercase() {
-            't' => Value::Tensor,
+            't' | 'w' | 'y' => Value::Tensor,
             's' => Value::Scalar,
             'n' => Value::Number,
             'i' => Value::Int,
@@ -43,13 +49,24 @@ impl Kind {
             'l' => Value::IntList,
             'f' => Value::DoubleList,
             'm' => Value::BoolList,
-            'v' => Value::TensorList,
+            'v' | 'x' => Value::TensorList,
             'o' => Value::OptionalTensorList,
             '.' => Value::Any,
-            '=' => Value::Result,
+            '?' => Value::Result(Gives::A(Kinds::of(tag::Bool))),
+            '#' => Value::Result(Gives::A(Kinds::of(tag::Int))),
+            '%' => Value::Result(Gives::A(Kinds::of(tag::Double))),
+            '@' => Value::Result(Gives::A(Kinds::of(tag::Tensor))),
+            '$' => Value::Result(Gives::A(Kinds::SCALAR)),
+            '=' => Value::Result(Gives::A(Kinds::ANY)),
+            '~' => Value::Result(Gives::AsGiven),
             _ => return None,
         };
-        Some(Self { value, or_null: letter.is_ascii_uppercase() })
+        let role = match letter {
+            'w' | 'x' => Role::Written,
+            'y' => Role::View,
+            _ => Role::Read,
+        };
+        Some(Self { value, or_null: letter.is_ascii_uppercase(), role })
     }
 
     /// Whether the conversion takes a value of that tag. No Int passes for a Double, nor the other
@@ -57,9 +74,9 @@ impl Kind {
     /// fails.
     ///
     /// A value without a known type is taken: no method with one is loaded.
-    pub(super) fn accepts(self, tag: u8) -> bool {
+    pub(in crate::check) fn accepts(self, tag: u8) -> bool {
         match (self.value, tag) {
-            (Value::Any | Value::Result, _)
+            (Value::Any | Value::Result(_), _)
             | (Value::Tensor, tag::Tensor)
             | (Value::Scalar | Value::Number | Value::Int, tag::Int)
             | (Value::Scalar | Value::Number | Value::Double, tag::Double)
@@ -75,9 +92,97 @@ impl Kind {
         }
     }
 
-    /// Whether the call puts its result there, which changes the type of the value.
-    pub(super) fn is_result(self) -> bool {
-        self.value == Value::Result
+    /// The kinds that the conversion takes.
+    pub(in crate::check) fn accepted(self) -> Kinds {
+        (tag::Null..=tag::OptionalTensorList)
+            .filter(|&tag| self.accepts(tag))
+            .fold(Kinds::NONE, |kinds, tag| kinds.or(Kinds::of(tag)))
+    }
+
+    /// What the call puts there, which changes the kind of the value; `None` where it puts nothing.
+    pub(in crate::check) fn gives(self) -> Option<Gives> {
+        match self.value {
+            Value::Result(gives) => Some(gives),
+            _ => None,
+        }
+    }
+
+    /// Whether the call writes to the tensor, or to the tensors of the list.
+    pub(in crate::check) fn is_written(self) -> bool {
+        self.role == Role::Written
+    }
+
+    /// Whether the call makes the tensor a view of its first argument.
+    pub(in crate::check) fn is_view(self) -> bool {
+        self.role == Role::View
+    }
+}
+
+/// What a call does with an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Read,
+    Written,
+    View,
+}
+
+/// Of what kind a result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum Gives {
+    /// Always one of these.
+    A(Kinds),
+    /// An Int if all arguments are, else a Double.
+    AsGiven,
+}
+
+/// Some kinds of values, by tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) struct Kinds(u16);
+
+impl Kinds {
+    pub(in crate::check) const NONE: Self = Self(0);
+    pub(in crate::check) const ANY: Self = Self(u16::MAX);
+    /// What a number may be.
+    const SCALAR: Self = Self::of(tag::Int).or(Self::of(tag::Double)).or(Self::of(tag::Bool));
+
+    /// The kind of that tag. Those without a known type share a bit: no method with one is loaded.
+    pub(in crate::check) const fn of(tag: u8) -> Self {
+        Self(match tag {
+            tag::Null..=tag::OptionalTensorList => 1 << tag,
+            _ => 1,
+        })
+    }
+
+    pub(in crate::check) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(in crate::check) const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl fmt::Display for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = [
+            (tag::Null, "Null"),
+            (tag::Int, "Int"),
+            (tag::Double, "Double"),
+            (tag::Bool, "Bool"),
+            (tag::String, "String"),
+            (tag::Tensor, "Tensor"),
+        ];
+        if *self == Self::ANY {
+            return f.write_str("anything");
+        }
+        let mut or = "";
+        for (tag, name) in named {
+            if self.and(Self::of(tag)) != Self::NONE {
+                write!(f, "{or}{name}")?;
+                or = " or ";
+            }
+        }
+        Ok(())
     }
 }
 
@@ -87,7 +192,7 @@ impl fmt::Display for Kind {
             Value::Scalar if self.or_null => f.write_str("Int, Double, Bool")?,
             Value::Scalar => f.write_str("Int, Double or Bool")?,
             Value::Number => f.write_str("Int or Double")?,
-            Value::Any | Value::Result => f.write_str("anything")?,
+            Value::Any | Value::Result(_) => f.write_str("anything")?,
             value => fmt::Debug::fmt(&value, f)?,
         }
         f.write_str(if self.or_null { " or Null" } else { "" })
@@ -110,7 +215,7 @@ enum Value {
     TensorList,
     OptionalTensorList,
     Any,
-    Result,
+    Result(Gives),
 }
 
 #[cfg(test)]
@@ -145,7 +250,7 @@ mod tests {
             for value in plan.values().unwrap().into_iter().filter_map(|value| value.val()) {
                 let name = value.name().unwrap();
                 seen.insert(name);
-                for letter in "tsnidbzlfmvoTSIDBZLFMVO.=".chars() {
+                for letter in "tsnidbzlfmvoTSIDBZLFMVOwx.=?#%@$~".chars() {
                     let kind = Kind::of(letter).unwrap();
                     let shown = kind.to_string();
                     let named =

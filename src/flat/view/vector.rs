@@ -51,6 +51,12 @@ impl<'a, T: Scalar> Vector<'a, T> {
         T::read_le(self.bytes.get(first..)?.get(..size)?)
     }
 
+    /// Its first `len` elements, or all of them.
+    pub(crate) fn up_to(self, len: usize) -> Self {
+        let end = len.saturating_mul(usize::from(T::PRIM.size()));
+        Self { bytes: self.bytes.get(..end).unwrap_or(self.bytes), ..self }
+    }
+
     /// Every element.
     #[inline]
     pub fn iter(&self) -> Numbers<'a, T> {
