@@ -4,15 +4,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::AtomicBool;
 
 use self::loops::Loops;
 use super::Findings;
 use super::ahead::Ahead;
 use super::flow;
-use super::kernels::{self, Kernels, Moment};
+use super::kernels::{Kernels, Moment};
 use super::parts;
-use super::quoted::Quoted;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::storage::{self, Storage};
@@ -20,13 +19,12 @@ use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::Step;
 use crate::flat::view::{List, Raw, Table, Vector};
-use crate::pte::operator_name;
 use crate::schema::program::tag;
-use crate::schema::program::view::{
-    Chain, FreeCall, Instruction, InstructionArguments, JumpFalseCall, KernelCall, MoveCall,
-};
+use crate::schema::program::view::{Chain, Instruction, InstructionArguments, KernelCall};
 
+mod control;
 mod loops;
+mod operators;
 
 rules! {
     "calls";
@@ -196,36 +194,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
     ) -> Self {
         let delegates = plan.view.delegates().map_or(0, |delegates| delegates.len());
         let view = plan.view;
-        for (nth, operator) in (0..).zip(view.operators().into_iter().flatten()) {
-            let steps = [Step::Field("operators"), Step::Index(nth)];
-            let mut find = |rule, message: &dyn Fn() -> String| {
-                plan.find(out, rule, operator.raw(), &steps, message);
-            };
-            let overload = operator.overload();
-            if [operator.name(), overload].iter().flatten().any(|text| text.contains('\0')) {
-                find(&OPERATOR_NAME_NUL, &|| {
-                    format!("{} holds a NUL", Quoted(&operator_name(operator)))
-                });
-            }
-            match operator.name() {
-                None => find(&OPERATOR_NAME_MISSING, &|| "the operator has no name".into()),
-                Some(name) => {
-                    let overload = overload.filter(|text| !text.is_empty());
-                    let len = overload.map_or(0, |text| text.len().saturating_add(1));
-                    let len = len.saturating_add(name.len());
-                    if len > LONGEST_NAME {
-                        find(&OPERATOR_NAME_LONG, &|| format!("a name of {len} characters"));
-                    } else if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
-                        find(&kernels::OPERATOR_UNKNOWN, &|| {
-                            format!("{:?} is none of the runtime's", operator_name(operator))
-                        });
-                    }
-                }
-            }
-            if overload.is_none() {
-                find(&OPERATOR_OVERLOAD_MISSING, &|| "the operator has no overload".into());
-            }
-        }
+        operators::check(plan, kernels, out);
         // A missing list has a finding of its own.
         let operators = view.operators().map_or(usize::MAX, |operators| operators.len());
         let is_plain = !kernels.are_known() && storage.is_whole();
@@ -415,84 +384,6 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                 });
             }
         }
-    }
-
-    fn moved(&self, spot: Spot<'a>, call: MoveCall<'a>, out: &mut Findings) {
-        self.moves.store(true, Ordering::Relaxed);
-        let (from, to) = (call.move_from(), call.move_to());
-        for (index, field) in [(from, "move_from"), (to, "move_to")] {
-            if !self.plan.has(index) {
-                self.find(out, &MOVE_INDEX, spot, call.raw(), &[Step::Field(field)], || {
-                    format!("value {index} is asked for, and there are {}", self.plan.len)
-                });
-            }
-        }
-        let (Some(source), Some(target)) =
-            (self.values.tag(from.into()), self.values.tag(to.into()))
-        else {
-            return;
-        };
-        let is_list = |tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag);
-        if is_list(source) || is_list(target) {
-            self.find(out, &MOVE_LIST, spot, call.raw(), &[], || {
-                format!("value {from} is moved onto value {to}, and one of them is a list")
-            });
-        }
-    }
-
-    fn free(&self, spot: Spot<'a>, call: FreeCall<'a>, out: &mut Findings) {
-        self.moves.store(true, Ordering::Relaxed);
-        let index = call.value_index();
-        let steps = [Step::Field("value_index")];
-        match self.values.tag(index.into()) {
-            None => self.find(out, &FREE_INDEX, spot, call.raw(), &steps, || {
-                format!("value {index} is freed, and there are {}", self.plan.len)
-            }),
-            Some(tag::Tensor) => {}
-            Some(_) => self.find(out, &FREE_TYPE, spot, call.raw(), &steps, || {
-                format!("value {index} is freed, and it is no tensor")
-            }),
-        }
-    }
-
-    fn jump(&self, spot: Spot<'a>, call: JumpFalseCall<'a>, out: &mut Findings) {
-        let condition = call.cond_value_index();
-        let steps = [Step::Field("cond_value_index")];
-        match self.values.tag(condition.into()) {
-            None => self.find(out, &JUMP_CONDITION_INDEX, spot, call.raw(), &steps, || {
-                format!("value {condition} is asked for, and there are {}", self.plan.len)
-            }),
-            Some(tag::Bool) => {}
-            Some(tag::Tensor) if self.is_bool_tensor(condition) => {
-                if self.storage.lacks(condition, spot.moment()) {
-                    self.find(out, &JUMP_CONDITION_STORAGE, spot, call.raw(), &steps, || {
-                        format!("value {condition} is a tensor without data")
-                    });
-                }
-            }
-            Some(_) => self.find(out, &JUMP_CONDITION_TYPE, spot, call.raw(), &steps, || {
-                format!("value {condition} is no Bool, nor a tensor of them")
-            }),
-        }
-        let to = call.destination_instruction();
-        let steps = [Step::Field("destination_instruction")];
-        match u32::try_from(to) {
-            Ok(to) if to == spot.nth => {
-                self.find(out, &JUMP_TO_ITSELF, spot, call.raw(), &steps, || {
-                    format!("instruction {to} jumps to itself")
-                })
-            }
-            Ok(to) if to <= spot.len => {}
-            _ => self.find(out, &JUMP_DESTINATION, spot, call.raw(), &steps, || {
-                format!("a jump to instruction {to}, and there are {}", spot.len)
-            }),
-        }
-    }
-
-    fn is_bool_tensor(&self, index: i32) -> bool {
-        use crate::schema::program::view::KernelTypes::Tensor;
-        let value = self.plan.value(index.into());
-        matches!(value, Some(Tensor(tensor)) if tensor.scalar_type() == crate::schema::scalar::ScalarType::BOOL)
     }
 
     fn find(

@@ -1,0 +1,50 @@
+//! The operators that calls are of.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{
+    LONGEST_NAME, OPERATOR_NAME_LONG, OPERATOR_NAME_MISSING, OPERATOR_NAME_NUL,
+    OPERATOR_OVERLOAD_MISSING,
+};
+use crate::check::Findings;
+use crate::check::kernels::{self, Kernels};
+use crate::check::quoted::Quoted;
+use crate::check::spot::Plan;
+use crate::error::Step;
+use crate::flat::view::Table;
+use crate::pte::operator_name;
+
+/// Judges the operators of a plan.
+pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) {
+    for (nth, operator) in (0..).zip(plan.view.operators().into_iter().flatten()) {
+        let steps = [Step::Field("operators"), Step::Index(nth)];
+        let mut find = |rule, message: &dyn Fn() -> String| {
+            plan.find(out, rule, operator.raw(), &steps, message);
+        };
+        let overload = operator.overload();
+        if [operator.name(), overload].iter().flatten().any(|text| text.contains('\0')) {
+            find(&OPERATOR_NAME_NUL, &|| {
+                format!("{} holds a NUL", Quoted(&operator_name(operator)))
+            });
+        }
+        match operator.name() {
+            None => find(&OPERATOR_NAME_MISSING, &|| "the operator has no name".into()),
+            Some(name) => {
+                let overload = overload.filter(|text| !text.is_empty());
+                let len = overload.map_or(0, |text| text.len().saturating_add(1));
+                let len = len.saturating_add(name.len());
+                if len > LONGEST_NAME {
+                    find(&OPERATOR_NAME_LONG, &|| format!("a name of {len} characters"));
+                } else if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
+                    find(&kernels::OPERATOR_UNKNOWN, &|| {
+                        format!("{:?} is none of the runtime's", operator_name(operator))
+                    });
+                }
+            }
+        }
+        if overload.is_none() {
+            find(&OPERATOR_OVERLOAD_MISSING, &|| "the operator has no overload".into());
+        }
+    }
+}
