@@ -86,11 +86,11 @@ impl Check {
         let (names, data): (Vec<_>, Vec<_>) = opened.iter().filter_map(as_data).unzip();
         let work = Work::new(self, &files, common);
         judged.par_extend(files.par_iter().map(|path| {
-            let judged = self.judge(path, (&names, &data), &work, common);
+            let judged = self.judge(path, Some((&names, &data)), &work, common);
             work.file();
             judged
         }));
-        let with = self.with.par_iter().map(|path| self.judge(path, (&[], &[]), &work, common));
+        let with = self.with.par_iter().map(|path| self.judge(path, None, &work, common));
         judged.par_extend(with);
         drop(work);
         files.extend(self.with.iter().cloned());
@@ -98,15 +98,20 @@ impl Check {
         Ok(judged.iter().map(|file| file.status).max().unwrap_or(Status::Good))
     }
 
+    /// Judges a file: a program with its companions and their names, or a companion itself.
     fn judge(
         &self,
         path: &Path,
-        (names, data): (&[String], &[Ptd<'_>]),
+        companions: Option<(&[String], &[Ptd<'_>])>,
         work: &Work,
         common: &Common,
     ) -> Judged {
         let judge = |input: &Input| {
             let file = input.opened.file().map_err(|error| input.refused(error))?;
+            if companions.is_none() && matches!(file, File::Pte(_)) {
+                let message = "a program, and --with takes .ptd files".into();
+                return Err(Problem::Absent { file: input.name.clone(), message });
+            }
             let mut judged = Judged::new(name_of(path), &file);
             if !self.structure_only {
                 let contents = input.opened.check_contents(&file, &common.limits());
@@ -123,8 +128,9 @@ impl Check {
                     let report = file.check_release(release, &common.limits());
                     judged.add(input, &[], &report, &self.levels);
                 }
-                if let File::Pte(pte) = &file
-                    && !data.is_empty()
+                // Of data that could not be read nothing resolves.
+                if let (File::Pte(pte), Some((names, data))) = (&file, companions)
+                    && !self.with.is_empty()
                 {
                     let report = input.opened.check_with_data(pte, data, &common.limits());
                     let report = report.map_err(|error| Problem::open(&input.name, error))?;

@@ -179,3 +179,16 @@ fn folders_are_judged_whole() {
     let done = run(&["check", "."], Some(empty.path()), b"");
     assert_eq!(done.status.code(), Some(1), "a gate on nothing is no gate");
 }
+
+/// A companion that is none must not pass for one: nothing would be resolved against it.
+#[test]
+fn a_program_is_no_companion_and_data_that_is_missing_resolves_nothing() {
+    let program = "tests/data/pte/linear.pte";
+    for companion in [program, "tests/data/no-such-file.ptd"] {
+        let shown = pte(&["check", PROGRAM, "--with", companion]);
+        assert_ne!(shown.status.code(), Some(0), "{companion}");
+        let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(text.contains("error[external-unresolved]"), "{companion}: {text}");
+        assert!(text.contains("error[unreadable]"), "{companion}: {text}");
+    }
+}

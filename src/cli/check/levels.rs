@@ -17,6 +17,7 @@ pub(super) struct Levels {
     /// Judge for this release of the runtime, such as 0.7: what it no longer reads, or does not know
     /// yet and cannot do without, is an Error.
     #[arg(long, value_name = "VERSION", value_parser = release)]
+    #[arg(conflicts_with = "structure_only")]
     runtime: Option<(u32, u32)>,
 }
 
