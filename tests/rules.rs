@@ -13,6 +13,7 @@ use crate::support::{build, files};
 
 mod contracts;
 mod fixtures;
+mod flow;
 mod sound;
 
 /// The program `file`, changed; without its segments, so that what is constant does not resolve.
