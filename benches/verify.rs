@@ -112,5 +112,6 @@ fn large(n: u32) -> Vec<u8> {
     );
     let root = load::read(&json, desc::SCHEMA.root, &mut |_| None);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
-    write::write(&desc::SCHEMA, &root, &[]).unwrap_or_else(|error| panic!("{error}"))
+    write::write(&desc::SCHEMA, &root, &[], &write::Layout::default())
+        .unwrap_or_else(|error| panic!("{error}"))
 }

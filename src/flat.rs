@@ -7,7 +7,9 @@ pub mod fbs;
 pub mod json;
 #[cfg(feature = "json")]
 pub mod load;
+pub mod model;
 mod schema;
+pub mod tree;
 pub mod view;
 pub(crate) mod walk;
 pub mod write;

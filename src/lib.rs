@@ -69,6 +69,9 @@ pub mod ptd;
 
 mod opened;
 
+// Files as plain values, and how they are written.
+pub mod model;
+
 // What is legal and still worth saying.
 pub mod check;
 

@@ -23,6 +23,7 @@ mod element;
 mod header;
 mod hostile;
 mod layers;
+mod model;
 mod neighbour;
 #[cfg(feature = "json")]
 mod roundtrip;

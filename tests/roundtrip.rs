@@ -5,7 +5,8 @@ use std::fs;
 use pte::flat::desc::{Number, Schema};
 use pte::flat::json;
 use pte::flat::load::{self, LoadError};
-use pte::flat::write::{self, Object, Value};
+use pte::flat::tree::{Object, Value};
+use pte::flat::write::{self, Layout};
 use pte::ptd::Root;
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use pte::{Ptd, Pte};
@@ -213,7 +214,7 @@ fn texts_that_are_no_tree_are_refused_with_their_place() {
 #[test]
 fn values_that_do_not_fit_are_refused() {
     use program::desc;
-    let bytes = |len| Value::Scalars(vec![0; len]);
+    let bytes = |len| Value::Scalars(vec![0; len].into());
     let int = |value| Value::Number(Number::Int(value));
     let cases = [
         (&desc::Program, "versoin", int(0)),
@@ -223,7 +224,7 @@ fn values_that_do_not_fit_are_refused() {
         (&desc::Program, "version", Value::Number(Number::Float(0.0))),
         (&desc::Bool, "bool_val", int(1)),
         (&desc::Double, "double_val", int(1)),
-        (&desc::Program, "segments", Value::Str(String::new())),
+        (&desc::Program, "segments", Value::Str("".into())),
         (&desc::Program, "segments", Value::Tables(vec![Object::new(&desc::Null)])),
         (&desc::Program, "constant_segment", Value::Table(Object::new(&desc::Null))),
         (&desc::Tensor, "sizes", bytes(7)),
@@ -298,7 +299,7 @@ fn dump(bytes: &[u8]) -> (&'static Schema, String) {
 }
 
 /// A file of `tree` with the kind of header and the segments of the file `original`.
-fn wrap(original: &[u8], schema: &Schema, tree: &Object) -> Vec<u8> {
+fn wrap(original: &[u8], schema: &Schema, tree: &Object<'_>) -> Vec<u8> {
     let (header, base) = match pte::file::sniff(original).unwrap() {
         pte::file::Kind::Pte => match Pte::read(original).unwrap().header() {
             Some(header) => (json!({"length": header.length}), header.segment_base_offset),
@@ -322,22 +323,22 @@ fn layout_findings(bytes: &[u8]) -> Vec<String> {
     ids.filter(|id| LAYOUT.contains(id)).map(Into::into).collect()
 }
 
-fn load(text: &str, schema: &Schema) -> Result<Object, LoadError> {
+fn load(text: &str, schema: &Schema) -> Result<Object<'static>, LoadError> {
     load::read(text, schema.root, &mut |_| None)
 }
 
-fn read(text: &str, files: &mut load::Files<'_>) -> Result<Object, LoadError> {
+fn read(text: &str, files: &mut load::Files<'_>) -> Result<Object<'static>, LoadError> {
     load::read(text, program::desc::SCHEMA.root, files)
 }
 
 #[track_caller]
-fn program(text: &str) -> Object {
+fn program(text: &str) -> Object<'static> {
     read(text, &mut |_| None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]
-fn written(schema: &Schema, tree: &Object) -> Vec<u8> {
-    write::write(schema, tree, &[]).unwrap()
+fn written(schema: &Schema, tree: &Object<'_>) -> Vec<u8> {
+    write::write(schema, tree, &[], &Layout::default()).unwrap()
 }
 
 /// A program with one value.
@@ -347,7 +348,7 @@ fn value(member: &str, inside: &str) -> String {
 }
 
 /// That one value.
-fn val(tree: &Object) -> Option<&Value> {
+fn val<'t>(tree: &'t Object<'t>) -> Option<&'t Value<'t>> {
     let Some(Value::Tables(plans)) = tree.field("execution_plan") else { return None };
     let Some(Value::Tables(values)) = plans[0].field("values") else { return None };
     values[0].field("val")

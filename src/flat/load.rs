@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use crate::error::{Place, Step};
 use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
-use crate::flat::write::{Object, Value};
+use crate::flat::tree::{Object, Value};
 
 mod leaf;
 
@@ -40,7 +40,7 @@ pub fn read(
     text: &str,
     desc: &'static TableDesc,
     files: &mut Files<'_>,
-) -> Result<Object, LoadError> {
+) -> Result<Object<'static>, LoadError> {
     let mut loader = Loader { files, path: Vec::new() };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Any(TableOf { loader: &mut loader, desc }).deserialize(&mut json);
@@ -109,20 +109,22 @@ impl Loader<'_, '_> {
         &mut self,
         field: &'static FieldDesc,
         map: &mut A,
-    ) -> Result<Value, A::Error> {
+    ) -> Result<Value<'static>, A::Error> {
         let loader = &mut *self;
         let value = match field.kind {
             Kind::Scalar(scalar) => {
                 let (prim, names) = (scalar.prim, scalar.names);
                 map.next_value_seed(Any(NumberOf { prim, names })).map(Value::Number)
             }
-            Kind::Str | Kind::Union(_) => map.next_value().map(Value::Str),
+            Kind::Str | Kind::Union(_) => {
+                map.next_value().map(|text: String| Value::Str(text.into()))
+            }
             Kind::Table(desc) => {
                 map.next_value_seed(Any(TableOf { loader, desc })).map(Value::Table)
             }
-            Kind::Scalars { prim, .. } => {
-                map.next_value_seed(Any(ScalarsOf { loader, prim })).map(Value::Scalars)
-            }
+            Kind::Scalars { prim, .. } => map
+                .next_value_seed(Any(ScalarsOf { loader, prim }))
+                .map(|bytes| Value::Scalars(bytes.into())),
             Kind::Tables(desc) => {
                 map.next_value_seed(Any(TablesOf { loader, desc })).map(Value::Tables)
             }
@@ -148,13 +150,13 @@ struct TableOf<'s, 'l, 'f> {
 }
 
 impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
-    type Value = Object;
+    type Value = Object<'static>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an object with the fields of {}", self.desc.name)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'static>, A::Error> {
         let Self { loader, desc } = self;
         let mut object = Object::new(desc);
         let mut union: Option<Halves> = None;
@@ -210,7 +212,7 @@ struct Halves {
 }
 
 enum Member {
-    Read(Object),
+    Read(Object<'static>),
     /// It stands in front of the tag that says what it is.
     Kept(serde_json::Value),
 }
@@ -221,7 +223,7 @@ impl Halves {
     }
 
     /// The value; `None` where there is none.
-    fn join(self, loader: &mut Loader<'_, '_>) -> serde_json::Result<Option<Value>> {
+    fn join(self, loader: &mut Loader<'_, '_>) -> serde_json::Result<Option<Value<'static>>> {
         let Self { field, desc, tag, member } = self;
         let Some(tag) = tag else {
             let error = format!("{}_type is missing, which says what this is", field.name);
@@ -244,9 +246,9 @@ struct MemberOf<'s, 'l, 'f> {
 }
 
 impl<'de> DeserializeSeed<'de> for MemberOf<'_, '_, '_> {
-    type Value = Object;
+    type Value = Object<'static>;
 
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Object, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Object<'static>, D::Error> {
         let Self { loader, desc, tag } = self;
         if tag == 0 {
             return Err(Error::custom("a union of NONE has no value"));
@@ -268,13 +270,13 @@ struct TablesOf<'s, 'l, 'f> {
 }
 
 impl<'de> Visitor<'de> for TablesOf<'_, '_, '_> {
-    type Value = Vec<Object>;
+    type Value = Vec<Object<'static>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an array of {}", self.desc.name)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<Object>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<Object<'static>>, A::Error> {
         let Self { loader, desc } = self;
         let mut objects = Vec::new();
         for nth in 0.. {

@@ -6,8 +6,11 @@
 
 use core::fmt;
 
+use alloc::borrow::Cow;
+
 use crate::bytes::{array_at, i32_at, index, narrow, slice_at, sum, u16_at, u32_at};
 use crate::flat::desc::{Number, Prim, TableDesc};
+use crate::flat::model;
 use crate::steps;
 
 pub(crate) mod declare;
@@ -29,6 +32,12 @@ pub trait Scalar: Copy {
     const PRIM: Prim;
     /// Reads one from as many bytes as it takes.
     fn read_le(bytes: &[u8]) -> Option<Self>;
+    /// The number that it is.
+    fn to_number(self) -> Number;
+    /// As they stand in a file, one after the other.
+    fn to_bytes(items: &[Self]) -> Cow<'_, [u8]> {
+        model::bytes(items)
+    }
 }
 
 /// A typed view of a table; made from a [`Raw`] that was proven to be one.
@@ -77,6 +86,11 @@ impl<'a> Raw<'a> {
     /// Bytes of the vtable.
     pub(crate) fn vtable_len(self) -> u16 {
         proven(u16_at(self.buf, index(self.vtable)))
+    }
+
+    /// Slots that the vtable has room for.
+    pub(crate) fn slots(self) -> u16 {
+        self.vtable_len().saturating_sub(4) / 2
     }
 
     /// Bytes of the table as its vtable declares them: a hint, not a bound (format.md §7.8).
@@ -247,7 +261,7 @@ fn proven<T: Default>(read: Option<T>) -> T {
 }
 
 macro_rules! scalars {
-    ($($T:ident $prim:ident),*) => {
+    ($($T:ident $prim:ident $number:ident $({ $($more:tt)* })?),*) => {
         $(impl Scalar for $T {
             const PRIM: Prim = Prim::$prim;
 
@@ -255,11 +269,25 @@ macro_rules! scalars {
             fn read_le(bytes: &[u8]) -> Option<Self> {
                 array_at(bytes, 0).map($T::from_le_bytes)
             }
+
+            fn to_number(self) -> Number {
+                Number::$number(self.into())
+            }
+
+            $($($more)*)?
         })*
     };
 }
 
-scalars!(i8 I8, u8 U8, i32 I32, u32 U32, i64 I64, u64 U64, f64 F64);
+scalars!(
+    i8 I8 Int,
+    u8 U8 Int { fn to_bytes(items: &[Self]) -> Cow<'_, [u8]> { items.into() } },
+    i32 I32 Int,
+    u32 U32 Int,
+    i64 I64 Int,
+    u64 U64 Int,
+    f64 F64 Float
+);
 
 impl Scalar for bool {
     const PRIM: Prim = Prim::Bool;
@@ -267,5 +295,9 @@ impl Scalar for bool {
     #[inline]
     fn read_le(bytes: &[u8]) -> Option<Self> {
         bytes.first().map(|&byte| byte != 0)
+    }
+
+    fn to_number(self) -> Number {
+        Number::Bool(self)
     }
 }

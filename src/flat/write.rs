@@ -1,9 +1,10 @@
 //! A tree of tables as a FlatBuffer, by its declaration: no code for any table in particular.
 //!
-//! One tree has one layout. A table comes before what it refers to, and that in the order of the
-//! slots; the fields of a table lie largest first, then by slot, without gaps. Vtables end with
-//! their last field, stand in front of the first table that has them, and are shared by all later
-//! ones. Numbers equal to their default are left out; all padding is zeros (format.md §0.1).
+//! A FlatBuffer is built back to front, since offsets lead forward: what a table refers to is
+//! written first, in the order of the slots, and so lies behind it. A vtable stands in front of the
+//! first table that was written with it, and is shared by those written later. Numbers equal to
+//! their default are left out; all padding is zeros (format.md §0.1). One tree has one
+//! [`Layout`]'s bytes.
 
 use core::fmt;
 
@@ -12,14 +13,12 @@ use alloc::vec::Vec;
 
 use crate::bytes::{index, wide};
 use crate::flat::desc::{Kind, Schema};
+use crate::flat::tree::{Object, Value};
 use crate::limits::MAX_PROGRAM;
 
-mod object;
+mod layout;
 
-#[cfg(feature = "json")]
-pub(crate) use object::range;
-pub(crate) use object::stored;
-pub use object::{Object, SetError, Value};
+pub use layout::Layout;
 
 /// Why a tree cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,26 +38,32 @@ pub enum WriteError {
 /// Writes a whole FlatBuffer with `root` as its root: the offset of the root, the identifier,
 /// `chunk` at byte 8, and the tables.
 ///
-/// `chunk` is a header of the container, or as many zeros in its place, or nothing. Alignments
-/// count from the start of the buffer. They also hold without the chunk, which upstream's tools
-/// may strip, if its length is a multiple of 16, the largest alignment of the schemas; what
-/// follows the chunk is then the same as without one.
+/// `chunk` is a header of the container, or as many zeros in its place, or nothing. What follows it
+/// is the same as without one, and aligned as without one if its length is a multiple of the
+/// largest alignment: 16, if `layout` asks for no other.
 ///
 /// # Errors
 ///
 /// Where `root` is not the schema's root, or the buffer would be too long.
-pub fn write(schema: &Schema, root: &Object, chunk: &[u8]) -> Result<Vec<u8>, WriteError> {
+pub fn write(
+    schema: &Schema,
+    root: &Object<'_>,
+    chunk: &[u8],
+    layout: &Layout,
+) -> Result<Vec<u8>, WriteError> {
     let (wanted, found) = (schema.root, root.desc());
     if !core::ptr::eq(wanted, found) {
         return Err(WriteError::WrongRoot { wanted: wanted.name, found: found.name });
     }
-    let mut writer = Writer { out: Vec::new(), vtables: BTreeMap::new() };
-    writer.append(&[0; 4])?;
-    writer.append(&schema.identifier)?;
-    writer.append(chunk)?;
+    let mut writer = Writer { layout, out: Vec::new(), vtables: BTreeMap::new(), align: 1 };
     let pos = writer.table(root)?;
-    writer.link(0, pos);
-    Ok(writer.out)
+    writer.pad(writer.align.max(4), 8)?;
+    writer.prepend(chunk)?;
+    writer.prepend(&schema.identifier)?;
+    writer.offset_to(pos)?;
+    let mut out = writer.out;
+    out.reverse();
+    Ok(out)
 }
 
 impl fmt::Display for WriteError {
@@ -74,138 +79,166 @@ impl fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-struct Writer {
+struct Writer<'l> {
+    layout: &'l Layout,
+    /// The buffer, its last byte first: a position in it counts from the end of the buffer.
     out: Vec<u8>,
-    /// Where each vtable is, by its bytes.
+    /// Where each vtable is, by its bytes, or those of its offsets.
     vtables: BTreeMap<Vec<u8>, u32>,
+    /// The largest alignment that was asked for.
+    align: u32,
 }
 
 /// What one slot of a table becomes.
-struct Part<'t> {
+struct Part {
     slot: u16,
-    /// Bytes inside the table.
-    size: u16,
+    held: Held,
+}
+
+/// What a table holds inside.
+enum Held {
     /// As many bytes of these.
-    bytes: [u8; 8],
-    leads_to: Option<Target<'t>>,
+    Bytes([u8; 8], u16),
+    /// The offset to what was written there.
+    Offset(u32),
 }
 
-/// What an offset leads to.
-#[derive(Clone, Copy)]
-enum Target<'t> {
-    Str(&'t str),
-    Table(&'t Object),
-    Scalars { bytes: &'t [u8], size: u16, align: u32 },
-    Tables(&'t [Object]),
-}
-
-impl Writer {
-    fn table(&mut self, object: &Object) -> Result<u32, WriteError> {
-        let parts = parts(object);
-        let vtable = self.vtable(&parts)?;
-        // The largest fields come first, right behind the first word.
-        self.align(parts.first().map_or(4, |part| part.size).max(4).into())?;
-        let pos = self.pos();
-        self.append(&pos.saturating_sub(vtable).to_le_bytes())?;
-        let mut offsets = Vec::new();
-        for part in &parts {
-            offsets.extend(part.leads_to.map(|target| (self.pos(), target)));
-            self.append(part.bytes.get(..part.size.into()).unwrap_or_default())?;
+impl Writer<'_> {
+    fn table(&mut self, object: &Object<'_>) -> Result<u32, WriteError> {
+        let mut parts = Vec::new();
+        for (field, value) in object.fields() {
+            self.field(field.slot, value, field.kind, &mut parts)?;
         }
-        for (at, target) in offsets {
-            let pos = self.target(target)?;
-            self.link(at, pos);
-        }
-        Ok(pos)
-    }
-
-    /// The vtable of a table of `parts`, written now or before.
-    fn vtable(&mut self, parts: &[Part<'_>]) -> Result<u32, WriteError> {
-        let slots = parts.iter().map(|part| part.slot.saturating_add(1)).max().unwrap_or(0);
-        let mut words = alloc::vec![0u16; usize::from(slots).saturating_add(2)];
-        let mut size = 4u16;
-        for part in parts {
-            if let Some(word) = words.get_mut(usize::from(part.slot).saturating_add(2)) {
-                *word = size;
-            }
-            size = size.saturating_add(part.size);
-        }
-        let len = slots.saturating_mul(2).saturating_add(4);
-        for (word, value) in words.iter_mut().zip([len, size]) {
-            *word = value;
-        }
-        let bytes: Vec<u8> = words.into_iter().flat_map(u16::to_le_bytes).collect();
-        if let Some(&pos) = self.vtables.get(&bytes) {
-            return Ok(pos);
-        }
-        self.pad_to(2, 0)?;
-        let pos = self.pos();
-        self.append(&bytes)?;
-        self.vtables.insert(bytes, pos);
-        Ok(pos)
-    }
-
-    fn target(&mut self, target: Target<'_>) -> Result<u32, WriteError> {
-        match target {
-            Target::Table(object) => self.table(object),
-            Target::Str(text) => {
-                let pos = self.vector(4, text.len())?;
-                self.append(text.as_bytes())?;
-                self.append(&[0])?;
-                Ok(pos)
-            }
-            Target::Scalars { bytes, size, align } => {
-                // Elements are aligned even where there are none, which some verifiers ask for;
-                // upstream's `force_align` is for contents.
-                let align = if bytes.is_empty() { 4 } else { align };
-                let count = bytes.len().checked_div(size.into()).unwrap_or_default();
-                let pos = self.vector(align.max(size.into()), count)?;
-                self.append(bytes)?;
-                Ok(pos)
-            }
-            Target::Tables(objects) => {
-                let pos = self.vector(4, objects.len())?;
-                let mut at = self.pos();
-                self.zeros(objects.len().saturating_mul(4))?;
-                for object in objects {
-                    let pos = self.table(object)?;
-                    self.link(at, pos);
-                    at = at.saturating_add(4);
+        self.layout.order(&mut parts, |part| (part.slot, part.held.size()));
+        let end = self.pos();
+        let slots = parts.iter().map(|part| index(part.slot.into()).saturating_add(1)).max();
+        let mut places = alloc::vec![0; slots.unwrap_or_default()];
+        for Part { slot, held } in parts {
+            match held {
+                Held::Bytes(bytes, size) => {
+                    self.pad(size.into(), 0)?;
+                    self.prepend(bytes.get(..size.into()).unwrap_or_default())?;
                 }
-                Ok(pos)
+                Held::Offset(pos) => self.offset_to(pos)?,
+            }
+            if let Some(place) = places.get_mut(usize::from(slot)) {
+                *place = self.pos();
             }
         }
-    }
-
-    /// The length word of a vector of `count` elements, the first of which is aligned to `align`.
-    fn vector(&mut self, align: u32, count: usize) -> Result<u32, WriteError> {
-        self.align(align.max(4))?;
-        let pos = self.pos();
-        let count = u32::try_from(count).map_err(|_| WriteError::TooLarge)?;
-        self.append(&count.to_le_bytes())?;
+        self.pad(4, 0)?;
+        let pos = self.pos().saturating_add(4);
+        let vtable = vtable(pos, end, &places);
+        let key =
+            if self.layout.sizes_count { &*vtable } else { vtable.get(4..).unwrap_or_default() };
+        let known = self.vtables.get(key).copied();
+        // A new one goes right in front.
+        let at = known.unwrap_or_else(|| pos.saturating_add(length(&vtable)));
+        // Negative where the vtable was written before, and so lies behind.
+        let offset = i64::from(at).saturating_sub(pos.into());
+        self.prepend(&i32::try_from(offset).unwrap_or(i32::MAX).to_le_bytes())?;
+        if known.is_none() {
+            self.vtables.insert(key.to_vec(), at);
+            self.prepend(&vtable)?;
+        }
         Ok(pos)
     }
 
-    /// Zeros up to where, after one word, there is a multiple of `align`.
-    fn align(&mut self, align: u32) -> Result<(), WriteError> {
-        self.pad_to(align, 4)
-    }
-
-    fn pad_to(&mut self, align: u32, lead: u32) -> Result<(), WriteError> {
-        let next = self.pos().saturating_add(lead);
-        let aligned = next.checked_next_multiple_of(align).unwrap_or(u32::MAX);
-        self.zeros(index(aligned.saturating_sub(next)))
-    }
-
-    fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.room(bytes.len())?;
-        self.out.extend_from_slice(bytes);
+    /// Writes what the field refers to, and notes what its table holds.
+    fn field(
+        &mut self,
+        slot: u16,
+        value: &Value<'_>,
+        kind: Kind,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), WriteError> {
+        let held = match (value, kind) {
+            (Value::Number(number), Kind::Scalar(scalar)) => {
+                let [bytes, default] =
+                    [*number, scalar.default].map(|number| number.stored(scalar.prim));
+                if bytes == default {
+                    return Ok(());
+                }
+                Held::Bytes(bytes.unwrap_or_default(), scalar.prim.size())
+            }
+            (Value::Union(tag, object), _) => {
+                if *tag != 0 {
+                    let held = Held::Bytes([*tag, 0, 0, 0, 0, 0, 0, 0], 1);
+                    parts.push(Part { slot, held });
+                }
+                if let Some(object) = object {
+                    let held = Held::Offset(self.table(object)?);
+                    parts.push(Part { slot: slot.saturating_add(1), held });
+                }
+                return Ok(());
+            }
+            (Value::Str(text), _) => Held::Offset(self.string(text)?),
+            (Value::Table(object), _) => Held::Offset(self.table(object)?),
+            (Value::Scalars(bytes), Kind::Scalars { prim, align }) => {
+                Held::Offset(self.scalars(bytes, prim.size(), align)?)
+            }
+            (Value::Tables(objects), _) => Held::Offset(self.tables(objects)?),
+            // An object holds only what fits its fields.
+            (Value::Number(_) | Value::Scalars(_), _) => return Ok(()),
+        };
+        parts.push(Part { slot, held });
         Ok(())
     }
 
-    fn zeros(&mut self, count: usize) -> Result<(), WriteError> {
-        let len = self.room(count)?;
+    fn string(&mut self, text: &str) -> Result<u32, WriteError> {
+        self.pad(4, text.len().saturating_add(1))?;
+        self.prepend(&[0])?;
+        self.counted(text.as_bytes(), text.len())
+    }
+
+    fn scalars(&mut self, bytes: &[u8], size: u16, align: u32) -> Result<u32, WriteError> {
+        self.pad(4, bytes.len())?;
+        if !bytes.is_empty() || self.layout.align_empty {
+            self.pad(self.layout.forced(align).max(size.into()), bytes.len())?;
+        }
+        self.counted(bytes, bytes.len().checked_div(size.into()).unwrap_or_default())
+    }
+
+    fn tables(&mut self, objects: &[Object<'_>]) -> Result<u32, WriteError> {
+        let mut places = Vec::new();
+        for object in objects {
+            places.push(self.table(object)?);
+        }
+        self.pad(4, 0)?;
+        for pos in places.into_iter().rev() {
+            self.offset_to(pos)?;
+        }
+        self.counted(&[], objects.len())
+    }
+
+    /// The last elements of a vector of `count`, and its length.
+    fn counted(&mut self, bytes: &[u8], count: usize) -> Result<u32, WriteError> {
+        self.prepend(bytes)?;
+        let count = u32::try_from(count).map_err(|_| WriteError::TooLarge)?;
+        self.prepend(&count.to_le_bytes())?;
+        Ok(self.pos())
+    }
+
+    /// The offset to what was written at `pos`.
+    fn offset_to(&mut self, pos: u32) -> Result<(), WriteError> {
+        self.pad(4, 0)?;
+        let offset = self.pos().saturating_add(4).saturating_sub(pos);
+        self.prepend(&offset.to_le_bytes())
+    }
+
+    /// Zeros, so that what comes in front of `more` further bytes' end is aligned.
+    fn pad(&mut self, align: u32, more: usize) -> Result<(), WriteError> {
+        self.align = self.align.max(align);
+        let len = self.out.len().saturating_add(more);
+        let padded = len.checked_next_multiple_of(index(align)).unwrap_or(usize::MAX);
+        let zeros = padded.saturating_sub(len);
+        let len = self.room(zeros)?;
         self.out.resize(len, 0);
+        Ok(())
+    }
+
+    fn prepend(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.room(bytes.len())?;
+        self.out.extend(bytes.iter().rev());
         Ok(())
     }
 
@@ -215,60 +248,38 @@ impl Writer {
         len.ok_or(WriteError::TooLarge)
     }
 
-    /// Where the next byte goes: there is never more than [`MAX_PROGRAM`] in front of it.
+    /// Where what was written last begins, from the end of the buffer: there is never more than
+    /// [`MAX_PROGRAM`].
     fn pos(&self) -> u32 {
-        u32::try_from(self.out.len()).unwrap_or(u32::MAX)
+        length(&self.out)
     }
+}
 
-    /// Makes the offset at `at` lead to `pos`.
-    fn link(&mut self, at: u32, pos: u32) {
-        let offset = pos.saturating_sub(at).to_le_bytes();
-        let place = self.out.get_mut(index(at)..).and_then(<[u8]>::first_chunk_mut);
-        debug_assert!(place.is_some(), "an offset is written before what it leads to");
-        if let Some(place) = place {
-            *place = offset;
+impl Held {
+    fn size(&self) -> u16 {
+        match self {
+            Self::Bytes(_, size) => *size,
+            Self::Offset(_) => 4,
         }
     }
 }
 
-/// What the slots of a table become: largest first, then by slot.
-fn parts(object: &Object) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    for (field, value) in object.fields() {
-        let (slot, offset) = (field.slot, |slot, target| Part {
-            slot,
-            size: 4,
-            bytes: [0; 8],
-            leads_to: Some(target),
-        });
-        match (value, field.kind) {
-            (Value::Number(number), Kind::Scalar(scalar)) => {
-                let [bytes, default] =
-                    [*number, scalar.default].map(|number| stored(number, scalar.prim));
-                if bytes != default {
-                    let (size, bytes) = (scalar.prim.size(), bytes.unwrap_or_default());
-                    parts.push(Part { slot, size, bytes, leads_to: None });
-                }
-            }
-            (Value::Union(tag, object), _) => {
-                if *tag != 0 {
-                    let bytes = [*tag, 0, 0, 0, 0, 0, 0, 0];
-                    parts.push(Part { slot, size: 1, bytes, leads_to: None });
-                }
-                let object = object.as_ref().map(Target::Table);
-                parts.extend(object.map(|target| offset(slot.saturating_add(1), target)));
-            }
-            (Value::Str(text), _) => parts.push(offset(slot, Target::Str(text))),
-            (Value::Table(object), _) => parts.push(offset(slot, Target::Table(object))),
-            (Value::Scalars(bytes), Kind::Scalars { prim, align }) => {
-                let size = prim.size();
-                parts.push(offset(slot, Target::Scalars { bytes, size, align }));
-            }
-            (Value::Tables(objects), _) => parts.push(offset(slot, Target::Tables(objects))),
-            // An object holds only what fits its fields.
-            (Value::Number(_) | Value::Scalars(_), _) => {}
-        }
-    }
-    parts.sort_by_key(|part| (core::cmp::Reverse(part.size), part.slot));
-    parts
+/// The vtable of a table at `pos`, counted from the end of the buffer as its `end` and the places
+/// of its slots (0 for none): at least two words, and up to the last slot that there is.
+fn vtable(pos: u32, end: u32, places: &[u32]) -> Vec<u8> {
+    let offsets = places.iter().map(|&place| match place {
+        0 => 0,
+        place => pos.saturating_sub(place),
+    });
+    let len = places.len().saturating_mul(2).saturating_add(4);
+    let first = [u32::try_from(len).unwrap_or(u32::MAX), pos.saturating_sub(end)];
+    // A table of the widest schema has a few hundred bytes.
+    let words =
+        first.into_iter().chain(offsets).map(|word| u16::try_from(word).unwrap_or(u16::MAX));
+    words.flat_map(u16::to_le_bytes).collect()
+}
+
+/// The length of what has at most [`MAX_PROGRAM`] bytes.
+fn length(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }

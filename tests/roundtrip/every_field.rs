@@ -2,7 +2,7 @@
 //! written is what was meant.
 
 use pte::flat::desc::{Kind, Number, Prim, TableDesc};
-use pte::flat::write::{Object, Value};
+use pte::flat::tree::{Object, Value};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use serde_json::json;
 
@@ -39,7 +39,11 @@ struct Maker {
 
 impl Maker {
     /// A table with every field; `tag` is that of its union, if it has one.
-    fn table(&mut self, desc: &'static TableDesc, tag: Option<u8>) -> (Object, serde_json::Value) {
+    fn table(
+        &mut self,
+        desc: &'static TableDesc,
+        tag: Option<u8>,
+    ) -> (Object<'static>, serde_json::Value) {
         let mut object = Object::new(desc);
         let mut want = serde_json::Map::new();
         for field in desc.fields {
@@ -59,7 +63,7 @@ impl Maker {
                 }
                 Kind::Str => {
                     let text = format!("{} \"é\u{1f600}\0\n\" {}", name, self.next());
-                    (Value::Str(text.clone()), json!(text))
+                    (Value::Str(text.clone().into()), json!(text))
                 }
                 Kind::Table(desc) => {
                     let (table, json) = self.table(desc, None);
@@ -69,7 +73,7 @@ impl Maker {
                     let (numbers, json): (Vec<_>, Vec<_>) =
                         (0..3).map(|_| self.number(prim)).unzip();
                     let bytes = numbers.into_iter().flat_map(|number| stored(number, prim));
-                    (Value::Scalars(bytes.collect()), json!(json))
+                    (Value::Scalars(bytes.collect::<Vec<_>>().into()), json!(json))
                 }
                 Kind::Tables(desc) => {
                     let union = desc.fields.iter().find_map(|field| match field.kind {

@@ -1,8 +1,9 @@
 //! Where things lie in what is written.
 
 use pte::Pte;
+use pte::flat::tree::{Object, Value};
 use pte::flat::view::Table;
-use pte::flat::write::{Object, Value, WriteError, write};
+use pte::flat::write::{Layout, WriteError, write};
 use pte::schema::program::desc;
 use serde_json::json;
 
@@ -21,62 +22,69 @@ fn a_tree_has_this_layout() {
     let want = Asm::new()
         .link("root")
         .bytes(b"ET12")
+        // The root's vtable stands right in front of it, wherever that comes to lie.
+        .zeros(6)
         .label("root^")
         .u16(14)
         .u16(12)
-        .bytes([0, 0, 4, 0, 0, 0, 0, 0, 8, 0])
-        .zeros(2)
+        // The last slot is the first of the table.
+        .bytes([0, 0, 8, 0, 0, 0, 0, 0, 4, 0])
         .label("root*")
         .back_to("root^")
-        .link("plans")
         .link("segments")
+        .link("plans")
+        .vector("segments", 4, 2)
+        .link("one")
+        .link("other")
+        .label("other^")
+        .u16(8)
+        // What pads an 8-byte field is a part of its table.
+        .u16(16)
+        .bytes([0, 0, 4, 0])
+        .label("other*")
+        .back_to("other^")
+        .u64(8)
+        .zeros(4)
+        .label("one^")
+        .u16(8)
+        .u16(12)
+        .bytes([0, 0, 4, 0])
+        .label("one*")
+        .back_to("one^")
+        .u64(7)
         .vector("plans", 4, 1)
         .link("plan")
         .label("plan^")
         .u16(12)
         .u16(16)
-        .bytes([4, 0, 0, 0, 8, 0, 12, 0])
+        .bytes([12, 0, 0, 0, 8, 0, 4, 0])
         .label("plan*")
         .back_to("plan^")
-        .link("name")
-        .link("values")
         .link("inputs")
-        .string("name", "f")
+        .link("values")
+        .link("name")
+        .vector("inputs", 4, 0)
         .vector("values", 4, 1)
         .link("value")
         .label("value^")
         .u16(8)
-        .u16(9)
-        .bytes([8, 0, 4, 0])
+        .u16(10)
+        .bytes([9, 0, 4, 0])
         .label("value*")
         .back_to("value^")
         .link("bool")
-        .u8(3)
         .zeros(1)
+        .u8(3)
         .label("bool^")
         .u16(6)
-        .u16(5)
-        .bytes([4, 0])
+        .u16(8)
+        .bytes([7, 0])
         .label("bool*")
         .back_to("bool^")
+        .zeros(3)
         .u8(1)
-        .vector("inputs", 4, 0)
-        .vector("segments", 4, 2)
-        .link("one")
-        .link("other")
-        .label("segment^")
-        .u16(8)
-        .u16(12)
-        .bytes([0, 0, 4, 0])
-        // An 8-byte field comes first, so its table lies 4 bytes in front of a multiple of 8.
-        .zeros(4)
-        .label("one*")
-        .back_to("segment^")
-        .u64(7)
-        .zeros(4)
-        .label("other*")
-        .back_to("segment^")
-        .u64(8);
+        .string("name", "f")
+        .zeros(2);
     assert_eq!(want.at("one*") % 8, 4, "the zeros were counted");
     assert_eq!(want.at("other*") % 8, 4);
     assert_eq!(written(&desc::SCHEMA, &tree), want.finish());
@@ -120,7 +128,8 @@ fn elements_are_aligned_wherever_they_come_to_lie() {
                 "constant_buffer": [{{"storage": []}}, {{"storage": [1]}}, {{"storage": [2, 3]}}],
                 "backend_delegate_data": [{{"data": [4]}}]}}"#
             );
-            let bytes = write(&desc::SCHEMA, &program(&text), &vec![0; chunk]).unwrap();
+            let bytes =
+                write(&desc::SCHEMA, &program(&text), &vec![0; chunk], &Layout::default()).unwrap();
             // The walker refuses what is off its alignment, but for empty vectors.
             let pte = Pte::read(&bytes).unwrap();
             assert_eq!(layout_findings(&bytes), Vec::<String>::new());
@@ -160,10 +169,10 @@ fn a_chunk_moves_what_follows_it_and_nothing_else() {
     let bytes = std::fs::read("tests/data/pte/args_custom_op_all_kinds.pte").unwrap();
     let (schema, text) = super::dump(&bytes);
     let tree = super::load(&text, schema).unwrap();
-    let without = write(schema, &tree, &[]).unwrap();
+    let without = write(schema, &tree, &[], &Layout::default()).unwrap();
     for len in [16, 32, 48, 128, 4096] {
         let chunk = vec![0xab; len];
-        let with = write(schema, &tree, &chunk).unwrap();
+        let with = write(schema, &tree, &chunk, &Layout::default()).unwrap();
         let root = u32::from_le_bytes(without[..4].try_into().unwrap()) + len as u32;
         assert_eq!(with[..4], root.to_le_bytes());
         assert_eq!(with[4..8], without[4..8]);
@@ -174,15 +183,17 @@ fn a_chunk_moves_what_follows_it_and_nothing_else() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    let error = write(&desc::SCHEMA, &Object::new(&desc::Null), &[]).unwrap_err();
+    let error =
+        write(&desc::SCHEMA, &Object::new(&desc::Null), &[], &Layout::default()).unwrap_err();
     assert_eq!(error.to_string(), "the root is a Null, and the schema's is Program");
     // Untouched zeros take no memory.
-    for len in [1 << 31, (1 << 31) - 64] {
+    for len in [1 << 31, (1 << 31) - 1] {
         let mut buffer = Object::new(&desc::Buffer);
-        buffer.set("storage", Value::Scalars(vec![0; len])).unwrap();
+        buffer.set("storage", Value::Scalars(vec![0; len].into())).unwrap();
         let mut tree = Object::new(&desc::Program);
         tree.set("constant_buffer", Value::Tables(vec![buffer])).unwrap();
-        let error = write(&desc::SCHEMA, &tree, &[]).map(|bytes| bytes.len()).unwrap_err();
+        let error = write(&desc::SCHEMA, &tree, &[], &Layout::default());
+        let error = error.map(|bytes| bytes.len()).unwrap_err();
         assert_eq!(error, WriteError::TooLarge);
         assert_eq!(error.to_string(), "the tables take more than 2147483647 bytes");
     }

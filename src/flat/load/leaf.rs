@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unex
 use super::{Any, Loader};
 use crate::error::Step;
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
-use crate::flat::write::{range, stored};
+use crate::flat::tree::range;
 
 pub(super) struct ScalarsOf<'s, 'l, 'f> {
     pub(super) loader: &'s mut Loader<'l, 'f>,
@@ -33,7 +33,7 @@ impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
         for nth in 0.. {
             let number = seq.next_element_seed(Any(NumberOf { prim, names: None }));
             let Some(number) = loader.within(Step::Index(nth), number)? else { break };
-            let stored = stored(number, prim).unwrap_or_default();
+            let stored = number.stored(prim).unwrap_or_default();
             bytes.extend_from_slice(stored.get(..prim.size().into()).unwrap_or_default());
         }
         Ok(bytes)

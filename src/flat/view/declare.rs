@@ -26,6 +26,7 @@ macro_rules! view {
             ///
             /// Open: a value without a name is kept as it is.
             #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
             pub struct $E(pub $P);
 
             impl $E {
@@ -65,6 +66,10 @@ macro_rules! view {
                 #[inline]
                 fn read_le(bytes: &[u8]) -> Option<Self> {
                     <$P as $crate::flat::view::Scalar>::read_le(bytes).map(Self)
+                }
+
+                fn to_number(self) -> $crate::flat::desc::Number {
+                    self.number()
                 }
             }
         )*

@@ -1,39 +1,45 @@
-//! The tree that is written, and what holds it to its declaration.
+//! A tree of tables: what is written, and what holds it to its declaration.
 
 use core::fmt;
 use core::ops::RangeInclusive;
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::flat::desc::{FieldDesc, Kind, Number, Prim, TableDesc};
+use crate::flat::desc::{FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
 
-/// A table and everything below it, owned: the fields that are there, each of its declared kind.
+mod read;
+
+pub use read::Unknown;
+
+/// A table and everything below it: the fields that are there, each of its declared kind. Strings
+/// and numbers may be borrowed.
 ///
 /// No schema refers to itself, so a tree is as shallow as its schema.
 #[derive(Clone, Debug)]
-pub struct Object {
+pub struct Object<'t> {
     desc: &'static TableDesc,
     /// By ascending slot.
-    fields: Vec<(&'static FieldDesc, Value)>,
+    fields: Vec<(&'static FieldDesc, Value<'t>)>,
 }
 
 /// What a field of an [`Object`] holds.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub enum Value<'t> {
     /// A number or the number of an enum's value.
     Number(Number),
     /// A string.
-    Str(String),
+    Str(Cow<'t, str>),
     /// A table.
-    Table(Object),
+    Table(Object<'t>),
     /// The elements of a vector of numbers as they stand in a file: little-endian.
-    Scalars(Vec<u8>),
+    Scalars(Cow<'t, [u8]>),
     /// A vector of tables.
-    Tables(Vec<Object>),
+    Tables(Vec<Object<'t>>),
     /// A union's tag and its table. A member that the schema does not know may be stood in for by
     /// any other one; either half may be missing (0 for the tag), which readers refuse.
-    Union(u8, Option<Object>),
+    Union(u8, Option<Object<'t>>),
 }
 
 /// Why an [`Object`] does not take a value.
@@ -56,10 +62,16 @@ pub enum SetError {
     },
 }
 
-impl Object {
+impl<'t> Object<'t> {
     /// A table without fields.
     pub fn new(desc: &'static TableDesc) -> Self {
         Self { desc, fields: Vec::new() }
+    }
+
+    /// A table with these fields, in the order of the declaration, each of which fits.
+    pub(crate) fn filled(desc: &'static TableDesc, values: Vec<Option<Value<'t>>>) -> Self {
+        let fields = desc.fields.iter().zip(values);
+        Self { desc, fields: fields.filter_map(|(field, value)| Some((field, value?))).collect() }
     }
 
     /// Its declaration.
@@ -68,12 +80,12 @@ impl Object {
     }
 
     /// The fields that are there, by ascending slot.
-    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'static FieldDesc, &Value)> {
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'static FieldDesc, &Value<'t>)> {
         self.fields.iter().map(|(field, value)| (*field, value))
     }
 
     /// What the field of that name holds; `None` if it is absent or unknown.
-    pub fn field(&self, name: &str) -> Option<&Value> {
+    pub fn field(&self, name: &str) -> Option<&Value<'t>> {
         self.fields().find(|(field, _)| field.name == name).map(|(_, value)| value)
     }
 
@@ -82,7 +94,7 @@ impl Object {
     /// # Errors
     ///
     /// Where the table has no such field, or the field holds something else.
-    pub fn set(&mut self, name: &str, value: Value) -> Result<(), SetError> {
+    pub fn set(&mut self, name: &str, value: Value<'t>) -> Result<(), SetError> {
         let table = self.desc;
         let Some(field) = table.field(name) else {
             return Err(SetError::UnknownField { table, name: name.into() });
@@ -102,9 +114,16 @@ impl Object {
     }
 
     /// Takes the value of the field of that name out; the field is then absent.
-    pub fn take(&mut self, name: &str) -> Option<Value> {
+    pub fn take(&mut self, name: &str) -> Option<Value<'t>> {
         let at = self.fields.iter().position(|(field, _)| field.name == name)?;
         Some(self.fields.remove(at).1)
+    }
+}
+
+impl Value<'_> {
+    /// A union of a tag that the schema does not know, with a member in the unknown one's place.
+    pub(crate) fn unknown_member(tag: u8, desc: &UnionDesc) -> Self {
+        Self::Union(tag, desc.members.first().map(|member| Object::new(member)))
     }
 }
 
@@ -149,24 +168,26 @@ pub(crate) fn range(prim: Prim) -> Option<RangeInclusive<i128>> {
     })
 }
 
-/// The bytes of a number, of which `prim` stores the first; `None` if it does not fit.
-pub(crate) fn stored(number: Number, prim: Prim) -> Option<[u8; 8]> {
-    match (number, prim) {
-        (Number::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
-        (Number::Float(value), Prim::F64) => Some(value.to_le_bytes()),
-        // Two's complement: the lower bytes of a wider number are those of a narrower one.
-        (Number::Int(value), _) if range(prim)?.contains(&value) => {
-            value.to_le_bytes().first_chunk().copied()
+impl Number {
+    /// The bytes of a number, of which `prim` stores the first; `None` if it does not fit.
+    pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
+        match (self, prim) {
+            (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
+            (Self::Float(value), Prim::F64) => Some(value.to_le_bytes()),
+            // Two's complement: the lower bytes of a wider number are those of a narrower one.
+            (Self::Int(value), _) if range(prim)?.contains(&value) => {
+                value.to_le_bytes().first_chunk().copied()
+            }
+            _ => None,
         }
-        _ => None,
     }
 }
 
 /// Whether a field of `kind` can hold `value`: what the layout relies on.
-fn fits(value: &Value, kind: Kind) -> bool {
-    let is = |object: &Object, desc: &TableDesc| core::ptr::eq(object.desc, desc);
+fn fits(value: &Value<'_>, kind: Kind) -> bool {
+    let is = |object: &Object<'_>, desc: &TableDesc| core::ptr::eq(object.desc, desc);
     match (value, kind) {
-        (Value::Number(number), Kind::Scalar(scalar)) => stored(*number, scalar.prim).is_some(),
+        (Value::Number(number), Kind::Scalar(scalar)) => number.stored(scalar.prim).is_some(),
         (Value::Str(_), Kind::Str) => true,
         (Value::Table(object), Kind::Table(desc)) => is(object, desc),
         (Value::Scalars(bytes), Kind::Scalars { prim, .. }) => {

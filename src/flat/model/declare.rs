@@ -1,0 +1,160 @@
+//! `model!`: the tables of a declaration as structs that own what they hold.
+
+/// Emits the `model` module of a [`schema!`](crate::flat::schema!) declaration.
+macro_rules! model {
+    (
+        $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
+        enums: $(
+            $(#[$em:meta])* enum $E:ident: $P:ident {
+                $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
+            }
+        )*
+        unions: $(
+            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+        )*
+        tables: $(
+            $(#[$tm:meta])* table $T:ident { $(
+                $(#[$fm:meta])* $slot:literal $f:ident:
+                $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
+                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( => $since:literal )?
+            ),* $(,)? }
+        )*
+    ) => {
+        /// The tables as structs that own what they hold: to be changed, and written again.
+        #[allow(unused_imports, reason = "a schema of enums has no tables")]
+        pub mod model {
+            use super::*;
+            use $crate::flat::desc::TableDesc;
+            use $crate::flat::model::{Model, scalars, tables};
+            use $crate::flat::tree::{Object, Value};
+            use $crate::flat::view::Scalar;
+
+            $(
+                $(#[$um])*
+                #[derive(Clone, Debug, PartialEq)]
+                #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+                pub enum $U {
+                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M), )*
+                    /// A tag that is not known; what it leads to is not here.
+                    Unknown(u8),
+                }
+
+                impl $U {
+                    fn to_value(&self) -> Value<'_> {
+                        match self {
+                            $( Self::$M(member) => Value::Union($tag, Some(member.to_object())), )*
+                            Self::Unknown(tag) => Value::unknown_member(*tag, &desc::$U),
+                        }
+                    }
+                }
+
+                impl From<view::$U<'_>> for $U {
+                    fn from(view: view::$U<'_>) -> Self {
+                        match view {
+                            $( view::$U::$M(member) => Self::$M(member.into()), )*
+                            view::$U::Unknown(tag) => Self::Unknown(tag),
+                        }
+                    }
+                }
+            )*
+            $(
+                $(#[$tm])*
+                #[derive(Clone, Debug, PartialEq)]
+                #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+                #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+                pub struct $T { $(
+                    $(#[$fm])*
+                    #[doc = concat!("\n\nSlot ", stringify!($slot), ".")]
+                    $( #[doc = concat!("Since release ", stringify!($since), ".")] )?
+                    pub $f:
+                        $( Option<$crate::flat::model::declare::owned!($R)> )?
+                        $( Option<alloc::vec::Vec<$SV>> )?
+                        $( Option<alloc::vec::Vec<$RV>> )?
+                        $( Option<$FU> )?
+                        $( $S )?,
+                )* }
+
+                impl Model for $T {
+                    const DESC: &'static TableDesc = &desc::$T;
+
+                    fn to_object(&self) -> Object<'_> {
+                        Object::filled(Self::DESC, alloc::vec![ $(
+                            $( $crate::flat::model::declare::value!(self.$f, $R) )?
+                            $( self.$f.as_deref().map(scalars::<$SV>) )?
+                            $( self.$f.as_deref().map(tables::<$RV>) )?
+                            $( self.$f.as_ref().map($FU::to_value) )?
+                            $( Some(Value::Number(<$S>::to_number(self.$f))) )?
+                        ),* ])
+                    }
+                }
+
+                impl Default for $T {
+                    fn default() -> Self {
+                        Self { $(
+                            $f: $crate::flat::model::declare::start!($( $default )?),
+                        )* }
+                    }
+                }
+
+                impl From<view::$T<'_>> for $T {
+                    #[allow(unused_variables, reason = "a table may have no fields")]
+                    fn from(view: view::$T<'_>) -> Self {
+                        Self { $(
+                            $f: $crate::flat::model::declare::taken!(
+                                view.$f(), $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S )?
+                            ),
+                        )* }
+                    }
+                }
+            )*
+        }
+    };
+}
+
+macro_rules! owned {
+    (str) => {
+        alloc::string::String
+    };
+    ($R:ident) => {
+        $R
+    };
+}
+
+macro_rules! value {
+    ($held:expr, str) => {
+        $held.as_deref().map(|text| Value::Str(text.into()))
+    };
+    ($held:expr, $R:ident) => {
+        $held.as_ref().map(|table| Value::Table(table.to_object()))
+    };
+}
+
+macro_rules! start {
+    () => {
+        None
+    };
+    ($default:expr) => {
+        $default
+    };
+}
+
+macro_rules! taken {
+    ($read:expr, & $R:ident) => {
+        $read.map(Into::into)
+    };
+    ($read:expr, [$SV:ident]) => {
+        $read.map(|items| items.iter().collect())
+    };
+    ($read:expr, [& $RV:ident]) => {
+        $read.map(|items| items.into_iter().map(Into::into).collect())
+    };
+    ($read:expr, @ $FU:ident) => {
+        $read.map(Into::into)
+    };
+    ($read:expr, $S:ident) => {
+        $read
+    };
+}
+
+pub(crate) use {model, owned, start, taken, value};

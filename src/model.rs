@@ -1,0 +1,272 @@
+//! Files as plain values: taken out of a proven file or made anew, changed, and written.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let bytes = include_bytes!("../tests/data/pte/linear.pte");
+//! let mut model = pte::Pte::read(bytes)?.to_model();
+//! for plan in model.root.execution_plan.iter_mut().flatten() {
+//!     plan.name = Some("predict".into());
+//! }
+//! let changed = model.image()?.to_bytes()?;
+//! assert!(pte::Pte::read(&changed)?.check().findings().is_empty());
+//! # Ok(())
+//! # }
+//! ```
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+use crate::file::header::{ExtendedHeader, FlatTensorHeader};
+use crate::flat::desc::Schema;
+use crate::flat::model::Model;
+use crate::flat::tree::Unknown;
+use crate::flat::write::{Layout, WriteError};
+use crate::schema::{flat_tensor, flat_tensor_legacy, program};
+
+mod blob;
+mod image;
+mod read;
+mod writer;
+
+pub use blob::{Blob, Ranges, ReadError};
+pub use image::Image;
+pub use read::AnyPtd;
+
+/// A `.pte`.
+pub type Pte<'a> = File<'a, program::model::Program>;
+
+/// A `.ptd` since release 0.7.
+pub type Ptd<'a> = File<'a, flat_tensor::model::FlatTensor>;
+
+/// A `.ptd` before release 0.7.
+pub type LegacyPtd<'a> = File<'a, flat_tensor_legacy::model::FlatTensor>;
+
+/// A file: its tables as structs, the bytes of its segments, and what holds them together.
+#[derive(Clone, Debug)]
+pub struct File<'a, R> {
+    /// The root table. Its `segments` say where each segment lies.
+    pub root: R,
+    /// The bytes of each segment, as many as the root says.
+    pub segments: Vec<Blob<'a>>,
+    /// What is around them.
+    pub container: Container<'a>,
+    /// What the tables of the file that this was taken from have, and these structs have not.
+    pub unknown: Unknown,
+}
+
+/// How the parts of a file are held together.
+#[derive(Clone, Debug)]
+pub struct Container<'a> {
+    /// How the tables are laid out.
+    pub layout: Layout,
+    /// The header, if there is one.
+    pub header: Option<HeaderForm>,
+    /// Where the segments begin, if that is fixed: where the tables grow past it, and where it is
+    /// `None`, the segments begin at the next multiple of [`segment_alignment`](Self::segment_alignment).
+    pub segment_base_offset: Option<u64>,
+    /// What the segments, as a whole and each of them, are aligned to.
+    pub segment_alignment: u64,
+    /// Zeros behind the last segment that the header counts as data.
+    pub padding: u64,
+    /// Bytes behind everything that the header counts.
+    pub trailing: Blob<'a>,
+}
+
+/// Which header a file has, and the room that it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderForm {
+    /// Inserted at byte 8 of the FlatBuffer, as all releases do.
+    Inserted {
+        /// Bytes that the header says it has.
+        length: u32,
+        /// Bytes of the header with its padding: a multiple of the largest alignment.
+        chunk: u32,
+    },
+    /// In front of a whole FlatBuffer: a `.ptd` of January 2025.
+    InFront {
+        /// Bytes that the header says it has.
+        length: u32,
+        /// Bytes of the header with its padding.
+        chunk: u32,
+    },
+}
+
+/// A table that is the root of a file with segments.
+pub trait Root: Model {
+    /// The schema that it is the root of.
+    const SCHEMA: &'static Schema;
+
+    /// Where each segment lies: its offset and its size.
+    fn segments(&self) -> Vec<(u64, u64)>;
+
+    /// Sets where each segment lies.
+    fn set_segments(&mut self, segments: &[(u64, u64)]);
+}
+
+/// Why a model cannot be written.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The tables cannot.
+    Tables(WriteError),
+    /// The root says that there are other segments than there are.
+    SegmentCount {
+        /// Segments of the root.
+        declared: usize,
+        /// Segments with bytes.
+        given: usize,
+    },
+    /// The root says that a segment has another size than it has.
+    SegmentSize {
+        /// Which one.
+        index: usize,
+        /// Bytes, by the root.
+        declared: u64,
+        /// Bytes that there are.
+        given: u64,
+    },
+    /// A segment begins before the one in front of it ends.
+    SegmentOverlap {
+        /// Which one.
+        index: usize,
+        /// Where it begins, counted from the first byte of the segments.
+        offset: u64,
+        /// Where the one in front of it ends.
+        end: u64,
+    },
+    /// There is data, and no header to say where.
+    HeaderMissing,
+    /// The header does not fit its chunk, or the chunk would leave the tables misaligned.
+    HeaderRoom {
+        /// Bytes of the header.
+        length: u32,
+        /// Bytes of its chunk.
+        chunk: u32,
+    },
+    /// The tables were taken from a file of a newer writer, and parts of them are not known.
+    Unknown(Unknown),
+    /// The file is longer than 2^64 − 1 bytes.
+    TooLarge,
+    /// Bytes could not be read from where they are.
+    Read(ReadError),
+}
+
+impl Container<'_> {
+    /// The layout and alignments of today's writers: no header, since that depends on the data.
+    pub const CURRENT: Self = Self {
+        layout: Layout::PYTHON,
+        header: None,
+        segment_base_offset: None,
+        segment_alignment: 128,
+        padding: 0,
+        trailing: Blob::EMPTY,
+    };
+}
+
+impl HeaderForm {
+    /// What a `.pte` gets today.
+    pub const PTE: Self = Self::Inserted { length: ExtendedHeader::CURRENT, chunk: 32 };
+
+    /// What a `.ptd` gets today.
+    pub const PTD: Self = Self::Inserted { length: FlatTensorHeader::MINIMUM, chunk: 48 };
+
+    /// Bytes of the header, and with its padding.
+    fn room(self) -> (u32, u32) {
+        match self {
+            Self::Inserted { length, chunk } | Self::InFront { length, chunk } => (length, chunk),
+        }
+    }
+}
+
+impl<R: Root> File<'_, R> {
+    /// Says again where each segment lies: from the first byte on, in their order, each at the next
+    /// multiple of the container's alignment. The header is as today's writers have it, where there
+    /// was none and there is data now.
+    pub fn lay_out(&mut self) {
+        let mut end = 0u64;
+        let align = self.container.segment_alignment.max(1);
+        let mut places = Vec::with_capacity(self.segments.len());
+        for segment in &self.segments {
+            let offset = end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+            places.push((offset, segment.len()));
+            end = offset.saturating_add(segment.len());
+        }
+        self.root.set_segments(&places);
+        self.container.segment_base_offset = None;
+        self.container.padding = 0;
+        if end > 0 {
+            let form = if R::SCHEMA.extension == "pte" { HeaderForm::PTE } else { HeaderForm::PTD };
+            self.container.header.get_or_insert(form);
+        }
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tables(error) => error.fmt(f),
+            Self::SegmentCount { declared, given } => {
+                write!(f, "the root says {declared} segments, and there are {given}")
+            }
+            Self::SegmentSize { index, declared, given } => {
+                write!(f, "the root says {declared} bytes for segment {index}, which has {given}")
+            }
+            Self::SegmentOverlap { index, offset, end } => {
+                write!(f, "segment {index} begins at {offset}, and the one in front ends at {end}")
+            }
+            Self::HeaderMissing => f.write_str("there is data, and no header to say where it is"),
+            Self::HeaderRoom { length, chunk } => {
+                write!(f, "a header of {length} bytes in {chunk}: room for it, in whole 8 bytes")
+            }
+            Self::Unknown(Unknown { fields, members }) => write!(
+                f,
+                "{fields} fields and {members} members of unions are of a newer writer, and would \
+                 be lost"
+            ),
+            Self::TooLarge => f.write_str("the file would be longer than a file can be"),
+            Self::Read(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ModelError {}
+
+impl From<WriteError> for ModelError {
+    fn from(error: WriteError) -> Self {
+        Self::Tables(error)
+    }
+}
+
+impl From<ReadError> for ModelError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// The bytes of a range.
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+macro_rules! root {
+    ($($schema:ident $Root:ident),*) => {
+        $(impl Root for $schema::model::$Root {
+            const SCHEMA: &'static Schema = &$schema::desc::SCHEMA;
+
+            fn segments(&self) -> Vec<(u64, u64)> {
+                self.segments.iter().flatten().map(|place| (place.offset, place.size)).collect()
+            }
+
+            fn set_segments(&mut self, segments: &[(u64, u64)]) {
+                let place = |&(offset, size)| $schema::model::DataSegment { offset, size };
+                // No segments are as good as an empty list of them.
+                if self.segments.is_some() || !segments.is_empty() {
+                    self.segments = Some(segments.iter().map(place).collect());
+                }
+            }
+        })*
+    };
+}
+
+root!(program Program, flat_tensor FlatTensor, flat_tensor_legacy FlatTensor);

@@ -1,0 +1,205 @@
+//! A model as a file (format.md §9).
+
+use alloc::vec::Vec;
+
+use super::{File, HeaderForm, Image, ModelError, Root};
+use crate::bytes::{index, wide};
+use crate::file::header::{ExtendedHeader, FlatTensorHeader};
+use crate::flat::tree::Unknown;
+use crate::flat::write::{Layout, write};
+use crate::limits::HEAD;
+
+impl<R: Root> File<'_, R> {
+    /// The whole file as it is to be written.
+    ///
+    /// # Errors
+    ///
+    /// Where the root and the segments contradict each other, the header has no room, or the
+    /// tables hold something of a newer writer, which would be lost: see
+    /// [`forget_unknown`](Self::forget_unknown).
+    pub fn image(&self) -> Result<Image<'_>, ModelError> {
+        if !self.unknown.is_none() {
+            return Err(ModelError::Unknown(self.unknown));
+        }
+        let container = &self.container;
+        let order = self.order()?;
+        let tables = self.tables()?;
+        let mut image = Image::new();
+        let Some(form) = container.header else {
+            if order.iter().any(|place| place.end > place.begin) {
+                return Err(ModelError::HeaderMissing);
+            }
+            image.bytes(tables);
+            image.blob(&container.trailing);
+            image.zeros_to(wide(HEAD));
+            return Ok(image);
+        };
+        let size = wide(tables.len());
+        let base = match container.segment_base_offset {
+            Some(base) if base >= size => base,
+            _ => size
+                .checked_next_multiple_of(container.segment_alignment.max(1))
+                .ok_or(ModelError::TooLarge)?,
+        };
+        let data_size = order.last().map_or(0, |place| place.end);
+        let data_size = data_size.checked_add(container.padding).ok_or(ModelError::TooLarge)?;
+        let end = base.checked_add(data_size).ok_or(ModelError::TooLarge)?;
+        image.bytes(with_header::<R>(tables, form, base, data_size));
+        for place in order {
+            if let Some(blob) = self.segments.get(place.index) {
+                image.zeros_to(base.saturating_add(place.begin));
+                image.blob(blob);
+            }
+        }
+        image.zeros_to(end);
+        image.blob(&container.trailing);
+        // Runtimes read so many bytes before anything else.
+        image.zeros_to(wide(HEAD));
+        Ok(image)
+    }
+
+    /// Gives up what a newer writer put into the tables, so that they can be written without.
+    pub fn forget_unknown(&mut self) {
+        self.unknown = Unknown::default();
+    }
+
+    /// Finds how a writer laid out the tables of `region`, the FlatBuffers part of the file that
+    /// this model was taken from, so that they will be written in the same bytes. Whether that
+    /// worked; if not, nothing is changed.
+    pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
+        let object = self.root.to_object();
+        let found = layouts().find_map(|layout| {
+            let plain = write(R::SCHEMA, &object, &[], &layout).ok()?;
+            let chunk = region.len().checked_sub(plain.len())?;
+            let same = match self.container.header {
+                Some(HeaderForm::InFront { .. }) | None => region == plain,
+                Some(HeaderForm::Inserted { .. }) => {
+                    region.get(chunk.saturating_add(8)..) == plain.get(8..)
+                }
+            };
+            same.then_some((layout, u32::try_from(chunk).ok()?))
+        });
+        let Some((layout, chunk)) = found else { return false };
+        self.container.layout = layout;
+        if let Some(HeaderForm::Inserted { chunk: room, .. }) = &mut self.container.header {
+            *room = chunk;
+        }
+        true
+    }
+
+    /// The FlatBuffers part, with zeros where a header is to be.
+    fn tables(&self) -> Result<Vec<u8>, ModelError> {
+        let object = self.root.to_object();
+        let layout = &self.container.layout;
+        let room = match self.container.header {
+            None => 0,
+            Some(form) => {
+                let (length, chunk) = form.room();
+                let least = if R::SCHEMA.extension == "pte" {
+                    ExtendedHeader::MINIMUM
+                } else {
+                    FlatTensorHeader::MINIMUM
+                };
+                if length < least || chunk < length || chunk % 8 != 0 {
+                    return Err(ModelError::HeaderRoom { length, chunk });
+                }
+                index(chunk)
+            }
+        };
+        Ok(match self.container.header {
+            Some(HeaderForm::InFront { .. }) => {
+                let mut out = alloc::vec![0; room];
+                out.extend(write(R::SCHEMA, &object, &[], layout)?);
+                out
+            }
+            _ => write(R::SCHEMA, &object, &alloc::vec![0; room], layout)?,
+        })
+    }
+
+    /// The segments in the order in which they lie.
+    fn order(&self) -> Result<Vec<Place>, ModelError> {
+        let declared = self.root.segments();
+        let given = self.segments.len();
+        if declared.len() != given {
+            return Err(ModelError::SegmentCount { declared: declared.len(), given });
+        }
+        let mut places = Vec::with_capacity(given);
+        for (index, ((begin, declared), blob)) in
+            declared.into_iter().zip(&self.segments).enumerate()
+        {
+            let given = blob.len();
+            if declared != given {
+                return Err(ModelError::SegmentSize { index, declared, given });
+            }
+            let end = begin.checked_add(given).ok_or(ModelError::TooLarge)?;
+            // Nothing has no place.
+            if given > 0 {
+                places.push(Place { begin, end, index });
+            }
+        }
+        places.sort_unstable_by_key(|place| (place.begin, place.index));
+        let mut end = 0;
+        for place in &places {
+            if place.begin < end {
+                let (index, offset) = (place.index, place.begin);
+                return Err(ModelError::SegmentOverlap { index, offset, end });
+            }
+            end = place.end;
+        }
+        Ok(places)
+    }
+}
+
+/// Where a segment lies, counted from the first byte of the segments.
+struct Place {
+    begin: u64,
+    end: u64,
+    index: usize,
+}
+
+/// The tables with their header.
+fn with_header<R: Root>(
+    mut tables: Vec<u8>,
+    form: HeaderForm,
+    segment_base_offset: u64,
+    segment_data_size: u64,
+) -> Vec<u8> {
+    let (length, chunk) = form.room();
+    let (size, chunk) = (wide(tables.len()), u64::from(chunk));
+    let (at, bytes) = match form {
+        HeaderForm::Inserted { .. } if R::SCHEMA.extension == "pte" => {
+            let header = ExtendedHeader {
+                length,
+                program_size: size,
+                segment_base_offset,
+                segment_data_size,
+            };
+            (8, header.to_bytes())
+        }
+        _ => {
+            let header = FlatTensorHeader {
+                length,
+                flatbuffer_offset: chunk,
+                flatbuffer_size: size.saturating_sub(chunk),
+                segment_base_offset,
+                segment_data_size,
+            };
+            let at = if matches!(form, HeaderForm::InFront { .. }) { 0 } else { 8 };
+            (at, header.to_bytes())
+        }
+    };
+    if let Some(room) = tables.get_mut(at..).and_then(|tables| tables.get_mut(..bytes.len())) {
+        room.copy_from_slice(&bytes);
+    }
+    tables
+}
+
+/// The layouts of known writers, the likeliest first.
+fn layouts() -> impl Iterator<Item = Layout> {
+    [None].into_iter().chain(FORCED.map(Some)).flat_map(|force_align| {
+        Layout::ALL.into_iter().map(move |layout| Layout { force_align, ..layout })
+    })
+}
+
+/// What exporters may be asked to align data in the tables to.
+const FORCED: [u32; 8] = [1, 32, 64, 128, 256, 512, 1024, 4096];
