@@ -37,7 +37,7 @@ mod storage;
 mod tensors;
 mod values;
 
-pub use rule::{Rule, Runtime, Severity};
+pub use rule::{NEWEST, Rule, Runtime, Severity};
 
 /// Every rule there is, by subject.
 pub static RULES: &[&[&Rule]] = &[

@@ -6,7 +6,7 @@ use core::fmt;
 
 mod kind;
 
-pub use kind::{ErrorKind, Magic};
+pub use kind::{Code, ErrorKind, Magic};
 
 /// A result whose error is one word, so that success stays in a register.
 pub type Result<T, E = Error> = core::result::Result<T, E>;

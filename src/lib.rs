@@ -78,7 +78,7 @@ pub mod check;
 // The two formats, with nothing wrong.
 pub mod sound;
 
-pub use error::{Error, ErrorKind, Magic, Place, Result, Step};
+pub use error::{Code, Error, ErrorKind, Magic, Place, Result, Step};
 pub use file::source::{PastEnd, Source};
 pub use limits::Limits;
 pub use neighbour::Neighbour;

@@ -11,6 +11,7 @@ use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
 mod check;
+mod named;
 
 const LINEAR: &str = "tests/data/pte/linear.pte";
 const BASIC: &str = "tests/data/ptd/ptd_basic.ptd";

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
-use pte::ErrorKind;
 use pte::check::{Severity, coverage, rules};
+use pte::{Code, ErrorKind};
 
 #[test]
 fn rules_are_documented() {
@@ -32,6 +32,23 @@ fn every_rule_has_a_name_of_its_own() {
         let kebab = rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-');
         assert!(kebab && !rule.what.is_empty() && !rule.why.is_empty(), "{}", rule.id);
         assert!(!rule.rows.is_empty(), "{} says where it comes from", rule.id);
+    }
+}
+
+/// A refusal is explained in its own words, not in those of another.
+#[test]
+fn every_code_has_an_explanation_of_its_own() {
+    let texts: [fn(&Code) -> &'static str; 2] = [|code| code.what, |code| code.help];
+    for text in texts {
+        let all: BTreeSet<_> = ErrorKind::CODES.iter().map(text).collect();
+        assert_eq!(all.len(), ErrorKind::CODES.len(), "two codes have one text");
+    }
+    for Code { id, what, why, runtime, help } in ErrorKind::CODES {
+        for text in [what, why, help] {
+            assert!(text.len() > 20 && text.ends_with('.'), "{id}: {text}");
+        }
+        let words = ["refuses", "crashes", "reads wrong memory", "ignores"];
+        assert!(words.iter().any(|word| runtime.contains(word)), "{id}: {runtime}");
     }
 }
 
@@ -76,7 +93,7 @@ fn every_row_is_answered() {
         let codes: BTreeSet<_> = answer.codes.iter().collect();
         assert_eq!(codes.len(), answer.codes.len(), "{id} has a code twice");
         for code in answer.codes {
-            assert!(ErrorKind::CODES.iter().any(|(known, _)| *known == code), "{id}: {code}");
+            assert!(ErrorKind::CODES.iter().any(|known| known.id == code), "{id}: {code}");
             assert!(rules().all(|rule| rule.id != code), "{id}: {code} is a rule, which cites");
         }
     }
@@ -201,10 +218,14 @@ fn page() -> String {
         )
         .unwrap();
     }
-    page.push_str("\n## structure\n\nA file that breaks one of these cannot be read at all.\n\n| code | advice |\n| --- | --- |\n");
-    for (code, help) in ErrorKind::CODES {
-        writeln!(page, "| `{code}` | {help} |").unwrap();
+    page.push_str("\n## structure\n\nA file that breaks one of these cannot be read at all.\n\n| code | asks | otherwise | runtime | what to do |\n| --- | --- | --- | --- | --- |\n");
+    for Code { id, what, why, runtime, help } in ErrorKind::CODES {
+        writeln!(page, "| `{id}` | {what} | {why} | {runtime} | {help} |").unwrap();
     }
+    page.push_str(
+        "\nThe command has one more name, `unreadable`, for what is not to be read as a file at all:\n\
+         it is not there, not a regular file, or not what it was given for.\n",
+    );
     page.push_str(&coverage_table());
     page.push_str("\n## Other sections\n\n| section | rules |\n| --- | --- |\n");
     let mut sections: BTreeMap<(u32, u32), (&str, Vec<&str>)> = BTreeMap::new();

@@ -71,7 +71,7 @@ fn every_code_is_given_to_those_who_earn_it() {
         by_code.entry(case.code).or_default().push(case);
     }
     let tested: Vec<&str> = by_code.keys().copied().collect();
-    let known: Vec<&str> = ErrorKind::CODES.iter().map(|&(code, _)| code).collect();
+    let known: Vec<&str> = ErrorKind::CODES.iter().map(|code| code.id).collect();
     assert_eq!(tested, known, "a code without a case, a case of no code, or codes out of order");
 
     let mut wrong = String::new();

@@ -62,7 +62,7 @@ rules! {
         "As for operator-index: the failure is forgotten, and the call jumps anywhere."
         Misreads ["7.4.26", "7.7.6", "8.2 #22357"];
     OPERATOR_NAME_LONG = Error "operator-name-long"
-        "An operator's name with its overload has less than 100 characters."
+        "An operator's name with its overload has less than 100 bytes."
         "As for operator-index: the failure is forgotten, and the call jumps anywhere."
         Misreads ["6.5", "7.4.27", "7.7.11"];
     OPERATOR_NAME_NUL = Warning "operator-name-nul"

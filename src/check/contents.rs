@@ -103,16 +103,6 @@ fn root_of(file: &File<'_>) -> &'static str {
     }
 }
 
-/// Segments that are not empty, by where they begin, then by where they end.
-fn segments(file: &File<'_>) -> Vec<(Range<u64>, u32)> {
-    let mut segments: Vec<_> = (0..file.segment_count())
-        .filter_map(|nth| Some((file.segment_range(nth).ok()?, nth)))
-        .filter(|(range, _)| !range.is_empty())
-        .collect();
-    segments.sort_unstable_by_key(|(range, nth)| (range.start, range.end, *nth));
-    segments
-}
-
 /// Payloads inside the FlatBuffers part, which is in memory.
 fn inline_payloads(file: &File<'_>, out: &mut Findings) {
     let File::Pte(pte) = file else { return };

@@ -1,6 +1,8 @@
 //! Texts of the file in messages: a message is short, however long the text is.
 
-use core::fmt;
+use core::fmt::{self, Write};
+
+use crate::flat::json::is_harmless;
 
 /// A text in quotes, escaped; of a long one its beginning, and how long it is.
 pub(super) struct Quoted<'a>(pub(super) &'a str);
@@ -8,6 +10,8 @@ pub(super) struct Quoted<'a>(pub(super) &'a str);
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text) = *self;
+        // Rust's own escapes leave some characters that are not seen as they are.
+        let mut f = Harmless(f);
         match text.char_indices().nth(MOST_CHARACTERS) {
             None => write!(f, "{text:?}"),
             Some((end, _)) => {
@@ -15,6 +19,18 @@ impl fmt::Display for Quoted<'_> {
                 write!(f, "{shown:?}… ({} bytes)", text.len())
             }
         }
+    }
+}
+
+/// Escapes what is not harmless on its way.
+struct Harmless<W>(W);
+
+impl<W: Write> Write for Harmless<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| match is_harmless(c) {
+            true => self.0.write_char(c),
+            false => write!(self.0, "{}", c.escape_unicode()),
+        })
     }
 }
 
@@ -30,6 +46,7 @@ mod tests {
     #[test]
     fn a_text_is_cut_where_a_message_would_grow_with_it() {
         assert_eq!(Quoted("a\0\"b").to_string(), r#""a\0\"b""#);
+        assert_eq!(Quoted("a\u{3164}\u{fe0f}b").to_string(), r#""a\u{3164}\u{fe0f}b""#);
         let most = "é".repeat(MOST_CHARACTERS);
         assert_eq!(Quoted(&most).to_string(), alloc::format!("{most:?}"));
         let more = most.clone() + "éa";

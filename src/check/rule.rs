@@ -76,6 +76,9 @@ const NEVER: Release = (u32::MAX, u32::MAX);
 /// A release's major and minor number.
 pub(super) type Release = (u32, u32);
 
+/// The newest release of the runtime that is known here: what a later one brings is not judged.
+pub const NEWEST: (u32, u32) = (1, 5);
+
 impl Severity {
     /// Its name in reports.
     pub const fn name(self) -> &'static str {

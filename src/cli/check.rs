@@ -1,15 +1,18 @@
 //! `pte check`: structure, then every rule; all findings, not the first.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::{File, Ptd};
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::Common;
-use super::input::Input;
+use super::input::{self, Input};
 use super::output::{Content, Output, Progress, formatted};
-use super::problem::{Problem, Status};
+use super::problem::{Problem, Status, note};
 use super::text::name_of;
 use judged::Judged;
 use levels::Levels;
@@ -22,7 +25,7 @@ mod show;
 /// Tell whether files can be trusted
 ///
 /// Proves the structure of each file, then judges it by every rule. Folders are searched for .pte
-/// and .ptd files.
+/// and .ptd files; links to folders are not followed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -70,77 +73,116 @@ enum Shape {
 impl Check {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         self.levels.known()?;
-        let (mut files, mut judged) = (Vec::new(), Vec::new());
-        for path in &self.paths {
-            let before = (files.len(), judged.len());
-            gather(path, &mut files, &mut judged);
-            if before == (files.len(), judged.len()) {
-                let message = "there is no .pte or .ptd file in this folder".into();
-                let problem = Problem::Absent { file: String::new(), message };
-                judged.push(Judged::problem(name_of(path), &problem));
-            }
+        input::once(self.paths.iter().chain(&self.with))?;
+        if let Some(message) = self.levels.note().filter(|_| !common.quiet) {
+            note(&message);
         }
-        // Data that cannot be read is told as a file of its own.
-        let opened: Vec<_> =
-            self.with.iter().filter_map(|path| Input::open(path, &common.limits()).ok()).collect();
-        let (names, data): (Vec<_>, Vec<_>) = opened.iter().filter_map(as_data).unzip();
+        let mut found = Vec::new();
+        self.paths.iter().for_each(|path| gather(path, &mut found));
+        // Opened once: it may be a stream. What cannot be read is told as a file of its own.
+        let with: Vec<_> = self
+            .companions(common)
+            .into_iter()
+            .map(|path| (path, Input::open(path, &common.limits())))
+            .collect();
+        let data = with.iter().filter_map(|(_, input)| as_data(input.as_ref().ok()?));
+        let (names, data): (Vec<_>, Vec<_>) = data.unzip();
+        let files: Vec<_> =
+            found.iter().map(|found| found.path.clone()).chain(self.with.iter().cloned()).collect();
         let work = Work::new(self, &files, common);
-        judged.par_extend(files.par_iter().map(|path| {
-            let judged = self.judge(path, Some((&names, &data)), &work, common);
-            work.file();
-            judged
-        }));
-        let with = self.with.par_iter().map(|path| self.judge(path, None, &work, common));
-        judged.par_extend(with);
+        let mut judged = Vec::new();
+        side_by_side(|| {
+            judged.par_extend(found.into_par_iter().map(|Found { path, problem }| {
+                let input = problem.map_or_else(|| Input::open(&path, &common.limits()), Err);
+                let with = Some((&names[..], &data[..]));
+                let judged = self.judge(&path, input.as_ref(), with, &work, common);
+                work.file();
+                judged
+            }));
+            judged.par_extend(with.par_iter().map(|(path, input)| {
+                let judged = self.judge(path, input.as_ref(), None, &work, common);
+                work.file();
+                judged
+            }));
+        });
         drop(work);
-        files.extend(self.with.iter().cloned());
         self.show(&judged, &files, common)?;
         Ok(judged.iter().map(|file| file.status).max().unwrap_or(Status::Good))
     }
 
-    /// Judges a file: a program with its companions and their names, or a companion itself.
+    /// The files of `--with`, each once: one that is given twice has all of its keys twice.
+    fn companions(&self, common: &Common) -> Vec<&Path> {
+        let mut seen = BTreeSet::new();
+        let mut distinct = Vec::new();
+        for path in &self.with {
+            match input::identity(path) {
+                Some(identity) if !seen.insert(identity) => {
+                    if !common.quiet {
+                        let name = name_of(path);
+                        note(&format!("{name} is given twice to --with, and is used once"));
+                    }
+                }
+                _ => distinct.push(path.as_path()),
+            }
+        }
+        distinct
+    }
+
+    /// Judges a file, or tells why there is none: a program with its companions and their names, or a
+    /// companion itself.
     fn judge(
         &self,
         path: &Path,
+        input: Result<&Input, &Problem>,
         companions: Option<(&[String], &[Ptd<'_>])>,
         work: &Work,
         common: &Common,
     ) -> Judged {
-        let judge = |input: &Input| {
-            let file = input.opened.file().map_err(|error| input.refused(error))?;
-            if companions.is_none() && matches!(file, File::Pte(_)) {
-                let message = "a program, and --with takes .ptd files".into();
-                return Err(Problem::Absent { file: input.name.clone(), message });
-            }
-            let mut judged = Judged::new(name_of(path), &file);
-            if !self.structure_only {
-                let contents = input.opened.check_contents(&file, &common.limits());
-                let contents = contents.map_err(|error| Problem::open(&input.name, error))?;
-                judged.add(input, &[], &contents, &self.levels);
-                if self.scan_blobs {
-                    let read = |bytes| work.bytes(bytes);
-                    let found = input.opened.scan_contents(&file, &common.limits(), read);
-                    let found = found.map_err(|error| Problem::open(&input.name, error))?;
-                    judged.add(input, &[], &found, &self.levels);
-                }
-                judged.add(input, &[], &file.check_with(&common.limits()), &self.levels);
-                if let Some(release) = self.levels.release() {
-                    let report = file.check_release(release, &common.limits());
-                    judged.add(input, &[], &report, &self.levels);
-                }
-                // Of data that could not be read nothing resolves.
-                if let (File::Pte(pte), Some((names, data))) = (&file, companions)
-                    && !self.with.is_empty()
-                {
-                    let report = input.opened.check_with_data(pte, data, &common.limits());
-                    let report = report.map_err(|error| Problem::open(&input.name, error))?;
-                    judged.add(input, names, &report, &self.levels);
-                }
-            }
-            Ok(judged)
+        let judged = match input {
+            Ok(input) => self.judge_input(input, companions, work, common),
+            Err(problem) => return Judged::problem(name_of(path), problem),
         };
-        let done = Input::open(path, &common.limits()).and_then(|input| judge(&input));
-        done.unwrap_or_else(|problem| Judged::problem(name_of(path), &problem))
+        judged.unwrap_or_else(|problem| Judged::problem(name_of(path), &problem))
+    }
+
+    fn judge_input(
+        &self,
+        input: &Input,
+        companions: Option<(&[String], &[Ptd<'_>])>,
+        work: &Work,
+        common: &Common,
+    ) -> Result<Judged, Problem> {
+        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        if companions.is_none() && matches!(file, File::Pte(_)) {
+            return Err(input.absent("a program, and --with takes .ptd files".into()));
+        }
+        let mut judged = Judged::new(input.name.clone(), &file);
+        if self.structure_only {
+            return Ok(judged);
+        }
+        let contents = input.opened.check_contents(&file, &common.limits());
+        let contents = contents.map_err(|error| Problem::open(&input.name, error))?;
+        judged.add(input, &[], &contents, &self.levels);
+        if self.scan_blobs {
+            let read = |bytes| work.bytes(bytes);
+            let found = input.opened.scan_contents(&file, &common.limits(), read);
+            let found = found.map_err(|error| Problem::open(&input.name, error))?;
+            judged.add(input, &[], &found, &self.levels);
+        }
+        judged.add(input, &[], &file.check_with(&common.limits()), &self.levels);
+        if let Some(release) = self.levels.release() {
+            let report = file.check_release(release, &common.limits());
+            judged.add(input, &[], &report, &self.levels);
+        }
+        // Of data that could not be read nothing resolves.
+        if let (File::Pte(pte), Some((names, data))) = (&file, companions)
+            && !self.with.is_empty()
+        {
+            let report = input.opened.check_with_data(pte, data, &common.limits());
+            let report = report.map_err(|error| Problem::open(&input.name, error))?;
+            judged.add(input, names, &report, &self.levels);
+        }
+        Ok(judged)
     }
 
     fn show(&self, judged: &[Judged], files: &[PathBuf], common: &Common) -> Result<(), Problem> {
@@ -164,6 +206,16 @@ impl Check {
     }
 }
 
+/// Runs `work` where it can use threads, or where none can be had on this one alone.
+fn side_by_side(work: impl FnOnce() + Send) {
+    let pool = ThreadPoolBuilder::new().build();
+    let alone = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    match pool.or_else(|_| alone()) {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
 /// How far the work is: in files, or where all of them is read, in bytes.
 struct Work {
     progress: Progress,
@@ -172,9 +224,10 @@ struct Work {
 
 impl Work {
     fn new(check: &Check, files: &[PathBuf], common: &Common) -> Self {
-        let all = files.iter().chain(&check.with);
         let (unit, total) = match check.scan_blobs {
-            true => ("bytes", all.filter_map(|path| Some(path.metadata().ok()?.len())).sum()),
+            true => {
+                ("bytes", files.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum())
+            }
             false => ("files", files.len().try_into().unwrap_or(0)),
         };
         let progress = Progress::new(!common.quiet, unit, total);
@@ -204,41 +257,80 @@ fn as_data(input: &Input) -> Option<(String, Ptd<'_>)> {
     }
 }
 
-/// `path` itself, or every `.pte` and `.ptd` below it, by name; what cannot be searched is told.
-fn gather(path: &Path, files: &mut Vec<PathBuf>, told: &mut Vec<Judged>) {
-    if !path.is_dir() {
-        files.push(path.to_owned());
+/// What was named, or found in a folder that was.
+struct Found {
+    path: PathBuf,
+    /// Why it is not to be opened.
+    problem: Option<Problem>,
+}
+
+impl Found {
+    fn problem(path: PathBuf, error: io::Error) -> Self {
+        let problem = Problem::Io { file: name_of(&path), error };
+        Self { path, problem: Some(problem) }
+    }
+}
+
+/// `path` itself, or every `.pte` and `.ptd` below it, by name; what cannot be searched, and what
+/// has such a name and is no file, is there too.
+fn gather(path: &Path, all: &mut Vec<Found>) {
+    if path.as_os_str() == "-" || !path.is_dir() {
+        all.push(Found { path: path.to_owned(), problem: None });
         return;
     }
     let mut folders = vec![path.to_owned()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         if let Err(error) = search(&folder, &mut folders, &mut found) {
-            let name = name_of(&folder);
-            told.push(Judged::problem(name.clone(), &Problem::io(name, error)));
+            found.push(Found::problem(folder, error));
         }
     }
-    found.sort_unstable();
-    files.append(&mut found);
+    if found.is_empty() {
+        let message = "there is no .pte or .ptd file in this folder".into();
+        let problem = Problem::Absent { file: name_of(path), message };
+        found.push(Found { path: path.to_owned(), problem: Some(problem) });
+    }
+    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    all.append(&mut found);
 }
 
-fn search(
-    folder: &Path,
-    folders: &mut Vec<PathBuf>,
-    found: &mut Vec<PathBuf>,
-) -> std::io::Result<()> {
+fn search(folder: &Path, folders: &mut Vec<PathBuf>, found: &mut Vec<Found>) -> io::Result<()> {
     for entry in folder.read_dir()? {
         let entry = entry?;
         let path = entry.path();
-        let model = path.extension().is_some_and(|extension| {
-            extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
-        });
         // A link to a folder is not followed: it could lead in a circle.
-        if entry.file_type()?.is_dir() {
-            folders.push(path);
-        } else if model && path.is_file() {
-            found.push(path);
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => folders.push(path),
+            _ if !is_named_model(&path) => {}
+            Ok(_) => found.push(match regular(&path) {
+                Ok(()) => Found { path, problem: None },
+                Err(error) => Found::problem(path, error),
+            }),
+            Err(error) => found.push(Found::problem(path, error)),
         }
     }
     Ok(())
+}
+
+fn is_named_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
+    })
+}
+
+/// Whether something with the name of a model is a regular file, and why not. It is not opened: a
+/// pipe would be waited for.
+fn regular(path: &Path) -> io::Result<()> {
+    let kind = match path.metadata() {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return Err(io::Error::new(error.kind(), "this link leads nowhere"));
+        }
+        Err(error) => return Err(error),
+    };
+    match () {
+        () if kind.is_file() => Ok(()),
+        () if kind.is_dir() => Err(io::Error::other("a link to a folder, which is not searched")),
+        () => Err(io::Error::other("not a regular file, but a pipe, a socket or a device")),
+    }
 }

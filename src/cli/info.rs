@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::facts::{Contents, Data, Facts, FlatTensor, Large, Method, Program, Value};
-use super::input::Input;
+use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING, printable};
 use super::text::{self, count, grouped, name, name_of};
@@ -40,6 +40,7 @@ struct Document {
 
 impl Info {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        input::once(&self.files)?;
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
         let (mut facts, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
         for (nth, path) in self.files.iter().enumerate() {

@@ -1,10 +1,11 @@
 //! Files that are given on the command line: by path, or `-` for standard input.
 
-use core::cell::Cell;
 use core::ops::Range;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::output::{Output, Progress};
 use super::problem::Problem;
@@ -19,7 +20,7 @@ pub(super) struct Input {
     /// Whether long work may show how far it is.
     pub(super) progress: bool,
     /// Bytes that may still be read: parts may overlap, and a small file may name a huge sum.
-    left: Cell<u64>,
+    left: AtomicU64,
     budget: u64,
 }
 
@@ -35,7 +36,7 @@ impl Input {
         let opened = Opened::open(bytes, limits).map_err(|error| Problem::open(&name, error))?;
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
         let budget = budget.saturating_add(CHUNK);
-        Ok(Self { name, opened, progress: false, left: Cell::new(budget), budget })
+        Ok(Self { name, opened, progress: false, left: AtomicU64::new(budget), budget })
     }
 
     /// The bytes of a range that this file's views gave.
@@ -80,12 +81,11 @@ impl Input {
     }
 
     fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
-        match self.left.get().checked_sub(range.end.saturating_sub(range.start)) {
-            Some(left) => {
-                self.left.set(left);
-                Ok(())
-            }
-            None => Err(self.absent(format!(
+        let len = range.end.saturating_sub(range.start);
+        let pay = |left: u64| left.checked_sub(len);
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.absent(format!(
                 "more than {} bytes would be read: the same data is used over and over; \
                  if you trust the file, raise --max-amplification",
                 self.budget
@@ -108,6 +108,62 @@ impl Input {
     pub(super) fn refused(&self, error: pte::Error) -> Problem {
         Problem::Refused { file: self.name.clone(), error }
     }
+}
+
+/// Which file a path leads to, by whatever name.
+#[cfg(unix)]
+pub(super) type Identity = (u64, u64);
+#[cfg(not(unix))]
+pub(super) type Identity = PathBuf;
+
+/// Which file `path` leads to, if there is one.
+#[cfg(unix)]
+pub(super) fn identity(path: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+pub(super) fn identity(path: &Path) -> Option<Identity> {
+    path.canonicalize().ok()
+}
+
+/// What is at `path`, or is standard input: that may be a file which a shell opened.
+#[cfg(unix)]
+fn metadata(path: &Path) -> io::Result<fs::Metadata> {
+    use std::os::fd::AsFd;
+    match path.as_os_str() == "-" {
+        true => fs::File::from(io::stdin().as_fd().try_clone_to_owned()?).metadata(),
+        false => path.metadata(),
+    }
+}
+
+/// Refuses paths of which two are one stream: what is read from it is gone.
+pub(super) fn once<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Problem> {
+    let mut streams = BTreeSet::new();
+    for path in paths.into_iter().filter(|path| is_stream(path)) {
+        if !streams.insert(identity(path)) {
+            let name = match path.as_os_str() == "-" {
+                true => "standard input".into(),
+                false => name_of(path),
+            };
+            let message = format!("{name} is a stream: it can be read, and so be named, only once");
+            return Err(Problem::Usage(message));
+        }
+    }
+    Ok(())
+}
+
+fn is_stream(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+            return true;
+        }
+    }
+    path.as_os_str() == "-"
 }
 
 impl Bytes {
@@ -136,7 +192,12 @@ impl Bytes {
         from.by_ref().take(HEAD).read_to_end(&mut head).map_err(problem)?;
         // What cannot be a model is not worth reading whole.
         pte::file::sniff(&head).map_err(|error| Problem::Refused { file: name.into(), error })?;
-        let mut spool = tempfile::tempfile().map_err(problem)?;
+        let folder = std::env::temp_dir();
+        let mut spool = tempfile::tempfile().map_err(|error| {
+            let message =
+                format!("it is a stream, and needs a temporary file in {folder:?}: {error}");
+            problem(io::Error::new(error.kind(), message))
+        })?;
         spool.write_all(&head).map_err(problem)?;
         let rest = limits.stream.saturating_sub(HEAD);
         let copied = io::copy(&mut from.by_ref().take(rest), &mut spool).map_err(problem)?;

@@ -228,8 +228,10 @@ impl<F: Formatter> Formatter for Safe<F> {
             match part.chars().next_back().filter(|&c| !json::is_harmless(c)) {
                 None => out.write_all(part.as_bytes())?,
                 Some(last) => {
-                    let plain = part.strip_suffix(last).unwrap_or_default();
-                    write!(out, "{plain}\\u{:04x}", u32::from(last))?;
+                    let mut text = String::from(part.strip_suffix(last).unwrap_or_default());
+                    // A string takes whatever is written to it.
+                    let _ = json::escape(last, &mut text);
+                    out.write_all(text.as_bytes())?;
                 }
             }
         }

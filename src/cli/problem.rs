@@ -86,10 +86,10 @@ impl fmt::Display for Problem {
                 write!(f, "\n  {DIM}help:{DIM:#} {}", error.kind().help())
             }
             Self::Absent { file, message } => {
-                write!(f, "{ERROR}error{ERROR:#}: {message}")?;
+                write!(f, "{ERROR}error{ERROR:#}: {}", printable(message))?;
                 write!(f, "\n  {DIM}in{DIM:#} {}", printable(file))
             }
-            Self::Usage(message) => write!(f, "{ERROR}error{ERROR:#}: {message}"),
+            Self::Usage(message) => write!(f, "{ERROR}error{ERROR:#}: {}", printable(message)),
             Self::Io { file, error } => {
                 write!(f, "{ERROR}error{ERROR:#}: {}: {error}", printable(file))
             }
@@ -98,8 +98,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Text from a file or a file's name, made fit for a terminal: no control character of it reaches
-/// the screen.
+/// Tells something that ends nothing on standard error.
+pub(super) fn note(message: &str) {
+    anstream::eprintln!("{NOTE}note{NOTE:#}: {}", printable(message));
+}
+
+/// Text from a file or a file's name, made fit for a terminal: no character of it reaches the
+/// screen that moves the cursor, reverses what is read, or is not seen.
 pub(super) fn printable(text: &str) -> impl fmt::Display {
     struct Printable<'t>(&'t str);
     impl fmt::Display for Printable<'_> {

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use clap::Args;
 use pte::ErrorKind;
-use pte::check::{Rule, coverage, rules};
+use pte::check::{Rule, Severity, coverage, rules};
 use serde::Serialize;
 
 use super::output::{Output, formatted};
@@ -39,31 +39,52 @@ pub(super) struct Explain {
     format: Format,
 }
 
-/// A rule of structure or of meaning, as JSON.
+/// A name that a finding may have, as JSON.
 #[derive(Serialize)]
-struct Told {
-    id: &'static str,
-    subject: &'static str,
-    severity: &'static str,
-    what: &'static str,
-    why: &'static str,
-    runtime: &'static str,
-    sections: Vec<&'static str>,
+pub(super) struct Told {
+    pub(super) id: &'static str,
+    pub(super) subject: &'static str,
+    pub(super) severity: &'static str,
+    pub(super) what: &'static str,
+    pub(super) why: &'static str,
+    pub(super) runtime: &'static str,
+    /// What to do, where that follows from the name alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) help: Option<&'static str>,
+    pub(super) sections: Vec<&'static str>,
 }
 
+/// What is found where there is no file to judge.
+pub(super) const UNREADABLE: &str = "unreadable";
+
 impl Told {
-    fn all() -> Vec<Self> {
-        let structure = ErrorKind::CODES.iter().filter(|(code, _)| !rules().any(|r| r.id == *code));
-        let structure = structure.map(|&(id, why)| Self {
-            id,
+    /// Every rule of meaning, every refusal that is none of them, and what the command adds.
+    pub(super) fn all() -> Vec<Self> {
+        let structure = ErrorKind::CODES.iter().filter(|code| !rules().any(|r| r.id == code.id));
+        let structure = structure.map(|code| Self {
+            id: code.id,
             subject: "structure",
-            severity: "error",
-            what: "The file can be read at all.",
-            why,
-            runtime: "refuses, crashes or reads wrong memory",
-            sections: core::iter::once("0.2").chain(coverage::rows_of(id)).collect(),
+            severity: Severity::Error.name(),
+            what: code.what,
+            why: code.why,
+            runtime: code.runtime,
+            help: Some(code.help),
+            sections: core::iter::once("0.2").chain(coverage::rows_of(code.id)).collect(),
         });
-        rules().map(Self::of).chain(structure).collect()
+        let unreadable = Self {
+            id: UNREADABLE,
+            subject: "command",
+            severity: Severity::Error.name(),
+            what: "What is named, or found in a folder by its name, is a file that can be read.",
+            why: "It was not judged: to pass it over would call it good.",
+            runtime: "is not asked",
+            help: Some(
+                "See what is there: whether it may be read, is a regular file, and is what it was \
+                 given for.",
+            ),
+            sections: Vec::new(),
+        };
+        rules().map(Self::of).chain(structure).chain([unreadable]).collect()
     }
 
     fn of(rule: &'static Rule) -> Self {
@@ -74,6 +95,7 @@ impl Told {
             what: rule.what,
             why: rule.why,
             runtime: rule.runtime.name(),
+            help: None,
             sections: rule.rows.to_vec(),
         }
     }
@@ -101,14 +123,11 @@ fn list(out: &mut Output) -> fmt::Result {
             writeln!(out, "{BOLD}{subject}{BOLD:#}")?;
         }
         let style = style(rule.severity);
-        match rule.subject {
-            "structure" => writeln!(out, "  {style}{:<7}{style:#} {}", rule.severity, rule.id)?,
-            _ => writeln!(
-                out,
-                "  {style}{:<7}{style:#} {:<27} {DIM}{}{DIM:#}",
-                rule.severity, rule.id, rule.what
-            )?,
-        }
+        writeln!(
+            out,
+            "  {style}{:<7}{style:#} {:<27} {DIM}{}{DIM:#}",
+            rule.severity, rule.id, rule.what
+        )?;
     }
     Ok(())
 }
@@ -116,8 +135,7 @@ fn list(out: &mut Output) -> fmt::Result {
 impl Explain {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let Some(rule) = Told::all().into_iter().find(|rule| rule.id == self.rule) else {
-            let message = format!("there is no rule {:?}; `pte rules` lists them", self.rule);
-            return Err(Problem::Usage(message));
+            return Err(unknown(&self.rule, &[]));
         };
         let mut out = Output::open(common.output.as_deref(), self.format.content())?;
         if self.format.is_json() {
@@ -137,8 +155,43 @@ fn explain(rule: &Told, out: &mut Output) -> fmt::Result {
     writeln!(out, "  {}", rule.what)?;
     writeln!(out, "  {DIM}otherwise{DIM:#}  {}", rule.why)?;
     writeln!(out, "  {DIM}runtime{DIM:#}    {} (release 1.5.1)", rule.runtime)?;
-    writeln!(out, "  {DIM}see{DIM:#}        docs/format.md, {}", rule.sections.join(", "))
+    if let Some(help) = rule.help {
+        writeln!(out, "  {DIM}what to do{DIM:#} {help}")?;
+    }
+    match rule.sections.as_slice() {
+        [] => Ok(()),
+        some => writeln!(out, "  {DIM}see{DIM:#}        docs/format.md, {}", some.join(", ")),
+    }
 }
+
+/// For a name that is neither a rule's nor one of `others`: those that are nearest to it.
+pub(super) fn unknown(name: &str, others: &[&'static str]) -> Problem {
+    let meant = name.to_lowercase().replace(['_', ' '], "-");
+    let rules = Told::all();
+    let mut near: Vec<_> = rules
+        .iter()
+        .map(|rule| rule.id)
+        .chain(others.iter().copied())
+        .map(|id| match meant.len() >= SHORTEST && id.contains(&meant) {
+            true => (1.0, id),
+            false => (strsim::jaro_winkler(id, &meant), id),
+        })
+        .filter(|(score, _)| *score > NEAR)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near: Vec<_> = near.iter().take(MOST_NEAR).map(|(_, id)| *id).collect();
+    let near = match near.as_slice() {
+        [] => String::new(),
+        some => format!(" (did you mean {}?)", some.join(" or ")),
+    };
+    Problem::Usage(format!("there is no rule {name:?}{near}; `pte rules` lists them"))
+}
+
+/// A typing error or a missing ending scores more, two different words less.
+const NEAR: f64 = 0.8;
+/// Letters of a part of a name that says something.
+const SHORTEST: usize = 3;
+const MOST_NEAR: usize = 3;
 
 fn style(severity: &str) -> anstyle::Style {
     match severity {

@@ -7,12 +7,18 @@ use pte::schema::scalar::ScalarType;
 
 use super::problem::printable;
 
-/// What a path is called in messages.
+/// What a path is called in messages. Bytes that are no text are shown as numbers, so that two names
+/// are never one.
 pub(super) fn name_of(path: &Path) -> String {
-    match path.to_str() {
-        Some("-") => "<standard input>".into(),
-        _ => path.to_string_lossy().into_owned(),
+    if path.as_os_str() == "-" {
+        return "<standard input>".into();
     }
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        name.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
+    }
+    name
 }
 
 /// A number of bytes, such as `1.8 kB`; powers of 1000, as `ls` and disks count them.

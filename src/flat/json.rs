@@ -229,7 +229,7 @@ pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
             '\n' => out.write_str("\\n")?,
             '\r' => out.write_str("\\r")?,
             '\t' => out.write_str("\\t")?,
-            _ => write!(out, "\\u{:04x}", u32::from(c))?,
+            _ => escape(c, out)?,
         }
         plain = at.saturating_add(c.len_utf8());
     }
@@ -237,17 +237,49 @@ pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')
 }
 
+/// Writes a character as JSON's `\u`, twice where it is above U+FFFF.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn escape(c: char, out: &mut impl Write) -> fmt::Result {
+    let mut units = [0; 2];
+    c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
+}
+
 /// Whether a character of a stranger's text can be shown as it is. Control characters move the
-/// cursor, the bidirectional ones reverse what is read, and separators and marks are not seen. All
-/// of them are below U+10000.
+/// cursor, the bidirectional ones reverse what is read, and what is not seen makes two names look
+/// like one: Unicode's Default_Ignorable_Code_Point, separators of lines, marks of annotations, and
+/// the empty pattern of Braille.
 pub fn is_harmless(c: char) -> bool {
+    // Nearly every character of a genuine file is one of these.
+    if matches!(c, ' '..='~') {
+        return true;
+    }
     !c.is_control()
         && !matches!(
             c,
-            '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2069}'
+            // Default_Ignorable_Code_Point, Unicode 16.
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fff8}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+                // Neither ignorable nor seen.
+                | '\u{2028}'..='\u{2029}'
+                | '\u{2800}'
                 | '\u{fff9}'..='\u{fffb}'
         )
 }

@@ -41,7 +41,10 @@ fn levels_say_what_counts() {
     let findings = shown["files"][0]["findings"].as_array().unwrap();
     assert!(findings.iter().all(|finding| finding["severity"] != "error"), "{findings:?}");
     assert_eq!(code(&["--deny", "no-such-rule", UNSOUND]), Some(2));
-    assert_eq!(code(&["--runtime", "soon", UNSOUND]), Some(2));
+    for release in ["soon", "1", "1.", "1.5.1.2", "1.+5", "1.5.x", "0.0", "0.15", "-1.5", "1..5"] {
+        let option = format!("--runtime={release}");
+        assert_eq!(code(&[&option, old]), Some(2), "{release}");
+    }
     assert_eq!(code(&["--structure-only", UNSOUND]), Some(0));
 }
 
@@ -53,8 +56,15 @@ fn a_program_is_judged_with_its_data() {
     let mut page = String::new();
     let args = ["check", PROGRAM, "--with", OTHER];
     told(&mut page, &args, &pte(&args));
-    let args = ["check", PROGRAM, "--with", DATA, "--with", DATA];
+    // The same file, by two names of it.
+    let args = ["check", PROGRAM, "--with", DATA, "--with", &format!("./{DATA}")];
     told(&mut page, &args, &pte(&args));
+    let folder = tempfile::tempdir().unwrap();
+    for (name, path) in [("model.pte", PROGRAM), ("a.ptd", DATA), ("b.ptd", DATA)] {
+        fs::copy(path, folder.path().join(name)).unwrap();
+    }
+    let args = ["check", "model.pte", "--with", "a.ptd", "--with", "b.ptd"];
+    told(&mut page, &args, &run(&args, Some(folder.path()), b""));
     let args = ["check", PROGRAM, "--with", "no-such.ptd"];
     told(&mut page, &args, &pte(&args));
     assert_snapshot("check-with", &page);
@@ -127,8 +137,16 @@ fn sarif_is_sarif() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(UNSOUND, folder.path().join("unsound model.pte")).unwrap();
     fs::write(folder.path().join("cut.pte"), &fs::read(UNSOUND).unwrap()[..500]).unwrap();
-    let done = run(&["check", "--format", "sarif", "."], Some(folder.path()), b"");
+    let args = ["check", "--format", "sarif", "."];
+    let done = run(&args, Some(folder.path()), b"");
     assert_eq!(done.status.code(), Some(1));
+    let plain: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let invocation = &plain["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], true, "everything was read and judged");
+    assert_eq!(invocation["toolExecutionNotifications"], serde_json::json!([]));
+    let args = [&args[..], &["no-such.pte"]].concat();
+    let done = run(&args, Some(folder.path()), b"");
+    assert_eq!(done.status.code(), Some(3));
     let sarif: serde_sarif::sarif::Sarif = serde_json::from_slice(&done.stdout).unwrap();
     let results = sarif.runs[0].results.as_ref().unwrap();
     let rules = sarif.runs[0].tool.driver.rules.as_ref().unwrap();
@@ -146,12 +164,19 @@ fn sarif_is_sarif() {
         .map(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone())
         .collect();
     assert!(uris.contains(&"./unsound%20model.pte".into()) && uris.contains(&"./cut.pte".into()));
+    let invocation = &plain["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let notes = invocation["toolExecutionNotifications"].as_array().unwrap();
+    assert_eq!(notes.len(), 1);
+    let uri = &notes[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!((uri.as_str(), notes[0]["level"].as_str()), (Some("no-such.pte"), Some("error")));
 }
 
 #[test]
 fn rules_are_explained() {
     let mut page = String::new();
-    for rule in ["planned-arena", "operator-index", "vector-out-of-bounds", "no-such-rule"] {
+    for rule in ["planned-arena", "operator-index", "vector-out-of-bounds", "unreadable", "no-such"]
+    {
         told(&mut page, &["explain", rule], &pte(&["explain", rule]));
     }
     assert_snapshot("check-explain", &page);
@@ -164,6 +189,68 @@ fn rules_are_explained() {
         assert!(list.contains(id), "{id}");
         assert!(text(&pte(&["explain", id]).stdout).contains(id), "{id}");
     }
+}
+
+/// What is declared of the newest release, and of none after it, is known.
+#[test]
+fn the_newest_release_is_that_of_the_declarations() {
+    let schemas = good(&["schema"]) + &good(&["schema", "flat-tensor"]);
+    let releases = schemas.match_indices("since ").filter_map(|(at, word)| {
+        let release = schemas[at + word.len()..].split(|c: char| c != '.' && !c.is_numeric());
+        let (major, minor) = release.into_iter().next()?.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    });
+    let releases: Vec<(u32, u32)> = releases.collect();
+    assert!(releases.len() > 20, "{releases:?}");
+    assert!(releases.iter().all(|release| *release <= pte::check::NEWEST), "{releases:?}");
+}
+
+/// A release that nobody knows yet is judged as the newest that is known, and not in silence.
+#[test]
+fn a_release_to_come_is_taken_for_the_newest() {
+    let old = "tests/data/pte/v0.2.0_inline_const.pte";
+    let (major, minor) = pte::check::NEWEST;
+    for (release, noted) in [((major, minor), false), ((major, minor + 1), true)] {
+        let release = format!("{}.{}", release.0, release.1);
+        let done = pte(&["check", "--runtime", &release, old]);
+        assert_eq!(done.status.code(), Some(1), "{release}");
+        assert_eq!(text(&done.stderr).contains("is not known here"), noted, "{release}");
+        assert_eq!(text(&pte(&["-q", "check", "--runtime", &release, old]).stderr), "");
+    }
+}
+
+/// A fault of structure is no matter of taste: what follows it was never read.
+#[test]
+fn what_cannot_be_read_cannot_be_allowed() {
+    for name in ["vector-out-of-bounds", "unreadable"] {
+        let done = pte(&["check", "--allow", name, UNSOUND]);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("{name} cannot be allowed: a file with it")), "{said}");
+        let denied = pte(&["check", "--deny", name, "tests/data/pte/linear.pte"]);
+        assert_eq!(denied.status.code(), Some(0), "it is an Error already");
+    }
+}
+
+/// A name that is nearly right is told.
+#[test]
+fn names_of_rules_are_suggested() {
+    for (args, near) in [
+        (&["explain", "planed-arena"][..], "planned-arena"),
+        (&["explain", "vector-out-of-bound"], "vector-out-of-bounds"),
+        (&["explain", "Key_Nul"], "key-nul"),
+        (&["explain", "planed"], "planned-"),
+        (&["explain", "polyglot"], "flat-tensor-polyglot"),
+        (&["check", "--allow", "unreadible", UNSOUND], "unreadable"),
+        (&["check", "--deny", "warning", UNSOUND], "warnings"),
+        (&["check", "--deny", "kernel-dtypes", UNSOUND], "kernel-dtype"),
+    ] {
+        let done = pte(args);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{args:?}");
+        assert!(said.contains(&format!("did you mean {near}")), "{args:?}: {said}");
+    }
+    assert!(!text(&pte(&["explain", "frobnicate"]).stderr).contains("did you mean"));
 }
 
 /// Many files at once, and none of them alone decides.

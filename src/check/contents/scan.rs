@@ -1,6 +1,5 @@
 //! The longer search: every byte behind the FlatBuffers part, and of the blobs in it, for what runs.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -12,8 +11,10 @@ use crate::bytes::wide;
 use crate::check::{Findings, Report};
 use crate::error::Step;
 use crate::file::source::Source;
+use crate::flat::view::Vector;
 use crate::limits::Limits;
 use crate::opened::{File, OpenError, Opened};
+use crate::pte::Pte;
 
 impl<S: Source> Opened<S> {
     /// Searches all of `file`, which is this source's, for what runs: segments, the gaps between
@@ -79,25 +80,26 @@ impl<S: Source> Opened<S> {
 }
 
 /// The blobs inside the FlatBuffers part, which is in memory.
-fn inline(file: &File<'_>, parts: &Parts, out: &mut Findings) {
+fn inline(file: &File<'_>, parts: &Parts<'_>, out: &mut Findings) {
     let File::Pte(pte) = file else { return };
     let root = pte.program();
-    let payloads = (0..).zip(root.backend_delegate_data().into_iter().flatten());
-    let payloads = payloads.filter_map(|(nth, blob)| {
-        let path = [Step::Field("backend_delegate_data"), Step::Index(nth), Step::Field("data")];
-        Some((blob.data()?, path, "inline payload", nth))
-    });
-    let constants = (0..).zip(root.constant_buffer().into_iter().flatten());
-    let constants = constants.filter_map(|(nth, buffer)| {
-        let path = [Step::Field("constant_buffer"), Step::Index(nth), Step::Field("storage")];
-        Some((buffer.storage()?, path, "inline constant", nth))
-    });
-    let mut blobs: Vec<_> = payloads.chain(constants).collect();
-    blobs.sort_by_key(|(data, ..)| data.pos());
+    let blob = |of: Blob, nth: u32| match of {
+        Blob::Payload => payload(pte, nth),
+        Blob::Constant => root.constant_buffer()?.get(usize::try_from(nth).ok()?)?.storage(),
+    };
+    let count = |len: Option<usize>| u32::try_from(len.unwrap_or(0)).unwrap_or(u32::MAX);
+    let payloads = count(root.backend_delegate_data().map(|list| list.len()));
+    let constants = count(root.constant_buffer().map(|list| list.len()));
+    let payloads = (0..payloads).map(|nth| (Blob::Payload, nth));
+    let all = payloads.chain((0..constants).map(|nth| (Blob::Constant, nth)));
+    let mut blobs: Vec<_> =
+        all.filter_map(|(of, nth)| Some((blob(of, nth)?.pos(), of, nth))).collect();
+    blobs.sort_unstable();
     // Blobs may share their bytes: each byte is searched once, for the first blob that has it.
     let mut done = 0u64;
-    for (data, path, what, nth) in blobs {
-        let (begin, bytes) = (u64::from(data.pos()), data.bytes());
+    for (begin, of, nth) in blobs {
+        let bytes = blob(of, nth).map_or(&[][..], |data| data.bytes());
+        let begin = u64::from(begin);
         let known = usize::try_from(done.saturating_sub(begin)).unwrap_or(usize::MAX);
         done = done.max(begin.saturating_add(wide(bytes.len())));
         let rest = bytes.get(known.min(bytes.len())..).unwrap_or_default();
@@ -105,7 +107,14 @@ fn inline(file: &File<'_>, parts: &Parts, out: &mut Findings) {
             let here = rest.get(at..);
             let at = begin.saturating_add(wide(known)).saturating_add(wide(at));
             if !parts.is_told(at, here) {
-                let path = || [&[Step::Field("program")], &path[..]].concat();
+                let (what, list, field) = match of {
+                    Blob::Payload => ("inline payload", "backend_delegate_data", "data"),
+                    Blob::Constant => ("inline constant", "constant_buffer", "storage"),
+                };
+                let path = || {
+                    let (list, field) = (Step::Field(list), Step::Field(field));
+                    vec![Step::Field("program"), list, Step::Index(nth), field]
+                };
                 out.find(&CONTENT_EMBEDDED, at, path, || {
                     let inside = at.saturating_sub(begin);
                     format!("{found} at byte {inside} of {what} {nth}")
@@ -115,46 +124,87 @@ fn inline(file: &File<'_>, parts: &Parts, out: &mut Findings) {
     }
 }
 
-/// What the bytes behind the FlatBuffers part belong to.
-struct Parts {
-    root: &'static str,
-    /// Segments that are not empty, by where they begin, then by where they end.
-    segments: Vec<(Range<u64>, u32)>,
-    /// For each of them, which of it and those before ends last.
-    last: Vec<u32>,
-    /// Where segments and payloads begin, and where the longest one from there on ends.
-    starts: BTreeMap<u64, u64>,
+/// What a blob inside the FlatBuffers part is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Blob {
+    Payload,
+    Constant,
 }
 
-impl Parts {
-    fn of(file: &File<'_>) -> Self {
-        let segments = super::segments(file);
-        let mut starts = BTreeMap::new();
-        let mut start = |range: Range<u64>| {
-            let end = starts.entry(range.start).or_insert(range.end);
-            *end = range.end.max(*end);
-        };
-        segments.iter().for_each(|(range, _)| start(range.clone()));
-        if let File::Pte(pte) = file {
-            let payloads = pte.program().backend_delegate_data().into_iter().flatten();
-            for data in payloads.filter_map(|blob| blob.data()) {
-                let begin = u64::from(data.pos());
-                start(begin..begin.saturating_add(wide(data.bytes().len())));
-            }
-        }
-        let ends = (0..).zip(&segments).scan((0, 0), |latest, (nth, (range, _))| {
-            if range.end > latest.0 {
-                *latest = (range.end, nth);
+/// A delegate's payload inside the FlatBuffers part.
+fn payload<'a>(pte: &Pte<'a>, nth: u32) -> Option<Vector<'a, u8>> {
+    pte.program().backend_delegate_data()?.get(usize::try_from(nth).ok()?)?.data()
+}
+
+/// What the bytes of a file belong to. Of each part only its number is kept: a file may list the same
+/// one every 4 bytes.
+struct Parts<'f> {
+    file: &'f File<'f>,
+    root: &'static str,
+    /// Segments that are not empty, by where they begin, then by where they end.
+    segments: Vec<u32>,
+    /// For each of them, which of it and those before ends last.
+    last: Vec<u32>,
+    /// Payloads inside the FlatBuffers part, in the same order.
+    payloads: Vec<u32>,
+}
+
+/// Where a segment lies.
+fn segment(file: &File<'_>, nth: u32) -> Range<u64> {
+    file.segment_range(nth).unwrap_or_default()
+}
+
+/// Where a payload inside the FlatBuffers part lies.
+fn inside(file: &File<'_>, nth: u32) -> Range<u64> {
+    let File::Pte(pte) = file else { return 0..0 };
+    payload(pte, nth).map_or(0..0, |data| {
+        let begin = u64::from(data.pos());
+        begin..begin.saturating_add(wide(data.bytes().len()))
+    })
+}
+
+/// The parts that have bytes, of `count` in all, by where they begin, then by where they end.
+fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<u32> {
+    let mut parts: Vec<u32> = (0..count).filter(|&nth| !range(nth).is_empty()).collect();
+    parts.sort_unstable_by_key(|&nth| (range(nth).start, range(nth).end, nth));
+    parts
+}
+
+impl<'f> Parts<'f> {
+    fn of(file: &'f File<'f>) -> Self {
+        let segments = in_order(file.segment_count(), |nth| segment(file, nth));
+        let ends = (0..).zip(&segments).scan((0, 0), |latest, (nth, &part)| {
+            let end = segment(file, part).end;
+            if end > latest.0 {
+                *latest = (end, nth);
             }
             Some(latest.1)
         });
         let last = ends.collect();
-        Self { root: root_of(file), segments, last, starts }
+        let payloads = match file {
+            File::Pte(pte) => {
+                let count = pte.program().backend_delegate_data().map_or(0, |list| list.len());
+                in_order(u32::try_from(count).unwrap_or(u32::MAX), |nth| inside(file, nth))
+            }
+            File::Ptd(_) => Vec::new(),
+        };
+        Self { file, root: root_of(file), segments, last, payloads }
+    }
+
+    /// Where the longest segment or payload ends that begins at `at`.
+    fn end_of(&self, at: u64) -> Option<u64> {
+        let longest = |parts: &[u32], range: &dyn Fn(u32) -> Range<u64>| {
+            let after = parts.partition_point(|&nth| range(nth).start <= at);
+            let range = range(*parts.get(after.checked_sub(1)?)?);
+            (range.start == at).then_some(range.end)
+        };
+        longest(&self.segments, &|nth| segment(self.file, nth))
+            .max(longest(&self.payloads, &|nth| inside(self.file, nth)))
     }
 
     /// Whether what begins at `at` with `bytes` is told already, since a segment or payload does.
     fn is_told(&self, at: u64, bytes: Option<&[u8]>) -> bool {
-        self.starts.get(&at).is_some_and(|end| {
+        self.end_of(at).is_some_and(|end| {
             let len = end.saturating_sub(at).min(super::HEAD);
             let head = usize::try_from(len).ok().and_then(|len| bytes?.get(..len));
             head.and_then(code::begins).is_some()
@@ -165,11 +215,14 @@ impl Parts {
     #[cold]
     fn tell(&self, at: u64, what: &str, out: &mut Findings) {
         let segments = Step::Field("segments");
-        let after = self.segments.partition_point(|(range, _)| range.start <= at);
+        let after = self.segments.partition_point(|&nth| segment(self.file, nth).start <= at);
         // The last one that begins before it, or the one that reaches furthest, has it if any does.
         let inside = after.checked_sub(1).and_then(|nth| {
             let furthest = usize::try_from(*self.last.get(nth)?).ok()?;
-            let holds = |nth: usize| self.segments.get(nth).filter(|(range, _)| at < range.end);
+            let holds = |nth: usize| {
+                let nth = *self.segments.get(nth)?;
+                Some((segment(self.file, nth), nth)).filter(|(range, _)| at < range.end)
+            };
             holds(nth).or_else(|| holds(furthest))
         });
         let mut find = |path: Vec<Step>, message: &dyn Fn() -> String| {
@@ -178,11 +231,11 @@ impl Parts {
         match (inside, self.segments.get(after)) {
             (Some((range, nth)), _) => {
                 let inside = at.saturating_sub(range.start);
-                find(vec![Step::Field(self.root), segments, Step::Index(*nth)], &|| {
+                find(vec![Step::Field(self.root), segments, Step::Index(nth)], &|| {
                     format!("{what} at byte {inside} of segment {nth}")
                 });
             }
-            (None, Some((_, nth))) => {
+            (None, Some(nth)) => {
                 find(vec![Step::Field(self.root), segments, Step::Index(*nth)], &|| {
                     format!("{what} in front of segment {nth}")
                 });

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::levels::Levels;
 use crate::cli::input::Input;
 use crate::cli::problem::{Problem, Status};
+use crate::cli::rules::UNREADABLE;
 
 #[derive(Serialize)]
 pub(super) struct Document<'d> {
@@ -66,7 +67,7 @@ impl Judged {
         let finding = match problem {
             Problem::Refused { error, .. } => Finding::refusal(error),
             _ => Finding {
-                rule: "unreadable".into(),
+                rule: UNREADABLE.into(),
                 severity: Severity::Error.name(),
                 message: match problem {
                     Problem::Absent { message, .. } => message.clone(),

@@ -1,9 +1,10 @@
 //! Which findings count for more, or for nothing: `--allow`, `--deny`, `--runtime`.
 
 use clap::Args;
-use pte::check::{Rule, Severity, rules};
+use pte::check::{NEWEST, Rule, Severity, rules};
 
 use crate::cli::problem::Problem;
+use crate::cli::rules::{Told, unknown};
 
 /// How bad findings are taken to be.
 #[derive(Debug, Args)]
@@ -27,19 +28,37 @@ impl Levels {
         self.runtime
     }
 
+    /// What is to be said of the release before it is judged for.
+    pub(super) fn note(&self) -> Option<String> {
+        let (major, minor) = self.runtime.filter(|release| *release > NEWEST)?;
+        Some(format!(
+            "release {major}.{minor} is not known here, and is taken for {}.{}, the newest that is",
+            NEWEST.0, NEWEST.1
+        ))
+    }
+
     /// Refuses names that are no rule's.
     pub(super) fn known(&self) -> Result<(), Problem> {
-        let names = self.allow.iter().chain(&self.deny);
-        for name in names.filter(|name| *name != "warnings") {
-            if !rules().any(|rule| rule.id == *name) {
-                let message = format!("there is no rule {name:?}; `pte rules` lists them");
-                return Err(Problem::Usage(message));
-            }
-        }
         if self.allow.iter().any(|name| name == "warnings") {
             return Err(Problem::Usage("--allow takes rules, one each".into()));
         }
-        Ok(())
+        let told = Told::all();
+        let is_unknown = |name: &&String| told.iter().all(|rule| rule.id != **name);
+        if let Some(name) = self.allow.iter().find(is_unknown) {
+            return Err(unknown(name, &[]));
+        }
+        let denied = self.deny.iter().filter(|name| *name != "warnings");
+        if let Some(name) = denied.into_iter().find(is_unknown) {
+            return Err(unknown(name, &["warnings"]));
+        }
+        // Those that are no rule's end the reading of a file; to deny one changes nothing.
+        let refusal = self.allow.iter().find(|name| !rules().any(|rule| rule.id == *name));
+        refusal.map_or(Ok(()), |name| {
+            Err(Problem::Usage(format!(
+                "{name} cannot be allowed: a file with it cannot be read any further, so that \
+                 nothing of the rest would be judged; leave the file out instead"
+            )))
+        })
     }
 
     /// How bad a finding of `rule` is; `None` if it is left out.
@@ -61,9 +80,18 @@ impl Levels {
 }
 
 fn release(text: &str) -> Result<(u32, u32), String> {
-    let mut parts = text.split('.').map(str::parse);
-    match (parts.next(), parts.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => Ok((major, minor)),
-        _ => Err("a release such as 0.7 or 1.5.1".into()),
+    let number = |part: &str| {
+        let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then(|| part.parse().ok()).flatten()
+    };
+    let parts: Option<Vec<u32>> = text.split('.').map(number).collect();
+    let release = match parts.as_deref() {
+        Some(&[major, minor] | &[major, minor, _]) => (major, minor),
+        _ => return Err("a release such as 0.7 or 1.5.1".into()),
+    };
+    match release {
+        (0, 0) => Err("the first release is 0.1".into()),
+        (0, 8..) => Err("there is no such release: 0.7 was followed by 1.0".into()),
+        _ => Ok(release),
     }
 }

@@ -1,10 +1,9 @@
 //! Judged files as SARIF 2.1.0, which code-scanning sites show.
 
-use pte::ErrorKind;
-use pte::check::rules;
 use serde_json::{Value, json};
 
 use super::judged::{Finding, Judged};
+use crate::cli::rules::{Told, UNREADABLE};
 
 pub(super) fn document(files: &[Judged]) -> Value {
     let results: Vec<_> = files
@@ -21,37 +20,62 @@ pub(super) fn document(files: &[Judged]) -> Value {
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": descriptors(),
             } },
+            "invocations": [invocation(files)],
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
     })
 }
 
-/// Every rule, of structure and of meaning.
+/// What became of the run: what could not be read was not judged, and a site that shows no results
+/// for it must not take that for good news.
+fn invocation(files: &[Judged]) -> Value {
+    let unread = files.iter().flat_map(|file| {
+        let findings = file.findings.iter().filter(|finding| finding.rule == UNREADABLE);
+        findings.map(move |finding| {
+            json!({
+                "level": "error",
+                "message": { "text": finding.message },
+                "associatedRule": { "id": UNREADABLE },
+                "locations": [location(file, finding)],
+            })
+        })
+    });
+    let notifications: Vec<_> = unread.collect();
+    json!({
+        "executionSuccessful": notifications.is_empty(),
+        "toolExecutionNotifications": notifications,
+    })
+}
+
+/// Every name that a result may have.
 fn descriptors() -> Vec<Value> {
-    let meaning = rules().map(|rule| {
-        json!({
+    let describe = |rule: Told| {
+        let mut described = json!({
             "id": rule.id,
             "shortDescription": { "text": rule.what },
             "fullDescription": { "text": rule.why },
-            "defaultConfiguration": { "level": rule.severity.name() },
-        })
-    });
-    let structure = ErrorKind::CODES
-        .iter()
-        .filter(|(code, _)| !rules().any(|rule| rule.id == *code))
-        .map(|(code, help)| {
-            json!({
-                "id": code,
-                "shortDescription": { "text": code.replace('-', " ") },
-                "help": { "text": help },
-                "defaultConfiguration": { "level": "error" },
-            })
+            "defaultConfiguration": { "level": rule.severity },
         });
-    meaning.chain(structure).collect()
+        if let (Some(help), Some(described)) = (rule.help, described.as_object_mut()) {
+            described.insert("help".into(), json!({ "text": help }));
+        }
+        described
+    };
+    Told::all().into_iter().map(describe).collect()
 }
 
 fn result(file: &Judged, finding: &Finding) -> Value {
+    json!({
+        "ruleId": finding.rule,
+        "level": finding.severity,
+        "message": { "text": finding.message },
+        "locations": [location(file, finding)],
+    })
+}
+
+/// Where it is: in the file, and on the way from the root.
+fn location(file: &Judged, finding: &Finding) -> Value {
     let mut physical = json!({
         "artifactLocation": { "uri": uri(finding.inside.as_ref().unwrap_or(&file.path)) },
     });
@@ -64,12 +88,7 @@ fn result(file: &Judged, finding: &Finding) -> Value {
         let logical = json!([{ "fullyQualifiedName": finding.path }]);
         location.insert("logicalLocations".into(), logical);
     }
-    json!({
-        "ruleId": finding.rule,
-        "level": finding.severity,
-        "message": { "text": finding.message },
-        "locations": [location],
-    })
+    location
 }
 
 /// A path as a relative or absolute URI reference.
@@ -80,7 +99,8 @@ fn uri(path: &str) -> String {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
                 uri.push(char::from(byte));
             }
-            b'\\' => uri.push('/'),
+            // What parts a path there may be a letter of a name elsewhere.
+            b'\\' if cfg!(windows) => uri.push('/'),
             _ => uri.push_str(&format!("%{byte:02X}")),
         }
     }
