@@ -11,6 +11,7 @@ use pte::Limits;
 mod check;
 mod complete;
 mod dump;
+mod edit;
 mod extract;
 mod facts;
 mod info;
@@ -19,6 +20,7 @@ mod output;
 mod problem;
 mod rows;
 mod rules;
+mod save;
 mod schema;
 mod tensors;
 mod text;
@@ -133,6 +135,7 @@ enum Verb {
     Dump(dump::Dump),
     Tensors(tensors::Tensors),
     Extract(extract::Extract),
+    Edit(edit::Edit),
     Explain(rules::Explain),
     Rules(rules::Rules),
     Schema(schema::Schema),
@@ -175,6 +178,7 @@ impl Verb {
             Self::Dump(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),
+            Self::Edit(verb) => verb.run(common),
             Self::Explain(verb) => verb.run(common),
             Self::Rules(verb) => verb.run(common),
             Self::Schema(verb) => verb.run(common),

@@ -25,11 +25,18 @@ use crate::flat::write::{Layout, WriteError};
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
 mod blob;
+mod constants;
+mod data;
+mod edit;
+mod external;
 mod image;
 mod read;
+mod segments;
 mod writer;
 
 pub use blob::{Blob, Ranges, ReadError};
+pub use data::DataError;
+pub use external::{External, ExternalError, Inlined};
 pub use image::Image;
 pub use read::AnyPtd;
 
@@ -102,6 +109,9 @@ pub trait Root: Model {
 
     /// Sets where each segment lies.
     fn set_segments(&mut self, segments: &[(u64, u64)]);
+
+    /// Gives every field that is the index of a segment to `each`.
+    fn segment_indices(&mut self, each: &mut dyn FnMut(&mut u32));
 }
 
 /// Why a model cannot be written.
@@ -179,29 +189,6 @@ impl HeaderForm {
     }
 }
 
-impl<R: Root> File<'_, R> {
-    /// Says again where each segment lies: from the first byte on, in their order, each at the next
-    /// multiple of the container's alignment. The header is as today's writers have it, where there
-    /// was none and there is data now.
-    pub fn lay_out(&mut self) {
-        let mut end = 0u64;
-        let align = self.container.segment_alignment.max(1);
-        let mut places = Vec::with_capacity(self.segments.len());
-        for segment in &self.segments {
-            let offset = end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
-            places.push((offset, segment.len()));
-            end = offset.saturating_add(segment.len());
-        }
-        self.root.set_segments(&places);
-        self.container.segment_base_offset = None;
-        self.container.padding = 0;
-        if end > 0 {
-            let form = if R::SCHEMA.extension == "pte" { HeaderForm::PTE } else { HeaderForm::PTD };
-            self.container.header.get_or_insert(form);
-        }
-    }
-}
-
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -250,8 +237,8 @@ fn length(range: &Range<u64>) -> u64 {
 }
 
 macro_rules! root {
-    ($($schema:ident $Root:ident),*) => {
-        $(impl Root for $schema::model::$Root {
+    ($schema:ident $Root:ident, |$root:ident, $each:ident| $indices:block) => {
+        impl Root for $schema::model::$Root {
             const SCHEMA: &'static Schema = &$schema::desc::SCHEMA;
 
             fn segments(&self) -> Vec<(u64, u64)> {
@@ -265,8 +252,37 @@ macro_rules! root {
                     self.segments = Some(segments.iter().map(place).collect());
                 }
             }
-        })*
+
+            fn segment_indices(&mut self, $each: &mut dyn FnMut(&mut u32)) {
+                let $root = self;
+                $indices
+            }
+        }
     };
 }
 
-root!(program Program, flat_tensor FlatTensor, flat_tensor_legacy FlatTensor);
+root!(program Program, |root, each| {
+    root.constant_segment.iter_mut().for_each(|constants| each(&mut constants.segment_index));
+    let mutable = root.mutable_data_segments.iter_mut().flatten();
+    mutable.for_each(|mutable| each(&mut mutable.segment_index));
+    let delegates = root.execution_plan.iter_mut().flatten().flat_map(|plan| &mut plan.delegates);
+    for processed in delegates.flatten().filter_map(|delegate| delegate.processed.as_mut()) {
+        if processed.location == program::DataLocation::SEGMENT {
+            each(&mut processed.index);
+        }
+    }
+    let named = root.named_data.iter_mut().flatten();
+    named.for_each(|named| each(&mut named.segment_index));
+});
+
+root!(flat_tensor FlatTensor, |root, each| {
+    let named = root.named_data.iter_mut().flatten();
+    named.for_each(|named| each(&mut named.segment_index));
+});
+
+root!(flat_tensor_legacy FlatTensor, |root, each| {
+    let tensors = root.tensors.iter_mut().flatten();
+    tensors.for_each(|tensor| each(&mut tensor.segment_index));
+    let named = root.named_data.iter_mut().flatten();
+    named.for_each(|named| each(&mut named.segment_index));
+});

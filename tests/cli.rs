@@ -11,6 +11,7 @@ use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
 mod check;
+mod edit;
 mod named;
 
 const LINEAR: &str = "tests/data/pte/linear.pte";

@@ -23,6 +23,7 @@ mod element;
 mod header;
 mod hostile;
 mod layers;
+#[cfg(feature = "json")]
 mod model;
 mod neighbour;
 #[cfg(feature = "json")]

@@ -8,6 +8,8 @@ use pte::{Ptd, Pte};
 
 use crate::support::files::{self, name};
 
+pub(crate) mod edit;
+
 /// Every genuine file: taken apart and put together again, it is the same file, whoever wrote it.
 #[test]
 fn every_file_comes_back_byte_for_byte() {

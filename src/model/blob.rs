@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::length;
 use crate::bytes::wide;
-use crate::file::source::Source;
+use crate::file::source::{PastEnd, Source};
 
 /// Bytes in memory, or a range of a source, which is read when it is needed.
 #[derive(Clone)]
@@ -17,6 +17,10 @@ pub enum Blob<'a> {
     Bytes(Cow<'a, [u8]>),
     /// Those of a source.
     Range(&'a dyn Ranges, Range<u64>),
+    /// So many zeros.
+    Zeros(u64),
+    /// One after the other.
+    Parts(Vec<Blob<'a>>),
 }
 
 /// A [`Source`] of any kind.
@@ -36,13 +40,16 @@ pub struct ReadError(Box<dyn core::error::Error + Send + Sync>);
 /// Bytes read at once.
 const PIECE: u64 = 1 << 20;
 
+/// Zeros given at once.
+const ZEROS: [u8; 4096] = [0; 4096];
+
 impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S {
     fn read_range(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
         self.read_at(pos, out).map_err(|error| ReadError(Box::new(error)))
     }
 }
 
-impl Blob<'_> {
+impl<'a> Blob<'a> {
     /// No bytes.
     pub const EMPTY: Self = Self::Bytes(Cow::Borrowed(&[]));
 
@@ -51,6 +58,53 @@ impl Blob<'_> {
         match self {
             Self::Bytes(bytes) => wide(bytes.len()),
             Self::Range(_, range) => length(range),
+            Self::Zeros(zeros) => *zeros,
+            Self::Parts(parts) => parts.iter().fold(0, |sum, part| part.len().saturating_add(sum)),
+        }
+    }
+
+    /// The bytes of a range of it: those that there are.
+    pub fn slice(&self, range: Range<u64>) -> Self {
+        let (begin, end) = (range.start.min(self.len()), range.end.min(self.len()));
+        let len = end.saturating_sub(begin);
+        match self {
+            Self::Bytes(bytes) => {
+                let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+                let range = cut(begin)..cut(begin.saturating_add(len));
+                Self::Bytes(match bytes {
+                    Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(range).unwrap_or_default()),
+                    Cow::Owned(bytes) => Cow::Owned(bytes.get(range).unwrap_or_default().to_vec()),
+                })
+            }
+            Self::Range(source, whole) => {
+                let begin = whole.start.saturating_add(begin);
+                Self::Range(*source, begin..begin.saturating_add(len))
+            }
+            Self::Zeros(_) => Self::Zeros(len),
+            Self::Parts(parts) => {
+                let mut at = 0u64;
+                let mut cut = Vec::new();
+                for part in parts {
+                    let (first, next) = (at, at.saturating_add(part.len()));
+                    if begin < next && first < end {
+                        let begin = begin.saturating_sub(first);
+                        cut.push(part.slice(begin..end.saturating_sub(first)));
+                    }
+                    at = next;
+                }
+                Self::Parts(cut)
+            }
+        }
+    }
+
+    /// Adds more bytes at the end.
+    pub fn append(&mut self, more: Self) {
+        match self {
+            Self::Parts(parts) => parts.push(more),
+            _ => {
+                let first = core::mem::replace(self, Self::EMPTY);
+                *self = Self::Parts(alloc::vec![first, more]);
+            }
         }
     }
 
@@ -66,9 +120,20 @@ impl Blob<'_> {
     /// The error of the source, or that of `each`.
     pub fn pieces<E: From<ReadError>>(
         &self,
-        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
+            Self::Parts(parts) => parts.iter().try_for_each(|part| part.pieces(each)),
+            Self::Zeros(zeros) => {
+                let mut left = *zeros;
+                while left > 0 {
+                    let len = left.min(wide(ZEROS.len()));
+                    let len = usize::try_from(len).unwrap_or(ZEROS.len());
+                    each(ZEROS.get(..len).unwrap_or_default())?;
+                    left = left.saturating_sub(wide(len));
+                }
+                Ok(())
+            }
             Self::Bytes(bytes) => each(bytes),
             Self::Range(source, range) => {
                 let mut at = range.start;
@@ -95,7 +160,7 @@ impl Blob<'_> {
             return Ok(Cow::Borrowed(bytes));
         }
         let mut out = Vec::new();
-        self.pieces::<ReadError>(|piece| {
+        self.pieces::<ReadError>(&mut |piece| {
             out.extend_from_slice(piece);
             Ok(())
         })?;
@@ -120,7 +185,15 @@ impl fmt::Debug for Blob<'_> {
         match self {
             Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
             Self::Range(_, range) => write!(f, "the bytes at {:#x}..{:#x}", range.start, range.end),
+            Self::Zeros(zeros) => write!(f, "{zeros} zeros"),
+            Self::Parts(parts) => f.debug_list().entries(parts).finish(),
         }
+    }
+}
+
+impl ReadError {
+    pub(super) fn past_end() -> Self {
+        Self(Box::new(PastEnd))
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::blob::{Blob, ReadError};
 use crate::bytes::wide;
+use crate::file::source::Source;
 
 /// A whole file, ready to be written. Its length is known, and no segment is in memory that was not
 /// there before.
@@ -15,13 +16,9 @@ pub struct Image<'m> {
 
 #[derive(Debug)]
 enum Piece<'m> {
-    Bytes(Vec<u8>),
-    Zeros(u64),
-    Blob(&'m Blob<'m>),
+    Made(Blob<'static>),
+    Given(&'m Blob<'m>),
 }
-
-/// Zeros written at once.
-const ZEROS: [u8; 4096] = [0; 4096];
 
 impl<'m> Image<'m> {
     pub(super) fn new() -> Self {
@@ -29,17 +26,17 @@ impl<'m> Image<'m> {
     }
 
     pub(super) fn bytes(&mut self, bytes: Vec<u8>) {
-        self.add(wide(bytes.len()), Piece::Bytes(bytes));
+        self.add(wide(bytes.len()), Piece::Made(bytes.into()));
     }
 
     pub(super) fn blob(&mut self, blob: &'m Blob<'m>) {
-        self.add(blob.len(), Piece::Blob(blob));
+        self.add(blob.len(), Piece::Given(blob));
     }
 
     /// Zeros up to that length; none if it is reached.
     pub(super) fn zeros_to(&mut self, len: u64) {
         let zeros = len.saturating_sub(self.len);
-        self.add(zeros, Piece::Zeros(zeros));
+        self.add(zeros, Piece::Made(Blob::Zeros(zeros)));
     }
 
     fn add(&mut self, len: u64, piece: Piece<'m>) {
@@ -70,17 +67,8 @@ impl<'m> Image<'m> {
     ) -> Result<(), E> {
         for piece in &self.pieces {
             match piece {
-                Piece::Bytes(bytes) => each(bytes)?,
-                Piece::Blob(blob) => blob.pieces(&mut each)?,
-                Piece::Zeros(zeros) => {
-                    let mut left = *zeros;
-                    while left > 0 {
-                        let len = left.min(wide(ZEROS.len()));
-                        let len = usize::try_from(len).unwrap_or(ZEROS.len());
-                        each(ZEROS.get(..len).unwrap_or_default())?;
-                        left = left.saturating_sub(wide(len));
-                    }
-                }
+                Piece::Made(blob) => blob.pieces(&mut each)?,
+                Piece::Given(blob) => blob.pieces(&mut each)?,
             }
         }
         Ok(())
@@ -108,6 +96,43 @@ impl<'m> Image<'m> {
     #[cfg(feature = "std")]
     pub fn write_to(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
         self.pieces(|piece| out.write_all(piece))
+    }
+}
+
+/// A file that is not written yet can be read, and so be judged.
+impl Source for &Image<'_> {
+    type Error = ReadError;
+
+    fn size(&self) -> Result<u64, ReadError> {
+        Ok(self.len)
+    }
+
+    fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
+        let mut rest = out;
+        let mut at = 0u64;
+        for piece in &self.pieces {
+            let blob = match piece {
+                Piece::Made(blob) => blob,
+                Piece::Given(blob) => *blob,
+            };
+            let next = at.saturating_add(blob.len());
+            if pos < next && !rest.is_empty() {
+                // What was filled of `out` ends where this piece begins, or `pos` lies in it.
+                let begin = pos.saturating_sub(at);
+                blob.slice(begin..begin.saturating_add(wide(rest.len()))).pieces::<ReadError>(
+                    &mut |bytes| {
+                        let (now, later) = core::mem::take(&mut rest)
+                            .split_at_mut_checked(bytes.len())
+                            .ok_or_else(ReadError::past_end)?;
+                        now.copy_from_slice(bytes);
+                        rest = later;
+                        Ok(())
+                    },
+                )?;
+            }
+            at = next;
+        }
+        if rest.is_empty() { Ok(()) } else { Err(ReadError::past_end()) }
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Ranges, Root};
+use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Ranges, Root, length};
 use crate::bytes::wide;
 use crate::flat::tree::Object;
 use crate::flat::view::Table;
@@ -116,24 +116,19 @@ fn container<'b>(
     ranges: &[Range<u64>],
     blob: impl Fn(Range<u64>) -> Blob<'b>,
 ) -> Container<'b> {
-    let last = ranges.iter().filter(|range| !range.is_empty()).map(|range| range.end).max();
+    let last = ranges.iter().map(|range| range.end).max();
     let data_end = last.unwrap_or(base).max(end);
     let counted = base.saturating_add(data_size).clamp(data_end, len.max(data_end));
-    let offsets = ranges.iter().map(|range| range.start.saturating_sub(base));
+    let place = |range: &Range<u64>| (range.start.saturating_sub(base), length(range));
+    let places: Vec<_> = ranges.iter().map(place).collect();
     Container {
         segment_base_offset: (base != 0).then_some(base),
-        segment_alignment: alignment(offsets.chain([base])),
+        segment_alignment: match base {
+            0 => Container::CURRENT.segment_alignment,
+            _ => Container::alignment(base, end, &places),
+        },
         padding: counted.saturating_sub(data_end.max(base)),
         trailing: blob(counted.max(base.min(len))..len),
         ..Container::CURRENT
-    }
-}
-
-/// The largest power of two that all of them are multiples of, within what writers use.
-fn alignment(offsets: impl Iterator<Item = u64>) -> u64 {
-    let bits = offsets.fold(0, |bits, offset| bits | offset);
-    match bits.trailing_zeros() {
-        64 => 128,
-        zeros => 1u64.checked_shl(zeros.min(12)).unwrap_or(1),
     }
 }

@@ -41,7 +41,7 @@ impl<R: Root> File<'_, R> {
                 .checked_next_multiple_of(container.segment_alignment.max(1))
                 .ok_or(ModelError::TooLarge)?,
         };
-        let data_size = order.last().map_or(0, |place| place.end);
+        let data_size = order.iter().map(|place| place.end).max().unwrap_or(0);
         let data_size = data_size.checked_add(container.padding).ok_or(ModelError::TooLarge)?;
         let end = base.checked_add(data_size).ok_or(ModelError::TooLarge)?;
         image.bytes(with_header::<R>(tables, form, base, data_size));
@@ -132,19 +132,17 @@ impl<R: Root> File<'_, R> {
                 return Err(ModelError::SegmentSize { index, declared, given });
             }
             let end = begin.checked_add(given).ok_or(ModelError::TooLarge)?;
-            // Nothing has no place.
-            if given > 0 {
-                places.push(Place { begin, end, index });
-            }
+            places.push(Place { begin, end, index });
         }
-        places.sort_unstable_by_key(|place| (place.begin, place.index));
+        places.sort_unstable_by_key(|place| (place.begin, place.end, place.index));
         let mut end = 0;
         for place in &places {
-            if place.begin < end {
+            // What is empty may be anywhere.
+            if place.begin < end && place.begin < place.end {
                 let (index, offset) = (place.index, place.begin);
                 return Err(ModelError::SegmentOverlap { index, offset, end });
             }
-            end = place.end;
+            end = place.end.max(end);
         }
         Ok(places)
     }

@@ -1,0 +1,284 @@
+//! `pte edit`: change one thing of a file, and leave the rest.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use pte::model::{AnyPtd, Blob, External, Image, Ptd, Pte, Ranges};
+use pte::{File, Limits};
+
+use super::Common;
+use super::input::Input;
+use super::problem::{Problem, Status, note};
+use super::save::{errors, save};
+
+/// Change one thing of a file, and leave the rest
+///
+/// What is asked for is done in this order: --inline, --remove-data, --set-data, --externalize,
+/// --strip, --align. Whatever lies in front of the first change keeps its place, and the tables keep
+/// the layout of the tool that wrote them. The result is judged before it gets its name: one with an
+/// Error that the input has not is not written.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte edit model.pte --strip stacktrace --strip names -o small.pte
+  pte edit model.pte --externalize constants -o program.pte    writes program.ptd as well
+  pte edit program.pte --inline program.ptd -o model.pte       all in one file again
+  pte edit model.pte --set-data weights=new.bin --in-place
+  pte edit weights.ptd --remove-data unused --align 4096 -o aligned.ptd
+
+Exit status: 0 written, 1 the file is broken, or the result would be, 2 usage, 3 not readable or
+not writable")]
+pub(super) struct Edit {
+    /// A .pte or .ptd file, or - for standard input.
+    file: PathBuf,
+    /// Replace the file itself.
+    #[arg(long, conflicts_with = "output")]
+    in_place: bool,
+    /// Move what tensors and delegates have in this .ptd into the program; may be given again.
+    #[arg(long, value_name = "PTD")]
+    inline: Vec<PathBuf>,
+    /// Take out the data of this key; may be given again.
+    #[arg(long, value_name = "KEY")]
+    remove_data: Vec<String>,
+    /// Give the data of a key the bytes of a file, or add it; may be given again.
+    #[arg(long, value_name = "KEY=FILE", value_parser = assignment)]
+    set_data: Vec<(String, PathBuf)>,
+    /// Move constant tensors, the named data of delegates, or both into a .ptd.
+    #[arg(long, value_name = "WHAT")]
+    externalize: Option<What>,
+    /// What --externalize moves has at least so many bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 1, requires = "externalize")]
+    min_size: u64,
+    /// The .ptd of --externalize, instead of one beside the output.
+    #[arg(long, value_name = "FILE", requires = "externalize")]
+    ptd: Option<PathBuf>,
+    /// Leave out what no runtime reads; may be given again.
+    #[arg(long, value_name = "WHAT")]
+    strip: Vec<Strip>,
+    /// Align segments to so many bytes, a power of two.
+    #[arg(long, value_name = "BYTES", value_parser = power_of_two)]
+    align: Option<u64>,
+    /// Write the file even if parts of its tables, of a newer writer, are lost.
+    #[arg(long)]
+    forget_unknown: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Constant tensors.
+    Constants,
+    /// What delegates ask for by name.
+    Data,
+    /// Both.
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Strip {
+    /// Where in the model's source each instruction comes from.
+    Stacktrace,
+    /// The names of parameters and buffers that are in the file.
+    Names,
+}
+
+impl Edit {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let limits = common.limits();
+        let input = Input::open(&self.file, &limits)?;
+        let others = self.inline.iter().map(|path| Input::open(path, &limits));
+        let others = others.collect::<Result<Vec<_>, _>>()?;
+        let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
+        let data = data.collect::<Result<Vec<_>, Problem>>()?;
+        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let known = errors(&file, &limits);
+        let output = match (self.in_place, &common.output) {
+            (true, _) if self.file.as_os_str() == "-" => {
+                return Err(Problem::Usage("standard input cannot be replaced: use -o".into()));
+            }
+            (true, _) => self.file.as_path(),
+            (false, Some(path)) => path.as_path(),
+            (false, None) => {
+                return Err(Problem::Usage("name the output with -o, or use --in-place".into()));
+            }
+        };
+        let inputs: Vec<_> = if self.in_place { Vec::new() } else { vec![self.file.clone()] };
+        let inputs: Vec<_> = inputs.into_iter().chain(self.inline.iter().cloned()).collect();
+        let write = |image: &Image<'_>, path: &Path| {
+            save(image, path, &inputs, &known, &limits, common.quiet)
+        };
+        match file {
+            File::Pte(pte) => {
+                let mut model = pte.to_model_from(input.opened.source());
+                if !model.lay_out_like(pte.region()) && !common.quiet {
+                    note("no known tool lays out tables as this file's are: they will move");
+                }
+                if self.forget_unknown {
+                    model.forget_unknown();
+                }
+                let ptds = others.iter().map(|other| current(other, &limits));
+                let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
+                let out = self.program(&input, &mut model, &ptds, &data, common)?;
+                if let Some(ptd) = out {
+                    let path = self.ptd.clone().unwrap_or_else(|| output.with_extension("ptd"));
+                    let image = ptd.image().map_err(|error| input.absent(error.to_string()))?;
+                    // First, so that there is no program without its data.
+                    save(&image, &path, &inputs, &Default::default(), &limits, common.quiet)?;
+                }
+                let image = model.image().map_err(|error| input.absent(error.to_string()))?;
+                write(&image, output)?;
+            }
+            File::Ptd(ptd) => {
+                self.only_of_programs()?;
+                let AnyPtd::Current(mut model) = ptd.to_model_from(input.opened.source()) else {
+                    return Err(old(&input));
+                };
+                model.lay_out_like(ptd.region());
+                if self.forget_unknown {
+                    model.forget_unknown();
+                }
+                self.data(&input, &mut model, &data)?;
+                let image = model.image().map_err(|error| input.absent(error.to_string()))?;
+                write(&image, output)?;
+            }
+        }
+        Ok(Status::Good)
+    }
+
+    fn program<'m>(
+        &self,
+        input: &Input,
+        model: &mut Pte<'m>,
+        ptds: &[Ptd<'m>],
+        data: &'m [(&str, Data)],
+        common: &Common,
+    ) -> Result<Option<Ptd<'m>>, Problem> {
+        let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());
+        let tell = |message: String| {
+            if !common.quiet {
+                note(&message);
+            }
+        };
+        for ptd in ptds {
+            let done = model.inline(ptd).map_err(|error| absent(&error))?;
+            tell(format!(
+                "{} tensors and {} named blobs moved in, {} tensors that nothing asks for left out",
+                done.tensors, done.data, done.unused
+            ));
+        }
+        for key in &self.remove_data {
+            model.remove_data(key).map_err(|error| absent(&error))?;
+        }
+        for (key, data) in data {
+            model.set_data(key, data.blob());
+        }
+        let out = match self.externalize {
+            None => None,
+            Some(what) => {
+                let ptd = model.externalize(|external| match external {
+                    External::Constant { bytes, .. } => {
+                        what != What::Data && bytes >= self.min_size
+                    }
+                    External::Data { bytes, .. } => {
+                        what != What::Constants && bytes >= self.min_size
+                    }
+                });
+                let ptd = ptd.map_err(|error| absent(&error))?;
+                let moved = ptd.root.named_data.as_ref().map_or(0, Vec::len);
+                tell(match moved {
+                    0 => "there is nothing to move out: no .ptd is written".into(),
+                    _ => format!("{moved} tensors and blobs moved out"),
+                });
+                // The official runtime refuses a .ptd with nothing in it.
+                Some(ptd).filter(|_| moved > 0)
+            }
+        };
+        if self.strip.contains(&Strip::Stacktrace) {
+            tell(format!("{} stack traces left out", model.strip_stacktraces()));
+        }
+        if self.strip.contains(&Strip::Names) {
+            tell(format!("{} names left out", model.strip_names()));
+        }
+        self.align.into_iter().for_each(|align| model.align(align));
+        Ok(out)
+    }
+
+    fn data<'m>(
+        &self,
+        input: &Input,
+        model: &mut Ptd<'m>,
+        data: &'m [(&str, Data)],
+    ) -> Result<(), Problem> {
+        let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());
+        for key in &self.remove_data {
+            model.remove_data(key).map_err(|error| absent(&error))?;
+        }
+        for (key, data) in data {
+            model.set_data(key, data.blob()).map_err(|error| absent(&error))?;
+        }
+        self.align.into_iter().for_each(|align| model.align(align));
+        Ok(())
+    }
+
+    fn only_of_programs(&self) -> Result<(), Problem> {
+        let wrong = [
+            ("--inline", !self.inline.is_empty()),
+            ("--externalize", self.externalize.is_some()),
+            ("--strip", !self.strip.is_empty()),
+        ];
+        match wrong.into_iter().find(|&(_, given)| given) {
+            Some((option, _)) => Err(Problem::Usage(format!("{option} is for a .pte"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The bytes of a file that become data.
+#[derive(Debug)]
+struct Data {
+    file: std::fs::File,
+    len: u64,
+}
+
+impl Data {
+    fn open(path: &Path) -> Result<Self, Problem> {
+        let problem = |error| Problem::io(super::text::name_of(path), error);
+        let file = std::fs::File::open(path).map_err(problem)?;
+        let metadata = file.metadata().map_err(problem)?;
+        if !metadata.is_file() {
+            return Err(problem(std::io::Error::other("this is no regular file")));
+        }
+        Ok(Self { file, len: metadata.len() })
+    }
+
+    fn blob(&self) -> Blob<'_> {
+        let source: &dyn Ranges = &self.file;
+        Blob::Range(source, 0..self.len)
+    }
+}
+
+/// The `.ptd` of an input, which must be of today's generation.
+fn current<'m>(input: &'m Input, _: &Limits) -> Result<Ptd<'m>, Problem> {
+    match input.opened.file().map_err(|error| input.refused(error))? {
+        File::Ptd(ptd) => match ptd.to_model_from(input.opened.source()) {
+            AnyPtd::Current(model) => Ok(model),
+            AnyPtd::Legacy(_) => Err(old(input)),
+        },
+        File::Pte(_) => Err(input.absent("this is a .pte, and --inline takes a .ptd".into())),
+    }
+}
+
+fn old(input: &Input) -> Problem {
+    input.absent("this .ptd is of a release before 0.7: pte convert makes it a current one".into())
+}
+
+fn assignment(text: &str) -> Result<(String, PathBuf), String> {
+    match text.rsplit_once('=') {
+        Some((key, path)) if !path.is_empty() => Ok((key.into(), path.into())),
+        _ => Err("KEY=FILE".into()),
+    }
+}
+
+fn power_of_two(text: &str) -> Result<u64, String> {
+    let number = text.parse::<u64>().ok().filter(|number| number.is_power_of_two());
+    number.filter(|&number| number <= 1 << 30).ok_or("a power of two, up to 2^30".into())
+}

@@ -1,0 +1,116 @@
+//! The constants of a program: where they are, and how to have others.
+
+use alloc::vec::Vec;
+
+use super::{Blob, Pte};
+use crate::bytes::index;
+use crate::schema::program::TensorDataLocation;
+use crate::schema::program::model::{Buffer, EValue, KernelTypes, SubsegmentOffsets, Tensor};
+
+/// What constants are aligned to, by all writers that are not asked for more.
+const ALIGNMENT: u64 = 16;
+
+impl<'a> Pte<'a> {
+    /// The bytes of each constant, by `Tensor.data_buffer_idx`; the first stands for none. Each
+    /// goes up to the next one, and so may end with padding, or to the end of its tensors, where
+    /// that is more (format.md §6.1).
+    pub fn constants(&self) -> Vec<Blob<'a>> {
+        let Some((segment_index, offsets)) = self.offsets() else {
+            let buffers = self.root.constant_buffer.iter().flatten();
+            return buffers
+                .map(|buffer| buffer.storage.clone().unwrap_or_default().into())
+                .collect();
+        };
+        let Some(segment) = self.segments.get(index(segment_index)) else { return Vec::new() };
+        let next = offsets.iter().skip(1).copied().chain([segment.len()]);
+        let mut ends: Vec<u64> = next.collect();
+        let plans = self.root.execution_plan.iter().flatten();
+        for value in plans.flat_map(|plan| plan.values.iter().flatten()) {
+            let Some(KernelTypes::Tensor(tensor)) = &value.val else { continue };
+            let nth = index(tensor.data_buffer_idx);
+            let size = tensor.scalar_type.nbytes(tensor.sizes.iter().flatten().copied());
+            if let (Some(begin), Some(end), Some(size)) =
+                (offsets.get(nth), ends.get_mut(nth), size)
+                && tensor.is_constant()
+            {
+                *end = begin.saturating_add(size).max(*end);
+            }
+        }
+        offsets.iter().zip(ends).map(|(&begin, end)| segment.slice(begin..end)).collect()
+    }
+
+    /// The segment of the constants, and where each of them begins; `None` where they are in the
+    /// tables.
+    fn offsets(&self) -> Option<(u32, &[u64])> {
+        let constants = self.root.constant_segment.as_ref()?;
+        let offsets = constants.offsets.as_deref().filter(|offsets| !offsets.is_empty())?;
+        Some((constants.segment_index, offsets))
+    }
+
+    /// Gives the program other constants: tensors refer to them by their place in the list, the
+    /// first of which stands for none. They are kept in a segment, each at a multiple of 16, unless
+    /// the program has them in its tables.
+    ///
+    /// # Errors
+    ///
+    /// Where constants in the tables cannot be read from where they are.
+    pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), super::ReadError> {
+        let inside = self.root.constant_buffer.as_ref().is_some_and(|buffers| !buffers.is_empty());
+        let old = self.offsets().map(|(segment_index, _)| segment_index);
+        if inside && old.is_none() {
+            let mut buffers = Vec::with_capacity(constants.len());
+            for constant in constants {
+                buffers.push(Buffer { storage: Some(constant.to_bytes()?.into_owned()) });
+            }
+            self.root.constant_buffer = Some(buffers);
+            return Ok(());
+        }
+        let (data, offsets) = concatenated(constants, ALIGNMENT);
+        let segment_index = match old {
+            Some(nth) => {
+                self.replace_segment(nth, data);
+                nth
+            }
+            None => self.add_segment(data),
+        };
+        let offsets = Some(offsets);
+        self.root.constant_segment = Some(SubsegmentOffsets { segment_index, offsets });
+        Ok(())
+    }
+
+    /// Every tensor of every method.
+    pub(super) fn tensors(&mut self) -> impl Iterator<Item = &mut Tensor> {
+        let plans = self.root.execution_plan.iter_mut().flatten();
+        let values = plans.flat_map(|plan| plan.values.iter_mut().flatten());
+        values.filter_map(|value: &mut EValue| match &mut value.val {
+            Some(KernelTypes::Tensor(tensor)) => Some(tensor),
+            _ => None,
+        })
+    }
+}
+
+impl Tensor {
+    /// Whether its bytes are the program's own, and stay as they are.
+    pub(super) fn is_constant(&self) -> bool {
+        let location = self.extra_tensor_info.as_ref().map(|extra| extra.location);
+        self.data_buffer_idx != 0
+            && self.allocation_info.is_none()
+            && location.is_none_or(|location| location == TensorDataLocation::SEGMENT)
+    }
+}
+
+/// The bytes one after the other, each at a multiple of `align`, and where each of them begins.
+pub(super) fn concatenated(blobs: Vec<Blob<'_>>, align: u64) -> (Blob<'_>, Vec<u64>) {
+    let (mut data, mut offsets) = (Vec::new(), Vec::with_capacity(blobs.len()));
+    let mut end = 0u64;
+    for blob in blobs {
+        let begin = end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        offsets.push(begin);
+        if begin > end {
+            data.push(Blob::Zeros(begin.saturating_sub(end)));
+        }
+        end = begin.saturating_add(blob.len());
+        data.push(blob);
+    }
+    (Blob::Parts(data), offsets)
+}

@@ -1,0 +1,142 @@
+//! Named data of either kind of file: set, and taken out.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use super::{Blob, Ptd, Pte};
+use crate::bytes::index;
+use crate::schema::{flat_tensor, program};
+
+/// Why named data cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DataError {
+    /// Nothing has that key.
+    UnknownKey(String),
+    /// It is a tensor of a size that the new bytes have not.
+    TensorSize {
+        /// Its key.
+        key: String,
+        /// Bytes of the tensor; `None` where its shape has none.
+        wanted: Option<u64>,
+        /// Bytes that were given.
+        given: u64,
+    },
+}
+
+impl<'a> Pte<'a> {
+    /// Gives the named data of `key` other bytes, or adds it. Whether it was there.
+    pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> bool {
+        let named = self.root.named_data.iter_mut().flatten();
+        let found = named.enumerate().find(|(_, named)| named.key.as_deref() == Some(key));
+        let Some((nth, segment_index)) = found.map(|(nth, named)| (nth, named.segment_index))
+        else {
+            let segment_index = self.add_segment(blob);
+            let named = program::model::NamedData { key: Some(key.to_string()), segment_index };
+            self.root.named_data.get_or_insert_default().push(named);
+            return false;
+        };
+        if self.uses_of(segment_index) == 1 {
+            self.replace_segment(segment_index, blob);
+            return true;
+        }
+        // Others have the same bytes, and keep them.
+        let own = self.add_segment(blob);
+        let named = self.root.named_data.as_mut().and_then(|named| named.get_mut(nth));
+        named.into_iter().for_each(|named| named.segment_index = own);
+        true
+    }
+
+    /// Takes out the named data of `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::UnknownKey`].
+    pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
+        let named = self.root.named_data.get_or_insert_default();
+        let Some(nth) = named.iter().position(|named| named.key.as_deref() == Some(key)) else {
+            return Err(DataError::UnknownKey(key.into()));
+        };
+        let segment = named.remove(nth).segment_index;
+        if named.is_empty() {
+            self.root.named_data = None;
+        }
+        self.drop_unused(alloc::vec![segment]);
+        Ok(())
+    }
+}
+
+impl<'a> Ptd<'a> {
+    /// Gives the data of `key` other bytes, or adds it as a blob without a shape. Whether it was
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::TensorSize`] where a tensor would have more or fewer bytes than its shape.
+    pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> Result<bool, DataError> {
+        let named = self.root.named_data.get_or_insert_default().iter().enumerate();
+        let found = named.into_iter().find(|(_, named)| named.key.as_deref() == Some(key));
+        let Some((nth, named)) = found else {
+            let segment_index = self.add_segment(blob);
+            let named = flat_tensor::model::NamedData {
+                key: Some(key.to_string()),
+                segment_index,
+                tensor_layout: None,
+            };
+            self.root.named_data.get_or_insert_default().push(named);
+            return Ok(false);
+        };
+        if let Some(layout) = &named.tensor_layout {
+            let sizes = layout.sizes.iter().flatten().copied();
+            let (wanted, given) = (layout.scalar_type.nbytes(sizes), blob.len());
+            if wanted != Some(given) {
+                return Err(DataError::TensorSize { key: key.into(), wanted, given });
+            }
+        }
+        let segment_index = named.segment_index;
+        if self.uses_of(segment_index) == 1 {
+            self.replace_segment(segment_index, blob);
+            return Ok(true);
+        }
+        let own = self.add_segment(blob);
+        let named = self.root.named_data.as_mut().and_then(|named| named.get_mut(nth));
+        named.into_iter().for_each(|named| named.segment_index = own);
+        Ok(true)
+    }
+
+    /// Takes out the data of `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::UnknownKey`].
+    pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
+        let named = self.root.named_data.get_or_insert_default();
+        let Some(nth) = named.iter().position(|named| named.key.as_deref() == Some(key)) else {
+            return Err(DataError::UnknownKey(key.into()));
+        };
+        let segment = named.remove(nth).segment_index;
+        self.drop_unused(alloc::vec![segment]);
+        Ok(())
+    }
+
+    /// The bytes of an entry.
+    pub(super) fn data(&self, named: &flat_tensor::model::NamedData) -> Option<Blob<'a>> {
+        self.segments.get(index(named.segment_index)).cloned()
+    }
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownKey(key) => write!(f, "no data has the key {key:?}"),
+            Self::TensorSize { key, wanted: Some(wanted), given } => {
+                write!(f, "the tensor {key:?} has {wanted} bytes, and {given} were given")
+            }
+            Self::TensorSize { key, wanted: None, .. } => {
+                write!(f, "the tensor {key:?} has a shape of no size")
+            }
+        }
+    }
+}
+
+impl core::error::Error for DataError {}

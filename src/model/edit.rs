@@ -1,0 +1,38 @@
+//! What a program can do without.
+
+use super::Pte;
+use crate::schema::program::TensorDataLocation;
+use crate::schema::program::model::ExtraTensorInfo;
+
+impl Pte<'_> {
+    /// Takes the stack traces out, which tell where in the model's source an instruction comes
+    /// from, and gives their number. No runtime reads them.
+    pub fn strip_stacktraces(&mut self) -> usize {
+        let plans = self.root.execution_plan.iter_mut().flatten();
+        let chains = plans.flat_map(|plan| plan.chains.iter_mut().flatten());
+        let traces = chains.filter_map(|chain| chain.stacktrace.take());
+        let frames =
+            traces.flatten().filter(|list| list.items.as_ref().is_some_and(|i| !i.is_empty()));
+        let count = frames.count();
+        self.container.segment_base_offset = None;
+        count
+    }
+
+    /// Takes the names of parameters and buffers out, and gives their number. What is in a `.ptd`
+    /// is found by its name, and keeps it; no runtime reads the others.
+    pub fn strip_names(&mut self) -> usize {
+        let mut count = 0usize;
+        for tensor in self.tensors() {
+            let Some(extra) = &mut tensor.extra_tensor_info else { continue };
+            if extra.location == TensorDataLocation::EXTERNAL {
+                continue;
+            }
+            count = count.saturating_add(extra.fully_qualified_name.take().into_iter().count());
+            if *extra == ExtraTensorInfo::default() {
+                tensor.extra_tensor_info = None;
+            }
+        }
+        self.container.segment_base_offset = None;
+        count
+    }
+}

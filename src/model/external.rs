@@ -1,0 +1,347 @@
+//! Constants and named data moved out of a program into a `.ptd`, and back.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::constants::concatenated;
+use super::{Blob, Container, File, HeaderForm, Ptd, Pte, ReadError};
+use crate::bytes::{index, narrow};
+use crate::flat::tree::Unknown;
+use crate::flat::write::Layout;
+use crate::schema::flat_tensor::model::{FlatTensor, NamedData, TensorLayout};
+use crate::schema::program;
+use crate::schema::program::TensorDataLocation;
+use crate::schema::program::model::{SubsegmentOffsets, Tensor};
+use crate::schema::scalar::ScalarType;
+
+/// What may be moved out of a program.
+#[derive(Clone, Copy, Debug)]
+pub enum External<'m> {
+    /// A constant tensor.
+    Constant {
+        /// The name that it will have.
+        key: &'m str,
+        /// How many bytes it has.
+        bytes: u64,
+    },
+    /// Data that a delegate asks for by name.
+    Data {
+        /// Its name.
+        key: &'m str,
+        /// How many bytes it has.
+        bytes: u64,
+    },
+}
+
+/// Why constants cannot be moved out of a program, or back.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExternalError {
+    /// A constant tensor has no bytes, or fewer than its shape.
+    Constant {
+        /// What it refers to.
+        data_buffer_idx: u32,
+    },
+    /// Two things that are moved out have one name.
+    SameKey(String),
+    /// A tensor's data has another shape than the tensor, or fewer bytes than its shape.
+    Mismatch(String),
+    /// Bytes could not be read from where they are.
+    Read(ReadError),
+}
+
+/// What was moved into a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inlined {
+    /// Tensors that had their data elsewhere.
+    pub tensors: usize,
+    /// Blobs that delegates ask for by name.
+    pub data: usize,
+    /// Tensors that nothing asked for: they are left out.
+    pub unused: usize,
+}
+
+/// The shape of a tensor, as a key of a map.
+type Shape = (ScalarType, Vec<i32>, Vec<u8>);
+
+impl<'a> Pte<'a> {
+    /// Moves constants, and data that delegates ask for by name, into a `.ptd`: those that `chosen`
+    /// says. A constant tensor keeps its name, or gets one of its method and its index.
+    ///
+    /// # Errors
+    ///
+    /// Where a constant has no bytes, or two things would have one name.
+    pub fn externalize(
+        &mut self,
+        mut chosen: impl FnMut(External<'_>) -> bool,
+    ) -> Result<Ptd<'a>, ExternalError> {
+        let mut ptd = Ptd::empty();
+        let constants = self.constants();
+        // One segment for each constant, one key for each of its shapes.
+        let mut segments: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut keys: BTreeMap<(u32, Shape), String> = BTreeMap::new();
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        let mut kept: BTreeSet<u32> = BTreeSet::new();
+        for (place, tensor) in self.constant_tensors() {
+            let data_buffer_idx = tensor.data_buffer_idx;
+            let shape = shape(tensor);
+            let size = shape.0.nbytes(shape.1.iter().copied());
+            let data = constants.get(index(data_buffer_idx));
+            let data = data.zip(size).filter(|(data, size)| data.len() >= *size);
+            let (data, bytes) = data.ok_or(ExternalError::Constant { data_buffer_idx })?;
+            let known = keys.get(&(data_buffer_idx, shape.clone())).cloned();
+            let own =
+                tensor.extra_tensor_info.as_ref().and_then(|e| e.fully_qualified_name.clone());
+            let key = known.clone().or(own).unwrap_or(place);
+            if !chosen(External::Constant { key: &key, bytes }) {
+                kept.insert(data_buffer_idx);
+                continue;
+            }
+            if known.is_none() {
+                if !names.insert(key.clone()) {
+                    return Err(ExternalError::SameKey(key));
+                }
+                let segment = segments.entry(data_buffer_idx);
+                let segment = *segment.or_insert_with(|| ptd.add_segment(data.slice(0..bytes)));
+                ptd.push(key.clone(), segment, Some(&shape));
+                keys.insert((data_buffer_idx, shape), key.clone());
+            }
+            let extra = tensor.extra_tensor_info.get_or_insert_default();
+            extra.fully_qualified_name = Some(key);
+            extra.location = TensorDataLocation::EXTERNAL;
+            // Loading ignores it; but whoever asks whether a method's output has memory of its own
+            // takes 0 for no (`MethodMeta`, format.md §7.3), and would give it some, of zeros.
+            tensor.data_buffer_idx = narrow(keys.len());
+        }
+        self.forget_constants(constants, |nth| {
+            segments.contains_key(&nth) && !kept.contains(&nth)
+        })?;
+        self.externalize_data(&mut ptd, &mut names, &mut chosen)?;
+        Ok(ptd)
+    }
+
+    /// Moves the data of a `.ptd` into the program: that of tensors, which become constants or
+    /// initial states, and all that has no shape, which delegates may ask for.
+    ///
+    /// # Errors
+    ///
+    /// Where a tensor and its data have different shapes.
+    pub fn inline(&mut self, ptd: &Ptd<'a>) -> Result<Inlined, ExternalError> {
+        let mut inlined = Inlined::default();
+        let entries: BTreeMap<&str, &NamedData> = {
+            // Of two with one name, runtimes take the first.
+            let entries = ptd.root.named_data.iter().flatten().rev();
+            entries.filter_map(|entry| Some((entry.key.as_deref()?, entry))).collect()
+        };
+        let (mut constants, mut states) = (self.constants(), self.states());
+        let mut places: [BTreeMap<u32, u32>; 2] = Default::default();
+        let mut used = BTreeSet::new();
+        for tensor in self.tensors() {
+            let Some(extra) = &mut tensor.extra_tensor_info else { continue };
+            let name = extra.fully_qualified_name.as_deref();
+            let entry = name.and_then(|name| entries.get(name)).copied();
+            let Some(entry) = entry.filter(|_| extra.location == TensorDataLocation::EXTERNAL)
+            else {
+                continue;
+            };
+            let key = entry.key.clone().unwrap_or_default();
+            let of_tensor = (tensor.scalar_type, &tensor.sizes, &tensor.dim_order);
+            let same = entry.tensor_layout.as_ref().is_some_and(|layout| {
+                (layout.scalar_type, &layout.sizes, &layout.dim_order) == of_tensor
+            });
+            let size = tensor.scalar_type.nbytes(tensor.sizes.iter().flatten().copied());
+            let data = ptd.data(entry).zip(size).filter(|(data, size)| same && data.len() >= *size);
+            let Some((data, size)) = data else { return Err(ExternalError::Mismatch(key)) };
+            let is_state = tensor.allocation_info.is_some();
+            let (list, places) = match (is_state, &mut places) {
+                (false, [places, _]) => (&mut constants, places),
+                (true, [_, places]) => (&mut states, places),
+            };
+            if list.is_empty() {
+                list.push(Blob::EMPTY);
+            }
+            let place = places.entry(entry.segment_index).or_insert_with(|| {
+                list.push(data.slice(0..size));
+                narrow(list.len().saturating_sub(1))
+            });
+            tensor.data_buffer_idx = *place;
+            extra.location = TensorDataLocation::SEGMENT;
+            used.insert(key);
+            inlined.tensors = inlined.tensors.saturating_add(1);
+        }
+        let [had_constants, had_states] = places.map(|places| !places.is_empty());
+        if had_constants {
+            self.set_constants(constants)?;
+        }
+        if had_states {
+            self.set_states(states);
+        }
+        for entry in ptd.root.named_data.iter().flatten() {
+            let Some(key) = entry.key.as_deref().filter(|&key| !used.contains(key)) else {
+                continue;
+            };
+            if entry.tensor_layout.is_some() {
+                inlined.unused = inlined.unused.saturating_add(1);
+            } else if let Some(data) = ptd.data(entry) {
+                self.set_data(key, data);
+                inlined.data = inlined.data.saturating_add(1);
+            }
+        }
+        Ok(inlined)
+    }
+
+    /// Every constant tensor, and a name for it: its method's, and its place there.
+    fn constant_tensors(&mut self) -> impl Iterator<Item = (String, &mut Tensor)> {
+        let plans = self.root.execution_plan.iter_mut().flatten();
+        plans.flat_map(|plan| {
+            let method = plan.name.clone().unwrap_or_default();
+            let values = plan.values.iter_mut().flatten().enumerate();
+            values.filter_map(move |(nth, value)| match &mut value.val {
+                Some(program::model::KernelTypes::Tensor(tensor)) if tensor.is_constant() => {
+                    Some((format!("{method}.{nth}"), tensor))
+                }
+                _ => None,
+            })
+        })
+    }
+
+    /// Takes constants out; tensors refer to those that stay by their new places.
+    fn forget_constants(
+        &mut self,
+        constants: Vec<Blob<'a>>,
+        is_out: impl Fn(u32) -> bool,
+    ) -> Result<(), ExternalError> {
+        let (mut places, mut left) = (BTreeMap::new(), Vec::new());
+        let count = constants.len();
+        for (nth, constant) in (0..).zip(constants) {
+            if !is_out(nth) {
+                places.insert(nth, narrow(left.len()));
+                left.push(constant);
+            }
+        }
+        if left.len() == count {
+            return Ok(());
+        }
+        for (_, tensor) in self.constant_tensors() {
+            if let Some(&place) = places.get(&tensor.data_buffer_idx) {
+                tensor.data_buffer_idx = place;
+            }
+        }
+        Ok(self.set_constants(left)?)
+    }
+
+    /// The bytes of each initial state, by `Tensor.data_buffer_idx`.
+    fn states(&self) -> Vec<Blob<'a>> {
+        let states = self.root.mutable_data_segments.iter().flatten().next();
+        let Some(states) = states else { return Vec::new() };
+        let Some(segment) = self.segments.get(index(states.segment_index)) else {
+            return Vec::new();
+        };
+        let offsets = states.offsets.iter().flatten().copied();
+        let ends = offsets.clone().skip(1).chain([segment.len()]);
+        offsets.zip(ends).map(|(begin, end)| segment.slice(begin..end)).collect()
+    }
+
+    /// Gives the program other initial states: one after the other, without padding.
+    fn set_states(&mut self, states: Vec<Blob<'a>>) {
+        let (data, offsets) = concatenated(states, 1);
+        let old = self.root.mutable_data_segments.iter().flatten().next();
+        let segment_index = match old.map(|states| states.segment_index) {
+            Some(nth) => {
+                self.replace_segment(nth, data);
+                nth
+            }
+            None => self.add_segment(data),
+        };
+        let states = SubsegmentOffsets { segment_index, offsets: Some(offsets) };
+        self.root.mutable_data_segments = Some(alloc::vec![states]);
+    }
+
+    fn externalize_data(
+        &mut self,
+        ptd: &mut Ptd<'a>,
+        names: &mut BTreeSet<String>,
+        chosen: &mut impl FnMut(External<'_>) -> bool,
+    ) -> Result<(), ExternalError> {
+        let (mut places, mut out) = (BTreeMap::new(), Vec::new());
+        let named = self.root.named_data.take().unwrap_or_default();
+        let mut left = Vec::new();
+        for entry in named {
+            let segment = self.segments.get(index(entry.segment_index));
+            let (Some(data), Some(key)) = (segment, entry.key.as_deref()) else {
+                left.push(entry);
+                continue;
+            };
+            if !chosen(External::Data { key, bytes: data.len() }) {
+                left.push(entry);
+                continue;
+            }
+            if !names.insert(key.to_string()) {
+                return Err(ExternalError::SameKey(key.into()));
+            }
+            let segment = places.entry(entry.segment_index);
+            let segment = *segment.or_insert_with(|| ptd.add_segment(data.clone()));
+            ptd.push(key.to_string(), segment, None);
+            out.push(entry.segment_index);
+        }
+        self.root.named_data = Some(left).filter(|left| !left.is_empty());
+        if !out.is_empty() {
+            self.drop_unused(out);
+        }
+        Ok(())
+    }
+}
+
+impl Ptd<'_> {
+    /// A `.ptd` with nothing in it, as today's writers make it.
+    pub fn empty() -> Self {
+        let root = FlatTensor {
+            segments: Some(Vec::new()),
+            named_data: Some(Vec::new()),
+            ..FlatTensor::default()
+        };
+        let header = Some(HeaderForm::PTD);
+        let container = Container { layout: Layout::FLATC, header, ..Container::CURRENT };
+        File { root, segments: Vec::new(), container, unknown: Unknown::default() }
+    }
+
+    fn push(&mut self, key: String, segment_index: u32, shape: Option<&Shape>) {
+        let layout = |(scalar_type, sizes, dim_order): &Shape| TensorLayout {
+            scalar_type: *scalar_type,
+            sizes: Some(sizes.clone()),
+            dim_order: Some(dim_order.clone()),
+        };
+        let tensor_layout = shape.map(layout);
+        let named = NamedData { key: Some(key), segment_index, tensor_layout };
+        self.root.named_data.get_or_insert_default().push(named);
+    }
+}
+
+fn shape(tensor: &Tensor) -> Shape {
+    let (sizes, order) = (tensor.sizes.clone(), tensor.dim_order.clone());
+    (tensor.scalar_type, sizes.unwrap_or_default(), order.unwrap_or_default())
+}
+
+impl fmt::Display for ExternalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant { data_buffer_idx } => {
+                write!(f, "constant {data_buffer_idx} has fewer bytes than its tensor")
+            }
+            Self::SameKey(key) => write!(f, "two things would have the name {key:?}"),
+            Self::Mismatch(key) => write!(f, "the data of {key:?} does not fit its tensor"),
+            Self::Read(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ExternalError {}
+
+impl From<ReadError> for ExternalError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}

@@ -1,0 +1,132 @@
+//! The segments of a model: added, replaced, taken out, and laid out again.
+
+use alloc::vec::Vec;
+
+use super::{Blob, Container, File, HeaderForm, Root};
+use crate::bytes::{index, narrow};
+
+/// What writers align segments to, the usual first.
+const ALIGNMENTS: [u64; 13] = [128, 16, 4096, 2048, 1024, 512, 256, 64, 32, 8, 4, 2, 1];
+
+/// The most that a segment is taken to be aligned to by intent.
+const MOST: u64 = 4096;
+
+impl<'a, R: Root> File<'a, R> {
+    /// Adds a segment, and gives its index.
+    pub fn add_segment(&mut self, blob: Blob<'a>) -> u32 {
+        let mut places = self.root.segments();
+        // It comes to lie behind the others, wherever they are.
+        places.push((u64::MAX, 0));
+        self.segments.push(blob);
+        self.root.set_segments(&places);
+        self.lay_out();
+        narrow(self.segments.len().saturating_sub(1))
+    }
+
+    /// Gives a segment other bytes, and gives those back that it had; `None` if there is no such
+    /// segment.
+    pub fn replace_segment(&mut self, nth: u32, blob: Blob<'a>) -> Option<Blob<'a>> {
+        let segment = self.segments.get_mut(index(nth))?;
+        let old = core::mem::replace(segment, blob);
+        self.lay_out();
+        Some(old)
+    }
+
+    /// How many fields refer to a segment.
+    pub fn uses_of(&mut self, nth: u32) -> usize {
+        let mut uses = 0usize;
+        self.root.segment_indices(&mut |used| {
+            uses = uses.saturating_add(usize::from(*used == nth));
+        });
+        uses
+    }
+
+    /// Takes out the segments of a list that nothing refers to any more; the others are counted
+    /// anew.
+    pub fn drop_unused(&mut self, mut candidates: Vec<u32>) {
+        self.root.segment_indices(&mut |used| candidates.retain(|nth| nth != used));
+        candidates.sort_unstable();
+        candidates.dedup();
+        let is_out = |nth: usize| candidates.binary_search(&narrow(nth)).is_ok();
+        let mut nth = 0..;
+        self.segments.retain(|_| !nth.next().is_some_and(is_out));
+        let places = (0..).zip(self.root.segments());
+        let places: Vec<_> =
+            places.filter(|&(nth, _)| !is_out(nth)).map(|(_, place)| place).collect();
+        self.root.set_segments(&places);
+        self.root.segment_indices(&mut |used| {
+            let before = candidates.partition_point(|nth| nth < used);
+            *used = used.saturating_sub(narrow(before));
+        });
+        self.lay_out();
+    }
+
+    /// Aligns the segments, as a whole and each of them, to so many bytes.
+    pub fn align(&mut self, alignment: u64) {
+        self.container.segment_alignment = alignment.max(1);
+        let places: Vec<_> = self.root.segments().iter().map(|_| (u64::MAX, 0)).collect();
+        self.root.set_segments(&places);
+        self.lay_out();
+    }
+
+    /// Says again where each segment lies, since some have other sizes or are new. What lies in
+    /// front of the first change stays; what lies behind keeps the alignment that it had, if that
+    /// is more than the container's.
+    pub fn lay_out(&mut self) {
+        let align = self.container.segment_alignment.max(1);
+        let (mut end, mut old_end, mut moved) = (0u64, 0u64, false);
+        let mut places = Vec::with_capacity(self.segments.len());
+        let mut old = self.root.segments().into_iter();
+        for segment in &self.segments {
+            let (offset, size) = old.next().unwrap_or((u64::MAX, 0));
+            moved |= offset < end || offset == u64::MAX;
+            if moved {
+                let usual = old_end.checked_next_multiple_of(align);
+                let own = match offset.trailing_zeros() {
+                    _ if Some(offset) == usual || offset == u64::MAX => 1,
+                    zeros => 1u64.checked_shl(zeros).unwrap_or(MOST).min(MOST),
+                };
+                end = end.checked_next_multiple_of(align.max(own)).unwrap_or(u64::MAX);
+            } else {
+                end = offset;
+            }
+            places.push((end, segment.len()));
+            moved |= size != segment.len();
+            end = end.saturating_add(segment.len());
+            old_end = offset.saturating_add(size);
+        }
+        self.root.set_segments(&places);
+        self.container.segment_base_offset = None;
+        self.container.padding = 0;
+        if end > 0 && self.container.header.is_none() {
+            let (length, chunk) = if R::SCHEMA.extension == "pte" { (32, 32) } else { (40, 48) };
+            let align = self.container.layout.force_align.unwrap_or(16).max(16);
+            let chunk = u32::next_multiple_of(chunk, align);
+            self.container.header = Some(HeaderForm::Inserted { length, chunk });
+        }
+    }
+}
+
+impl Container<'_> {
+    /// What segments are aligned to that lie at `places`, each an offset from `base` and a size,
+    /// where the tables end at `end`.
+    pub(super) fn alignment(base: u64, end: u64, places: &[(u64, u64)]) -> u64 {
+        let explains = |align: u64| {
+            let next = |end: u64| end.checked_next_multiple_of(align);
+            let mut last = 0;
+            next(end) == Some(base)
+                && places.iter().all(|&(offset, size)| {
+                    let fits = next(last) == Some(offset);
+                    last = offset.saturating_add(size);
+                    fits
+                })
+        };
+        let divides = |align: &u64| {
+            let bits = places.iter().fold(base, |bits, (offset, _)| bits | offset);
+            bits.checked_rem(*align) == Some(0)
+        };
+        let explained = ALIGNMENTS.into_iter().find(|&align| explains(align));
+        let largest = ALIGNMENTS.into_iter().filter(divides).max();
+        explained.or(largest).unwrap_or(1)
+    }
+}

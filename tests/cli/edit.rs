@@ -1,0 +1,101 @@
+//! `pte edit`: what it writes, and what it leaves alone.
+
+use std::fs;
+use std::path::Path;
+
+use super::{BASIC, LINEAR, good, json, pte, text};
+use crate::support::snapshot::assert_snapshot;
+
+#[test]
+fn constants_move_out_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let [program, data, back] = ["p.pte", "p.ptd", "b.pte"].map(|name| folder.path().join(name));
+    let [out, ptd, whole] = [&program, &data, &back].map(|path| path.to_str().unwrap());
+    let said = pte(&["edit", LINEAR, "--externalize", "constants", "-o", out]);
+    assert_eq!(text(&said.stderr), "note: 2 tensors and blobs moved out\n");
+    assert_eq!(said.status.code(), Some(0));
+    assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
+    good(&["-q", "edit", out, "--inline", ptd, "-o", whole]);
+    let digests = |path: &str| {
+        let listed = json(&["tensors", "--hash", "--json", path]);
+        let rows = listed["tensors"].as_array().unwrap().iter();
+        rows.map(|row| row["sha256"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(digests(whole), digests(LINEAR));
+}
+
+#[test]
+fn the_file_itself_is_replaced_only_if_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.pte");
+    fs::write(&path, crate::model::edit::traced()).unwrap();
+    let file = path.to_str().unwrap();
+    let before = fs::read(&path).unwrap();
+    for args in [&["edit", file, "--strip", "stacktrace"][..], &["edit", file, "-o", file]] {
+        assert_eq!(pte(args).status.code(), Some(2), "{args:?}");
+        assert!(fs::read(&path).unwrap() == before);
+    }
+    good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
+    let after = fs::read(&path).unwrap();
+    assert!(after.len() < before.len());
+    // Nothing is left of it to take out.
+    good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
+    assert!(fs::read(&path).unwrap() == after);
+    assert_eq!(only_file(folder.path()), "model.pte");
+}
+
+/// A file that nothing was asked of comes out as it is.
+#[test]
+fn nothing_asked_for_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("same");
+    for file in [LINEAR, BASIC, "tests/data/pte/v0.2.0_inline_const.pte"] {
+        good(&["edit", file, "-o", out.to_str().unwrap()]);
+        assert!(fs::read(&out).unwrap() == fs::read(file).unwrap(), "{file}");
+    }
+}
+
+/// Whatever goes wrong, nothing stands under the output's name, and the input is as it was.
+#[test]
+fn what_goes_wrong_leaves_no_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.pte");
+    let bytes = folder.path().join("bytes");
+    fs::write(&bytes, [1, 2, 3]).unwrap();
+    let set = format!("a={}", bytes.display());
+    let [out_path, missing] = [out.to_str().unwrap(), "/nowhere/out.pte"];
+    let cases: [(&[&str], i32); 9] = [
+        (&["edit", LINEAR, "--remove-data", "none", "-o", out_path], 1),
+        (&["edit", BASIC, "--set-data", &set, "-o", out_path], 1),
+        (&["edit", BASIC, "--strip", "names", "-o", out_path], 2),
+        (&["edit", LINEAR, "--align", "3", "-o", out_path], 2),
+        (&["edit", LINEAR, "--set-data", "key", "-o", out_path], 2),
+        (&["edit", LINEAR, "--inline", LINEAR, "-o", out_path], 1),
+        (&["edit", LINEAR, "-o", missing], 3),
+        (&["edit", LINEAR, "--set-data", "k=/nowhere", "-o", out_path], 3),
+        (&["edit", "-", "--in-place"], 1),
+    ];
+    let mut told = String::new();
+    for (args, status) in cases {
+        let done = pte(args);
+        assert_eq!(done.status.code(), Some(status), "{args:?}: {}", text(&done.stderr));
+        assert!(!out.exists(), "{args:?}");
+        told += &text(&done.stderr).replace(folder.path().to_str().unwrap(), "FOLDER");
+        told += "\n";
+    }
+    assert_snapshot("edit-refusals", &told);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_full_is_told() {
+    let done = pte(&["edit", LINEAR, "-o", "/dev/full"]);
+    assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+}
+
+fn only_file(folder: &Path) -> String {
+    let mut entries = fs::read_dir(folder).unwrap();
+    let entry = entries.next().unwrap().unwrap();
+    assert!(entries.next().is_none(), "nothing is left over");
+    entry.file_name().to_string_lossy().into_owned()
+}

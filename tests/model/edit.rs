@@ -1,0 +1,277 @@
+//! One thing changed, and the rest left.
+
+use std::fs;
+
+use pte::model::{self, AnyPtd, Blob, External, ModelError};
+use pte::schema::program::TensorDataLocation;
+use pte::schema::program::model::{KernelTypes, Tensor};
+use pte::{Ptd, Pte};
+
+use crate::support::build;
+use crate::support::files::{self, name};
+
+/// Constants that go out of a program and come back are the same bytes, for the same tensors.
+#[test]
+fn constants_go_out_and_come_back() {
+    let (mut moved, mut shared) = (0, 0);
+    for path in files::everything().into_iter().filter(|path| is_pte(path)) {
+        let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let before = constants(&mut program);
+        let Ok(ptd) = program.externalize(|_| true) else { continue };
+        let ptd = ptd.image().unwrap().to_bytes().unwrap();
+        let read = Ptd::read(&ptd).unwrap();
+        assert_eq!(errors(read.check()), Vec::<&str>::new(), "{name}");
+        let out = program.image().unwrap().to_bytes().unwrap();
+        let out = Pte::read(&out).unwrap();
+        assert_eq!(errors(out.check()), errors(Pte::read(&bytes).unwrap().check()), "{name}");
+        assert_eq!(constants(&mut out.to_model()), [], "{name}: nothing is left");
+        assert_eq!(out.named_data().count(), 0, "{name}: nothing is left");
+        let AnyPtd::Current(data) = read.to_model() else { panic!("{name}: an old generation") };
+        moved += before.len();
+        shared += before.len() - data.segments.len().min(before.len());
+        let mut back = out.to_model();
+        back.inline(&data).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let back = back.image().unwrap().to_bytes().unwrap();
+        let back = Pte::read(&back).unwrap();
+        assert_eq!(constants(&mut back.to_model()), before, "{name}");
+        let blobs = |pte: &Pte<'_>| {
+            let blobs = pte.named_data().map(|(key, range)| {
+                (key.map(String::from), pte.bytes(range.unwrap()).unwrap().to_vec())
+            });
+            blobs.collect::<Vec<_>>()
+        };
+        assert_eq!(blobs(&back), blobs(&Pte::read(&bytes).unwrap()), "{name}");
+    }
+    assert!(moved > 50 && shared > 0, "{moved} moved, {shared} with others' bytes");
+}
+
+/// What is small can stay.
+#[test]
+fn what_goes_out_is_chosen() {
+    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let before = constants(&mut program);
+    let ptd = program.externalize(|external| match external {
+        External::Constant { bytes, .. } => bytes > 64,
+        _ => false,
+    });
+    let keys = ptd.unwrap().root.named_data.unwrap();
+    let after = constants(&mut program);
+    assert_eq!((keys.len(), after.len()), (1, before.len() - 1));
+    assert!(after.iter().all(|left| before.contains(left) && left.1.len() <= 64));
+    assert!(Pte::read(&program.image().unwrap().to_bytes().unwrap()).is_ok());
+}
+
+#[test]
+fn data_of_another_shape_does_not_come_in() {
+    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut ptd = program.externalize(|_| true).unwrap();
+    let layout = ptd.root.named_data.as_mut().unwrap()[0].tensor_layout.as_mut().unwrap();
+    layout.sizes.as_mut().unwrap().reverse();
+    let key = ptd.root.named_data.as_ref().unwrap()[0].key.clone().unwrap();
+    let error = program.inline(&ptd).unwrap_err();
+    assert_eq!(error.to_string(), format!("the data of {key:?} does not fit its tensor"));
+}
+
+/// Data that others share is theirs still; what nothing uses is gone, and the rest counted anew.
+#[test]
+fn named_data_is_set_and_taken_out() {
+    let bytes = build::file(
+        r#"{"data": [{"hex": "0102030405060708"}], "root": {
+            "segments": [{"offset": 0, "size": 2}, {"offset": 4, "size": 4}],
+            "named_data": [{"key": "a"}, {"key": "b"}, {"key": "c", "segment_index": 1}]
+        }}"#,
+    );
+    let change = |change: &dyn Fn(&mut model::Pte<'_>)| {
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        change(&mut program);
+        let bytes = program.image().unwrap().to_bytes().unwrap();
+        let pte = Pte::read(&bytes).unwrap();
+        let data = pte.named_data().map(|(key, range)| {
+            format!("{}={:?}", key.unwrap(), pte.bytes(range.unwrap()).unwrap())
+        });
+        (data.collect::<Vec<_>>().join(" "), pte.segment_count())
+    };
+    let data = |bytes: &'static [u8]| Blob::from(bytes);
+    assert_eq!(change(&|_| {}), ("a=[1, 2] b=[1, 2] c=[5, 6, 7, 8]".into(), 2));
+    assert_eq!(
+        change(&|program| assert!(program.set_data("b", data(&[9])))),
+        ("a=[1, 2] b=[9] c=[5, 6, 7, 8]".into(), 3),
+        "a keeps what it shared"
+    );
+    assert_eq!(
+        change(&|program| assert!(program.set_data("c", data(&[9; 5])))),
+        ("a=[1, 2] b=[1, 2] c=[9, 9, 9, 9, 9]".into(), 2)
+    );
+    assert_eq!(
+        change(&|program| assert!(!program.set_data("d", data(&[])))),
+        ("a=[1, 2] b=[1, 2] c=[5, 6, 7, 8] d=[]".into(), 3)
+    );
+    assert_eq!(
+        change(&|program| program.remove_data("a").unwrap()),
+        ("b=[1, 2] c=[5, 6, 7, 8]".into(), 2),
+        "b still uses it"
+    );
+    assert_eq!(
+        change(&|program| ["a", "b"].iter().for_each(|key| program.remove_data(key).unwrap())),
+        ("c=[5, 6, 7, 8]".into(), 1)
+    );
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let error = program.remove_data("x").unwrap_err();
+    assert_eq!(error.to_string(), "no data has the key \"x\"");
+}
+
+/// What lies in front of the first change stays where it is.
+#[test]
+fn segments_keep_their_place_as_far_as_they_can() {
+    let bytes = build::file(
+        r#"{"data": [{"zeros": 600}], "root": {"segments": [
+            {"offset": 8, "size": 8}, {"offset": 96, "size": 4}, {"offset": 512, "size": 88}
+        ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]}}"#,
+    );
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    assert_eq!(program.container.segment_alignment, 8, "what all of them are multiples of");
+    program.set_data("b", vec![1; 5].into());
+    let places = |program: &model::Pte<'_>| {
+        let places = program.root.segments.iter().flatten();
+        places.map(|place| (place.offset, place.size)).collect::<Vec<_>>()
+    };
+    assert_eq!(places(&program), [(8, 8), (96, 5), (512, 88)], "512 was no accident");
+    program.set_data("a", vec![1; 100].into());
+    assert_eq!(places(&program)[0], (8, 100));
+    program.align(64);
+    assert_eq!(places(&program), [(0, 100), (128, 5), (192, 88)]);
+    let image = program.image().unwrap().to_bytes().unwrap();
+    let pte = Pte::read(&image).unwrap();
+    assert_eq!(pte.header().unwrap().segment_base_offset % 64, 0);
+    assert_eq!(pte.segment(0), Some(&[1; 100][..]));
+}
+
+#[test]
+fn traces_and_names_are_left_out() {
+    let mut seen = [0, 0];
+    let read = |path: std::path::PathBuf| (name(&path), fs::read(&path).unwrap());
+    let samples = files::samples().into_iter().filter(|path| is_pte(path)).map(read);
+    for (name, bytes) in samples.chain([("traced".into(), traced())]) {
+        let pte = Pte::read(&bytes).unwrap();
+        let mut program = pte.to_model();
+        seen[0] += program.strip_stacktraces();
+        seen[1] += program.strip_names();
+        assert_eq!((program.strip_stacktraces(), program.strip_names()), (0, 0));
+        let mut wanted = pte.to_model().root;
+        for plan in wanted.execution_plan.iter_mut().flatten() {
+            plan.chains.iter_mut().flatten().for_each(|chain| chain.stacktrace = None);
+            for value in plan.values.iter_mut().flatten() {
+                let Some(KernelTypes::Tensor(tensor)) = &mut value.val else { continue };
+                let external = |tensor: &Tensor| {
+                    let extra = tensor.extra_tensor_info.as_ref();
+                    extra.is_some_and(|extra| extra.location == TensorDataLocation::EXTERNAL)
+                };
+                if external(tensor) {
+                    continue;
+                }
+                let extra = tensor.extra_tensor_info.as_mut();
+                extra.into_iter().for_each(|extra| extra.fully_qualified_name = None);
+                tensor.extra_tensor_info.take_if(|extra| *extra == Default::default());
+            }
+        }
+        let stripped = program.image().unwrap().to_bytes().unwrap();
+        // As text, since NaN is not equal to itself.
+        let left = format!("{:?}", Pte::read(&stripped).unwrap().to_model().root);
+        assert!(left == format!("{wanted:?}"), "{name}");
+        assert!(stripped.len() <= bytes.len(), "{name}");
+    }
+    assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+}
+
+/// What a newer writer put into the tables is not lost without a word.
+#[test]
+fn unknown_parts_are_not_lost_in_silence() {
+    let bytes =
+        build::file(r#"{"root": {"execution_plan": [{"values": [{"val_type": 99, "val": {}}]}]}}"#);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    assert_eq!(program.unknown.members, 1);
+    let error = program.image().unwrap_err();
+    assert!(matches!(error, ModelError::Unknown(_)));
+    assert_eq!(
+        error.to_string(),
+        "0 fields and 1 members of unions are of a newer writer, and would be lost"
+    );
+    program.forget_unknown();
+    assert!(Pte::read(&program.image().unwrap().to_bytes().unwrap()).is_ok());
+}
+
+/// Each way in which a model can contradict itself has its message.
+#[test]
+fn contradictions_are_told() {
+    let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let told = |change: &dyn Fn(&mut model::Pte<'_>)| {
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        change(&mut program);
+        program.image().unwrap_err().to_string()
+    };
+    let said = [
+        told(&|program| drop(program.segments.pop())),
+        told(&|program| program.segments[1] = Blob::Zeros(7)),
+        told(&|program| program.root.segments.as_mut().unwrap()[1].offset = 0),
+        told(&|program| program.root.segments.as_mut().unwrap()[1].offset = u64::MAX),
+        told(&|program| program.container.header = None),
+        told(&|program| {
+            let form = model::HeaderForm::Inserted { length: 32, chunk: 28 };
+            program.container.header = Some(form);
+        }),
+        told(&|program| program.container.padding = u64::MAX),
+    ];
+    crate::support::snapshot::assert_snapshot("model-errors", &said.join("\n"));
+}
+
+/// A program with a stack trace.
+pub(crate) fn traced() -> Vec<u8> {
+    build::file(
+        r#"{"root": {"segments": [], "execution_plan": [{"name": "forward", "values": [],
+            "inputs": [], "outputs": [], "operators": [], "delegates": [],
+            "non_const_buffer_sizes": [0],
+            "chains": [{"inputs": [], "outputs": [], "instructions": [], "stacktrace": [
+                {"items": [{"filename": "model.py", "lineno": 7, "name": "forward",
+                    "context": "return x + 1"}]},
+                {"items": []}
+            ]}]
+        }]}}"#,
+    )
+}
+
+/// Every constant tensor of every method, with its bytes.
+fn constants(program: &mut model::Pte<'_>) -> Vec<(String, Vec<u8>)> {
+    let bytes = program.constants();
+    let mut found = Vec::new();
+    for plan in program.root.execution_plan.iter().flatten() {
+        for (nth, value) in plan.values.iter().flatten().enumerate() {
+            let Some(KernelTypes::Tensor(tensor)) = &value.val else { continue };
+            let external = tensor.extra_tensor_info.as_ref();
+            if tensor.data_buffer_idx == 0
+                || tensor.allocation_info.is_some()
+                || external.is_some_and(|extra| extra.location == TensorDataLocation::EXTERNAL)
+            {
+                continue;
+            }
+            let sizes = tensor.sizes.iter().flatten().copied();
+            let size = tensor.scalar_type.nbytes(sizes).unwrap();
+            let bytes = bytes[tensor.data_buffer_idx as usize].slice(0..size);
+            let place = format!("{}.{nth}", plan.name.as_deref().unwrap());
+            found.push((place, bytes.to_bytes().unwrap().into_owned()));
+        }
+    }
+    found
+}
+
+fn errors(report: pte::check::Report) -> Vec<&'static str> {
+    let found = report.findings().iter();
+    let errors = found.filter(|finding| finding.rule.severity == pte::check::Severity::Error);
+    errors.map(|finding| finding.rule.id).collect()
+}
+
+fn is_pte(path: &std::path::Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "pte")
+}
