@@ -33,7 +33,6 @@ mod release;
 mod resolve;
 mod rule;
 mod spot;
-mod storage;
 mod tensors;
 mod values;
 

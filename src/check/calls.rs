@@ -4,17 +4,16 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
-use core::sync::atomic::AtomicBool;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use self::loops::Loops;
 use super::Findings;
 use super::ahead::Ahead;
-use super::flow;
-use super::kernels::{Kernels, Moment};
+use super::flow::{self, Judge, State};
+use super::kernels::Kernels;
 use super::parts;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use super::storage::{self, Storage};
 use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::Step;
@@ -118,7 +117,7 @@ rules! {
         "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
         Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
     STORAGE_MISSING = Error "storage-missing"
-        "A tensor that a kernel gets has a place for its data: it is constant, planned, external, an input or an output, a delegate is called with it, or an earlier call or move brings one. So has every tensor of a list."
+        "A tensor whose data a kernel needs has a place for it: it is constant, planned, external, an input or an output, or an earlier call brings one. So has every tensor of a list."
         "The kernel reads or writes through a null pointer."
         Crashes ["6.1", "7.8"];
     STACKTRACE_LENGTH = Note "stacktrace-length"
@@ -138,16 +137,16 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         });
     }
     let kernels = Kernels::of(plan);
-    let storage = Storage::of(plan, values, &kernels);
-    let pass = Pass::new(plan, values, &kernels, &storage, out);
+    let is_still = flow::is_still(plan, values, &kernels);
+    let pass = Pass::new(plan, values, &kernels, is_still, out);
     let mut loops = None;
     for (nth, chain) in (0..).zip(chains) {
         if pass.chain(nth, chain, out) {
             pass.loops(nth, chain, loops.get_or_insert_with(|| Loops::new(plan)), out);
         }
     }
-    if kernels.are_flowing() || pass.moves.into_inner() {
-        flow::check(plan, values, &kernels, &storage, out);
+    if !is_still || pass.flows.into_inner() {
+        flow::check(plan, values, &kernels, out);
     }
 }
 
@@ -159,11 +158,10 @@ struct Pass<'c, 'p, 'a> {
     operators: usize,
     delegates: usize,
     kernels: &'c Kernels,
-    storage: &'c Storage,
-    /// Whether anything is moved or freed.
-    moves: AtomicBool,
-    /// Whether a call of a kernel is right once its indices are: no operator is known, and every
-    /// tensor has a place.
+    /// Whether anything is moved or freed, or jumps.
+    flows: AtomicBool,
+    /// Whether a call of a kernel is right once its indices are: no operator is known, or calls are
+    /// judged where the plan is replayed.
     is_plain: bool,
 }
 
@@ -177,19 +175,12 @@ struct Spot<'a> {
     args: InstructionArguments<'a>,
 }
 
-impl Spot<'_> {
-    /// When it runs.
-    fn moment(&self) -> Moment {
-        (self.chain, self.nth.saturating_add(1))
-    }
-}
-
 impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
     fn new(
         plan: &'c Plan<'p, 'a>,
         values: &'c Values,
         kernels: &'c Kernels,
-        storage: &'c Storage,
+        is_still: bool,
         out: &mut Findings,
     ) -> Self {
         let delegates = plan.view.delegates().map_or(0, |delegates| delegates.len());
@@ -197,9 +188,9 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         operators::check(plan, kernels, out);
         // A missing list has a finding of its own.
         let operators = view.operators().map_or(usize::MAX, |operators| operators.len());
-        let is_plain = !kernels.are_known() && storage.is_whole();
-        let moves = AtomicBool::new(false);
-        Self { plan, values, operators, delegates, kernels, storage, moves, is_plain }
+        let is_plain = !kernels.are_known() || !is_still;
+        let flows = AtomicBool::new(false);
+        Self { plan, values, operators, delegates, kernels, flows, is_plain }
     }
 
     /// Judges a chain, and tells whether it jumps back.
@@ -248,6 +239,9 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                     });
                 }
                 Some(args) => {
+                    if flow::changes_values(Some(args)) {
+                        self.flows.store(true, Ordering::Relaxed);
+                    }
                     loops |= matches!(args, InstructionArguments::JumpFalseCall(jump)
                         if i64::from(jump.destination_instruction()) < nth.into());
                     self.instruction(Spot { chain, nth, len, args }, out);
@@ -315,35 +309,15 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             });
         }
         self.args(spot, call.raw(), call.args(), out);
-        if let Some((rule, nth, message)) =
-            self.kernels.judge(self.plan, self.values, call, spot.moment())
-        {
+        if self.is_plain {
+            return;
+        }
+        let judge = Judge { plan: self.plan, values: self.values, kernels: self.kernels };
+        if let Some((rule, nth, message)) = judge.kernel(call, &State::still(), |_| 0) {
             let steps = [Step::Field("args"), Step::Index(nth.unwrap_or_default())];
             let steps = if nth.is_some() { &steps[..] } else { steps.get(..1).unwrap_or_default() };
             self.find(out, rule, spot, call.raw(), steps, || message);
         }
-        let moment = spot.moment();
-        if self.is_stored(call, moment) {
-            return;
-        }
-        let made = storage::view(self.kernels, call).map(|(_, view)| view);
-        for (nth, value) in (0..).zip(call.args().into_iter().flatten()) {
-            if self.storage.lacks(value, moment) && made != Some(value) {
-                let steps = [Step::Field("args"), Step::Index(nth)];
-                self.find(out, &STORAGE_MISSING, spot, call.raw(), &steps, || {
-                    match self.values.tag(value.into()) {
-                        Some(tag::Tensor) => format!("value {value} is a tensor without data"),
-                        _ => format!("value {value} is a list with a tensor without data"),
-                    }
-                });
-            }
-        }
-    }
-
-    /// Whether all that a call gets has a place by then.
-    fn is_stored(&self, call: KernelCall<'a>, moment: Moment) -> bool {
-        self.storage.is_whole()
-            || !call.args().into_iter().flatten().any(|value| self.storage.lacks(value, moment))
     }
 
     /// Whether all of them are indices of values: few arguments are looked at at once, without a loop

@@ -193,13 +193,29 @@ const FAMILIES: &[Family] = &[
     ("n strides by an operator with n bytes behind its name", &["kernels"], |n| {
         strides(8, &format!("\0{}", "x".repeat(n)))
     }),
-    ("n tensors without data, n arguments", &["calls"], |n| {
+    ("n tensors without data, n arguments", &[], |n| {
         let mut b = Builder::pte();
         let operators = operator(&mut b, "my::op", 1);
         let tensor = b.held("EValue", "Tensor", &[]);
         let args = b.numbers(0..n);
         let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
         one_plan(b, &[("operators", operators)], vec![tensor; n], vec![call])
+    }),
+    ("one list of n tensors of which the last has no data, n calls", &[], |n| {
+        let mut b = Builder::pte();
+        let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
+        let shape = [("sizes", To(sizes)), ("dim_order", To(order))];
+        let constant =
+            b.held("EValue", "Tensor", &[&shape[..], &[("data_buffer_idx", Number(1))]].concat());
+        let missing = b.held("EValue", "Tensor", &shape);
+        let items = b.numbers(0..n);
+        let list = b.held("EValue", "TensorList", &[("items", To(items))]);
+        let operators = operator(&mut b, "my::op", 1);
+        let args = b.numbers([n, 0]);
+        let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+        let mut values = vec![constant; n - 1];
+        values.extend([missing, list]);
+        one_plan(b, &[("operators", operators)], values, vec![call; n])
     }),
     ("n operators with one name", &["kernels"], |n| {
         let mut b = Builder::pte();
@@ -248,13 +264,30 @@ const FAMILIES: &[Family] = &[
     }),
     ("n frees of one tensor, which a list holds n times", &["flow"], |n| {
         let mut b = Builder::pte();
-        let tensor = b.held("EValue", "Tensor", &[]);
+        let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
+        let shape = [("sizes", To(sizes)), ("dim_order", To(order))];
+        let tensor = b.held("EValue", "Tensor", &shape);
         let items = b.numbers(vec![0; n]);
         let list = b.held("EValue", "TensorList", &[("items", To(items))]);
         let args = b.numbers([1]);
         let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
         let free = b.held("Instruction", "FreeCall", &[]);
-        one_plan(b, &[], vec![tensor, list], [vec![free; n], vec![call; n]].concat())
+        one_plan(b, &[], vec![tensor, list], [free, call].into_iter().cycle().take(2 * n).collect())
+    }),
+    ("n jumps ahead across each other, n moves, one jump back to each of them", &["flow"], |n| {
+        let mut b = Builder::pte();
+        let values = [("Int", &[][..]), ("Double", &[]), ("Bool", &[("bool_val", Number(1))])];
+        let values = values.map(|(kind, fields)| b.held("EValue", kind, fields));
+        let condition = ("cond_value_index", number(2));
+        let mut calls = Vec::new();
+        for nth in 0..n {
+            let to = ("destination_instruction", number(nth * 3 + (nth * 7919) % n));
+            calls.push(b.held("Instruction", "JumpFalseCall", &[condition, to]));
+            calls.push(b.held("Instruction", "MoveCall", &[("move_to", Number(1))]));
+            let to = ("destination_instruction", number(nth * 3 + 1));
+            calls.push(b.held("Instruction", "JumpFalseCall", &[condition, to]));
+        }
+        one_plan(b, &[], values.to_vec(), calls)
     }),
     ("n tensors that release 0.1 knows nothing of", &["release"], |n| {
         let mut b = Builder::pte();
@@ -394,7 +427,8 @@ fn strides(n: usize, behind: &str) -> Made {
     let mut b = Builder::pte();
     let operators = operator(&mut b, &format!("aten::as_strided_copy{behind}"), 1);
     let (sizes, order) = (b.numbers(vec![1; n]), b.bytes(&vec![0; n]));
-    let fields = [("sizes", To(sizes)), ("dim_order", To(order))];
+    let place = b.table("AllocationDetails", &[]);
+    let fields = [("sizes", To(sizes)), ("dim_order", To(order)), ("allocation_info", To(place))];
     let tensor = b.held("EValue", "Tensor", &fields);
     let items = b.longs([0]);
     let list = b.held("EValue", "IntList", &[("items", To(items))]);

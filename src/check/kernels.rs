@@ -1,17 +1,15 @@
 //! Kernels: calls of the operators that the official runtime has, held to their signatures.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::kind::Signature;
 pub(super) use self::kind::{Gives, Kind, Kinds};
-use super::flow;
+use super::flow::State;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use super::values::Values;
 use crate::pte::operator_name;
-use crate::schema::program::view::{InstructionArguments, KernelCall, Operator};
+use crate::schema::program::view::{KernelCall, Operator};
 use crate::steps;
 
 mod contract;
@@ -55,24 +53,13 @@ rules! {
         Ignores ["7.4.28"];
 }
 
-/// The signatures of a plan's operators, and which values change their kind when it runs.
+/// The signatures of a plan's operators.
 pub(super) struct Kernels {
     /// By operator, for those that are known.
     signatures: Vec<Option<&'static Signature>>,
     /// By operator too; none at all where no operator is known.
     contracts: Vec<&'static [contract::Term]>,
-    /// After which instruction each value may be of another kind: a move, a result, or a call of an
-    /// operator that is not known may have rewritten it.
-    rewritten: Vec<Moment>,
 }
-
-/// A chain, and one more than the number of an instruction of it; 0 for all of them.
-///
-/// A plan has one for each value, and a value may take 4 bytes of a file: it must be small.
-pub(super) type Moment = (u32, u32);
-
-/// After every instruction.
-const NEVER: Moment = (u32::MAX, u32::MAX);
 
 /// What is wrong with a call: the rule, the argument if it is one, and the message.
 pub(super) type Wrong = (&'static Rule, Option<u32>, String);
@@ -83,31 +70,11 @@ impl Kernels {
         let operators = plan.operators().into_iter().flatten();
         let mut signatures = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
         signatures.extend(operators.map(|operator| kind::signature(&called(operator))));
-        let mut kernels = Self { signatures, contracts: Vec::new(), rewritten: Vec::new() };
-        if !kernels.are_known() {
-            return kernels;
-        }
-        let terms =
-            |known: &Option<&Signature>| known.map_or(&[][..], |known| contract::of(known.0));
-        kernels.contracts = kernels.signatures.iter().map(terms).collect();
-        kernels.rewritten = spot.each(NEVER);
-        for (nth, chain) in (0..).zip(plan.chains().into_iter().flatten()) {
-            let instructions = || (1u32..).zip(chain.instructions().into_iter().flatten());
-            // Where nothing jumps back, what comes later has not happened yet.
-            let loops =
-                instructions().any(|(at, instruction)| jumps_back(at, instruction.instr_args()));
-            for (at, instruction) in instructions() {
-                let moment = (nth, if loops { 0 } else { at });
-                match instruction.instr_args() {
-                    Some(InstructionArguments::MoveCall(call)) => {
-                        kernels.rewrite(call.move_to(), moment);
-                    }
-                    Some(InstructionArguments::KernelCall(call)) => {
-                        kernels.rewrite_by(call, moment);
-                    }
-                    _ => {}
-                }
-            }
+        let mut kernels = Self { signatures, contracts: Vec::new() };
+        if kernels.are_known() {
+            let terms =
+                |known: &Option<&Signature>| known.map_or(&[][..], |known| contract::of(known.0));
+            kernels.contracts = kernels.signatures.iter().map(terms).collect();
         }
         kernels
     }
@@ -123,40 +90,15 @@ impl Kernels {
         self.signatures.get(operator).is_some_and(Option::is_some)
     }
 
-    /// What is wrong with a call.
-    pub(super) fn judge(
+    /// What a call breaks of its operator's contract, in that state of its values.
+    pub(super) fn contract(
         &self,
         plan: &Plan<'_, '_>,
-        values: &Values,
+        state: &State,
         call: KernelCall<'_>,
-        moment: Moment,
     ) -> Option<Wrong> {
-        let signature = self.signature(call)?;
-        let (name, letters) = *signature;
-        let args = call.args()?;
-        if args.len() != letters.len() {
-            let message = format!("{} arguments, and {} are taken", args.len(), letters.len());
-            return Some((&ARGS_COUNT, None, message));
-        }
-        for (nth, index, kind) in self.args(call)? {
-            if self.is_rewritten(index, moment) {
-                continue;
-            }
-            if kind.is_written() && flow::is_constant(plan, index) {
-                let message = format!("value {index} is constant, and the call writes to it");
-                return Some((&flow::CONSTANT_WRITTEN, Some(nth), message));
-            }
-            if !values.tag(index.into()).is_none_or(|tag| kind.accepts(tag)) {
-                let value = plan.value(index.into());
-                let name = value.and_then(|value| value.name()).unwrap_or("of no kind");
-                let message = format!("value {index} is {name}, and {kind} is wanted");
-                return Some((&ARGS_TYPE, Some(nth), message));
-            }
-        }
         let terms = self.contracts.get(usize::try_from(call.op_index()).ok()?)?;
-        contract::Call::new(self, plan, name, args, moment)
-            .judge(terms)
-            .or_else(|| flow::overlap(self, plan, call, moment))
+        contract::Call::new(plan, state, self.name(call)?, call.args()?).judge(terms)
     }
 
     /// The arguments of a call with their kinds, where the operator is known and they are as many
@@ -171,11 +113,13 @@ impl Kernels {
         Some((0..).zip(args).zip(kinds).map(|((nth, index), kind)| (nth, index, kind)))
     }
 
-    /// Whether any operator of the plan gives a result, writes to a list or makes a view: what its
-    /// calls do to values then asks for more than a look at each call.
+    /// Whether any operator of the plan gives a result, writes to a list, makes a view, or is not
+    /// known: what its calls do to values then asks for more than a look at each call.
     pub(super) fn are_flowing(&self) -> bool {
-        let mut letters = self.signatures.iter().flatten().flat_map(|(_, letters)| letters.chars());
-        letters.any(|letter| "xy?#%@$~".contains(letter))
+        let flows = |&(_, letters): &Signature| {
+            letters.contains(['x', 'y', '?', '#', '%', '@', '$', '~', '='])
+        };
+        self.signatures.iter().any(|known| known.is_none_or(flows))
     }
 
     /// The full name of the operator that a call is of, if it is known.
@@ -183,40 +127,10 @@ impl Kernels {
         self.signature(call).map(|&(name, _)| name)
     }
 
-    fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
+    /// The operator that a call is of, if it is known.
+    pub(super) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
         *self.signatures.get(usize::try_from(call.op_index()).ok()?)?
     }
-
-    /// What an operator that is not known does to its arguments is not known either.
-    fn rewrite_by(&mut self, call: KernelCall<'_>, moment: Moment) {
-        let signature = self.signature(call);
-        let mut kinds = signature.map(|(_, letters)| letters.chars().filter_map(Kind::of));
-        for index in call.args().into_iter().flatten() {
-            let kind = kinds.as_mut().map(Iterator::next);
-            if kind.is_none_or(|kind| kind.is_some_and(|kind| kind.gives().is_some())) {
-                self.rewrite(index, moment);
-            }
-        }
-    }
-
-    fn rewrite(&mut self, index: i32, moment: Moment) {
-        let nth = usize::try_from(index).ok();
-        if let Some(first) = nth.and_then(|nth| self.rewritten.get_mut(nth)) {
-            *first = moment.min(*first);
-        }
-    }
-
-    /// Whether the value may have become another one before that instruction.
-    pub(super) fn is_rewritten(&self, index: i32, moment: Moment) -> bool {
-        let nth = usize::try_from(index).ok();
-        nth.and_then(|nth| self.rewritten.get(nth)).is_some_and(|first| *first < moment)
-    }
-}
-
-/// Whether an instruction may jump to one that is not after it.
-pub(super) fn jumps_back(at: u32, args: Option<InstructionArguments<'_>>) -> bool {
-    matches!(args, Some(InstructionArguments::JumpFalseCall(jump))
-        if i64::from(jump.destination_instruction()) < at.into())
 }
 
 /// An operator's name as the runtime reads it: each part ends at a NUL.

@@ -42,7 +42,7 @@ pub enum Instruction<'p> {
     },
     /// Goes elsewhere unless a value is true.
     JumpFalse {
-        /// A Bool, or a tensor of them.
+        /// A Bool, or a tensor of them, by the time that it is reached.
         condition: Operand<'p>,
         /// An instruction of the same chain; `None` where the jump leads past the last one, or to
         /// none at all (a Warning): the chain ends.
@@ -50,7 +50,7 @@ pub enum Instruction<'p> {
     },
     /// Drops a tensor's memory.
     Free {
-        /// The tensor.
+        /// A tensor, by the time that it is reached.
         value: Operand<'p>,
     },
 }

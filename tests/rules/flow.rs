@@ -7,17 +7,21 @@ use serde_json::{Value, json};
 
 use crate::support::build;
 
-/// Values, by name: two Ints, two Doubles, a Bool and a Null; planned tensors of one float, two of
-/// Longs and one of a Bool; `u` and `v`, without data; `k`, constant; and lists.
+/// Values, by name: Ints (`zero` is 0), Doubles, Bools (`f` is true, `no` is not) and a Null; planned
+/// tensors of one float, of Longs and of a Bool; `u` and `v`, without data; `e`, without elements
+/// and data; `k`, constant; and lists.
 ///
 /// `a'` and `ix'` are where `a` is, `far` is 4 GB behind it, and `big` reaches that far. `deep` and
 /// `deeper` are where `a` is, with 16 and 17 dimensions.
 const VALUES: &[(&str, &str)] = &[
     ("i", "Int"),
     ("j", "Int"),
+    ("zero", "Int 0"),
     ("x", "Double"),
     ("y", "Double"),
     ("f", "Bool"),
+    ("g", "Bool"),
+    ("no", "Bool no"),
     ("n", "Null"),
     ("a", "FLOAT 0"),
     ("b", "FLOAT 16"),
@@ -28,6 +32,7 @@ const VALUES: &[(&str, &str)] = &[
     ("t", "BOOL 96"),
     ("u", "FLOAT"),
     ("v", "FLOAT"),
+    ("e", "FLOAT 112 0"),
     ("k", "FLOAT w"),
     ("a'", "FLOAT 0"),
     ("ix'", "LONG 0"),
@@ -40,17 +45,24 @@ const VALUES: &[(&str, &str)] = &[
     ("[c]", "TensorList c"),
     ("[u]", "TensorList u"),
     ("[k]", "TensorList k"),
+    (
+        "[70]",
+        "TensorList b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b \
+        b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b a",
+    ),
     ("<ix>", "OptionalTensorList ix"),
     ("<u>", "OptionalTensorList u"),
 ];
 
-/// What a program of these instructions breaks beyond Notes: the rule, and the instruction.
+/// What a program of these instructions breaks beyond Notes: the rule, and the instruction, or the
+/// input or output. Unless a line names others (`inputs u`, `outputs i`), they are `in` and `out`.
 fn told(lines: &[&str]) -> Vec<String> {
     let index = |name: &str| {
         VALUES.iter().position(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name}"))
     };
     let values: Vec<_> = VALUES.iter().map(|(_, text)| value(text, &index)).collect();
     let mut operators: Vec<&str> = Vec::new();
+    let (mut inputs, mut outputs) = (vec![index("in")], vec![index("out")]);
     let mut instructions = Vec::new();
     for line in lines {
         let mut words = line.split(' ');
@@ -58,12 +70,20 @@ fn told(lines: &[&str]) -> Vec<String> {
         let words: Vec<_> = words.collect();
         let args = || words.iter().map(|word| index(word)).collect::<Vec<_>>();
         let (kind, args) = match verb {
+            "inputs" => {
+                inputs = args();
+                continue;
+            }
+            "outputs" => {
+                outputs = args();
+                continue;
+            }
             "move" => {
                 ("MoveCall", json!({"move_from": index(words[0]), "move_to": index(words[1])}))
             }
             "free" => ("FreeCall", json!({"value_index": index(words[0])})),
             "jump" => {
-                let to: u32 = words[1].parse().unwrap();
+                let to: i32 = words[1].parse().unwrap();
                 let condition = index(words[0]);
                 (
                     "JumpFalseCall",
@@ -89,7 +109,7 @@ fn told(lines: &[&str]) -> Vec<String> {
     let bytes = build::file(&json!({"root": {
         "execution_plan": [{
             "name": "forward", "container_meta_type": {"encoded_out_str": ""}, "values": values,
-            "inputs": [index("in")], "outputs": [index("out")],
+            "inputs": inputs, "outputs": outputs,
             "chains": [{"instructions": instructions}], "operators": operators.collect::<Vec<_>>(),
             "delegates": [{
                 "id": "Stub", "processed": {"location": "INLINE", "index": 0}, "compile_specs": []
@@ -102,8 +122,11 @@ fn told(lines: &[&str]) -> Vec<String> {
     let found = report.findings().iter().filter(|finding| finding.rule.severity > Severity::Note);
     let found = found.filter_map(|finding| {
         let path = finding.place().path().to_string();
-        let (_, rest) = path.split_once("instructions[")?;
-        Some(format!("{} {}", finding.rule.id, rest.split_once(']')?.0))
+        let place = match path.split_once("instructions[") {
+            Some((_, rest)) => rest.split_once(']')?.0,
+            None => path.rsplit('.').next().filter(|end| end.contains("puts["))?,
+        };
+        Some(format!("{} {place}", finding.rule.id))
     });
     found.collect()
 }
@@ -114,9 +137,9 @@ fn value(text: &str, index: &dyn Fn(&str) -> usize) -> Value {
     let rest: Vec<_> = words.collect();
     let items = || rest.iter().map(|name| index(name)).collect::<Vec<_>>();
     let (kind, val) = match kind {
-        "Int" => (kind, json!({"int_val": 1})),
+        "Int" => (kind, json!({"int_val": u8::from(rest.is_empty())})),
         "Double" => (kind, json!({"double_val": 1.5})),
-        "Bool" => (kind, json!({"bool_val": true})),
+        "Bool" => (kind, json!({"bool_val": rest.is_empty()})),
         "Null" => (kind, json!({})),
         "IntList" | "TensorList" | "OptionalTensorList" => (kind, json!({"items": items()})),
         dtype => {
@@ -151,79 +174,177 @@ fn all(rows: &[Row<'_>]) {
     }
 }
 
+/// What uses `u`, and a call after which nobody knows what `g` is.
+const USED: &str = "aten::add.out u b i c c";
+const COMPARE: &str = "executorch_prim::lt.Scalar i j g";
+const VIEW: &str = "executorch_prim::et_view.default a (i) u";
+
 #[test]
 fn what_is_freed_is_used_by_whoever_reaches_its_tensor() {
     all(&[
         (&["free a", "aten::add.out b b i c c"], &[]),
-        (&["free a", "aten::add.out a b i c c"], &["use-after-free 0"]),
+        (&["free a", "aten::add.out a b i c c"], &["use-after-free 1"]),
+        // The second time, nobody has given it its memory back.
+        (&["aten::add.out a b i c c", "free a"], &["use-after-free 0"]),
         // What is no tensor is one finding.
         (&["free i", "aten::add.out b b i c c"], &["free-type 0"]),
-        // Delegates, jumps and lists use what they are called with.
-        (&["free a", "delegate a b"], &["use-after-free 0"]),
-        (&["free t", "jump t 2"], &["use-after-free 0"]),
-        (&["free a", "aten::cat.out [a,b] i c c"], &["use-after-free 0"]),
+        // Delegates, jumps, lists and outputs use what they are given.
+        (&["free a", "delegate a b"], &["use-after-free 1"]),
+        (&["free t", "jump t 2"], &["use-after-free 1"]),
+        (&["free a", "aten::cat.out [a,b] i c c"], &["use-after-free 1"]),
         (&["free c", "aten::cat.out [a,b] i out out"], &[]),
-        (&["free ix", "aten::index.Tensor_out a <ix> c c"], &["use-after-free 0"]),
-        // A result replaces the value, whatever it was.
-        (&["free b", "aten::copy_ a c f b"], &[]),
-        // One tensor under two indices is gone under both.
-        (&["move a b", "aten::add.out b b i c c", "free a"], &["use-after-free 2"]),
-        (&["move a b", "aten::add.out a a i c c", "free b"], &["use-after-free 2"]),
+        (&["free ix", "aten::index.Tensor_out a <ix> c c"], &["use-after-free 1"]),
+        (&["free a", "my::op a b"], &["use-after-free 1"]),
+        (&["free out"], &["use-after-free outputs[0]"]),
+        // What has no elements has nothing to lose.
+        (&["free e", "aten::add.out e e i c c"], &[]),
+        // Only its shape is asked for, or it is not asked for at all.
+        (&["free a", "aten::sym_size.int a zero j"], &[]),
+        (&["free a", "aten::full_like.out a i n c c"], &[]),
+        (&["free a", "aten::add.out b b i c a"], &[]),
+        // A delegate may give its memory back.
+        (&["free a", "delegate b", "aten::add.out a b i c c"], &["use-after-free 2"]),
+        (&["free a", "delegate a", "aten::add.out a b i c c"], &["use-after-free 1"]),
+        // Of a long list, all that it holds is looked at when it is met first.
+        (&["free a", "aten::cat.out [70] i c c"], &["use-after-free 1"]),
+    ]);
+}
+
+#[test]
+fn one_tensor_under_two_indices_is_gone_under_both() {
+    all(&[
+        (&["move a b", "free a", "aten::add.out b b i c c"], &["use-after-free 2"]),
+        (&["move a b", "free b", "aten::add.out a a i c c"], &["use-after-free 2"]),
+        (&["move a b", "free b", "aten::add.out a' a' i c c"], &[]),
+        // The other one of the two is still there, and the next time as well.
         (&["move a b", "aten::add.out c c i out out", "free b"], &[]),
-        // It never had a place.
-        (&["aten::add.out u b i c c", "free u"], &["storage-missing 0", "use-after-free 1"]),
+        (&["free b", "aten::add.out a a i c c", "move a b"], &["use-after-free 1"]),
+        // The next time.
+        (&["move a b", "aten::add.out b b i c c", "free a"], &["use-after-free 1"]),
+        // The result of what works in place is its argument.
+        (&["aten::copy_ b c f a", "free a", "aten::add.out b c i c c"], &["use-after-free 2"]),
+        // In a list, as an output, and what the caller gives.
+        (&["inputs u", "move u a", "free u", "aten::cat.out [a,b] i c c"], &["use-after-free 2"]),
+        (&["inputs u", "move u out", "free u"], &["use-after-free outputs[0]"]),
+        (&["inputs u", "move u a", "free u", "aten::add.out a a i c c"], &["use-after-free 2"]),
+    ]);
+}
+
+#[test]
+fn what_is_given_anew_is_used_until_it_is_freed() {
+    all(&[
+        // To what is planned, inputs are copied.
+        (&["free in"], &["use-after-free inputs[0]"]),
+        (&["inputs u", USED, "free u"], &[]),
+        (&["inputs u", "free u", USED], &["use-after-free 1"]),
+        (&["outputs u", "free u", USED, VIEW], &["use-after-free 1"]),
+        (&["outputs u", "aten::add.out a b i u u"], &[]),
+        (&["inputs u", "jump f 1", "free u", USED], &["use-after-free 2"]),
     ]);
 }
 
 #[test]
 fn a_view_has_its_data_until_it_is_freed() {
-    let view = "executorch_prim::et_view.default a (i) u";
+    let own = "executorch_prim::et_view.default a (i) a";
+    let planned = "executorch_prim::et_view.default a (i) b";
     all(&[
-        (&[view, "aten::add.out u b i c c", "free u"], &[]),
-        (&[view, "free u", "aten::add.out u b i c c"], &["use-after-free 1"]),
-        (&[view, "free u", view, "aten::add.out u b i c c"], &[]),
-        (&[view, "free u", "aten::cat.out [u] i c c"], &["use-after-free 1"]),
-        // Which way leads there is not known.
-        (&[view, "free u", "aten::add.out u b i c c", "jump f 4"], &[]),
+        (&[VIEW, USED, "free u"], &[]),
+        (&[VIEW, "free u", USED], &["use-after-free 2"]),
+        (&[VIEW, "free u", VIEW, USED], &[]),
+        (&[VIEW, "free u", USED, VIEW], &["use-after-free 2"]),
+        (&[VIEW, "free u", "aten::cat.out [u] i c c"], &["use-after-free 2"]),
+        (&[VIEW, "move u b", "free u", "aten::add.out b b i c c"], &["use-after-free 3"]),
+        (&["aten::add.out b b i c c", VIEW, "move u b", "free u"], &["use-after-free 0"]),
+        // The base may go where the view stays, or is not used.
+        (&[VIEW, "free a"], &[]),
+        (&["free a", own, "aten::add.out a b i c c"], &["use-after-free 2"]),
+        (&["aten::add.out c c i b b", planned, "free b"], &["use-after-free 0"]),
+        (&[planned, "aten::add.out b b i c c", "free b"], &[]),
     ]);
 }
 
 #[test]
 fn a_tensor_has_its_place_from_the_instruction_on_that_brings_it() {
-    let used = "aten::add.out u b i c c";
-    let not = "executorch_prim::sym_not.Scalar f f";
     all(&[
-        (&[used], &["storage-missing 0"]),
-        (&["move a u", used], &[]),
-        (&[used, "move a u"], &["storage-missing 0"]),
-        (&[used, "move a u", not, "jump f 0"], &[]),
-        (&["move v u", used], &["storage-missing 1", "move-unstored 0"]),
-        (&["move v u", used, "move a v", not, "jump f 0"], &[]),
-        (&["delegate u a", used], &[]),
-        (&["delegate [u] a", used], &[]),
-        (&["delegate [a,b] a", used], &["storage-missing 1"]),
+        (&[USED], &["storage-missing 0"]),
+        (&["move a u", USED], &[]),
+        (&[VIEW, USED], &[]),
+        (&[USED, "move a u"], &["storage-missing 0"]),
+        (&[USED, VIEW], &["storage-missing 0"]),
+        (&["move v u", USED], &["move-unstored 1"]),
+        (&["move v u"], &[]),
+        (&["move v out"], &["move-unstored outputs[0]"]),
+        (&["executorch_prim::et_view.default v (i) u", USED], &["storage-missing 1"]),
+        // Once only: the next time it has one.
+        (&["move v u", USED, "move a v"], &["move-unstored 1"]),
+        // Only its shape is asked for, or it becomes an argument of what works in place.
+        (&["aten::sym_size.int u zero j"], &[]),
+        (&["aten::copy_ a b f u"], &[]),
+        (&["aten::copy_ a b f u", USED], &[]),
+        (&["aten::copy_ u b f c"], &["storage-missing 0"]),
+        // A delegate may bring one.
+        (&["delegate u a", USED], &[]),
+        (&[USED, "delegate u a"], &["storage-missing 0"]),
+        (&["delegate [u] a", USED], &[]),
+        (&["delegate [a,b] a", USED], &["storage-missing 1"]),
         (&["aten::cat.out [u] i c c"], &["storage-missing 0"]),
         (&["aten::cat.out [u] i c c", "move a u"], &["storage-missing 0"]),
         (&["move a u", "aten::cat.out [u] i c c"], &[]),
         (&["aten::index.Tensor_out a <u> c c"], &["storage-missing 0"]),
+        // Of an operator that is not known, the last argument may be the result.
+        (&["my::op u a"], &["storage-missing 0"]),
+        (&["my::op [u] a"], &["storage-missing 0"]),
+        (&["my::op a u"], &[]),
     ]);
 }
 
 #[test]
 fn what_is_moved_is_of_the_kind_that_is_asked_for() {
+    let ceil = "executorch_prim::ceil.Scalar x j";
     all(&[
         (&["move i j", "aten::add.out a b j c c"], &[]),
         (&["move i x"], &["move-type-unread 0"]),
-        (&["move i x", "executorch_prim::ceil.Scalar x j"], &["move-type 0"]),
+        (&["move i x", ceil], &["move-type-unread 0", "move-type 1"]),
+        (&[ceil, "move i x"], &["move-type-unread 1", "move-type 0"]),
+        (&["move i x", "move y x", ceil], &["move-type-unread 0"]),
         // It is an Int from there on.
         (&["move i x", "move x i"], &["move-type-unread 0"]),
-        (&["move i u", "free u"], &["move-type 0"]),
-        (&["move i a", "aten::cat.out [a,b] i c c"], &["move-type 0"]),
-        (&["move i ix", "aten::index.Tensor_out a <ix> c c"], &["move-type 0"]),
+        (&["move i u", "free u"], &["move-type-unread 0", "move-type 1"]),
+        (&["move i a", "aten::cat.out [a,b] i c c"], &["move-type-unread 0", "move-type 1"]),
+        (
+            &["move i ix", "aten::index.Tensor_out a <ix> c c"],
+            &["move-type-unread 0", "move-type 1"],
+        ),
+        (&["move x i", VIEW], &["move-type-unread 0", "move-type 1"]),
         // An item of an OptionalTensorList may be Null.
         (&["move n ix", "aten::index.Tensor_out a <ix> c c"], &["move-type-unread 0"]),
-        // Where it may have been something else, it is asked for as what it is planned for.
-        (&["move i x", "move x i", "jump f 3"], &["move-type 0", "move-type 1"]),
+        // Jumps and frees ask for what is there by then.
+        (&["move f i", "jump i 2"], &["move-type-unread 0"]),
+        (&["move i f", "jump f 2"], &["move-type-unread 0", "move-type 1"]),
+        (&["move a t", "jump t 2"], &["move-type 1"]),
+        (&["move a i", "free i"], &["move-type-unread 0"]),
+        // Inputs come anew, and so does the memory of an output that is not planned.
+        (&["move i in"], &["move-type-unread 0", "move-type inputs[0]"]),
+        (&["move i out"], &["move-type-unread 0"]),
+        (&["outputs u", "move i u"], &["move-type-unread 0", "move-type outputs[0]"]),
+        (&["outputs n", "move a n"], &["move-type-unread 0"]),
+    ]);
+}
+
+#[test]
+fn a_call_is_judged_by_what_its_values_are_by_then() {
+    let divide = "executorch_prim::floordiv.int i j i";
+    all(&[
+        (&[divide], &[]),
+        (&["move zero j", divide], &["kernel-number 1"]),
+        (&[divide, "move zero j"], &["kernel-number 0"]),
+        (&["move zero j", "move i j", divide], &[]),
+        // What it is a result of is not computed.
+        (&["executorch_prim::sub.Scalar i i j", divide], &[]),
+        // So with dtypes.
+        (&["aten::embedding.out a ix i f f c c", "move b ix"], &["kernel-dtype 0"]),
+        (&["aten::embedding.out a b i f f c c", "move ix b"], &["kernel-dtype 0"]),
+        (&["move ix b", "aten::embedding.out a b i f f c c"], &[]),
     ]);
 }
 
@@ -235,15 +356,22 @@ fn a_result_is_of_the_kind_of_what_it_is_computed_from() {
     let (double, int) = (of("x", "y"), of("i", "y"));
     for (lines, expected) in [
         (&[double, ceil][..], &[][..]),
-        (&[int, ceil], &["result-type 0"]),
-        (&[int, ceil, "jump f 3"], &[]),
+        (&[int, ceil], &["result-type 1"]),
+        // A jump ahead changes nothing but what it passes over.
+        (&[int, ceil, "jump f 3"], &["result-type 1"]),
+        (&[int, "jump g 2", ceil], &["result-type 2"]),
+        (&[COMPARE, "jump g 3", int, ceil], &[]),
         // What it is computed from may be a result too.
-        (&[of("i", "x"), double, ceil], &["result-type 1"]),
+        (&[of("i", "x"), double, ceil], &["result-type 2"]),
         (&["executorch_prim::add.Scalar i x y", ceil], &[]),
         // What the other one was is known to nobody.
         (&["my::op i", of("i", "j"), "executorch_prim::floordiv.int j j i"], &[]),
         (&["my::op i", int, ceil], &[]),
-        (&[of("x", "j"), "executorch_prim::floordiv.int j j i"], &["result-type 0"]),
+        (&[of("x", "j"), "executorch_prim::floordiv.int j j i"], &["result-type 1"]),
+        // The next time it is computed from another one.
+        (&[double, ceil, "move i x"], &["move-type-unread 2", "result-type 1"]),
+        // An output is of any kind.
+        (&["outputs i", COMPARE, "executorch_prim::lt.Scalar i j i"], &[]),
     ] {
         assert_eq!(told(lines), expected, "{lines:#?}");
     }
@@ -252,16 +380,104 @@ fn a_result_is_of_the_kind_of_what_it_is_computed_from() {
 #[test]
 fn a_constant_is_followed_to_whoever_writes_to_it() {
     let write = "aten::add.out a a i out out";
+    let view = "executorch_prim::et_view.default k (i) u";
     all(&[
         (&["move a b", "aten::cat.out [k] i out out"], &[]),
         (&["move k b", write], &[]),
-        (&["move k b", "aten::add.out a a i b b"], &["constant-written 0"]),
+        (&["move k b", "aten::add.out a a i b b"], &["constant-written 1"]),
+        (&["aten::add.out a a i b b", "move k b"], &["constant-written 0"]),
+        (&["aten::copy_ k a f b"], &["constant-written 0"]),
         // Once written to, it is, whoever reads it besides.
         (
             &["move k c", "aten::add.out a a i c c", "aten::cat.out [c] i b b"],
-            &["constant-written 0"],
+            &["constant-written 1"],
         ),
-        (&["move k u", "move u b", "move b c", "aten::add.out a a i c c"], &["constant-written 0"]),
+        (&["move k u", "move u b", "move b c", "aten::add.out a a i c c"], &["constant-written 3"]),
+        (&[view, "aten::add.out a a i u u"], &["constant-written 1"]),
+        (&["aten::unbind_copy.int_out a i [k] [k]"], &["constant-written 0"]),
+        // The next inputs are copied there.
+        (&["move k in"], &["constant-written inputs[0]"]),
+        (&[view, "move u in"], &["constant-written inputs[0]"]),
+        (&["move k a", "move a in"], &["constant-written inputs[0]"]),
+        (&["executorch_prim::et_view.default k (i) in"], &["constant-written inputs[0]"]),
+        (&["inputs u", "move k u"], &[]),
+    ]);
+}
+
+#[test]
+fn where_ways_meet_a_value_is_what_it_is_on_either() {
+    all(&[
+        // A condition that the file has tells the way.
+        (&["jump no 2", USED, "aten::add.out a b i c c"], &[]),
+        (&["jump f 2", USED], &["storage-missing 1"]),
+        (&["free a", "jump no 3", "move b a", "aten::add.out a b i c c"], &["use-after-free 3"]),
+        (&["jump no 9", USED], &["jump-destination 0"]),
+        (&["jump no -1", USED], &["jump-destination 0"]),
+        // One of two ways leads past it.
+        (&[COMPARE, "jump g 3", "free a", "aten::add.out a a i c c"], &[]),
+        (&[COMPARE, "jump g 3", VIEW, USED], &[]),
+        (&[COMPARE, "jump g 3", "move k b", "aten::add.out a a i b b"], &[]),
+        // Both lead through it.
+        (
+            &[COMPARE, "jump g 4", "free a", "jump no 5", "free a", "aten::add.out a a i c c"],
+            &["use-after-free 5"],
+        ),
+        (&[COMPARE, "free a", "jump g 3", "aten::add.out a a i c c"], &["use-after-free 3"]),
+        (
+            &[COMPARE, "jump g 3", "free b", "free a", "aten::add.out a b i c c"],
+            &["use-after-free 4"],
+        ),
+        // Jumps ahead that cross each other: `a` is `b` or `k`, and what is written to may be either.
+        (
+            &[
+                COMPARE,
+                "jump g 5",
+                "move k a",
+                "jump g 6",
+                "move b a",
+                "free c",
+                "aten::add.out out out i a a",
+            ],
+            &[],
+        ),
+        (
+            &[COMPARE, "jump g 5", "move k a", "jump g 5", "move k b", "aten::add.out c c i a a"],
+            &[],
+        ),
+        (
+            &["move k a", COMPARE, "jump g 4", "move k a", "aten::add.out c c i a a"],
+            &["constant-written 4"],
+        ),
+        // A tensor that nobody knows is freed: it may be any.
+        (
+            &[COMPARE, "jump g 3", "move b a", "free a", "free c", "aten::add.out c c i out out"],
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn what_a_loop_changes_may_be_anything_behind_it() {
+    all(&[
+        // The first time around is sure.
+        (&[USED, VIEW, COMPARE, "jump g 0"], &["storage-missing 0"]),
+        (&["free a", "aten::add.out a b i c c", COMPARE, "jump g 0"], &["use-after-free 1"]),
+        (&[VIEW, USED, COMPARE, "jump g 0"], &[]),
+        (&[COMPARE, "move b a", "move k b", "jump g 0", "aten::add.out c c i a a"], &[]),
+        (&["move k a", COMPARE, "jump g 1", "aten::add.out c c i a a"], &["constant-written 3"]),
+        // A condition that is true in the file leads on.
+        (
+            &["free a", "jump f 0", "aten::add.out a b i c c"],
+            &["loop-endless 1", "use-after-free 2"],
+        ),
+        (&[COMPARE, "free a", "jump g 0", "aten::add.out a b i c c"], &[]),
+        // Behind a jump that is always taken there is what another one leads to.
+        (&["jump no 3", USED, "jump no 5", VIEW, "jump no 1", USED], &[]),
+        // Loops in one another, and one after the other.
+        (
+            &[COMPARE, "free a", "jump g 1", "jump g 0", COMPARE, "free b", "jump g 4", USED],
+            &["loop-endless 2", "storage-missing 7"],
+        ),
     ]);
 }
 
@@ -286,5 +502,12 @@ fn what_is_written_to_shares_no_bytes_with_what_is_read() {
         (&["aten::scatter_add.out b i ix' c a a"], &["index-overlap 0"]),
         (&["aten::scatter_add.out b i ix a' a a"], &["args-overlap 0"]),
         (&["aten::where.self_out t b a' a a"], &["args-overlap 0"]),
+        // The worse of the two is told.
+        (&["aten::scatter_add.out a' i ix' c a a"], &["index-overlap 0"]),
+        // What is asked for its shape alone, and what lies elsewhere by then.
+        (&["aten::full_like.out a' i n a a"], &[]),
+        (&["executorch_prim::et_view.default b (i) a'", "aten::add.out a' c i a a"], &[]),
+        (&["move a b", "aten::add.out a' c i b b"], &["args-overlap 1"]),
+        (&["move a b", "aten::add.out a c i b b"], &[]),
     ]);
 }

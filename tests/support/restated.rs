@@ -222,12 +222,12 @@ impl Plan<'_, '_> {
                 let kinds = [call.move_from(), call.move_to()].map(|index| self.tag(index.into()));
                 assert!(kinds.iter().all(|kind| kind.is_some_and(|kind| kind <= tag::String)));
             }
+            // A move may have put a value of another kind there.
             Some(InstructionArguments::JumpFalseCall(call)) => {
-                let kind = self.tag(call.cond_value_index().into());
-                assert!([Some(tag::Bool), Some(tag::Tensor)].contains(&kind), "{call:?}");
+                assert!(self.tag(call.cond_value_index().into()).is_some(), "{call:?}");
             }
             Some(InstructionArguments::FreeCall(call)) => {
-                assert_eq!(self.tag(call.value_index().into()), Some(tag::Tensor));
+                assert!(self.tag(call.value_index().into()).is_some(), "{call:?}");
             }
             other => panic!("{other:?}"),
         }

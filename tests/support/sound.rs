@@ -212,11 +212,10 @@ fn ask_chain(method: Method<'_>, chain: Chain<'_>) {
                 ask_operand(method, to);
             }
             Instruction::JumpFalse { condition, to } => {
-                let value = condition.value();
-                assert!(matches!(value, Value::Bool(_) | Value::Tensor(_)), "{value:?}");
+                ask_operand(method, condition);
                 assert!(to.is_none_or(|to| to < len && chain.get(to).is_some()), "{to:?}");
             }
-            Instruction::Free { value } => assert!(matches!(value.value(), Value::Tensor(_))),
+            Instruction::Free { value } => ask_operand(method, value),
         }
         assert!(chain.get(nth).is_some());
     }

@@ -56,17 +56,20 @@ LETTERS = {
 # The letter for a conversion to what the operator writes to.
 WRITTEN = {"t": "w", "v": "x"}
 
+# Operators that ask their first argument for its dtype and shape alone.
+SHAPES = ["aten::full_like.out"]
+
 # What register_prim_ops.cpp and et_copy_index.cpp, et_view.cpp convert, argument by argument, and
 # the kind of what they give.
 PRIMITIVE = {
     "aten::_local_scalar_dense": "t$",
-    "aten::sym_numel": "t#",
-    "aten::sym_size.int": "ti#",
+    "aten::sym_numel": "h#",
+    "aten::sym_size.int": "hi#",
     "executorch_prim::add.Scalar": "nn~",
     "executorch_prim::ceil.Scalar": "d#",
     "executorch_prim::eq.Scalar": "ss?",
     "executorch_prim::et_copy_index.tensor": "wti",
-    "executorch_prim::et_view.default": "tly",
+    "executorch_prim::et_view.default": "hly",
     "executorch_prim::floordiv.Scalar": "nn~",
     "executorch_prim::floordiv.int": "ii#",
     "executorch_prim::ge.Scalar": "ss?",
@@ -105,6 +108,9 @@ def main():
     for functions, custom in LISTS:
         table.update(generated(functions and EXECUTORCH / functions, EXECUTORCH / custom))
     table.update(optimized(table))
+    for name in SHAPES:
+        assert table[name].startswith("t")
+        table[name] = "h" + table[name][1:]
     print(HEAD)
     for name, letters in sorted(table.items()):
         print(f'    ("{name}", "{letters}"),')

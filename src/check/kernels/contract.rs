@@ -1,7 +1,7 @@
 //! Contracts: what a kernel asks of its arguments beyond their kinds, as data.
 //!
-//! A condition is judged where everything that it needs is in the file: a value that a move or a
-//! result may have replaced says nothing, and neither does a size of a tensor that may be resized.
+//! A condition is judged where everything that it needs is in the file: a value that is a
+//! result by then says nothing, and neither does a size of a tensor that may be resized.
 //! Its rank and its dtype no kernel changes. A number that is an input is the one in the file: the
 //! runtime takes no other (`Method::set_input`).
 
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use self::vocabulary::{Arg, Condition, Number, Shape};
 use super::super::spot::Plan;
 use super::super::tensors::MOST_DIMENSIONS;
-use super::{Kernels, Moment, Wrong};
+use super::{State, Wrong};
 use crate::flat::view::Vector;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{KernelTypes, Tensor};
@@ -35,23 +35,21 @@ const MOST_ITEMS: usize = 64;
 
 /// A call whose contract is judged.
 pub(super) struct Call<'c, 'p, 'a> {
-    kernels: &'c Kernels,
     plan: &'c Plan<'p, 'a>,
     /// The operator's full name.
     name: &'static str,
     args: Vector<'a, i32>,
-    moment: Moment,
+    state: &'c State,
 }
 
 impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
     pub(super) fn new(
-        kernels: &'c Kernels,
         plan: &'c Plan<'p, 'a>,
+        state: &'c State,
         name: &'static str,
         args: Vector<'a, i32>,
-        moment: Moment,
     ) -> Self {
-        Self { kernels, plan, name, args, moment }
+        Self { plan, name, args, state }
     }
 
     /// The first condition that does not hold.
@@ -61,9 +59,9 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
         Some((broken.about.rule(), arg.map(u32::from), format!("{}: {message}", self.name)))
     }
 
-    /// The value of that index, if it is the one in the file.
+    /// The value of that index, if it is one that the file has.
     fn at(&self, index: i32) -> Option<KernelTypes<'a>> {
-        self.plan.value(index.into()).filter(|_| !self.kernels.is_rewritten(index, self.moment))
+        self.plan.value(self.state.held(index)?.into())
     }
 
     fn arg(&self, arg: Arg) -> Option<KernelTypes<'a>> {
@@ -353,12 +351,12 @@ mod tests {
             | Condition::AtMost(one, other)
             | Condition::Below(one, other)
             | Condition::Divides(one, other) => [one, other].into_iter().for_each(number),
-            &Condition::Dimension(arg, tensor) => seen.extend([(arg, "iI"), (tensor, "twT")]),
+            &Condition::Dimension(arg, tensor) => seen.extend([(arg, "iI"), (tensor, "twTh")]),
             Condition::In(arg, dtypes) | Condition::NotIn(arg, dtypes) => {
                 assert!(dtypes.iter().all(|dtype| dtype.runtime_name().is_some()));
-                seen.push((*arg, "twT"));
+                seen.push((*arg, "twTh"));
             }
-            Condition::Promote(args) => seen.extend(args.iter().map(|&arg| (arg, "twT"))),
+            Condition::Promote(args) => seen.extend(args.iter().map(|&arg| (arg, "twTh"))),
             &Condition::Widths(arg) => seen.push((arg, "vx")),
             &Condition::Takes(arg, shape) => {
                 if let Shape::And(_, size) = shape {
@@ -389,7 +387,7 @@ mod tests {
             Number::Item(arg, _) => seen.push((arg, "lLm")),
             Number::Last(arg) => seen.push((arg, "lL")),
             Number::Size(arg, dim) => {
-                seen.push((arg, "twT"));
+                seen.push((arg, "twTh"));
                 numbers(dim, seen);
             }
             Number::Rank(arg)
@@ -399,7 +397,7 @@ mod tests {
             | Number::Dtype(arg)
             | Number::Width(arg)
             | Number::Least(arg)
-            | Number::Greatest(arg) => seen.push((arg, "twT")),
+            | Number::Greatest(arg) => seen.push((arg, "twTh")),
             Number::Wrapped(arg, tensor) => seen.extend([(arg, "s"), (tensor, "tw")]),
             Number::Times(one, other) | Number::Plus(one, other) => {
                 numbers(one, seen);

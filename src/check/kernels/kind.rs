@@ -22,7 +22,8 @@ pub(super) fn signature(operator: &str) -> Option<&'static Signature> {
 /// As a letter: `t` Tensor; `s` Int, Double or Bool; `n` Int or Double; `i` Int; `d` Double; `b`
 /// Bool; `z` String; `l` IntList; `f` DoubleList; `m` BoolList; `v` TensorList; `o`
 /// OptionalTensorList. A capital takes Null too. What the call writes to: `w` Tensor; `x` TensorList,
-/// each of its tensors. What becomes a view of the first argument: `y` Tensor. `.` is anything, not
+/// each of its tensors. What becomes a view of the first argument: `y` Tensor. What is asked for its
+/// dtype and shape alone: `h` Tensor. `.` is anything, not
 /// read or not always.
 ///
 /// The others are anything, and the call puts its result there: `?` a Bool, `#` an Int, `%` a
@@ -39,7 +40,7 @@ impl Kind {
     /// What a letter of a signature stands for.
     pub(in crate::check) fn of(letter: char) -> Option<Self> {
         let value = match letter.to_ascii_lowercase() {
-            't' | 'w' | 'y' => Value::Tensor,
+            't' | 'w' | 'y' | 'h' => Value::Tensor,
             's' => Value::Scalar,
             'n' => Value::Number,
             'i' => Value::Int,
@@ -64,6 +65,7 @@ impl Kind {
         let role = match letter {
             'w' | 'x' => Role::Written,
             'y' => Role::View,
+            'h' => Role::Shape,
             _ => Role::Read,
         };
         Some(Self { value, or_null: letter.is_ascii_uppercase(), role })
@@ -112,6 +114,16 @@ impl Kind {
         self.role == Role::Written
     }
 
+    /// Whether the call needs the data of a tensor that it gets there.
+    pub(in crate::check) fn needs_data(self) -> bool {
+        matches!(self.role, Role::Read | Role::Written) && !self.is_anything()
+    }
+
+    /// Whether any value will do: it is not read, or replaced.
+    pub(in crate::check) fn is_anything(self) -> bool {
+        matches!(self.value, Value::Any | Value::Result(_))
+    }
+
     /// Whether the call makes the tensor a view of its first argument.
     pub(in crate::check) fn is_view(self) -> bool {
         self.role == Role::View
@@ -124,6 +136,7 @@ enum Role {
     Read,
     Written,
     View,
+    Shape,
 }
 
 /// Of what kind a result is.

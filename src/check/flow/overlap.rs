@@ -1,0 +1,96 @@
+//! Overlaps: what a call writes to, and what it reads there.
+
+use alloc::format;
+
+use super::judge::Judge;
+use super::state::{Place, State};
+use super::{ARGS_OVERLAP, INDEX_OVERLAP};
+use crate::check::kernels::Wrong;
+use crate::check::tensors::MOST_DIMENSIONS;
+use crate::schema::program::tag;
+use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
+
+/// Scatters, whose third argument is the index.
+const SCATTERS: [&str; 3] =
+    ["aten::scatter.src_out", "aten::scatter.value_out", "aten::scatter_add.out"];
+const INDEX: u32 = 2;
+
+/// What a call writes to and another argument that lies there, where both are planned: the index of
+/// a scatter first.
+pub(super) fn find<'a>(
+    judge: Judge<'_, '_, 'a>,
+    call: KernelCall<'a>,
+    state: &State,
+) -> Option<Wrong> {
+    // A tensor whose data is where the file has planned it.
+    let tensor = |index: i32| {
+        let tensor = state.tensor(judge.values, index)?;
+        match judge.plan.value(tensor.into())? {
+            KernelTypes::Tensor(view) if state.place(tensor) == Place::Of(tensor) => {
+                Some((tensor, view))
+            }
+            _ => None,
+        }
+    };
+    let mut found = None;
+    for (nth, index, _) in judge.kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
+        let Some((target, view)) = tensor(index) else { continue };
+        let Some(written) = Planned::of(view) else { continue };
+        for (at, other, kind) in judge.kernels.args(call)?.filter(|&(_, other, _)| other != index) {
+            if !kind.needs_data() || !kind.accepts(tag::Tensor) {
+                continue;
+            }
+            let Some((_, view)) = tensor(other).filter(|&(read, _)| read != target) else {
+                continue;
+            };
+            if !Planned::of(view).is_some_and(|read| written.meets(read)) {
+                continue;
+            }
+            let message =
+                format!("values {index} and {other} share bytes of arena {}", written.arena);
+            let is_index = at == INDEX && judge.kernels.name(call).is_some_and(is_scatter);
+            if is_index {
+                return Some((&INDEX_OVERLAP, Some(nth), message));
+            }
+            found = found.or(Some((&ARGS_OVERLAP, Some(nth), message)));
+        }
+    }
+    found
+}
+
+fn is_scatter(name: &str) -> bool {
+    SCATTERS.contains(&name)
+}
+
+/// Where a tensor is planned to be.
+#[derive(Clone, Copy)]
+struct Planned<'a> {
+    arena: u32,
+    begin: u64,
+    tensor: Tensor<'a>,
+}
+
+impl<'a> Planned<'a> {
+    fn of(tensor: Tensor<'a>) -> Option<Self> {
+        let place = tensor.allocation_info()?;
+        let begin =
+            u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low());
+        Some(Self { arena: place.memory_id(), begin, tensor })
+    }
+
+    /// Its bytes. What has no size, or more of them than a tensor can have, has a finding of its
+    /// own.
+    fn len(self) -> Option<u64> {
+        let sizes = self.tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
+        self.tensor.scalar_type().nbytes(sizes)
+    }
+
+    /// Whether the one that begins first reaches into the other one: for most, no other size is
+    /// asked for.
+    fn meets(self, other: Self) -> bool {
+        let (first, second) = if self.begin <= other.begin { (self, other) } else { (other, self) };
+        self.arena == other.arena
+            && first.len().is_some_and(|len| second.begin.abs_diff(first.begin) < len)
+            && second.len().is_some_and(|len| len > 0 && second.begin.checked_add(len).is_some())
+    }
+}
