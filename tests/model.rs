@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::flat::json::{Options, write};
+use pte::flat::write::Layout;
 use pte::model::{AnyPtd, File, Root};
 use pte::{Ptd, Pte};
 
@@ -35,6 +37,38 @@ fn every_file_comes_back_byte_for_byte() {
     assert!(writers["python"] > 5 && writers["flatc"] > 5, "both are there: {writers:?}");
 }
 
+/// In today's layout, whatever the file's own was: the same tables, as clean, in one way only.
+#[test]
+fn every_file_says_the_same_in_todays_layout() {
+    for path in files::everything().into_iter().filter(|path| path.extension().unwrap() == "pte") {
+        let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
+        let pte = Pte::read(&bytes).unwrap();
+        let mut model = pte.to_model();
+        model.container.layout = Layout::default();
+        let written = model.image().unwrap().to_bytes().unwrap();
+        let again = Pte::read(&written).unwrap();
+        let model = again.to_model();
+        assert!(
+            model.image().unwrap().to_bytes().unwrap() == written,
+            "{name}: not the same twice"
+        );
+        let text = |pte: &Pte<'_>| {
+            let mut text = String::new();
+            let options = Options { pretty: false, blob: |_: &[u8]| None };
+            write(pte.program(), options, &mut text).unwrap();
+            text
+        };
+        assert!(text(&again) == text(&pte), "{name}: its dump changed");
+        let rules = |pte: &Pte<'_>| {
+            let report = pte.check();
+            report.counts().map(|(rule, _)| rule.id).collect::<Vec<_>>()
+        };
+        let (before, after) = (rules(&pte), rules(&again));
+        let new: Vec<_> = after.iter().filter(|id| !before.contains(id)).collect();
+        assert!(new.is_empty(), "{name}: {new:?}");
+    }
+}
+
 /// The name of the layout with which the model is the file again.
 fn comes_back<R: Root>(mut model: File<'_, R>, region: &[u8], bytes: &[u8], name: &str) -> String {
     assert!(model.lay_out_like(region), "{name}: no layout gives its tables");
@@ -46,4 +80,22 @@ fn comes_back<R: Root>(mut model: File<'_, R>, region: &[u8], bytes: &[u8], name
         None => layout.name.into(),
         Some(align) => format!("{} aligned to {align}", layout.name),
     }
+}
+
+/// The structs go through any format of serde, names and all.
+#[cfg(feature = "serde")]
+#[test]
+fn models_can_be_serialized() {
+    for path in files::samples().into_iter().filter(|path| path.extension().unwrap() == "pte") {
+        let bytes = fs::read(&path).unwrap();
+        let root = Pte::read(&bytes).unwrap().to_model().root;
+        let text = serde_json::to_string(&root).unwrap();
+        if text.contains("\"double_val\":null") {
+            continue; // JSON has no infinity.
+        }
+        let back: pte::schema::program::model::Program = serde_json::from_str(&text).unwrap();
+        assert!(back == root, "{}", name(&path));
+    }
+    let unknown = serde_json::from_str::<pte::schema::program::model::Int>(r#"{"int_vla": 1}"#);
+    assert!(unknown.unwrap_err().to_string().contains("int_vla"));
 }
