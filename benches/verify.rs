@@ -110,7 +110,7 @@ fn large(n: u32) -> Vec<u8> {
     json.push_str(
         r#"], "delegates": [], "non_const_buffer_sizes": [0, 8388608]}], "segments": []}"#,
     );
-    let root = load::read(&json, desc::SCHEMA.root, &mut |_| None);
+    let root = load::read(&json, desc::SCHEMA.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
     write::write(&desc::SCHEMA, &root, &[], &write::Layout::default())
         .unwrap_or_else(|error| panic!("{error}"))

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use pte::Limits;
 
+mod build;
 mod check;
 mod complete;
 mod dump;
@@ -67,6 +68,7 @@ Examples:
   pte info model.pte                 what is in it, on one screen
   pte check models/                  whether it can be trusted, every file of a folder
   pte dump model.pte | less          all of its tables as JSON
+  pte build model.json -o model.pte  the other way
   pte tensors --hash weights.ptd     every tensor with its shape and sha256
   pte extract model.pte --delegate forward:0 -o blob.bin
 
@@ -133,6 +135,7 @@ enum Verb {
     Info(info::Info),
     Check(check::Check),
     Dump(dump::Dump),
+    Build(build::Build),
     Tensors(tensors::Tensors),
     Extract(extract::Extract),
     Edit(edit::Edit),
@@ -176,6 +179,7 @@ impl Verb {
             Self::Info(verb) => verb.run(common),
             Self::Check(verb) => verb.run(common),
             Self::Dump(verb) => verb.run(common),
+            Self::Build(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),
             Self::Edit(verb) => verb.run(common),

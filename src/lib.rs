@@ -1,4 +1,4 @@
-//! Reads, judges and (in time) writes ExecuTorch's two file formats: `.pte`, a program, and
+//! Reads, judges and writes ExecuTorch's two file formats: `.pte`, a program, and
 //! `.ptd`, named tensors and blobs. Files may come from strangers: no input panics, hangs or eats
 //! memory, and whatever is wrong is named with its offset, its path and what to do.
 //!
@@ -29,7 +29,7 @@
 //! # Features
 //!
 //! Without features the library needs `alloc` alone. `std` reads files by ranges; `json` loads the
-//! JSON that a dump writes; `cli`, on by default, is the command, so a library user takes
+//! JSON that a dump writes, whole files too ([`model`]); `cli`, on by default, is the command, so a library user takes
 //! `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]

@@ -12,6 +12,9 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! With the feature `json`, files are read from the JSON of a dump too, and written as such: see the
+//! module `json`.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -30,6 +33,8 @@ mod data;
 mod edit;
 mod external;
 mod image;
+#[cfg(feature = "json")]
+pub mod json;
 mod read;
 mod segments;
 mod writer;

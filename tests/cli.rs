@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
+mod build;
 mod check;
 mod edit;
 mod named;
@@ -328,7 +329,7 @@ fn names_cannot_move_the_cursor() {
 #[test]
 fn help_completions_and_manual_are_printed() {
     assert_snapshot("cli-help", &good(&["--help"]));
-    for verb in ["info", "check", "dump", "tensors", "extract", "schema"] {
+    for verb in ["info", "check", "dump", "build", "tensors", "extract", "schema"] {
         let help = good(&[verb, "--help"]);
         assert!(help.contains("Examples:") && help.contains("Exit status:"), "{verb}");
         assert!(good(&["man", verb]).contains(".TH"), "{verb}");

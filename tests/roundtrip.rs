@@ -53,14 +53,14 @@ fn blobs_come_from_files() {
     json::write(Pte::read(&bytes).unwrap().program(), options, &mut text).unwrap();
     assert!(blobs.iter().any(|blob| blob.len() > 64));
     let mut files = |name: &str| {
-        let nth: usize = name.strip_prefix("blob ")?.parse().unwrap();
-        blobs.get(nth).cloned()
+        let nth: usize = name.strip_prefix("blob ").unwrap().parse().unwrap();
+        Ok(blobs[nth].clone())
     };
     let schema = &program::desc::SCHEMA;
     let tree = load::read(&text, schema.root, &mut files).unwrap();
     let inline = load(&dump(&bytes).1, schema).unwrap();
     assert_eq!(written(schema, &tree), written(schema, &inline));
-    let missing = load::read(&text, schema.root, &mut |_| None).unwrap_err();
+    let missing = load::read(&text, schema.root, &mut load::no_files).unwrap_err();
     assert!(missing.message().starts_with("there is no file \"blob "), "{missing}");
 }
 
@@ -204,7 +204,11 @@ fn texts_that_are_no_tree_are_refused_with_their_place() {
         format!("{{\"version\": \"{long}\"}}"),
     ];
     let rows = cases.iter().map(|text| {
-        let error = read(text, &mut |name| (name == "b").then(Vec::new)).unwrap_err();
+        let error = read(text, &mut |name| match name {
+            "b" => Ok(Vec::new()),
+            _ => load::no_files(name),
+        })
+        .unwrap_err();
         let text = if text.len() > 1000 { "{\"version\": \"ééé…\"}" } else { text };
         format!("{text}\n  {error}\n")
     });
@@ -258,7 +262,7 @@ fn a_value_can_be_replaced_and_taken() {
 fn deep_and_large_texts_do_no_harm() {
     let deep = 1_000_000;
     for open in ["[", "{\"val\":", "{\"execution_plan\": ["] {
-        assert!(read(&open.repeat(deep), &mut |_| None).is_err());
+        assert!(read(&open.repeat(deep), &mut load::no_files).is_err());
     }
     // Kept until the tag says what it is: the parser's own limit holds.
     let kept = format!(
@@ -266,7 +270,7 @@ fn deep_and_large_texts_do_no_harm() {
         "[".repeat(deep),
         "]".repeat(deep)
     );
-    let error = read(&kept, &mut |_| None).unwrap_err();
+    let error = read(&kept, &mut load::no_files).unwrap_err();
     assert_eq!(error.message(), "recursion limit exceeded");
     let inputs = format!("{{\"execution_plan\": [{{\"inputs\": [{}7]}}]}}", "7,".repeat(deep));
     let bytes = written(&program::desc::SCHEMA, &program(&inputs));
@@ -324,7 +328,7 @@ fn layout_findings(bytes: &[u8]) -> Vec<String> {
 }
 
 fn load(text: &str, schema: &Schema) -> Result<Object<'static>, LoadError> {
-    load::read(text, schema.root, &mut |_| None)
+    load::read(text, schema.root, &mut load::no_files)
 }
 
 fn read(text: &str, files: &mut load::Files<'_>) -> Result<Object<'static>, LoadError> {
@@ -333,7 +337,7 @@ fn read(text: &str, files: &mut load::Files<'_>) -> Result<Object<'static>, Load
 
 #[track_caller]
 fn program(text: &str) -> Object<'static> {
-    read(text, &mut |_| None).unwrap_or_else(|error| panic!("{error}"))
+    read(text, &mut load::no_files).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]

@@ -17,10 +17,10 @@ use super::text::name_of;
 use judged::Judged;
 use levels::Levels;
 
-mod judged;
-mod levels;
+pub(super) mod judged;
+pub(super) mod levels;
 mod sarif;
-mod show;
+pub(super) mod show;
 
 /// Tell whether files can be trusted
 ///
@@ -162,17 +162,17 @@ impl Check {
         }
         let contents = input.opened.check_contents(&file, &common.limits());
         let contents = contents.map_err(|error| Problem::open(&input.name, error))?;
-        judged.add(input, &[], &contents, &self.levels);
+        judged.add(&input.opened, &[], &contents, &self.levels);
         if self.scan_blobs {
             let read = |bytes| work.bytes(bytes);
             let found = input.opened.scan_contents(&file, &common.limits(), read);
             let found = found.map_err(|error| Problem::open(&input.name, error))?;
-            judged.add(input, &[], &found, &self.levels);
+            judged.add(&input.opened, &[], &found, &self.levels);
         }
-        judged.add(input, &[], &file.check_with(&common.limits()), &self.levels);
+        judged.add(&input.opened, &[], &file.check_with(&common.limits()), &self.levels);
         if let Some(release) = self.levels.release() {
             let report = file.check_release(release, &common.limits());
-            judged.add(input, &[], &report, &self.levels);
+            judged.add(&input.opened, &[], &report, &self.levels);
         }
         // Of data that could not be read nothing resolves.
         if let (File::Pte(pte), Some((names, data))) = (&file, companions)
@@ -180,7 +180,7 @@ impl Check {
         {
             let report = input.opened.check_with_data(pte, data, &common.limits());
             let report = report.map_err(|error| Problem::open(&input.name, error))?;
-            judged.add(input, names, &report, &self.levels);
+            judged.add(&input.opened, names, &report, &self.levels);
         }
         Ok(judged)
     }

@@ -1,8 +1,8 @@
 //! `pte dump`: the FlatBuffers part as JSON.
 
-use core::fmt::Write;
+use core::fmt::{self, Write};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sha2::{Digest, Sha256};
@@ -13,18 +13,32 @@ use super::problem::{Problem, Status};
 use super::{Common, hex};
 use pte::File;
 use pte::flat::json;
-use pte::ptd::Root;
+use pte::flat::view::Table;
+use pte::model::AnyPtd;
+use pte::model::json::KEY;
+use pte::ptd;
+
+mod container;
+
+use container::Around;
 
 /// Show the FlatBuffers part as JSON
 ///
 /// Field names, enum names and unions are those of upstream's schema, in the conventions of
 /// `flatc --json --strict-json --defaults-json`. A .ptd is shown in the fields of its generation.
+///
+/// With --container the root has one more key, `container`: `kind`; `generation` of a .ptd;
+/// `header` with `length`, `chunk` and `in_front`, or null; `layout` and `force_align`, which say how
+/// tables are laid out; `segment_base_offset`, `segment_alignment` and `padding`; `segments` and
+/// `trailing`, which are blobs; and `unknown` where a newer writer's fields are not in the JSON.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte dump model.pte                            indented, blobs as sha256 and length
   pte dump --blobs inline model.pte -o all.json every byte as a number
   pte dump --blobs dir=blobs model.pte          blobs as files of the folder blobs
+  pte dump --container --blobs dir=. model.pte -o model.json
+                                                all that `pte build` needs to make it again
   pte dump --compact model.pte | jq '.execution_plan[].operators'
 
 Exit status: 0 shown, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
@@ -37,6 +51,9 @@ pub(super) struct Dump {
     /// No line breaks and no indentation.
     #[arg(long)]
     compact: bool,
+    /// Show the header, the segments and what is behind them too.
+    #[arg(long)]
+    container: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -72,16 +89,8 @@ impl Blobs {
                 // Named by content, so that equal blobs are one file.
                 let name = format!("{}.bin", hash());
                 let path = folder.join(&name);
-                // What is there under its own digest is left alone, whatever it is.
-                if fs::symlink_metadata(&path).is_err() {
-                    let written = Output::open(Some(&path), Content::Bytes);
-                    let written = written.and_then(|mut out| {
-                        out.bytes(blob)?;
-                        out.finish()
-                    });
-                    if let Err(error) = written {
-                        problem.get_or_insert(error);
-                    }
+                if let Err(error) = write_new(&path, |out| out.bytes(blob)) {
+                    problem.get_or_insert(error);
                 }
                 Some(format!("{{\"file\": \"{name}\"}}"))
             }
@@ -100,16 +109,39 @@ impl Dump {
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
         let mut problem = None;
+        let mut around = self.container.then(|| Around::new(&input, &self.blobs, !self.compact));
         let blob = |bytes: &[u8]| self.blobs.show(bytes, &mut problem);
         let options = json::Options { pretty: !self.compact, blob };
-        let written = match file {
-            File::Pte(pte) => json::write(pte.program(), options, &mut out),
-            File::Ptd(ptd) => match ptd.root() {
-                Root::Current(root) => json::write(root, options, &mut out),
-                Root::Legacy(root) => json::write(root, options, &mut out),
+        let written = match (&file, &mut around) {
+            (File::Pte(pte), None) => json::write(pte.program(), options, &mut out),
+            (File::Ptd(ptd), None) => match ptd.root() {
+                ptd::Root::Current(root) => json::write(root, options, &mut out),
+                ptd::Root::Legacy(root) => json::write(root, options, &mut out),
             },
+            (File::Pte(pte), Some(around)) => {
+                let model = pte.to_model_from(input.opened.source());
+                let root = pte.program();
+                whole(root, options, &mut out, |out| around.write(model, pte.region(), None, out))
+            }
+            (File::Ptd(ptd), Some(around)) => {
+                let (region, generation) = (ptd.region(), Some(ptd.generation()));
+                match (ptd.root(), ptd.to_model_from(input.opened.source())) {
+                    (ptd::Root::Current(root), AnyPtd::Current(model)) => {
+                        whole(root, options, &mut out, |out| {
+                            around.write(model, region, generation, out)
+                        })
+                    }
+                    (ptd::Root::Legacy(root), AnyPtd::Legacy(model)) => {
+                        whole(root, options, &mut out, |out| {
+                            around.write(model, region, generation, out)
+                        })
+                    }
+                    // A model has the tables of its root.
+                    _ => Err(fmt::Error),
+                }
+            }
         };
-        if let Some(problem) = problem {
+        if let Some(problem) = problem.or_else(|| around.as_mut()?.problem.take()) {
             return Err(problem);
         }
         let written = written.and_then(|omitted| out.write_char('\n').map(|()| omitted));
@@ -124,6 +156,33 @@ impl Dump {
                 omitted.unknown_members
             );
         }
+        for note in around.iter().filter(|_| !common.quiet).flat_map(|around| &around.notes) {
+            anstream::eprintln!("note: {note}");
+        }
         Ok(Status::Good)
     }
+}
+
+/// A root with its container.
+fn whole<'a, T: Table<'a>, B: FnMut(&'a [u8]) -> Option<String>>(
+    root: T,
+    options: json::Options<B>,
+    out: &mut Output,
+    container: impl FnOnce(&mut Output) -> fmt::Result,
+) -> Result<json::Omitted, fmt::Error> {
+    json::write_beside(root, options, out, KEY, |out| container(out))
+}
+
+/// Makes the file at `path`, unless there is one: what is there under its own digest is left alone,
+/// whatever it is.
+fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut Output) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(());
+    }
+    let mut out = Output::open(Some(path), Content::Bytes)?;
+    write(&mut out)?;
+    out.finish()
 }

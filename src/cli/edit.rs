@@ -1,5 +1,6 @@
 //! `pte edit`: change one thing of a file, and leave the rest.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,7 +10,8 @@ use pte::{File, Limits};
 use super::Common;
 use super::input::Input;
 use super::problem::{Problem, Status, note};
-use super::save::{errors, save};
+use super::save::{self, errors};
+use super::text::name_of;
 
 /// Change one thing of a file, and leave the rest
 ///
@@ -103,8 +105,12 @@ impl Edit {
         };
         let inputs: Vec<_> = if self.in_place { Vec::new() } else { vec![self.file.clone()] };
         let inputs: Vec<_> = inputs.into_iter().chain(self.inline.iter().cloned()).collect();
-        let write = |image: &Image<'_>, path: &Path| {
-            save(image, path, &inputs, &known, &limits, common.quiet)
+        let none = BTreeSet::new();
+        let write = |image: Image<'_>, path: &Path, known| {
+            let name = name_of(path);
+            let opened = save::proven(image, &name, &limits)?;
+            save::no_worse(&opened, &name, known, &limits)?;
+            save::write(&opened, Some(path), &inputs, common.quiet)
         };
         match file {
             File::Pte(pte) => {
@@ -122,10 +128,10 @@ impl Edit {
                     let path = self.ptd.clone().unwrap_or_else(|| output.with_extension("ptd"));
                     let image = ptd.image().map_err(|error| input.absent(error.to_string()))?;
                     // First, so that there is no program without its data.
-                    save(&image, &path, &inputs, &Default::default(), &limits, common.quiet)?;
+                    write(image, &path, &none)?;
                 }
                 let image = model.image().map_err(|error| input.absent(error.to_string()))?;
-                write(&image, output)?;
+                write(image, output, &known)?;
             }
             File::Ptd(ptd) => {
                 self.only_of_programs()?;
@@ -138,7 +144,7 @@ impl Edit {
                 }
                 self.data(&input, &mut model, &data)?;
                 let image = model.image().map_err(|error| input.absent(error.to_string()))?;
-                write(&image, output)?;
+                write(image, output, &known)?;
             }
         }
         Ok(Status::Good)
@@ -241,7 +247,7 @@ struct Data {
 
 impl Data {
     fn open(path: &Path) -> Result<Self, Problem> {
-        let problem = |error| Problem::io(super::text::name_of(path), error);
+        let problem = |error| Problem::io(name_of(path), error);
         let file = std::fs::File::open(path).map_err(problem)?;
         let metadata = file.metadata().map_err(problem)?;
         if !metadata.is_file() {

@@ -25,6 +25,8 @@ pub(super) enum Problem {
     Refused { file: String, error: Error },
     /// What was asked for is not in the file, or cannot be had of it.
     Absent { file: String, message: String },
+    /// A text that was given is not what it should be.
+    Text { file: String, error: String, place: String, status: Status },
     /// The command line asks for what does not go together.
     Usage(String),
     /// Reading or writing failed.
@@ -61,6 +63,7 @@ impl Problem {
     pub(super) fn status(&self) -> Status {
         match self {
             Self::Refused { .. } | Self::Absent { .. } => Status::BadNews,
+            Self::Text { status, .. } => *status,
             Self::Usage(_) => Status::Usage,
             Self::Io { .. } => Status::Io,
             Self::Closed => Status::Good,
@@ -87,6 +90,11 @@ impl fmt::Display for Problem {
             }
             Self::Absent { file, message } => {
                 write!(f, "{ERROR}error{ERROR:#}: {}", printable(message))?;
+                write!(f, "\n  {DIM}in{DIM:#} {}", printable(file))
+            }
+            Self::Text { file, error, place, .. } => {
+                write!(f, "{ERROR}error{ERROR:#}: {}", printable(error))?;
+                write!(f, "\n  at {}", printable(place))?;
                 write!(f, "\n  {DIM}in{DIM:#} {}", printable(file))
             }
             Self::Usage(message) => write!(f, "{ERROR}error{ERROR:#}: {}", printable(message)),

@@ -1,51 +1,66 @@
 //! A file that was made or changed: judged before it gets its name.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pte::check::Severity;
-use pte::model::Image;
+use pte::model::{Image, ReadError};
 use pte::{File, Limits, OpenError, Opened};
 
 use super::output::{Content, Output, Progress};
 use super::problem::Problem;
-use super::text::name_of;
 
-/// Writes `image` to `path`, whole or not at all, unless it has an Error that `known` has not.
-/// `path` may be one of `inputs` only if that was asked for (`in_place`).
-pub(super) fn save(
-    image: &Image<'_>,
-    path: &Path,
-    inputs: &[PathBuf],
-    known: &BTreeSet<&'static str>,
+/// Proves the structure of a file that is not written yet, called `name`.
+pub(super) fn proven<'m>(
+    image: Image<'m>,
+    name: &str,
     limits: &Limits,
+) -> Result<Opened<Image<'m>>, Problem> {
+    let refused =
+        |error| Problem::Refused { file: format!("{name}, which was not written"), error };
+    let opened = Opened::open(image, limits).map_err(|error| match error {
+        OpenError::Refused(error) => refused(error),
+        error => Problem::io(name, io::Error::other(error)),
+    })?;
+    opened.file().map_err(refused)?;
+    Ok(opened)
+}
+
+/// Writes it to `path`, whole or not at all, unless that would overwrite one of `inputs`.
+pub(super) fn write(
+    opened: &Opened<Image<'_>>,
+    path: Option<&Path>,
+    inputs: &[PathBuf],
     quiet: bool,
 ) -> Result<(), Problem> {
-    let name = name_of(path);
-    let opened = Opened::open(image, limits).map_err(|error| match error {
-        OpenError::Refused(error) => Problem::Refused { file: name.clone(), error },
-        error => Problem::io(&name, std::io::Error::other(error)),
-    })?;
-    let refused = |error| Problem::Refused { file: name.clone(), error };
-    let file = opened.file().map_err(refused)?;
-    let new = errors(&file, limits);
-    if let Some(id) = new.difference(known).next() {
-        let message = format!(
-            "the result would have an Error that the input has not, {id}: nothing is written \
-             (see pte explain {id})"
-        );
-        return Err(Problem::Absent { file: name, message });
-    }
-    let mut out = Output::beside(Some(path), Content::Bytes, inputs)?;
+    let image = opened.source();
+    let mut out = Output::beside(path, Content::Bytes, inputs)?;
     let progress = Progress::new(!quiet, "bytes", image.len());
-    let failed = |error| Problem::io(name.clone(), error);
-    image
-        .pieces(&mut |piece: &[u8]| {
-            progress.add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
-            std::io::Write::write_all(&mut out, piece)
-        })
-        .map_err(failed)?;
+    image.pieces(|piece| {
+        progress.add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        out.bytes(piece).map_err(Stop::Write)
+    })?;
+    drop(progress);
     out.finish()
+}
+
+/// Refuses a file, called `name`, that has an Error which `known` has not.
+pub(super) fn no_worse(
+    opened: &Opened<Image<'_>>,
+    name: &str,
+    known: &BTreeSet<&'static str>,
+    limits: &Limits,
+) -> Result<(), Problem> {
+    let file = opened.file();
+    let file = file.map_err(|error| Problem::Refused { file: name.into(), error })?;
+    let new = errors(&file, limits);
+    let Some(id) = new.difference(known).next() else { return Ok(()) };
+    let message = format!(
+        "the result would have an Error that the input has not, {id}: nothing is written \
+         (see pte explain {id})"
+    );
+    Err(Problem::Absent { file: name.into(), message })
 }
 
 /// The rules of severity Error that a file breaks.
@@ -53,4 +68,25 @@ pub(super) fn errors(file: &File<'_>, limits: &Limits) -> BTreeSet<&'static str>
     let report = file.check_with(limits);
     let found = report.counts().filter(|(rule, _)| rule.severity == Severity::Error);
     found.map(|(rule, _)| rule.id).collect()
+}
+
+/// Why writing stops.
+enum Stop {
+    Read(io::Error),
+    Write(Problem),
+}
+
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error.into())
+    }
+}
+
+impl From<Stop> for Problem {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Read(error) => Self::io("what is to be written", error),
+            Stop::Write(problem) => problem,
+        }
+    }
 }

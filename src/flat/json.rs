@@ -55,6 +55,27 @@ pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     Ok(writer.omitted)
 }
 
+/// Writes `table` as [`write()`] does, with one more key behind its fields, whose value `value`
+/// writes.
+///
+/// # Errors
+///
+/// Those of `out`, and of `value`.
+pub fn write_beside<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
+    table: T,
+    options: Options<B>,
+    out: W,
+    key: &str,
+    value: impl FnOnce(&mut W) -> fmt::Result,
+) -> Result<Omitted, fmt::Error> {
+    let mut writer = Writer { out, options, level: 0, omitted: Omitted::default() };
+    let mut empty = writer.open(table.raw(), T::DESC)?;
+    writer.key(key, "", &mut empty)?;
+    value(&mut writer.out)?;
+    writer.close(empty)?;
+    Ok(writer.omitted)
+}
+
 struct Writer<W, B> {
     out: W,
     options: Options<B>,
@@ -64,12 +85,22 @@ struct Writer<W, B> {
 
 impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     fn table(&mut self, raw: Raw<'a>, desc: &'static TableDesc) -> fmt::Result {
+        let empty = self.open(raw, desc)?;
+        self.close(empty)
+    }
+
+    /// All of a table but its end, and whether there is anything.
+    fn open(&mut self, raw: Raw<'a>, desc: &'static TableDesc) -> Result<bool, fmt::Error> {
         self.out.write_char('{')?;
         self.level = self.level.saturating_add(1);
         let mut empty = true;
         for field in desc.fields {
             self.field(raw, field, &mut empty)?;
         }
+        Ok(empty)
+    }
+
+    fn close(&mut self, empty: bool) -> fmt::Result {
         self.level = self.level.saturating_sub(1);
         if !empty {
             self.line()?;

@@ -8,18 +8,18 @@ use core::fmt;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Place, Step};
 use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
 use crate::flat::tree::{Object, Value};
 
-mod leaf;
+pub(crate) mod leaf;
 
 use leaf::{Key, KeyOf, NumberOf, ScalarsOf, TagOf};
 
-/// Gives the bytes of a blob that a dump wrote as `{"file": NAME}`; `None` if there is none.
-pub type Files<'f> = dyn FnMut(&str) -> Option<Vec<u8>> + 'f;
+/// Gives the bytes of a blob that a dump wrote as `{"file": NAME}`, or says why it cannot.
+pub type Files<'f> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'f;
 
 /// Why a text is not the JSON of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,15 @@ pub struct LoadError {
     column: usize,
     /// Innermost step first.
     path: Vec<Step>,
+}
+
+/// The [`Files`] of whoever has none.
+///
+/// # Errors
+///
+/// Always.
+pub fn no_files(name: &str) -> Result<Vec<u8>, String> {
+    Err(format!("there is no file {name:?}"))
 }
 
 /// Reads the JSON of a table of `desc`. Blobs must be numbers, or the names of `files`.
@@ -41,7 +50,22 @@ pub fn read(
     desc: &'static TableDesc,
     files: &mut Files<'_>,
 ) -> Result<Object<'static>, LoadError> {
-    let mut loader = Loader { files, path: Vec::new() };
+    read_beside(text, desc, None, files)
+}
+
+/// Reads the JSON of a table of `desc` as [`read`] does; if its object has the key `beside` too,
+/// that one's value is passed over.
+///
+/// # Errors
+///
+/// As those of [`read`].
+pub fn read_beside(
+    text: &str,
+    desc: &'static TableDesc,
+    beside: Option<&str>,
+    files: &mut Files<'_>,
+) -> Result<Object<'static>, LoadError> {
+    let mut loader = Loader { files, beside, path: Vec::new() };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Any(TableOf { loader: &mut loader, desc }).deserialize(&mut json);
     let read = read.and_then(|object| json.end().map(|()| object));
@@ -49,7 +73,7 @@ pub fn read(
 }
 
 impl LoadError {
-    fn new(error: &serde_json::Error, path: Vec<Step>) -> Self {
+    pub(crate) fn new(error: &serde_json::Error, path: Vec<Step>) -> Self {
         let (line, column) = (error.line(), error.column());
         let text = error.to_string();
         let place = format!(" at line {line} column {column}");
@@ -92,6 +116,8 @@ impl core::error::Error for LoadError {}
 
 struct Loader<'l, 'f> {
     files: &'l mut Files<'f>,
+    /// A key of the next table, which is the root, that is no field of it.
+    beside: Option<&'l str>,
     /// Where the error is: pushed while it unwinds.
     path: Vec<Step>,
 }
@@ -160,8 +186,13 @@ impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
         let Self { loader, desc } = self;
         let mut object = Object::new(desc);
         let mut union: Option<Halves> = None;
-        while let Some(key) = map.next_key_seed(KeyOf(desc))? {
+        let beside = loader.beside.take();
+        while let Some(key) = map.next_key_seed(KeyOf { desc, beside })? {
             let (field, twice) = match key {
+                Key::Beside => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
                 Key::Field(field) => {
                     let value = loader.field(field, &mut map)?;
                     let twice = object.field(field.name).is_some();

@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
+use core::mem;
 use core::ops::Range;
 
 use super::length;
@@ -45,7 +46,13 @@ const ZEROS: [u8; 4096] = [0; 4096];
 
 impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S {
     fn read_range(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
-        self.read_at(pos, out).map_err(|error| ReadError(Box::new(error)))
+        self.read_at(pos, out).map_err(ReadError::new)
+    }
+}
+
+impl ReadError {
+    pub(super) fn new(error: impl core::error::Error + Send + Sync + 'static) -> Self {
+        Self(Box::new(error))
     }
 }
 
@@ -102,7 +109,7 @@ impl<'a> Blob<'a> {
         match self {
             Self::Parts(parts) => parts.push(more),
             _ => {
-                let first = core::mem::replace(self, Self::EMPTY);
+                let first = mem::replace(self, Self::EMPTY);
                 *self = Self::Parts(alloc::vec![first, more]);
             }
         }
@@ -150,6 +157,27 @@ impl<'a> Blob<'a> {
         }
     }
 
+    /// Fills `out` with the bytes from `pos` on, which are there.
+    pub(super) fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
+        match self {
+            Self::Bytes(bytes) => (&**bytes).read_range(pos, out),
+            Self::Range(source, range) => source.read_range(range.start.saturating_add(pos), out),
+            Self::Zeros(_) => {
+                out.fill(0);
+                Ok(())
+            }
+            Self::Parts(parts) => {
+                let mut begin = 0u64;
+                let places = parts.iter().map(|part| {
+                    let at = begin;
+                    begin = begin.saturating_add(part.len());
+                    (at, part)
+                });
+                read_across(places, pos, out)
+            }
+        }
+    }
+
     /// All bytes, in memory.
     ///
     /// # Errors
@@ -165,6 +193,12 @@ impl<'a> Blob<'a> {
             Ok(())
         })?;
         Ok(out.into())
+    }
+}
+
+impl Default for Blob<'_> {
+    fn default() -> Self {
+        Self::EMPTY
     }
 }
 
@@ -191,10 +225,29 @@ impl fmt::Debug for Blob<'_> {
     }
 }
 
-impl ReadError {
-    pub(super) fn past_end() -> Self {
-        Self(Box::new(PastEnd))
+/// Fills `out` with the bytes from `pos` on of blobs that lie one behind the other, each given with
+/// where it begins; those that end before `pos` may be left out.
+pub(super) fn read_across<'b, 'a: 'b>(
+    blobs: impl Iterator<Item = (u64, &'b Blob<'a>)>,
+    pos: u64,
+    mut out: &mut [u8],
+) -> Result<(), ReadError> {
+    let mut at = pos;
+    for (begin, blob) in blobs {
+        let skipped = at.saturating_sub(begin);
+        let left = blob.len().saturating_sub(skipped);
+        let len = out.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let (now, later) = mem::take(&mut out).split_at_mut_checked(len).unwrap_or_default();
+        if !now.is_empty() {
+            blob.read_at(skipped, now)?;
+        }
+        at = at.saturating_add(wide(len));
+        out = later;
+        if out.is_empty() {
+            break;
+        }
     }
+    if out.is_empty() { Ok(()) } else { Err(ReadError::new(PastEnd)) }
 }
 
 impl fmt::Display for ReadError {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::blob::{Blob, ReadError};
+use super::blob::{Blob, ReadError, read_across};
 use crate::bytes::wide;
 use crate::file::source::Source;
 
@@ -10,7 +10,8 @@ use crate::file::source::Source;
 /// there before.
 #[derive(Debug)]
 pub struct Image<'m> {
-    pieces: Vec<Piece<'m>>,
+    /// Each with where it begins.
+    pieces: Vec<(u64, Piece<'m>)>,
     len: u64,
 }
 
@@ -40,10 +41,10 @@ impl<'m> Image<'m> {
     }
 
     fn add(&mut self, len: u64, piece: Piece<'m>) {
-        self.len = self.len.saturating_add(len);
         if len > 0 {
-            self.pieces.push(piece);
+            self.pieces.push((self.len, piece));
         }
+        self.len = self.len.saturating_add(len);
     }
 
     /// Bytes of the file.
@@ -65,11 +66,8 @@ impl<'m> Image<'m> {
         &self,
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        for piece in &self.pieces {
-            match piece {
-                Piece::Made(blob) => blob.pieces(&mut each)?,
-                Piece::Given(blob) => blob.pieces(&mut each)?,
-            }
+        for (_, piece) in &self.pieces {
+            piece.blob().pieces(&mut each)?;
         }
         Ok(())
     }
@@ -99,8 +97,8 @@ impl<'m> Image<'m> {
     }
 }
 
-/// A file that is not written yet can be read, and so be judged.
-impl Source for &Image<'_> {
+/// An image can be opened and judged before it is written.
+impl Source for Image<'_> {
     type Error = ReadError;
 
     fn size(&self) -> Result<u64, ReadError> {
@@ -108,31 +106,18 @@ impl Source for &Image<'_> {
     }
 
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
-        let mut rest = out;
-        let mut at = 0u64;
-        for piece in &self.pieces {
-            let blob = match piece {
-                Piece::Made(blob) => blob,
-                Piece::Given(blob) => *blob,
-            };
-            let next = at.saturating_add(blob.len());
-            if pos < next && !rest.is_empty() {
-                // What was filled of `out` ends where this piece begins, or `pos` lies in it.
-                let begin = pos.saturating_sub(at);
-                blob.slice(begin..begin.saturating_add(wide(rest.len()))).pieces::<ReadError>(
-                    &mut |bytes| {
-                        let (now, later) = core::mem::take(&mut rest)
-                            .split_at_mut_checked(bytes.len())
-                            .ok_or_else(ReadError::past_end)?;
-                        now.copy_from_slice(bytes);
-                        rest = later;
-                        Ok(())
-                    },
-                )?;
-            }
-            at = next;
+        let first = self.pieces.partition_point(|(begin, _)| *begin <= pos).saturating_sub(1);
+        let pieces = self.pieces.iter().skip(first);
+        read_across(pieces.map(|(begin, piece)| (*begin, piece.blob())), pos, out)
+    }
+}
+
+impl<'m> Piece<'m> {
+    fn blob(&self) -> &Blob<'m> {
+        match self {
+            Self::Made(blob) => blob,
+            Self::Given(blob) => blob,
         }
-        if rest.is_empty() { Ok(()) } else { Err(ReadError::past_end()) }
     }
 }
 

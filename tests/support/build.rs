@@ -36,7 +36,7 @@ pub(crate) fn file(json: &str) -> Vec<u8> {
         Some("ptd-legacy") => &flat_tensor_legacy::desc::SCHEMA,
         Some(kind) => panic!("kind {kind:?}"),
     };
-    let root = load::read(&file["root"].to_string(), schema.root, &mut |_| None);
+    let root = load::read(&file["root"].to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
     let pieces = file.get("data").map_or(&[][..], |data| data.as_array().unwrap());
     let data: Vec<u8> = pieces.iter().flat_map(bytes).collect();
@@ -139,7 +139,7 @@ fn bytes(piece: &Value) -> Vec<u8> {
 #[track_caller]
 pub(crate) fn payload(graph: &Value, size: usize) -> Vec<u8> {
     let schema = &xnnpack::desc::SCHEMA;
-    let root = load::read(&graph.to_string(), schema.root, &mut |_| None);
+    let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
     let graph = write::write(schema, &root, &[], &Layout::default()).unwrap();
     let len = u32::try_from(graph.len()).unwrap();

@@ -1,11 +1,10 @@
 //! What is known of a file once it was judged, under the names of its JSON.
 
 use pte::check::{Report, Severity};
-use pte::{Error, File};
+use pte::{Error, File, Opened, Source};
 use serde::Serialize;
 
 use super::levels::Levels;
-use crate::cli::input::Input;
 use crate::cli::problem::{Problem, Status};
 use crate::cli::rules::UNREADABLE;
 
@@ -17,11 +16,11 @@ pub(super) struct Document<'d> {
 
 /// A file and its findings.
 #[derive(Serialize)]
-pub(super) struct Judged {
+pub(in crate::cli) struct Judged {
     pub(super) path: String,
     pub(super) kind: Option<&'static str>,
     pub(super) verdict: &'static str,
-    pub(super) findings: Vec<Finding>,
+    pub(in crate::cli) findings: Vec<Finding>,
     /// Findings that were counted and not kept.
     pub(super) omitted: u64,
     #[serde(skip)]
@@ -29,7 +28,7 @@ pub(super) struct Judged {
 }
 
 #[derive(Serialize)]
-pub(super) struct Finding {
+pub(in crate::cli) struct Finding {
     pub(super) rule: String,
     pub(super) severity: &'static str,
     pub(super) message: String,
@@ -47,7 +46,7 @@ pub(super) struct Finding {
 
 impl Judged {
     /// A file whose structure is proven, with no finding yet.
-    pub(super) fn new(path: String, file: &File<'_>) -> Self {
+    pub(in crate::cli) fn new(path: String, file: &File<'_>) -> Self {
         let kind = match file {
             File::Pte(_) => "pte",
             File::Ptd(_) => "ptd",
@@ -92,9 +91,9 @@ impl Judged {
     }
 
     /// Adds what a report found.
-    pub(super) fn add(
+    pub(in crate::cli) fn add(
         &mut self,
-        input: &Input,
+        opened: &Opened<impl Source>,
         companions: &[String],
         report: &Report,
         levels: &Levels,
@@ -103,7 +102,7 @@ impl Judged {
         let before = self.findings.len();
         self.findings.extend(found.filter_map(|finding| {
             let inside = finding.data.and_then(|nth| companions.get(nth));
-            Finding::of(finding, inside, input, levels)
+            Finding::of(finding, inside, opened, levels)
         }));
         // Of those that were not kept, only the rule is known.
         for (rule, count) in report.counts() {
@@ -128,13 +127,13 @@ impl Finding {
     fn of(
         finding: &pte::check::Finding,
         inside: Option<&String>,
-        input: &Input,
+        opened: &Opened<impl Source>,
         levels: &Levels,
     ) -> Option<Self> {
         let severity = levels.of(finding.rule)?;
         let begin = finding.offset & !15;
-        let end = begin.saturating_add(16).min(input.opened.file_len());
-        let window = input.opened.read(begin.min(end)..end).ok();
+        let end = begin.saturating_add(16).min(opened.file_len());
+        let window = opened.read(begin.min(end)..end).ok();
         let window = window.filter(|bytes| !bytes.is_empty() && inside.is_none());
         Some(Self {
             rule: finding.rule.id.into(),

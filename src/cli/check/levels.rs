@@ -7,8 +7,8 @@ use crate::cli::problem::Problem;
 use crate::cli::rules::{Told, unknown};
 
 /// How bad findings are taken to be.
-#[derive(Debug, Args)]
-pub(super) struct Levels {
+#[derive(Debug, Default, Args)]
+pub(in crate::cli) struct Levels {
     /// Leave findings of this rule out.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,

@@ -3,10 +3,9 @@
 use core::fmt::{self, Write};
 
 use super::judged::{Finding, Judged};
-use crate::cli::output::Output;
 use crate::cli::problem::{DIM, ERROR, NOTE, WARNING, printable};
 
-pub(super) fn write(files: &[Judged], out: &mut Output) -> fmt::Result {
+pub(in crate::cli) fn write(files: &[Judged], out: &mut impl Write) -> fmt::Result {
     for file in files {
         let good = anstyle::AnsiColor::Green.on_default();
         let style = if file.verdict == "ok" { good } else { ERROR };
@@ -19,7 +18,7 @@ pub(super) fn write(files: &[Judged], out: &mut Output) -> fmt::Result {
     Ok(())
 }
 
-fn write_finding(finding: &Finding, out: &mut Output) -> fmt::Result {
+fn write_finding(finding: &Finding, out: &mut impl Write) -> fmt::Result {
     let style = match finding.severity {
         "error" => ERROR,
         "warning" => WARNING,

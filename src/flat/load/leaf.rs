@@ -5,7 +5,9 @@ use core::fmt;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error, Expected, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 
 use super::{Any, Loader};
 use crate::error::Step;
@@ -43,21 +45,30 @@ impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
         if self.prim != Prim::U8 {
             return Err(Error::invalid_type(Unexpected::Map, &self));
         }
-        match map.next_key::<String>()?.as_deref() {
-            Some("file") => {}
-            Some("sha256" | "len") => {
-                return Err(Error::custom(
-                    "only a hash of the blob is here: dump blobs inline or to files",
-                ));
-            }
-            _ => return Err(Error::invalid_type(Unexpected::Map, &self)),
+        let name = file_name(&mut map, &self)?;
+        (self.loader.files)(&name).map_err(Error::custom)
+    }
+}
+
+/// The name in `{"file": NAME}`.
+pub(crate) fn file_name<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    expected: &dyn Expected,
+) -> Result<String, A::Error> {
+    match map.next_key::<String>()?.as_deref() {
+        Some("file") => {}
+        Some("sha256" | "len") => {
+            return Err(Error::custom(
+                "only a hash of the blob is here: dump blobs inline, or to files with \
+                 --blobs dir=FOLDER",
+            ));
         }
-        let name: String = map.next_value()?;
-        let bytes = (self.loader.files)(&name);
-        match map.next_key::<String>()? {
-            Some(key) => Err(Error::custom(format!("{key:?} beside \"file\""))),
-            None => bytes.ok_or_else(|| Error::custom(format!("there is no file {name:?}"))),
-        }
+        _ => return Err(Error::invalid_type(Unexpected::Map, expected)),
+    }
+    let name = map.next_value()?;
+    match map.next_key::<String>()? {
+        Some(key) => Err(Error::custom(format!("{key:?} beside \"file\""))),
+        None => Ok(name),
     }
 }
 
@@ -163,14 +174,19 @@ impl Visitor<'_> for TagOf {
 
 /// What a key of a table's object names.
 pub(super) enum Key {
+    /// No field: what stands beside them.
+    Beside,
     Field(&'static FieldDesc),
     Union(&'static FieldDesc, &'static UnionDesc),
     Tag(&'static FieldDesc, &'static UnionDesc),
 }
 
-pub(super) struct KeyOf(pub(super) &'static TableDesc);
+pub(super) struct KeyOf<'b> {
+    pub(super) desc: &'static TableDesc,
+    pub(super) beside: Option<&'b str>,
+}
 
-impl<'de> DeserializeSeed<'de> for KeyOf {
+impl<'de> DeserializeSeed<'de> for KeyOf<'_> {
     type Value = Key;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Key, D::Error> {
@@ -178,15 +194,18 @@ impl<'de> DeserializeSeed<'de> for KeyOf {
     }
 }
 
-impl Visitor<'_> for KeyOf {
+impl Visitor<'_> for KeyOf<'_> {
     type Value = Key;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a field of {}", self.0.name)
+        write!(f, "a field of {}", self.desc.name)
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Key, E> {
-        let Self(desc) = self;
+        let Self { desc, beside } = self;
+        if beside == Some(name) {
+            return Ok(Key::Beside);
+        }
         if let Some(field) = desc.field(name) {
             return Ok(match field.kind {
                 Kind::Union(desc) => Key::Union(field, desc),

@@ -26,7 +26,8 @@ macro_rules! model {
         pub mod model {
             use super::*;
             use $crate::flat::desc::TableDesc;
-            use $crate::flat::model::{Model, scalars, tables};
+            use $crate::error::Step;
+            use $crate::flat::model::{Model, TreeError, checked, scalars, tables};
             use $crate::flat::tree::{Object, Value};
             use $crate::flat::view::Scalar;
 
@@ -45,6 +46,19 @@ macro_rules! model {
                         match self {
                             $( Self::$M(member) => Value::Union($tag, Some(member.to_object())), )*
                             Self::Unknown(tag) => Value::unknown_member(*tag, &desc::$U),
+                        }
+                    }
+
+                    fn of(value: Option<Value<'_>>) -> Result<Option<Self>, TreeError> {
+                        let Some(Value::Union(tag, member)) = value else { return Ok(None) };
+                        match (tag, member) {
+                            (0, None) => Ok(None),
+                            (0, _) | (_, None) => Err(TreeError::half(tag)),
+                            $( ($tag, Some(member)) => match $M::from_object(member) {
+                                Ok(member) => Ok(Some(Self::$M(member))),
+                                Err(error) => Err(error.within(Step::Variant(stringify!($M)))),
+                            }, )*
+                            (tag, Some(_)) => Ok(Some(Self::Unknown(tag))),
                         }
                     }
                 }
@@ -86,6 +100,17 @@ macro_rules! model {
                             $( self.$f.as_ref().map($FU::to_value) )?
                             $( Some(Value::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
+                    }
+
+                    #[allow(unused_mut, unused_variables, reason = "a table may have no fields")]
+                    fn from_object(object: Object<'_>) -> Result<Self, TreeError> {
+                        let mut object = checked(object, Self::DESC)?;
+                        Ok(Self { $(
+                            $f: $crate::flat::model::declare::held!(
+                                object.take(stringify!($f)),
+                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S $default )?
+                            ).map_err(|error| error.within(Step::Field(stringify!($f))))?,
+                        )* })
                     }
                 }
 
@@ -157,4 +182,25 @@ macro_rules! taken {
     };
 }
 
-pub(crate) use {model, owned, start, taken, value};
+macro_rules! held {
+    ($value:expr, & str) => {
+        Ok::<_, TreeError>($crate::flat::model::string_of($value))
+    };
+    ($value:expr, & $R:ident) => {
+        $crate::flat::model::table_of::<$R>($value)
+    };
+    ($value:expr, [$SV:ident]) => {
+        Ok::<_, TreeError>($crate::flat::model::scalars_of::<$SV>($value))
+    };
+    ($value:expr, [& $RV:ident]) => {
+        $crate::flat::model::tables_of::<$RV>($value)
+    };
+    ($value:expr, @ $FU:ident) => {
+        $FU::of($value)
+    };
+    ($value:expr, $S:ident $default:expr) => {
+        Ok::<_, TreeError>($crate::flat::model::number_of::<$S>($value).unwrap_or($default))
+    };
+}
+
+pub(crate) use {held, model, owned, start, taken, value};

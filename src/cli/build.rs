@@ -1,0 +1,209 @@
+//! `pte build`: a file from the JSON of a dump.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use pte::file::Kind;
+use pte::model::json::{self, AnyFile, JsonError};
+use pte::model::{File, ModelError, Root};
+use pte::{Limits, OpenError};
+
+use super::check::judged::Judged;
+use super::check::levels::Levels;
+use super::check::show;
+use super::problem::{Problem, Status, printable};
+use super::text::name_of;
+use super::{Common, save};
+use folder::Folder;
+
+mod folder;
+
+/// Make a .pte or .ptd from JSON and blobs
+///
+/// The inverse of dump --container: what it wrote, with blobs inline or as files, becomes the same
+/// file again, byte for byte where its writer's layout is known. The JSON may be changed in between,
+/// and so may the files of blobs.
+///
+/// JSON without a container is of a file without data: one whose segments have bytes cannot be
+/// built from it. What the container leaves out is as today's writers have it, so that
+/// "container": {"segments": [{"file": "weights.bin"}]} is enough, with --lay-out for the sizes.
+///
+/// The result is judged before anything is written: one with a broken structure is not written,
+/// findings of rules are told as check tells them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte dump --container --blobs dir=parts model.pte -o parts/model.json
+  pte build parts/model.json -o model.pte           blobs are beside the JSON
+  pte build model.json --blobs dir=parts -o model.pte
+  pte build --lay-out parts/model.json -o model.pte after a blob's size has changed
+  pte dump X --container --blobs dir=D | pte build - --blobs dir=D -o Y
+
+Exit status: 0 written, 1 the JSON or the file that it makes is wrong, 2 usage, 3 not readable or
+writable")]
+pub(super) struct Build {
+    /// The JSON, or - for standard input.
+    json: PathBuf,
+    /// Where the files of blobs are, as dir=FOLDER; if not given, the JSON's own folder.
+    #[arg(long, value_name = "HOW", value_parser = folder)]
+    blobs: Option<PathBuf>,
+    /// What JSON without a container is.
+    #[arg(long, value_name = "KIND")]
+    kind: Option<Which>,
+    /// Say again where each segment lies and how long it is, whatever the JSON says.
+    #[arg(long)]
+    lay_out: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Which {
+    /// A program.
+    Pte,
+    /// Named tensors and blobs.
+    Ptd,
+}
+
+fn folder(text: &str) -> Result<PathBuf, String> {
+    match text.strip_prefix("dir=") {
+        Some(folder) if !folder.is_empty() => Ok(folder.into()),
+        _ => Err("dir=FOLDER".into()),
+    }
+}
+
+impl Build {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let limits = common.limits();
+        let text = read(&self.json, &limits)?;
+        let beside = self.json.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let beside = beside.filter(|_| self.json.as_os_str() != "-").unwrap_or(Path::new("."));
+        let folder = Folder::new(self.blobs.as_deref().unwrap_or(beside), text.len());
+        let kind = self.kind.map(|which| match which {
+            Which::Pte => Kind::Pte,
+            Which::Ptd => Kind::Ptd,
+        });
+        let file = json::read(&text, kind, &mut |name| folder.blob(name));
+        let file = file.map_err(|error| self.refused(&error, folder.status()))?;
+        drop(text);
+        match file {
+            AnyFile::Pte(file) => self.write(file, &folder, &limits, common),
+            AnyFile::Ptd(file) => self.write(file, &folder, &limits, common),
+            AnyFile::LegacyPtd(file) => self.write(file, &folder, &limits, common),
+        }
+    }
+
+    fn write<R: Root>(
+        &self,
+        mut file: File<'_, R>,
+        folder: &Folder,
+        limits: &Limits,
+        common: &Common,
+    ) -> Result<Status, Problem> {
+        if self.lay_out {
+            file.lay_out();
+        }
+        let image = file.image().map_err(|error| self.unbuildable(&error))?;
+        // A few bytes of JSON may ask for any number of zeros, and name a blob any number of times.
+        let given = folder.given();
+        let most = given.saturating_mul(limits.amplification.into()).saturating_add(limits.stream);
+        if image.len() > most {
+            return Err(self.absent(format!(
+                "the file would have {} bytes, of {given} that are given: there are gaps, or blobs \
+                 are used over and over; if you trust the JSON, raise --max-amplification",
+                image.len()
+            )));
+        }
+        let name = common.output.as_deref().map_or("<standard output>".into(), name_of);
+        let inputs: Vec<_> = [self.json.clone()].into_iter().chain(folder.used()).collect();
+        let opened = save::proven(image, &name, limits)?;
+        let problem = |error| Problem::io(name_of(&self.json), io::Error::other(error));
+        let judged = {
+            let file = opened.file().map_err(|error| problem(OpenError::Refused(error)))?;
+            let contents = opened.check_contents(&file, limits).map_err(problem)?;
+            let mut judged = Judged::new(name.clone(), &file);
+            let levels = Levels::default();
+            judged.add(&opened, &[], &contents, &levels);
+            judged.add(&opened, &[], &file.check_with(limits), &levels);
+            judged
+        };
+        save::write(&opened, common.output.as_deref(), &inputs, common.quiet)?;
+        if !judged.findings.is_empty() && !common.quiet {
+            let mut text = String::new();
+            // A string takes whatever is written to it.
+            let _ = show::write(&[judged], &mut text);
+            anstream::eprint!("{text}");
+        }
+        Ok(Status::Good)
+    }
+
+    fn absent(&self, message: String) -> Problem {
+        Problem::Absent { file: name_of(&self.json), message }
+    }
+
+    /// A text that is no file; `status` is that of a blob that was not to be had.
+    fn refused(&self, error: &JsonError, status: Option<Status>) -> Problem {
+        let text = |message: String, place: String| Problem::Text {
+            file: name_of(&self.json),
+            error: message,
+            place,
+            status: status.unwrap_or(Status::BadNews),
+        };
+        match error {
+            JsonError::Text(error) => {
+                let mut place = format!("line {}, column {}", error.line(), error.column());
+                let path = error.place().to_string();
+                if !path.is_empty() {
+                    place = format!("{place}, {path}");
+                }
+                text(error.message().into(), place)
+            }
+            JsonError::Tree(error) => text(error.to_string(), error.place().to_string()),
+            JsonError::KindUnknown => self.absent(
+                "nothing in the JSON tells whether this is a .pte or a .ptd: say --kind".into(),
+            ),
+            JsonError::OtherKind => self.absent("this is not of the kind that --kind says".into()),
+            JsonError::ContainerMissing => self.absent(format!(
+                "{error}: `pte dump --container` shows them, with --blobs dir=FOLDER as files"
+            )),
+            _ => self.absent(error.to_string()),
+        }
+    }
+
+    fn unbuildable(&self, error: &ModelError) -> Problem {
+        let hint = match error {
+            ModelError::SegmentCount { .. }
+            | ModelError::SegmentSize { .. }
+            | ModelError::SegmentOverlap { .. } => "; --lay-out says again where each segment lies",
+            ModelError::HeaderMissing => "; leave the container's header out for today's",
+            ModelError::Unknown(_) => "; take \"unknown\" out of the container to go without them",
+            _ => "",
+        };
+        self.absent(format!("{error}{hint}"))
+    }
+}
+
+/// The whole text.
+fn read(path: &Path, limits: &Limits) -> Result<String, Problem> {
+    let name = name_of(path);
+    let problem = |error| Problem::io(name.clone(), error);
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        let most = limits.stream.saturating_add(1);
+        io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(problem)?;
+        if u64::try_from(bytes.len()).is_ok_and(|len| len > limits.stream) {
+            let message = format!(
+                "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
+                limits.stream
+            );
+            return Err(Problem::Absent { file: name, message });
+        }
+    } else {
+        bytes = fs::read(path).map_err(problem)?;
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("this is no JSON: the byte at {at:#x} is not UTF-8");
+        Problem::Absent { file: printable(&name).to_string(), message }
+    })
+}

@@ -1,0 +1,131 @@
+//! The folder with the files of blobs: nothing outside of it is read, whatever the JSON says.
+
+use core::cell::{Cell, RefCell};
+use core::ops::Range;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use pte::Source;
+use pte::model::Blob;
+
+use crate::cli::problem::Status;
+
+/// A folder whose files are read when their bytes are needed. They are one source, one behind the
+/// other, in the order in which they were first asked for.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Bytes of the text.
+    text: u64,
+    /// Each with where it begins.
+    files: RefCell<Vec<(u64, PathBuf)>>,
+    /// The bytes of each, whatever name it was asked for by.
+    ranges: RefCell<BTreeMap<PathBuf, Range<u64>>>,
+    len: Cell<u64>,
+    /// The file that was read last: few are open at once, however many there are.
+    open: RefCell<Option<(usize, fs::File)>>,
+    status: Cell<Option<Status>>,
+}
+
+impl Folder {
+    /// The folder at `path`, for a text of so many bytes.
+    pub(super) fn new(path: &Path, text: usize) -> Self {
+        Self {
+            path: path.to_owned(),
+            text: u64::try_from(text).unwrap_or(u64::MAX),
+            files: RefCell::default(),
+            ranges: RefCell::default(),
+            len: Cell::new(0),
+            open: RefCell::default(),
+            status: Cell::new(None),
+        }
+    }
+
+    /// The bytes of the file called `name`, or why there are none.
+    pub(super) fn blob(&self, name: &str) -> Result<Blob<'_>, String> {
+        let within = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        if name.is_empty() || !within {
+            return Err(format!("{name:?} is no file inside the folder of blobs"));
+        }
+        let found = self.find(name);
+        let (path, len) = found.map_err(|error| {
+            let inside = error.kind() == io::ErrorKind::InvalidInput;
+            self.status.set((!inside).then_some(Status::Io));
+            format!("{name:?} in {:?}: {error}", self.path)
+        })?;
+        if let Some(range) = self.ranges.borrow().get(&path) {
+            return Ok(Blob::Range(self, range.clone()));
+        }
+        let begin = self.len.get();
+        let end = begin.checked_add(len).ok_or_else(|| format!("{name:?} is too long"))?;
+        self.len.set(end);
+        self.files.borrow_mut().push((begin, path.clone()));
+        self.ranges.borrow_mut().insert(path, begin..end);
+        Ok(Blob::Range(self, begin..end))
+    }
+
+    /// The file called `name` without a link in its path, and its length.
+    fn find(&self, name: &str) -> io::Result<(PathBuf, u64)> {
+        let folder = self.path.canonicalize()?;
+        let path = folder.join(name).canonicalize()?;
+        let refused = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        if !path.starts_with(&folder) {
+            return refused("a link that leads out of it");
+        }
+        let metadata = path.metadata()?;
+        if metadata.is_dir() {
+            return refused("this is a directory");
+        }
+        if !metadata.is_file() {
+            // To open a pipe may wait forever.
+            return refused("this is no regular file");
+        }
+        Ok((path, metadata.len()))
+    }
+
+    /// Exit status of the blob that was not to be had, if it is not the JSON's fault.
+    pub(super) fn status(&self) -> Option<Status> {
+        self.status.get()
+    }
+
+    /// Bytes of the text, and of all files that it names.
+    pub(super) fn given(&self) -> u64 {
+        self.text.saturating_add(self.len.get())
+    }
+
+    /// The files that are read.
+    pub(super) fn used(&self) -> Vec<PathBuf> {
+        self.files.borrow().iter().map(|(_, path)| path.clone()).collect()
+    }
+}
+
+impl Source for Folder {
+    type Error = io::Error;
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len.get())
+    }
+
+    /// Bytes of one file: no blob has more.
+    fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let files = self.files.borrow();
+        // An empty file begins where the next one does.
+        let nth = files.partition_point(|(begin, _)| *begin <= pos).saturating_sub(1);
+        let Some((begin, path)) = files.get(nth) else {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        };
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let mut open = self.open.borrow_mut();
+        if open.as_ref().is_none_or(|(which, _)| *which != nth) {
+            *open = Some((nth, fs::File::open(path).map_err(named)?));
+        }
+        let Some((_, file)) = open.as_ref() else { return Ok(()) };
+        Source::read_at(file, pos.saturating_sub(*begin), out).map_err(named)
+    }
+}

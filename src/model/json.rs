@@ -1,0 +1,289 @@
+//! A whole file as JSON: its tables as [`flat::json`](crate::flat::json) writes them, and beside
+//! them, under the key `container`, what is around them.
+//!
+//! | key | value | where it is left out |
+//! | --- | --- | --- |
+//! | `kind` | `"pte"` or `"ptd"` | what the keys of the root tell |
+//! | `generation` | 0 to 3, of a `.ptd` alone: 0 to 2 have the fields before release 0.7 | the same |
+//! | `header` | null, or `length` and `chunk` in bytes, and `in_front` (of the FlatBuffer, which generation 0 has) | as today's writers have it |
+//! | `layout` | the name of a [`Layout`]: how the writer lays out tables | today's |
+//! | `force_align` | what the writer was asked to align data in the tables to, or null | null |
+//! | `segment_base_offset` | where the segments begin, or null for behind the tables | null |
+//! | `segment_alignment` | what segments are aligned to | 128 |
+//! | `padding` | zeros behind the last segment that the header counts | 0 |
+//! | `segments` | an array of blobs: numbers, or `{"file": NAME}` | no segments |
+//! | `trailing` | a blob: what is behind all that the header counts | nothing |
+//! | `unknown` | how many `fields` and `members` of unions are of a newer writer, and not in the JSON | nothing is lost |
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use pte::model::json::{self, AnyFile};
+//!
+//! let text = r#"{
+//!     "segments": [{"size": 4}],
+//!     "named_data": [{"key": "bias", "tensor_layout":
+//!         {"scalar_type": "FLOAT", "sizes": [1], "dim_order": [0]}}],
+//!     "container": {"kind": "ptd", "segments": [[0, 0, 128, 63]]}
+//! }"#;
+//! let AnyFile::Ptd(file) = json::read(text, None, &mut json::no_files)? else { return Ok(()) };
+//! let bytes = file.image()?.to_bytes()?;
+//! assert_eq!(pte::Ptd::read(&bytes)?.entries().next().and_then(|entry| entry.key()), Some("bias"));
+//! # Ok(())
+//! # }
+//! ```
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use core::fmt::{self, Write};
+
+use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Root};
+use crate::file::Kind;
+use crate::flat::desc::TableDesc;
+use crate::flat::json::string;
+use crate::flat::load::{self, LoadError};
+use crate::flat::model::TreeError;
+use crate::flat::write::Layout;
+use crate::limits::MAX_PROGRAM;
+use crate::ptd::Generation;
+use crate::schema::{flat_tensor, flat_tensor_legacy, program};
+
+mod container;
+
+use container::{Given, Parts};
+
+/// Gives the bytes of `{"file": NAME}`, or says why it cannot. Those of segments are read when they
+/// are written.
+pub type Files<'f, 'a> = dyn FnMut(&str) -> Result<Blob<'a>, String> + 'f;
+
+/// A file of any kind.
+#[derive(Clone, Debug)]
+pub enum AnyFile<'a> {
+    /// A program.
+    Pte(Pte<'a>),
+    /// Named tensors and blobs.
+    Ptd(Ptd<'a>),
+    /// The same, in the fields that it had before release 0.7.
+    LegacyPtd(LegacyPtd<'a>),
+}
+
+/// Why a text is not the JSON of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// It is no JSON, or not what the schema has there.
+    Text(LoadError),
+    /// Nothing in it tells whether it is a `.pte` or a `.ptd`.
+    KindUnknown,
+    /// It says that it is of the kind that was not asked for.
+    OtherKind,
+    /// A union in it is half.
+    Tree(TreeError),
+    /// Its segments have bytes, and it has no container with them.
+    ContainerMissing,
+}
+
+/// The key of the root's object that the container stands under.
+pub const KEY: &str = "container";
+
+/// The [`Files`] of whoever has none.
+///
+/// # Errors
+///
+/// Always.
+pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
+    load::no_files(name).map(Blob::from)
+}
+
+/// Reads a file. `kind` is that of a text which does not say; `files` has its blobs.
+///
+/// Where the text has no container, the file is as today's writers make one without data. Sizes
+/// and offsets are not looked at: see [`File::image`], which holds them against each other, and
+/// [`File::lay_out`], which says them anew.
+///
+/// # Errors
+///
+/// The first place that is no JSON, or not what a file has there.
+pub fn read<'a>(
+    text: &str,
+    kind: Option<Kind>,
+    files: &mut Files<'_, 'a>,
+) -> Result<AnyFile<'a>, JsonError> {
+    let Given { keys, container } = container::read(text, files)?;
+    let said = container.as_ref().and_then(|parts| parts.kind);
+    if kind.is_some() && said.is_some() && kind != said {
+        return Err(JsonError::OtherKind);
+    }
+    let generation = container.as_ref().and_then(|parts| parts.generation);
+    let (current, legacy) = (&flat_tensor::desc::FlatTensor, &flat_tensor_legacy::desc::FlatTensor);
+    let known = |desc: &TableDesc| keys.iter().filter(|key| desc.field(key).is_some()).count();
+    let kind = match said.or(kind) {
+        Some(kind) => kind,
+        None if generation.is_some() => Kind::Ptd,
+        None => {
+            let [pte, ptd] = [known(&program::desc::Program), known(current).max(known(legacy))];
+            // A program needs plans, and data needs names: what both have tells nothing.
+            match pte.cmp(&ptd) {
+                core::cmp::Ordering::Greater => Kind::Pte,
+                core::cmp::Ordering::Less => Kind::Ptd,
+                _ if keys.iter().any(|key| key == "named_data") => Kind::Ptd,
+                _ => return Err(JsonError::KindUnknown),
+            }
+        }
+    };
+    let is_legacy = match generation {
+        Some(generation) => generation < 3,
+        None => known(legacy) > known(current),
+    };
+    Ok(match kind {
+        Kind::Pte => AnyFile::Pte(file(text, container, HeaderForm::PTE, files)?),
+        Kind::Ptd if is_legacy => {
+            let (length, chunk) = HeaderForm::PTD.room();
+            let form = match generation {
+                Some(0) => HeaderForm::InFront { length, chunk },
+                _ => HeaderForm::PTD,
+            };
+            AnyFile::LegacyPtd(file(text, container, form, files)?)
+        }
+        Kind::Ptd => AnyFile::Ptd(file(text, container, HeaderForm::PTD, files)?),
+    })
+}
+
+/// The file of a root, with what is said of its container, and what is not said as today's writers
+/// have it.
+fn file<'a, R: Root>(
+    text: &str,
+    container: Option<Parts<'a>>,
+    form: HeaderForm,
+    files: &mut Files<'_, 'a>,
+) -> Result<File<'a, R>, JsonError> {
+    let mut left = MAX_PROGRAM;
+    let mut bytes = |name: &str| {
+        let blob = files(name)?;
+        left = left
+            .checked_sub(blob.len())
+            .ok_or_else(|| format!("the tables would take more than {MAX_PROGRAM} bytes"))?;
+        blob.to_bytes().map(Cow::into_owned).map_err(|error| format!("{name:?}: {error}"))
+    };
+    let object = load::read_beside(text, R::DESC, Some(KEY), &mut bytes)?;
+    let root = R::from_object(object)?;
+    let is_pte = R::SCHEMA.extension == "pte";
+    let declared = root.segments();
+    if container.is_none() && declared.iter().any(|&(_, size)| size > 0) {
+        return Err(JsonError::ContainerMissing);
+    }
+    let parts = container.unwrap_or_else(|| Parts {
+        segments: vec![Blob::EMPTY; declared.len()],
+        ..Parts::default()
+    });
+    let has_data = parts.segments.iter().any(|blob| !blob.is_empty());
+    let layout = parts.layout.unwrap_or(if is_pte { Layout::PYTHON } else { Layout::FLATC });
+    let header = parts.header.unwrap_or((has_data || !is_pte).then_some(form));
+    let container = Container {
+        layout: Layout { force_align: parts.force_align, ..layout },
+        header,
+        segment_base_offset: parts.segment_base_offset,
+        segment_alignment: parts.segment_alignment.unwrap_or(Container::CURRENT.segment_alignment),
+        padding: parts.padding,
+        trailing: parts.trailing,
+    };
+    Ok(File { root, segments: parts.segments, container, unknown: parts.unknown })
+}
+
+/// Writes the container of `file` as [`read`] takes it: the value of [`KEY`], on as many lines as
+/// `pretty` says, the root's object around it. `blob` writes what stands for a blob.
+///
+/// # Errors
+///
+/// Those of `out`, and of `blob`.
+pub fn write<R: Root, W: Write>(
+    file: &File<'_, R>,
+    generation: Option<Generation>,
+    pretty: bool,
+    out: &mut W,
+    mut blob: impl FnMut(&Blob<'_>, &mut W) -> fmt::Result,
+) -> fmt::Result {
+    let Container { layout, header, segment_base_offset, segment_alignment, padding, trailing } =
+        &file.container;
+    let null = || String::from("null");
+    let line = |out: &mut W, key: &str| match pretty {
+        true => write!(out, "\n    \"{key}\": "),
+        false => write!(out, "\"{key}\":"),
+    };
+    let member = |out: &mut W, key: &str, value: &str| {
+        line(out, key)?;
+        write!(out, "{value},")
+    };
+    out.write_char('{')?;
+    member(out, "kind", &format!("\"{}\"", R::SCHEMA.extension))?;
+    if let Some(generation) = generation {
+        let number = match generation {
+            Generation::Zero => "0",
+            Generation::One => "1",
+            Generation::Two => "2",
+            Generation::Three => "3",
+        };
+        member(out, "generation", number)?;
+    }
+    let header = header.map_or_else(null, |form| {
+        let (length, chunk) = form.room();
+        let in_front = matches!(form, HeaderForm::InFront { .. });
+        format!("{{\"length\": {length}, \"chunk\": {chunk}, \"in_front\": {in_front}}}")
+    });
+    member(out, "header", &header)?;
+    let mut name = String::new();
+    string(layout.name, &mut name)?;
+    member(out, "layout", &name)?;
+    member(out, "force_align", &layout.force_align.map_or_else(null, |align| align.to_string()))?;
+    let base = segment_base_offset.map_or_else(null, |base| base.to_string());
+    member(out, "segment_base_offset", &base)?;
+    member(out, "segment_alignment", &segment_alignment.to_string())?;
+    member(out, "padding", &padding.to_string())?;
+    if !file.unknown.is_none() {
+        let (fields, members) = (file.unknown.fields, file.unknown.members);
+        let lost = format!("{{\"fields\": {fields}, \"members\": {members}}}");
+        member(out, "unknown", &lost)?;
+    }
+    line(out, "segments")?;
+    out.write_char('[')?;
+    for (nth, segment) in file.segments.iter().enumerate() {
+        out.write_str(if nth > 0 { "," } else { "" })?;
+        out.write_str(if pretty { "\n      " } else { "" })?;
+        blob(segment, out)?;
+    }
+    out.write_str(if pretty && !file.segments.is_empty() { "\n    ]," } else { "]," })?;
+    line(out, "trailing")?;
+    blob(trailing, out)?;
+    out.write_str(if pretty { "\n  }" } else { "}" })
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(error) => error.fmt(f),
+            Self::KindUnknown => {
+                f.write_str("nothing tells whether this is a .pte or a .ptd: the container may say")
+            }
+            Self::OtherKind => f.write_str("the container is of the other kind of file"),
+            Self::Tree(error) => write!(f, "{}: {error}", error.place()),
+            Self::ContainerMissing => {
+                f.write_str("the segments have bytes, and there is no container with them")
+            }
+        }
+    }
+}
+
+impl core::error::Error for JsonError {}
+
+impl From<LoadError> for JsonError {
+    fn from(error: LoadError) -> Self {
+        Self::Text(error)
+    }
+}
+
+impl From<TreeError> for JsonError {
+    fn from(error: TreeError) -> Self {
+        Self::Tree(error)
+    }
+}
