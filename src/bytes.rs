@@ -35,6 +35,14 @@ pub(crate) const fn sum(pos: u32, by: u32) -> usize {
     index(pos).saturating_add(index(by))
 }
 
+/// `by` bytes past `pos`, within what was found or proven to be in a buffer: it does not wrap, and
+/// if it did, nothing would be read that is not there.
+#[inline]
+pub(crate) fn further(pos: u32, by: u32) -> u32 {
+    debug_assert!(pos.checked_add(by).is_some(), "past every buffer");
+    pos.wrapping_add(by)
+}
+
 /// The `N` bytes at `pos`.
 #[inline]
 pub(crate) fn array_at<const N: usize>(buf: &[u8], pos: usize) -> Option<[u8; N]> {
@@ -50,11 +58,6 @@ pub(crate) fn u16_at(buf: &[u8], pos: usize) -> Option<u16> {
 #[inline]
 pub(crate) fn u32_at(buf: &[u8], pos: usize) -> Option<u32> {
     array_at(buf, pos).map(u32::from_le_bytes)
-}
-
-#[inline]
-pub(crate) fn i32_at(buf: &[u8], pos: usize) -> Option<i32> {
-    array_at(buf, pos).map(i32::from_le_bytes)
 }
 
 /// The `len` bytes from `pos` on.

@@ -10,7 +10,6 @@ use crate::limits::Limits;
 use crate::steps;
 use crate::{File, Ptd, Pte};
 
-mod ahead;
 mod calls;
 mod container;
 mod contents;

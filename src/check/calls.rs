@@ -8,7 +8,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use self::loops::Loops;
 use super::Findings;
-use super::ahead::Ahead;
 use super::flow::{self, Judge, State};
 use super::kernels::Kernels;
 use super::parts;
@@ -126,6 +125,9 @@ rules! {
         Ignores ["6.5"];
 }
 
+/// Arguments that are looked at at once: most calls have fewer.
+const FEW: usize = 16;
+
 /// `kTempBufferSizeForName` in upstream's method.cpp.
 const LONGEST_NAME: usize = 99;
 
@@ -222,17 +224,14 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         out: &mut Findings,
     ) -> bool {
         let len = narrow(instructions.len());
-        let read = |nth| match instructions.get(index(nth))?.instr_args()? {
-            InstructionArguments::KernelCall(call) => Some((call.op_index(), call.args()?)),
-            _ => None,
-        };
         let mut loops = false;
-        for (nth, call) in range.clone().zip(Ahead::new(range.map(read))) {
-            if call.is_some_and(|(operator, args)| self.is_plain_call(operator, args)) {
+        for nth in range {
+            let Some(instruction) = instructions.get(index(nth)) else { continue };
+            let args = instruction.instr_args();
+            if self.is_plain && self.is_plain_call(args) {
                 continue;
             }
-            let Some(instruction) = instructions.get(index(nth)) else { continue };
-            match instruction.instr_args() {
+            match args {
                 Some(InstructionArguments::Unknown(kind)) => {
                     self.find_bare(out, &INSTRUCTION_UNKNOWN, (chain, nth), instruction, || {
                         format!("an instruction of kind {kind}")
@@ -294,11 +293,11 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
 
     /// Whether there is nothing to be said of a call: so it is with most.
     #[inline]
-    fn is_plain_call(&self, operator: i32, args: Vector<'a, i32>) -> bool {
-        let operator = usize::try_from(operator);
-        self.is_plain
-            && operator.is_ok_and(|operator| operator < self.operators)
-            && self.are_values(args)
+    fn is_plain_call(&self, args: Option<InstructionArguments<'a>>) -> bool {
+        let Some(InstructionArguments::KernelCall(call)) = args else { return false };
+        let operator = usize::try_from(call.op_index());
+        operator.is_ok_and(|operator| operator < self.operators)
+            && call.args().is_some_and(|args| self.are_values(args))
     }
 
     fn kernel(&self, spot: Spot<'a>, call: KernelCall<'a>, out: &mut Findings) {
@@ -322,17 +321,18 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
 
     /// Whether all of them are indices of values: few arguments are looked at at once, without a loop
     /// whose end nobody could foresee.
-    #[inline]
+    #[inline(always)]
     fn are_values(&self, args: Vector<'a, i32>) -> bool {
-        let mut few = [0; 64];
-        let Some(room) = few.get_mut(..args.bytes().len()) else {
+        if args.len() > FEW {
             return args.iter().all(|index| self.plan.has(index));
-        };
-        room.copy_from_slice(args.bytes());
-        // A negative index is past every list, and the zeros are those of an argument that is there.
-        let (few, _) = few.as_chunks();
-        let most = few.iter().map(|index| u32::from_le_bytes(*index)).fold(0, u32::max);
-        most < narrow(self.plan.len) || args.is_empty()
+        }
+        // The sign is that of an index which is negative, or past the last.
+        let last = narrow(self.plan.len).cast_signed().wrapping_sub(1);
+        let signs = args
+            .head::<FEW>(0)
+            .iter()
+            .fold(0, |signs, index| signs | index | last.wrapping_sub(*index));
+        signs >= 0 || args.is_empty()
     }
 
     fn args(

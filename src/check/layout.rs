@@ -311,7 +311,7 @@ impl<'p> Pass<'p> {
 }
 
 /// `max_tables` of FlatBuffers' C++ verifier.
-const MOST_TABLES: u32 = 1_000_000;
+const MOST_TABLES: u64 = 1_000_000;
 
 /// Vtables remembered: a power of two.
 const CLEAN: usize = 64;

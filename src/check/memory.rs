@@ -8,7 +8,7 @@ use super::rule::rules;
 use super::spot::Plan;
 use crate::error::Step;
 use crate::flat::view::Table;
-use crate::schema::program::view::Tensor;
+use crate::schema::program::view::{AllocationDetails, Tensor};
 use crate::steps;
 
 rules! {
@@ -86,6 +86,15 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     }
 }
 
+/// Whether what is planned to lie there fits its arena with `size` bytes.
+#[inline]
+pub(super) fn fits(plan: &Plan<'_, '_>, place: AllocationDetails<'_>, size: u64) -> bool {
+    let Some(arena) = arena(plan, place) else { return false };
+    // An arena of a negative size has a finding of its own.
+    let end = offset(place).checked_add(size);
+    end.is_some_and(|end| u64::try_from(arena).ok().is_none_or(|arena| end <= arena))
+}
+
 /// The place that a tensor of `size` bytes is planned for; tells whether it is.
 pub(super) fn planned(
     plan: &Plan<'_, '_>,
@@ -96,25 +105,34 @@ pub(super) fn planned(
 ) -> bool {
     let Some(place) = tensor.allocation_info() else { return false };
     let id = place.memory_id();
-    let sizes = plan.arenas;
-    let arena = usize::try_from(id).ok().filter(|&id| id > 0).and_then(|id| sizes?.get(id));
-    let Some(arena) = arena else {
+    let Some(arena) = arena(plan, place) else {
         let steps = [Step::Field("allocation_info"), Step::Field("memory_id")];
         plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &steps, || {
-            let last = sizes.map_or(0, |sizes| sizes.len()).saturating_sub(1);
+            let last = plan.arenas.map_or(0, |sizes| sizes.len()).saturating_sub(1);
             format!("arena {id}, and the method has {last}, counted from 1")
         });
         return true;
     };
-    let offset = u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low());
     // A shape without a size has a finding of its own.
     let Some(size) = size else { return true };
-    let end = offset.checked_add(size);
-    if end.is_none_or(|end| u64::try_from(arena).is_ok_and(|arena| end > arena)) {
-        let steps = [Step::Field("allocation_info")];
+    if !fits(plan, place, size) {
+        let (offset, steps) = (offset(place), [Step::Field("allocation_info")]);
         plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &steps, || {
             format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
         });
     }
     true
+}
+
+/// The size of the arena of a planned tensor, if there is one.
+#[inline]
+fn arena(plan: &Plan<'_, '_>, place: AllocationDetails<'_>) -> Option<i64> {
+    let id = usize::try_from(place.memory_id()).ok().filter(|&id| id > 0)?;
+    plan.arenas?.get(id)
+}
+
+/// Where in its arena a tensor is planned to lie.
+#[inline]
+fn offset(place: AllocationDetails<'_>) -> u64 {
+    u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low())
 }

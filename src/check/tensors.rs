@@ -98,6 +98,23 @@ pub(super) struct Data {
     pub(super) external: bool,
 }
 
+/// Whether a tensor of which there is nothing to be said has a place for its data; `None` if there may
+/// be something to be said of it, or its data is in another file.
+#[inline(always)]
+pub(super) fn plain(plan: &Plan<'_, '_>, tensor: Tensor<'_>) -> Option<bool> {
+    let size = plain_size(tensor)?;
+    if tensor.extra_tensor_info().is_some() || !are_plain(tensor) {
+        return None;
+    }
+    match (tensor.data_buffer_idx(), tensor.allocation_info()) {
+        (0, Some(place)) => memory::fits(plan, place, size).then_some(true),
+        (0, None) => Some(false),
+        (index, None) => plan.pte.constant(index, size).is_ok().then_some(true),
+        // Its first bytes are in the file.
+        (_, Some(_)) => None,
+    }
+}
+
 /// Judges a tensor, and tells where its data is.
 pub(super) fn check(
     plan: &Plan<'_, '_>,
@@ -109,9 +126,7 @@ pub(super) fn check(
         Some(size) => Some(size),
         None => odd_shape(plan, index, tensor, out),
     };
-    let bound = TensorShapeDynamism::STATIC..=TensorShapeDynamism::DYNAMIC_BOUND;
-    let is_bound = bound.contains(&tensor.shape_dynamism());
-    if tensor.storage_offset() != 0 || tensor.layout() != 0 || !is_bound {
+    if !are_plain(tensor) {
         odd_numbers(plan, index, tensor, out);
     }
     let external = extra(plan, index, tensor, out);
@@ -123,27 +138,43 @@ pub(super) fn check(
     Data { stored: external || has_data || planned, external }
 }
 
-/// Bytes of a tensor about whose shape and dtype there is nothing to be said.
+/// Whether the numbers of a tensor are those that every writer writes.
+#[inline]
+fn are_plain(tensor: Tensor<'_>) -> bool {
+    let bound = TensorShapeDynamism::STATIC..=TensorShapeDynamism::DYNAMIC_BOUND;
+    let is_bound = bound.contains(&tensor.shape_dynamism());
+    tensor.storage_offset() == 0 && tensor.layout() == 0 && is_bound
+}
+
+/// Bytes of a tensor of few dimensions, about whose shape and dtype there is nothing to be said.
 #[inline]
 fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
     let (sizes, order) = (tensor.sizes()?, tensor.dim_order()?);
     let rank = sizes.len();
-    if rank != order.len() || rank > MOST_DIMENSIONS {
+    if rank != order.len() || rank > IN_ORDER.len() {
         return None;
     }
-    let mut elements = 1i64;
-    let (mut seen, mut dims, mut signs) = (0u32, 0u8, 0i32);
-    for (size, dim) in sizes.iter().zip(order.iter()) {
-        seen |= 1 << (dim & 15);
-        dims |= dim;
+    // Past the last dimension, more of them of size 1 and in order.
+    let (sizes, order) = (sizes.head::<8>(1), order.head(IN_ORDER));
+    if order != IN_ORDER {
+        // As many different bits as dimensions, each of one of them.
+        let seen = order.iter().fold(0u64, |seen, dim| seen | 1 << (dim & 63));
+        let dims = order.iter().fold(0, |dims, dim| dims | dim);
+        if seen != 0xff || dims > 7 {
+            return None;
+        }
+    }
+    let (mut elements, mut signs) = (1i64, 0i32);
+    for size in sizes {
         signs |= size;
         elements = elements.checked_mul(size.into())?;
     }
-    // As many different bits as dimensions, each below 16 and none past the last.
-    let all = (1u32 << rank).saturating_sub(1);
-    let elements = u64::try_from(elements).ok().filter(|_| signs >= 0);
-    elements.filter(|_| seen == all && dims < 16)?.checked_mul(tensor.scalar_type().element_size()?)
+    let elements = u64::try_from(elements).ok().filter(|_| signs >= 0)?;
+    elements.checked_mul(tensor.scalar_type().element_size()?)
 }
+
+/// The dimensions of a tensor of which none is swapped.
+const IN_ORDER: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// What there is to be said of a shape or dtype; the bytes that it asks for, if they can be told.
 #[cold]

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Findings;
-use super::ahead::Ahead;
 use super::quoted::Quoted;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
@@ -137,20 +136,101 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
 
 /// Judges the values of that range, each by itself; tells which of them are lists: their numbers
 /// alone, since a list may take 4 bytes of a file.
+///
+/// Most are plain. Which are is found out for a block of them, kind by kind: a branch on the kind of
+/// each, which nobody can foresee, would cost more than all that is asked of it.
 fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, Vec<u32>) {
-    let mut values = Values::default();
-    values.tags.reserve(range.len());
-    let mut lists = Vec::new();
-    let read = |index| plan.view.values()?.get(at_index(index))?.raw().member(EValue::DESC);
-    for (index, held) in range.clone().zip(Ahead::new(range.map(read))) {
-        let Some(held) = held.map(KernelTypes::of) else {
-            plan.find_value(out, &VALUE_EMPTY, plan.raw(index), index, &[], || {
+    let mut part = Part { plan, values: Values::default(), lists: Vec::new() };
+    part.values.tags.reserve(range.len());
+    let mut tensors = [(0, Raw::BARE); BLOCK];
+    for first in range.clone().step_by(BLOCK) {
+        let block = first..range.end.min(first.saturating_add(narrow(BLOCK)));
+        let plain = part.plain(block.clone(), &mut tensors);
+        debug_assert!(part.agrees(&plain, block.clone(), out), "something to be said of {block:?}");
+        let all = u64::MAX >> BLOCK.saturating_sub(block.len());
+        let mut left = all & !plain.stored;
+        while left != 0 {
+            let nth = left.trailing_zeros();
+            let index = first.saturating_add(nth);
+            match plain.unstored >> nth & 1 {
+                0 => part.judge(index, out),
+                _ => part.values.unstored.push(index),
+            }
+            left &= left.wrapping_sub(1);
+        }
+    }
+    (part.values, part.lists)
+}
+
+/// Values of a block: as many as an `u64` has bits.
+const BLOCK: usize = 64;
+
+/// The values of a block of which there is nothing else to be said, a bit for each: tensors that have
+/// no place for their data, and all others.
+struct Plain {
+    unstored: u64,
+    stored: u64,
+}
+
+/// What is found out about a range of values.
+struct Part<'l, 'p, 'a> {
+    plan: &'l Plan<'p, 'a>,
+    values: Values,
+    lists: Vec<u32>,
+}
+
+impl<'a> Part<'_, '_, 'a> {
+    /// Notes the kinds of a block of values, and tells of which there is nothing else to be said.
+    /// There is room for tensors.
+    fn plain(&mut self, block: Range<u32>, tensors: &mut [(u32, Raw<'a>); BLOCK]) -> Plain {
+        let values = self.plan.view.values().unwrap_or_default();
+        let (mut plain, mut count) = (Plain { unstored: 0, stored: 0 }, 0usize);
+        for (nth, index) in (0u32..).zip(block) {
+            let value = values.get(at_index(index));
+            let member = value.and_then(|value| value.raw().member(EValue::DESC));
+            let (tag, raw) = member.unwrap_or((0, Raw::BARE));
+            self.values.tags.push(tag);
+            let is_plain = matches!(tag, tag::Null | tag::Int | tag::Bool | tag::Double);
+            plain.stored |= u64::from(is_plain) << nth;
+            // What is no tensor is overwritten by the next one.
+            if let Some(slot) = tensors.get_mut(count) {
+                *slot = (nth, raw);
+            }
+            count = count.saturating_add(usize::from(tag == tag::Tensor));
+        }
+        for &(nth, raw) in tensors.iter().take(count) {
+            if let KernelTypes::Tensor(tensor) = KernelTypes::of((tag::Tensor, raw)) {
+                let stored = tensors::plain(self.plan, tensor);
+                plain.stored |= u64::from(stored == Some(true)) << nth;
+                plain.unstored |= u64::from(stored == Some(false)) << nth;
+            }
+        }
+        plain
+    }
+
+    /// Whether judging each plain value of a block tells no more of it.
+    fn agrees(&self, plain: &Plain, block: Range<u32>, out: &Findings) -> bool {
+        let is_plain = |(nth, _): &(u32, u32)| (plain.stored | plain.unstored) >> nth & 1 == 1;
+        (0..).zip(block).filter(is_plain).all(|(nth, index)| {
+            let (values, mut found) = (Values::default(), out.another());
+            let mut part = Part { plan: self.plan, values, lists: Vec::new() };
+            part.judge(index, &mut found);
+            let Values { unstored, externals, .. } = part.values;
+            let told = !found.report.counts.is_empty() || !externals.is_empty();
+            !told
+                && part.lists.is_empty()
+                && unstored.is_empty() == (plain.unstored >> nth & 1 == 0)
+        })
+    }
+
+    /// Judges a value, whatever it is.
+    fn judge(&mut self, index: u32, out: &mut Findings) {
+        let plan = self.plan;
+        let Some(held) = plan.value(index.into()) else {
+            return plan.find_value(out, &VALUE_EMPTY, plan.raw(index), index, &[], || {
                 format!("value {index} is empty")
             });
-            values.tags.push(0);
-            continue;
         };
-        values.tags.push(held.tag());
         match held {
             KernelTypes::Null(_)
             | KernelTypes::Int(_)
@@ -159,10 +239,10 @@ fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, 
             KernelTypes::Tensor(tensor) => {
                 let data = tensors::check(plan, index, tensor, out);
                 if !data.stored {
-                    values.unstored.push(index);
+                    self.values.unstored.push(index);
                 }
                 if data.external {
-                    values.externals.push(index);
+                    self.values.externals.push(index);
                 }
             }
             KernelTypes::String(string) => match string.string_val() {
@@ -177,22 +257,22 @@ fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, 
                 Some(_) => {}
             },
             KernelTypes::BoolList(list) => {
-                items(plan, list.raw(), index, list.items().is_some(), out)
+                items(plan, list.raw(), index, list.items().is_some(), out);
             }
             KernelTypes::DoubleList(list) => {
-                items(plan, list.raw(), index, list.items().is_some(), out)
+                items(plan, list.raw(), index, list.items().is_some(), out);
             }
             KernelTypes::IntList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                lists.push(index);
+                self.lists.push(index);
             }
             KernelTypes::TensorList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                lists.push(index);
+                self.lists.push(index);
             }
             KernelTypes::OptionalTensorList(list) => {
                 items(plan, list.raw(), index, list.items().is_some(), out);
-                lists.push(index);
+                self.lists.push(index);
             }
             KernelTypes::Unknown(tag) => {
                 plan.find_value(out, &VALUE_UNKNOWN, plan.raw(index), index, &[], || {
@@ -201,7 +281,6 @@ fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, 
             }
         }
     }
-    (values, lists)
 }
 
 fn items(plan: &Plan<'_, '_>, list: Raw<'_>, index: u32, there: bool, out: &mut Findings) {

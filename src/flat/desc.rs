@@ -33,6 +33,8 @@ pub struct TableDesc {
     /// The fields that a walker looks at, by ascending slot; the first `refs_len` count.
     refs: [Ref; MAX_REFS],
     refs_len: usize,
+    /// The same in short.
+    pub(crate) form: Form,
     /// The slot of its union, of which it has one at most.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
     /// Made from the name: tables of different types may share a vtable, and are told apart.
@@ -46,6 +48,16 @@ pub(crate) struct Ref {
     pub(crate) name: &'static str,
     /// What to look at.
     pub(crate) to: To,
+}
+
+/// What a walker looks at in a table: most have one field at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Leaf,
+    Union(&'static UnionDesc),
+    /// A vector of numbers of so many bytes.
+    Numbers(u16),
+    Other,
 }
 
 /// What a walker looks at: a bool, or where a field leads.
@@ -191,7 +203,13 @@ impl TableDesc {
             }
             rest = tail;
         }
-        Self { name, fields, depth, refs, refs_len, union, seed: seed(name) }
+        let form = match refs.split_at(refs_len).0 {
+            [] => Form::Leaf,
+            [Ref { to: To::Union(desc), .. }] => Form::Union(desc),
+            [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
+            _ => Form::Other,
+        };
+        Self { name, fields, depth, refs, refs_len, form, union, seed: seed(name) }
     }
 
     /// The fields that a walker looks at, by ascending slot: at most [`MAX_REFS`].

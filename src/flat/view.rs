@@ -8,7 +8,7 @@ use core::fmt;
 
 use alloc::borrow::Cow;
 
-use crate::bytes::{array_at, i32_at, index, narrow, slice_at, sum, u16_at, u32_at};
+use crate::bytes::{array_at, further, index, slice_at, sum, u16_at, u32_at};
 use crate::flat::desc::{Number, Prim, TableDesc};
 use crate::flat::model;
 use crate::steps;
@@ -68,8 +68,8 @@ impl<'a> Raw<'a> {
 
     /// The table that the offset at `at` leads to, which was proven.
     #[inline]
-    pub(crate) fn at(buf: &'a [u8], at: usize) -> Self {
-        Self::new(buf, narrow(target(buf, at)))
+    pub(crate) fn at(buf: &'a [u8], at: u32) -> Self {
+        Self::new(buf, target(buf, at))
     }
 
     /// Where the table begins, from the start of the FlatBuffers part.
@@ -111,59 +111,49 @@ impl<'a> Raw<'a> {
 
     /// Where the field of `slot` lies; `None` if it is absent.
     #[inline]
-    fn field(self, slot: u16) -> Option<usize> {
+    pub(crate) fn field_pos(self, slot: u16) -> Option<u32> {
         match self.offset_of(slot) {
             0 => None,
-            offset => Some(sum(self.pos, offset.into())),
+            offset => Some(further(self.pos, offset.into())),
         }
     }
 
     /// Where the offset field of `slot` leads; `None` if it is absent.
     #[inline]
-    fn target_of(self, slot: u16) -> Option<usize> {
-        Some(target(self.buf, self.field(slot)?))
-    }
-
-    /// As a position, where the field of `slot` lies; `None` if it is absent.
-    pub(crate) fn field_pos(self, slot: u16) -> Option<u32> {
-        self.field(slot).map(narrow)
-    }
-
-    /// As a position, where the offset field of `slot` leads; `None` if it is absent.
     pub(crate) fn target_pos(self, slot: u16) -> Option<u32> {
-        self.target_of(slot).map(narrow)
+        Some(target(self.buf, self.field_pos(slot)?))
     }
 
     /// The number in `slot`; `None` if it is absent.
     #[inline]
     pub(crate) fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
-        let at = self.field(slot)?;
-        let read = slice_at(self.buf, at, u32::from(T::PRIM.size())).and_then(T::read_le);
+        let at = self.field_pos(slot)?;
+        let read = slice_at(self.buf, index(at), u32::from(T::PRIM.size())).and_then(T::read_le);
         debug_assert!(read.is_some(), "a proven field");
         read
     }
 
     /// The number in `slot` by its declaration; `None` if it is absent.
     pub(crate) fn number(self, slot: u16, prim: Prim) -> Option<Number> {
-        let at = self.field(slot)?;
-        let bytes = slice_at(self.buf, at, u32::from(prim.size()))?;
+        let at = self.field_pos(slot)?;
+        let bytes = slice_at(self.buf, index(at), u32::from(prim.size()))?;
         Number::from_le(bytes, prim)
     }
 
     /// The table that `slot` leads to.
     #[inline]
     pub(crate) fn target(self, slot: u16) -> Option<Raw<'a>> {
-        Some(Raw::at(self.buf, self.field(slot)?))
+        Some(Raw::at(self.buf, self.field_pos(slot)?))
     }
 
     /// The string that `slot` leads to: to read it takes as long as it is.
     #[inline]
     pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
-        let pos = self.target_of(slot)?;
-        let len = proven(u32_at(self.buf, pos));
+        let pos = self.target_pos(slot)?;
+        let len = proven(u32_at(self.buf, index(pos)));
         steps::take(index(len));
-        let text = slice_at(self.buf, pos.saturating_add(4), len)
-            .and_then(|bytes| core::str::from_utf8(bytes).ok());
+        let text =
+            slice_at(self.buf, sum(pos, 4), len).and_then(|bytes| core::str::from_utf8(bytes).ok());
         debug_assert!(text.is_some(), "a proven string");
         Some(text.unwrap_or_default())
     }
@@ -171,25 +161,25 @@ impl<'a> Raw<'a> {
     /// The vector of numbers that `slot` leads to.
     #[inline]
     pub(crate) fn vector<T: Scalar>(self, slot: u16) -> Option<Vector<'a, T>> {
-        let (bytes, pos) = self.vector_bytes(slot, T::PRIM)?;
-        Some(Vector::new(bytes, pos))
+        let pos = self.target_pos(slot)?;
+        let len = proven(u32_at(self.buf, index(pos)));
+        Some(Vector::new(self.buf, further(pos, 4), len))
     }
 
     /// The bytes of the vector that `slot` leads to, and where they begin.
     #[inline]
     pub(crate) fn vector_bytes(self, slot: u16, prim: Prim) -> Option<(&'a [u8], u32)> {
-        let pos = self.target_of(slot)?;
-        let len = proven(u32_at(self.buf, pos)).saturating_mul(u32::from(prim.size()));
-        let first = pos.saturating_add(4);
-        Some((proven(slice_at(self.buf, first, len)), narrow(first)))
+        let pos = self.target_pos(slot)?;
+        let len = proven(u32_at(self.buf, index(pos))).saturating_mul(u32::from(prim.size()));
+        Some((proven(slice_at(self.buf, sum(pos, 4), len)), further(pos, 4)))
     }
 
     /// The vector of tables that `slot` leads to.
     #[inline]
     pub(crate) fn list<T>(self, slot: u16) -> Option<List<'a, T>> {
-        let pos = self.target_of(slot)?;
-        let len = proven(u32_at(self.buf, pos));
-        Some(List::new(self.buf, narrow(pos.saturating_add(4)), len))
+        let pos = self.target_pos(slot)?;
+        let len = proven(u32_at(self.buf, index(pos)));
+        Some(List::new(self.buf, further(pos, 4), len))
     }
 
     /// The union at `slot`: its tag, and the table if there is one. `None` for the tag 0.
@@ -198,7 +188,9 @@ impl<'a> Raw<'a> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
         // A tag that is not known leads to bytes that nobody has proven: they are not followed.
-        Some((tag, Raw { buf: self.buf, vtable: 0, pos: self.target_pos(value)? }))
+        let at = self.field_pos(value)?;
+        let pos = at.wrapping_add(proven(u32_at(self.buf, index(at))));
+        Some((tag, Raw { buf: self.buf, vtable: 0, pos }))
     }
 
     /// The union of a table of `desc`: its tag, and the member that the tag stands for; of a tag
@@ -244,13 +236,13 @@ impl Number {
 #[inline]
 fn vtable_pos(buf: &[u8], pos: u32) -> u32 {
     // A proven vtable is within the buffer, so the difference does not wrap.
-    pos.wrapping_add_signed(proven(i32_at(buf, index(pos))).wrapping_neg())
+    pos.wrapping_sub(proven(u32_at(buf, index(pos))))
 }
 
 /// Where the offset at `at`, which was proven, leads.
 #[inline]
-fn target(buf: &[u8], at: usize) -> usize {
-    at.saturating_add(index(proven(u32_at(buf, at))))
+fn target(buf: &[u8], at: u32) -> u32 {
+    further(at, proven(u32_at(buf, index(at))))
 }
 
 /// What the walk has proven is there. In a debug build the contrary stops the program.

@@ -8,9 +8,9 @@ use core::cell::Cell;
 
 use self::seen::Notes;
 use self::shape::{Shape, Shapes};
-use crate::bytes::{u32_at, wide};
+use crate::bytes::{further, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
-use crate::flat::desc::{Ref, TableDesc, To, UnionDesc};
+use crate::flat::desc::{Form, Ref, TableDesc, To, UnionDesc};
 use crate::flat::view::{Proof, Raw, Table};
 use crate::limits::{Limits, MAX_PROGRAM};
 
@@ -40,10 +40,12 @@ pub(crate) fn verify<'a>(
         return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, 0));
     }
     let budget = len.saturating_mul(limits.amplification.into());
-    let notes = Notes::new(root);
-    let walk = Walk { buf, budget, left: Cell::new(budget), shapes: Shapes::new(), notes };
-    walk.table(root, desc)?;
-    Ok((Raw::new(buf, root), walk.notes.seen()))
+    let seen = match Walk::<false>::run(buf, root, desc, budget) {
+        Ok(seen) => seen,
+        // Once more, to tell the way there.
+        Err(_) => Walk::<true>::run(buf, root, desc, budget)?,
+    };
+    Ok((Raw::new(buf, root), seen))
 }
 
 /// As [`verify`], with the root as its type.
@@ -51,7 +53,9 @@ pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(
     verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
 }
 
-struct Walk<'a> {
+/// A walk; with `TELL`, its errors tell the way. Without, none has to be kept in mind: most walks meet
+/// no error.
+struct Walk<'a, const TELL: bool> {
     buf: &'a [u8],
     /// Bytes that may be visited, in all and from now on.
     budget: u64,
@@ -60,13 +64,31 @@ struct Walk<'a> {
     notes: Notes,
 }
 
-impl Walk<'_> {
-    fn table(&self, pos: u32, desc: &'static TableDesc) -> Result<()> {
+impl<'a, const TELL: bool> Walk<'a, TELL> {
+    fn run(buf: &'a [u8], root: u32, desc: &'static TableDesc, budget: u64) -> Result<Seen> {
+        let (left, notes) = (Cell::new(budget), Notes::new(root));
+        let walk = Self { buf, budget, left, shapes: Shapes::new(), notes };
+        walk.table(0, desc)?;
+        Ok(walk.notes.seen())
+    }
+
+    /// What came of a step of the way.
+    #[inline(always)]
+    fn within<T>(walked: Result<T>, step: impl FnOnce() -> Step) -> Result<T> {
+        match walked {
+            Err(error) if TELL => Err(error.within(step())),
+            walked => walked,
+        }
+    }
+
+    /// The table that the offset at `at` leads to.
+    fn table(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         self.notes.tables(1);
-        let vtable = shape::vtable_of(self.buf, pos);
-        match vtable.and_then(|vtable| self.shapes.known(vtable, desc)) {
+        let (pos, back) = self.follow(at)?;
+        let vtable = shape::vtable(pos, back);
+        match self.shapes.known(vtable, desc) {
             Some(shape) => self.object(pos, shape, desc),
-            None => self.stranger(pos, desc).map(drop),
+            None => self.stranger(pos, vtable, desc),
         }
     }
 
@@ -75,41 +97,40 @@ impl Walk<'_> {
     fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let (first, len) = self.vector(at, 4)?;
         self.notes.tables(len);
-        let mut last: Option<&Shape> = None;
+        let mut last = None;
         for nth in 0..len {
-            let at = first.saturating_add(nth.saturating_mul(4));
-            match self.element(at, desc, last) {
-                Ok(shape) => last = shape,
-                Err(error) => return Err(error.within(Step::Index(nth))),
-            }
+            let walked = self.element(further(first, nth.wrapping_mul(4)), desc, last);
+            last = Self::within(walked, || Step::Index(nth))?;
         }
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn element<'s>(
         &'s self,
         at: u32,
         desc: &'static TableDesc,
         last: Option<&'s Shape>,
     ) -> Result<Option<&'s Shape>> {
-        let pos = self.follow(at)?;
-        let vtable = shape::vtable_of(self.buf, pos);
-        let known = last.filter(|shape| vtable == Some(shape.vtable));
-        match known.or_else(|| self.shapes.known(vtable?, desc)) {
+        let (pos, back) = self.follow(at)?;
+        let vtable = shape::vtable(pos, back);
+        let known = last.filter(|shape| vtable == i64::from(shape.vtable));
+        match known.or_else(|| self.shapes.known(vtable, desc)) {
             Some(shape) => self.object(pos, shape, desc).map(|()| Some(shape)),
-            None => self.stranger(pos, desc),
+            None => self.stranger(pos, vtable, desc).map(|()| None),
         }
     }
 
-    /// One table at `pos` with a vtable that is not known yet: its shape, if there is room for it.
-    #[cold]
+    /// One table at `pos` whose vtable was not found at once.
     #[inline(never)]
-    fn stranger(&self, pos: u32, desc: &'static TableDesc) -> Result<Option<&Shape>> {
-        let shape = shape::of_table(self.buf, pos, desc, &self.notes)?;
+    fn stranger(&self, pos: u32, vtable: i64, desc: &'static TableDesc) -> Result<()> {
+        if let Some(shape) = self.shapes.elsewhere(vtable, desc) {
+            return self.object(pos, shape, desc);
+        }
+        let shape = shape::of_table(self.buf, pos, vtable, desc, &self.notes)?;
         match self.shapes.keep(shape) {
-            Ok(kept) => self.object(pos, kept, desc).map(|()| Some(kept)),
-            Err(shape) => self.object(pos, &shape, desc).map(|()| None),
+            Ok(kept) => self.object(pos, kept, desc),
+            Err(shape) => self.object(pos, &shape, desc),
         }
     }
 
@@ -121,17 +142,18 @@ impl Walk<'_> {
             return Err(shape::misplaced(self.buf, pos, shape));
         }
         self.spend(shape.extent.into(), pos)?;
-        let [first, ..] = shape.at;
         // Most tables have one field to look at, if any: they do without the loop.
-        match desc.refs() {
-            [] => Ok(()),
-            [Ref { name, to: To::Union(desc) }] if first != 0 => self
-                .variant(pos.saturating_add(first.into()), pos, shape, desc)
-                .map_err(|error| error.within(Step::Field(name))),
-            [Ref { name, to: To::Numbers(size) }] if first != 0 => self
-                .numbers(pos.saturating_add(first.into()), (*size).into())
-                .map_err(|error| error.within(Step::Field(name))),
-            refs => self.references(refs, pos, shape),
+        let step = || Step::Field(desc.refs().first().map_or("", |field| field.name));
+        match desc.form {
+            Form::Leaf => Ok(()),
+            Form::Union(union) => Self::within(self.variant(pos, shape, union), step),
+            Form::Numbers(size) => match shape.at {
+                [0, ..] => Ok(()),
+                [offset, ..] => {
+                    Self::within(self.numbers(further(pos, offset.into()), size.into()), step)
+                }
+            },
+            Form::Other => self.references(desc.refs(), pos, shape),
         }
     }
 
@@ -142,38 +164,44 @@ impl Walk<'_> {
             if offset == 0 {
                 continue;
             }
-            let at = pos.saturating_add(offset.into());
+            let at = further(pos, offset.into());
             let walked = match field.to {
                 To::Bool => self.bools(at, 1),
                 To::Str => self.string(at),
-                To::Table(desc) => self.follow(at).and_then(|target| self.table(target, desc)),
+                To::Table(desc) => self.table(at, desc),
                 To::Bools => self.bool_list(at),
                 To::Numbers(size) => self.numbers(at, size.into()),
                 To::Tables(desc) => self.tables(at, desc),
-                To::Union(desc) => self.variant(at, pos, shape, desc),
+                To::Union(desc) => self.variant(pos, shape, desc),
             };
-            if let Err(error) = walked {
-                return Err(error.within(Step::Field(field.name)));
-            }
+            Self::within(walked, || Step::Field(field.name))?;
         }
         Ok(())
     }
 
-    /// A union: `at` is where its tag lies, or its value where there is no tag.
-    #[inline(never)]
-    fn variant(&self, at: u32, pos: u32, shape: &Shape, desc: &'static UnionDesc) -> Result<()> {
+    /// The union of the table at `pos`.
+    #[inline(always)]
+    fn variant(&self, pos: u32, shape: &Shape, desc: &'static UnionDesc) -> Result<()> {
         let tag = if shape.tag == 0 { 0 } else { self.byte(pos, shape.tag) };
         match (tag, shape.value) {
             (0, 0) => Ok(()),
-            (0, _) | (_, 0) => Err(Error::new(ErrorKind::UnionHalf { tag }, at.into())),
+            (0, _) | (_, 0) => Err(half(tag, pos, shape)),
             // What an unknown member looks like is not known: it is reported, never read.
             (tag, value) => match desc.member(tag) {
                 None => Ok(()),
-                Some(member) => self
-                    .follow(pos.saturating_add(value.into()))
-                    .and_then(|target| self.table(target, member))
-                    .map_err(|error| error.within(Step::Variant(member.name))),
+                Some(member) => {
+                    let walked = self.table(further(pos, value.into()), member);
+                    Self::within(walked, || Step::Variant(member.name))
+                }
             },
         }
     }
+}
+
+/// Of a union of which one half is there: the tag's place, or the value's where there is no tag.
+#[cold]
+#[inline(never)]
+fn half(tag: u8, pos: u32, shape: &Shape) -> Error {
+    let offset = if shape.tag == 0 { shape.value } else { shape.tag };
+    Error::new(ErrorKind::UnionHalf { tag }, further(pos, offset.into()).into())
 }

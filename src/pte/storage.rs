@@ -105,7 +105,7 @@ impl<'a> Pte<'a> {
     }
 
     /// The constant of that number: in its segment, or in old files inside the FlatBuffers part.
-    fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
+    pub(crate) fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.constant_segment() {
             Some(pieces) if pieces.offsets().is_some_and(|offsets| !offsets.is_empty()) => {
                 self.piece(pieces, index, size)

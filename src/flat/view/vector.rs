@@ -4,15 +4,16 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use super::{Proof, Raw, Scalar, Table};
-use crate::bytes::{index, sum};
+use super::{Proof, Raw, Scalar, Table, proven};
+use crate::bytes::{array_at, further, index, narrow, slice_at};
 use crate::steps;
 
 /// A proven vector of numbers.
 #[derive(Clone, Copy)]
 pub struct Vector<'a, T> {
-    bytes: &'a [u8],
-    pos: u32,
+    buf: &'a [u8],
+    first: u32,
+    len: u32,
     item: PhantomData<T>,
 }
 
@@ -27,52 +28,103 @@ pub struct List<'a, T> {
 
 impl<'a, T: Scalar> Vector<'a, T> {
     #[inline]
-    pub(super) fn new(bytes: &'a [u8], pos: u32) -> Self {
-        Self { bytes, pos, item: PhantomData }
+    pub(super) fn new(buf: &'a [u8], first: u32, len: u32) -> Self {
+        Self { buf, first, len, item: PhantomData }
     }
 
     /// Elements.
     #[inline]
     pub fn len(&self) -> usize {
-        self.bytes.len().checked_div(usize::from(T::PRIM.size())).unwrap_or_default()
+        index(self.len)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.len == 0
     }
 
     /// The element of that number.
     #[inline]
     pub fn get(&self, nth: usize) -> Option<T> {
-        let size = usize::from(T::PRIM.size());
+        let size = u32::from(T::PRIM.size());
         steps::take(1);
-        let first = nth.checked_mul(size)?;
-        T::read_le(self.bytes.get(first..)?.get(..size)?)
+        let nth = u32::try_from(nth).ok().filter(|&nth| nth < self.len)?;
+        let at = further(self.first, nth.wrapping_mul(size));
+        slice_at(self.buf, index(at), size).and_then(T::read_le)
     }
 
     /// Its first `len` elements, or all of them.
     pub(crate) fn up_to(self, len: usize) -> Self {
-        let end = len.saturating_mul(usize::from(T::PRIM.size()));
-        Self { bytes: self.bytes.get(..end).unwrap_or(self.bytes), ..self }
+        Self { len: self.len.min(narrow(len)), ..self }
     }
 
     /// Every element.
     #[inline]
     pub fn iter(&self) -> Numbers<'a, T> {
         let size = usize::from(T::PRIM.size());
-        Numbers { chunks: self.bytes.chunks_exact(size), item: PhantomData }
+        Numbers { chunks: self.bytes().chunks_exact(size), item: PhantomData }
     }
 
     /// The elements' bytes as they stand in the file.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
+        let size = u32::from(T::PRIM.size());
+        proven(slice_at(self.buf, index(self.first), self.len.saturating_mul(size)))
     }
 
     /// Where the first element begins, from the start of the FlatBuffers part.
     pub fn pos(&self) -> u32 {
-        self.pos
+        self.first
+    }
+}
+
+/// The first few elements at once. No branch depends on how many there are: what follows them is
+/// read as well, and left out by arithmetic.
+impl Vector<'_, i32> {
+    /// The first `N` elements, and `rest` where there are none.
+    #[inline(always)]
+    pub(crate) fn head<const N: usize>(self, rest: i32) -> [i32; N] {
+        steps::take(self.len().min(N));
+        let from = index(self.first);
+        let bytes = self.buf.get(from..from.saturating_add(N.saturating_mul(4)));
+        let Some(elements) = bytes.and_then(|bytes| bytes.as_chunks().0.first_chunk::<N>()) else {
+            return self.head_at_the_end([rest; N]);
+        };
+        let (mut head, len) = ([rest; N], self.len.cast_signed());
+        for (slot, element) in head.iter_mut().zip(elements) {
+            *slot = i32::from_le_bytes(*element);
+        }
+        for (nth, slot) in (0i32..).zip(&mut head) {
+            // All bits, where there is an element of that number.
+            let there = nth.wrapping_sub(len) >> 31;
+            *slot = rest ^ ((rest ^ *slot) & there);
+        }
+        head
+    }
+}
+
+impl Vector<'_, u8> {
+    /// The first eight elements, and those of `rest` where there are none.
+    #[inline(always)]
+    pub(crate) fn head(self, rest: [u8; 8]) -> [u8; 8] {
+        steps::take(self.len().min(8));
+        let Some(elements) = array_at(self.buf, index(self.first)) else {
+            return self.head_at_the_end(rest);
+        };
+        let gone = u64::MAX.checked_shl(self.len.saturating_mul(8)).unwrap_or_default();
+        let (elements, rest) = (u64::from_le_bytes(elements), u64::from_le_bytes(rest));
+        (elements & !gone | rest & gone).to_le_bytes()
+    }
+}
+
+impl<T: Scalar> Vector<'_, T> {
+    /// The same where the file ends behind the elements.
+    #[cold]
+    #[inline(never)]
+    fn head_at_the_end<const N: usize>(self, rest: [T; N]) -> [T; N] {
+        let mut head = rest;
+        head.iter_mut().zip(self.iter()).for_each(|(slot, element)| *slot = element);
+        head
     }
 }
 
@@ -118,7 +170,7 @@ impl<T: Scalar> FusedIterator for Numbers<'_, T> {}
 /// No numbers.
 impl<T> Default for Vector<'_, T> {
     fn default() -> Self {
-        Self { bytes: &[], pos: 0, item: PhantomData }
+        Self { buf: &[], first: 0, len: 0, item: PhantomData }
     }
 }
 
@@ -152,7 +204,7 @@ impl<'a, T> List<'a, T> {
         if nth >= self.len {
             return None;
         }
-        Some(Raw::at(self.buf, sum(self.first, nth.saturating_mul(4))))
+        Some(Raw::at(self.buf, further(self.first, nth.wrapping_mul(4))))
     }
 
     /// Every table, without its type.
@@ -226,5 +278,31 @@ impl<'a, T: Table<'a>> FusedIterator for Tables<'a, T> {}
 impl<'a, T: Table<'a> + fmt::Debug> fmt::Debug for Tables<'a, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn a_head_has_the_elements_and_then_the_rest() {
+        for len in 0..=20 {
+            // Nothing behind the elements, too little, enough.
+            for more in [0, 1, 3, 4, 7, 31, 100] {
+                let bytes: Vec<u8> = (1..=120).take(index(len) + more).collect();
+                let rest = [210, 211, 212, 213, 214, 215, 216, 217];
+                let head = Vector::<u8>::new(&bytes, 0, len).head(rest);
+                let want = (1..).take(index(len)).chain(rest.into_iter().skip(index(len)));
+                assert!(want.take(8).eq(head), "{len}, {more} behind: {head:?}");
+                let bytes: Vec<u8> = (1i32..=20).flat_map(i32::to_le_bytes).collect();
+                let bytes = &bytes[..bytes.len().min(index(len) * 4 + more)];
+                let head = Vector::<i32>::new(bytes, 0, len).head::<16>(-7);
+                let want = (1..).take(index(len)).chain(core::iter::repeat(-7));
+                assert!(want.take(16).eq(head), "{len}, {more} behind: {head:?}");
+            }
+        }
     }
 }

@@ -1,14 +1,16 @@
 //! What the walk does where it ends: strings and numbers, and the offsets that lead there.
 
 use super::Walk;
-use crate::bytes::{index, narrow, slice_at, sum, u32_at, wide};
+use crate::bytes::{further, index, narrow, slice_at, sum, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result};
 
-impl Walk<'_> {
+impl<const TELL: bool> Walk<'_, TELL> {
     #[inline(never)]
     pub(super) fn string(&self, at: u32) -> Result<()> {
-        let pos = self.length(at)?;
-        let len = u32_at(self.buf, index(pos)).unwrap_or_default();
+        let (pos, len) = self.follow(at)?;
+        if pos & 3 != 0 {
+            return Err(Error::new(ErrorKind::VectorMisaligned {}, pos.into()));
+        }
         let Some(text) = slice_at(self.buf, sum(pos, 4), len) else {
             return Err(Error::new(ErrorKind::StringOutOfBounds { len }, pos.into()));
         };
@@ -24,9 +26,10 @@ impl Walk<'_> {
         self.spend(u64::from(len).saturating_add(4), pos)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn numbers(&self, at: u32, size: u32) -> Result<()> {
-        self.vector(at, size).map(drop)
+        let (pos, len) = self.follow(at)?;
+        self.elements(pos, len, size)
     }
 
     pub(super) fn bool_list(&self, at: u32) -> Result<()> {
@@ -43,46 +46,51 @@ impl Walk<'_> {
     }
 
     /// A vector of elements of `size` bytes: where the first one is, and how many there are.
-    #[inline(always)]
     pub(super) fn vector(&self, at: u32, size: u32) -> Result<(u32, u32)> {
-        let pos = self.length(at)?;
-        let len = u32_at(self.buf, index(pos)).unwrap_or_default();
-        let first = pos.saturating_add(4);
-        let bytes = u64::from(len).saturating_mul(size.into());
-        if u64::from(first).saturating_add(bytes) > wide(self.buf.len()) {
-            return Err(Error::new(ErrorKind::VectorOutOfBounds { bytes }, pos.into()));
-        }
-        if first & size.saturating_sub(1) != 0 {
-            // flatc does not align the elements of a vector that has none (format.md §7.8).
-            if len > 0 {
-                return Err(Error::new(ErrorKind::ElementMisaligned { size }, first.into()));
-            }
-            self.notes.odd();
-        }
-        self.spend(bytes.saturating_add(4), pos)?;
-        Ok((first, len))
+        let (pos, len) = self.follow(at)?;
+        self.elements(pos, len, size)?;
+        Ok((further(pos, 4), len))
     }
 
-    /// Where the offset at `at` leads: to the length of a vector or string.
-    #[inline]
-    fn length(&self, at: u32) -> Result<u32> {
-        let pos = self.follow(at)?;
+    /// The elements of a vector at `pos`, as many as `len` says, of `size` bytes each.
+    #[inline(always)]
+    fn elements(&self, pos: u32, len: u32, size: u32) -> Result<()> {
+        let bytes = u64::from(len).saturating_mul(size.into()).saturating_add(4);
+        // Both the length and the elements are aligned.
+        let apart = further(pos, 4) & (size.wrapping_sub(1) | 3);
+        if apart != 0 || u64::from(pos).saturating_add(bytes) > wide(self.buf.len()) {
+            return self.odd_elements(pos, len, size);
+        }
+        self.spend(bytes, pos)
+    }
+
+    /// What is wrong with elements that are misaligned or end past the end: if there are none, it may
+    /// be nothing.
+    #[cold]
+    #[inline(never)]
+    fn odd_elements(&self, pos: u32, len: u32, size: u32) -> Result<()> {
+        let bytes = u64::from(len).saturating_mul(size.into());
+        let first = u64::from(pos).saturating_add(4);
         if pos & 3 != 0 {
             return Err(Error::new(ErrorKind::VectorMisaligned {}, pos.into()));
         }
-        Ok(pos)
+        if first.saturating_add(bytes) > wide(self.buf.len()) {
+            return Err(Error::new(ErrorKind::VectorOutOfBounds { bytes }, pos.into()));
+        }
+        // flatc does not align the elements of a vector that has none (format.md §7.8).
+        if len > 0 {
+            return Err(Error::new(ErrorKind::ElementMisaligned { size }, first));
+        }
+        self.notes.odd();
+        self.spend(4, pos)
     }
 
-    /// Where the offset at `at` leads: at least 4 bytes are there.
-    #[inline]
-    pub(super) fn follow(&self, at: u32) -> Result<u32> {
+    /// Where the offset at `at` leads, and the 4 bytes that are there.
+    #[inline(always)]
+    pub(super) fn follow(&self, at: u32) -> Result<(u32, u32)> {
         let offset = u32_at(self.buf, index(at)).unwrap_or_default();
-        match at.checked_add(offset) {
-            Some(pos)
-                if offset != 0 && u64::from(pos).saturating_add(4) <= wide(self.buf.len()) =>
-            {
-                Ok(pos)
-            }
+        match u32_at(self.buf, sum(at, offset)) {
+            Some(bytes) if offset != 0 => Ok((further(at, offset), bytes)),
             _ => Err(self.stray(at, offset)),
         }
     }
@@ -116,7 +124,13 @@ impl Walk<'_> {
                 self.left.set(left);
                 Ok(())
             }
-            None => Err(Error::new(ErrorKind::WorkLimit { limit: self.budget }, pos.into())),
+            None => Err(self.spent(pos)),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn spent(&self, pos: u32) -> Error {
+        Error::new(ErrorKind::WorkLimit { limit: self.budget }, pos.into())
     }
 }

@@ -9,7 +9,7 @@ pub(crate) struct Seen {
     /// Where the root is.
     pub(crate) root: u32,
     /// Tables, each as often as something refers to it.
-    pub(crate) tables: u32,
+    pub(crate) tables: u64,
     /// The lowest byte that anything refers to. A table is followed by what it refers to, its
     /// vtable excepted: this is the root, or a vtable.
     pub(crate) lowest: u32,
@@ -32,11 +32,11 @@ impl Notes {
         self.0.set(Seen { lowest: seen.lowest.min(vtable), odd: seen.odd | odd, ..seen });
     }
 
-    /// So many tables more.
+    /// So many tables more: no `u64` is too small to count them.
     #[inline]
     pub(super) fn tables(&self, more: u32) {
         let seen = self.0.get();
-        self.0.set(Seen { tables: seen.tables.saturating_add(more), ..seen });
+        self.0.set(Seen { tables: seen.tables.wrapping_add(more.into()), ..seen });
     }
 
     /// Something that `check/layout` may have something to say of.

@@ -3,11 +3,12 @@
 use core::cell::OnceCell;
 
 use super::seen::Notes;
-use crate::bytes::{i32_at, index, sum, u16_at, wide};
+use crate::bytes::{index, sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::{Kind, MAX_REFS, Prim, SLOTS_LOOKED_AT, TableDesc};
 
-/// A vtable read as one table type.
+/// A vtable read as one table type: as long as a line of the cache, so that it is found by a shift.
+#[repr(align(64))]
 pub(super) struct Shape {
     pub(super) vtable: u32,
     desc: &'static TableDesc,
@@ -30,42 +31,58 @@ pub(super) struct Shape {
 pub(super) struct Shapes([OnceCell<Shape>; WAYS]);
 
 const WAYS: usize = 128;
+const MASK: u64 = 127;
 /// Cells looked at before giving up; with 4, large programs fall off a cliff.
-const PROBES: u32 = 16;
+const PROBES: u64 = 16;
 
 impl Shapes {
     pub(super) fn new() -> Self {
         Self([const { OnceCell::new() }; WAYS])
     }
 
-    /// What is known of the vtable at `vtable` as one of `desc`.
-    #[inline]
-    pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
-        let shapes = self.probes(vtable, desc).map_while(OnceCell::get);
-        let same = |shape: &&Shape| shape.vtable == vtable && core::ptr::eq(shape.desc, desc);
-        shapes.into_iter().find(same)
+    /// What is known of the vtable at `vtable` as one of `desc`, if it is in the first place that it may
+    /// be in.
+    #[inline(always)]
+    pub(super) fn known(&self, vtable: i64, desc: &'static TableDesc) -> Option<&Shape> {
+        let shape = self.0.get(way(vtable, desc, 0))?.get()?;
+        shape.is(vtable, desc).then_some(shape)
+    }
+
+    /// The same wherever it is.
+    pub(super) fn elsewhere(&self, vtable: i64, desc: &'static TableDesc) -> Option<&Shape> {
+        let mut shapes = self.probes(vtable, desc).map_while(OnceCell::get);
+        shapes.find(|shape| shape.is(vtable, desc))
     }
 
     /// Keeps a shape that is not known, or gives it back where there is no room.
     pub(super) fn keep(&self, shape: Shape) -> core::result::Result<&Shape, Shape> {
-        match self.probes(shape.vtable, shape.desc).find(|cell| cell.get().is_none()) {
+        match self.probes(shape.vtable.into(), shape.desc).find(|cell| cell.get().is_none()) {
             Some(cell) => Ok(cell.get_or_init(|| shape)),
             None => Err(shape),
         }
     }
 
     /// Where a shape may be kept, in the order of looking: the first free cell is its.
-    #[inline]
-    fn probes(&self, vtable: u32, desc: &TableDesc) -> impl Iterator<Item = &OnceCell<Shape>> {
-        let hash = (vtable ^ desc.seed).wrapping_mul(0x9e37_79b1) >> 16;
-        (0..PROBES).filter_map(move |probe| {
-            let way = index(hash.wrapping_add(probe)) & (WAYS - 1);
-            self.0.get(way)
-        })
+    fn probes(&self, vtable: i64, desc: &TableDesc) -> impl Iterator<Item = &OnceCell<Shape>> {
+        (0..PROBES).filter_map(move |probe| self.0.get(way(vtable, desc, probe)))
     }
 }
 
+/// The number of a cell.
+#[inline(always)]
+fn way(vtable: i64, desc: &TableDesc, probe: u64) -> usize {
+    let key = vtable.cast_unsigned() ^ u64::from(desc.seed);
+    let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    usize::try_from(hash.wrapping_add(probe) & MASK).unwrap_or_default()
+}
+
 impl Shape {
+    /// Whether it is that of a vtable as one of `desc`.
+    #[inline(always)]
+    fn is(&self, vtable: i64, desc: &'static TableDesc) -> bool {
+        core::ptr::eq(self.desc, desc) && i64::from(self.vtable) == vtable
+    }
+
     /// Whether a table at `pos` is aligned, and every 8-byte field of it, in one test.
     #[inline]
     pub(super) fn fits(&self, pos: u32) -> bool {
@@ -73,18 +90,18 @@ impl Shape {
     }
 }
 
-/// Where the table at `pos`, of which 4 bytes are there, says that its vtable is: what has a known
-/// shape is there.
-#[inline]
-pub(super) fn vtable_of(buf: &[u8], pos: u32) -> Option<u32> {
-    let back = i32_at(buf, index(pos)).unwrap_or_default();
-    u32::try_from(i64::from(pos).saturating_sub(back.into())).ok()
+/// Where a table at `pos` that begins with `back` says that its vtable is: what has a known shape is
+/// there.
+#[inline(always)]
+pub(super) fn vtable(pos: u32, back: u32) -> i64 {
+    i64::from(pos).saturating_sub(back.cast_signed().into())
 }
 
-/// Reads the vtable of the table at `pos`, of which 4 bytes are there, as one of `desc`.
+/// Reads the vtable at `vtable` of the table at `pos` as one of `desc`.
 pub(super) fn of_table(
     buf: &[u8],
     pos: u32,
+    vtable: i64,
     desc: &'static TableDesc,
     notes: &Notes,
 ) -> Result<Shape> {
@@ -92,13 +109,9 @@ pub(super) fn of_table(
         return Err(Error::new(ErrorKind::TableMisaligned {}, pos.into()));
     }
     let within = |vtable: &u32| u64::from(*vtable).saturating_add(4) <= wide(buf.len());
-    match vtable_of(buf, pos).filter(within) {
+    match u32::try_from(vtable).ok().filter(within) {
         Some(vtable) => prove(buf, vtable, desc, notes),
-        None => {
-            let back = i32_at(buf, index(pos)).unwrap_or_default();
-            let vtable = i64::from(pos).saturating_sub(back.into());
-            Err(Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into()))
-        }
+        None => Err(Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into())),
     }
 }
 
