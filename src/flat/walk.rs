@@ -188,7 +188,10 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
             (0, _) | (_, 0) => Err(half(tag, pos, shape)),
             // What an unknown member looks like is not known: it is reported, never read.
             (tag, value) => match desc.member(tag) {
-                None => Ok(()),
+                None => {
+                    self.notes.odd();
+                    Ok(())
+                }
                 Some(member) => {
                     let walked = self.table(further(pos, value.into()), member);
                     Self::within(walked, || Step::Variant(member.name))

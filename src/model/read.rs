@@ -5,8 +5,9 @@ use core::ops::Range;
 
 use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Ranges, Root, length};
 use crate::bytes::wide;
-use crate::flat::tree::Object;
+use crate::flat::tree::{Object, Unknown};
 use crate::flat::view::Table;
+use crate::flat::walk::Seen;
 use crate::flat::write::Layout;
 use crate::ptd::Generation;
 use crate::{ptd, pte};
@@ -45,7 +46,7 @@ impl<'a> pte::Pte<'a> {
                 &blob,
             )
         };
-        finish(program, container, ranges, blob)
+        finish(program, self.seen(), container, ranges, blob)
     }
 }
 
@@ -80,9 +81,12 @@ impl<'a> ptd::Ptd<'a> {
                 &blob,
             )
         };
+        let seen = self.seen();
         match self.root() {
-            ptd::Root::Current(root) => AnyPtd::Current(finish(root, container, ranges, blob)),
-            ptd::Root::Legacy(root) => AnyPtd::Legacy(finish(root, container, ranges, blob)),
+            ptd::Root::Current(root) => {
+                AnyPtd::Current(finish(root, seen, container, ranges, blob))
+            }
+            ptd::Root::Legacy(root) => AnyPtd::Legacy(finish(root, seen, container, ranges, blob)),
         }
     }
 }
@@ -98,11 +102,15 @@ pub enum AnyPtd<'a> {
 
 fn finish<'v, 'b, T: Table<'v>, R: Root + From<T>>(
     root: T,
+    seen: Seen,
     container: Container<'b>,
     ranges: Vec<Range<u64>>,
     blob: impl Fn(Range<u64>) -> Blob<'b>,
 ) -> File<'b, R> {
-    let (_, unknown) = Object::of(root);
+    let count = || Object::of(root).1;
+    // Whatever is not known was noted by the walk.
+    let unknown = if seen.odd { count() } else { Unknown::default() };
+    debug_assert_eq!(unknown, count(), "noted by the walk");
     let container = Container { layout: Layout::guess(root), ..container };
     let segments = ranges.into_iter().map(blob).collect();
     File { root: R::from(root), segments, container, unknown }

@@ -13,7 +13,8 @@ pub(crate) struct Seen {
     /// The lowest byte that anything refers to. A table is followed by what it refers to, its
     /// vtable excepted: this is the root, or a vtable.
     pub(crate) lowest: u32,
-    /// Whether some table or vector is such that `check/layout` may have something to say of it.
+    /// Whether some table or vector is such that `check/layout` may have something to say of it, or
+    /// that a model does not hold all of it.
     pub(crate) odd: bool,
 }
 
@@ -39,7 +40,7 @@ impl Notes {
         self.0.set(Seen { tables: seen.tables.wrapping_add(more.into()), ..seen });
     }
 
-    /// Something that `check/layout` may have something to say of.
+    /// Something that is not as usual.
     #[cold]
     #[inline(never)]
     pub(super) fn odd(&self) {
