@@ -27,7 +27,6 @@ mod memory;
 mod names;
 mod parts;
 mod plans;
-mod quoted;
 mod release;
 mod resolve;
 mod rule;

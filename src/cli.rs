@@ -11,6 +11,7 @@ use pte::Limits;
 mod build;
 mod check;
 mod complete;
+mod convert;
 mod dump;
 mod edit;
 mod extract;
@@ -71,6 +72,7 @@ Examples:
   pte build model.json -o model.pte  the other way
   pte tensors --hash weights.ptd     every tensor with its shape and sha256
   pte extract model.pte --delegate forward:0 -o blob.bin
+  pte convert model.safetensors -o model.ptd
 
 Exit status:
   0  good
@@ -139,6 +141,7 @@ enum Verb {
     Tensors(tensors::Tensors),
     Extract(extract::Extract),
     Edit(edit::Edit),
+    Convert(convert::Convert),
     Explain(rules::Explain),
     Rules(rules::Rules),
     Schema(schema::Schema),
@@ -183,6 +186,7 @@ impl Verb {
             Self::Tensors(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),
             Self::Edit(verb) => verb.run(common),
+            Self::Convert(verb) => verb.run(common),
             Self::Explain(verb) => verb.run(common),
             Self::Rules(verb) => verb.run(common),
             Self::Schema(verb) => verb.run(common),

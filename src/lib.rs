@@ -29,8 +29,9 @@
 //! # Features
 //!
 //! Without features the library needs `alloc` alone. `std` reads files by ranges; `json` loads the
-//! JSON that a dump writes, whole files too ([`model`]); `cli`, on by default, is the command, so a library user takes
-//! `default-features = false`.
+//! JSON that a dump writes, whole files too ([`model`]); `safetensors` converts from and to that
+//! format; `sha2` finds equal data; `serde` serializes the structs of a [`model`]; `cli`, on by
+//! default, is the command, so a library user takes `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -53,6 +54,9 @@ mod error;
 // FlatBuffers: knows nothing of ExecuTorch.
 pub mod flat;
 
+// A stranger's text in a message.
+mod quoted;
+
 // Declarations: the tables of both formats.
 pub mod schema;
 
@@ -71,6 +75,12 @@ mod opened;
 
 // Files as plain values, and how they are written.
 pub mod model;
+
+// Files made anew, and from what other tools write.
+pub mod build;
+
+#[cfg(feature = "safetensors")]
+pub mod convert;
 
 // What is legal and still worth saying.
 pub mod check;

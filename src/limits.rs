@@ -47,3 +47,6 @@ pub(crate) const MAX_PROGRAM: u64 = (1 << 31) - 1;
 /// Bytes that the official runtime reads before anything else (`kNumHeadBytes`, format.md §1.2):
 /// both headers lie within them.
 pub(crate) const HEAD: usize = 64;
+
+/// Most dimensions of a tensor (`kTensorDimensionLimit`, format.md §6.3).
+pub(crate) const MOST_DIMENSIONS: usize = 16;

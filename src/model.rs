@@ -29,6 +29,8 @@ use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
 mod blob;
 mod constants;
+#[cfg(feature = "std")]
+mod copy;
 mod data;
 mod edit;
 mod external;
@@ -40,6 +42,7 @@ mod segments;
 mod writer;
 
 pub use blob::{Blob, Ranges, ReadError};
+pub(crate) use constants::concatenated;
 pub use data::DataError;
 pub use external::{External, ExternalError, Inlined};
 pub use image::Image;

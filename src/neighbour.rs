@@ -125,7 +125,7 @@ fn magic_at(head: &[u8], pos: usize) -> Option<&[u8; 4]> {
 
 /// A u64 header length, then a JSON object.
 fn is_safetensors(head: &[u8]) -> bool {
-    matches!(head, [_, _, _, _, _, 0, 0, 0, b'{', b'"' | b'}' | b' ', ..])
+    matches!(head, [_, _, _, _, _, 0, 0, 0, b'{', b'"' | b'}' | b' ' | b'\t' | b'\r' | b'\n', ..])
 }
 
 /// A protobuf message whose first field is `ir_version`, as every exporter writes it, followed by

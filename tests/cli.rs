@@ -12,6 +12,7 @@ use crate::support::snapshot::assert_snapshot;
 
 mod build;
 mod check;
+mod convert;
 mod edit;
 mod named;
 
@@ -329,7 +330,9 @@ fn names_cannot_move_the_cursor() {
 #[test]
 fn help_completions_and_manual_are_printed() {
     assert_snapshot("cli-help", &good(&["--help"]));
-    for verb in ["info", "check", "dump", "build", "tensors", "extract", "schema"] {
+    for verb in
+        ["info", "check", "dump", "build", "tensors", "extract", "edit", "convert", "schema"]
+    {
         let help = good(&[verb, "--help"]);
         assert!(help.contains("Examples:") && help.contains("Exit status:"), "{verb}");
         assert!(good(&["man", verb]).contains(".TH"), "{verb}");

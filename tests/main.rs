@@ -13,10 +13,13 @@
 
 mod support;
 
+mod build_ptd;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "json")]
 mod contents;
+#[cfg(feature = "safetensors")]
+mod convert;
 mod corpus;
 mod docs;
 mod element;

@@ -10,6 +10,7 @@ use pte::{Ptd, Pte};
 
 use crate::support::files::{self, name};
 
+mod builder;
 pub(crate) mod edit;
 
 /// Every genuine file: taken apart and put together again, it is the same file, whoever wrote it.

@@ -5,12 +5,14 @@
 
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     reason = "an oracle speaks by panicking, and is no part of the library"
 )]
 
 mod container;
+mod convert;
 pub mod mutate;
 mod read;
 pub mod replay;
@@ -23,6 +25,7 @@ mod restated;
 mod sound;
 
 pub use container::container;
+pub use convert::convert;
 pub use verify::verify;
 
 /// The oracle `sound`: a file that breaks no rule of severity Error is what the type of a sound file
@@ -37,4 +40,4 @@ pub type Oracle = fn(&[u8]);
 
 /// Every oracle, under the name of its target.
 pub const ORACLES: &[(&str, Oracle)] =
-    &[("container", container), ("sound", sound), ("verify", verify)];
+    &[("container", container), ("convert", convert), ("sound", sound), ("verify", verify)];

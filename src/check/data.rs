@@ -9,11 +9,12 @@ use super::container::{filled, overlaps};
 use super::names::Keys;
 use super::resolve::rule_of;
 use super::rule::rules;
-use super::tensors::{MOST_DIMENSIONS, is_permutation};
+use super::tensors::is_permutation;
 use super::{Findings, container};
 use crate::Ptd;
 use crate::bytes::{narrow, wide};
 use crate::error::Step;
+use crate::limits::MOST_DIMENSIONS;
 use crate::ptd::{Entry, Generation, Root};
 
 rules! {

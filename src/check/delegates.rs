@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::ToString;
 
 use super::Findings;
-use super::quoted::Quoted;
 use super::resolve::rule_of;
 use super::rule::rules;
 use super::spot::Plan;
 use crate::error::Step;
 use crate::flat::view::Table;
+use crate::quoted::Quoted;
 use crate::schema::program::view::BackendDelegate;
 
 rules! {

@@ -10,7 +10,6 @@ use alloc::vec;
 use core::ops::Range;
 
 use super::Findings;
-use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
 use crate::Pte;
@@ -20,6 +19,7 @@ use crate::file::payload::{self, Graph};
 use crate::flat::view::Table;
 use crate::flat::walk;
 use crate::limits::Limits;
+use crate::quoted::Quoted;
 use crate::schema::program::view::BackendDelegate;
 use crate::schema::xnnpack::view::{XNNGraph, XNNQuantParams, XValue, XValueUnion};
 

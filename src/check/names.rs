@@ -7,12 +7,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Findings;
-use super::quoted::Quoted;
 use super::resolve::rule_of;
 use super::rule::rules;
 use crate::Pte;
 use crate::error::Step;
 use crate::flat::view::Table;
+use crate::quoted::Quoted;
 use crate::steps;
 
 rules! {

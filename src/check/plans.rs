@@ -5,13 +5,13 @@ use alloc::format;
 
 use super::Findings;
 use super::flow;
-use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
 use super::values::Values;
 use crate::Pte;
 use crate::error::Step;
 use crate::flat::view::{Table, Vector};
+use crate::quoted::Quoted;
 use crate::schema::program::tag;
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 use crate::steps;

@@ -4,12 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::quoted::Quoted;
 use super::rule::rules;
 use super::spot::Plan;
 use super::{Findings, memory, names, resolve};
 use crate::error::Step;
 use crate::flat::view::{Table, Vector};
+use crate::limits::MOST_DIMENSIONS;
+use crate::quoted::Quoted;
 use crate::schema::program::view::Tensor;
 use crate::schema::program::{TensorDataLocation, TensorShapeDynamism};
 use crate::schema::scalar::ScalarType;
@@ -86,9 +87,6 @@ rules! {
         "Runtimes take the first one whatever the tensor says."
         Ignores ["6.1", "7.7.20"];
 }
-
-/// Most dimensions: `kTensorDimensionLimit`.
-pub(super) const MOST_DIMENSIONS: usize = 16;
 
 /// Where a tensor's data is before the program runs.
 pub(super) struct Data {

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Findings;
-use super::quoted::Quoted;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::{parts, tensors};
 use crate::bytes::{index as at_index, narrow};
 use crate::error::Step;
 use crate::flat::view::{Raw, Table};
+use crate::quoted::Quoted;
 use crate::schema::program::tag;
 use crate::schema::program::view::{EValue, KernelTypes};
 use crate::steps;

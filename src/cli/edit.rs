@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use pte::File;
+use pte::build::PtdBuilder;
 use pte::model::{AnyPtd, Blob, External, Image, Ptd, Pte, Ranges};
-use pte::{File, Limits};
 
 use super::Common;
 use super::input::Input;
@@ -34,7 +35,7 @@ pub(super) struct Edit {
     /// A .pte or .ptd file, or - for standard input.
     file: PathBuf,
     /// Replace the file itself.
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long)]
     in_place: bool,
     /// Move what tensors and delegates have in this .ptd into the program; may be given again.
     #[arg(long, value_name = "PTD")]
@@ -97,7 +98,10 @@ impl Edit {
             (true, _) if self.file.as_os_str() == "-" => {
                 return Err(Problem::Usage("standard input cannot be replaced: use -o".into()));
             }
-            (true, _) => self.file.as_path(),
+            (true, Some(_)) => {
+                return Err(Problem::Usage("--in-place and -o are two outputs: give one".into()));
+            }
+            (true, None) => self.file.as_path(),
             (false, Some(path)) => path.as_path(),
             (false, None) => {
                 return Err(Problem::Usage("name the output with -o, or use --in-place".into()));
@@ -121,7 +125,7 @@ impl Edit {
                 if self.forget_unknown {
                     model.forget_unknown();
                 }
-                let ptds = others.iter().map(|other| current(other, &limits));
+                let ptds = others.iter().map(current);
                 let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
                 let out = self.program(&input, &mut model, &ptds, &data, common)?;
                 if let Some(ptd) = out {
@@ -262,12 +266,14 @@ impl Data {
     }
 }
 
-/// The `.ptd` of an input, which must be of today's generation.
-fn current<'m>(input: &'m Input, _: &Limits) -> Result<Ptd<'m>, Problem> {
+/// The `.ptd` of an input; one of an old generation as it would be today.
+fn current(input: &Input) -> Result<Ptd<'_>, Problem> {
     match input.opened.file().map_err(|error| input.refused(error))? {
         File::Ptd(ptd) => match ptd.to_model_from(input.opened.source()) {
             AnyPtd::Current(model) => Ok(model),
-            AnyPtd::Legacy(_) => Err(old(input)),
+            AnyPtd::Legacy(_) => PtdBuilder::from_ptd(&ptd, input.opened.source())
+                .and_then(PtdBuilder::finish)
+                .map_err(|error| input.absent(error.to_string())),
         },
         File::Pte(_) => Err(input.absent("this is a .pte, and --inline takes a .ptd".into())),
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::output::{Output, Progress};
 use super::problem::Problem;
 use super::text::name_of;
-use pte::{Limits, Opened, Source};
+use pte::{Limits, Neighbour, Opened, Source};
 
 /// An opened file, and what to call it.
 #[derive(Debug)]
@@ -32,8 +32,14 @@ impl Input {
     /// Opens `path`, reading no more than the head and the FlatBuffers part of a file.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
-        let bytes = Bytes::open(path, &name, limits)?;
-        let opened = Opened::open(bytes, limits).map_err(|error| Problem::open(&name, error))?;
+        let bytes = Bytes::open(path, &name, limits, Streams::Models)?;
+        Self::new(bytes, &name, limits)
+    }
+
+    /// The file that `bytes` are.
+    pub(super) fn new(bytes: Bytes, name: &str, limits: &Limits) -> Result<Self, Problem> {
+        let opened = Opened::open(bytes, limits).map_err(|error| Problem::open(name, error))?;
+        let name = name.into();
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
         let budget = budget.saturating_add(CHUNK);
         Ok(Self { name, opened, progress: false, left: AtomicU64::new(budget), budget })
@@ -80,7 +86,8 @@ impl Input {
         Ok(())
     }
 
-    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
+    /// Pays for bytes that are about to be read.
+    pub(super) fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
         let len = range.end.saturating_sub(range.start);
         let pay = |left: u64| left.checked_sub(len);
         match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay) {
@@ -167,9 +174,14 @@ fn is_stream(path: &Path) -> bool {
 }
 
 impl Bytes {
-    fn open(path: &Path, name: &str, limits: &Limits) -> Result<Self, Problem> {
+    pub(super) fn open(
+        path: &Path,
+        name: &str,
+        limits: &Limits,
+        streams: Streams,
+    ) -> Result<Self, Problem> {
         if path.as_os_str() == "-" {
-            return Self::stream(io::stdin().lock(), name, limits);
+            return Self::stream(io::stdin().lock(), name, limits, streams);
         }
         let file = fs::File::open(path).map_err(|error| Problem::io(name, error))?;
         let metadata = file.metadata().map_err(|error| Problem::io(name, error))?;
@@ -180,18 +192,27 @@ impl Bytes {
         match metadata.is_file() {
             true => Ok(Self(file)),
             // A pipe or a device cannot be read by ranges.
-            false => Self::stream(file, name, limits),
+            false => Self::stream(file, name, limits, streams),
         }
     }
 
     /// Copies a stream to a temporary file, which has no name and is gone with the process: a stream
     /// may be as long as a model, and memory should not be.
-    fn stream(mut from: impl Read, name: &str, limits: &Limits) -> Result<Self, Problem> {
+    fn stream(
+        mut from: impl Read,
+        name: &str,
+        limits: &Limits,
+        streams: Streams,
+    ) -> Result<Self, Problem> {
         let problem = |error| Problem::io(name, error);
         let mut head = Vec::new();
         from.by_ref().take(HEAD).read_to_end(&mut head).map_err(problem)?;
         // What cannot be a model is not worth reading whole.
-        pte::file::sniff(&head).map_err(|error| Problem::Refused { file: name.into(), error })?;
+        let wanted = streams == Streams::TensorsToo && is_safetensors(&head);
+        if !wanted {
+            let refused = |error| Problem::Refused { file: name.into(), error };
+            pte::file::sniff(&head).map_err(refused)?;
+        }
         let folder = std::env::temp_dir();
         let mut spool = tempfile::tempfile().map_err(|error| {
             let message =
@@ -210,6 +231,28 @@ impl Bytes {
         }
         Ok(Self(spool))
     }
+
+    /// Whether this is a safetensors file, by its first bytes.
+    pub(super) fn is_safetensors(&self) -> io::Result<bool> {
+        let mut head = [0; 64];
+        let len = usize::try_from(self.size()?).map_or(head.len(), |len| len.min(head.len()));
+        let head = head.get_mut(..len).unwrap_or_default();
+        self.read_at(0, head)?;
+        Ok(is_safetensors(head))
+    }
+}
+
+/// Which streams are worth reading whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Streams {
+    /// A .pte or .ptd.
+    Models,
+    /// And a safetensors file.
+    TensorsToo,
+}
+
+fn is_safetensors(head: &[u8]) -> bool {
+    Neighbour::of(head) == Neighbour::Safetensors
 }
 
 const HEAD: u64 = 64;
@@ -226,5 +269,9 @@ impl Source for Bytes {
 
     fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
         Source::read_at(&self.0, pos, out)
+    }
+
+    fn file(&self) -> Option<&fs::File> {
+        Some(&self.0)
     }
 }

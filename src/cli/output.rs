@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use anstream::adapter::StripBytes;
 use pte::flat::json;
+use pte::model::{Image, ReadError};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
@@ -107,6 +108,29 @@ impl Output {
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let written = self.write_all(bytes);
         written.map_err(|error| Problem::io(self.name.clone(), error))
+    }
+
+    /// Writes a whole model, whose data is in the file that is called `input`.
+    pub(super) fn image(
+        &mut self,
+        image: &Image<'_>,
+        input: &str,
+        progress: &Progress,
+    ) -> Result<(), Problem> {
+        let done = |bytes| progress.add(bytes);
+        let written = match &mut self.to {
+            To::Screen(out) => image.pieces(|piece| {
+                done(u64::try_from(piece.len()).unwrap_or_default());
+                out.write_all(piece)
+            }),
+            To::File { temporary, .. } => temporary
+                .flush()
+                .and_then(|()| image.write_to_file(temporary.get_ref().as_file(), done)),
+        };
+        written.map_err(|error| {
+            let of_input = error.get_ref().is_some_and(|cause| cause.is::<ReadError>());
+            Problem::io(if of_input { input } else { &self.name }, error)
+        })
     }
 
     /// Writes a JSON document and a line break.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pte::check::Severity;
-use pte::model::{Image, ReadError};
+use pte::model::Image;
 use pte::{File, Limits, OpenError, Opened};
 
 use super::output::{Content, Output, Progress};
@@ -37,10 +37,7 @@ pub(super) fn write(
     let image = opened.source();
     let mut out = Output::beside(path, Content::Bytes, inputs)?;
     let progress = Progress::new(!quiet, "bytes", image.len());
-    image.pieces(|piece| {
-        progress.add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
-        out.bytes(piece).map_err(Stop::Write)
-    })?;
+    out.image(image, "what is to be written", &progress)?;
     drop(progress);
     out.finish()
 }
@@ -68,25 +65,4 @@ pub(super) fn errors(file: &File<'_>, limits: &Limits) -> BTreeSet<&'static str>
     let report = file.check_with(limits);
     let found = report.counts().filter(|(rule, _)| rule.severity == Severity::Error);
     found.map(|(rule, _)| rule.id).collect()
-}
-
-/// Why writing stops.
-enum Stop {
-    Read(io::Error),
-    Write(Problem),
-}
-
-impl From<ReadError> for Stop {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error.into())
-    }
-}
-
-impl From<Stop> for Problem {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Read(error) => Self::io("what is to be written", error),
-            Stop::Write(problem) => problem,
-        }
-    }
 }

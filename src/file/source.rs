@@ -22,6 +22,13 @@ pub trait Source {
     ///
     /// Whatever the source finds; also where the bytes are not all there.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// The file on disk whose bytes these are, each at its own position, if there is one: copies
+    /// from it may be left to the system, and move its cursor.
+    #[cfg(feature = "std")]
+    fn file(&self) -> Option<&std::fs::File> {
+        None
+    }
 }
 
 /// A read past the end of a slice.
@@ -68,5 +75,9 @@ impl Source for std::fs::File {
             file.seek(SeekFrom::Start(pos))?;
             file.read_exact(out)
         }
+    }
+
+    fn file(&self) -> Option<&std::fs::File> {
+        Some(self)
     }
 }

@@ -32,6 +32,12 @@ pub trait Ranges {
     ///
     /// Whatever the source finds.
     fn read_range(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError>;
+
+    /// As [`Source::file`].
+    #[cfg(feature = "std")]
+    fn range_file(&self) -> Option<&std::fs::File> {
+        None
+    }
 }
 
 /// Why bytes could not be read from where they are.
@@ -48,10 +54,16 @@ impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S 
     fn read_range(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
         self.read_at(pos, out).map_err(ReadError::new)
     }
+
+    #[cfg(feature = "std")]
+    fn range_file(&self) -> Option<&std::fs::File> {
+        self.file()
+    }
 }
 
 impl ReadError {
-    pub(super) fn new(error: impl core::error::Error + Send + Sync + 'static) -> Self {
+    /// That of a source.
+    pub(crate) fn new(error: impl core::error::Error + Send + Sync + 'static) -> Self {
         Self(Box::new(error))
     }
 }
@@ -157,11 +169,21 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Fills `out` with the bytes from `pos` on, which are there.
-    pub(super) fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
+    /// The bytes from `pos` on, as many as `out` has.
+    ///
+    /// # Errors
+    ///
+    /// The error of the source, or [`PastEnd`].
+    pub(crate) fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError> {
         match self {
             Self::Bytes(bytes) => (&**bytes).read_range(pos, out),
-            Self::Range(source, range) => source.read_range(range.start.saturating_add(pos), out),
+            Self::Range(source, range) => {
+                let begin = range.start.saturating_add(pos);
+                match begin.checked_add(wide(out.len())) {
+                    Some(end) if end <= range.end => source.read_range(begin, out),
+                    _ => Err(ReadError::new(PastEnd)),
+                }
+            }
             Self::Zeros(_) => {
                 out.fill(0);
                 Ok(())

@@ -100,7 +100,7 @@ impl Tensor {
 }
 
 /// The bytes one after the other, each at a multiple of `align`, and where each of them begins.
-pub(super) fn concatenated(blobs: Vec<Blob<'_>>, align: u64) -> (Blob<'_>, Vec<u64>) {
+pub(crate) fn concatenated(blobs: Vec<Blob<'_>>, align: u64) -> (Blob<'_>, Vec<u64>) {
     let (mut data, mut offsets) = (Vec::new(), Vec::with_capacity(blobs.len()));
     let mut end = 0u64;
     for blob in blobs {

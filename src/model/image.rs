@@ -22,15 +22,15 @@ enum Piece<'m> {
 }
 
 impl<'m> Image<'m> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { pieces: Vec::new(), len: 0 }
     }
 
-    pub(super) fn bytes(&mut self, bytes: Vec<u8>) {
+    pub(crate) fn bytes(&mut self, bytes: Vec<u8>) {
         self.add(wide(bytes.len()), Piece::Made(bytes.into()));
     }
 
-    pub(super) fn blob(&mut self, blob: &'m Blob<'m>) {
+    pub(crate) fn blob(&mut self, blob: &'m Blob<'m>) {
         self.add(blob.len(), Piece::Given(blob));
     }
 
@@ -66,10 +66,7 @@ impl<'m> Image<'m> {
         &self,
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        for (_, piece) in &self.pieces {
-            piece.blob().pieces(&mut each)?;
-        }
-        Ok(())
+        self.pieces.iter().try_for_each(|(_, piece)| piece.blob().pieces(&mut each))
     }
 
     /// The file in memory.
@@ -95,9 +92,30 @@ impl<'m> Image<'m> {
     pub fn write_to(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
         self.pieces(|piece| out.write_all(piece))
     }
+
+    /// Writes the file to the end of one on disk. Long ranges of other files on disk are copied by
+    /// the system, which need not bring them into this process. `done` is told of each piece.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_to`](Self::write_to).
+    #[cfg(feature = "std")]
+    pub fn write_to_file(
+        &self,
+        out: &std::fs::File,
+        mut done: impl FnMut(u64),
+    ) -> std::io::Result<()> {
+        use std::io::Write;
+
+        let mut small = std::io::BufWriter::new(out);
+        for (_, piece) in &self.pieces {
+            piece.blob().write_to_file(&mut small, out, &mut done)?;
+        }
+        small.flush()
+    }
 }
 
-/// An image can be opened and judged before it is written.
+/// A file that is still to be written can be read, so that it can be judged first.
 impl Source for Image<'_> {
     type Error = ReadError;
 

@@ -9,11 +9,11 @@ use super::{
 };
 use crate::check::Findings;
 use crate::check::kernels::{self, Kernels};
-use crate::check::quoted::Quoted;
 use crate::check::spot::Plan;
 use crate::error::Step;
 use crate::flat::view::Table;
 use crate::pte::operator_name;
+use crate::quoted::Quoted;
 
 /// Judges the operators of a plan.
 pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) {

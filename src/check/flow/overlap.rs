@@ -6,7 +6,7 @@ use super::judge::Judge;
 use super::state::{Place, State};
 use super::{ARGS_OVERLAP, INDEX_OVERLAP};
 use crate::check::kernels::Wrong;
-use crate::check::tensors::MOST_DIMENSIONS;
+use crate::limits::MOST_DIMENSIONS;
 use crate::schema::program::tag;
 use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
 

@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 use self::vocabulary::{Arg, Condition, Number, Shape};
 use super::super::spot::Plan;
-use super::super::tensors::MOST_DIMENSIONS;
 use super::{State, Wrong};
 use crate::flat::view::Vector;
+use crate::limits::MOST_DIMENSIONS;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;

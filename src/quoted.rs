@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use crate::flat::json::is_harmless;
 
 /// A text in quotes, escaped; of a long one its beginning, and how long it is.
-pub(super) struct Quoted<'a>(pub(super) &'a str);
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

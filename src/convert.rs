@@ -1,0 +1,315 @@
+//! Tensors from and to safetensors, Hugging Face's format: names, dtypes, shapes, bytes and
+//! metadata are the same on both sides, and data stays where it is until it is written.
+//!
+//! ```
+//! use pte::convert::Safetensors;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut file = b"\x40\0\0\0\0\0\0\0".to_vec();
+//! file.extend(br#"{"bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}       "#);
+//! file.extend([0; 8]);
+//!
+//! let source = &file[..];
+//! let tensors = Safetensors::open(&source)?;
+//! let ptd = tensors.clone().into_ptd()?.finish()?.image()?.to_bytes()?;
+//! let entry = pte::Ptd::read(&ptd)?.entries().next().ok_or("it has one")?;
+//! assert_eq!(entry.key(), Some("bias"));
+//!
+//! let source = &ptd[..];
+//! let back = Safetensors::from_ptd(&pte::Ptd::read(source)?, &source, false)?;
+//! assert_eq!(back.image()?.to_bytes()?, file);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What becomes what
+//!
+//! | safetensors | `.ptd` | | safetensors | `.ptd` |
+//! | --- | --- | --- | --- | --- |
+//! | `BOOL` | `BOOL` | | `F16` | `HALF` |
+//! | `U8` | `BYTE` | | `BF16` | `BFLOAT16` |
+//! | `I8` | `CHAR` | | `F32` | `FLOAT` |
+//! | `I16` | `SHORT` | | `F64` | `DOUBLE` |
+//! | `U16` | `UINT16` | | `F8_E5M2` | `FLOAT8E5M2` |
+//! | `I32` | `INT` | | `F8_E4M3` | `FLOAT8E4M3FN` |
+//! | `U32` | `UINT32` | | `F8_E5M2FNUZ` | `FLOAT8E5M2FNUZ` |
+//! | `I64` | `LONG` | | `F8_E4M3FNUZ` | `FLOAT8E4M3FNUZ` |
+//! | `U64` | `UINT64` | | others | none |
+//!
+//! `__metadata__`, a map of texts, is an opaque blob of that name in a `.ptd`, and holds the JSON
+//! of the map. No tensor of safetensors can have that name. Other blobs have no counterpart, and
+//! neither have tensors that do not lie in memory in the order of their sizes.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use safetensors::tensor::TensorInfo;
+
+use crate::build::{PtdBuilder, Shape};
+use crate::bytes::wide;
+use crate::file::source::Source;
+use crate::model::{Blob, Image, Ranges, ReadError};
+use crate::ptd::{Layout, Ptd};
+use crate::schema::scalar::ScalarType;
+
+mod error;
+mod header;
+
+pub use error::ConvertError;
+pub use safetensors::Dtype;
+
+use header::Header;
+
+/// The contents of a safetensors file.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = std::fs::File::open("model.safetensors")?;
+/// let tensors = pte::convert::Safetensors::open(&file)?;
+/// let model = tensors.into_ptd()?.finish()?;
+/// // A file of many gigabytes takes no more memory than its names.
+/// model.image()?.write_to_file(&std::fs::File::create("model.ptd")?, |_| ())?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Safetensors<'a> {
+    /// What `__metadata__` says, in its order; `None` where it is not there.
+    pub metadata: Option<Vec<(String, String)>>,
+    /// The tensors, in the order of their data.
+    pub tensors: Vec<Tensor<'a>>,
+}
+
+/// A tensor of a safetensors file.
+#[derive(Clone, Debug)]
+pub struct Tensor<'a> {
+    /// Its name.
+    pub name: String,
+    /// What its elements are.
+    pub dtype: Dtype,
+    /// One size per dimension, outermost first and in memory.
+    pub shape: Vec<u64>,
+    /// Its elements.
+    pub data: Blob<'a>,
+}
+
+/// The dtypes that both formats have. `F8_E4M3` has no infinities: PyTorch's `float8_e4m3fn`.
+const DTYPES: [(Dtype, ScalarType); 17] = [
+    (Dtype::BOOL, ScalarType::BOOL),
+    (Dtype::U8, ScalarType::BYTE),
+    (Dtype::I8, ScalarType::CHAR),
+    (Dtype::I16, ScalarType::SHORT),
+    (Dtype::U16, ScalarType::UINT16),
+    (Dtype::I32, ScalarType::INT),
+    (Dtype::U32, ScalarType::UINT32),
+    (Dtype::I64, ScalarType::LONG),
+    (Dtype::U64, ScalarType::UINT64),
+    (Dtype::F16, ScalarType::HALF),
+    (Dtype::BF16, ScalarType::BFLOAT16),
+    (Dtype::F32, ScalarType::FLOAT),
+    (Dtype::F64, ScalarType::DOUBLE),
+    (Dtype::F8_E5M2, ScalarType::FLOAT8E5M2),
+    (Dtype::F8_E4M3, ScalarType::FLOAT8E4M3FN),
+    (Dtype::F8_E5M2FNUZ, ScalarType::FLOAT8E5M2FNUZ),
+    (Dtype::F8_E4M3FNUZ, ScalarType::FLOAT8E4M3FNUZ),
+];
+
+/// The name that safetensors keeps for itself, and of the blob that holds it in a `.ptd`.
+pub const METADATA: &str = "__metadata__";
+
+/// The dtype of a `.ptd` that has the same elements, if there is one.
+pub fn scalar_type(dtype: Dtype) -> Option<ScalarType> {
+    DTYPES.iter().find(|(ours, _)| *ours == dtype).map(|(_, theirs)| *theirs)
+}
+
+/// The dtype of safetensors that has the same elements, if there is one.
+pub fn dtype(scalar_type: ScalarType) -> Option<Dtype> {
+    DTYPES.iter().find(|(_, theirs)| *theirs == scalar_type).map(|(ours, _)| *ours)
+}
+
+impl<'a> Safetensors<'a> {
+    /// Reads the header of a file, and none of its data.
+    ///
+    /// # Errors
+    ///
+    /// Where the header is none, is longer than [`HEADER_LIMIT`], or says of a tensor what cannot
+    /// be: a name that is there twice, data that does not begin where that of the one before it
+    /// ends, or other bytes than its shape asks for. [`ConvertError::Read`] where reading fails.
+    pub fn open<S>(source: &'a S) -> Result<Self, ConvertError>
+    where
+        S: Source<Error: core::error::Error + Send + Sync + 'static>,
+    {
+        let len = source.size().map_err(ReadError::new)?;
+        let Some(rest) = len.checked_sub(8) else { return Err(ConvertError::Short { len }) };
+        let mut size = [0; 8];
+        source.read_range(0, &mut size)?;
+        let size = u64::from_le_bytes(size);
+        if size > HEADER_LIMIT {
+            return Err(ConvertError::HeaderLimit { size });
+        }
+        let Some(data_len) = rest.checked_sub(size) else {
+            return Err(ConvertError::HeaderCut { size, len });
+        };
+        let mut text = alloc::vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+        source.read_range(8, &mut text)?;
+        let header = Header::parse(&text, data_len)?;
+        let begin = size.saturating_add(8);
+        let tensors = header.tensors.into_iter().map(|(name, info)| {
+            let (from, to) = info.data_offsets;
+            let range = begin.saturating_add(wide(from))..begin.saturating_add(wide(to));
+            Tensor {
+                name,
+                dtype: info.dtype,
+                shape: info.shape.into_iter().map(wide).collect(),
+                data: Blob::Range(source, range),
+            }
+        });
+        Ok(Self { metadata: header.metadata, tensors: tensors.collect() })
+    }
+
+    /// The tensors of a proven `.ptd` of any generation, whose bytes are in `source`.
+    ///
+    /// # Errors
+    ///
+    /// Where something of it has no counterpart: a dtype, a dim order, a blob (unless
+    /// `skip_blobs`, which leaves it out); or where its entries are not whole.
+    pub fn from_ptd(
+        ptd: &Ptd<'_>,
+        source: &'a dyn Ranges,
+        skip_blobs: bool,
+    ) -> Result<Self, ConvertError> {
+        let mut out = Self::default();
+        for entry in ptd.entries() {
+            let key = entry.key().ok_or(ConvertError::Nameless { offset: entry.offset() })?;
+            let mut range = entry.range()?;
+            let Some(layout) = entry.layout() else {
+                if key == METADATA && out.metadata.is_none() {
+                    if range.end.saturating_sub(range.start) > HEADER_LIMIT {
+                        return Err(ConvertError::Metadata { error: None });
+                    }
+                    let text = Blob::Range(source, range);
+                    match header::metadata(&text.to_bytes()?) {
+                        Ok(metadata) => out.metadata = Some(metadata),
+                        Err(_) if skip_blobs => {}
+                        Err(error) => return Err(error),
+                    }
+                } else if !skip_blobs {
+                    return Err(ConvertError::Blob { key: key.into() });
+                }
+                continue;
+            };
+            let (dtype, shape) = counterpart(key, layout)?;
+            let nbytes = layout.nbytes().ok_or_else(|| ConvertError::Sizes { name: key.into() })?;
+            let given = range.end.saturating_sub(range.start);
+            if given < nbytes {
+                let name = key.into();
+                return Err(ConvertError::Size { name, dtype, nbytes: Some(nbytes), given });
+            }
+            // A segment may be longer than the tensor in it, and nothing reads the rest.
+            range.end = range.start.saturating_add(nbytes);
+            let data = Blob::Range(source, range);
+            out.tensors.push(Tensor { name: key.into(), dtype, shape, data });
+        }
+        Ok(out)
+    }
+
+    /// The same as a `.ptd`: the metadata first, if there is some, and the tensors in their order.
+    ///
+    /// # Errors
+    ///
+    /// Where a `.ptd` has no such dtype, or no tensor of such a shape.
+    pub fn into_ptd(self) -> Result<PtdBuilder<'a>, ConvertError> {
+        let mut builder = PtdBuilder::new();
+        if let Some(metadata) = &self.metadata {
+            builder.blob(METADATA, header::metadata_text(metadata)?)?;
+        }
+        for Tensor { name, dtype, shape, data } in self.tensors {
+            let Some(scalar_type) = scalar_type(dtype) else {
+                return Err(ConvertError::Dtype { name, dtype });
+            };
+            let mut sizes = Vec::with_capacity(shape.len());
+            for size in shape {
+                let Ok(size) = i32::try_from(size) else {
+                    return Err(ConvertError::SizeLimit { name, size });
+                };
+                sizes.push(size);
+            }
+            builder.tensor(name, Shape::new(scalar_type, sizes), data)?;
+        }
+        Ok(builder)
+    }
+
+    /// The whole file as it is to be written: as the `safetensors` package writes it, tensors of
+    /// the largest elements first, and by name.
+    ///
+    /// # Errors
+    ///
+    /// Where a name is there twice or is `__metadata__`, data has not the bytes that its shape
+    /// asks for, or the header is longer than readers take.
+    pub fn image(&self) -> Result<Image<'_>, ConvertError> {
+        let mut sorted: Vec<_> = self.tensors.iter().collect();
+        sorted.sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
+        let mut infos = Vec::with_capacity(sorted.len());
+        let mut end = 0u64;
+        for tensor in &sorted {
+            let begin = end;
+            end = end.checked_add(tensor.data.len()).ok_or(ConvertError::TooLarge)?;
+            let size = |size| usize::try_from(size).map_err(|_| ConvertError::TooLarge);
+            let shape: Result<Vec<_>, _> = tensor.shape.iter().map(|&n| size(n)).collect();
+            let info = TensorInfo {
+                dtype: tensor.dtype,
+                shape: shape?,
+                data_offsets: (size(begin)?, size(end)?),
+            };
+            infos.push((tensor.name.as_str(), info));
+        }
+        let text = header::write(self.metadata.as_deref(), &infos)?;
+        let mut image = Image::new();
+        image.bytes(wide(text.len()).to_le_bytes().to_vec());
+        image.bytes(text);
+        for tensor in sorted {
+            image.blob(&tensor.data);
+        }
+        Ok(image)
+    }
+
+    /// Bytes of all tensors.
+    pub fn data_len(&self) -> u64 {
+        self.tensors.iter().fold(0, |sum, tensor| sum.saturating_add(tensor.data.len()))
+    }
+}
+
+/// The dtype and the shape of a tensor of a `.ptd` in safetensors.
+fn counterpart(key: &str, layout: Layout<'_>) -> Result<(Dtype, Vec<u64>), ConvertError> {
+    let name = || key.into();
+    let scalar_type = layout.scalar_type;
+    let dtype =
+        dtype(scalar_type).ok_or_else(|| ConvertError::ScalarType { name: name(), scalar_type })?;
+    let sizes: Option<Vec<_>> = layout
+        .sizes
+        .ok_or_else(|| ConvertError::Sizes { name: name() })?
+        .iter()
+        .map(|size| u64::try_from(size).ok())
+        .collect();
+    let sizes = sizes.ok_or_else(|| ConvertError::Sizes { name: name() })?;
+    let order: Vec<u8> = layout.dim_order.into_iter().flatten().collect();
+    if !is_in_order(&order, &sizes) {
+        return Err(ConvertError::DimOrder { name: name(), order });
+    }
+    Ok((dtype, sizes))
+}
+
+/// Whether elements lie in memory in the order of the sizes: dimensions of one element are
+/// nowhere in particular, and neither is anything of a tensor without elements.
+fn is_in_order(order: &[u8], sizes: &[u64]) -> bool {
+    let mut seen: Vec<u8> = order.to_vec();
+    seen.sort_unstable();
+    if !seen.iter().copied().eq((0..=u8::MAX).take(sizes.len())) {
+        return false;
+    }
+    let long = |&dim: &u8| sizes.get(usize::from(dim)).is_none_or(|&size| size > 1);
+    sizes.contains(&0) || order.iter().copied().filter(long).is_sorted()
+}
+
+/// Bytes of the longest header: that of the `safetensors` package.
+pub const HEADER_LIMIT: u64 = 100_000_000;

@@ -1,0 +1,255 @@
+//! The header of a safetensors file: a JSON object with a member for each tensor.
+//!
+//! Tensors are read and written in the `safetensors` package's own types. Its `Metadata`, the
+//! whole header, is a hash map: of two tensors of one name it keeps one, and its `__metadata__`
+//! would be written in another order each time.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use safetensors::Dtype;
+use safetensors::tensor::TensorInfo;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+use super::{ConvertError, HEADER_LIMIT, METADATA};
+use crate::bytes::wide;
+use crate::quoted::Quoted;
+
+/// What a header says, proven: the tensors' data is the rest of the file.
+pub(super) struct Header {
+    pub(super) metadata: Option<Vec<(String, String)>>,
+    /// In the order of their data.
+    pub(super) tensors: Vec<(String, TensorInfo)>,
+}
+
+impl Header {
+    /// The header of a file that has `data_len` bytes behind it.
+    pub(super) fn parse(text: &[u8], data_len: u64) -> Result<Self, ConvertError> {
+        let Members { metadata, mut tensors } =
+            serde_json::from_slice(text).map_err(ConvertError::Header)?;
+        // The file's order means nothing; of names that are there twice one would be lost later.
+        tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
+        prove_names(tensors.iter().map(|(name, _)| name.as_str()))?;
+        tensors.sort_by_key(|(_, info)| info.data_offsets);
+        let described = prove_places(tensors.iter().map(|(name, info)| (name.as_str(), info)))?;
+        if described != data_len {
+            return Err(ConvertError::DataLength { described, given: data_len });
+        }
+        Ok(Self { metadata, tensors })
+    }
+}
+
+/// The header of tensors that are given in the order of their data, as it stands in a file:
+/// filled with spaces to whole 8 bytes.
+pub(super) fn write(
+    metadata: Option<&[(String, String)]>,
+    tensors: &[(&str, TensorInfo)],
+) -> Result<Vec<u8>, ConvertError> {
+    let mut names: Vec<&str> = tensors.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    prove_names(names)?;
+    prove_places(tensors.iter().map(|(name, info)| (*name, info)))?;
+    let mut text =
+        serde_json::to_vec(&Written { metadata, tensors }).map_err(ConvertError::Header)?;
+    text.resize(text.len().next_multiple_of(8), b' ');
+    match wide(text.len()) {
+        size @ ..=HEADER_LIMIT => {
+            debug_assert_eq!(size % 8, 0, "data begins at whole 8 bytes");
+            Ok(text)
+        }
+        size => Err(ConvertError::HeaderLimit { size }),
+    }
+}
+
+/// The metadata that the JSON of a blob is.
+pub(super) fn metadata(text: &[u8]) -> Result<Vec<(String, String)>, ConvertError> {
+    let texts = serde_json::from_slice::<Texts>(text);
+    texts.map(|Texts(texts)| texts).map_err(|error| ConvertError::Metadata { error: Some(error) })
+}
+
+/// The JSON of metadata.
+pub(super) fn metadata_text(metadata: &[(String, String)]) -> Result<Vec<u8>, ConvertError> {
+    serde_json::to_vec(&WrittenTexts(metadata)).map_err(ConvertError::Header)
+}
+
+/// No name of a sorted list is there twice, or kept for something else.
+fn prove_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<(), ConvertError> {
+    let mut last = None;
+    for name in names {
+        if last == Some(name) {
+            return Err(ConvertError::Twice { name: name.into() });
+        }
+        if name == METADATA {
+            return Err(ConvertError::Reserved);
+        }
+        last = Some(name);
+    }
+    Ok(())
+}
+
+/// Each tensor has the bytes that its shape asks for, behind those of the one before it. Gives
+/// where they end.
+fn prove_places<'n>(
+    tensors: impl IntoIterator<Item = (&'n str, &'n TensorInfo)>,
+) -> Result<u64, ConvertError> {
+    let mut after = 0;
+    for (name, info) in tensors {
+        let (begin, end) = (wide(info.data_offsets.0), wide(info.data_offsets.1));
+        let Some(given) = end.checked_sub(begin).filter(|_| begin == after) else {
+            return Err(ConvertError::Offsets { name: name.into(), begin, end, after });
+        };
+        let nbytes = nbytes(info);
+        if nbytes != Some(given) {
+            let (name, dtype) = (name.into(), info.dtype);
+            return Err(ConvertError::Size { name, dtype, nbytes, given });
+        }
+        after = end;
+    }
+    Ok(after)
+}
+
+/// Bytes of a tensor, if they are a whole number of 64 bits.
+fn nbytes(info: &TensorInfo) -> Option<u64> {
+    let elements = info.shape.iter().try_fold(1u64, |product, &n| product.checked_mul(wide(n)))?;
+    let bits = elements.checked_mul(wide(info.dtype.bitsize()))?;
+    (bits % 8 == 0).then_some(bits / 8)
+}
+
+/// The members of a header, as they stand in it.
+struct Members {
+    metadata: Option<Vec<(String, String)>>,
+    tensors: Vec<(String, TensorInfo)>,
+}
+
+/// A member: as [`TensorInfo`], with no more sizes than a tensor can have.
+#[derive(Deserialize)]
+struct Member {
+    dtype: Dtype,
+    shape: Sizes,
+    data_offsets: (usize, usize),
+}
+
+/// A shape. Two bytes of a header are a size of eight, so there is a limit: NumPy's.
+struct Sizes(Vec<usize>);
+
+const MOST_SIZES: usize = 64;
+
+/// An object of texts, in its order.
+struct Texts(Vec<(String, String)>);
+
+struct Written<'h> {
+    metadata: Option<&'h [(String, String)]>,
+    tensors: &'h [(&'h str, TensorInfo)],
+}
+
+struct WrittenTexts<'h>(&'h [(String, String)]);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with a member for each tensor")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let (mut metadata, mut tensors) = (None, Vec::new());
+                while let Some(name) = map.next_key::<String>()? {
+                    let named = |error| A::Error::custom(format!("{}: {error}", Quoted(&name)));
+                    if name == METADATA {
+                        let texts: Option<Texts> = map.next_value().map_err(named)?;
+                        if metadata.replace(texts).is_some() {
+                            return Err(named(A::Error::custom("it is there twice")));
+                        }
+                        continue;
+                    }
+                    let member: Member = map.next_value().map_err(named)?;
+                    let Member { dtype, shape: Sizes(shape), data_offsets } = member;
+                    tensors.push((name, TensorInfo { dtype, shape, data_offsets }));
+                }
+                let metadata = metadata.flatten().map(|Texts(texts)| texts);
+                Ok(Members { metadata, tensors })
+            }
+        }
+        from.deserialize_map(Object)
+    }
+}
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Texts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of texts")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+                let mut texts: Vec<(String, String)> = Vec::new();
+                while let Some(text) = map.next_entry()? {
+                    texts.push(text);
+                }
+                let mut keys: Vec<&str> = texts.iter().map(|(key, _)| key.as_str()).collect();
+                keys.sort_unstable();
+                let twice = keys.windows(2).find(|pair| pair.first() == pair.last());
+                match twice.and_then(|pair| pair.first()) {
+                    Some(key) => Err(A::Error::custom(format!("{} is there twice", Quoted(key)))),
+                    None => Ok(Texts(texts)),
+                }
+            }
+        }
+        from.deserialize_map(Object)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sizes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Sizes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of sizes")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Sizes, A::Error> {
+                let mut sizes = Vec::new();
+                while let Some(size) = list.next_element()? {
+                    if sizes.len() == MOST_SIZES {
+                        let message = format!("more than {MOST_SIZES} dimensions");
+                        return Err(A::Error::custom(message));
+                    }
+                    sizes.push(size);
+                }
+                Ok(Sizes(sizes))
+            }
+        }
+        from.deserialize_seq(List)
+    }
+}
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        if let Some(metadata) = self.metadata {
+            map.serialize_entry(METADATA, &WrittenTexts(metadata))?;
+        }
+        for (name, info) in self.tensors {
+            map.serialize_entry(name, info)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for WrittenTexts<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(key, text)| (key, text)))
+    }
+}

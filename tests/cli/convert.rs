@@ -1,0 +1,141 @@
+//! `pte convert`, run as its users run it.
+
+use std::fs;
+
+use pte::convert::{Safetensors, Tensor};
+use pte::model::Blob;
+
+use super::{BASIC, LINEAR, good, pte, run, text, told};
+use crate::support::snapshot::assert_snapshot;
+
+const OLD: &str = "tests/data/ptd/v0.6.0_ptd_direct_16.ptd";
+
+/// A safetensors file with small tensors, and with some that the system copies.
+fn tensors() -> Vec<u8> {
+    let tensor = |name: &str, len: usize, seed: usize| Tensor {
+        name: name.into(),
+        dtype: pte::convert::Dtype::U8,
+        shape: vec![len as u64],
+        data: Blob::from((0..len).map(|n| (n * 7 + seed) as u8).collect::<Vec<_>>()),
+    };
+    let tensors = Safetensors {
+        metadata: Some(vec![("format".into(), "pt".into()), ("a".into(), "é".into())]),
+        tensors: vec![
+            tensor("big", 1_000_003, 1),
+            tensor("copy", 1_000_003, 1),
+            tensor("other", 1_000_003, 2),
+            tensor("small", 5, 3),
+        ],
+    };
+    tensors.image().unwrap().to_bytes().unwrap()
+}
+
+#[test]
+fn there_and_back_is_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let whole = tensors();
+    fs::write(at("in.safetensors"), &whole).unwrap();
+    good(&["convert", &at("in.safetensors"), "-o", &at("x.ptd")]);
+    good(&["check", "--deny", "warnings", &at("x.ptd")]);
+    good(&["convert", &at("x.ptd"), "-o", &at("back.safetensors")]);
+    assert!(fs::read(at("back.safetensors")).unwrap() == whole);
+    // By pipes: the kind is that of the content.
+    let piped = run(&["convert", "-"], None, &whole);
+    assert_eq!((piped.status.code(), text(&piped.stderr).as_str()), (Some(0), ""));
+    assert!(piped.stdout == fs::read(at("x.ptd")).unwrap());
+    let back = run(&["convert", "-", "--to", "safetensors"], None, &piped.stdout);
+    assert!(back.stdout == whole);
+    // A current file anew is itself.
+    good(&["convert", &at("x.ptd"), "-o", &at("again.ptd")]);
+    assert!(fs::read(at("again.ptd")).unwrap() == piped.stdout);
+    // Equal data once.
+    good(&["convert", "--share", &at("x.ptd"), "-o", &at("shared.ptd")]);
+    let saved = piped.stdout.len() as u64 - fs::metadata(at("shared.ptd")).unwrap().len();
+    assert!((1_000_003..1_001_000).contains(&saved), "{saved}");
+    good(&["convert", &at("shared.ptd"), "-o", &at("back.safetensors")]);
+    assert!(fs::read(at("back.safetensors")).unwrap() == whole);
+    // Aligned to pages.
+    good(&["convert", "--align", "4096", &at("x.ptd"), "-o", &at("aligned.ptd")]);
+    let aligned = fs::read(at("aligned.ptd")).unwrap();
+    let aligned = pte::Ptd::read(&aligned).unwrap();
+    assert!((0..5).all(|nth| aligned.segment_range(nth).unwrap().start.is_multiple_of(4096)));
+}
+
+#[test]
+fn old_files_become_current_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("new.ptd");
+    good(&["convert", OLD, "-o", out.to_str().unwrap()]);
+    let listed = run(&["tensors", "--hash", "new.ptd"], Some(folder.path()), b"");
+    assert_snapshot("convert-old", &text(&listed.stdout));
+}
+
+#[test]
+fn what_is_not_converted_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    let (whole, basic) = (tensors(), fs::read(BASIC).unwrap());
+    at("in.safetensors", &whole);
+    at("basic.ptd", &basic);
+    at("cut.safetensors", &whole[..whole.len() - 1]);
+    at("cut.ptd", &basic[..200]);
+    at("program.pte", &fs::read(LINEAR).unwrap());
+    at("blobs.ptd", &fs::read("tests/data/ptd/ptd_blobs.ptd").unwrap());
+    at("dtypes.ptd", &fs::read("tests/data/ptd/ptd_dtypes.ptd").unwrap());
+    at("text.txt", b"hello, world\n");
+    let mut page = String::new();
+    for args in [
+        &["convert", "in.safetensors", "-o", "in.safetensors"][..],
+        &["convert", "in.safetensors", "-o", "out.bin"],
+        &["convert", "in.safetensors", "--to", "ptd", "-o", "in.safetensors"],
+        &["convert", "basic.ptd", "-o", "basic.ptd"],
+        &["convert", "basic.ptd", "--align", "64", "-o", "out.safetensors"],
+        &["convert", "basic.ptd", "--skip-blobs", "-o", "out.ptd"],
+        &["convert", "cut.safetensors", "-o", "out.ptd"],
+        &["convert", "cut.ptd", "-o", "out.safetensors"],
+        &["convert", "program.pte", "-o", "out.safetensors"],
+        &["convert", "blobs.ptd", "-o", "out.safetensors"],
+        &["convert", "dtypes.ptd", "-o", "out.safetensors"],
+        &["convert", "text.txt", "-o", "out.ptd"],
+        &["convert", "none.safetensors", "-o", "out.ptd"],
+        &["convert", "in.safetensors", "-o", "none/out.ptd"],
+    ] {
+        told(&mut page, args, &run(args, Some(folder.path()), b""));
+    }
+    assert_snapshot("convert-absent", &page);
+    assert_eq!(fs::read(folder.path().join("in.safetensors")).unwrap(), whole);
+    assert_eq!(fs::read(folder.path().join("basic.ptd")).unwrap(), basic);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 8, "nothing is left behind");
+    for align in ["0", "x", "1048577"] {
+        assert_eq!(pte(&["convert", BASIC, "--align", align]).status.code(), Some(2));
+    }
+    let skipped = ["convert", "--skip-blobs", "blobs.ptd", "-o", "out.safetensors"];
+    assert_eq!(run(&skipped, Some(folder.path()), b"").status.code(), Some(0));
+}
+
+/// Overlapping tensors of an old file would make a small file a huge one.
+#[test]
+fn data_that_is_used_over_and_over_is_paid_for() {
+    use pte::build::{PtdBuilder, Shape};
+    use pte::schema::scalar::ScalarType;
+
+    let mut built = PtdBuilder::new();
+    let shape = |len: i32| Shape::new(ScalarType::BYTE, [len]);
+    let segment = built.tensor("0", shape(3_000_000), vec![1; 3_000_000]).unwrap();
+    for nth in 1..8 {
+        built.tensor_in(nth.to_string(), shape(3_000_000), segment).unwrap();
+    }
+    let mut model = built.finish().unwrap();
+    // As hand-made: each takes another number of the same bytes.
+    for (nth, named) in (0..).zip(model.root.named_data.iter_mut().flatten()) {
+        let layout = named.tensor_layout.as_mut().unwrap();
+        layout.sizes = Some(vec![3_000_000 - nth]);
+    }
+    let bytes = model.image().unwrap().to_bytes().unwrap();
+    for to in ["ptd", "safetensors"] {
+        let refused = run(&["convert", "--to", to, "-"], None, &bytes);
+        assert_eq!(refused.status.code(), Some(1), "{to}");
+        assert!(text(&refused.stderr).contains("used over and over"), "{to}");
+    }
+}
