@@ -162,7 +162,10 @@ impl Output {
 
 fn persist(temporary: io::BufWriter<tempfile::NamedTempFile>, path: &Path) -> io::Result<()> {
     let file = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.as_file().sync_all()?;
+    // Where a file is replaced, its bytes must not be given up for ones that a loss of power takes.
+    if path.exists() {
+        file.as_file().sync_all()?;
+    }
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
