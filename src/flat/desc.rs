@@ -1,6 +1,8 @@
 //! The shape of a schema as const data: what the walker proves a buffer against, and what every
 //! other reading of a declaration starts from.
 
+use core::ops::RangeInclusive;
+
 pub(crate) mod declare;
 
 /// A whole schema: one root, and everything that is reachable from it.
@@ -273,6 +275,19 @@ impl Prim {
             Self::I32 | Self::U32 => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
         }
+    }
+
+    /// What a number of that type can be; `None` for those that are no whole numbers.
+    pub(crate) fn range(self) -> Option<RangeInclusive<i128>> {
+        Some(match self {
+            Self::Bool | Self::F64 => return None,
+            Self::I8 => i8::MIN.into()..=i8::MAX.into(),
+            Self::U8 => u8::MIN.into()..=u8::MAX.into(),
+            Self::I32 => i32::MIN.into()..=i32::MAX.into(),
+            Self::U32 => u32::MIN.into()..=u32::MAX.into(),
+            Self::I64 => i64::MIN.into()..=i64::MAX.into(),
+            Self::U64 => u64::MIN.into()..=u64::MAX.into(),
+        })
     }
 
     /// FlatBuffers' name of the type.

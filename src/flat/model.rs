@@ -1,6 +1,5 @@
 //! Tables as plain structs that own what they hold.
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -137,15 +136,4 @@ pub(crate) fn tables_of<M: Model>(value: Option<Value<'_>>) -> Result<Option<Vec
         M::from_object(object).map_err(|error| error.within(Step::Index(nth)))
     });
     models.collect::<Result<_, _>>().map(Some)
-}
-
-/// As many bytes of each element as it takes, one after the other.
-pub(crate) fn bytes<T: Scalar>(items: &[T]) -> Cow<'_, [u8]> {
-    let size = usize::from(T::PRIM.size());
-    let mut out = Vec::with_capacity(items.len().saturating_mul(size));
-    for item in items {
-        let bytes = item.to_number().stored(T::PRIM).unwrap_or_default();
-        out.extend_from_slice(bytes.get(..size).unwrap_or_default());
-    }
-    out.into()
 }

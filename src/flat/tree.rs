@@ -1,13 +1,12 @@
 //! A tree of tables: what is written, and what holds it to its declaration.
 
 use core::fmt;
-use core::ops::RangeInclusive;
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::flat::desc::{FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
+use crate::flat::desc::{FieldDesc, Kind, Number, TableDesc, UnionDesc};
 
 mod read;
 
@@ -134,7 +133,7 @@ impl fmt::Display for SetError {
             Self::WrongValue { table, field } => {
                 write!(f, "{}.{} takes ", table.name, field.name)?;
                 match field.kind {
-                    Kind::Scalar(scalar) => match range(scalar.prim) {
+                    Kind::Scalar(scalar) => match scalar.prim.range() {
                         Some(range) => {
                             write!(f, "a number from {} to {}", range.start(), range.end())
                         }
@@ -154,34 +153,6 @@ impl fmt::Display for SetError {
 }
 
 impl core::error::Error for SetError {}
-
-/// What a number of that type can be; `None` for those that are no whole numbers.
-pub(crate) fn range(prim: Prim) -> Option<RangeInclusive<i128>> {
-    Some(match prim {
-        Prim::Bool | Prim::F64 => return None,
-        Prim::I8 => i8::MIN.into()..=i8::MAX.into(),
-        Prim::U8 => u8::MIN.into()..=u8::MAX.into(),
-        Prim::I32 => i32::MIN.into()..=i32::MAX.into(),
-        Prim::U32 => u32::MIN.into()..=u32::MAX.into(),
-        Prim::I64 => i64::MIN.into()..=i64::MAX.into(),
-        Prim::U64 => u64::MIN.into()..=u64::MAX.into(),
-    })
-}
-
-impl Number {
-    /// The bytes of a number, of which `prim` stores the first; `None` if it does not fit.
-    pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
-        match (self, prim) {
-            (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
-            (Self::Float(value), Prim::F64) => Some(value.to_le_bytes()),
-            // Two's complement: the lower bytes of a wider number are those of a narrower one.
-            (Self::Int(value), _) if range(prim)?.contains(&value) => {
-                value.to_le_bytes().first_chunk().copied()
-            }
-            _ => None,
-        }
-    }
-}
 
 /// Whether a field of `kind` can hold `value`: what the layout relies on.
 fn fits(value: &Value<'_>, kind: Kind) -> bool {

@@ -7,10 +7,10 @@
 use core::fmt;
 
 use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use crate::bytes::{array_at, further, index, slice_at, sum, u16_at, u32_at};
 use crate::flat::desc::{Number, Prim, TableDesc};
-use crate::flat::model;
 use crate::steps;
 
 pub(crate) mod declare;
@@ -36,7 +36,13 @@ pub trait Scalar: Copy {
     fn to_number(self) -> Number;
     /// As they stand in a file, one after the other.
     fn to_bytes(items: &[Self]) -> Cow<'_, [u8]> {
-        model::bytes(items)
+        let size = usize::from(Self::PRIM.size());
+        let mut out = Vec::with_capacity(items.len().saturating_mul(size));
+        for item in items {
+            let bytes = item.to_number().stored(Self::PRIM).unwrap_or_default();
+            out.extend_from_slice(bytes.get(..size).unwrap_or_default());
+        }
+        out.into()
     }
 }
 
@@ -229,6 +235,19 @@ impl Number {
             Prim::U64 => Self::Int(<u64 as Scalar>::read_le(bytes)?.into()),
             Prim::F64 => Self::Float(<f64 as Scalar>::read_le(bytes)?),
         })
+    }
+
+    /// The bytes of a number, of which `prim` stores the first; `None` if it does not fit.
+    pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
+        match (self, prim) {
+            (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
+            (Self::Float(value), Prim::F64) => Some(value.to_le_bytes()),
+            // Two's complement: the lower bytes of a wider number are those of a narrower one.
+            (Self::Int(value), _) if prim.range()?.contains(&value) => {
+                value.to_le_bytes().first_chunk().copied()
+            }
+            _ => None,
+        }
     }
 }
 

@@ -36,12 +36,7 @@ impl<'a> Pte<'a> {
             self.root.named_data.get_or_insert_default().push(named);
             return false;
         };
-        if self.uses_of(segment_index) == 1 {
-            self.replace_segment(segment_index, blob);
-            return true;
-        }
-        // Others have the same bytes, and keep them.
-        let own = self.add_segment(blob);
+        let own = self.own_segment(segment_index, blob);
         let named = self.root.named_data.as_mut().and_then(|named| named.get_mut(nth));
         named.into_iter().for_each(|named| named.segment_index = own);
         true
@@ -94,11 +89,7 @@ impl<'a> Ptd<'a> {
             }
         }
         let segment_index = named.segment_index;
-        if self.uses_of(segment_index) == 1 {
-            self.replace_segment(segment_index, blob);
-            return Ok(true);
-        }
-        let own = self.add_segment(blob);
+        let own = self.own_segment(segment_index, blob);
         let named = self.root.named_data.as_mut().and_then(|named| named.get_mut(nth));
         named.into_iter().for_each(|named| named.segment_index = own);
         Ok(true)

@@ -32,13 +32,18 @@ impl<'a, R: Root> File<'a, R> {
         Some(old)
     }
 
-    /// How many fields refer to a segment.
-    pub fn uses_of(&mut self, nth: u32) -> usize {
+    /// Gives one of the fields that refer to a segment other bytes, and says which segment has them:
+    /// another one, where others refer to the old one, and keep it.
+    pub(super) fn own_segment(&mut self, nth: u32, blob: Blob<'a>) -> u32 {
         let mut uses = 0usize;
         self.root.segment_indices(&mut |used| {
             uses = uses.saturating_add(usize::from(*used == nth));
         });
-        uses
+        if uses > 1 {
+            return self.add_segment(blob);
+        }
+        self.replace_segment(nth, blob);
+        nth
     }
 
     /// Takes out the segments of a list that nothing refers to any more; the others are counted

@@ -12,7 +12,6 @@ use serde::de::{
 use super::{Any, Loader};
 use crate::error::Step;
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
-use crate::flat::tree::range;
 
 pub(super) struct ScalarsOf<'s, 'l, 'f> {
     pub(super) loader: &'s mut Loader<'l, 'f>,
@@ -79,7 +78,7 @@ pub(super) struct NumberOf {
 
 impl NumberOf {
     fn int<E: Error>(self, value: i128, found: Unexpected<'_>) -> Result<Number, E> {
-        match range(self.prim) {
+        match self.prim.range() {
             Some(range) if range.contains(&value) => Ok(Number::Int(value)),
             Some(_) => Err(E::invalid_value(found, &self)),
             None => Err(E::invalid_type(found, &self)),
@@ -94,7 +93,7 @@ impl Visitor<'_> for NumberOf {
         if let Some(names) = self.names {
             return write!(f, "a name of {} or a {}", names.name, names.prim.name());
         }
-        match (self.prim, range(self.prim)) {
+        match (self.prim, self.prim.range()) {
             (_, Some(range)) => write!(f, "a number from {} to {}", range.start(), range.end()),
             (Prim::Bool, _) => f.write_str("true or false"),
             _ => f.write_str("a number, \"inf\", \"-inf\" or \"nan\""),
