@@ -9,7 +9,7 @@ use pte::build::PtdBuilder;
 use pte::model::{AnyPtd, Blob, External, Image, Ptd, Pte, Ranges};
 
 use super::Common;
-use super::input::Input;
+use super::input::{Input, identity};
 use super::problem::{Problem, Status, note};
 use super::save::{self, errors};
 use super::text::name_of;
@@ -129,7 +129,7 @@ impl Edit {
                 let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
                 let out = self.program(&input, &mut model, &ptds, &data, common)?;
                 if let Some(ptd) = out {
-                    let path = self.ptd.clone().unwrap_or_else(|| output.with_extension("ptd"));
+                    let path = self.beside(output)?;
                     let image = ptd.image().map_err(|error| input.absent(error.to_string()))?;
                     // First, so that there is no program without its data.
                     write(image, &path, &none)?;
@@ -152,6 +152,26 @@ impl Edit {
             }
         }
         Ok(Status::Good)
+    }
+
+    /// Where the `.ptd` goes that comes with a program at `output`.
+    fn beside(&self, output: &Path) -> Result<PathBuf, Problem> {
+        let usage = |message: String| Err(Problem::Usage(message));
+        let Some(path) = &self.ptd else {
+            let path = output.with_extension("ptd");
+            if output.as_os_str() == "-" {
+                return usage("name the .ptd with --ptd: there is nothing to name it after".into());
+            }
+            // Nobody said that this one may go.
+            if path.exists() {
+                return usage(format!("{} is there: name the .ptd with --ptd", name_of(&path)));
+            }
+            return Ok(path);
+        };
+        match path == output || identity(path).is_some_and(|own| identity(output) == Some(own)) {
+            true => usage("--ptd and -o are one file: give two".into()),
+            false => Ok(path.clone()),
+        }
     }
 
     fn program<'m>(

@@ -86,6 +86,29 @@ fn what_goes_wrong_leaves_no_output() {
     assert_snapshot("edit-refusals", &told);
 }
 
+/// What comes with a program takes nobody's place unasked.
+#[test]
+fn the_data_of_a_program_has_a_place_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let [program, data] = ["p.pte", "p.ptd"].map(|name| folder.path().join(name));
+    let [out, ptd] = [&program, &data].map(|path| path.to_str().unwrap());
+    let edit = |rest: &[&str]| pte(&[&["edit", LINEAR, "--externalize", "all"], rest].concat());
+    fs::write(&data, "mine").unwrap();
+    for (rest, said) in [
+        (&["-o", out][..], "is there: name the .ptd with --ptd"),
+        (&["-o", "-"], "name the .ptd with --ptd"),
+        (&["-o", out, "--ptd", out], "are one file: give two"),
+    ] {
+        let done = edit(rest);
+        assert_eq!(done.status.code(), Some(2), "{rest:?}");
+        assert!(text(&done.stderr).contains(said), "{rest:?}: {}", text(&done.stderr));
+        assert_eq!(fs::read(&data).unwrap(), b"mine");
+        assert!(!program.exists(), "{rest:?}");
+    }
+    assert_eq!(edit(&["-o", out, "--ptd", ptd]).status.code(), Some(0), "it was said");
+    assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
+}
+
 #[cfg(unix)]
 #[test]
 fn an_output_that_is_full_is_told() {
