@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{File, HeaderForm, Image, ModelError, Root};
-use crate::bytes::{index, wide};
+use crate::bytes::{index, u32_at, wide};
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::tree::Unknown;
 use crate::flat::write::{Layout, write};
@@ -68,16 +68,28 @@ impl<R: Root> File<'_, R> {
     /// worked; if not, nothing is changed.
     pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
         let object = self.root.to_object();
-        let found = layouts().find_map(|layout| {
-            let plain = write(R::SCHEMA, &object, &[], &layout).ok()?;
+        let of = |layout: &Layout| write(R::SCHEMA, &object, &[], layout).ok();
+        let fits = |layout: Layout| {
+            let plain = of(&layout)?;
             let chunk = region.len().checked_sub(plain.len())?;
-            let same = match self.container.header {
-                Some(HeaderForm::InFront { .. }) | None => region == plain,
-                Some(HeaderForm::Inserted { .. }) => {
-                    region.get(chunk.saturating_add(8)..) == plain.get(8..)
-                }
+            let chunk = u32::try_from(chunk).ok()?;
+            let inserted = match self.container.header {
+                Some(HeaderForm::InFront { .. }) | None => 0,
+                Some(HeaderForm::Inserted { .. }) => chunk,
             };
-            same.then_some((layout, u32::try_from(chunk).ok()?))
+            let root = u32_at(&plain, 0)?.checked_add(inserted)?;
+            let same = u32_at(region, 0)? == root
+                && region.get(4..8) == plain.get(4..8)
+                && region.get(index(inserted).saturating_add(8)..) == plain.get(8..);
+            same.then_some((layout, chunk))
+        };
+        let found = layouts(None).find_map(fits).or_else(|| {
+            // Most tables hold nothing that could be aligned otherwise.
+            let plain = Layout::default();
+            let forced = Layout { force_align: FORCED.last().copied(), ..plain };
+            let sensitive = of(&plain) != of(&forced);
+            let all = FORCED.into_iter().filter(|_| sensitive);
+            all.flat_map(|align| layouts(Some(align))).find_map(fits)
         });
         let Some((layout, chunk)) = found else { return false };
         self.container.layout = layout;
@@ -193,11 +205,9 @@ fn with_header<R: Root>(
 }
 
 /// The layouts of known writers, the likeliest first.
-fn layouts() -> impl Iterator<Item = Layout> {
-    [None].into_iter().chain(FORCED.map(Some)).flat_map(|force_align| {
-        Layout::ALL.into_iter().map(move |layout| Layout { force_align, ..layout })
-    })
+fn layouts(force_align: Option<u32>) -> impl Iterator<Item = Layout> {
+    Layout::ALL.into_iter().map(move |layout| Layout { force_align, ..layout })
 }
 
 /// What exporters may be asked to align data in the tables to.
-const FORCED: [u32; 8] = [1, 32, 64, 128, 256, 512, 1024, 4096];
+const FORCED: [u32; 12] = [1, 2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
