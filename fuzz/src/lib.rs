@@ -11,11 +11,18 @@
     reason = "an oracle speaks by panicking, and is no part of the library"
 )]
 
+mod agree;
+mod chaos;
 mod container;
 mod convert;
+mod defects;
 pub mod mutate;
+mod places;
 mod read;
 pub mod replay;
+mod roundtrip;
+pub mod smith;
+mod structured;
 mod verify;
 
 // The same as the package's tests ask of files that nobody has damaged.
@@ -24,8 +31,11 @@ mod restated;
 #[path = "../../tests/support/sound.rs"]
 mod sound;
 
+pub use agree::agree;
 pub use container::container;
 pub use convert::convert;
+pub use roundtrip::{encode, json, roundtrip};
+pub use structured::{check, corrupt, edit, ptd, relayout};
 pub use verify::verify;
 
 /// The oracle `sound`: a file that breaks no rule of severity Error is what the type of a sound file
@@ -39,5 +49,18 @@ pub fn sound(bytes: &[u8]) {
 pub type Oracle = fn(&[u8]);
 
 /// Every oracle, under the name of its target.
-pub const ORACLES: &[(&str, Oracle)] =
-    &[("container", container), ("convert", convert), ("sound", sound), ("verify", verify)];
+pub const ORACLES: &[(&str, Oracle)] = &[
+    ("agree", agree),
+    ("check", check),
+    ("container", container),
+    ("convert", convert),
+    ("corrupt", corrupt),
+    ("edit", edit),
+    ("encode", encode),
+    ("json", json),
+    ("ptd", ptd),
+    ("relayout", relayout),
+    ("roundtrip", roundtrip),
+    ("sound", sound),
+    ("verify", verify),
+];

@@ -6,8 +6,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use arbitrary::Unstructured;
+use pte::model::json;
+use pte::schema::program::model::KernelTypes;
+use pte::schema::{flat_tensor, flat_tensor_legacy as legacy, program};
 use pte_fuzz::mutate::{Xorshift, mutate};
-use pte_fuzz::{ORACLES, replay};
+use pte_fuzz::{ORACLES, replay, smith};
+
+/// Random inputs for each oracle.
+const DRAWS: u64 = 200;
 
 /// Damaged copies of each seed.
 const MUTATIONS: u64 = 200;
@@ -23,9 +30,13 @@ fn seeds_are_accepted() {
             continue;
         }
         let refused = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("pte") => pte::Pte::read(bytes).err(),
-            Some("ptd") => pte::Ptd::read(bytes).err(),
-            _ => panic!("{} is of no kind that is read", path.display()),
+            Some("pte") => pte::Pte::read(bytes).err().map(|error| error.to_string()),
+            Some("ptd") => pte::Ptd::read(bytes).err().map(|error| error.to_string()),
+            Some("json") => {
+                let text = str::from_utf8(bytes).unwrap();
+                json::read(text, None, &mut json::no_files).err().map(|error| error.to_string())
+            }
+            _ => panic!("{} is neither a .pte, nor a .ptd, nor a dump", path.display()),
         };
         assert_eq!(refused, None, "{}", path.display());
     }
@@ -46,6 +57,48 @@ fn files_hold() {
             .collect();
         assert!(broken.is_empty(), "{name} fails for {broken:#?}");
     }
+}
+
+/// Only we refuse a vtable that says of itself that it has one word, or none: the official verifier
+/// reads the first word, and no field.
+#[test]
+fn a_vtable_of_two_bytes_at_the_end_is_refused() {
+    let bytes = regression("agree/vtable-of-two-bytes-at-the-end.pte");
+    let error = pte::Pte::read(&bytes).unwrap_err();
+    assert!(
+        matches!(error.kind(), pte::ErrorKind::VtableOutOfBounds { vtable }
+            if usize::try_from(vtable).unwrap() + 2 == bytes.len()),
+        "{error}"
+    );
+}
+
+/// FlatBuffers' verifiers do not look at the identifier, which generation 0 has inside.
+#[test]
+fn generation_0_has_its_own_identifier() {
+    let bytes = regression("agree/generation-0-without-an-identifier.ptd");
+    assert_eq!(pte::Ptd::read(&bytes).unwrap_err().code(), "unknown-identifier");
+}
+
+/// The official Rust verifier does not look at the offset to a member that it does not know; that of
+/// C++ does, and so do we.
+#[test]
+fn the_offset_to_an_unknown_member_is_aligned() {
+    let bytes = regression("agree/unknown-member-misaligned.pte");
+    let error = pte::Pte::read(&bytes).unwrap_err();
+    assert_eq!(error.kind(), pte::ErrorKind::FieldMisaligned { size: 4 });
+    assert!(error.place().to_string().ends_with(".val"), "{}", error.place());
+}
+
+/// A double that is no number has 52 bits that JSON does not tell.
+#[test]
+fn a_number_that_is_none_comes_back_as_one() {
+    let bytes = regression("roundtrip/number-that-is-none.pte");
+    let model = pte::Pte::read(&bytes).unwrap().to_model();
+    let plans = model.root.execution_plan.iter().flatten();
+    let mut values = plans.flat_map(|plan| plan.values.iter().flatten());
+    assert!(values.any(|value| matches!(&value.val, Some(KernelTypes::DoubleList(list))
+            if list.items.iter().flatten().any(|number| number.is_nan()))
+        || matches!(&value.val, Some(KernelTypes::Double(d)) if d.double_val.is_nan())));
 }
 
 #[test]
@@ -72,6 +125,35 @@ fn damaged_seeds_hold() {
     assert!(refused.len() > 20, "only {refused:?}");
 }
 
+/// What structured targets make of random bytes.
+#[test]
+fn draws_hold() {
+    let mut programs = 0u64;
+    for nth in 0..DRAWS {
+        let mut random = Xorshift::new(nth);
+        let len = 64 << random.below(6);
+        let bytes: Vec<u8> = (0..len).map(|_| random.next_u64().to_le_bytes()[3]).collect();
+        programs += u64::from(smith::program(&mut Unstructured::new(&bytes)).is_ok());
+        for &(name, oracle) in ORACLES {
+            if !replay::holds(oracle, &bytes) {
+                panic!("{name} fails for draw {nth}, kept in {}", keep(name, &bytes).display());
+            }
+        }
+    }
+    assert!(programs > DRAWS / 2, "only {programs} draws made a program");
+}
+
+#[test]
+fn the_dictionary_of_dumps_has_every_field() {
+    let words = fs::read_to_string(root().join("dict/json.dict")).unwrap();
+    for schema in [&program::desc::SCHEMA, &flat_tensor::desc::SCHEMA, &legacy::desc::SCHEMA] {
+        for field in schema.tables.iter().flat_map(|table| table.fields) {
+            let word = format!("\"\\\"{}\\\"\"", field.name);
+            assert!(words.contains(&word), "{word} is missing");
+        }
+    }
+}
+
 #[test]
 fn every_target_has_an_oracle_and_a_folder() {
     let oracles: BTreeSet<String> = ORACLES.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -91,6 +173,10 @@ fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
     let seeds = below("seeds");
     assert!(!seeds.is_empty(), "there are no seeds");
     seeds
+}
+
+fn regression(name: &str) -> Vec<u8> {
+    fs::read(root().join("regressions").join(name)).unwrap()
 }
 
 fn below(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {

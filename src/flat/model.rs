@@ -74,6 +74,16 @@ impl fmt::Display for TreeError {
 
 impl core::error::Error for TreeError {}
 
+/// A tag that the union does not know.
+#[cfg(feature = "arbitrary")]
+pub(crate) fn unknown_tag(
+    desc: &crate::flat::desc::UnionDesc,
+    random: &mut arbitrary::Unstructured<'_>,
+) -> arbitrary::Result<u8> {
+    let known = u8::try_from(desc.members.len()).unwrap_or(u8::MAX);
+    random.int_in_range(known.saturating_add(1)..=u8::MAX)
+}
+
 /// Every table of a vector as a tree.
 pub(crate) fn tables<M: Model>(models: &[M]) -> Value<'_> {
     Value::Tables(models.iter().map(Model::to_object).collect())

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use super::harvest::harvest;
+
 /// A file that is being written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asm {
@@ -228,6 +230,7 @@ impl Asm {
         if let Some(place) = &self.cut {
             bytes.truncate(self.find(place));
         }
+        harvest(&bytes);
         bytes
     }
 }

@@ -9,6 +9,8 @@ use pte::flat::write::{self, Layout};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program, xnnpack};
 use serde_json::{Value, json};
 
+use super::harvest::harvest;
+
 /// The file that `json` describes:
 ///
 /// ```text
@@ -98,6 +100,7 @@ pub(crate) fn assemble(
         out.resize(base as usize, 0);
         out.extend_from_slice(data);
     }
+    harvest(&out);
     out
 }
 

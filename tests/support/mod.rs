@@ -5,6 +5,7 @@ pub(crate) mod asm;
 pub(crate) mod build;
 pub(crate) mod exercise;
 pub(crate) mod files;
+pub(crate) mod harvest;
 pub(crate) mod json;
 pub(crate) mod restated;
 pub(crate) mod snapshot;

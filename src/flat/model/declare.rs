@@ -35,10 +35,19 @@ macro_rules! model {
                 $(#[$um])*
                 #[derive(Clone, Debug, PartialEq)]
                 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+                #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
                 pub enum $U {
                     $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M), )*
                     /// A tag that is not known; what it leads to is not here.
-                    Unknown(u8),
+                    Unknown(
+                        #[cfg_attr(
+                            feature = "arbitrary",
+                            arbitrary(with = |random: &mut arbitrary::Unstructured<'_>| {
+                                $crate::flat::model::unknown_tag(&desc::$U, random)
+                            })
+                        )]
+                        u8,
+                    ),
                 }
 
                 impl $U {
@@ -77,6 +86,7 @@ macro_rules! model {
                 #[derive(Clone, Debug, PartialEq)]
                 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
                 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+                #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
                 pub struct $T { $(
                     $(#[$fm])*
                     #[doc = concat!("\n\nSlot ", stringify!($slot), ".")]

@@ -27,6 +27,7 @@ macro_rules! view {
             /// Open: a value without a name is kept as it is.
             #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
             #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+            #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
             pub struct $E(pub $P);
 
             impl $E {

@@ -1,0 +1,529 @@
+//! Programs and data files that are valid by construction: whatever the random bytes are, no rule of
+//! severity Error is broken.
+
+use arbitrary::{Result, Unstructured};
+use modular_bitfield::prelude::*;
+use pte::flat::tree::Unknown;
+use pte::flat::write::Layout;
+use pte::model::{Blob, Container, File, HeaderForm, Ptd, Pte};
+use pte::schema::flat_tensor::model::{NamedData, TensorLayout};
+use pte::schema::program::model::{self, EValue, KernelTypes, Tensor};
+use pte::schema::program::{DataLocation, DeviceType, TensorDataLocation, TensorShapeDynamism};
+use pte::schema::scalar::ScalarType;
+
+/// What this program may have: each run does without some of it, which leads deeper into the rest.
+#[bitfield(bytes = 4)]
+#[derive(Clone, Copy, Debug)]
+pub struct Swarm {
+    layout: B2,
+    force_align: B2,
+    alignment: B2,
+    header: B2,
+    methods: B2,
+    constants: bool,
+    constants_inline: bool,
+    states: bool,
+    external: bool,
+    inputs: bool,
+    scalars: bool,
+    texts: bool,
+    lists: bool,
+    strangers: bool,
+    delegates: bool,
+    payloads_inline: bool,
+    named_data: bool,
+    moves: bool,
+    frees: bool,
+    jumps: bool,
+    traces: bool,
+    devices: bool,
+    nesting: bool,
+    dynamic: bool,
+    second_arena: bool,
+    trailing: bool,
+    extra: bool,
+}
+
+/// The head of a structured input, and the rest of it.
+pub(crate) fn swarm(random: &mut Unstructured<'_>) -> Result<Swarm> {
+    Ok(Swarm::from_bytes(random.arbitrary()?))
+}
+
+/// A program that `check` passes.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn program(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+    let swarm = swarm(random)?;
+    let file = File {
+        root: model::Program { segments: Some(Vec::new()), ..model::Program::default() },
+        segments: Vec::new(),
+        container: Container::CURRENT,
+        unknown: Unknown::default(),
+    };
+    let mut smith = Smith {
+        random,
+        swarm,
+        file,
+        constants: vec![Blob::EMPTY],
+        states: vec![Vec::new()],
+        plan: model::ExecutionPlan::default(),
+        arenas: Vec::new(),
+    };
+    let mut plans = Vec::new();
+    for nth in 0..=swarm.methods() {
+        plans.push(smith.method(nth)?);
+    }
+    smith.file.root.execution_plan = Some(plans);
+    smith.finish()
+}
+
+struct Smith<'r, 'u> {
+    random: &'r mut Unstructured<'u>,
+    swarm: Swarm,
+    file: Pte<'static>,
+    constants: Vec<Blob<'static>>,
+    states: Vec<Vec<u8>>,
+    /// The method at work.
+    plan: model::ExecutionPlan,
+    /// How much of each of its arenas is taken, from the first that there is.
+    arenas: Vec<u64>,
+}
+
+/// Where a tensor's data is.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Planned,
+    Constant,
+    State,
+    External,
+    /// Given when the program runs.
+    Input,
+}
+
+impl Smith<'_, '_> {
+    fn method(&mut self, nth: u8) -> Result<model::ExecutionPlan> {
+        self.plan = model::ExecutionPlan {
+            name: Some(if nth == 0 { "forward".into() } else { format!("method_{nth}") }),
+            values: Some(Vec::new()),
+            inputs: Some(Vec::new()),
+            outputs: Some(Vec::new()),
+            operators: Some(Vec::new()),
+            delegates: Some(Vec::new()),
+            ..model::ExecutionPlan::default()
+        };
+        self.arenas = vec![0; 1 + usize::from(self.swarm.second_arena())];
+        if self.swarm.nesting() {
+            self.plan.container_meta_type = Some(model::ContainerMetadata {
+                encoded_inp_str: Some("[1, *]".into()),
+                encoded_out_str: Some(self.text()?),
+            });
+        }
+        let mut instructions = Vec::new();
+        let steps = self.random.int_in_range(0..=10)?;
+        for _ in 0..steps {
+            self.step(&mut instructions)?;
+        }
+        let end = i32::try_from(instructions.len()).unwrap_or(i32::MAX);
+        for (next, instruction) in (1..).zip(&mut instructions) {
+            if let Some(model::InstructionArguments::JumpFalseCall(jump)) =
+                &mut instruction.instr_args
+            {
+                // Ahead, or just past the last: what is jumped over is not missed.
+                jump.destination_instruction = self.random.int_in_range(next..=end)?;
+            }
+        }
+        let sizes = self.arenas.iter().map(|&size| i64::try_from(size).unwrap_or(i64::MAX));
+        self.plan.non_const_buffer_sizes = Some([0].into_iter().chain(sizes).collect());
+        if self.swarm.devices() {
+            self.plan.non_const_buffer_device = Some(vec![model::NonConstBufferDevice {
+                buffer_idx: 1,
+                device_type: *self.random.choose(&[DeviceType::CPU, DeviceType::CUDA])?,
+                device_index: self.random.int_in_range(0..=3)?,
+            }]);
+        }
+        let stacktrace = match self.swarm.traces() {
+            true => Some(self.traces(instructions.len())?),
+            false => None,
+        };
+        let empty = Some(Vec::new());
+        self.plan.chains = Some(vec![model::Chain {
+            inputs: empty.clone(),
+            outputs: empty,
+            instructions: Some(instructions),
+            stacktrace,
+        }]);
+        Ok(core::mem::take(&mut self.plan))
+    }
+
+    /// A call, or something else that a chain may have, with the values that it needs.
+    fn step(&mut self, out: &mut Vec<model::Instruction>) -> Result<()> {
+        let swarm = self.swarm;
+        let args = match self.random.int_in_range(0..=13)? {
+            0 if swarm.delegates() => self.delegate()?,
+            1 if swarm.moves() => {
+                let [move_from, move_to] = [self.int()?, self.int()?];
+                model::InstructionArguments::MoveCall(model::MoveCall { move_from, move_to })
+            }
+            2 if swarm.frees() => {
+                // Nothing else has it.
+                let value_index = self.tensor(Place::Planned, ScalarType::FLOAT, vec![2, 2])?;
+                model::InstructionArguments::FreeCall(model::FreeCall { value_index })
+            }
+            3 if swarm.jumps() => {
+                let bool_val = self.random.arbitrary()?;
+                let condition = KernelTypes::Bool(model::Bool { bool_val });
+                let cond_value_index = self.value(condition);
+                let jump = model::JumpFalseCall { cond_value_index, destination_instruction: 0 };
+                model::InstructionArguments::JumpFalseCall(jump)
+            }
+            4 if swarm.scalars() => {
+                self.scalar()?;
+                return Ok(());
+            }
+            5 if swarm.texts() => {
+                let string_val = Some(self.text()?);
+                self.value(KernelTypes::String(model::String { string_val }));
+                return Ok(());
+            }
+            6 if swarm.strangers() => {
+                let shape = self.shape()?;
+                let dtype = self.dtype()?;
+                let (given, out) = (self.source(dtype, &shape)?, self.out(dtype, &shape)?);
+                self.call("custom::op", "out", vec![given, out, out])
+            }
+            _ => self.kernel()?,
+        };
+        out.push(model::Instruction { instr_args: Some(args) });
+        Ok(())
+    }
+
+    /// A call of an operator that the official runtime has, as its kernel takes it.
+    fn kernel(&mut self) -> Result<model::InstructionArguments> {
+        let float = ScalarType::FLOAT;
+        let shape = self.shape()?;
+        let lists = self.swarm.lists();
+        Ok(match self.random.int_in_range(0..=9)? {
+            0 if lists => {
+                let items = [self.source(float, &shape)?, self.source(float, &shape)?];
+                let items = items.into_iter().collect();
+                let list =
+                    self.value(KernelTypes::TensorList(model::TensorList { items: Some(items) }));
+                let dim = self.number(0);
+                let out = self.out(float, &shape)?;
+                self.call("aten::cat", "out", vec![list, dim, out, out])
+            }
+            1 if lists => {
+                let given = self.source(float, &shape)?;
+                let ranks = (0i64..).zip(&shape).map(|(nth, _)| nth).collect::<Vec<_>>();
+                let items = ranks.into_iter().map(|nth| self.number(nth).into()).collect();
+                let order = self.value(KernelTypes::IntList(model::IntList { items: Some(items) }));
+                let out = self.out(float, &shape)?;
+                self.call("aten::permute_copy", "out", vec![given, order, out, out])
+            }
+            2 if lists => {
+                let given = self.source(float, &[3])?;
+                let index = self.source(ScalarType::LONG, &[2])?;
+                let items = if self.random.arbitrary()? { vec![index] } else { vec![-1, index] };
+                let list = KernelTypes::OptionalTensorList(model::OptionalTensorList {
+                    items: Some(items),
+                });
+                let list = self.value(list);
+                let out = self.out(float, &[2])?;
+                self.call("aten::index", "Tensor_out", vec![given, list, out, out])
+            }
+            3 => {
+                let given = self.source(float, &shape)?;
+                let none = self.value(KernelTypes::Null(model::Null {}));
+                let out = self.out(float, &shape)?;
+                self.call("aten::clone", "out", vec![given, none, out, out])
+            }
+            4 | 5 => {
+                let [a, b] = [self.source(float, &shape)?, self.source(float, &shape)?];
+                let alpha = self.number(1);
+                let out = self.out(float, &shape)?;
+                self.call("aten::add", "out", vec![a, b, alpha, out, out])
+            }
+            6 => {
+                let [a, b] = [self.source(float, &shape)?, self.source(float, &shape)?];
+                let out = self.out(float, &shape)?;
+                self.call("aten::mul", "out", vec![a, b, out, out])
+            }
+            _ => {
+                let given = self.source(float, &shape)?;
+                let out = self.out(float, &shape)?;
+                let name = *self.random.choose(&["abs", "neg", "relu", "sigmoid", "sin"])?;
+                self.call(&format!("aten::{name}"), "out", vec![given, out, out])
+            }
+        })
+    }
+
+    fn call(&mut self, name: &str, overload: &str, args: Vec<i32>) -> model::InstructionArguments {
+        let operators = self.plan.operators.get_or_insert_default();
+        let wanted = model::Operator { name: Some(name.into()), overload: Some(overload.into()) };
+        let known = operators.iter().position(|operator| *operator == wanted);
+        let op_index = known.unwrap_or_else(|| {
+            operators.push(wanted);
+            operators.len() - 1
+        });
+        let op_index = i32::try_from(op_index).unwrap_or(i32::MAX);
+        model::InstructionArguments::KernelCall(model::KernelCall { op_index, args: Some(args) })
+    }
+
+    fn delegate(&mut self) -> Result<model::InstructionArguments> {
+        let shape = self.shape()?;
+        let dtype = self.dtype()?;
+        let args = vec![self.source(dtype, &shape)?, self.out(dtype, &shape)?];
+        let payload = self.bytes()?;
+        let processed = if self.swarm.payloads_inline() {
+            let list = self.file.root.backend_delegate_data.get_or_insert_default();
+            let index = u32::try_from(list.len()).unwrap_or(u32::MAX);
+            list.push(model::BackendDelegateInlineData { data: Some(payload) });
+            model::BackendDelegateDataReference { location: DataLocation::INLINE, index }
+        } else {
+            let index = self.file.add_segment(payload.into());
+            model::BackendDelegateDataReference { location: DataLocation::SEGMENT, index }
+        };
+        let value = Some(self.bytes()?);
+        let specs = vec![model::CompileSpec { key: Some(self.text()?), value }];
+        let id = *self.random.choose(&["DemoBackend", "CoreMLBackend", "Other"])?;
+        let delegates = self.plan.delegates.get_or_insert_default();
+        let delegate_index = i32::try_from(delegates.len()).unwrap_or(i32::MAX);
+        delegates.push(model::BackendDelegate {
+            id: Some(id.into()),
+            processed: Some(processed),
+            compile_specs: Some(specs),
+        });
+        let call = model::DelegateCall { delegate_index, args: Some(args) };
+        Ok(model::InstructionArguments::DelegateCall(call))
+    }
+
+    fn value(&mut self, value: KernelTypes) -> i32 {
+        let values = self.plan.values.get_or_insert_default();
+        values.push(EValue { val: Some(value) });
+        i32::try_from(values.len() - 1).unwrap_or(i32::MAX)
+    }
+
+    fn number(&mut self, int_val: i64) -> i32 {
+        self.value(KernelTypes::Int(model::Int { int_val }))
+    }
+
+    fn int(&mut self) -> Result<i32> {
+        let number = self.random.arbitrary()?;
+        Ok(self.number(number))
+    }
+
+    fn scalar(&mut self) -> Result<i32> {
+        let value = match self.random.int_in_range(0..=4)? {
+            0 => KernelTypes::Double(model::Double { double_val: self.random.arbitrary()? }),
+            1 => KernelTypes::Bool(model::Bool { bool_val: self.random.arbitrary()? }),
+            2 => KernelTypes::DoubleList(model::DoubleList { items: self.some()? }),
+            3 => KernelTypes::BoolList(model::BoolList { items: self.some()? }),
+            _ => KernelTypes::Int(model::Int { int_val: self.random.arbitrary()? }),
+        };
+        Ok(self.value(value))
+    }
+
+    fn some<T: for<'a> arbitrary::Arbitrary<'a>>(&mut self) -> Result<Option<Vec<T>>> {
+        let count = self.random.int_in_range(0..=4)?;
+        (0..count).map(|_| self.random.arbitrary()).collect::<Result<_>>().map(Some)
+    }
+
+    /// A tensor that has data before it is used.
+    fn source(&mut self, dtype: ScalarType, sizes: &[i32]) -> Result<i32> {
+        let swarm = self.swarm;
+        let place = match self.random.int_in_range(0..=4)? {
+            0 if swarm.constants() => Place::Constant,
+            1 if swarm.states() => Place::State,
+            2 if swarm.external() => Place::External,
+            3 if swarm.inputs() => Place::Input,
+            _ => Place::Planned,
+        };
+        self.tensor(place, dtype, sizes.to_vec())
+    }
+
+    /// A tensor that may be written to.
+    fn out(&mut self, dtype: ScalarType, sizes: &[i32]) -> Result<i32> {
+        let index = self.tensor(Place::Planned, dtype, sizes.to_vec())?;
+        if self.random.arbitrary()? {
+            self.plan.outputs.get_or_insert_default().push(index);
+        }
+        Ok(index)
+    }
+
+    fn tensor(&mut self, place: Place, dtype: ScalarType, sizes: Vec<i32>) -> Result<i32> {
+        let bytes = dtype.nbytes(sizes.iter().copied()).unwrap_or_default();
+        let rank = u8::try_from(sizes.len()).unwrap_or(u8::MAX);
+        let mut dim_order: Vec<u8> = (0..rank).collect();
+        if self.random.ratio(1, 8)? {
+            dim_order.reverse();
+        }
+        let mut tensor = Tensor {
+            scalar_type: dtype,
+            sizes: Some(sizes),
+            dim_order: Some(dim_order),
+            requires_grad: self.random.ratio(1, 8)?,
+            shape_dynamism: match self.swarm.dynamic() && self.random.arbitrary()? {
+                true => TensorShapeDynamism::DYNAMIC_BOUND,
+                false => TensorShapeDynamism::STATIC,
+            },
+            ..Tensor::default()
+        };
+        if matches!(place, Place::Planned | Place::State) {
+            let arena = self.random.choose_index(self.arenas.len())?;
+            let begin = self.arenas[arena].next_multiple_of(16);
+            self.arenas[arena] = begin + bytes;
+            tensor.allocation_info = Some(model::AllocationDetails {
+                memory_id: u32::try_from(arena).unwrap_or(u32::MAX) + 1,
+                memory_offset_low: u32::try_from(begin).unwrap_or(u32::MAX),
+                memory_offset_high: 0,
+            });
+        }
+        let zeros = vec![0xa5; usize::try_from(bytes).unwrap_or_default()];
+        let unique = self.plan.values.as_ref().map_or(0, Vec::len);
+        let name = format!("{}.{unique}", self.plan.name.as_deref().unwrap_or_default());
+        match place {
+            Place::Constant => {
+                tensor.data_buffer_idx = u32::try_from(self.constants.len()).unwrap_or(u32::MAX);
+                self.constants.push(zeros.into());
+            }
+            Place::State => {
+                tensor.data_buffer_idx = u32::try_from(self.states.len()).unwrap_or(u32::MAX);
+                self.states.push(zeros);
+            }
+            Place::External | Place::Input | Place::Planned => {}
+        }
+        if place == Place::External || self.swarm.extra() && self.random.arbitrary()? {
+            tensor.extra_tensor_info = Some(model::ExtraTensorInfo {
+                fully_qualified_name: Some(name),
+                location: match place {
+                    Place::External => TensorDataLocation::EXTERNAL,
+                    _ => TensorDataLocation::SEGMENT,
+                },
+                ..model::ExtraTensorInfo::default()
+            });
+        }
+        let index = self.value(KernelTypes::Tensor(tensor));
+        if place == Place::Input {
+            self.plan.inputs.get_or_insert_default().push(index);
+        }
+        Ok(index)
+    }
+
+    fn shape(&mut self) -> Result<Vec<i32>> {
+        let rank = self.random.int_in_range(0..=4)?;
+        (0..rank).map(|_| self.random.int_in_range(0..=3)).collect()
+    }
+
+    fn dtype(&mut self) -> Result<ScalarType> {
+        let known = [
+            ScalarType::BYTE,
+            ScalarType::SHORT,
+            ScalarType::LONG,
+            ScalarType::FLOAT,
+            ScalarType::DOUBLE,
+            ScalarType::BOOL,
+            ScalarType::BFLOAT16,
+        ];
+        self.random.choose(&known).copied()
+    }
+
+    /// A text without NUL.
+    fn text(&mut self) -> Result<String> {
+        let len = self.random.int_in_range(0..=12)?;
+        let letters = ['a', 'z', '.', ' ', '"', '\\', '\n', 'ä', '→', '\u{1f600}'];
+        (0..len).map(|_| self.random.choose(&letters).copied()).collect()
+    }
+
+    fn bytes(&mut self) -> Result<Vec<u8>> {
+        let len = self.random.int_in_range(1..=40)?;
+        (0..len).map(|_| self.random.arbitrary()).collect()
+    }
+
+    fn traces(&mut self, count: usize) -> Result<Vec<model::FrameList>> {
+        let list = |smith: &mut Self| {
+            let frame = model::Frame {
+                filename: Some(smith.text()?),
+                lineno: smith.random.arbitrary()?,
+                name: Some("forward".into()),
+                context: None,
+            };
+            Ok(model::FrameList { items: Some(vec![frame]) })
+        };
+        (0..count).map(|_| list(self)).collect()
+    }
+
+    /// What all methods share.
+    fn finish(mut self) -> Result<Pte<'static>> {
+        let swarm = self.swarm;
+        if swarm.constants_inline() {
+            self.file.root.constant_buffer = Some(vec![model::Buffer::default()]);
+        }
+        if self.constants.len() > 1 {
+            let set = self.file.set_constants(self.constants);
+            set.unwrap_or_else(|error| panic!("constants in memory: {error}"));
+        }
+        if self.states.len() > 1 {
+            let mut offsets = Vec::new();
+            let mut data = Vec::new();
+            for state in &self.states {
+                offsets.push(data.len() as u64);
+                data.extend_from_slice(state);
+            }
+            let segment_index = self.file.add_segment(data.into());
+            let states = model::SubsegmentOffsets { segment_index, offsets: Some(offsets) };
+            self.file.root.mutable_data_segments = Some(vec![states]);
+        }
+        if swarm.named_data() {
+            for nth in 0..self.random.int_in_range(0..=3)? {
+                let len: u8 = self.random.int_in_range(0..=40)?;
+                let data = vec![nth; len.into()];
+                self.file.set_data(&format!("key {nth}"), data.into());
+            }
+        }
+        let alignment = [128, 1, 16, 4096][usize::from(swarm.alignment())];
+        let force_align = [None, None, Some(32), Some(64)][usize::from(swarm.force_align())];
+        let layout = Layout::ALL[usize::from(swarm.layout())];
+        self.file.container.layout = Layout { force_align, ..layout };
+        self.file.align(alignment);
+        if let Some(header) = &mut self.file.container.header {
+            let (length, chunk) =
+                [(32, 32), (24, 32), (40, 48), (32, 64)][usize::from(swarm.header())];
+            *header = HeaderForm::Inserted { length, chunk };
+        }
+        // The runtime asks for 64 bytes before anything else; a writer adds what is missing.
+        if swarm.trailing() {
+            self.file.container.trailing = Blob::from(vec![7; 5]);
+        }
+        Ok(self.file)
+    }
+}
+
+/// A `.ptd` that `check` passes.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn data(random: &mut Unstructured<'_>) -> Result<Ptd<'static>> {
+    let mut file: Ptd<'static> = Ptd::empty();
+    for nth in 0..random.int_in_range(0..=4)? {
+        let key = format!("key {nth}");
+        let rank = random.int_in_range(0..=3)?;
+        let sizes = (0..rank).map(|_| random.int_in_range(0..=3)).collect::<Result<Vec<i32>>>()?;
+        let dim_order = (0..u8::try_from(sizes.len()).unwrap_or(u8::MAX)).collect();
+        let scalar_type = ScalarType::FLOAT;
+        let bytes = scalar_type.nbytes(sizes.iter().copied()).unwrap_or_default();
+        let tensor_layout = match random.arbitrary()? {
+            true => {
+                Some(TensorLayout { scalar_type, sizes: Some(sizes), dim_order: Some(dim_order) })
+            }
+            false => None,
+        };
+        let bytes = vec![nth; usize::try_from(bytes).unwrap_or_default()];
+        let segment_index = file.add_segment(bytes.into());
+        let named = NamedData { key: Some(key), segment_index, tensor_layout };
+        file.root.named_data.get_or_insert_default().push(named);
+    }
+    Ok(file)
+}
