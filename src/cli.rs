@@ -24,6 +24,7 @@ mod rows;
 mod rules;
 mod save;
 mod schema;
+mod size;
 mod tensors;
 mod text;
 
@@ -71,6 +72,7 @@ Examples:
   pte dump model.pte | less          all of its tables as JSON
   pte build model.json -o model.pte  the other way
   pte tensors --hash weights.ptd     every tensor with its shape and sha256
+  pte size model.pte                 what makes it as large as it is
   pte extract model.pte --delegate forward:0 -o blob.bin
   pte convert model.safetensors -o model.ptd
 
@@ -139,6 +141,7 @@ enum Verb {
     Dump(dump::Dump),
     Build(build::Build),
     Tensors(tensors::Tensors),
+    Size(size::Size),
     Extract(extract::Extract),
     Edit(edit::Edit),
     Convert(convert::Convert),
@@ -184,6 +187,7 @@ impl Verb {
             Self::Dump(verb) => verb.run(common),
             Self::Build(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),
+            Self::Size(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),
             Self::Edit(verb) => verb.run(common),
             Self::Convert(verb) => verb.run(common),

@@ -76,6 +76,9 @@ mod opened;
 // Files as plain values, and how they are written.
 pub mod model;
 
+// Which byte belongs to what.
+pub mod map;
+
 // Files made anew, and from what other tools write.
 pub mod build;
 

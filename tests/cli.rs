@@ -15,6 +15,7 @@ mod check;
 mod convert;
 mod edit;
 mod named;
+mod size;
 
 const LINEAR: &str = "tests/data/pte/linear.pte";
 const BASIC: &str = "tests/data/ptd/ptd_basic.ptd";
@@ -330,9 +331,9 @@ fn names_cannot_move_the_cursor() {
 #[test]
 fn help_completions_and_manual_are_printed() {
     assert_snapshot("cli-help", &good(&["--help"]));
-    for verb in
-        ["info", "check", "dump", "build", "tensors", "extract", "edit", "convert", "schema"]
-    {
+    for verb in [
+        "info", "check", "dump", "build", "tensors", "size", "extract", "edit", "convert", "schema",
+    ] {
         let help = good(&[verb, "--help"]);
         assert!(help.contains("Examples:") && help.contains("Exit status:"), "{verb}");
         assert!(good(&["man", verb]).contains(".TH"), "{verb}");

@@ -26,6 +26,7 @@ mod element;
 mod header;
 mod hostile;
 mod layers;
+mod map;
 #[cfg(feature = "json")]
 mod model;
 mod neighbour;

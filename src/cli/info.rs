@@ -10,7 +10,7 @@ use super::facts::{Contents, Data, Facts, FlatTensor, Large, Method, Program, Va
 use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING, printable};
-use super::text::{self, count, grouped, name, name_of};
+use super::text::{self, bar, count, grouped, name, name_of};
 use super::{Common, Format};
 
 /// Show what is in a file, on one screen
@@ -237,18 +237,6 @@ fn more(out: &mut Output, all: usize, shown: usize) -> fmt::Result {
             label(out, "", &format!("{DIM}… and {} more (--json){DIM:#}", grouped(wide(rest))))
         }
     }
-}
-
-/// A share of the file as a bar of ten cells; whatever is there shows at least a little.
-fn bar(part: u64, whole: u64) -> String {
-    let eighths = u128::from(part).saturating_mul(80).checked_div(whole.into()).unwrap_or_default();
-    let eighths = usize::try_from(eighths).unwrap_or(80).clamp(1, 80);
-    let (full, rest) = (eighths / 8, eighths % 8);
-    let mut bar = "█".repeat(full);
-    if let Some(&part) = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get(rest) {
-        bar.push_str(part);
-    }
-    format!("{bar:<10}")
 }
 
 fn wide(count: usize) -> u64 {

@@ -83,6 +83,18 @@ pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> 
     text
 }
 
+/// A share of the file as a bar of ten cells; whatever is there shows at least a little.
+pub(super) fn bar(part: u64, whole: u64) -> String {
+    let eighths = u128::from(part).saturating_mul(80).checked_div(whole.into()).unwrap_or_default();
+    let eighths = usize::try_from(eighths).unwrap_or(80).clamp(1, 80);
+    let (full, rest) = (eighths / 8, eighths % 8);
+    let mut bar = "█".repeat(full);
+    if let Some(&part) = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get(rest) {
+        bar.push_str(part);
+    }
+    format!("{bar:<10}")
+}
+
 /// A text of the file: without control characters, and no longer than a line can show.
 pub(super) fn name(text: &str) -> impl fmt::Display {
     let shown: String = text.chars().take(MOST_CHARACTERS).collect();

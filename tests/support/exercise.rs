@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pte::flat::json;
+use pte::map::{Map, Part};
 use pte::ptd::Root;
 use pte::schema::program::view::KernelTypes;
 use pte::{Error, ErrorKind, File, Limits, Opened, Ptd, Pte};
@@ -42,6 +43,7 @@ fn read_ranges(bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn ask_pte(pte: &Pte<'_>, whole: Option<&[u8]>) {
+    ask_map(&File::Pte(pte.clone()));
     let len = pte.file_len();
     let inside = |range: std::ops::Range<u64>| {
         assert!(range.start <= range.end && range.end <= len, "{range:?} of {len}");
@@ -72,6 +74,7 @@ fn ask_pte(pte: &Pte<'_>, whole: Option<&[u8]>) {
 }
 
 fn ask_ptd(ptd: &Ptd<'_>, whole: Option<&[u8]>) {
+    ask_map(&File::Ptd(ptd.clone()));
     let len = ptd.file_len();
     sink(|out| match ptd.root() {
         Root::Current(root) => json::write(root, options(), out).map(drop),
@@ -88,6 +91,34 @@ fn ask_ptd(ptd: &Ptd<'_>, whole: Option<&[u8]>) {
             let expected = &whole[range.start as usize..range.end as usize];
             assert_eq!(ptd.bytes(range), Some(expected));
         }
+    }
+}
+
+/// Every byte belongs to one part, whatever the file is: pieces are a file without gaps, and parts
+/// sum to what they are parts of.
+pub(crate) fn ask_map(file: &File<'_>) {
+    let (map, len) = (Map::of(file), file.file_len());
+    let mut end = 0;
+    for piece in map.pieces() {
+        assert_eq!(piece.range.start, end, "no gap, no overlap");
+        assert!(piece.range.start < piece.range.end, "{piece:?}");
+        let part = map.part(piece.part);
+        assert_eq!(part.parts().count(), 0, "{part:?} has bytes of its own");
+        assert!(part.parent().is_some(), "{piece:?} belongs to something");
+        assert_eq!(map.at(piece.range.start), Some(piece));
+        assert_eq!(map.at(piece.range.end - 1), Some(piece));
+        end = piece.range.end;
+    }
+    assert_eq!((end, map.at(end)), (len, None));
+    assert_eq!(map.root().bytes(), len);
+    sum(map.root());
+}
+
+fn sum(part: Part<'_, '_>) {
+    assert!(!part.name().to_string().is_empty() || part.bytes() > 0);
+    if part.parts().next().is_some() {
+        assert_eq!(part.parts().map(Part::bytes).sum::<u64>(), part.bytes(), "{part:?}");
+        part.parts().for_each(sum);
     }
 }
 

@@ -1,0 +1,433 @@
+//! `pte size`: what makes a file as large as it is.
+
+use core::cmp::Reverse;
+use core::fmt::{self, Write};
+use core::str::FromStr;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pte::map::{Map, Name, Part};
+use serde::Serialize;
+
+use super::input::{self, Input};
+use super::output::{Output, formatted};
+use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, printable};
+use super::text::{self, bar, grouped, name, name_of};
+use super::{Common, Format};
+
+/// Show what makes a file as large as it is
+///
+/// Every byte is counted once, for the first that uses it: the rows sum to the size of the file. No
+/// segment data is read. A constant is named METHOD:INDEX, as `pte tensors` has it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte size model.pte
+  pte size --depth 1 *.pte
+  pte size new.pte --against old.pte        what grew, the largest change first
+  pte size model.pte --budget 8MB           exit status 1 if it is larger
+  pte size --json model.pte | jq '.files[0].parts[] | [.name, .bytes]'
+
+Exit status: 0 shown, 1 over the budget or a file is broken, 2 usage, 3 not readable")]
+pub(super) struct Size {
+    /// Files, or - for standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Show what grew and what shrank since this file.
+    #[arg(long, value_name = "BASE")]
+    against: Option<PathBuf>,
+    /// Largest size that is good: bytes, or with a unit such as kB, MB, KiB, MiB.
+    #[arg(long, value_name = "SIZE")]
+    budget: Option<Bytes>,
+    /// Levels that are shown: 3, or with --against all of them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Document<'d> {
+    schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<Base<'d>>,
+    files: Vec<Listed<'d>>,
+}
+
+#[derive(Serialize)]
+struct Base<'d> {
+    path: &'d str,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Listed<'d> {
+    path: &'d str,
+    bytes: u64,
+    parts: &'d [Tree],
+    /// Bytes beyond the budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    growth: Option<Vec<Grown<'d>>>,
+}
+
+/// A part with its name as text. A file has its path for a name.
+#[derive(Serialize)]
+struct Tree {
+    name: String,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Tree>,
+}
+
+/// What has changed its size.
+#[derive(Serialize)]
+struct Grown<'d> {
+    path: Vec<&'d str>,
+    before: u64,
+    bytes: u64,
+    change: i128,
+}
+
+impl Size {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        input::once(self.files.iter().chain(&self.against))?;
+        let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
+        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
+        let base = self.against.as_deref().map(|path| Tree::of(path, common)).transpose()?;
+        let (mut all, mut status) = (Vec::new(), Status::Good);
+        for path in &self.files {
+            match Tree::of(path, common) {
+                Ok(file) => {
+                    status = status.max(self.judge(&file));
+                    all.push(file);
+                }
+                Err(problem) => status = status.max(problem.report()),
+            }
+        }
+        let written = if self.format.is_json() {
+            out.json(&self.document(&all, base.as_ref()))?;
+            Ok(())
+        } else {
+            self.show(&all, base.as_ref(), &mut out)
+        };
+        formatted(out, written)?;
+        Ok(status)
+    }
+
+    /// Bytes beyond the budget, if there is one and it is exceeded.
+    fn over(&self, file: &Tree) -> Option<u64> {
+        file.bytes.checked_sub(self.budget?.0).filter(|&over| over > 0)
+    }
+
+    fn judge(&self, file: &Tree) -> Status {
+        let (Some(over), Some(Bytes(budget))) = (self.over(file), self.budget) else {
+            return Status::Good;
+        };
+        let largest = largest_first(&file.parts).into_iter().take(LARGEST_PARTS);
+        let largest: Vec<_> = largest
+            .map(|part| format!("{} {}", name(&part.name), text::bytes(part.bytes)))
+            .collect();
+        anstream::eprintln!(
+            "{ERROR}error{ERROR:#}: {} is {} bytes over the budget of {}: {}",
+            printable(&file.name),
+            grouped(over),
+            grouped(budget),
+            largest.join(", ")
+        );
+        Status::BadNews
+    }
+
+    fn document<'d>(&self, all: &'d [Tree], base: Option<&'d Tree>) -> Document<'d> {
+        let files = all.iter().map(|file| Listed {
+            path: &file.name,
+            bytes: file.bytes,
+            parts: &file.parts,
+            over: self.over(file),
+            growth: base.map(|base| self.growth(file, base)),
+        });
+        Document {
+            schema: "pte.size/1",
+            budget: self.budget.map(|Bytes(budget)| budget),
+            against: base.map(|base| Base { path: &base.name, bytes: base.bytes }),
+            files: files.collect(),
+        }
+    }
+
+    fn show(&self, all: &[Tree], base: Option<&Tree>, out: &mut Output) -> fmt::Result {
+        for (nth, file) in all.iter().enumerate() {
+            if nth > 0 {
+                out.write_char('\n')?;
+            }
+            let (path, bytes) = (printable(&file.name), grouped(file.bytes));
+            write!(out, "{BOLD}{path}{BOLD:#}  {DIM}{bytes} bytes")?;
+            match base {
+                None => {
+                    writeln!(out, "{DIM:#}")?;
+                    let widest = bytes.len();
+                    let depth = self.depth.unwrap_or(DEPTH);
+                    show_parts(file, &Screen { total: file.bytes, widest, depth }, 0, out)?;
+                }
+                Some(base) => {
+                    let change = change(base.bytes, file.bytes);
+                    let (change, percent) = (signed(change), percent(change, base.bytes));
+                    let path = printable(&base.name);
+                    writeln!(out, " · {change} ({percent}) against {path}{DIM:#}")?;
+                    self.show_growth(file, base, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn growth<'d>(&self, file: &'d Tree, base: &'d Tree) -> Vec<Grown<'d>> {
+        let mut rows = Vec::new();
+        let depth = self.depth.unwrap_or(u32::MAX);
+        compare(&[base], &[file], depth, &mut Vec::new(), &mut rows);
+        rows.retain(|row| row.change != 0);
+        // Of equal changes, the one that comes first in the order of names.
+        rows.sort_by_key(|row| Reverse(row.change.abs()));
+        rows
+    }
+
+    fn show_growth(&self, file: &Tree, base: &Tree, out: &mut Output) -> fmt::Result {
+        let rows = self.growth(file, base);
+        let shown = rows.iter().take(MOST_GROWN);
+        let widest = shown.clone().map(|row| signed(row.change).len()).max().unwrap_or_default();
+        for row in shown {
+            let path: Vec<_> = row.path.iter().map(|part| name(part).to_string()).collect();
+            let (change, path) = (signed(row.change), path.join(" / "));
+            let (before, bytes) = (grouped(row.before), grouped(row.bytes));
+            let was = match (row.before, row.bytes) {
+                (0, _) => "new".to_string(),
+                (_, 0) => "gone".to_string(),
+                _ => format!("{before} → {bytes}"),
+            };
+            writeln!(out, "  {change:>widest$}  {NAME}{path}{NAME:#}  {DIM}{was}{DIM:#}")?;
+        }
+        let more = rows.get(MOST_GROWN..).unwrap_or_default();
+        if !more.is_empty() {
+            let change = signed(more.iter().map(|row| row.change).sum());
+            writeln!(out, "  {change:>widest$}  {DIM}… {} more{DIM:#}", grouped(wide(more.len())))?;
+        }
+        Ok(())
+    }
+}
+
+/// What all rows of a file have in common.
+struct Screen {
+    total: u64,
+    widest: usize,
+    depth: u32,
+}
+
+fn show_parts(file: &Tree, screen: &Screen, level: u32, out: &mut Output) -> fmt::Result {
+    if level >= screen.depth {
+        return Ok(());
+    }
+    let parts = largest_first(&file.parts);
+    // One more row is as long as the line that would stand for it.
+    let most = if parts.len() > MOST_PARTS.saturating_add(1) { MOST_PARTS } else { parts.len() };
+    let (shown, folded) = parts.split_at_checked(most).unwrap_or_default();
+    for part in shown {
+        let (mut part, mut title) = (*part, name(&part.name).to_string());
+        let mut below = level.saturating_add(1);
+        // A part of one part stands in one row with it.
+        while let [only] = part.parts.as_slice()
+            && below < screen.depth
+        {
+            (part, below) = (only, below.saturating_add(1));
+            // A string takes whatever is written to it.
+            let _ = write!(title, " / {}", name(&only.name));
+        }
+        show_row(screen, level, part.bytes, &format!("{NAME}{title}{NAME:#}"), out)?;
+        show_parts(part, &Screen { depth: screen.depth, ..*screen }, below, out)?;
+    }
+    if !folded.is_empty() {
+        let bytes = folded.iter().map(|part| part.bytes).sum();
+        let title = format!("{DIM}… {} more{DIM:#}", grouped(wide(folded.len())));
+        show_row(screen, level, bytes, &title, out)?;
+    }
+    Ok(())
+}
+
+fn show_row(screen: &Screen, level: u32, bytes: u64, title: &str, out: &mut Output) -> fmt::Result {
+    let Screen { total, widest, .. } = *screen;
+    let percent = percent(i128::from(bytes), total);
+    let percent = percent.trim_start_matches('+');
+    let (number, bar) = (grouped(bytes), bar(bytes, total));
+    let indent = usize::try_from(level).unwrap_or_default().saturating_mul(2);
+    writeln!(out, "  {number:>widest$} {DIM}{percent:>6}{DIM:#}  {bar} {:indent$}{title}", "")
+}
+
+fn largest_first(parts: &[Tree]) -> Vec<&Tree> {
+    let mut parts: Vec<_> = parts.iter().collect();
+    parts.sort_by_key(|part| Reverse(part.bytes));
+    parts
+}
+
+impl Tree {
+    fn of(path: &Path, common: &Common) -> Result<Self, Problem> {
+        let input = Input::open(path, &common.limits())?;
+        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let map = Map::of(&file);
+        Ok(Self { name: name_of(path), ..Self::part(map.root(), &input)? })
+    }
+
+    fn part(part: Part<'_, '_>, input: &Input) -> Result<Self, Problem> {
+        let name = part.name().to_string();
+        if !matches!(part.name(), Name::Fixed(_)) {
+            // Parts may share a long name.
+            input.name_again(Some(&name))?;
+        }
+        let parts = part.parts().map(|part| Self::part(part, input)).collect::<Result<_, _>>()?;
+        Ok(Self { name, bytes: part.bytes(), parts })
+    }
+}
+
+/// Holds parts of the same names side by side, down to those without parts.
+fn compare<'d>(
+    before: &[&'d Tree],
+    after: &[&'d Tree],
+    depth: u32,
+    path: &mut Vec<&'d str>,
+    rows: &mut Vec<Grown<'d>>,
+) {
+    let sum = |parts: &[&Tree]| parts.iter().map(|part| part.bytes).sum::<u64>();
+    let whole = |part: &&Tree| part.parts.is_empty() && part.bytes > 0;
+    if depth == 0 || before.iter().chain(after).any(whole) {
+        let (before, bytes) = (sum(before), sum(after));
+        let change = change(before, bytes);
+        rows.push(Grown { path: path.clone(), before, bytes, change });
+        return;
+    }
+    let mut names: BTreeMap<&str, [Vec<&Tree>; 2]> = BTreeMap::new();
+    for part in before.iter().flat_map(|part| &part.parts) {
+        let [of_name, _] = names.entry(&part.name).or_default();
+        of_name.push(part);
+    }
+    for part in after.iter().flat_map(|part| &part.parts) {
+        let [_, of_name] = names.entry(&part.name).or_default();
+        of_name.push(part);
+    }
+    for (name, [before, after]) in &names {
+        path.push(name);
+        compare(before, after, depth.saturating_sub(1), path, rows);
+        path.pop();
+    }
+}
+
+fn change(before: u64, after: u64) -> i128 {
+    i128::from(after).saturating_sub(before.into())
+}
+
+fn signed(change: i128) -> String {
+    let size = grouped(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
+    match change {
+        0 => "±0".into(),
+        1.. => format!("+{size}"),
+        _ => format!("−{size}"),
+    }
+}
+
+/// A part of a whole with one decimal, signed.
+fn percent(part: i128, of: u64) -> String {
+    let of = u128::from(of);
+    let rounded = part.unsigned_abs().saturating_mul(1000).saturating_add(of / 2);
+    let Some(tenths) = rounded.checked_div(of) else { return "–".into() };
+    let sign = if part < 0 { '−' } else { '+' };
+    format!("{sign}{}.{}%", tenths / 10, tenths % 10)
+}
+
+/// A number of bytes on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bytes(u64);
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+        let unit = text.strip_prefix(number).unwrap_or_default().trim();
+        let lower = unit.to_ascii_lowercase();
+        let (base, letter) = match lower.strip_suffix('b').unwrap_or(&lower) {
+            letter if letter.ends_with('i') => (1024u128, letter.trim_end_matches('i')),
+            letter => (1000, letter),
+        };
+        let power = match (letter, base) {
+            ("", 1000) => 0,
+            ("k", _) => 1,
+            ("m", _) => 2,
+            ("g", _) => 3,
+            ("t", _) => 4,
+            _ => {
+                return Err(format!("{unit:?} is no unit of bytes: kB, MB, GB, KiB, MiB, GiB are"));
+            }
+        };
+        let size = scaled(number, base.saturating_pow(power));
+        size.map(Self).ok_or_else(|| format!("{number:?} is no number of bytes"))
+    }
+}
+
+/// A decimal number of so many bytes each, rounded down.
+fn scaled(number: &str, unit: u128) -> Option<u64> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |text: &str| -> Option<u128> {
+        let plain = (1..=18).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
+        plain.then(|| text.parse().ok()).flatten()
+    };
+    let ten = 10u128.checked_pow(u32::try_from(part.len()).ok()?)?;
+    let part = digits(part)?.checked_mul(unit)?.checked_div(ten)?;
+    u64::try_from(digits(whole)?.checked_mul(unit)?.checked_add(part)?).ok()
+}
+
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// Levels of parts that are shown if nothing is said.
+const DEPTH: u32 = 3;
+
+/// Parts of one part that are shown; the others are folded into one row.
+const MOST_PARTS: usize = 10;
+
+/// Changes that are shown.
+const MOST_GROWN: usize = 20;
+
+/// Parts that are named where a budget is exceeded.
+const LARGEST_PARTS: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::Bytes;
+
+    #[test]
+    fn sizes_have_units_of_a_thousand_or_of_1024() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("512", 512),
+            ("512B", 512),
+            ("8k", 8_000),
+            ("8 kB", 8_000),
+            ("8KiB", 8_192),
+            ("1.5MB", 1_500_000),
+            ("1.5MiB", 1_572_864),
+            ("2M", 2_000_000),
+            ("2Mi", 2_097_152),
+            ("1G", 1_000_000_000),
+            ("1GiB", 1 << 30),
+            ("16TiB", 1 << 44),
+        ] {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
+        for text in ["", "MB", "-1", "1.", ".5", "1..5", "8XB", "8ib", "8i", "8MBB", "1e3", "+1"] {
+            assert!(text.parse::<Bytes>().is_err(), "{text}");
+        }
+        assert!("99999999999999999999".parse::<Bytes>().is_err());
+        assert!("99999999999TB".parse::<Bytes>().is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! Claims become pieces: of those that overlap the first one has the bytes.
+
+use core::cmp::Reverse;
+use core::ops::Range;
+
+use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::vec::Vec;
+
+use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
+use crate::opened::File;
+use crate::steps;
+
+/// Who asks for which bytes, in the order in which they are served.
+pub(super) struct Claims<'a> {
+    pub(super) len: u64,
+    /// Where the FlatBuffers part lies in the file.
+    pub(super) region_range: Range<u64>,
+    pub(super) region: &'a [u8],
+    header_end: u64,
+    /// In generation 0 of `.ptd` the header is in front of the FlatBuffers part.
+    header_apart: bool,
+    /// Where the last segment ends.
+    pub(super) segments_end: u64,
+    nodes: Vec<Node<'a>>,
+    pub(super) users: Vec<User<'a>>,
+    claims: Vec<Claim>,
+    /// Parts with a name of ours, by their parent.
+    known: BTreeMap<(u32, &'static str), u32>,
+}
+
+struct Claim {
+    start: u64,
+    end: u64,
+    order: u32,
+    node: u32,
+}
+
+impl<'a> Claims<'a> {
+    pub(super) fn new(file: &File<'a>) -> Self {
+        let (region, header_apart, header) = match file {
+            File::Pte(pte) => (pte.region(), false, pte.header().map(|header| header.length)),
+            File::Ptd(ptd) => (ptd.region(), ptd.region_start() > 0, Some(ptd.header().length)),
+        };
+        // In front of the header there are the root's offset and the identifier, but for
+        // generation 0.
+        let before = if header_apart { 0 } else { 8 };
+        let root = Node { label: Label::Fixed("file"), parent: ROOT, bytes: 0, first: 0, next: 0 };
+        Self {
+            len: file.file_len(),
+            region_range: file.region_range(),
+            region,
+            header_end: u64::from(header.unwrap_or_default()).saturating_add(before),
+            header_apart,
+            segments_end: 0,
+            nodes: alloc::vec![root],
+            users: Vec::new(),
+            claims: Vec::new(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The headers, and where the root table is.
+    pub(super) fn headers(&mut self) {
+        // In the order in which they are shown.
+        let header = self.child(ROOT, HEADER);
+        self.child(ROOT, HEADER_PADDING);
+        self.child(ROOT, TABLES);
+        self.claim(0..self.header_end, header);
+        if self.header_apart {
+            let begin = self.region_range.start;
+            self.claim(begin..begin.saturating_add(8), header);
+        }
+    }
+
+    /// The part of `parent` that is called so, made if need be.
+    pub(super) fn child(&mut self, parent: u32, name: &'static str) -> u32 {
+        if let Some(&known) = self.known.get(&(parent, name)) {
+            return known;
+        }
+        let node = self.node(parent, Label::Fixed(name));
+        self.known.insert((parent, name), node);
+        node
+    }
+
+    /// A part of the FlatBuffers part.
+    pub(super) fn section(&mut self, name: &'static str) -> u32 {
+        let tables = self.child(ROOT, TABLES);
+        self.child(tables, name)
+    }
+
+    /// A new part of `parent`.
+    pub(super) fn node(&mut self, parent: u32, label: Label<'a>) -> u32 {
+        let node = narrow(self.nodes.len());
+        self.nodes.push(Node { label, parent, bytes: 0, first: 0, next: 0 });
+        node
+    }
+
+    /// `node` asks for a range of the file.
+    pub(super) fn claim(&mut self, range: Range<u64>, node: u32) {
+        let (start, end) = (range.start, range.end.min(self.len));
+        if start < end {
+            let order = narrow(self.claims.len());
+            self.claims.push(Claim { start, end, order, node });
+        }
+    }
+
+    /// What is left: padding, and what is behind the last segment.
+    fn rest(&mut self) {
+        let (begin, end) = (self.region_range.start, self.region_range.end);
+        let segments_end = self.segments_end.max(end);
+        let node = self.child(ROOT, HEADER_PADDING);
+        self.claim(0..begin, node);
+        let node = self.section(PADDING);
+        self.claim(begin..end, node);
+        let node = self.child(ROOT, PADDING);
+        self.claim(end..segments_end, node);
+        let node = self.child(ROOT, "trailing bytes");
+        self.claim(segments_end..self.len, node);
+    }
+
+    pub(super) fn finish(mut self) -> Map<'a> {
+        self.rest();
+        let pieces = self.pieces();
+        let pieces = self.tell_padding(pieces);
+        for piece in &pieces {
+            if let Some(node) = self.nodes.get_mut(index(piece.part)) {
+                let bytes = piece.range.end.saturating_sub(piece.range.start);
+                node.bytes = node.bytes.saturating_add(bytes);
+            }
+        }
+        // Backwards: parts come before what they are parts of, and end up in their own order.
+        for nth in (1..narrow(self.nodes.len())).rev() {
+            let Some(node) = self.nodes.get(index(nth)) else { continue };
+            let (parent, bytes) = (node.parent, node.bytes);
+            let Some(parent) = self.nodes.get_mut(index(parent)) else { continue };
+            parent.bytes = parent.bytes.saturating_add(bytes);
+            let next = core::mem::replace(&mut parent.first, nth);
+            if let Some(node) = self.nodes.get_mut(index(nth)) {
+                node.next = next;
+            }
+        }
+        Map { nodes: self.nodes, pieces, users: self.users }
+    }
+
+    /// The claims cut to what each has.
+    fn pieces(&mut self) -> Vec<Piece> {
+        let mut claims = core::mem::take(&mut self.claims);
+        steps::sort(claims.len());
+        claims.sort_unstable_by_key(|claim| (claim.start, claim.order));
+        let mut pieces: Vec<Piece> = Vec::new();
+        // Those that have begun, the first one on top; one that has ended is found when it gets
+        // there.
+        let mut open: BinaryHeap<Reverse<(u32, u64, u32)>> = BinaryHeap::new();
+        let (mut at, mut claims) = (0u64, claims.into_iter().peekable());
+        while at < self.len {
+            while let Some(claim) = claims.next_if(|claim| claim.start <= at) {
+                open.push(Reverse((claim.order, claim.end, claim.node)));
+            }
+            while open.peek().is_some_and(|Reverse((_, end, _))| *end <= at) {
+                open.pop();
+            }
+            let next = claims.peek().map_or(self.len, |claim| claim.start);
+            let (end, node) = match open.peek() {
+                Some(Reverse((_, end, node))) => (next.min(*end), *node),
+                None => (next, ROOT),
+            };
+            match pieces.last_mut() {
+                Some(last) if last.part == node => last.range.end = end,
+                _ => pieces.push(Piece { range: at..end, part: node }),
+            }
+            at = end;
+        }
+        pieces
+    }
+
+    /// Tells the kinds of padding apart: behind the header, zeros, and bytes that nothing refers to.
+    fn tell_padding(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
+        let (header, behind) = (self.child(ROOT, HEADER), self.child(ROOT, HEADER_PADDING));
+        let padding = self.section(PADDING);
+        let unreferenced = self.section("unreferenced bytes");
+        let mut before = ROOT;
+        for piece in &mut pieces {
+            if piece.part == padding {
+                let zero = self.bytes(&piece.range).iter().all(|&byte| byte == 0);
+                piece.part = match zero {
+                    true if before == header => behind,
+                    true => padding,
+                    false => unreferenced,
+                };
+            }
+            before = piece.part;
+        }
+        pieces
+    }
+
+    /// Bytes of the FlatBuffers part.
+    fn bytes(&self, range: &Range<u64>) -> &'a [u8] {
+        let begin = self.region_range.start;
+        let at = |pos: u64| usize::try_from(pos.saturating_sub(begin)).unwrap_or(usize::MAX);
+        let bytes = self.region.get(at(range.start)..at(range.end)).unwrap_or_default();
+        steps::take(bytes.len());
+        bytes
+    }
+}
+
+const HEADER: &str = "header";
+const HEADER_PADDING: &str = "header padding";
+const TABLES: &str = "FlatBuffers part";
+pub(super) const PADDING: &str = "padding";

@@ -1,0 +1,168 @@
+//! Data, by who uses it, and segments.
+
+use core::ops::Range;
+
+use alloc::vec::Vec;
+
+use super::claims::{Claims, PADDING};
+use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
+use super::{Label, ROOT, User, index, narrow};
+use crate::opened::File;
+use crate::ptd::{Ptd, Root};
+use crate::pte::{Pte, Storage};
+use crate::schema::program::view::KernelTypes;
+use crate::steps;
+
+/// What data is for. Where the same bytes are for several, the first one has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Purpose {
+    Constant,
+    Mutable,
+    Payload,
+    Named,
+    /// An entry of a `.ptd`, with a shape or without.
+    Tensor,
+    Blob,
+}
+
+/// A range that somebody uses.
+struct Use<'a> {
+    range: Range<u64>,
+    purpose: Purpose,
+    user: User<'a>,
+}
+
+impl Purpose {
+    const ALL: [Self; 6] =
+        [Self::Constant, Self::Mutable, Self::Payload, Self::Named, Self::Tensor, Self::Blob];
+
+    /// The part that all data for this purpose belongs to.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constants",
+            Self::Mutable => "mutable data",
+            Self::Payload => "delegates",
+            Self::Named => "named data",
+            Self::Tensor => "tensors",
+            Self::Blob => "blobs",
+        }
+    }
+}
+
+impl<'a> Claims<'a> {
+    /// All of a program.
+    pub(super) fn program(&mut self, pte: &Pte<'a>) {
+        self.users(uses(pte));
+        Pass::new(self).root(pte.program());
+        let program = pte.program();
+        let mut used = Vec::new();
+        used.extend(
+            program.constant_segment().map(|pieces| (pieces.segment_index(), Purpose::Constant)),
+        );
+        // Runtimes use the first.
+        let mutable = program.mutable_data_segments().and_then(|all| all.get(0));
+        used.extend(mutable.map(|pieces| (pieces.segment_index(), Purpose::Mutable)));
+        self.segments(&File::Pte(pte.clone()), &used);
+    }
+
+    /// All of a data file.
+    pub(super) fn data(&mut self, ptd: &Ptd<'a>) {
+        let entries = ptd.entries().filter_map(|entry| {
+            let range = entry.range().ok()?;
+            let purpose = entry.layout().map_or(Purpose::Blob, |_| Purpose::Tensor);
+            Some(Use { range, purpose, user: User::Key(entry.key()) })
+        });
+        self.users(entries.collect());
+        let mut used = Vec::new();
+        match ptd.root() {
+            Root::Current(root) => Pass::new(self).root(root),
+            Root::Legacy(root) => {
+                Pass::new(self).root(root);
+                let tensors = root.tensors().into_iter().flatten();
+                used.extend(tensors.map(|tensor| (tensor.segment_index(), Purpose::Tensor)));
+            }
+        }
+        self.segments(&File::Ptd(ptd.clone()), &used);
+    }
+
+    /// Claims for everyone who uses data; those who share it are one part.
+    fn users(&mut self, mut uses: Vec<Use<'a>>) {
+        uses.retain(|one| !one.range.is_empty());
+        steps::sort(uses.len());
+        uses.sort_by_key(|one| (one.purpose, one.range.start, one.range.end));
+        // In the order in which they are shown, after the tables.
+        for purpose in Purpose::ALL {
+            if uses.iter().any(|one| one.purpose == purpose) {
+                self.child(ROOT, purpose.name());
+            }
+        }
+        for same in uses.chunk_by(|a, b| (a.purpose, &a.range) == (b.purpose, &b.range)) {
+            let Some(Use { range, purpose, .. }) = same.first() else { continue };
+            let inline = range.start < self.region_range.end;
+            let parent = match purpose {
+                Purpose::Constant if inline => self.section(INLINE_CONSTANTS),
+                Purpose::Payload if inline => self.section(INLINE_PAYLOADS),
+                _ => self.child(ROOT, purpose.name()),
+            };
+            let from = narrow(self.users.len());
+            self.users.extend(same.iter().map(|one| one.user));
+            let node = self.node(parent, Label::Users(from, narrow(self.users.len())));
+            self.claim(range.clone(), node);
+        }
+    }
+
+    /// What is left of segments: `used` says which are used for data that is in pieces.
+    fn segments(&mut self, file: &File<'a>, used: &[(u32, Purpose)]) {
+        let mut known = alloc::vec![false; index(file.segment_count())];
+        for &(nth, purpose) in used {
+            let Some(known @ false) = known.get_mut(index(nth)) else { continue };
+            *known = true;
+            if let Ok(range) = file.segment_range(nth) {
+                let parent = self.child(ROOT, purpose.name());
+                let node = self.child(parent, PADDING);
+                self.claim(range, node);
+            }
+        }
+        let mut last = 0..0;
+        for nth in 0..file.segment_count() {
+            let Ok(range) = file.segment_range(nth) else { continue };
+            // One that is the same as the one before gets nothing.
+            if !range.is_empty() && core::mem::replace(&mut last, range.clone()) != range {
+                self.segments_end = self.segments_end.max(range.end);
+                let parent = self.child(ROOT, "unreferenced segments");
+                let node = self.node(parent, Label::Segment(nth));
+                self.claim(range, node);
+            }
+        }
+    }
+}
+
+/// Everyone who uses data of a program.
+fn uses<'a>(pte: &Pte<'a>) -> Vec<Use<'a>> {
+    let mut uses = Vec::new();
+    for plan in pte.program().execution_plan().into_iter().flatten() {
+        // Once: to read a name takes as long as it is.
+        let method = plan.name();
+        for (index, value) in (0u32..).zip(plan.values().into_iter().flatten()) {
+            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+            let (range, purpose) = match pte.storage(tensor) {
+                Ok(Storage::Constant(range)) => (range, Purpose::Constant),
+                Ok(Storage::Planned { initial: Some(range), .. }) => (range, Purpose::Mutable),
+                _ => continue,
+            };
+            let extra = tensor.extra_tensor_info();
+            let name = extra.and_then(|extra| extra.fully_qualified_name());
+            uses.push(Use { range, purpose, user: User::Tensor { method, index, name } });
+        }
+        for (index, delegate) in (0u32..).zip(plan.delegates().into_iter().flatten()) {
+            if let Ok(Some(range)) = pte.delegate_range(delegate) {
+                let user = User::Delegate { method, index, id: delegate.id() };
+                uses.push(Use { range, purpose: Purpose::Payload, user });
+            }
+        }
+    }
+    uses.extend(pte.named_data().filter_map(|(key, range)| {
+        Some(Use { range: range.ok()?, purpose: Purpose::Named, user: User::Key(key) })
+    }));
+    uses
+}

@@ -1,0 +1,244 @@
+//! The FlatBuffers part, by what owns it: one pass driven by the declarations.
+
+use alloc::vec::Vec;
+
+use super::claims::Claims;
+use super::{Label, ROOT, index, narrow};
+use crate::bytes::u32_at;
+use crate::flat::desc::{FieldDesc, Kind, TableDesc};
+use crate::flat::view::{Raw, Table};
+use crate::schema::program::view::ExecutionPlan;
+
+/// Looks at each table, vector and string once: the first to refer to it owns it.
+pub(super) struct Pass<'c, 'a> {
+    claims: &'c mut Claims<'a>,
+    /// Where the FlatBuffers part begins in the file.
+    begin: u64,
+    tables: Bits,
+    vectors: Bits,
+    vtables: Bits,
+    /// What tables declare beyond their fields, served after everything that is referred to.
+    declared: Vec<(u32, u32, u32)>,
+    /// The method whose tables are looked at.
+    method: u32,
+    methods: u32,
+}
+
+impl<'c, 'a> Pass<'c, 'a> {
+    pub(super) fn new(claims: &'c mut Claims<'a>) -> Self {
+        let len = claims.region.len();
+        Self {
+            begin: claims.region_range.start,
+            tables: Bits::new(len / 4),
+            vectors: Bits::new(len / 4),
+            vtables: Bits::new(len / 2),
+            declared: Vec::new(),
+            method: ROOT,
+            methods: 0,
+            claims,
+        }
+    }
+
+    /// Everything that the root leads to.
+    pub(super) fn root<T: Table<'a>>(mut self, root: T) {
+        let section = self.claims.section("root");
+        self.table(root.raw(), T::DESC, section);
+        for (pos, bytes, node) in core::mem::take(&mut self.declared) {
+            // The size that a table declares was never proven.
+            let room = narrow(self.claims.region.len()).saturating_sub(pos);
+            self.claim(pos, bytes.min(room), node);
+        }
+    }
+
+    fn claim(&mut self, pos: u32, bytes: u32, node: u32) {
+        let start = self.begin.saturating_add(pos.into());
+        self.claims.claim(start..start.saturating_add(bytes.into()), node);
+    }
+
+    fn table(&mut self, raw: Raw<'a>, desc: &'static TableDesc, section: u32) {
+        if !self.tables.insert(raw.pos() >> 2) {
+            return;
+        }
+        let node = self.claims.child(section, desc.name);
+        if self.vtables.insert(raw.vtable_pos() >> 1) {
+            let vtables = self.claims.section("vtables");
+            self.claim(raw.vtable_pos(), raw.vtable_len().into(), vtables);
+        }
+        let end = extent(raw, desc);
+        self.claim(raw.pos(), end.into(), node);
+        if raw.declared_size() > end {
+            self.declared.push((raw.pos(), raw.declared_size().into(), node));
+        }
+        for field in desc.fields {
+            self.field(raw, desc, field, section);
+        }
+    }
+
+    fn field(
+        &mut self,
+        raw: Raw<'a>,
+        desc: &'static TableDesc,
+        field: &'static FieldDesc,
+        section: u32,
+    ) {
+        match field.kind {
+            Kind::Scalar(_) => {}
+            Kind::Str => {
+                let Some(pos) = raw.target_pos(field.slot) else { return };
+                if self.vectors.insert(pos >> 2) {
+                    let section = self.owner(desc, field, section);
+                    let node = self.claims.child(section, "strings");
+                    let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
+                    // Its length in front, and a zero behind it.
+                    self.claim(pos, len.saturating_add(5), node);
+                }
+            }
+            Kind::Scalars { prim, .. } => {
+                let Some((bytes, first)) = raw.vector_bytes(field.slot, prim) else { return };
+                let pos = first.saturating_sub(4);
+                if self.vectors.insert(pos >> 2) {
+                    let section = self.owner(desc, field, section);
+                    let node = self.claims.child(section, desc.name);
+                    self.claim(pos, narrow(bytes.len()).saturating_add(4), node);
+                }
+            }
+            Kind::Table(of) => {
+                if let Some(table) = raw.target(field.slot) {
+                    let section = self.owner(desc, field, section);
+                    self.table(table, of, section);
+                }
+            }
+            Kind::Tables(of) => self.list(raw, desc, field, of, section),
+            Kind::Union(union) => {
+                let Some((tag, value)) = raw.union(field.slot) else { return };
+                if let Some(member) = union.member(tag) {
+                    self.table(value.resolved(), member, section);
+                }
+            }
+        }
+    }
+
+    fn list(
+        &mut self,
+        raw: Raw<'a>,
+        desc: &'static TableDesc,
+        field: &'static FieldDesc,
+        of: &'static TableDesc,
+        section: u32,
+    ) {
+        let Some(list) = raw.list::<Raw<'a>>(field.slot) else { return };
+        let section = self.owner(desc, field, section);
+        let pos = list.pos().saturating_sub(4);
+        if !self.vectors.insert(pos >> 2) {
+            return;
+        }
+        let node = self.claims.child(section, of.name);
+        let bytes = narrow(list.len()).saturating_mul(4);
+        self.claim(pos, bytes.saturating_add(4), node);
+        let methods = core::ptr::eq(of, ExecutionPlan::DESC);
+        for table in list.raws() {
+            let mut section = section;
+            if methods {
+                if self.tables.contains(table.pos() >> 2) {
+                    continue;
+                }
+                section = self.method(table);
+            }
+            self.table(table, of, section);
+        }
+    }
+
+    /// The part of a method that was not seen before.
+    fn method(&mut self, plan: Raw<'a>) -> u32 {
+        let parent = self.claims.section("methods");
+        self.methods = self.methods.saturating_add(1);
+        self.method = match self.methods {
+            // A string costs what it is long, and was paid for by the walk: once for each plan.
+            0..=MOST_METHODS => self.claims.node(parent, Label::Method(plan.str(PLAN_NAME))),
+            _ => self.claims.child(parent, "other methods"),
+        };
+        self.claims.child(self.method, "signature")
+    }
+
+    /// The part that what `field` leads to belongs to: that of its table, if nothing else is said.
+    fn owner(&mut self, desc: &'static TableDesc, field: &'static FieldDesc, section: u32) -> u32 {
+        let section_of_method = match (desc.name, field.name) {
+            ("ExecutionPlan", "values") => "values",
+            ("ExecutionPlan", "chains") => "instructions",
+            ("ExecutionPlan", "operators") => "operators",
+            ("ExecutionPlan", "delegates") => "delegates",
+            ("ExecutionPlan", "non_const_buffer_sizes" | "non_const_buffer_device") => "arenas",
+            ("Chain", "stacktrace") => "stack traces",
+            ("Program", "execution_plan") => return self.claims.section("root"),
+            ("Program", "constant_buffer") => return self.claims.section(INLINE_CONSTANTS),
+            ("Program", "backend_delegate_data") => return self.claims.section(INLINE_PAYLOADS),
+            ("Program", "constant_segment" | "mutable_data_segments") => {
+                return self.claims.section("offsets of constants");
+            }
+            (_, "segments") => return self.claims.section("table of segments"),
+            ("Program", "named_data") => return self.claims.section("table of named data"),
+            ("FlatTensor", "named_data" | "tensors") => return self.claims.section("entries"),
+            _ => return section,
+        };
+        match self.method {
+            // Chains stand in plans, and plans in lists of them.
+            ROOT => section,
+            method => self.claims.child(method, section_of_method),
+        }
+    }
+}
+
+/// Bytes of a table up to the end of its last field.
+fn extent(raw: Raw<'_>, desc: &'static TableDesc) -> u16 {
+    let mut end = 4u16;
+    let mut field_ends = |offset: u16, size: u16| {
+        if offset != 0 {
+            end = end.max(offset.saturating_add(size));
+        }
+    };
+    for field in desc.fields {
+        let size = field.kind.inline_size();
+        match field.slots() {
+            1 => field_ends(raw.offset_of(field.slot), size),
+            _ => {
+                field_ends(raw.offset_of(field.slot), 1);
+                field_ends(raw.offset_of(field.slot.saturating_add(1)), size);
+            }
+        }
+    }
+    end
+}
+
+/// Places that were seen.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(places: usize) -> Self {
+        Self(alloc::vec![0; (places / 64).saturating_add(1)])
+    }
+
+    fn contains(&self, place: u32) -> bool {
+        self.0.get(index(place >> 6)).is_some_and(|word| word & bit(place) != 0)
+    }
+
+    /// Whether it was not seen before.
+    fn insert(&mut self, place: u32) -> bool {
+        let Some(word) = self.0.get_mut(index(place >> 6)) else { return false };
+        let new = *word & bit(place) == 0;
+        *word |= bit(place);
+        new
+    }
+}
+
+fn bit(place: u32) -> u64 {
+    1u64.wrapping_shl(place & 63)
+}
+
+/// The slot of a plan's name.
+const PLAN_NAME: u16 = 0;
+
+/// Methods with a part of their own: more than any genuine file has, and each takes a dozen parts.
+const MOST_METHODS: u32 = 1024;
+
+pub(super) const INLINE_CONSTANTS: &str = "inline constants";
+pub(super) const INLINE_PAYLOADS: &str = "inline payloads";

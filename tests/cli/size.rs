@@ -1,0 +1,103 @@
+//! `pte size`: sums, screens, growth and budgets.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{BASIC, LINEAR, good, json, pte, run, text};
+use crate::support::files::{self, name};
+use crate::support::snapshot::assert_snapshot;
+
+#[test]
+fn a_tree_shows_the_largest_first() {
+    for (page, args) in [
+        ("program", &["tests/data/pte/xnn_gpt.pte"][..]),
+        ("data", &["--depth", "1", BASIC]),
+        ("inline", &["--depth", "9", "tests/data/pte/v0.2.0_inline_const.pte"]),
+    ] {
+        assert_snapshot(&format!("size-{page}"), &good(&[&["size"], args].concat()));
+    }
+}
+
+/// The parts of every level sum to what they are parts of, and the files to their sizes.
+#[test]
+fn sums_are_exact() {
+    fn sum(part: &Value) {
+        let Some(parts) = part["parts"].as_array() else { return };
+        let of_parts: u64 = parts.iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(of_parts, part["bytes"].as_u64().unwrap(), "{part}");
+        parts.iter().for_each(sum);
+    }
+    let paths = files::everything();
+    let mut args = vec!["size", "--json"];
+    args.extend(paths.iter().map(|path| path.to_str().unwrap()));
+    let document = json(&args);
+    assert_eq!(document["schema"], "pte.size/1");
+    let shown = document["files"].as_array().unwrap();
+    assert_eq!(shown.len(), paths.len());
+    for (file, path) in shown.iter().zip(&paths) {
+        assert_eq!(file["bytes"], path.metadata().unwrap().len(), "{}", name(path));
+        assert!(!file["parts"].as_array().unwrap().is_empty());
+        sum(file);
+    }
+}
+
+#[test]
+fn a_stream_is_as_good_as_a_file() {
+    let bytes = fs::read(LINEAR).unwrap();
+    let done = run(&["size", "-"], None, &bytes);
+    let shown = text(&done.stdout).replace("<standard input>", LINEAR);
+    assert_eq!(shown, good(&["size", LINEAR]));
+}
+
+#[test]
+fn growth_is_told_by_name() {
+    let (old, new) = ("tests/data/pte/v0.3.0_multi.pte", "tests/data/pte/v0.6.0_multi.pte");
+    assert_snapshot("size-against", &good(&["size", new, "--against", old]));
+    let document = json(&["size", "--json", new, old, "--against", old]);
+    assert_eq!(document["against"]["path"], old);
+    let files = document["files"].as_array().unwrap();
+    let (before, after) = (&document["against"]["bytes"], &files[0]["bytes"]);
+    let grown = files[0]["growth"].as_array().unwrap();
+    let changes: Vec<_> = grown.iter().map(|row| row["change"].as_i64().unwrap()).collect();
+    let total = after.as_i64().unwrap() - before.as_i64().unwrap();
+    assert_eq!(changes.iter().sum::<i64>(), total, "all that changed is listed");
+    assert!(changes.is_sorted_by_key(|change| -change.abs()), "{changes:?}");
+    assert!(grown.iter().all(|row| row["before"] != row["bytes"]), "and nothing else");
+    assert_eq!(files[1]["growth"].as_array().unwrap().len(), 0, "a file against itself");
+    // By as many levels as are asked for.
+    let top = json(&["size", "--json", "--depth", "1", new, "--against", old]);
+    let top = top["files"][0]["growth"].as_array().unwrap();
+    assert!(top.iter().all(|row| row["path"].as_array().unwrap().len() == 1), "{top:?}");
+    assert_eq!(top.iter().map(|row| row["change"].as_i64().unwrap()).sum::<i64>(), total);
+}
+
+#[test]
+fn a_budget_fails_a_build() {
+    let size = fs::metadata(LINEAR).unwrap().len();
+    for (budget, status) in [(size, 0), (size - 1, 1)] {
+        let done = pte(&["size", LINEAR, "--budget", &budget.to_string()]);
+        assert_eq!(done.status.code(), Some(status));
+        assert_eq!(text(&done.stdout), good(&["size", LINEAR]), "it is shown all the same");
+        assert_eq!(text(&done.stderr).lines().count(), status as usize);
+    }
+    let done = pte(&["size", LINEAR, "tests/data/pte/xnn_gpt.pte", "--budget", "100kB", "--json"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert_snapshot("size-budget", &text(&done.stderr));
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(document["budget"], 100_000);
+    assert_eq!(document["files"][0]["over"], Value::Null);
+    assert_eq!(document["files"][1]["over"], 49_120);
+    assert_eq!(pte(&["size", LINEAR, "--budget", "8 potatoes"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_file_that_is_refused_does_not_hide_the_others() {
+    let done = pte(&["size", "README.md", LINEAR, "--json"]);
+    assert_eq!(done.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(document["files"].as_array().unwrap().len(), 1);
+    assert_eq!(document["files"][0]["path"], LINEAR);
+    assert_eq!(pte(&["size", LINEAR, "--against", "absent.pte"]).status.code(), Some(3));
+    assert_eq!(pte(&["size", "-", "--against", "-"]).status.code(), Some(2));
+}

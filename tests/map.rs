@@ -1,0 +1,162 @@
+//! Every byte of a file belongs to one part; which one, is held against what refers to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use pte::map::{Map, Name, Part, User};
+use pte::pte::Storage;
+use pte::schema::program::view::KernelTypes;
+use pte::{File, Ptd, Pte};
+
+use crate::support::asm::{Asm, ptd as data, pte as program};
+use crate::support::exercise::ask_map;
+use crate::support::files::{self, name};
+
+/// Sums of damaged files are held by `support::exercise`.
+#[test]
+fn genuine_files_are_accounted_for() {
+    for path in files::everything() {
+        let bytes = fs::read(&path).unwrap();
+        ask_map(&read(&bytes));
+    }
+}
+
+/// Data belongs to those who use it: asked of each byte, by the tensor.
+#[test]
+fn data_belongs_to_its_users() {
+    let (mut constants, mut mutable, mut payloads) = (0, 0, 0);
+    for path in files::everything() {
+        let bytes = fs::read(&path).unwrap();
+        let File::Pte(pte) = read(&bytes) else { continue };
+        let map = Map::of(&File::Pte(pte.clone()));
+        for plan in pte.program().execution_plan().into_iter().flatten() {
+            let owned = |range: core::ops::Range<u64>, wanted: &'static str, index: usize| {
+                if range.is_empty() {
+                    return false;
+                }
+                let piece = map.at(range.start).unwrap();
+                // Tensors may overlap: a part of this one may be another's.
+                let part = map.part(piece.part);
+                let is_user = |user: &User<'_>| match *user {
+                    User::Tensor { method, index: of, .. }
+                    | User::Delegate { method, index: of, .. } => {
+                        (method, of) == (plan.name(), index as u32)
+                    }
+                    _ => false,
+                };
+                match part.name() {
+                    Name::Users(users) if users.iter().any(is_user) => {
+                        assert_eq!(part.parent().unwrap().name(), Name::Fixed(wanted));
+                        assert_eq!(part.bytes(), range.end - range.start, "{}", name(&path));
+                        true
+                    }
+                    _ => false,
+                }
+            };
+            for (nth, value) in plan.values().into_iter().flatten().enumerate() {
+                let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+                match pte.storage(tensor) {
+                    Ok(Storage::Constant(range)) => {
+                        let inline = range.start < pte.region().len() as u64;
+                        let wanted = if inline { "inline constants" } else { "constants" };
+                        constants += usize::from(owned(range, wanted, nth));
+                    }
+                    Ok(Storage::Planned { initial: Some(range), .. }) => {
+                        mutable += usize::from(owned(range, "mutable data", nth));
+                    }
+                    _ => {}
+                }
+            }
+            for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
+                let Ok(Some(range)) = pte.delegate_range(delegate) else { continue };
+                let inline = range.start < pte.region().len() as u64;
+                let wanted = if inline { "inline payloads" } else { "delegates" };
+                payloads += usize::from(owned(range, wanted, nth));
+            }
+        }
+    }
+    assert!(constants > 100 && mutable > 5 && payloads > 10, "{constants} {mutable} {payloads}");
+}
+
+/// No genuine file has bytes in its tables that nothing refers to, and that are not zeros.
+#[test]
+fn genuine_tables_have_no_unreferenced_bytes() {
+    let mut found = BTreeMap::new();
+    for path in files::samples() {
+        let bytes = fs::read(&path).unwrap();
+        let file = read(&bytes);
+        let map = Map::of(&file);
+        let tables = part(map.root(), "FlatBuffers part").unwrap();
+        if let Some(part) = part(tables, "unreferenced bytes") {
+            found.insert(name(&path), part.bytes());
+        }
+    }
+    assert_eq!(found, BTreeMap::new());
+}
+
+/// Parts in front, behind and between.
+#[test]
+fn what_nothing_refers_to_is_told() {
+    let bytes = |asm: Asm, path: &[&str]| {
+        let bytes = asm.finish();
+        let file = read(&bytes);
+        ask_map(&file);
+        let map = Map::of(&file);
+        let found = path.iter().try_fold(map.root(), |of, name| part(of, name));
+        found.map(Part::bytes)
+    };
+    assert_eq!(bytes(program(), &["trailing bytes"]), None);
+    assert_eq!(bytes(program().bytes([1; 100]), &["trailing bytes"]), Some(100));
+    assert_eq!(bytes(data().bytes([0; 100]), &["trailing bytes"]), Some(100));
+    assert_eq!(bytes(program(), &["header"]), Some(40));
+    let tail = ["FlatBuffers part", "unreferenced bytes"];
+    let bare = || Asm::new().link("program").bytes(b"ET12").table("program", 4, &[]);
+    assert_eq!(bytes(bare(), &tail), None);
+    assert_eq!(bytes(bare().bytes([0, 0, 7]), &tail), Some(3));
+    let padding = ["FlatBuffers part", "padding"];
+    assert_eq!(bytes(bare(), &padding), Some(4), "between the vtable and its table");
+    assert_eq!(bytes(bare().zeros(3), &padding), Some(7));
+}
+
+/// Tables that a method shares with another are those of the first.
+#[test]
+fn shared_bytes_are_those_of_the_first() {
+    let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let file = read(&bytes);
+    let map = Map::of(&file);
+    let constants = part(map.root(), "constants").unwrap();
+    let names: Vec<_> = constants.parts().map(|part| part.name().to_string()).collect();
+    assert!(names.contains(&"forward:14, forward:15".into()), "{names:?}");
+    assert!(names.contains(&"forward:2, forward:4, forward:6, 2 more".into()), "{names:?}");
+}
+
+/// A table of 4 bytes for each of as many methods: the first ones have parts, the others share one.
+#[test]
+fn a_file_of_many_methods_has_few_parts() {
+    let count = 3000u32;
+    let mut bytes = b"\x14\0\0\0ET12\x04\0\x04\0\x08\0\x08\0\0\0\x04\0".to_vec();
+    let vector = [8, 4, count].into_iter();
+    // All are as far from their offset, and share the vtable at 8.
+    let offsets = (0..count).map(|_| 4 * count);
+    let tables = (0..count).map(|nth| 32 + 4 * count + 4 * nth - 8);
+    bytes.extend(vector.chain(offsets).chain(tables).flat_map(u32::to_le_bytes));
+    let file = read(&bytes);
+    ask_map(&file);
+    let map = Map::of(&file);
+    let tables = part(map.root(), "FlatBuffers part").unwrap();
+    let methods = part(tables, "methods").unwrap();
+    assert_eq!((methods.bytes(), methods.parts().count()), (12_000, 1025));
+    let others = part(methods, "other methods").unwrap();
+    assert_eq!(others.bytes(), 4 * (3000 - 1024));
+}
+
+fn part<'m, 'a>(of: Part<'m, 'a>, name: &str) -> Option<Part<'m, 'a>> {
+    of.parts().find(|part| part.name().to_string() == name)
+}
+
+fn read(bytes: &[u8]) -> File<'_> {
+    match pte::file::sniff(bytes).unwrap() {
+        pte::file::Kind::Pte => File::Pte(Pte::read(bytes).unwrap()),
+        pte::file::Kind::Ptd => File::Ptd(Ptd::read(bytes).unwrap()),
+    }
+}
