@@ -16,8 +16,10 @@ mod dump;
 mod edit;
 mod extract;
 mod facts;
+mod graph;
 mod info;
 mod input;
+mod ops;
 mod output;
 mod problem;
 mod rows;
@@ -73,6 +75,8 @@ Examples:
   pte build model.json -o model.pte  the other way
   pte tensors --hash weights.ptd     every tensor with its shape and sha256
   pte size model.pte                 what makes it as large as it is
+  pte ops model.pte --format yaml    its operators, for a selective build
+  pte graph model.pte | dot -Tsvg -o model.svg
   pte extract model.pte --delegate forward:0 -o blob.bin
   pte convert model.safetensors -o model.ptd
 
@@ -142,6 +146,8 @@ enum Verb {
     Build(build::Build),
     Tensors(tensors::Tensors),
     Size(size::Size),
+    Ops(ops::Ops),
+    Graph(graph::Graph),
     Extract(extract::Extract),
     Edit(edit::Edit),
     Convert(convert::Convert),
@@ -188,6 +194,8 @@ impl Verb {
             Self::Build(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),
             Self::Size(verb) => verb.run(common),
+            Self::Ops(verb) => verb.run(common),
+            Self::Graph(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),
             Self::Edit(verb) => verb.run(common),
             Self::Convert(verb) => verb.run(common),

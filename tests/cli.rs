@@ -14,7 +14,9 @@ mod build;
 mod check;
 mod convert;
 mod edit;
+mod graph;
 mod named;
+mod ops;
 mod size;
 
 const LINEAR: &str = "tests/data/pte/linear.pte";
@@ -221,6 +223,8 @@ fn standard_input_is_a_file_too() {
         &["check", "-"],
         &["dump", "-"],
         &["tensors", "--hash", "-"],
+        &["ops", "-"],
+        &["graph", "-"],
         &["extract", "--segment", "0", "-"],
     ] {
         let piped = run(args, None, &whole);
@@ -321,7 +325,7 @@ fn names_cannot_move_the_cursor() {
     let at = whole.windows(7).position(|window| window == b"forward").unwrap();
     let mut bytes = whole;
     bytes[at..at + 7].copy_from_slice(b"\x1b[2Jabc");
-    for args in [&["info", "-"][..], &["tensors", "-"]] {
+    for args in [&["info", "-"][..], &["tensors", "-"], &["ops", "-"], &["graph", "-"]] {
         let shown = run(args, None, &bytes);
         assert_eq!(shown.status.code(), Some(0));
         assert!(!text(&shown.stdout).contains('\u{1b}'), "{args:?}");
@@ -332,7 +336,8 @@ fn names_cannot_move_the_cursor() {
 fn help_completions_and_manual_are_printed() {
     assert_snapshot("cli-help", &good(&["--help"]));
     for verb in [
-        "info", "check", "dump", "build", "tensors", "size", "extract", "edit", "convert", "schema",
+        "info", "check", "dump", "build", "tensors", "size", "extract", "edit", "convert",
+        "schema", "ops", "graph",
     ] {
         let help = good(&[verb, "--help"]);
         assert!(help.contains("Examples:") && help.contains("Exit status:"), "{verb}");

@@ -1,0 +1,301 @@
+//! The instructions of a method: what each reads and writes, and where it goes on.
+
+use core::ops::Range;
+
+use pte::Pte;
+use pte::flat::view::Vector;
+use pte::pte::{Storage, operator_name};
+use pte::schema::program::view::{
+    ExecutionPlan, Instruction, InstructionArguments, KernelTypes, Tensor,
+};
+
+use crate::cli::text;
+
+/// A method, as it is drawn.
+pub(super) struct Flow<'a> {
+    pub(super) plan: ExecutionPlan<'a>,
+    /// Names of the operators: each is read once, and may be called often.
+    pub(super) operators: Vec<String>,
+    /// Those of all chains, which run one after the other.
+    pub(super) steps: Vec<Step<'a>>,
+    pub(super) values: Vec<Value<'a>>,
+    pub(super) inputs: Vec<usize>,
+    pub(super) outputs: Vec<usize>,
+}
+
+/// An instruction.
+pub(super) struct Step<'a> {
+    pub(super) chain: usize,
+    pub(super) index: usize,
+    pub(super) does: Option<InstructionArguments<'a>>,
+    pub(super) reads: Vec<usize>,
+    pub(super) writes: Vec<usize>,
+    /// Where a jump goes, as a number of `steps`; their count is the end.
+    pub(super) jump: Option<usize>,
+}
+
+/// A value of the plan.
+pub(super) struct Value<'a> {
+    pub(super) val: Option<KernelTypes<'a>>,
+    /// What writes it: nothing, one thing, or more.
+    pub(super) writers: usize,
+    pub(super) writer: Option<Writer>,
+    pub(super) is_input: bool,
+    /// Whether it is a node of its own.
+    pub(super) is_node: bool,
+}
+
+/// What writes a value.
+#[derive(Clone, Copy)]
+pub(super) enum Writer {
+    /// The step of this number.
+    Step(usize),
+    /// A list that a step writes, by its value.
+    List(usize),
+}
+
+impl<'a> Flow<'a> {
+    pub(super) fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
+        let mut flow = Self {
+            plan,
+            operators: plan.operators().into_iter().flatten().map(operator_name).collect(),
+            steps: Vec::new(),
+            values: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        };
+        flow.values.extend(plan.values().into_iter().flatten().map(|value| Value {
+            val: value.val(),
+            writers: 0,
+            writer: None,
+            is_input: false,
+            is_node: false,
+        }));
+        flow.inputs = flow.indices(plan.inputs());
+        flow.outputs = flow.indices(plan.outputs());
+        for at in flow.inputs.clone() {
+            flow.value(at, |value| (value.is_input, value.is_node) = (true, true));
+        }
+        for (chain, of) in plan.chains().into_iter().flatten().enumerate() {
+            let instructions = of.instructions();
+            let begin = flow.steps.len();
+            let all = begin..begin.saturating_add(instructions.map_or(0, |all| all.len()));
+            for (index, instruction) in instructions.into_iter().flatten().enumerate() {
+                flow.step(pte, chain, index, instruction, &all);
+            }
+        }
+        flow.choose_nodes(pte);
+        flow
+    }
+
+    /// Adds an instruction, which is the next of the steps `all` of its chain.
+    fn step(
+        &mut self,
+        pte: &Pte<'a>,
+        chain: usize,
+        index: usize,
+        instruction: Instruction<'a>,
+        all: &Range<usize>,
+    ) {
+        let does = instruction.instr_args();
+        let number = self.steps.len();
+        let one = |at: i32| self.index(at).into_iter().collect::<Vec<_>>();
+        let mut jump = None;
+        let (reads, writes) = match does {
+            Some(InstructionArguments::KernelCall(call)) => self.kernel(&self.indices(call.args())),
+            Some(InstructionArguments::DelegateCall(call)) => {
+                self.delegate(pte, self.indices(call.args()))
+            }
+            Some(InstructionArguments::MoveCall(call)) => {
+                (one(call.move_from()), one(call.move_to()))
+            }
+            Some(InstructionArguments::FreeCall(call)) => (one(call.value_index()), Vec::new()),
+            Some(InstructionArguments::JumpFalseCall(call)) => {
+                let to = usize::try_from(call.destination_instruction()).ok();
+                jump = to.and_then(|to| all.start.checked_add(to)).filter(|&to| to <= all.end);
+                let condition = one(call.cond_value_index());
+                // A number is drawn where it decides.
+                condition.iter().for_each(|&at| self.value(at, |value| value.is_node = true));
+                (condition, Vec::new())
+            }
+            _ => (Vec::new(), Vec::new()),
+        };
+        for &at in &writes {
+            self.written(at, Writer::Step(number));
+        }
+        self.steps.push(Step { chain, index, does, reads, writes, jump });
+    }
+
+    /// What a call reads and writes. The file does not say it, and operators may be unknown; but
+    /// every exporter puts the outputs behind the inputs, and names them a second time at the end.
+    fn kernel(&self, args: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let Some((&last, before)) = args.split_last() else { return Default::default() };
+        let split = |args: &[usize], outputs: usize| {
+            let (reads, writes) = args.split_at(args.len().saturating_sub(outputs));
+            (reads.to_vec(), writes.to_vec())
+        };
+        // Several results are named as a list.
+        if let Some(items) = self.tensor_list(last) {
+            let count = items.len();
+            if count > 0 && count <= before.len() && before.ends_with(&self.indices(Some(items))) {
+                return split(before, count);
+            }
+            let alike = before.last().and_then(|&list| self.tensor_list(list));
+            if alike.is_some_and(|list| list.len() == count && list.get(0) == items.get(0)) {
+                return split(before, 1);
+            }
+        }
+        for count in (1..=MOST_OUTPUTS).rev() {
+            let middle = args.len().checked_sub(count);
+            let Some((front, back)) = middle.and_then(|middle| args.split_at_checked(middle))
+            else {
+                continue;
+            };
+            if front.ends_with(back) {
+                return split(front, count);
+            }
+        }
+        split(args, 1)
+    }
+
+    /// A delegate's arguments are inputs, then outputs, and the file does not say how many. A tensor
+    /// that has no contents yet can only be an output.
+    fn delegate(&self, pte: &Pte<'a>, args: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+        args.into_iter().partition(|&at| {
+            let Some(value) = self.values.get(at) else { return true };
+            let empty = match value.val {
+                Some(KernelTypes::Tensor(tensor)) => is_empty(pte, tensor),
+                _ => false,
+            };
+            !empty || value.is_input || value.writers > 0
+        })
+    }
+
+    fn written(&mut self, at: usize, by: Writer) {
+        let Some(value) = self.values.get_mut(at) else { return };
+        let first = value.writers == 0;
+        value.writers = value.writers.saturating_add(1);
+        value.writer = value.writer.or(Some(by));
+        // Who writes a list writes its tensors.
+        if first
+            && matches!(by, Writer::Step(_))
+            && let Some(items) = self.tensor_list(at)
+        {
+            for item in self.indices(Some(items)) {
+                self.written(item, Writer::List(at));
+            }
+        }
+    }
+
+    /// A value is a node of its own where more than one thing writes it, so that there is an edge
+    /// for each writer and each reader and not for each pair of them; or where nothing does.
+    fn choose_nodes(&mut self, pte: &Pte<'a>) {
+        let reads: Vec<_> = self.steps.iter().flat_map(|step| step.reads.clone()).collect();
+        for at in reads {
+            self.used(pte, at, false);
+        }
+        for at in self.outputs.clone() {
+            self.used(pte, at, true);
+        }
+        let writes: Vec<_> = self.steps.iter().flat_map(|step| step.writes.clone()).collect();
+        for at in writes {
+            self.used(pte, at, false);
+        }
+    }
+
+    fn used(&mut self, pte: &Pte<'a>, at: usize, anyhow: bool) {
+        let Some(value) = self.values.get(at).filter(|value| !value.is_node) else { return };
+        let is_node = match value.val {
+            _ if value.writers > 1 => true,
+            _ if self.is_list(at) => true,
+            Some(KernelTypes::Tensor(tensor)) => value.writers == 0 || !is_empty(pte, tensor),
+            _ => anyhow && value.writers == 0,
+        };
+        self.value(at, |value| value.is_node = is_node);
+        if is_node {
+            for item in self.items(at) {
+                // Lists do not hold lists.
+                if !self.is_list(item) {
+                    self.used(pte, item, false);
+                }
+            }
+        }
+    }
+
+    /// The tensors of a list.
+    pub(super) fn items(&self, at: usize) -> Vec<usize> {
+        match self.values.get(at).and_then(|value| value.val) {
+            Some(KernelTypes::TensorList(list)) => self.indices(list.items()),
+            Some(KernelTypes::OptionalTensorList(list)) => self.indices(list.items()),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn is_list(&self, at: usize) -> bool {
+        let val = self.values.get(at).and_then(|value| value.val);
+        matches!(val, Some(KernelTypes::TensorList(_) | KernelTypes::OptionalTensorList(_)))
+    }
+
+    fn tensor_list(&self, at: usize) -> Option<Vector<'a, i32>> {
+        match self.values.get(at)?.val? {
+            KernelTypes::TensorList(list) => list.items(),
+            _ => None,
+        }
+    }
+
+    fn value(&mut self, at: usize, change: impl FnOnce(&mut Value<'a>)) {
+        if let Some(value) = self.values.get_mut(at) {
+            change(value);
+        }
+    }
+
+    fn index(&self, at: i32) -> Option<usize> {
+        usize::try_from(at).ok().filter(|&at| at < self.values.len())
+    }
+
+    fn indices(&self, all: Option<Vector<'_, i32>>) -> Vec<usize> {
+        all.into_iter().flatten().filter_map(|at| self.index(at)).collect()
+    }
+
+    /// A value as people read it.
+    pub(super) fn text(&self, at: usize) -> String {
+        match self.values.get(at).and_then(|value| value.val) {
+            Some(KernelTypes::Tensor(tensor)) => {
+                let sizes = tensor.sizes().into_iter().flatten();
+                text::shape(tensor.scalar_type(), sizes)
+            }
+            Some(KernelTypes::Int(int)) => format!("int {}", int.int_val()),
+            Some(KernelTypes::Double(double)) => format!("float {}", double.double_val()),
+            Some(KernelTypes::Bool(bool)) => format!("bool {}", bool.bool_val()),
+            Some(KernelTypes::Null(_)) => "None".into(),
+            Some(other) => other.name().unwrap_or("an unknown value").into(),
+            None => "an unknown value".into(),
+        }
+    }
+
+    /// Where a value's contents come from.
+    pub(super) fn role(&self, pte: &Pte<'a>, at: usize) -> &'static str {
+        let Some(value) = self.values.get(at) else { return "value" };
+        match value.val {
+            _ if value.is_input => "input",
+            _ if self.is_list(at) => "list",
+            Some(KernelTypes::Tensor(tensor)) => match pte.storage(tensor) {
+                Ok(Storage::Constant(_)) => "constant",
+                Ok(Storage::Planned { initial: Some(_), .. }) => "mutable",
+                Ok(Storage::External { .. }) => "external",
+                _ => "value",
+            },
+            _ if value.writers == 0 => "constant",
+            _ => "value",
+        }
+    }
+}
+
+/// Whether nothing is in a tensor before something writes it.
+fn is_empty<'a>(pte: &Pte<'a>, tensor: Tensor<'a>) -> bool {
+    let storage = pte.storage(tensor);
+    matches!(storage, Ok(Storage::Unbound | Storage::Planned { initial: None, .. }) | Err(_))
+}
+
+/// More results than any operator has.
+const MOST_OUTPUTS: usize = 16;

@@ -1,0 +1,280 @@
+//! `pte ops`: the operators and backends that programs call.
+
+use core::fmt::{self, Write};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use pte::File;
+use pte::schema::scalar::ScalarType;
+use serde::Serialize;
+
+use self::count::{Method, Methods, Sum};
+use self::yaml::List;
+use super::Common;
+use super::input::{self, Input};
+use super::output::{Content, Output, formatted};
+use super::problem::{BOLD, DIM, NAME, Problem, Status, printable};
+use super::text::{count as counted, grouped, name, name_of};
+
+mod count;
+mod yaml;
+
+/// List operators and backends, how often they are called, and with which dtypes
+///
+/// By method and over all files. An operator is what the file calls it, whether anybody knows it or
+/// not. YAML is the `selected_operators.yaml` of ExecuTorch's selective build, as its gen_oplist
+/// writes it: give it as EXECUTORCH_SELECT_OPS_YAML, or merge several with gen_all_oplist.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte ops model.pte
+  pte ops --format yaml a.pte b.pte -o selected_operators.yaml
+  pte ops model.pte --against selected_operators.yaml    what a build would miss
+  pte ops --json model.pte | jq -r '.operators[].name'
+
+JSON, \"schema\": \"pte.ops/1\":
+  files      path, method_count, methods (the first 1,024): name, operators, backends
+  operators  of all files: name, calls, dtypes, kernels (a key for each different call, such as
+             v1/6;0,1|6;0: dtype and dim order of each tensor)
+  backends   of all files: id, delegates, calls
+  missing    with --against: the operators that are not in LIST, null without it
+
+Exit status: 0 listed, 1 a file is broken or of another kind, or an operator is missing, 2 usage,
+3 not readable")]
+pub(super) struct Ops {
+    /// Programs, or - for standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Show only the operators that are not in this list: one name on each line, or a
+    /// selected_operators.yaml. Only names are compared.
+    #[arg(long, value_name = "LIST")]
+    against: Option<PathBuf>,
+    /// How to show the answer.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Shape,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    Text,
+    Json,
+    Yaml,
+}
+
+#[derive(Serialize)]
+struct Document<'d> {
+    schema: &'static str,
+    files: Vec<Listed<'d>>,
+    operators: Vec<Operator<'d>>,
+    backends: Vec<Backend<'d>>,
+    missing: Option<Vec<&'d str>>,
+}
+
+#[derive(Serialize)]
+struct Listed<'d> {
+    path: &'d str,
+    method_count: u64,
+    methods: Vec<Of<'d>>,
+}
+
+#[derive(Serialize)]
+struct Of<'d> {
+    name: Option<&'d str>,
+    operators: Vec<Operator<'d>>,
+    backends: Vec<Backend<'d>>,
+}
+
+#[derive(Serialize)]
+struct Operator<'d> {
+    name: &'d str,
+    calls: u64,
+    dtypes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernels: Option<&'d BTreeSet<String>>,
+}
+
+#[derive(Serialize)]
+struct Backend<'d> {
+    id: &'d str,
+    delegates: u64,
+    calls: u64,
+}
+
+impl Ops {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let shape = if self.json { Shape::Json } else { self.format };
+        input::once(self.files.iter().chain(&self.against))?;
+        if shape == Shape::Yaml && self.against.is_some() {
+            let message = "--format yaml lists all operators: leave --against out";
+            return Err(Problem::Usage(message.into()));
+        }
+        let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
+        let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
+        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
+        let list = self.against.as_deref().map(|path| read_list(path, common)).transpose()?;
+        let names: Vec<_> = self.files.iter().map(|path| name_of(path)).collect();
+        let (mut total, mut files, mut status) = (Sum::default(), Vec::new(), Status::Good);
+        for (nth, (path, name)) in self.files.iter().zip(&names).enumerate() {
+            match read(path, common, nth, &mut total) {
+                Ok(methods) => files.push((name.as_str(), methods)),
+                Err(problem) => status = status.max(problem.report()),
+            }
+        }
+        // A build that trusts the list would lack what the broken file needs.
+        if shape == Shape::Yaml && status != Status::Good {
+            return Ok(status);
+        }
+        let missing = list.map(|list| {
+            let operators = total.operators.keys().map(String::as_str);
+            operators.filter(|name| !list.has(name)).collect::<Vec<_>>()
+        });
+        if missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
+            status = status.max(Status::BadNews);
+        }
+        let written = match (shape, missing) {
+            (Shape::Json, missing) => {
+                out.json(&Document::of(&files, &total, missing))?;
+                Ok(())
+            }
+            (Shape::Yaml, _) => yaml::write(&mut out, total.operators.iter(), &names),
+            (Shape::Text, Some(missing)) => {
+                missing.iter().try_for_each(|name| writeln!(out, "{}", printable(name)))
+            }
+            (Shape::Text, None) => show(&files, &total, &mut out),
+        };
+        formatted(out, written)?;
+        Ok(status)
+    }
+}
+
+fn read(path: &Path, common: &Common, nth: usize, total: &mut Sum) -> Result<Methods, Problem> {
+    let input = Input::open(path, &common.limits())?;
+    match input.opened.file().map_err(|error| input.refused(error))? {
+        File::Pte(pte) => Ok(Methods::of(&pte, nth, total)),
+        File::Ptd(_) => Err(input.absent("this is a .ptd, which has no operators".into())),
+    }
+}
+
+fn read_list(path: &Path, common: &Common) -> Result<List, Problem> {
+    let name = name_of(path);
+    let problem = |error| Problem::io(name.clone(), error);
+    let mut text = String::new();
+    let most = common.limits().stream;
+    let read = match path.as_os_str() == "-" {
+        true => io::stdin().lock().take(most).read_to_string(&mut text),
+        false => fs::File::open(path).and_then(|file| file.take(most).read_to_string(&mut text)),
+    };
+    read.map_err(problem)?;
+    List::read(&text).map_err(|(line, error)| Problem::Text {
+        file: name.clone(),
+        error: error.into(),
+        place: format!("line {line}"),
+        status: Status::Usage,
+    })
+}
+
+impl<'d> Document<'d> {
+    fn of(files: &'d [(&str, Methods)], total: &'d Sum, missing: Option<Vec<&'d str>>) -> Self {
+        let method = |method: &'d Method| Of {
+            name: method.name.as_deref(),
+            operators: operators(&method.sum, false),
+            backends: backends(&method.sum),
+        };
+        let listed = |(path, methods): &'d (&str, Methods)| Listed {
+            path,
+            method_count: methods.count,
+            methods: methods.first.iter().map(method).collect(),
+        };
+        Self {
+            schema: "pte.ops/1",
+            files: files.iter().map(listed).collect(),
+            operators: operators(total, true),
+            backends: backends(total),
+            missing,
+        }
+    }
+}
+
+/// By falling number of calls.
+fn operators(sum: &Sum, kernels: bool) -> Vec<Operator<'_>> {
+    let all = sum.operators.iter().map(|(name, operator)| Operator {
+        name,
+        calls: operator.calls,
+        dtypes: operator.dtypes.iter().map(|&dtype| ScalarType(dtype).to_string()).collect(),
+        kernels: kernels.then_some(&operator.kernels),
+    });
+    let mut all: Vec<_> = all.collect();
+    all.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(b.name)));
+    all
+}
+
+fn backends(sum: &Sum) -> Vec<Backend<'_>> {
+    let all = sum.backends.iter();
+    all.map(|(id, of)| Backend { id, delegates: of.delegates, calls: of.calls }).collect()
+}
+
+fn show(files: &[(&str, Methods)], total: &Sum, out: &mut Output) -> fmt::Result {
+    let mut parts = 0u64;
+    for (path, methods) in files {
+        writeln!(out, "{BOLD}{}{BOLD:#}", printable(path))?;
+        for method in &methods.first {
+            let name = name(method.name.as_deref().unwrap_or("(no name)"));
+            writeln!(out, "  {NAME}{name}{NAME:#}")?;
+            show_sum(&method.sum, out)?;
+        }
+        let kept = u64::try_from(methods.first.len()).unwrap_or(u64::MAX);
+        match methods.count.saturating_sub(kept) {
+            0 => {}
+            rest => writeln!(out, "  {DIM}… and {} more{DIM:#}", counted(rest, "method"))?,
+        }
+        parts = parts.saturating_add(methods.count);
+    }
+    if parts > 1 {
+        writeln!(out, "{BOLD}in sum{BOLD:#}")?;
+        show_sum(total, out)?;
+    }
+    Ok(())
+}
+
+fn show_sum(sum: &Sum, out: &mut Output) -> fmt::Result {
+    if sum.operators.is_empty() && sum.backends.is_empty() {
+        writeln!(out, "    {DIM}no operators{DIM:#}")?;
+    }
+    let rows: Vec<_> = sum
+        .operators
+        .iter()
+        .map(|(id, of)| {
+            let dtypes: Vec<_> = of.dtypes.iter().map(|&dtype| dtype_name(dtype)).collect();
+            (of.calls, name(id).to_string(), dtypes.join(", "))
+        })
+        .collect();
+    let backends = sum
+        .backends
+        .iter()
+        .map(|(id, of)| (of.calls, name(id).to_string(), counted(of.delegates, "delegate")));
+    let mut rows: Vec<_> = rows;
+    rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    rows.extend(backends);
+    let widest = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or_default();
+    let names = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or_default();
+    let names = names.min(WIDEST_NAME);
+    for (calls, name, what) in rows {
+        let calls = grouped(calls);
+        let row = format!("    {DIM}{calls:>widest$} ×{DIM:#} {name:<names$}  {DIM}{what}");
+        writeln!(out, "{}{DIM:#}", row.trim_end())?;
+    }
+    Ok(())
+}
+
+fn dtype_name(dtype: i8) -> String {
+    let dtype = ScalarType(dtype);
+    dtype.torch_name().map_or_else(|| dtype.to_string(), ToString::to_string)
+}
+
+const WIDEST_NAME: usize = 56;

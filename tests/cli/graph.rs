@@ -1,0 +1,197 @@
+//! `pte graph`: the instructions of a method as a picture.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{LINEAR, good, json, pte, run, text, told};
+use crate::support::build;
+use crate::support::files;
+use crate::support::snapshot::assert_snapshot;
+
+/// Each format of plain calls, of jumps and moves, of delegates, of lists.
+#[test]
+fn instructions_are_drawn() {
+    for (page, file) in [
+        ("linear", LINEAR),
+        ("control-flow", "tests/data/pte/cond.pte"),
+        ("delegates", "tests/data/pte/xnn_mixed.pte"),
+        ("lists", "tests/data/pte/args_tensorlist.pte"),
+    ] {
+        let mut shown = String::new();
+        for format in ["dot", "mermaid", "json"] {
+            shown.push_str(&format!("--format {format}\n"));
+            shown.push_str(&good(&["graph", "--format", format, file]));
+        }
+        assert_snapshot(&format!("graph-{page}"), &shown);
+    }
+}
+
+/// The picture has every instruction once, and every edge joins two nodes of it. Graphviz reads it.
+#[test]
+fn every_instruction_is_in_the_picture() {
+    let graphviz = Command::new("dot").arg("-V").output().is_ok();
+    if !graphviz {
+        println!("skipped: whether Graphviz reads it, since there is no dot");
+    }
+    let mut instructions = 0;
+    for path in files::samples() {
+        let path = path.to_str().unwrap();
+        if path.ends_with(".ptd") {
+            continue;
+        }
+        let (graph, info) = (json(&["graph", "--json", path]), json(&["info", "--json", path]));
+        let methods = graph["methods"].as_array().unwrap();
+        let told = info["files"][0]["methods"].as_array().unwrap();
+        assert_eq!(methods.len(), told.len(), "{path}");
+        let mut ids = BTreeSet::new();
+        for (method, told) in methods.iter().zip(told) {
+            let nodes = method["nodes"].as_array().unwrap();
+            let calls = nodes.iter().filter(|node| !node["instruction"].is_null()).count();
+            assert_eq!(Some(calls as u64), told["instructions"].as_u64(), "{path}");
+            let outputs = nodes.iter().filter(|node| node["kind"] == "output").count();
+            assert_eq!(Some(outputs as u64), told["output_count"].as_u64(), "{path}");
+            instructions += calls;
+            for node in nodes {
+                assert!(ids.insert(node["id"].as_str().unwrap()), "{path}: {node}");
+            }
+            for edge in method["edges"].as_array().unwrap() {
+                for end in ["from", "to"] {
+                    assert!(ids.contains(edge[end].as_str().unwrap()), "{path}: {edge}");
+                }
+            }
+        }
+        let dot = good(&["graph", path]);
+        let boxes =
+            dot.lines().filter(|line| line.starts_with("    m") && line.contains(" [label="));
+        assert_eq!(boxes.filter(|line| !line.contains(" -> ")).count(), ids.len(), "{path}");
+        if graphviz {
+            graphviz_reads(&dot, path);
+        }
+    }
+    assert!(instructions > 300, "{instructions}");
+}
+
+/// What decides a branch, and what several instructions write, are one value: each writer has an
+/// edge to it, and its reader one from it.
+#[test]
+fn branches_join_in_a_node() {
+    let graph = json(&["graph", "--json", "tests/data/pte/cond.pte"]);
+    let method = &graph["methods"][0];
+    let edges = |kind: &str, end: &str, id: &str| -> Vec<String> {
+        let edges = method["edges"].as_array().unwrap().iter();
+        let found = edges.filter(|edge| edge["kind"] == kind && edge[end] == id);
+        found
+            .map(|edge| edge[if end == "to" { "from" } else { "to" }].as_str().unwrap().into())
+            .collect()
+    };
+    assert_eq!(edges("data", "to", "m0v2"), ["m0i4", "m0i9"], "two moves");
+    assert_eq!(edges("data", "from", "m0v2"), ["m0r0"]);
+    assert_eq!(edges("jump", "from", "m0i0"), ["m0i6"], "the other branch");
+    assert_eq!(edges("jump", "from", "m0i5"), ["m0i10"], "the end");
+}
+
+/// Names from strangers are text in every format, and unknown things are boxes.
+#[test]
+fn odd_names_and_unknown_parts_are_drawn() {
+    let odd = "a\"];x->y;//<b>&lt;\n`#%%{init: {}}%%|]\\";
+    let call = |op: i64, args: &[i64]| json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": op, "args": args}});
+    let float = json!({"scalar_type": "FLOAT", "sizes": [2], "dim_order": [0],
+        "allocation_info": {"memory_id": 1}});
+    let value = json!({"val_type": "Tensor", "val": float});
+    let root = json!({"execution_plan": [{
+        "name": odd,
+        "values": [value, value, value, {"val_type": "TensorList", "val": {"items": [0, 1, 7]}}],
+        "inputs": [0, 99],
+        "outputs": [2, -1],
+        "chains": [{"instructions": [
+            call(0, &[0, 1, 1]),
+            call(5, &[]),
+            call(0, &[3, -7, 2, 2]),
+            {"instr_args_type": "DelegateCall", "instr_args": {"delegate_index": 0, "args": [1, 2]}},
+            {"instr_args_type": "DelegateCall", "instr_args": {"delegate_index": -1}},
+            {"instr_args_type": "JumpFalseCall",
+                "instr_args": {"cond_value_index": 1, "destination_instruction": 40}},
+            {"instr_args_type": "JumpFalseCall",
+                "instr_args": {"cond_value_index": 1, "destination_instruction": 0}},
+            {"instr_args_type": "FreeCall", "instr_args": {"value_index": 1}},
+            {},
+        ]}],
+        "operators": [{"name": odd, "overload": "out"}],
+        "delegates": [{"id": odd}],
+        "non_const_buffer_sizes": [0, 64],
+    }]});
+    let bytes = build::file(&json!({"root": root}).to_string());
+    let mut page = String::new();
+    for format in ["dot", "mermaid", "json"] {
+        let done = run(&["graph", "--format", format, "-"], None, &bytes);
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()), "{format}");
+        page.push_str(&text(&done.stdout));
+    }
+    assert_snapshot("graph-odd", &page);
+    let done = run(&["graph", "--json", "-", "--method", odd], None, &bytes);
+    let graph: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(graph["methods"][0]["name"], odd);
+    if Command::new("dot").arg("-V").output().is_ok() {
+        graphviz_reads(&text(&run(&["graph", "-"], None, &bytes).stdout), "odd names");
+    }
+}
+
+/// Of a hundred thousand calls of one value the picture is refused, and the JSON is as long as they.
+#[test]
+fn large_methods_are_drawn_on_demand() {
+    let method = |calls: usize| {
+        let call = json!({"instr_args_type": "KernelCall",
+            "instr_args": {"op_index": 0, "args": [0, 0, 0]}});
+        let tensor = json!({"scalar_type": "FLOAT", "sizes": [2], "dim_order": [0]});
+        let root = json!({"execution_plan": [{
+            "name": "forward",
+            "values": [{"val_type": "Tensor", "val": tensor}],
+            "chains": [{"instructions": vec![call; calls]}],
+            "operators": [{"name": "aten::add", "overload": "out"}],
+        }]});
+        build::file(&json!({"root": root}).to_string())
+    };
+    let (small, large) = (method(10_000), method(100_000));
+    let refused = run(&["graph", "-"], None, &large);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("100,000 instructions in 1 methods are too many"));
+    for args in [&["graph", "--json", "-"][..], &["graph", "--max-instructions", "100000", "-"]] {
+        let len = |bytes: &[u8]| {
+            let done = run(args, None, bytes);
+            assert_eq!(done.status.code(), Some(0), "{args:?}");
+            done.stdout.len()
+        };
+        assert!(len(&large) < len(&small) * 11, "{args:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_told() {
+    let mut page = String::new();
+    for args in [
+        &["graph", "tests/data/ptd/ptd_basic.ptd"][..],
+        &["graph", LINEAR, "--method", "backward"],
+        &["graph", LINEAR, "--max-instructions", "2"],
+        &["graph", "tests/data/pte/multi_method.pte", "--method", "flag"],
+    ] {
+        told(&mut page, args, &pte(args));
+    }
+    assert_snapshot("graph-none", &page);
+}
+
+#[track_caller]
+fn graphviz_reads(dot: &str, name: &str) {
+    use std::io::Write;
+    let mut child = Command::new("dot")
+        .arg("-Tcanon")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(dot.as_bytes()).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{name}: {}", text(&done.stderr));
+}

@@ -1,0 +1,154 @@
+//! `pte ops`: what programs call.
+
+use std::fs;
+
+use super::{LINEAR, good, json, pte, run, told};
+use crate::support::files;
+use crate::support::snapshot::assert_snapshot;
+
+/// Text, JSON and YAML of plain calls; of unknown operators, lists and strings; of delegates. The
+/// YAML was held against what upstream's gen_oplist writes: it is the same, byte for byte.
+#[test]
+fn operators_are_listed() {
+    for (page, file) in [
+        ("linear", LINEAR),
+        ("custom", "tests/data/pte/args_custom_op_all_kinds.pte"),
+        ("delegates", "tests/data/pte/xnn_mixed.pte"),
+        ("oldest", "tests/data/pte/v0.2.0_cond.pte"),
+    ] {
+        let mut shown = good(&["ops", file]);
+        for format in ["yaml", "json"] {
+            shown.push_str(&format!("\n--format {format}\n"));
+            shown.push_str(&good(&["ops", "--format", format, file]));
+        }
+        assert_snapshot(&format!("ops-{page}"), &shown);
+    }
+    let several = [LINEAR, "tests/data/pte/multi_method.pte", "tests/data/pte/xnn_multi.pte"];
+    let mut shown = good(&[&["ops"][..], &several].concat());
+    shown.push_str(&good(&[&["ops", "--format", "yaml"][..], &several].concat()));
+    assert_snapshot("ops-several", &shown);
+}
+
+/// Sums are sums: of the methods of a file, and of what `info` counts in another way.
+#[test]
+fn calls_are_counted_as_info_counts_them() {
+    let mut operators = 0;
+    for path in files::samples() {
+        let path = path.to_str().unwrap();
+        if path.ends_with(".ptd") {
+            continue;
+        }
+        let (listed, info) = (json(&["ops", "--json", path]), json(&["info", "--json", path]));
+        let calls = |list: &serde_json::Value| -> Vec<_> {
+            let list = list.as_array().unwrap().iter();
+            list.map(|of| (of["name"].clone(), of["calls"].as_u64().unwrap())).collect()
+        };
+        let sum = calls(&listed["operators"]);
+        assert_eq!(sum, calls(&info["files"][0]["operators"]), "{path}");
+        let methods = listed["files"][0]["methods"].as_array().unwrap();
+        let all: u64 = methods.iter().flat_map(|of| calls(&of["operators"])).map(|of| of.1).sum();
+        assert_eq!(all, sum.iter().map(|of| of.1).sum::<u64>(), "{path}");
+        // Its own list misses nothing.
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("selected_operators.yaml");
+        let list = list.to_str().unwrap();
+        good(&["ops", "--format", "yaml", path, "-o", list]);
+        assert_eq!(good(&["ops", path, "--against", list]), "", "{path}");
+        operators += sum.len();
+    }
+    assert!(operators > 100, "{operators}");
+}
+
+#[test]
+fn what_a_list_lacks_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = good(&["ops", "--format", "yaml", LINEAR]);
+    for (name, text) in [
+        (
+            "names.txt",
+            "# what we build\naten::addmm.out\n\n  aten::relu.out  # activation\n".into(),
+        ),
+        ("none.txt", String::new()),
+        ("cut.yaml", yaml.replace("  aten::relu.out:\n", "  aten::relu_.out:\n")),
+        ("everything.yaml", "include_all_operators: true\noperators: {}\n".into()),
+        (
+            "overloads.yaml",
+            "operators:\n    aten::addmm:\n        include_all_overloads: Yes\n    \
+             'aten::relu':\n        include_all_overloads: No\n    \
+             ? \"aten::permute_copy\\x2eout\"\n    : is_root_operator: true\n"
+                .into(),
+        ),
+        ("prose.txt", "all of the operators\n".into()),
+        ("flow.yaml", "operators: {aten::relu.out: {}}\n".into()),
+        ("quotes.yaml", "operators:\n  \"aten::relu.out:\n".into()),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let model = folder.path().join("linear.pte");
+    fs::copy(LINEAR, model).unwrap();
+    let mut page = String::new();
+    for list in [
+        "names.txt",
+        "none.txt",
+        "cut.yaml",
+        "everything.yaml",
+        "overloads.yaml",
+        "prose.txt",
+        "flow.yaml",
+        "quotes.yaml",
+        "absent.yaml",
+    ] {
+        let args = ["ops", "linear.pte", "--against", list];
+        told(&mut page, &args, &run(&args, Some(folder.path()), b""));
+    }
+    let args = ["ops", "linear.pte", "--format", "yaml", "--against", "names.txt"];
+    told(&mut page, &args, &run(&args, Some(folder.path()), b""));
+    let args = ["ops", "--json", "linear.pte", "--against", "names.txt"];
+    let shown = run(&args, Some(folder.path()), b"");
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(shown["missing"], serde_json::json!(["aten::permute_copy.out"]));
+    assert_snapshot("ops-against", &page);
+}
+
+/// Names from strangers stay what they are, in YAML and back.
+#[test]
+fn odd_names_survive_yaml() {
+    let whole = fs::read(LINEAR).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let name = b"aten::permute_copy";
+    let at = whole.windows(name.len()).position(|window| window == name).unwrap();
+    for odd in ["'\": {a}\n# - b\\\t", "\u{85}\u{2028}\u{1b}[2J", "\0", "? - x", "no"] {
+        let mut bytes = whole.clone();
+        // As long as the name, so that nothing else moves.
+        let odd = format!("{odd:_<18}");
+        bytes[at..at + name.len()].copy_from_slice(&odd.as_bytes()[..name.len()]);
+        let model = folder.path().join("odd.pte");
+        fs::write(&model, bytes).unwrap();
+        let model = model.to_str().unwrap();
+        let list = folder.path().join("list.yaml");
+        good(&["ops", "--format", "yaml", model, "-o", list.to_str().unwrap()]);
+        let yaml = fs::read_to_string(&list).unwrap();
+        assert!(yaml.bytes().all(|byte| (b' '..0x7f).contains(&byte) || byte == b'\n'), "{yaml}");
+        assert_eq!(good(&["ops", model, "--against", list.to_str().unwrap()]), "", "{yaml}");
+        assert_eq!(
+            pte(&["ops", LINEAR, "--against", list.to_str().unwrap()]).status.code(),
+            Some(1),
+            "{yaml}"
+        );
+    }
+}
+
+#[test]
+fn files_without_operators_are_told() {
+    let mut page = String::new();
+    for args in [
+        &["ops", "tests/data/ptd/ptd_basic.ptd"][..],
+        &["ops", "--format", "yaml", LINEAR, "tests/data/ptd/ptd_basic.ptd"],
+        &["ops", "tests/data/pte/passthrough.pte"],
+        &["ops", "--format", "yaml", "tests/data/pte/passthrough.pte"],
+        &["ops", "-", "--against", "-"],
+    ] {
+        told(&mut page, args, &pte(args));
+    }
+    assert_snapshot("ops-none", &page);
+}
