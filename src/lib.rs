@@ -30,8 +30,8 @@
 //!
 //! Without features the library needs `alloc` alone. `std` reads files by ranges; `json` loads the
 //! JSON that a dump writes, whole files too ([`model`]); `safetensors` converts from and to that
-//! format; `sha2` finds equal data; `serde` serializes the structs of a [`model`]; `cli`, on by
-//! default, is the command, so a library user takes `default-features = false`.
+//! format; `sha2` finds equal data; `serde` and `arbitrary` derive their traits for the structs of a
+//! [`model`]; `cli`, on by default, is the command, so a library user takes `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

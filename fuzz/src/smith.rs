@@ -380,17 +380,18 @@ impl Smith<'_, '_> {
                 memory_offset_high: 0,
             });
         }
-        let zeros = vec![0xa5; usize::try_from(bytes).unwrap_or_default()];
         let unique = self.plan.values.as_ref().map_or(0, Vec::len);
+        let [fill, ..] = unique.to_le_bytes();
+        let data = vec![fill; usize::try_from(bytes).unwrap_or_default()];
         let name = format!("{}.{unique}", self.plan.name.as_deref().unwrap_or_default());
         match place {
             Place::Constant => {
                 tensor.data_buffer_idx = u32::try_from(self.constants.len()).unwrap_or(u32::MAX);
-                self.constants.push(zeros.into());
+                self.constants.push(data.into());
             }
             Place::State => {
                 tensor.data_buffer_idx = u32::try_from(self.states.len()).unwrap_or(u32::MAX);
-                self.states.push(zeros);
+                self.states.push(data);
             }
             Place::External | Place::Input | Place::Planned => {}
         }

@@ -4,7 +4,9 @@ use arbitrary::{Result, Unstructured};
 use pte::check::{Report, Severity};
 use pte::flat::write::Layout;
 use pte::model::{External, Ptd};
+use pte::pte::Storage;
 use pte::schema::program::desc::SCHEMA;
+use pte::schema::program::view::KernelTypes;
 use pte::{Limits, model};
 
 use crate::places::{What, places};
@@ -23,14 +25,12 @@ fn relay(random: &mut Unstructured<'_>) -> Result<()> {
         model.container.layout = Layout { force_align, ..layout };
         let bytes = image(&model);
         let read = accepted(&bytes);
-        assert_eq!(read.root, model.root, "in the layout {}", layout.name);
+        assert!(is_same(&read, &model), "in the layout {}", layout.name);
         assert!(read.unknown.is_none(), "nothing is unknown");
     }
     let (bytes, unknown) = chaos::program(&model, random)?;
     let read = accepted(&bytes);
-    let expected = format!("{:?}", model.root);
-    // Numbers that are none are equal as texts alone.
-    assert!(read.root == model.root || format!("{:?}", read.root) == expected, "in disorder");
+    assert!(is_same(&read, &model), "in disorder");
     assert_eq!((read.unknown.fields, read.unknown.members), (unknown, 0), "what is not known");
     for (read, written) in read.segments.iter().zip(&model.segments) {
         assert_eq!(read.to_bytes().ok(), written.to_bytes().ok(), "a segment");
@@ -38,6 +38,11 @@ fn relay(random: &mut Unstructured<'_>) -> Result<()> {
     agree(&bytes);
     assert!(bytes.len() < 64 || sound::is_sound(&bytes), "{}", report(&bytes));
     Ok(())
+}
+
+fn is_same(read: &model::Pte<'_>, written: &model::Pte<'_>) -> bool {
+    // Numbers that are none are equal as texts alone.
+    read.root == written.root || format!("{:?}", read.root) == format!("{:?}", written.root)
 }
 
 /// A valid program with one to four damages, each to something that the declarations know: refused,
@@ -130,6 +135,7 @@ fn edits(random: &mut Unstructured<'_>) -> Result<()> {
         (0..count).map(|_| random.arbitrary()).collect::<Result<_>>()?
     };
     let mut model = smith::program(random)?;
+    let before = contents(&image(&model), &[]);
     for (step, number) in steps {
         let key = format!("key {}", number % 5);
         match step % 9 {
@@ -168,6 +174,12 @@ fn edits(random: &mut Unstructured<'_>) -> Result<()> {
         assert_eq!(format!("{:?}", read.root), format!("{:?}", model.root), "after step {step}");
         let found = report(&bytes);
         assert!(found.worst() < Some(Severity::Error), "after step {step}: {found}");
+        let images: Vec<Vec<u8>> = out.iter().map(image).collect();
+        let after = contents(&bytes, &images);
+        assert_eq!(after.len(), before.len(), "tensors after step {step}");
+        for (nth, (before, after)) in before.iter().zip(&after).enumerate() {
+            assert_eq!(before, after, "tensor {nth} after step {step}");
+        }
     }
     let images: Vec<Vec<u8>> = out.iter().map(image).collect();
     for bytes in &images {
@@ -177,6 +189,35 @@ fn edits(random: &mut Unstructured<'_>) -> Result<()> {
         assert!(found.worst() < Some(Severity::Error), "moved out: {found}");
     }
     Ok(())
+}
+
+/// The bytes of every tensor that has some from the start, wherever they are.
+fn contents(program: &[u8], data: &[Vec<u8>]) -> Vec<Option<Vec<u8>>> {
+    let read = |bytes| pte::Ptd::read(bytes).unwrap_or_else(|error| panic!("moved out: {error}"));
+    let data: Vec<_> = data.iter().map(|bytes| read(bytes)).collect();
+    let pte = pte::Pte::read(program).unwrap_or_else(|error| panic!("refused: {error}"));
+    let external = |key: Option<&str>| {
+        let found = data.iter().find_map(|data| {
+            let entry = data.entries().find(|entry| entry.key() == key)?;
+            data.bytes(entry.range().ok()?)
+        });
+        found.map(<[u8]>::to_vec)
+    };
+    let mut found = Vec::new();
+    for plan in pte.program().execution_plan().into_iter().flatten() {
+        for value in plan.values().into_iter().flatten() {
+            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+            found.push(match pte.storage(tensor) {
+                Ok(Storage::Constant(range)) => pte.bytes(range).map(<[u8]>::to_vec),
+                Ok(Storage::Planned { initial, .. }) => {
+                    initial.and_then(|range| pte.bytes(range)).map(<[u8]>::to_vec)
+                }
+                Ok(Storage::External { key, .. }) => external(key),
+                _ => None,
+            });
+        }
+    }
+    found
 }
 
 /// A `.ptd` is held to everything that a program is: the same oracles, for that kind alone; and so
