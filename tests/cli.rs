@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::support::build::file;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
@@ -147,6 +148,26 @@ fn extract_all_writes_a_folder_with_an_index() {
     }
     let again = pte(&["extract", path, "--all", parts.to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(3), "a folder that is not empty is left alone");
+}
+
+/// A key is text from a stranger; what is made of it is a name inside of the folder.
+#[test]
+fn keys_do_not_lead_out_of_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = ["../../x", "/etc/x", "..", ".", "a/b", "a\\\\b", "index.json", "nul\\u0000"];
+    let entries = keys.map(|key| format!(r#"{{"key": "{key}"}}"#)).join(", ");
+    let root = format!(r#"{{"segments": [{{"size": 4}}], "named_data": [{entries}]}}"#);
+    let bytes = file(&format!(r#"{{"kind": "ptd", "root": {root}, "data": [{{"zeros": 4}}]}}"#));
+    fs::write(folder.path().join("keys.ptd"), bytes).unwrap();
+    let done = run(&["extract", "keys.ptd", "--all", "parts"], Some(folder.path()), b"");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "the file and the folder");
+    let names = fs::read_dir(folder.path().join("parts")).unwrap();
+    for name in names.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+        let (stem, extension) = name.rsplit_once('.').unwrap();
+        assert!(stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'), "{name}");
+        assert!(extension == "bin" || name == "index.json", "{name}");
+    }
 }
 
 #[test]

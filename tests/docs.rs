@@ -102,6 +102,79 @@ fn every_row_is_answered() {
     assert!(NUMBERED.iter().all(|section| count(section) > 6), "every section has rows");
 }
 
+/// Every attack of docs/attacks.md is held by a test that is there, every rule and refusal it names
+/// is one, and every row of format.md §8 has a line that names an answer to it.
+#[test]
+fn every_attack_is_held_by_a_test() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/attacks.md");
+    let page = fs::read_to_string(page).unwrap();
+    let format = format();
+    let mut open: BTreeSet<_> =
+        rows(&format).iter().filter(|row| row.section.starts_with('8')).map(|row| row.id).collect();
+    let (mut attacks, mut tests) = (0, BTreeSet::new());
+    for line in page.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let (of, defence, held) = match cells[..] {
+            ["", of, _, defence, held, ""] => (Some(of), defence, held),
+            ["", _, defence, held, ""] => (None, defence, held),
+            _ => panic!("{line}"),
+        };
+        if held == "held by" || held.starts_with("---") {
+            continue;
+        }
+        attacks += 1;
+        let test = held.strip_prefix('`').and_then(|held| held.strip_suffix('`'));
+        let test = test.unwrap_or_else(|| panic!("{held} is one name"));
+        assert!(is_test(test), "there is no test {test}");
+        tests.insert(test);
+        let named: Vec<_> = quoted(defence, '`').chain(quoted(defence, '*')).collect();
+        for name in quoted(defence, '*') {
+            assert!(ErrorKind::CODES.iter().any(|code| code.id == name), "no refusal: {name}");
+        }
+        for name in quoted(defence, '`').filter(|name| is_kebab(name)) {
+            assert!(rules().any(|rule| rule.id == name), "no rule: {name}");
+        }
+        for row in of.into_iter().flat_map(|of| of.split(", ")) {
+            assert!(open.remove(row), "{row} has one line");
+            let answer = coverage::answer(row);
+            let answers = answer.rules.iter().map(|rule| rule.id).chain(answer.codes);
+            let answers: Vec<_> = answers.collect();
+            let told = answers.is_empty() || answers.iter().any(|id| named.contains(id));
+            assert!(told, "{row} is answered by {answers:?}");
+        }
+    }
+    assert!(open.is_empty(), "without a line: {open:?}");
+    assert!(attacks > 80 && tests.len() > 50, "{attacks} attacks, {} tests", tests.len());
+}
+
+/// What stands between two of `mark`.
+fn quoted(text: &str, mark: char) -> impl Iterator<Item = &str> {
+    text.split(mark).skip(1).step_by(2)
+}
+
+/// Whether it looks like the name of a rule.
+fn is_kebab(name: &str) -> bool {
+    name.contains('-')
+        && !name.starts_with('-')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}
+
+/// Whether there is such a test, of the library or of `tests/main.rs`, in the file that its path says:
+/// its last module may be one inside of the file.
+fn is_test(path: &str) -> bool {
+    let (module, name) = path.rsplit_once("::").unwrap_or_else(|| panic!("{path} has no module"));
+    let modules = [Some(module), module.strip_suffix("::tests")];
+    let files = modules.into_iter().flatten().map(|module| module.replace("::", "/"));
+    files.flat_map(|file| [format!("tests/{file}.rs"), format!("src/{file}.rs")]).any(|file| {
+        let text = fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR")));
+        let text = text.unwrap_or_default();
+        let lines: Vec<_> = text.lines().map(str::trim).collect();
+        let head = format!("fn {name}() {{");
+        // Another attribute may stand before `#[test]`.
+        lines.windows(2).any(|pair| pair[0] == "#[test]" && pair[1] == head)
+    })
+}
+
 /// The sections of format.md whose rows have an id each.
 const NUMBERED: [&str; 11] =
     ["1.3", "2.4", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "8.1", "8.2", "8.3"];

@@ -47,6 +47,23 @@ fn calls_have_the_arguments_that_the_operator_takes() {
     assert_eq!(judged(json!([0, 4, 3, 2, 2])), ["args-index"]);
 }
 
+/// The first operators that are not there, in a plan whose operator is known, and where none is.
+#[test]
+fn calls_are_of_operators_that_are_there() {
+    for name in ["aten::add", "my::add"] {
+        for index in 0..4 {
+            let bytes = changed("add.pte", |root| {
+                let plan = &mut root["execution_plan"][0];
+                plan["operators"][0]["name"] = json!(name);
+                plan["chains"][0]["instructions"][0]["instr_args"]["op_index"] = json!(index);
+            });
+            let found = errors(&Pte::read(&bytes).unwrap().check());
+            let wanted: &[&str] = if index == 0 { &[] } else { &["operator-index"] };
+            assert_eq!(found, wanted, "{name}, {index}");
+        }
+    }
+}
+
 #[test]
 fn external_data_has_the_tensor_s_shape() {
     let data = fs::read("tests/data/ptd/external_all.default_external_constant.ptd").unwrap();
@@ -409,6 +426,14 @@ fn damaged_payloads_are_told_and_do_no_harm() {
     let expected =
         ["delegate-key-short", "delegate-key-unresolved", "key-unused", "payload-unreadable"];
     assert_eq!(Vec::from_iter(seen), expected);
+
+    // Another identifier, of a graph that could be read all the same.
+    let begin = u32::from_le_bytes(program[payload + 10..payload + 14].try_into().unwrap());
+    let mut other = program.clone();
+    other[payload + begin as usize + 4] = b'Y';
+    let report = Pte::read(&other).unwrap().check_with_data(&data, &Limits::UNTRUSTED);
+    let unreadable = report.findings().iter().find(|f| f.rule.id == "payload-unreadable").unwrap();
+    assert_eq!(unreadable.message, "its graph has an identifier that is not known");
 }
 
 /// Thousands of delegates may name overlapping pieces of one payload: no more is read than four

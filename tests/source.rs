@@ -135,6 +135,7 @@ fn a_read_past_the_end_fails() {
     assert_eq!(out, [2, 3]);
     assert_eq!(bytes.read_at(2, &mut out), Err(PastEnd));
     assert_eq!(bytes.read_at(u64::MAX, &mut out), Err(PastEnd));
+    assert_eq!(PastEnd.to_string(), "a read past the end of the bytes");
 }
 
 /// The limit is asked before the FlatBuffers part is allocated, let alone read.

@@ -17,6 +17,8 @@ use crate::limits::{Limits, MAX_PROGRAM};
 mod leaf;
 mod seen;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use seen::Seen;
 

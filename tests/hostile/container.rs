@@ -60,6 +60,12 @@ fn formats() -> Vec<Case> {
             &ptd().patch("header", [0; 4]),
             "header",
         ),
+        case(
+            "header-missing",
+            "A data file with just the room for a header, and none",
+            &ptd().patch("header", [0; 4]).cut("header+40"),
+            "header",
+        ),
     ]
 }
 
@@ -176,6 +182,12 @@ fn flat_tensor_header() -> Vec<Case> {
             "flatbuffer-range",
             "A chunk that shifts tables off their alignment",
             &field(offset, 44),
+            offset,
+        ),
+        case(
+            "flatbuffer-range",
+            "A chunk too small for its header, before a FlatBuffer of just the least size",
+            &field(offset, 32).patch(size, 8u64.to_le_bytes()),
             offset,
         ),
         case("flatbuffer-range", "A FlatBuffer without room for a root", &field(size, 7), size),

@@ -22,33 +22,47 @@ fn every_truncation() {
     }
 }
 
+/// A larger file, each byte with a few values.
 #[test]
 fn every_byte_of_a_program() {
-    every_byte("pte/linear.pte");
+    every_value(&["pte/linear.pte"], |byte| vec![0, 1, 4, 0x7f, 0x80, 0xff, byte ^ 1, byte ^ 0x80]);
 }
 
+/// The smallest program, each byte with each of its 256 values.
 #[test]
-fn every_byte_of_a_data_file() {
-    every_byte("ptd/ptd_basic.ptd");
+fn every_value_of_every_byte() {
+    every_value(&["pte/dyn_nonzero.pte"], |_| (0..=255).collect());
 }
 
-fn every_byte(name: &str) {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let mut bytes = fs::read(data.join(name)).unwrap();
-    let (mut accepted, mut refused) = (0, 0);
-    for at in 0..bytes.len() {
-        let byte = bytes[at];
-        for other in [0, 1, 4, 0x7f, 0x80, 0xff, byte ^ 1, byte ^ 0x80] {
-            bytes[at] = other;
-            match judge(&bytes) {
-                true => accepted += 1,
-                false => refused += 1,
+/// The smallest data file with a tensor, of today and of old.
+#[test]
+fn every_value_of_every_byte_of_data() {
+    let names = ["ptd/ptd_basic.ptd", "ptd/v0.6.0_ptd_direct_16.ptd"];
+    every_value(&names, |_| (0..=255).collect());
+}
+
+fn every_value(names: &[&str], values: fn(u8) -> Vec<u8>) {
+    for name in names {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let mut bytes = fs::read(data.join(name)).unwrap();
+        let (mut accepted, mut refused) = (0, 0);
+        for at in 0..bytes.len() {
+            let byte = bytes[at];
+            for other in values(byte) {
+                bytes[at] = other;
+                match judge(&bytes) {
+                    true => accepted += 1,
+                    false => refused += 1,
+                }
             }
+            bytes[at] = byte;
         }
-        bytes[at] = byte;
+        // A loop that sees only one of the two would test nothing.
+        assert!(
+            accepted > 1000 && refused > 1000,
+            "{name}: {accepted} accepted, {refused} refused"
+        );
     }
-    // A loop that sees only one of the two would test nothing.
-    assert!(accepted > 1000 && refused > 1000, "{accepted} accepted, {refused} refused");
 }
 
 /// Whether a file is accepted; in that case everything is asked of it.

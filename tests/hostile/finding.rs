@@ -205,6 +205,38 @@ fn every_rule_of_the_layout_is_broken_somewhere() {
 }
 
 /// A vtable that begins in the header and ends behind it hides nothing of the padding there.
+/// All 256 codes of a dtype, of two elements that have 8 bytes: which ones the runtime knows, and how
+/// many bytes it takes for them (format.md §5).
+#[test]
+fn every_dtype_is_known_or_told() {
+    let known = |code: u8| match code {
+        0 | 1 | 11..=13 | 16..=21 | 23..=26 => Some(1),
+        2 | 5 | 15 | 22 | 27 => Some(2),
+        3 | 6 | 8 | 14 | 28 => Some(4),
+        4 | 7 | 9 | 29 => Some(8),
+        10 => Some(16),
+        _ => None,
+    };
+    let found = |asm: Asm, code: u8| {
+        let bytes = asm.patch("scalar_type", [code]).finish();
+        let report = read(&bytes).unwrap().check();
+        let ids = report.findings().iter().map(|finding| finding.rule.id);
+        let of_dtypes = ["tensor-dtype", "layout-dtype", "data-out-of-bounds"];
+        let all = [&of_dtypes[..], &["data-too-short", "data-too-long"]].concat();
+        ids.filter(|id| all.contains(id)).collect::<Vec<_>>()
+    };
+    for code in 0..=255 {
+        let (program, data): (&[&str], &[&str]) = match known(code) {
+            None => (&["tensor-dtype"], &["layout-dtype"]),
+            Some(1 | 2) => (&[], &["data-too-long"]),
+            Some(4) => (&[], &[]),
+            Some(_) => (&["data-out-of-bounds"], &["data-too-short"]),
+        };
+        assert_eq!(found(pte(), code), program, "{code}");
+        assert_eq!(found(ptd(), code), data, "{code}");
+    }
+}
+
 #[test]
 fn one_finding_does_not_hide_another() {
     let asm = pte_with_header(36).patch("header.rest", [8, 0, 12, 0, 4, 0, 8, 0]);

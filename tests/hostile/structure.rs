@@ -92,6 +92,12 @@ fn vtables() -> Vec<Case> {
             &pte().point("plan", "plan*+2"),
             "plan*+2",
         ),
+        case(
+            "table-misaligned",
+            "A table between two words, whose vtable a sound one has too",
+            &two_of_one_vtable(),
+            "two*",
+        ),
     ]
 }
 
@@ -126,9 +132,39 @@ fn fields() -> Vec<Case> {
             &pte().point("segment", "segment*+4").point_back("segment*+4", "segment^"),
             "segment.offset+4",
         ),
+        case(
+            apart,
+            "A table moved by 4 whose first number is absent: the second one is off",
+            &entry("segment^+4", 0)
+                .point("segment", "segment*+4")
+                .point_back("segment*+4", "segment^"),
+            "segment.offset+12",
+        ),
+        case(
+            apart,
+            "A table of 8-byte fields, moved by 4 and up to the last byte of the program",
+            &moved_to_the_end(),
+            "segment*",
+        ),
         case(out, "A field 65,532 bytes into its table", &entry("plan^+8", 0xfffc), "plan*"),
         case(out, "A number whose last byte is past the program", &cut_number(), "value*"),
     ]
+}
+
+/// A program of two segments without fields, the second one between two words.
+fn two_of_one_vtable() -> Asm {
+    let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 0, 0, 0, 4]);
+    let asm = asm.link("segments").vector("segments", 4, 2).link("one").link("two");
+    let asm = asm.align(4).label("segment^").u16(4).u16(4).label("one*").back_to("segment^");
+    asm.zeros(2).label("two*").back_to("segment^").zeros(2)
+}
+
+/// A program whose last table has a number 4 bytes off, and ends where the program does.
+fn moved_to_the_end() -> Asm {
+    let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 0, 0, 0, 4]);
+    let asm = asm.link("segments").vector("segments", 4, 1).link("table");
+    let asm = asm.align(8).label("segment^").u16(6).u16(12).u16(4).zeros(2);
+    asm.label("table*").back_to("segment^").label("segment*").u64(0)
 }
 
 /// A program that ends inside the last field of its last table.

@@ -82,7 +82,11 @@ const ROWS: &[Row] = &[
         &[(1, "256", NUMBER), (1, "-4294967296", NUMBER)],
     ),
     ("aten::remainder.Scalar_out", "INT[0] 4294967296 INT[0] .", &[(0, "INT[1]", NUMBER)]),
-    ("aten::remainder.Scalar_out", "LONG[2] 4294967296 LONG[2] .", &[(0, "SHORT[2]", NUMBER)]),
+    (
+        "aten::remainder.Scalar_out",
+        "LONG[2] 4294967296 LONG[2] .",
+        &[(0, "SHORT[2]", NUMBER), (1, "0", NUMBER)],
+    ),
     (
         "aten::div.Scalar_mode_out",
         "INT[2] 2 'floor' INT[2] .",
@@ -229,7 +233,12 @@ const ROWS: &[Row] = &[
     (
         "aten::arange.start_out",
         "0 3 1 FLOAT[3] .",
-        &[(1, "inf", NUMBER), (0, "-9223372036854775808", NUMBER), (2, "1e-10", NUMBER)],
+        &[
+            (1, "inf", NUMBER),
+            (0, "-9223372036854775808", NUMBER),
+            (2, "1e-10", NUMBER),
+            (2, "false", NUMBER),
+        ],
     ),
     (
         "aten::native_group_norm.out",

@@ -511,3 +511,42 @@ fn what_is_written_to_shares_no_bytes_with_what_is_read() {
         (&["move a b", "aten::add.out a c i b b"], &[]),
     ]);
 }
+
+/// Also where no operator is known, or none is called, and every tensor has a place from the start.
+#[test]
+fn what_is_freed_is_used_by_delegates_alone_too() {
+    let tensor = json!({"val_type": "Tensor", "val": {
+        "scalar_type": "FLOAT", "sizes": [1], "dim_order": [0], "allocation_info": {"memory_id": 1}
+    }});
+    let other = json!({"val_type": "Int", "val": {}});
+    let judged = |operators: Value, last: Value| {
+        let free = json!({"instr_args_type": "FreeCall", "instr_args": {"value_index": 0}});
+        let bytes = build::file(
+            &json!({"root": {
+                "execution_plan": [{
+                    "name": "forward", "container_meta_type": {"encoded_out_str": ""},
+                    "values": [tensor, other], "inputs": [], "outputs": [],
+                    "chains": [{"instructions": [free, last]}], "operators": operators,
+                    "delegates": [{
+                        "id": "Stub", "processed": {"location": "INLINE", "index": 0},
+                        "compile_specs": []
+                    }],
+                    "non_const_buffer_sizes": [0, 16]
+                }],
+                "constant_segment": {"offsets": [0]}, "backend_delegate_data": [{"data": []}]
+            }})
+            .to_string(),
+        );
+        let report = Pte::read(&bytes).unwrap().check();
+        let found = report.findings().iter().map(|finding| finding.rule);
+        found
+            .filter(|rule| rule.severity == Severity::Error)
+            .map(|rule| rule.id)
+            .collect::<Vec<_>>()
+    };
+    let call = |kind: &str, args: Value| json!({"instr_args_type": kind, "instr_args": args});
+    let delegate = call("DelegateCall", json!({"delegate_index": 0, "args": [0]}));
+    assert_eq!(judged(json!([]), delegate), ["use-after-free"]);
+    let unknown = call("KernelCall", json!({"op_index": 0, "args": [0, 1]}));
+    assert_eq!(judged(json!([{"name": "my::op", "overload": ""}]), unknown), ["use-after-free"]);
+}

@@ -1,0 +1,166 @@
+//! What a walk remembers and notes. Were it wrong, reading would be slow and no verdict would change,
+//! so that no file could show it.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that goes wrong is meant to stop"
+)]
+
+use alloc::vec::Vec;
+
+use super::seen::{Notes, Seen};
+use super::shape::{self, Shape, Shapes};
+use super::verify;
+use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc, UnionDesc};
+use crate::limits::Limits;
+
+const BOOL: ScalarDesc = ScalarDesc { prim: Prim::Bool, default: Number::Bool(false), names: None };
+const BYTE: ScalarDesc = ScalarDesc { prim: Prim::U8, default: Number::Int(0), names: None };
+static FLAG: TableDesc = TableDesc::new(
+    "Flag",
+    &[FieldDesc { slot: 0, name: "flag", kind: Kind::Scalar(BOOL), since: None }],
+    0,
+);
+static BARE: TableDesc = TableDesc::new("Bare", &[], 0);
+
+/// A vtable without fields every 4 bytes.
+fn vtables(n: usize) -> Vec<u8> {
+    [4, 0, 4, 0].repeat(n)
+}
+
+fn proven(buf: &[u8], vtable: i64, desc: &'static TableDesc) -> Shape {
+    shape::of_table(buf, 0, vtable, desc, &Notes::new(0)).unwrap()
+}
+
+#[test]
+fn a_shape_is_found_where_it_is_kept_and_under_its_own_type_alone() {
+    let buf = vtables(64);
+    let shapes = Shapes::new();
+    let places = || (0..64).map(|nth| i64::from(nth * 4));
+    for vtable in places() {
+        assert!(shapes.elsewhere(vtable, &FLAG).is_none(), "{vtable}");
+        assert!(shapes.keep(proven(&buf, vtable, &FLAG)).is_ok(), "{vtable}");
+    }
+    let mut first = 0;
+    for vtable in places() {
+        assert_eq!(i64::from(shapes.elsewhere(vtable, &FLAG).unwrap().vtable), vtable);
+        assert!(shapes.elsewhere(vtable, &BARE).is_none() && shapes.known(vtable, &BARE).is_none());
+        if let Some(shape) = shapes.known(vtable, &FLAG) {
+            assert_eq!(i64::from(shape.vtable), vtable);
+            first += 1;
+        }
+    }
+    assert!(first > 32, "most are in the first place that is looked at: {first}");
+    assert!(shapes.elsewhere(256, &FLAG).is_none(), "which nobody has kept");
+}
+
+/// Types share vtables: their shapes must not ask for the same places.
+#[test]
+fn one_vtable_has_places_of_its_own_for_each_type() {
+    let buf = vtables(8);
+    let shapes = Shapes::new();
+    for vtable in (0..8).map(|nth| i64::from(nth * 4)) {
+        assert!(shapes.keep(proven(&buf, vtable, &FLAG)).is_ok());
+        assert!(shapes.keep(proven(&buf, vtable, &BARE)).is_ok());
+        assert!(shapes.known(vtable, &FLAG).is_some() && shapes.known(vtable, &BARE).is_some());
+    }
+}
+
+#[test]
+fn a_shape_without_room_is_given_back() {
+    let buf = vtables(1000);
+    let shapes = Shapes::new();
+    let kept = (0..1000).filter(|nth| shapes.keep(proven(&buf, nth * 4, &FLAG)).is_ok()).count();
+    assert!((100..=128).contains(&kept), "{kept} of 128");
+}
+
+static BYTES: TableDesc = TableDesc::new(
+    "Bytes",
+    &[
+        FieldDesc { slot: 0, name: "one", kind: Kind::Scalar(BYTE), since: None },
+        FieldDesc { slot: 1, name: "two", kind: Kind::Scalar(BYTE), since: None },
+    ],
+    0,
+);
+
+/// A table with a bool of `byte`, behind its vtable, which says `size` and has `entries`.
+fn flag(byte: u8, size: u8, entries: &[u8]) -> Vec<u8> {
+    let len = u8::try_from(4 + 2 * entries.len()).unwrap();
+    let mut buf = [&[0; 8][..], &[len, 0, size, 0]].concat();
+    buf.extend(entries.iter().flat_map(|&entry| [entry, 0]));
+    buf.resize(buf.len().next_multiple_of(4), 0);
+    let root = u8::try_from(buf.len()).unwrap();
+    buf[0] = root;
+    buf.extend([root - 8, 0, 0, 0, byte, 0, 0, 0, 0, 0, 0, 0]);
+    buf
+}
+
+fn seen(buf: &[u8]) -> Seen {
+    verify(buf, &FLAG, &Limits::UNTRUSTED).unwrap().1
+}
+
+#[test]
+fn only_what_is_odd_is_noted_as_odd() {
+    let plain = seen(&flag(1, 8, &[4]));
+    assert_eq!(plain, Seen { root: 16, tables: 1, lowest: 8, odd: false });
+    assert_eq!(seen(&flag(0, 8, &[4])), plain, "any bool");
+    assert!(seen(&flag(2, 8, &[4])).odd, "a byte that is no bool");
+    assert!(!seen(&flag(1, 5, &[4])).odd, "a size that just holds its field");
+    assert!(seen(&flag(1, 4, &[4])).odd, "a size that does not");
+    assert!(!seen(&flag(1, 8, &[4, 0])).odd, "an unknown slot, left empty");
+    assert!(seen(&flag(1, 8, &[4, 5])).odd, "an unknown slot");
+    assert!(seen(&flag(1, 8, &[0, 0, 5])).odd, "the second one");
+}
+
+/// Bytes are told apart among the first 60 of a table, which is more than any known table has.
+#[test]
+fn fields_that_share_bytes_are_odd_and_so_are_those_far_out() {
+    for (one, two, odd) in [
+        (4, 5, false),
+        (5, 4, false),
+        (56, 4, false),
+        (4, 56, false),
+        (4, 4, true),
+        (56, 56, true),
+        (57, 4, true),
+        (4, 57, true),
+        (0, 0, false),
+    ] {
+        let mut buf = flag(0, 80, &[one, two]);
+        buf.resize(buf.len() + 80, 0);
+        let seen = verify(&buf, &BYTES, &Limits::UNTRUSTED).unwrap().1;
+        assert_eq!(seen.odd, odd, "{one} and {two}");
+    }
+}
+
+#[test]
+fn a_vtable_of_thousands_of_slots_is_looked_at_no_further() {
+    for (slots, last, odd) in [(65, 5, true), (66, 5, false), (66, 0, false), (100, 5, false)] {
+        let mut entries = [0; 100];
+        entries[slots - 1] = last;
+        assert_eq!(seen(&flag(1, 8, &entries[..slots])).odd, odd, "{slots} slots, {last}");
+    }
+}
+
+static UNION: UnionDesc = UnionDesc { name: "Of", members: &[&BARE] };
+static NAMED: TableDesc = TableDesc::new(
+    "Named",
+    &[
+        FieldDesc { slot: 0, name: "name", kind: Kind::Str, since: None },
+        FieldDesc { slot: 1, name: "of", kind: Kind::Union(&UNION), since: None },
+    ],
+    1,
+);
+
+/// A table that has other references too is walked by a list of them, in which a union is known by
+/// whichever half is there.
+#[test]
+fn half_a_union_is_refused_beside_other_references() {
+    for (tag, value) in [(4, 0), (0, 8)] {
+        let error = verify(&flag(1, 12, &[0, tag, value]), &NAMED, &Limits::UNTRUSTED).unwrap_err();
+        assert_eq!(error.code(), "union-half");
+    }
+    assert!(verify(&flag(1, 12, &[0, 0, 0]), &NAMED, &Limits::UNTRUSTED).is_ok());
+}
