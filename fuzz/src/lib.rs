@@ -35,7 +35,7 @@ pub use agree::agree;
 pub use container::container;
 pub use convert::convert;
 pub use roundtrip::{encode, json, roundtrip};
-pub use structured::{check, corrupt, edit, ptd, relayout};
+pub use structured::{check, corrupt, damaged, edit, ptd, relayout};
 pub use verify::verify;
 
 /// The oracle `sound`: a file that breaks no rule of severity Error is what the type of a sound file

@@ -56,7 +56,12 @@ pub fn corrupt(bytes: &[u8]) {
     }
 }
 
-fn damaged(random: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+/// A valid program with one to four damages.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn damaged(random: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let damages = random.int_in_range(1..=4)?;
     let disorder: bool = random.arbitrary()?;
     let choices: Vec<(u32, u8, u64)> =
