@@ -105,7 +105,7 @@ impl<'a> Pte<'a> {
                     return Err(ExternalError::SameKey(key));
                 }
                 let segment = segments.entry(data_buffer_idx);
-                let segment = *segment.or_insert_with(|| ptd.add_segment(data.slice(0..bytes)));
+                let segment = *segment.or_insert_with(|| ptd.hold(data.slice(0..bytes)));
                 ptd.push(key.clone(), segment, Some(&shape));
                 keys.insert((data_buffer_idx, shape), key.clone());
             }
@@ -120,6 +120,7 @@ impl<'a> Pte<'a> {
             segments.contains_key(&nth) && !kept.contains(&nth)
         })?;
         self.externalize_data(&mut ptd, &mut names, &mut chosen)?;
+        ptd.lay_out();
         Ok(ptd)
     }
 
@@ -179,16 +180,35 @@ impl<'a> Pte<'a> {
         if had_states {
             self.set_states(states);
         }
+        let named = self.root.named_data.as_deref().unwrap_or_default();
+        // Of two with one name, runtimes take the first.
+        let known: BTreeMap<String, usize> = (named.iter().enumerate().rev())
+            .filter_map(|(nth, entry)| Some((entry.key.clone()?, nth)))
+            .collect();
+        let mut replaced = Vec::new();
         for entry in ptd.root.named_data.iter().flatten() {
             let Some(key) = entry.key.as_deref().filter(|&key| !used.contains(key)) else {
                 continue;
             };
             if entry.tensor_layout.is_some() {
                 inlined.unused = inlined.unused.saturating_add(1);
-            } else if let Some(data) = ptd.data(entry) {
-                self.set_data(key, data);
-                inlined.data = inlined.data.saturating_add(1);
+                continue;
             }
+            let Some(data) = ptd.data(entry) else { continue };
+            let segment_index = self.hold(data);
+            let named = self.root.named_data.get_or_insert_default();
+            match known.get(key).and_then(|&nth| named.get_mut(nth)) {
+                Some(own) => {
+                    replaced.push(core::mem::replace(&mut own.segment_index, segment_index));
+                }
+                None => named
+                    .push(program::model::NamedData { key: Some(key.to_string()), segment_index }),
+            }
+            inlined.data = inlined.data.saturating_add(1);
+        }
+        if inlined.data > 0 {
+            self.lay_out();
+            self.drop_unused(replaced);
         }
         Ok(inlined)
     }
@@ -283,7 +303,7 @@ impl<'a> Pte<'a> {
                 return Err(ExternalError::SameKey(key.into()));
             }
             let segment = places.entry(entry.segment_index);
-            let segment = *segment.or_insert_with(|| ptd.add_segment(data.clone()));
+            let segment = *segment.or_insert_with(|| ptd.hold(data.clone()));
             ptd.push(key.to_string(), segment, None);
             out.push(entry.segment_index);
         }

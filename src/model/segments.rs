@@ -1,5 +1,6 @@
 //! The segments of a model: added, replaced, taken out, and laid out again.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::{Blob, Container, File, HeaderForm, Root};
@@ -14,12 +15,14 @@ const MOST: u64 = 4096;
 impl<'a, R: Root> File<'a, R> {
     /// Adds a segment, and gives its index.
     pub fn add_segment(&mut self, blob: Blob<'a>) -> u32 {
-        let mut places = self.root.segments();
-        // It comes to lie behind the others, wherever they are.
-        places.push((u64::MAX, 0));
-        self.segments.push(blob);
-        self.root.set_segments(&places);
+        let nth = self.hold(blob);
         self.lay_out();
+        nth
+    }
+
+    /// Adds a segment without laying out the file anew, which is left to whoever adds many.
+    pub(super) fn hold(&mut self, blob: Blob<'a>) -> u32 {
+        self.segments.push(blob);
         narrow(self.segments.len().saturating_sub(1))
     }
 
@@ -49,7 +52,11 @@ impl<'a, R: Root> File<'a, R> {
     /// Takes out the segments of a list that nothing refers to any more; the others are counted
     /// anew.
     pub fn drop_unused(&mut self, mut candidates: Vec<u32>) {
-        self.root.segment_indices(&mut |used| candidates.retain(|nth| nth != used));
+        let mut in_use = BTreeSet::new();
+        self.root.segment_indices(&mut |used| {
+            in_use.insert(*used);
+        });
+        candidates.retain(|nth| !in_use.contains(nth));
         candidates.sort_unstable();
         candidates.dedup();
         let is_out = |nth: usize| candidates.binary_search(&narrow(nth)).is_ok();

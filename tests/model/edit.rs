@@ -123,6 +123,31 @@ fn named_data_is_set_and_taken_out() {
     assert_eq!(error.to_string(), "no data has the key \"x\"");
 }
 
+/// What a file has many of is not gone through once for each of them: this would take minutes.
+#[test]
+fn many_names_move_out_and_back() {
+    let names: Vec<_> = (0..50_000)
+        .map(|nth| format!("{{\"key\": \"{nth}\", \"segment_index\": {nth}}}"))
+        .collect();
+    let places = vec!["{\"size\": 1}"; names.len()].join(",");
+    let bytes = build::file(&format!(
+        r#"{{"data": [{{"hex": "07"}}], "root": {{"segments": [{places}], "named_data": [{}]}}}}"#,
+        names.join(",")
+    ));
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let ptd = program.externalize(|_| true).unwrap();
+    assert_eq!((ptd.segments.len(), program.segments.len()), (names.len(), 0));
+    let inlined = program.inline(&ptd).unwrap();
+    assert_eq!((inlined.data, program.segments.len()), (names.len(), names.len()));
+    // Once more: they are replaced, and what they had is gone.
+    program.inline(&ptd).unwrap();
+    assert_eq!(program.segments.len(), names.len());
+    let image = program.image().unwrap().to_bytes().unwrap();
+    let pte = Pte::read(&image).unwrap();
+    let (key, range) = pte.named_data().last().unwrap();
+    assert_eq!((key, pte.bytes(range.unwrap())), (Some("49999"), Some(&[7][..])));
+}
+
 /// What lies in front of the first change stays where it is.
 #[test]
 fn segments_keep_their_place_as_far_as_they_can() {
