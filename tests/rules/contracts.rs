@@ -196,7 +196,18 @@ const ROWS: &[Row] = &[
     (
         "aten::_log_softmax.out",
         "FLOAT[0,2]~ 1 false FLOAT[0,2]~ .",
-        &[(0, "FLOAT[2,0]", SHAPE), (0, "FLOAT[2,0,3]", SHAPE)],
+        &[
+            (0, "FLOAT[2,0]", SHAPE),
+            (0, "FLOAT[2,0,3]", SHAPE),
+            // What has at most 0 has 0, however it is resized.
+            (0, "FLOAT[2,0,3]~", SHAPE),
+            (1, "0", SHAPE),
+        ],
+    ),
+    (
+        "aten::_log_softmax.out",
+        "FLOAT[2,3] 0 false FLOAT[2,3] .",
+        &[(0, "FLOAT[2,0]", SHAPE), (0, "FLOAT[2,3,0]", SHAPE), (0, "FLOAT[0,0]~", SHAPE)],
     ),
     ("aten::_log_softmax.out", "FLOAT[0,0] -1 false FLOAT[0,0] .", &[(1, "0", SHAPE)]),
     ("aten::sym_size.int", "FLOAT[2,3]~ 1 =", &[(1, "2", SHAPE), (1, "-1", SHAPE)]),

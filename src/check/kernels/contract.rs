@@ -123,21 +123,21 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
             Number::Last(arg) => self.ints(arg)?.last().copied(),
             Number::Rank(arg) => rank(self.tensor(arg)?),
             Number::Size(arg, dim) => {
-                let sizes = fixed_sizes(self.tensor(arg)?)?;
-                let dim = self.number(dim)?;
-                let rank = i128::try_from(sizes.len()).ok()?;
-                let dim = if dim < 0 { dim.checked_add(rank)? } else { dim };
-                sizes.get(usize::try_from(dim).ok()?).copied()
-            }
-            Number::Numel(arg) => {
                 let tensor = self.tensor(arg)?;
-                let room = product(&sizes(tensor)?)?;
-                (room == 0 || is_fixed(tensor)).then_some(room)
+                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
+                known(tensor, sizes.get(dim..)?.get(..1)?)
             }
+            Number::Numel(arg) => self.tensor(arg).and_then(|it| known(it, &sizes(it)?)),
             Number::Room(arg) => product(&sizes(self.tensor(arg)?)?),
             Number::Lead(arg, aside) => {
-                let sizes = fixed_sizes(self.tensor(arg)?)?;
-                product(sizes.get(..sizes.len().checked_sub(aside.into())?)?)
+                let tensor = self.tensor(arg)?;
+                let sizes = sizes(tensor)?;
+                known(tensor, sizes.get(..sizes.len().checked_sub(aside.into())?)?)
+            }
+            Number::Behind(arg, dim) => {
+                let tensor = self.tensor(arg)?;
+                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
+                known(tensor, sizes.get(dim.checked_add(1)?..)?)
             }
             Number::Dtype(arg) => self.dtype(arg).map(|dtype| dtype.0.into()),
             Number::Width(arg) => self.dtype(arg)?.element_size().map(i128::from),
@@ -161,6 +161,13 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
             Number::Times(one, other) => self.number(one)?.checked_mul(self.number(other)?),
             Number::Plus(one, other) => self.number(one)?.checked_add(self.number(other)?),
         }
+    }
+
+    /// A dimension of the tensor; a negative one counts from the end.
+    fn dimension(&self, tensor: Tensor<'_>, dim: &Number) -> Option<usize> {
+        let dim = self.number(dim)?;
+        let dim = if dim < 0 { dim.checked_add(rank(tensor)?)? } else { dim };
+        usize::try_from(dim).ok()
     }
 
     /// Whether a condition holds, if the file says so.
@@ -309,6 +316,12 @@ fn rank(tensor: Tensor<'_>) -> Option<i128> {
     i128::try_from(tensor.sizes()?.len()).ok()
 }
 
+/// How many elements there are in some dimensions of a tensor: none where there is no room for any,
+/// even if it may be resized.
+fn known(tensor: Tensor<'_>, sizes: &[i128]) -> Option<i128> {
+    product(sizes).filter(|&room| room == 0 || is_fixed(tensor))
+}
+
 fn product(sizes: &[i128]) -> Option<i128> {
     sizes.iter().try_fold(1i128, |product, &size| product.checked_mul(size))
 }
@@ -386,7 +399,7 @@ mod tests {
             Number::Int(arg) | Number::Square(arg) => seen.push((arg, "iInsS")),
             Number::Item(arg, _) => seen.push((arg, "lLm")),
             Number::Last(arg) => seen.push((arg, "lL")),
-            Number::Size(arg, dim) => {
+            Number::Size(arg, dim) | Number::Behind(arg, dim) => {
                 seen.push((arg, "twTh"));
                 numbers(dim, seen);
             }

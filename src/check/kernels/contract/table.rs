@@ -6,8 +6,8 @@ use super::vocabulary::Condition::{
     Promote, Steps, Strided, Takes, Widths,
 };
 use super::vocabulary::Number::{
-    Const, Dtype, Greatest, Int, Item, Last, Lead, Least, Numel, Plus, Rank, Room, Size, Square,
-    Times, Width, Wrapped,
+    Behind, Const, Dtype, Greatest, Int, Item, Last, Lead, Least, Numel, Plus, Rank, Room, Size,
+    Square, Times, Width, Wrapped,
 };
 use super::vocabulary::{About, Condition, Number, Shape, Term};
 use crate::schema::scalar::ScalarType;
@@ -26,11 +26,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "aten::_log_softmax.out",
         &[
             shape(Any(&[Equal(Lead(0, 1), ZERO), Other(Size(0, &Int(1)), ZERO)])),
-            shape(Any(&[
-                Equal(Int(1), Const(-1)),
-                Equal(Plus(&Int(1), &ONE), Rank(0)),
-                Other(Size(0, &Int(1)), ZERO),
-            ])),
+            shape(Any(&[IS_LAST, Other(Size(0, &Int(1)), ZERO)])),
+            shape(Any(&[IS_LAST, Other(Behind(0, &Int(1)), ZERO)])),
         ],
     ),
     (
@@ -504,6 +501,8 @@ const DIMENSION: &[Term] = &[shape(Dimension(1, 0))];
 
 /// Whether there is nothing to do.
 const EMPTY: Condition = Equal(Room(0), ZERO);
+/// Argument 1 is the last dimension of argument 0.
+const IS_LAST: Condition = Any(&[Equal(Int(1), Const(-1)), Equal(Plus(&Int(1), &ONE), Rank(0))]);
 
 const TRANSPOSED: Condition = Condition::Flag(6, true);
 const NOT_TRANSPOSED: Condition = Condition::Flag(6, false);

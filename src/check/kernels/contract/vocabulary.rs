@@ -59,6 +59,8 @@ pub(super) enum Number {
     Room(Arg),
     /// How many elements there are, so many of the last dimensions aside.
     Lead(Arg, u8),
+    /// How many elements there are in the dimensions behind one.
+    Behind(Arg, &'static Number),
     /// The code of the dtype.
     Dtype(Arg),
     /// The bytes of an element.
@@ -134,6 +136,7 @@ impl Number {
             | Self::Numel(arg)
             | Self::Room(arg)
             | Self::Lead(arg, _)
+            | Self::Behind(arg, _)
             | Self::Dtype(arg)
             | Self::Width(arg)
             | Self::Least(arg)
@@ -159,6 +162,9 @@ impl fmt::Display for Number {
             Self::Room(arg) => write!(f, "the room of argument {arg}"),
             Self::Lead(arg, aside) => {
                 write!(f, "the number of elements of argument {arg}, {aside} dimensions aside")
+            }
+            Self::Behind(arg, dim) => {
+                write!(f, "the number of elements of argument {arg} behind dimension {dim}")
             }
             Self::Dtype(arg) => write!(f, "the dtype of argument {arg}"),
             Self::Width(arg) => write!(f, "the width of argument {arg}"),
