@@ -1,19 +1,25 @@
 //! Programs without an Error, for another judge: `cargo run -p pte-fuzz --example forge FOLDER COUNT SEED`
 //!
-//! Half of them are valid by construction; the others were damaged since, and `check` still passes
-//! them. Whatever runs them should not crash.
+//! By their number: valid by construction (0 of 8) and with nothing that a runtime lacks (1, 2), damaged
+//! since (3), damaged at random (4), and calls of any operator (5, 6, 7); those that `check` passes.
+//! Whatever runs them should not crash.
+//!
+//! With a fourth argument, `refused`: calls of any operator that only rules about calls find an Error in.
+//! A runtime that runs many of these says that the rules ask too much.
 
 use std::path::PathBuf;
 use std::{env, fs, process};
 
 use arbitrary::Unstructured;
 use pte::check::Severity;
+use pte::model::Pte;
 use pte_fuzz::mutate::{Xorshift, mutate};
 use pte_fuzz::{damaged, smith};
 
 fn main() {
     let mut args = env::args().skip(1);
     let (folder, count, seed) = (args.next(), args.next(), args.next());
+    let refused = args.next().is_some_and(|word| word == "refused");
     let number = |text: Option<String>| text?.parse::<u64>().ok();
     let (Some(folder), Some(count), Some(seed)) = (folder, number(count), number(seed)) else {
         eprintln!("FOLDER COUNT SEED");
@@ -29,12 +35,16 @@ fn main() {
     while made < count {
         drawn += 1;
         let bytes: Vec<u8> = (0..512).flat_map(|_| random.next_u64().to_le_bytes()).collect();
-        let file = match made % 4 {
-            0 | 1 => valid(&bytes),
-            2 => damaged(&mut Unstructured::new(&bytes)).ok(),
-            _ => valid(&bytes).map(|file| mutate(&file, &mut random)),
+        let file = match made % 8 {
+            _ if refused => written(smith::guess, &bytes),
+            0 => written(smith::program, &bytes),
+            1 | 2 => written(smith::runnable, &bytes),
+            3 => damaged(&mut Unstructured::new(&bytes)).ok(),
+            4 => written(smith::runnable, &bytes).map(|file| mutate(&file, &mut random)),
+            _ => written(smith::guess, &bytes),
         };
-        let Some(file) = file.filter(|file| passes(file)) else { continue };
+        let wanted = if refused { is_refused_for_calls } else { passes };
+        let Some(file) = file.filter(|file| wanted(file)) else { continue };
         let path = folder.join(format!("{made:06}.pte"));
         if let Err(error) = fs::write(&path, &file) {
             eprintln!("{}: {error}", path.display());
@@ -45,12 +55,23 @@ fn main() {
     eprintln!("{made} files of {drawn} draws");
 }
 
-fn valid(bytes: &[u8]) -> Option<Vec<u8>> {
-    let model = smith::program(&mut Unstructured::new(bytes)).ok()?;
+type Smith = fn(&mut Unstructured<'_>) -> arbitrary::Result<Pte<'static>>;
+
+fn written(smith: Smith, bytes: &[u8]) -> Option<Vec<u8>> {
+    let model = smith(&mut Unstructured::new(bytes)).ok()?;
     model.image().ok()?.to_bytes().ok()
 }
 
 /// Whether no rule of severity Error is broken.
 fn passes(bytes: &[u8]) -> bool {
     pte::Pte::read(bytes).is_ok_and(|pte| pte.check().worst() != Some(Severity::Error))
+}
+
+/// Whether such a rule is broken, and all of these are about kernels.
+fn is_refused_for_calls(bytes: &[u8]) -> bool {
+    pte::Pte::read(bytes).is_ok_and(|pte| {
+        let report = pte.check();
+        let mut broken = report.counts().filter(|(rule, _)| rule.severity == Severity::Error);
+        report.worst() == Some(Severity::Error) && broken.all(|(rule, _)| rule.subject == "kernels")
+    })
 }

@@ -11,6 +11,8 @@ use pte::schema::program::model::{self, EValue, KernelTypes, Tensor};
 use pte::schema::program::{DataLocation, DeviceType, TensorDataLocation, TensorShapeDynamism};
 use pte::schema::scalar::ScalarType;
 
+mod calls;
+
 /// What this program may have: each run does without some of it, which leads deeper into the rest.
 #[bitfield(bytes = 4)]
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,47 @@ pub(crate) fn swarm(random: &mut Unstructured<'_>) -> Result<Swarm> {
 /// Where the random bytes do not suffice for a choice.
 pub fn program(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
     let swarm = swarm(random)?;
+    make(random, swarm, Calls::Valid)
+}
+
+/// A program that `check` passes, and that asks for nothing that the official runtime does not bring:
+/// no backend, no operator of others, no data from elsewhere.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn runnable(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+    let swarm = at_home(swarm(random)?);
+    make(random, swarm, Calls::Known)
+}
+
+/// The same, with calls of any operator and jumps to anywhere: most such programs have an Error.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn guess(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+    let swarm = at_home(swarm(random)?).with_methods(0);
+    make(random, swarm, Calls::Any)
+}
+
+/// Without what has to come from outside of the file, and without what runtimes are built without.
+fn at_home(swarm: Swarm) -> Swarm {
+    let swarm = swarm.with_strangers(false).with_delegates(false).with_constants_inline(false);
+    swarm.with_external(false).with_devices(false)
+}
+
+/// Which operators are called, and with what.
+#[derive(Clone, Copy, PartialEq)]
+enum Calls {
+    Valid,
+    /// The same, for a program that is to run.
+    Known,
+    /// Any operator, and arguments that may be wrong.
+    Any,
+}
+
+fn make(random: &mut Unstructured<'_>, swarm: Swarm, calls: Calls) -> Result<Pte<'static>> {
     let file = File {
         root: model::Program { segments: Some(Vec::new()), ..model::Program::default() },
         segments: Vec::new(),
@@ -65,6 +108,7 @@ pub fn program(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
     let mut smith = Smith {
         random,
         swarm,
+        calls,
         file,
         constants: vec![Blob::EMPTY],
         states: vec![Vec::new()],
@@ -82,6 +126,7 @@ pub fn program(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
 struct Smith<'r, 'u> {
     random: &'r mut Unstructured<'u>,
     swarm: Swarm,
+    calls: Calls,
     file: Pte<'static>,
     constants: Vec<Blob<'static>>,
     states: Vec<Vec<u8>>,
@@ -121,7 +166,10 @@ impl Smith<'_, '_> {
             });
         }
         let mut instructions = Vec::new();
-        let steps = self.random.int_in_range(0..=10)?;
+        let steps = match self.calls {
+            Calls::Valid | Calls::Known => self.random.int_in_range(0..=10)?,
+            Calls::Any => self.random.int_in_range(1..=4)?,
+        };
         for _ in 0..steps {
             self.step(&mut instructions)?;
         }
@@ -131,7 +179,8 @@ impl Smith<'_, '_> {
                 &mut instruction.instr_args
             {
                 // Ahead, or just past the last: what is jumped over is not missed.
-                jump.destination_instruction = self.random.int_in_range(next..=end)?;
+                let from = if self.calls == Calls::Any { 0 } else { next };
+                jump.destination_instruction = self.random.int_in_range(from..=end)?;
             }
         }
         let sizes = self.arenas.iter().map(|&size| i64::try_from(size).unwrap_or(i64::MAX));
@@ -193,6 +242,7 @@ impl Smith<'_, '_> {
                 let (given, out) = (self.source(dtype, &shape)?, self.out(dtype, &shape)?);
                 self.call("custom::op", "out", vec![given, out, out])
             }
+            _ if self.calls == Calls::Any => self.any_call()?,
             _ => self.kernel()?,
         };
         out.push(model::Instruction { instr_args: Some(args) });
@@ -356,7 +406,9 @@ impl Smith<'_, '_> {
         let bytes = dtype.nbytes(sizes.iter().copied()).unwrap_or_default();
         let rank = u8::try_from(sizes.len()).unwrap_or(u8::MAX);
         let mut dim_order: Vec<u8> = (0..rank).collect();
-        if self.random.ratio(1, 8)? {
+        // Most kernels want the same order of all their tensors.
+        let odd = if self.calls == Calls::Valid { 8 } else { 64 };
+        if self.random.ratio(1, odd)? {
             dim_order.reverse();
         }
         let mut tensor = Tensor {
@@ -381,7 +433,11 @@ impl Smith<'_, '_> {
             });
         }
         let unique = self.plan.values.as_ref().map_or(0, Vec::len);
-        let [fill, ..] = unique.to_le_bytes();
+        let [fill, ..] = match self.calls {
+            Calls::Valid => unique.to_le_bytes(),
+            // What tensors hold decides of what some kernels do: rules do not look at it.
+            Calls::Known | Calls::Any => [0; 8],
+        };
         let data = vec![fill; usize::try_from(bytes).unwrap_or_default()];
         let name = format!("{}.{unique}", self.plan.name.as_deref().unwrap_or_default());
         match place {
@@ -461,7 +517,8 @@ impl Smith<'_, '_> {
         if swarm.constants_inline() {
             self.file.root.constant_buffer = Some(vec![model::Buffer::default()]);
         }
-        if self.constants.len() > 1 {
+        // Without a list of them, today's runtimes look for constants in the old place, and refuse it.
+        if self.constants.len() > 1 || self.calls != Calls::Valid {
             let set = self.file.set_constants(self.constants);
             set.unwrap_or_else(|error| panic!("constants in memory: {error}"));
         }
