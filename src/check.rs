@@ -132,7 +132,7 @@ impl Pte<'_> {
         }
         plans::check_names(self, &mut out);
         layout::pte(self, &mut out);
-        out.report
+        out.report()
     }
 }
 
@@ -147,7 +147,7 @@ impl Ptd<'_> {
         let mut out = Findings::new(limits);
         data::check(self, &mut out);
         layout::ptd(self, &mut out);
-        out.report
+        out.report()
     }
 }
 
@@ -194,7 +194,10 @@ impl Finding {
 
 /// What rules write to.
 pub(crate) struct Findings {
-    report: Report,
+    found: Vec<Finding>,
+    /// How often each rule was broken. Few are, and mostly the same ones again, which move to the front:
+    /// a hostile file breaks millions of times what costs no more than to be counted.
+    counts: Vec<(&'static Rule, u64)>,
     most: u64,
     /// The `.ptd` that is being looked at, where a program is judged with some.
     data: Option<usize>,
@@ -202,29 +205,59 @@ pub(crate) struct Findings {
 
 impl Findings {
     fn new(limits: &Limits) -> Self {
-        Self { report: Report::default(), most: limits.findings_per_rule.into(), data: None }
+        let most = limits.findings_per_rule.into();
+        Self { found: Vec::new(), counts: Vec::new(), most, data: None }
     }
 
     /// Another one for the same file, to be merged by [`extend`](Self::extend).
     fn another(&self) -> Self {
-        Self { report: Report::default(), most: self.most, data: self.data }
+        Self { found: Vec::new(), counts: Vec::new(), most: self.most, data: self.data }
+    }
+
+    /// Whether nothing was found.
+    fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// What was found, by rule.
+    fn report(self) -> Report {
+        let counts = self.counts.into_iter().map(|(rule, count)| (rule.id, (rule, count)));
+        Report { findings: self.found, counts: counts.collect() }
+    }
+
+    /// How often a rule was broken.
+    fn count(&mut self, rule: &'static Rule) -> Option<&mut u64> {
+        let is_it = |(known, _): &(&Rule, u64)| core::ptr::eq(*known, rule);
+        let known = self.counts.iter().position(is_it);
+        let at = match known {
+            Some(at) => {
+                let ahead = at.saturating_sub(1);
+                self.counts.swap(at, ahead);
+                ahead
+            }
+            None => {
+                self.counts.push((rule, 0));
+                self.counts.len().saturating_sub(1)
+            }
+        };
+        self.counts.get_mut(at).map(|(_, count)| count)
     }
 
     /// Adds what was found after what is here, as if it had been found here.
     fn extend(&mut self, later: Self) {
         let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
-        for finding in later.report.findings {
-            let id = finding.rule.id;
-            let before = self.report.counts.get(id).map_or(0, |(_, count)| *count);
-            let kept = kept.entry(id).or_insert(before);
+        for finding in later.found {
+            let before = self.count(finding.rule).map_or(0, |count| *count);
+            let kept = kept.entry(finding.rule.id).or_insert(before);
             if *kept < self.most {
                 *kept = kept.saturating_add(1);
-                self.report.findings.push(finding);
+                self.found.push(finding);
             }
         }
-        for (id, (rule, more)) in later.report.counts {
-            let (_, count) = self.report.counts.entry(id).or_insert((rule, 0));
-            *count = count.saturating_add(more);
+        for (rule, more) in later.counts {
+            if let Some(count) = self.count(rule) {
+                *count = count.saturating_add(more);
+            }
         }
     }
 
@@ -240,15 +273,16 @@ impl Findings {
         message: impl FnOnce() -> String,
     ) {
         steps::take(1);
-        let (_, count) = self.report.counts.entry(rule.id).or_insert((rule, 0));
+        let most = self.most;
+        let Some(count) = self.count(rule) else { return };
         *count = count.saturating_add(1);
-        if *count > self.most {
+        if *count > most {
             return;
         }
         let mut path = path();
         path.reverse();
         let message = message();
         steps::take(path.len().saturating_add(message.len()));
-        self.report.findings.push(Finding { rule, message, offset, data: self.data, path });
+        self.found.push(Finding { rule, message, offset, data: self.data, path });
     }
 }

@@ -13,8 +13,10 @@ use crate::schema::scalar::ScalarType;
 use crate::schema::{flat_tensor, flat_tensor_legacy as legacy};
 
 mod generation;
+mod index;
 
 pub use generation::{Generation, Root};
+pub use index::Index;
 
 /// A data file whose structure is proven: from here on nothing of it can fail to be read.
 ///
@@ -222,12 +224,12 @@ impl<'a> Ptd<'a> {
 
     fn named(&self, named: flat_tensor::view::NamedData<'a>) -> Entry<'a> {
         let range = self.segment_range(named.segment_index());
-        self.entry(named.key(), named.tensor_layout().map(layout), range, named.raw())
+        self.entry_of(named.key(), named.tensor_layout().map(layout), range, named.raw())
     }
 
     fn blob(&self, blob: legacy::view::NamedData<'a>) -> Entry<'a> {
         let range = self.segment_range(blob.segment_index());
-        self.entry(blob.key(), None, range, blob.raw())
+        self.entry_of(blob.key(), None, range, blob.raw())
     }
 
     fn tensor(&self, tensor: legacy::view::TensorMetadata<'a>) -> Entry<'a> {
@@ -236,10 +238,10 @@ impl<'a> Ptd<'a> {
             let size = layout.nbytes().ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))?;
             piece(&segment, tensor.offset(), size)
         });
-        self.entry(tensor.fully_qualified_name(), Some(layout), range, tensor.raw())
+        self.entry_of(tensor.fully_qualified_name(), Some(layout), range, tensor.raw())
     }
 
-    fn entry(
+    fn entry_of(
         &self,
         key: Option<&'a str>,
         layout: Option<Layout<'a>>,

@@ -83,8 +83,8 @@ impl<'a> Pte<'a> {
         let (program, seen) =
             walk::read(region, limits).map_err(|error| error.within(Step::Field("program")))?;
         let pte = Self { header, program, seen, region, area, len, file: None };
-        for nth in 0..pte.segment_count() {
-            pte.segment_range(nth)?;
+        for (nth, segment) in (0..).zip(pte.segments().into_iter().flatten()) {
+            pte.place(nth, segment)?;
         }
         Ok(pte)
     }
@@ -130,6 +130,12 @@ impl<'a> Pte<'a> {
             let count = self.segment_count();
             return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
         };
+        self.place(index, segment)
+    }
+
+    /// Where a segment lies in the file.
+    #[inline]
+    fn place(&self, index: u32, segment: DataSegment<'a>) -> Result<Range<u64>> {
         let (offset, size, at) = (segment.offset(), segment.size(), segment.raw().pos());
         self.area.range(offset, size, at.into()).map_err(|error| {
             error

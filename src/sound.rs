@@ -104,7 +104,7 @@ impl<'a> Ptd<'a> {
     /// As [`sound`](Self::sound).
     pub fn sound_with(self, limits: &Limits) -> Result<Data<'a>, Report> {
         let report = without_error(self.check_with(limits))?;
-        Ok(Data { ptd: self, report })
+        Ok(Data { index: self.index(), ptd: self, report })
     }
 }
 

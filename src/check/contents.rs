@@ -91,7 +91,7 @@ impl<S: Source> Opened<S> {
         if let File::Pte(pte) = file {
             magics(pte, &heads, &mut out);
         }
-        Ok(out.report)
+        Ok(out.report())
     }
 }
 

@@ -110,7 +110,7 @@ impl Pte<'_> {
         if !asked.others {
             files.unused(&asked, &mut out);
         }
-        Ok(out.report)
+        Ok(out.report())
     }
 }
 

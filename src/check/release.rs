@@ -71,7 +71,7 @@ impl Pte<'_> {
     pub fn check_release(&self, release: (u32, u32), limits: &Limits) -> Report {
         let mut pass = Pass::new(release, limits, "program", 0);
         pass.root(self.program());
-        pass.out.report
+        pass.out.report()
     }
 }
 
@@ -83,7 +83,7 @@ impl Ptd<'_> {
             Root::Current(root) => pass.root(root),
             Root::Legacy(root) => pass.root(root),
         }
-        pass.out.report
+        pass.out.report()
     }
 }
 

@@ -216,7 +216,7 @@ impl<'a> Part<'_, '_, 'a> {
             let mut part = Part { plan: self.plan, values, lists: Vec::new() };
             part.judge(index, &mut found);
             let Values { unstored, externals, .. } = part.values;
-            let told = !found.report.counts.is_empty() || !externals.is_empty();
+            let told = !found.is_empty() || !externals.is_empty();
             !told
                 && part.lists.is_empty()
                 && unstored.is_empty() == (plain.unstored >> nth & 1 == 0)

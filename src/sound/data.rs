@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::{Shape, proven};
 use crate::Ptd;
 use crate::check::Report;
+use crate::ptd::{self, Index};
 
 /// A data file in which no rule of severity Error is broken: the proof of it.
 ///
@@ -13,6 +14,7 @@ use crate::check::Report;
 pub struct Data<'a> {
     pub(super) ptd: Ptd<'a>,
     pub(super) report: Report,
+    pub(super) index: Index<'a>,
 }
 
 /// A named tensor or blob.
@@ -36,20 +38,12 @@ impl<'a> Data<'a> {
 
     /// Every tensor and blob, in the order of the file; in old generations tensors first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
-        self.ptd.entries().map(|entry| {
-            let shape =
-                entry.layout().map(|its| Shape::of(its.scalar_type, its.sizes, its.dim_order));
-            Entry {
-                key: proven(entry.key(), "key-missing", ""),
-                range: proven(entry.range().ok(), "segment-index, data-out-of-bounds", 0..0),
-                shape,
-            }
-        })
+        self.ptd.entries().map(Entry::of)
     }
 
     /// The entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
     pub fn entry(&self, key: &str) -> Option<Entry<'a>> {
-        self.entries().find(|entry| entry.key == key)
+        self.index.get(key).map(Entry::of)
     }
 
     /// Where each segment lies in the file.
@@ -61,6 +55,15 @@ impl<'a> Data<'a> {
 }
 
 impl<'a> Entry<'a> {
+    fn of(entry: ptd::Entry<'a>) -> Self {
+        let shape = entry.layout().map(|its| Shape::of(its.scalar_type, its.sizes, its.dim_order));
+        Self {
+            key: proven(entry.key(), "key-missing", ""),
+            range: proven(entry.range().ok(), "segment-index, data-out-of-bounds", 0..0),
+            shape,
+        }
+    }
+
     /// Its name.
     pub fn key(&self) -> &'a str {
         self.key

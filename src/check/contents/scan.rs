@@ -75,7 +75,7 @@ impl<S: Source> Opened<S> {
             (at, kept) = (at.saturating_add(wide(judged)), filled.saturating_sub(judged));
             read(wide(len));
         }
-        Ok(out.report)
+        Ok(out.report())
     }
 }
 

@@ -1,0 +1,120 @@
+//! Entries by their keys: a file has them in any order.
+
+use core::cmp::Ordering;
+
+use alloc::vec::Vec;
+
+use super::{Entry, Ptd, Root};
+use crate::bytes::{index as at_index, narrow};
+
+/// The entries of a data file by their keys, for whoever looks up many.
+///
+/// It has 8 bytes for each entry. To make it takes n log n steps, and to look a key up log n, whatever
+/// the keys are: their digests decide, and where those are equal, the keys.
+///
+/// ```
+/// # fn main() -> pte::Result<()> {
+/// # let bytes = include_bytes!("../../tests/data/ptd/ptd_basic.ptd");
+/// let ptd = pte::Ptd::read(bytes)?;
+/// let index = ptd.index();
+/// for entry in ptd.entries() {
+///     let found = entry.key().and_then(|key| index.get(key));
+///     assert_eq!(found.map(|found| found.offset()), Some(entry.offset()));
+/// }
+/// assert!(index.get("no such key").is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Index<'a> {
+    ptd: Ptd<'a>,
+    /// The digest of each key and the number of its entry, in the order of digests, keys and numbers.
+    sorted: Vec<(u32, u32)>,
+}
+
+impl<'a> Ptd<'a> {
+    /// Prepares to look up entries by their keys.
+    pub fn index(&self) -> Index<'a> {
+        let numbers = 0..self.entry_count();
+        let digests = numbers.filter_map(|nth| Some((digest(self.key(nth)?), nth)));
+        let mut sorted: Vec<_> = digests.collect();
+        sorted.sort_unstable_by(|(one, a), (other, b)| {
+            one.cmp(other).then_with(|| self.key(*a).cmp(&self.key(*b))).then_with(|| a.cmp(b))
+        });
+        Index { ptd: self.clone(), sorted }
+    }
+
+    /// How many entries there are.
+    pub fn entry_count(&self) -> u32 {
+        let count = |len: Option<usize>| narrow(len.unwrap_or_default());
+        match self.root {
+            Root::Current(root) => count(root.named_data().map(|all| all.len())),
+            Root::Legacy(root) => {
+                let tensors = count(root.tensors().map(|all| all.len()));
+                tensors.saturating_add(count(root.named_data().map(|all| all.len())))
+            }
+        }
+    }
+
+    /// The entry of that number, in the order of [`entries`](Self::entries).
+    pub fn entry(&self, nth: u32) -> Option<Entry<'a>> {
+        match self.root {
+            Root::Current(root) => root.named_data()?.get(at_index(nth)).map(|it| self.named(it)),
+            Root::Legacy(root) => {
+                let tensors = root.tensors().map_or(0, |all| narrow(all.len()));
+                match nth.checked_sub(tensors) {
+                    None => root.tensors()?.get(at_index(nth)).map(|it| self.tensor(it)),
+                    Some(nth) => root.named_data()?.get(at_index(nth)).map(|it| self.blob(it)),
+                }
+            }
+        }
+    }
+
+    /// The key of that entry, found without looking at the rest of it.
+    fn key(&self, nth: u32) -> Option<&'a str> {
+        match self.root {
+            Root::Current(root) => root.named_data()?.get(at_index(nth))?.key(),
+            Root::Legacy(_) => self.entry(nth)?.key(),
+        }
+    }
+}
+
+impl<'a> Index<'a> {
+    /// The entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
+    pub fn get(&self, key: &str) -> Option<Entry<'a>> {
+        let wanted = digest(key);
+        let before = |&(digest, nth): &(u32, u32)| match digest.cmp(&wanted) {
+            Ordering::Equal => self.ptd.key(nth) < Some(key),
+            order => order == Ordering::Less,
+        };
+        let first = self.sorted.partition_point(before);
+        let &(_, nth) = self.sorted.get(first).filter(|&&(digest, _)| digest == wanted)?;
+        self.ptd.entry(nth).filter(|entry| entry.key() == Some(key))
+    }
+}
+
+/// A digest that tells most keys apart. It need not be a good one: equal ones cost a comparison.
+fn digest(key: &str) -> u32 {
+    let mut digest = 0u64;
+    for chunk in key.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+        digest ^= u64::from_le_bytes(word);
+        digest = digest.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+    u32::try_from(digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_tell_keys_apart() {
+        let mut digests: Vec<_> =
+            (0..10_000).map(|nth| digest(&alloc::format!("layers.{nth}.weight"))).collect();
+        digests.sort_unstable();
+        digests.dedup();
+        assert!(digests.len() > 9_990, "{}", digests.len());
+    }
+}
