@@ -1,0 +1,78 @@
+//! Instructions that reading and judging take, which repeat to the digit where times do not.
+//!
+//! `cargo bench --bench counts` needs `valgrind`: it runs this program under cachegrind, twice for each
+//! line, and what a second run of the same work adds is what the work costs.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::panic,
+    reason = "a benchmark that goes wrong is meant to stop"
+)]
+
+use core::hint::black_box;
+use std::process::Command;
+
+use pte::Pte;
+
+mod support;
+
+/// What is counted: a name, the file, and the work.
+type Subject = (&'static str, fn() -> Vec<u8>, fn(&[u8]));
+
+const SUBJECTS: [Subject; 4] = [
+    ("small structure", small, structure),
+    ("small rules", small, rules),
+    ("large structure", || support::large(10_000), structure),
+    ("large rules", || support::large(10_000), rules),
+];
+
+fn main() {
+    let args = support::arguments().collect::<Vec<_>>();
+    if let [name, times] = &args[..] {
+        let times: u32 = times.parse().unwrap_or_else(|error| panic!("{times}: {error}"));
+        return run(name, times);
+    }
+    for (name, ..) in SUBJECTS {
+        if !support::measuring() {
+            run(name, 1);
+        } else if let (Some(once), Some(more)) = (count(name, 1), count(name, 11)) {
+            println!("{name:<20} {:>12} instructions", (more - once) / 10);
+        } else {
+            println!("valgrind cannot be run: nothing is counted");
+            return;
+        }
+    }
+}
+
+fn run(wanted: &str, times: u32) {
+    let subject = SUBJECTS.iter().find(|(name, ..)| *name == wanted);
+    let (_, make, work) = subject.unwrap_or_else(|| panic!("{wanted} is nothing that is counted"));
+    let bytes = make();
+    (0..times).for_each(|_| work(black_box(&bytes)));
+}
+
+/// Instructions of a process that does the work so many times; `None` without valgrind.
+fn count(name: &str, times: u32) -> Option<u64> {
+    let this = std::env::current_exe().ok()?;
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
+    let output = command.arg(this).args([name, &times.to_string()]).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = text.lines().find(|line| line.contains("I refs:") || line.contains("I   refs:"));
+    let line = line.unwrap_or_else(|| panic!("cachegrind says {text}"));
+    let number: String = line.rsplit(':').next()?.chars().filter(char::is_ascii_digit).collect();
+    number.parse().ok()
+}
+
+fn small() -> Vec<u8> {
+    include_bytes!("../tests/data/pte/linear.pte").to_vec()
+}
+
+fn structure(bytes: &[u8]) {
+    drop(black_box(Pte::read(bytes)));
+}
+
+fn rules(bytes: &[u8]) {
+    let pte = Pte::read(bytes).unwrap_or_else(|error| panic!("{error}"));
+    black_box(pte.check());
+}

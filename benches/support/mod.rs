@@ -1,0 +1,100 @@
+//! What the benchmarks share: files to measure on, and how time is taken.
+//!
+//! `cargo bench` measures; `cargo test` runs each benchmark once on little, so that none goes stale.
+
+#![allow(
+    dead_code,
+    clippy::arithmetic_side_effects,
+    clippy::panic,
+    reason = "each benchmark uses some of it, and one that goes wrong is meant to stop"
+)]
+
+use core::fmt::Write;
+use core::hint::black_box;
+use std::process::Command;
+use std::time::Instant;
+
+use pte::flat::{load, write};
+use pte::schema::program::desc;
+
+pub(crate) mod views;
+
+/// Whether `cargo bench` asks, and not `cargo test`.
+pub(crate) fn measuring() -> bool {
+    std::env::args().any(|arg| arg == "--bench")
+}
+
+/// The arguments without those that Cargo adds.
+pub(crate) fn arguments() -> impl Iterator<Item = String> {
+    std::env::args().skip(1).filter(|arg| !arg.starts_with("--"))
+}
+
+/// The best of fifteen runs over the same bytes, in milliseconds; one run where nothing is measured.
+///
+/// What is too short for the clock is repeated, and a run is the mean.
+pub(crate) fn best<T: ?Sized>(input: &T, work: impl Fn(&T)) -> f64 {
+    let time = |times: u32| {
+        let start = Instant::now();
+        (0..times).for_each(|_| work(black_box(input)));
+        start.elapsed().as_secs_f64() * 1e3 / f64::from(times)
+    };
+    let once = time(1);
+    if !measuring() {
+        return once;
+    }
+    let times = if once < 0.1 { 10_000 } else { 1 };
+    (0..15).map(|_| time(times)).fold(once, f64::min)
+}
+
+/// What the peer prints of the file: the first number among its words.
+pub(crate) fn told(peer: &str, file: &str) -> f64 {
+    let out = Command::new(peer).arg(file).output().unwrap_or_else(|e| panic!("{peer}: {e}"));
+    let text = String::from_utf8_lossy(&out.stdout);
+    let number = text.split_whitespace().find_map(|word| word.parse().ok());
+    number.unwrap_or_else(|| panic!("{peer} printed {text:?}"))
+}
+
+/// A program of `n` values and `n` calls, every third value not a tensor.
+pub(crate) fn large(n: u32) -> Vec<u8> {
+    let mut json = String::from(r#"{"execution_plan": [{"name": "forward", "values": ["#);
+    for nth in 0..n {
+        let rank = nth % 4 + 1;
+        let list = |of: &dyn Fn(u32) -> u32| {
+            (0..rank).map(|nth| of(nth).to_string()).collect::<Vec<_>>().join(",")
+        };
+        let (sizes, order) = (list(&|dim| (nth + dim) % 4 + 1), list(&|dim| dim));
+        let place = nth % 4096 * 1024;
+        let text = match nth % 3 {
+            0 => r#"{"val_type": "Int", "val": {"int_val": 7}}"#.to_string(),
+            _ => format!(
+                r#"{{"val_type": "Tensor", "val": {{"scalar_type": "FLOAT", "sizes": [{sizes}],
+                "dim_order": [{order}],
+                "allocation_info": {{"memory_id": 1, "memory_offset_low": {place}}}}}}}"#
+            ),
+        };
+        write!(json, "{}{text}", if nth > 0 { "," } else { "" }).unwrap_or_default();
+    }
+    json.push_str(r#"], "inputs": [1], "outputs": [2], "chains": [{"instructions": ["#);
+    for nth in 0..n {
+        let args = (0..nth % 7 + 3).map(|arg| (nth.wrapping_mul(31 + arg) % n).to_string());
+        let args = args.collect::<Vec<_>>().join(",");
+        write!(
+            json,
+            r#"{}{{"instr_args_type": "KernelCall", "instr_args": {{"op_index": {}, "args": [{args}]}}}}"#,
+            if nth > 0 { "," } else { "" },
+            nth % 9
+        )
+        .unwrap_or_default();
+    }
+    json.push_str(r#"]}], "operators": ["#);
+    let operators: Vec<_> =
+        (0..9).map(|nth| format!(r#"{{"name": "own::op{nth}", "overload": ""}}"#)).collect();
+    json.push_str(&operators.join(","));
+    json.push_str(
+        r#"], "delegates": [], "non_const_buffer_sizes": [0, 8388608]}], "segments": []}"#,
+    );
+    let root = load::read(&json, desc::SCHEMA.root, &mut load::no_files);
+    let root = root.unwrap_or_else(|error| panic!("{error}"));
+    write::write(&desc::SCHEMA, &root, &[], &write::Layout::default())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
