@@ -14,7 +14,7 @@ mod calls;
 mod container;
 mod contents;
 #[cfg(test)]
-mod cost;
+pub(crate) mod cost;
 pub mod coverage;
 mod data;
 mod delegates;
@@ -29,6 +29,7 @@ mod parts;
 mod plans;
 mod release;
 mod resolve;
+pub(crate) mod roles;
 mod rule;
 mod spot;
 mod tensors;

@@ -19,6 +19,7 @@ mod facts;
 mod graph;
 mod info;
 mod input;
+mod memory;
 mod ops;
 mod output;
 mod problem;
@@ -75,6 +76,7 @@ Examples:
   pte build model.json -o model.pte  the other way
   pte tensors --hash weights.ptd     every tensor with its shape and sha256
   pte size model.pte                 what makes it as large as it is
+  pte memory model.pte               what memory it plans, and what makes the peak
   pte ops model.pte --format yaml    its operators, for a selective build
   pte graph model.pte | dot -Tsvg -o model.svg
   pte extract model.pte --delegate forward:0 -o blob.bin
@@ -146,6 +148,7 @@ enum Verb {
     Build(build::Build),
     Tensors(tensors::Tensors),
     Size(size::Size),
+    Memory(memory::Memory),
     Ops(ops::Ops),
     Graph(graph::Graph),
     Extract(extract::Extract),
@@ -194,6 +197,7 @@ impl Verb {
             Self::Build(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),
             Self::Size(verb) => verb.run(common),
+            Self::Memory(verb) => verb.run(common),
             Self::Ops(verb) => verb.run(common),
             Self::Graph(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),

@@ -91,6 +91,9 @@ pub mod check;
 // The two formats, with nothing wrong.
 pub mod sound;
 
+// What a method plans for its tensors, and when they live.
+pub mod memory;
+
 pub use error::{Code, Error, ErrorKind, Magic, Place, Result, Step};
 pub use file::source::{PastEnd, Source};
 pub use limits::Limits;

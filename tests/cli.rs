@@ -16,6 +16,7 @@ mod check;
 mod convert;
 mod edit;
 mod graph;
+mod memory;
 mod named;
 mod ops;
 mod size;

@@ -28,6 +28,8 @@ mod hostile;
 mod layers;
 mod map;
 #[cfg(feature = "json")]
+mod memory;
+#[cfg(feature = "json")]
 mod model;
 mod neighbour;
 #[cfg(feature = "json")]

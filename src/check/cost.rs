@@ -28,7 +28,39 @@ struct Made(Vec<u8>, Vec<Vec<u8>>);
 /// What it is that there are n of, the subjects of which some rule is broken n times, and how.
 type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
 
+/// Every family, for others that walk a program: its name, and how a file of it is made.
+pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
+    FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
+}
+
 const FAMILIES: &[Family] = &[
+    ("n tensors across each other, all in a list that n calls and a loop of moves use", &[], |n| {
+        let mut b = Builder::pte();
+        let tensors = (0..n).map(|nth| {
+            let place = b.table(
+                "AllocationDetails",
+                &[("memory_id", Number(1)), ("memory_offset_low", number(nth * 7919 % n))],
+            );
+            let sizes = b.numbers([16]);
+            let fields = [("sizes", To(sizes)), ("allocation_info", To(place))];
+            b.held("EValue", "Tensor", &fields)
+        });
+        let mut values: Vec<_> = tensors.collect();
+        let all = b.numbers(0..n);
+        values.push(b.held("EValue", "TensorList", &[("items", To(all))]));
+        let args = b.numbers([n, n]);
+        let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+        let mut instructions = vec![call; n];
+        for nth in 0..n {
+            let fields = [("move_from", number(nth)), ("move_to", number((nth * 31 + 1) % n))];
+            instructions.push(b.held("Instruction", "MoveCall", &fields));
+            let args = b.numbers([nth, n - nth - 1]);
+            instructions.push(b.held("Instruction", "DelegateCall", &[("args", To(args))]));
+        }
+        instructions.push(b.held("Instruction", "JumpFalseCall", &[]));
+        let sizes = b.longs([0, 1 << 20]);
+        one_plan(b, &[("non_const_buffer_sizes", sizes)], values, instructions)
+    }),
     ("one plan, n times", &["plans"], |n| {
         let mut b = Builder::pte();
         let name = b.text("forward");

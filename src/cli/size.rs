@@ -335,7 +335,7 @@ fn signed(change: i128) -> String {
 }
 
 /// A part of a whole with one decimal, signed.
-fn percent(part: i128, of: u64) -> String {
+pub(super) fn percent(part: i128, of: u64) -> String {
     let of = u128::from(of);
     let rounded = part.unsigned_abs().saturating_mul(1000).saturating_add(of / 2);
     let Some(tenths) = rounded.checked_div(of) else { return "–".into() };
@@ -345,7 +345,7 @@ fn percent(part: i128, of: u64) -> String {
 
 /// A number of bytes on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bytes(u64);
+pub(super) struct Bytes(pub(super) u64);
 
 impl FromStr for Bytes {
     type Err = String;

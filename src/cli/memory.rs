@@ -1,0 +1,246 @@
+//! `pte memory`: what memory methods plan, what lives when, and what makes the peak.
+
+use core::str::FromStr;
+use std::path::PathBuf;
+
+use clap::Args;
+use pte::File;
+use pte::memory::Memory as Planned;
+
+use self::method::Method;
+use super::Common;
+use super::input::Input;
+use super::output::{Content, Output, formatted};
+use super::problem::{ERROR, Problem, Status, note, printable};
+use super::size::Bytes;
+use super::text::{grouped, name};
+
+mod chart;
+mod lines;
+mod method;
+mod show;
+mod svg;
+
+/// Show what memory methods plan, what lives when, and what makes the peak
+///
+/// For each arena: planned bytes, how far tensors reach into it, the most that is live at once and
+/// the instruction where that is so, with the tensors that make it up. A tensor lives from the
+/// instruction that defines it to the last that uses it; inputs live from the start, outputs to the
+/// end, state throughout. Sizes are upper bounds where they change. Not counted: the runtime's own
+/// structures (its method allocator), what backends allocate, and scratch memory of kernels.
+/// Constants and payloads of delegates are told as sums: whether they take memory depends on how
+/// the file is loaded.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte memory model.pte
+  pte memory model.pte --method forward --svg -o memory.svg
+  pte memory model.pte --budget 1=512KiB --budget 2=8MB     exit status 1 if an arena is larger
+  pte memory model.pte --budget 1MB                         or all arenas of a method together
+  pte memory --json model.pte | jq '.methods[].arenas[] | [.id, .planned, .peak]'
+
+The picture has time across and bytes up. Letters are the tensors of the list below it, \u{2591} are
+others, ^ is the peak.
+
+JSON, \"schema\": \"pte.memory/1\":
+  path, kind    of the file; a .ptd has no methods
+  method_count  of those that were asked for; methods has the first 1,024
+  methods    name, instructions, planned (bytes of all arenas), over (the budget), arenas, unplanned
+             (tensors without a place: value, dtype, sizes, bytes, end: whether it is an input or
+             an output, unbounded), outside (bytes: constants, external, payloads)
+  arenas     id, device (kind, index), planned (null: it is not declared), reach (the end of the
+             last tensor), peak (most bytes live at once), peak_at (chain, instruction, does: name
+             of the operator), slack (planned - reach), fragmentation (reach - peak), unused
+             (planned bytes that no tensor ever has), over (the budget), tensors
+  tensors    value, name, dtype, sizes, bytes, offset, role: scratch, input, output, state; lives:
+             first and last with chain and instruction, null for before the first and after the
+             last one; no lives for what nothing uses
+
+Exit status: 0 shown, 1 over a budget, not in the file or broken, 2 usage, 3 not readable")]
+pub(super) struct Memory {
+    /// A program, or - for standard input.
+    file: PathBuf,
+    /// Only this method.
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// Largest planned size that is good, of an arena or of all together: bytes, or with a unit
+    /// such as kB, MB, KiB, MiB.
+    #[arg(long, value_name = "[ID=]SIZE")]
+    budget: Vec<Budget>,
+    /// Draw arenas as SVG.
+    #[arg(long, conflicts_with = "json")]
+    svg: bool,
+    /// Show the answer as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The most bytes that are good: of the arena of that id, or of all arenas of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Budget {
+    arena: Option<u32>,
+    bytes: u64,
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (arena, size) = match text.split_once('=') {
+            None => (None, text),
+            Some((id, size)) => {
+                let plain = id.bytes().all(|c| c.is_ascii_digit());
+                let id = id.parse().ok().filter(|&id| plain && id > 0);
+                let wrong = || "an arena is a number from 1 on, as `pte memory` shows it";
+                (Some(id.ok_or_else(wrong)?), size)
+            }
+        };
+        let Bytes(bytes) = size.parse()?;
+        Ok(Self { arena, bytes })
+    }
+}
+
+/// One of the formats: for each method what it plans.
+trait Show {
+    fn begin(&mut self, out: &mut Output, path: &str, of: &Subject) -> Result<(), Problem>;
+    fn method(&mut self, out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem>;
+    fn end(&mut self, out: &mut Output) -> Result<(), Problem>;
+}
+
+/// What a file is, before any method of it is looked at.
+struct Subject {
+    kind: &'static str,
+    /// Methods that are asked for, and those that are shown.
+    methods: usize,
+    shown: usize,
+    bytes: u64,
+}
+
+impl Memory {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let input = Input::open(&self.file, &common.limits())?;
+        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let takes =
+            |name: Option<&str>| self.method.as_deref().is_none_or(|of| of == name.unwrap_or(""));
+        let plans = match &file {
+            File::Pte(pte) => pte.program().execution_plan(),
+            File::Ptd(_) => None,
+        };
+        let plans = || plans.into_iter().flatten().filter(|plan| takes(plan.name()));
+        let subject = Subject {
+            kind: if matches!(file, File::Pte(_)) { "pte" } else { "ptd" },
+            methods: plans().count(),
+            shown: plans().count().min(MOST_METHODS),
+            bytes: input.opened.file_len(),
+        };
+        if let (0, Some(method)) = (subject.methods, &self.method) {
+            return Err(input.absent(format!("there is no method {method:?}")));
+        }
+        let content = if self.json || self.svg { Content::Plain } else { Content::Text };
+        let inputs = core::slice::from_ref(&self.file);
+        let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
+        let mut show: Box<dyn Show> = match (self.json, self.svg) {
+            (true, _) => Box::new(lines::Lines::default()),
+            (_, true) => Box::new(svg::Svg::default()),
+            _ => Box::new(show::Text::new()),
+        };
+        let mut judge = Judge { budgets: &self.budget, met: Vec::new(), over: 0 };
+        show.begin(&mut out, &input.name, &subject)?;
+        if let File::Pte(pte) = &file {
+            for (nth, plan) in plans().enumerate() {
+                let memory = Planned::of(pte, plan);
+                judge.method(&input, &memory)?;
+                if nth < subject.shown {
+                    let method = Method { input: &input, memory: &memory, budgets: &self.budget };
+                    show.method(&mut out, &method)?;
+                }
+            }
+        }
+        show.end(&mut out)?;
+        formatted(out, Ok(()))?;
+        Ok(judge.end(common.quiet))
+    }
+}
+
+/// Holds methods against budgets.
+struct Judge<'b> {
+    budgets: &'b [Budget],
+    /// Arenas of budgets that some method has.
+    met: Vec<u32>,
+    over: u64,
+}
+
+impl Judge<'_> {
+    fn method(&mut self, input: &Input, memory: &Planned<'_>) -> Result<(), Problem> {
+        for budget in self.budgets {
+            let planned = match budget.arena {
+                None => memory.planned(),
+                Some(id) => match memory.arenas().iter().find(|arena| arena.id == id) {
+                    None => continue,
+                    Some(arena) => {
+                        if !self.met.contains(&id) {
+                            self.met.push(id);
+                        }
+                        arena.planned.unwrap_or_default()
+                    }
+                },
+            };
+            let Some(over) = planned.checked_sub(budget.bytes).filter(|&over| over > 0) else {
+                continue;
+            };
+            self.over = self.over.saturating_add(1);
+            if self.over > MOST_OVER {
+                continue;
+            }
+            let of = budget.arena.map_or("all arenas".into(), |id| format!("arena {id}"));
+            input.name_again(memory.plan().name())?;
+            anstream::eprintln!(
+                "{ERROR}error{ERROR:#}: {}: {}: {of}: {} bytes are planned, {} over the budget of {}",
+                printable(&input.name),
+                name(memory.plan().name().unwrap_or("(no name)")),
+                grouped(planned),
+                grouped(over),
+                grouped(budget.bytes),
+            );
+        }
+        Ok(())
+    }
+
+    fn end(self, is_quiet: bool) -> Status {
+        if let Some(more) = self.over.checked_sub(MOST_OVER).filter(|&more| more > 0) {
+            anstream::eprintln!("{ERROR}error{ERROR:#}: … and {} more", grouped(more));
+        }
+        for id in self.budgets.iter().filter_map(|budget| budget.arena) {
+            if !is_quiet && !self.met.contains(&id) {
+                note(&format!("no method has an arena {id}: its budget holds nothing"));
+            }
+        }
+        if self.over > 0 { Status::BadNews } else { Status::Good }
+    }
+}
+
+/// Methods that are shown; all are held against the budgets.
+const MOST_METHODS: usize = 1024;
+
+/// Exceeded budgets that are told.
+const MOST_OVER: u64 = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::Budget;
+
+    #[test]
+    fn a_budget_is_of_an_arena_or_of_all() {
+        for (text, arena, bytes) in [
+            ("512", None, 512),
+            ("1=8KiB", Some(1), 8192),
+            ("2=1.5 MB", Some(2), 1_500_000),
+            ("4294967295=0", Some(u32::MAX), 0),
+        ] {
+            assert_eq!(text.parse(), Ok(Budget { arena, bytes }), "{text}");
+        }
+        for text in ["", "=1", "1=", "0=1", "-1=1", "+1=1", "1=2=3", "x=1", "4294967296=1"] {
+            assert!(text.parse::<Budget>().is_err(), "{text}");
+        }
+    }
+}

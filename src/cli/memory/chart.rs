@@ -1,0 +1,161 @@
+//! An arena as a picture of characters: time across, bytes up.
+
+use pte::memory::{Arena, Tensor};
+
+use super::method::Method;
+use crate::cli::problem::DIM;
+use crate::cli::text::grouped;
+
+/// The letters of the tensors that are listed below a picture.
+pub(super) fn letters() -> impl Iterator<Item = char> {
+    'A'..='Z'
+}
+
+/// The lines of the picture: `listed` tensors as letters, the others as shade.
+pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor]) -> Vec<String> {
+    let (steps, tensors) = (method.memory.steps(), method.memory.tensors(arena));
+    if arena.peak == 0 {
+        return Vec::new();
+    }
+    let moments = usize::try_from(steps.max(1)).unwrap_or(usize::MAX);
+    let across = match moments {
+        0..=NARROW => moments.saturating_mul(2),
+        _ => moments.min(WIDEST),
+    };
+    let high = tensors.len().clamp(2, HIGHEST);
+    let mut grid = Grid {
+        cells: vec![vec![' '; across]; high],
+        bytes: Axis { of: arena.reach, cells: high },
+        time: Axis { of: steps.max(1).into(), cells: across },
+    };
+    grid.shade(tensors, steps);
+    for (tensor, letter) in listed.iter().zip(letters()) {
+        grid.letter(tensor, steps, letter);
+    }
+    let widest = grouped(arena.reach).len();
+    let mut lines = Vec::new();
+    for (nth, cells) in grid.cells.iter().enumerate().rev() {
+        // The top line is marked with what it ends at.
+        let mark = match nth.checked_add(1) == Some(high) {
+            true => grouped(arena.reach),
+            false => String::new(),
+        };
+        let cells: String = cells.iter().collect();
+        lines.push(format!("{DIM}{mark:>widest$} │{DIM:#}{}", cells.trim_end()));
+    }
+    lines.push(format!("{DIM}{:>widest$} └{}{DIM:#}", 0, "─".repeat(across)));
+    lines.push(axis(method, arena, widest, &grid.time));
+    lines
+}
+
+/// The line below a picture: the first and the last instruction, and the peak.
+fn axis(method: &Method<'_, '_>, arena: &Arena<'_>, indent: usize, time: &Axis) -> String {
+    let mut line = vec![' '; time.cells];
+    let mut put = |at: usize, text: &str| {
+        for (cell, c) in line.iter_mut().skip(at).zip(text.chars()) {
+            *cell = c;
+        }
+    };
+    if let Some(last) = method.memory.steps().checked_sub(1) {
+        let (first, last) = (method.place(0), method.place(last));
+        put(0, &first);
+        let room = time.cells.saturating_sub(last.chars().count());
+        if room > first.chars().count() {
+            put(room, &last);
+        }
+    }
+    if let Some(step) = arena.peak_step {
+        put(time.range(step.into(), u64::from(step).saturating_add(1)).0, "^");
+    }
+    let line: String = line.into_iter().collect();
+    format!("{DIM}{:indent$}  {}{DIM:#}", "", line.trim_end())
+}
+
+/// A length that is drawn in so many cells.
+struct Axis {
+    of: u64,
+    cells: usize,
+}
+
+impl Axis {
+    /// The cells that any part of a range lies in, the last one not included.
+    fn range(&self, begin: u64, end: u64) -> (usize, usize) {
+        let cells = u128::try_from(self.cells).unwrap_or_default();
+        let at = |place: u64, rest: u128| {
+            let scaled = u128::from(place).saturating_mul(cells).saturating_add(rest);
+            let cell = scaled.checked_div(self.of.into()).unwrap_or_default();
+            usize::try_from(cell).unwrap_or(self.cells).min(self.cells)
+        };
+        let up = u128::from(self.of).saturating_sub(1);
+        (at(begin, 0), at(end, up))
+    }
+
+    /// The cells whose middle lies in a range.
+    fn middles(&self, begin: u64, end: u64) -> impl Iterator<Item = usize> {
+        let (from, to) = self.range(begin, end);
+        let (of, cells) = (u128::from(self.of), u128::try_from(self.cells).unwrap_or_default());
+        (from..to).filter(move |&cell| {
+            let twice = u128::try_from(cell).unwrap_or_default().saturating_mul(2);
+            let middle = twice.saturating_add(1).saturating_mul(of);
+            let scale = cells.saturating_mul(2);
+            u128::from(begin).saturating_mul(scale) <= middle
+                && middle < u128::from(end).saturating_mul(scale)
+        })
+    }
+}
+
+/// Lines of cells, that of the lowest bytes first.
+struct Grid {
+    cells: Vec<Vec<char>>,
+    bytes: Axis,
+    time: Axis,
+}
+
+impl Grid {
+    /// Every cell in which any tensor lives. Each tensor is looked at once for each line that it is
+    /// in, of which there are few.
+    fn shade(&mut self, tensors: &[Tensor], steps: u32) {
+        for (nth, line) in self.cells.iter_mut().enumerate() {
+            // How many begin in each column, less how many end before it.
+            let mut changes = vec![0i64; line.len().saturating_add(1)];
+            for tensor in tensors {
+                let Some(life) = tensor.life else { continue };
+                let ((begin, end), (first, last)) = (tensor.range(), life.span(steps));
+                let (from, to) = self.bytes.range(begin, end);
+                if begin == end || nth < from || to <= nth {
+                    continue;
+                }
+                let (left, right) =
+                    self.time.range(first.into(), u64::from(last).saturating_add(1));
+                for (at, by) in [(left, 1), (right, -1)] {
+                    let change = changes.get_mut(at);
+                    change.into_iter().for_each(|change| *change = change.saturating_add(by));
+                }
+            }
+            let mut live = 0i64;
+            for (cell, change) in line.iter_mut().zip(changes) {
+                live = live.saturating_add(change);
+                if live > 0 {
+                    *cell = '\u{2591}';
+                }
+            }
+        }
+    }
+
+    /// Every cell whose middle lies in the tensor.
+    fn letter(&mut self, tensor: &Tensor, steps: u32, letter: char) {
+        let Some(life) = tensor.life else { return };
+        let ((begin, end), (first, last)) = (tensor.range(), life.span(steps));
+        for nth in self.bytes.middles(begin, end) {
+            let Some(line) = self.cells.get_mut(nth) else { continue };
+            for at in self.time.middles(first.into(), u64::from(last).saturating_add(1)) {
+                line.get_mut(at).into_iter().for_each(|cell| *cell = letter);
+            }
+        }
+    }
+}
+
+/// Instructions of which each has two columns.
+const NARROW: usize = 32;
+const WIDEST: usize = 64;
+const HIGHEST: usize = 12;

@@ -1,0 +1,141 @@
+//! What the formats ask of a method.
+
+use core::cmp::Reverse;
+
+use pte::memory::{Arena, Life, Memory, Role, Tensor};
+use pte::pte::operator_name;
+use pte::schema::program::view::{self, InstructionArguments, KernelTypes};
+
+use super::Budget;
+use crate::cli::input::Input;
+use crate::cli::problem::Problem;
+use crate::cli::text;
+
+/// A method that is being shown.
+pub(super) struct Method<'m, 'a> {
+    pub(super) input: &'m Input,
+    pub(super) memory: &'m Memory<'a>,
+    pub(super) budgets: &'m [Budget],
+}
+
+impl<'a> Method<'_, 'a> {
+    /// Bytes beyond the smallest budget of an arena, or of all of them.
+    pub(super) fn over(&self, arena: Option<u32>, planned: Option<u64>) -> Option<u64> {
+        let of = self.budgets.iter().filter(|budget| budget.arena == arena);
+        let least = of.map(|budget| budget.bytes).min()?;
+        planned?.checked_sub(least).filter(|&over| over > 0)
+    }
+
+    /// The tensor that a value is.
+    pub(super) fn view(&self, value: u32) -> Option<view::Tensor<'a>> {
+        let nth = usize::try_from(value).ok()?;
+        match self.memory.plan().values()?.get(nth)?.val()? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    /// Its fully qualified name, which few have; a long one costs for each time that it is shown.
+    pub(super) fn name(&self, value: u32) -> Result<Option<&'a str>, Problem> {
+        let name = self.name_unpaid(value);
+        self.input.name_again(name)?;
+        Ok(name)
+    }
+
+    /// The same, where it was paid for.
+    pub(super) fn name_unpaid(&self, value: u32) -> Option<&'a str> {
+        let extra = self.view(value)?.extra_tensor_info()?;
+        extra.fully_qualified_name().filter(|name| !name.is_empty())
+    }
+
+    /// The name of a value as people read it, such as `value 7 cache float32[2, 8]`.
+    pub(super) fn title(&self, value: u32) -> Result<String, Problem> {
+        let mut title = format!("value {value}");
+        if let Some(name) = self.name(value)? {
+            title.push_str(&format!(" {}", text::name(name)));
+        }
+        if let Some(tensor) = self.view(value) {
+            let sizes = tensor.sizes().into_iter().flatten();
+            title.push_str(&format!(" {}", text::shape(tensor.scalar_type(), sizes)));
+        }
+        Ok(title)
+    }
+
+    /// What is done at a step: the operator's name, the backend's, or what else it is.
+    pub(super) fn does(&self, step: u32) -> Result<String, Problem> {
+        let plan = self.memory.plan();
+        let name = match self.memory.instruction(step) {
+            Some(InstructionArguments::KernelCall(call)) => {
+                let index = call.op_index();
+                let all = plan.operators().zip(usize::try_from(index).ok());
+                let operator = all.and_then(|(all, nth)| all.get(nth));
+                operator.map_or_else(|| format!("no operator {index}"), operator_name)
+            }
+            Some(InstructionArguments::DelegateCall(call)) => {
+                let index = call.delegate_index();
+                let all = plan.delegates().zip(usize::try_from(index).ok());
+                let id = all.and_then(|(all, nth)| all.get(nth)?.id());
+                format!("delegate {index} {}", id.unwrap_or_default())
+            }
+            Some(InstructionArguments::MoveCall(_)) => "move".into(),
+            Some(InstructionArguments::FreeCall(_)) => "free".into(),
+            Some(InstructionArguments::JumpFalseCall(_)) => "jump".into(),
+            _ => "unknown".into(),
+        };
+        self.input.name_again(Some(&name))?;
+        Ok(name)
+    }
+
+    /// The instruction of a step as people read it: the chain is told where there are several.
+    pub(super) fn place(&self, step: u32) -> String {
+        let (chain, nth) = self.memory.place(step);
+        match self.memory.plan().chains().map_or(0, |chains| chains.len()) {
+            0 | 1 => nth.to_string(),
+            _ => format!("{chain}:{nth}"),
+        }
+    }
+
+    /// From when to when a tensor lives, as people read it.
+    pub(super) fn life(&self, life: Option<Life>) -> String {
+        let Some(Life { first, last }) = life else { return "never used".into() };
+        let (first, last) = (first.map(|at| self.place(at)), last.map(|at| self.place(at)));
+        match (first, last) {
+            (None, None) => "throughout".into(),
+            (first, last) => format!(
+                "{}–{}",
+                first.as_deref().unwrap_or("start"),
+                last.as_deref().unwrap_or("end")
+            ),
+        }
+    }
+
+    /// The tensors with any bytes that live at the peak of an arena, the largest first, and then
+    /// by offset.
+    pub(super) fn at_peak(&self, arena: &Arena<'_>) -> Vec<&Tensor> {
+        if arena.peak == 0 {
+            return Vec::new();
+        }
+        let (step, steps) = (arena.peak_step.unwrap_or(0), self.memory.steps());
+        let tensors = self.memory.tensors(arena).iter();
+        let mut live: Vec<_> =
+            tensors.filter(|of| of.lives_at(step, steps) && of.bytes > Some(0)).collect();
+        live.sort_by_key(|tensor| Reverse(tensor.bytes));
+        live
+    }
+}
+
+/// What a tensor is to its method, in the words of the JSON.
+pub(super) fn role(tensor: &Tensor) -> &'static str {
+    match tensor.role {
+        Role::Input => "input",
+        Role::Output => "output",
+        Role::State => "state",
+        _ => "scratch",
+    }
+}
+
+/// The device of an arena that is not on the host.
+pub(super) fn device(arena: &Arena<'_>) -> Option<(String, i8)> {
+    let device = arena.device?;
+    Some((device.device_type().to_string(), device.device_index()))
+}

@@ -1,0 +1,242 @@
+//! What methods plan as text, with a picture of each arena.
+
+use core::fmt::Write;
+
+use pte::memory::{Arena, Memory};
+
+use super::chart;
+use super::method::{self, Method};
+use super::{MOST_METHODS, Show, Subject};
+use crate::cli::output::Output;
+use crate::cli::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING, printable};
+use crate::cli::size::percent;
+use crate::cli::text::{bar, count, grouped, name};
+
+pub(super) struct Text {
+    /// Methods that are still to be shown, and those that are left out.
+    left: usize,
+    more: usize,
+}
+
+impl Text {
+    pub(super) fn new() -> Self {
+        Self { left: 0, more: 0 }
+    }
+}
+
+impl Show for Text {
+    fn begin(&mut self, out: &mut Output, path: &str, of: &Subject) -> Result<(), Problem> {
+        self.left = of.methods.min(MOST_METHODS).min(MOST_SHOWN);
+        self.more = of.methods.saturating_sub(self.left);
+        let path = printable(path);
+        text(writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(of.bytes)))?;
+        if of.methods > 0 {
+            return Ok(());
+        }
+        let why = match of.kind {
+            "ptd" => "a .ptd is data for a program: it has no methods, and plans no memory",
+            _ => "no methods, and so no memory is planned",
+        };
+        text(writeln!(out, "  {why}"))
+    }
+
+    fn method(&mut self, out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(()) };
+        self.left = left;
+        let memory = method.memory;
+        let called = memory.plan().name();
+        method.input.name_again(called)?;
+        let (called, steps) = (name(called.unwrap_or("(no name)")), memory.steps());
+        let arenas = memory.arenas();
+        let sum = match arenas.len() {
+            0 => "no arenas".into(),
+            len => {
+                let planned = grouped(memory.planned());
+                format!("{planned} bytes in {}", count(wide(len), "arena"))
+            }
+        };
+        let run = count(steps.into(), "instruction");
+        text(write!(out, "  {NAME}{called}{NAME:#}  {sum} {DIM}· {run}{DIM:#}"))?;
+        if let Some(over) = method.over(None, Some(memory.planned())) {
+            let over = grouped(over);
+            text(write!(out, "  {ERROR}{over} over the budget{ERROR:#}"))?;
+        }
+        text(out.write_char('\n'))?;
+        for arena in arenas.iter().take(MOST_ARENAS) {
+            show_arena(out, method, arena)?;
+        }
+        if let Some(more) = arenas.len().checked_sub(MOST_ARENAS).filter(|&more| more > 0) {
+            let more = count(wide(more), "arena");
+            text(writeln!(out, "    {DIM}… and {more} more{DIM:#}"))?;
+        }
+        show_rest(out, memory)
+    }
+
+    fn end(&mut self, out: &mut Output) -> Result<(), Problem> {
+        if self.more > 0 {
+            let more = count(wide(self.more), "method");
+            text(writeln!(out, "  {DIM}… and {more} more{DIM:#}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn show_arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> Result<(), Problem> {
+    let memory = method.memory;
+    text(write!(out, "    {BOLD}arena {}{BOLD:#}", arena.id))?;
+    if let Some((kind, index)) = method::device(arena) {
+        text(write!(out, " {DIM}on {} {index}{DIM:#}", name(&kind)))?;
+    }
+    if let Some(over) = method.over(Some(arena.id), arena.planned) {
+        text(write!(out, "  {ERROR}{} over the budget{ERROR:#}", grouped(over)))?;
+    }
+    match (arena.planned, arena.slack()) {
+        (None, _) => {
+            let why = "it has no size: the method cannot be loaded";
+            text(write!(out, "  {WARNING}{why}{WARNING:#}"))?;
+        }
+        (_, None) => {
+            let why = "tensors reach past its end: the method cannot be loaded";
+            text(write!(out, "  {WARNING}{why}{WARNING:#}"))?;
+        }
+        _ => {}
+    }
+    text(out.write_char('\n'))?;
+    let whole = arena.planned.unwrap_or_default().max(arena.reach);
+    let widest = grouped(whole).len();
+    let mut row = |bytes: u64, what: &str| {
+        let (number, share) = (grouped(bytes), percent(bytes.into(), whole));
+        let (share, bar) = (share.trim_start_matches('+'), bar(bytes, whole));
+        let row = format!("      {number:>widest$} {DIM}{share:>6}{DIM:#}  {bar} {what}");
+        text(writeln!(out, "{row}"))
+    };
+    if let Some(planned) = arena.planned {
+        row(planned, "planned")?;
+    }
+    let tensors = memory.tensors(arena);
+    if tensors.is_empty() {
+        return text(writeln!(out, "      {DIM}no tensor is planned into it{DIM:#}"));
+    }
+    let at = match arena.peak_step {
+        Some(step) => {
+            let (place, does) = (method.place(step), method.does(step)?);
+            format!(" {DIM}at {place}:{DIM:#} {NAME}{}{NAME:#}", name(&does))
+        }
+        None => String::new(),
+    };
+    row(arena.peak, &format!("live at the peak{at}"))?;
+    if arena.fragmentation() > 0 {
+        let share = percent(arena.fragmentation().into(), arena.reach);
+        let share = share.trim_start_matches('+').to_string();
+        let what = format!("never live at once, {share} of the reach");
+        row(arena.fragmentation(), &format!("fragmentation {DIM}{what}{DIM:#}"))?;
+    }
+    if let Some(slack) = arena.slack().filter(|&slack| slack > 0) {
+        row(slack, &format!("slack {DIM}behind the last tensor{DIM:#}"))?;
+    }
+    let gaps = arena.reach.saturating_sub(arena.used);
+    if gaps > 0 {
+        row(gaps, &format!("gaps {DIM}that no tensor ever has{DIM:#}"))?;
+    }
+    let live = method.at_peak(arena);
+    let listed = live.get(..live.len().min(MOST_TENSORS)).unwrap_or_default();
+    for line in chart::draw(method, arena, listed) {
+        text(writeln!(out, "      {line}"))?;
+    }
+    show_live(out, method, arena, &live)
+}
+
+fn show_live(
+    out: &mut Output,
+    method: &Method<'_, '_>,
+    arena: &Arena<'_>,
+    live: &[&pte::memory::Tensor],
+) -> Result<(), Problem> {
+    let listed = live.get(..live.len().min(MOST_TENSORS)).unwrap_or_default();
+    let bytes = |tensor: &pte::memory::Tensor| grouped(tensor.bytes.unwrap_or_default());
+    let widest = listed.iter().map(|tensor| bytes(tensor).len()).max().unwrap_or_default();
+    for (tensor, letter) in listed.iter().zip(chart::letters()) {
+        let (bytes, title) = (bytes(tensor), method.title(tensor.value)?);
+        let (role, life) = (method::role(tensor), method.life(tensor.life));
+        let at = grouped(tensor.offset);
+        let role = if role == "scratch" { String::new() } else { format!(", {role}") };
+        text(writeln!(
+            out,
+            "      {letter} {bytes:>widest$}  {title} {DIM}at {at}, {life}{role}{DIM:#}"
+        ))?;
+    }
+    let rest = live.get(listed.len()..).unwrap_or_default();
+    if !rest.is_empty() {
+        let sum = rest.iter().filter_map(|tensor| tensor.bytes).fold(0, u64::saturating_add);
+        let (rest, sum) = (count(wide(rest.len()), "smaller one"), grouped(sum));
+        text(writeln!(out, "      {DIM}… and {rest}, {sum} bytes{DIM:#}"))?;
+    }
+    let tensors = method.memory.tensors(arena);
+    let never = tensors.iter().filter(|tensor| tensor.life.is_none());
+    let (number, sum) = never.fold((0u64, 0u64), |(number, sum), tensor| {
+        (number.saturating_add(1), sum.saturating_add(tensor.bytes.unwrap_or_default()))
+    });
+    if number > 0 {
+        let (never, sum) = (count(number, "planned tensor"), grouped(sum));
+        text(writeln!(out, "      {DIM}{never} that nothing uses, {sum} bytes{DIM:#}"))?;
+    }
+    Ok(())
+}
+
+/// What lies in no arena.
+fn show_rest(out: &mut Output, memory: &Memory<'_>) -> Result<(), Problem> {
+    let outside = memory.outside();
+    for (bytes, what) in [
+        (outside.constants, "of constants in this file: mapped, in ROM, or in memory"),
+        (outside.external, "of constants that a .ptd brings"),
+        (outside.payloads, "of delegates' payloads: what backends make of them is not planned"),
+    ] {
+        if bytes > 0 {
+            text(writeln!(out, "    {DIM}and {} bytes {what}{DIM:#}", grouped(bytes)))?;
+        }
+    }
+    let (mut ends, mut others) = ((0u64, 0u64), (0u64, 0u64));
+    let mut unbounded = 0u64;
+    for of in memory.unplanned() {
+        let (number, sum) = if of.is_end { &mut ends } else { &mut others };
+        *number = number.saturating_add(1);
+        *sum = sum.saturating_add(of.bytes.unwrap_or_default());
+        unbounded = unbounded.saturating_add(of.is_unbounded.into());
+    }
+    for ((number, bytes), noun, what) in [
+        (ends, "input and output", "whose memory the caller brings"),
+        (others, "tensor", "without a place: filled by moves, views or delegates"),
+    ] {
+        if number > 0 {
+            let (bytes, noun) = (grouped(bytes), plural(number, noun));
+            text(writeln!(out, "    {DIM}and {bytes} bytes in {noun} {what}{DIM:#}"))?;
+        }
+    }
+    if unbounded > 0 {
+        let unbounded = count(unbounded, "tensor");
+        text(writeln!(out, "    {WARNING}{unbounded} without a bound{WARNING:#}"))?;
+    }
+    Ok(())
+}
+
+fn plural(number: u64, noun: &str) -> String {
+    match noun {
+        "input and output" if number == 1 => "1 input or output".into(),
+        "input and output" => format!("{} inputs and outputs", grouped(number)),
+        noun => count(number, noun),
+    }
+}
+
+/// A failure to write is the output's: see [`Output::finish`].
+fn text(done: core::fmt::Result) -> Result<(), Problem> {
+    done.map_err(|core::fmt::Error| Problem::Closed)
+}
+
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// Methods and arenas that are shown, and tensors of each peak.
+const MOST_SHOWN: usize = 64;
+const MOST_ARENAS: usize = 16;
+const MOST_TENSORS: usize = 10;

@@ -1,0 +1,43 @@
+//! What it costs to tell when tensors live: n log n steps, whatever the rules are attacked with.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::Memory;
+use crate::check::cost::hostile;
+use crate::{Limits, Pte, steps};
+
+#[test]
+#[expect(clippy::as_conversions, reason = "a test that goes wrong is meant to stop")]
+fn no_file_takes_more_than_n_log_n_steps() {
+    let (mut wrong, mut seen) = (Vec::new(), 0u64);
+    for (name, make) in hostile() {
+        let costs = [256, 512, 1024, 2048].map(|n| {
+            let file = make(n);
+            let Ok(pte) = Pte::read_with(&file, &Limits::UNTRUSTED) else { return None };
+            steps::taken();
+            for plan in pte.program().execution_plan().into_iter().flatten() {
+                seen = seen.saturating_add(Memory::of(&pte, plan).steps().into());
+            }
+            let bytes = pte.region().len() as f64;
+            Some((steps::taken() as f64, bytes, bytes * bytes.log2()))
+        });
+        for pair in costs.windows(2) {
+            let [Some((few, less, _)), Some((many, more, most))] = pair else { continue };
+            let growth = (many / few) / (more / less);
+            let each = many / most;
+            // Where there are few steps, most are those that every method takes.
+            if each > MOST_STEPS || growth > MOST_GROWTH && each > FEW_STEPS {
+                wrong.push(format!("{name}: {each:.2} steps, growing {growth:.2} times"));
+            }
+        }
+    }
+    assert!(seen > 10_000, "instructions were replayed: {seen}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// As for the rules: by how much more than the bytes the steps may grow, and how many there are for
+/// each byte and each time that the bytes can be halved.
+const MOST_GROWTH: f64 = 1.3;
+const MOST_STEPS: f64 = 5.0;
+const FEW_STEPS: f64 = 0.25;

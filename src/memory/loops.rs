@@ -1,0 +1,174 @@
+//! Loops: instructions that may run again, and what must outlive a turn of them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::bytes::index as at;
+use crate::steps;
+
+/// Steps from the first to the last, both included.
+pub(super) type Range = (u32, u32);
+
+/// The loops of a method: of any two, one holds the other, or they are apart.
+#[derive(Default)]
+pub(super) struct Loops {
+    /// By where they begin; those that begin together, the largest first.
+    loops: Vec<Range>,
+    /// For ranges of `loops`, where the last of them ends.
+    ends: Most,
+    /// By where they end, and for ranges of that where the first of them begins.
+    by_end: Vec<Range>,
+    begins: Most,
+    /// The ones that no other holds.
+    outer: Vec<Range>,
+    /// For each step, the least that a jump from before it leads to behind it; none where it does
+    /// not matter.
+    landings: Vec<u32>,
+}
+
+impl Loops {
+    /// Of the jumps back, as ranges of steps, and those ahead, each from one step to another.
+    pub(super) fn of(mut back: Vec<Range>, ahead: &[Range], steps: u32) -> Self {
+        if back.is_empty() {
+            return Self::default();
+        }
+        steps::sort(back.len().saturating_mul(3));
+        back.sort_unstable_by_key(|&(begin, end)| (begin, u32::MAX.saturating_sub(end)));
+        let loops = apart(&back);
+        let ends = Most::of(loops.iter().map(|&(_, end)| end).collect());
+        let mut by_end = loops.clone();
+        by_end.sort_unstable_by_key(|&(_, end)| end);
+        let begins = by_end.iter().map(|&(begin, _)| u32::MAX.saturating_sub(begin)).collect();
+        let begins = Most::of(begins);
+        let mut outer: Vec<Range> = Vec::new();
+        for &(begin, end) in &loops {
+            match outer.last_mut() {
+                Some(last) if begin <= last.1 => last.1 = last.1.max(end),
+                _ => outer.push((begin, end)),
+            }
+        }
+        Self { loops, ends, by_end, begins, outer, landings: landings(ahead, steps) }
+    }
+
+    pub(super) fn are_none(&self) -> bool {
+        self.loops.is_empty()
+    }
+
+    /// What is used from one step to another, and what comes between because of loops: used in a
+    /// loop and before it, it is used again by the next turn; made in one and used behind it, it is
+    /// made by the first turn; and what is carried from one turn to the next, is there in all of them.
+    pub(super) fn around(&self, (mut first, mut last): Range, is_carried: bool) -> Range {
+        if self.loops.is_empty() || first > last {
+            return (first, last);
+        }
+        steps::look_up("", self.loops.len().saturating_mul(2));
+        // Those that begin in between and end later.
+        let from = self.loops.partition_point(|&(begin, _)| begin <= first);
+        let to = self.loops.partition_point(|&(begin, _)| begin <= last);
+        let end = self.ends.of_range(from, to).unwrap_or(last).max(last);
+        // Those that end in between and begin earlier.
+        let from = self.by_end.partition_point(|&(_, end)| end < first);
+        let to = self.by_end.partition_point(|&(_, end)| end < last);
+        let begin = self.begins.of_range(from, to).map(|begin| u32::MAX.saturating_sub(begin));
+        first = begin.unwrap_or(first).min(first);
+        last = end;
+        let is_skipped = self.landings.get(at(first)).is_some_and(|&landing| landing <= last);
+        if is_carried || is_skipped {
+            let nth = self.outer.partition_point(|&(_, end)| end < last);
+            let outer = self.outer.get(nth).filter(|&&(begin, _)| begin <= first);
+            (first, last) = outer.copied().unwrap_or((first, last));
+        }
+        (first, last)
+    }
+
+    /// Whether that step may run again.
+    pub(super) fn has(&self, step: u32) -> bool {
+        let nth = self.outer.partition_point(|&(_, end)| end < step);
+        self.outer.get(nth).is_some_and(|&(begin, _)| begin <= step)
+    }
+}
+
+/// The same loops, where two that cross each other both last until the later one ends. By where
+/// they begin, as they came.
+fn apart(sorted: &[Range]) -> Vec<Range> {
+    // Those that have not ended, and for each loop the later one that it crosses.
+    let mut open: Vec<(usize, u32)> = Vec::new();
+    let mut crossed: Vec<Option<usize>> = alloc::vec![None; sorted.len()];
+    for (nth, &(begin, end)) in sorted.iter().enumerate() {
+        while open.pop_if(|&mut (_, open)| open < begin).is_some() {}
+        while let Some((earlier, _)) = open.pop_if(|&mut (_, open)| open < end) {
+            crossed.get_mut(earlier).into_iter().for_each(|by| *by = Some(nth));
+        }
+        open.push((nth, end));
+    }
+    let mut apart = sorted.to_vec();
+    for (nth, by) in crossed.into_iter().enumerate().rev() {
+        let by = by.and_then(|by| apart.get(by).copied());
+        if let (Some((_, until)), Some((_, end))) = (by, apart.get_mut(nth)) {
+            *end = until;
+        }
+    }
+    // Two that began together may have become equal, and are in order still.
+    apart
+}
+
+/// For each step, the nearest that a jump from before it leads to behind it.
+fn landings(ahead: &[Range], steps: u32) -> Vec<u32> {
+    let mut ahead = ahead.to_vec();
+    steps::sort(ahead.len());
+    ahead.sort_unstable();
+    let mut jumps = ahead.into_iter().peekable();
+    let mut open: BTreeMap<u32, ()> = BTreeMap::new();
+    let landing = |step| {
+        steps::take(1);
+        while let Some((_, to)) = jumps.next_if(|&(from, _)| from < step) {
+            open.insert(to, ());
+        }
+        while open.first_key_value().is_some_and(|(&to, ())| to <= step) {
+            open.pop_first();
+        }
+        open.first_key_value().map_or(u32::MAX, |(&to, ())| to)
+    };
+    (0..steps).map(landing).collect()
+}
+
+/// The largest of any range of a list, in as many steps as the list's length has digits.
+#[derive(Default)]
+struct Most {
+    /// A tree: the largest of nodes 2n and 2n + 1 is at n, and the list is its second half.
+    nodes: Vec<u32>,
+}
+
+impl Most {
+    fn of(list: Vec<u32>) -> Self {
+        let len = list.len();
+        let mut nodes = alloc::vec![0; len];
+        nodes.extend(list);
+        for nth in (1..len).rev() {
+            let [left, right] = [nth.saturating_mul(2), nth.saturating_mul(2).saturating_add(1)]
+                .map(|child| nodes.get(child).copied().unwrap_or_default());
+            if let Some(node) = nodes.get_mut(nth) {
+                *node = left.max(right);
+            }
+        }
+        Self { nodes }
+    }
+
+    fn of_range(&self, from: usize, to: usize) -> Option<u32> {
+        let len = self.nodes.len() / 2;
+        let (mut from, mut to) = (from.saturating_add(len), to.saturating_add(len));
+        let mut most = None;
+        while from < to {
+            if from % 2 == 1 {
+                most = most.max(self.nodes.get(from).copied());
+                from = from.saturating_add(1);
+            }
+            if to % 2 == 1 {
+                to = to.saturating_sub(1);
+                most = most.max(self.nodes.get(to).copied());
+            }
+            (from, to) = (from / 2, to / 2);
+        }
+        most
+    }
+}

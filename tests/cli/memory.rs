@@ -1,0 +1,172 @@
+//! `pte memory`: screens, pictures and budgets.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{BASIC, LINEAR, good, json, pte, run, text};
+use crate::support::build;
+use crate::support::files::{self, name};
+use crate::support::snapshot::assert_snapshot;
+
+const POOLS: &str = "tests/data/pte/mem_pools.pte";
+
+#[test]
+fn arenas_are_shown_with_a_picture() {
+    for (page, file) in [
+        ("program", LINEAR),
+        ("arenas", POOLS),
+        ("device", "tests/data/pte/device_cuda_idx1.pte"),
+        ("control-flow", "tests/data/pte/cond.pte"),
+        ("state", "tests/data/pte/shared_state.pte"),
+        ("delegates", "tests/data/pte/xnn_mixed.pte"),
+        ("data", BASIC),
+    ] {
+        assert_snapshot(&format!("memory-{page}"), &good(&["memory", file]));
+    }
+    assert_snapshot("memory-json", &good(&["memory", "--json", POOLS]));
+    assert_snapshot("memory-svg", &good(&["memory", "--svg", POOLS]));
+}
+
+/// Of every file and of every method there is a screen, a picture and a document.
+#[test]
+fn everything_has_an_answer() {
+    let mut arenas = 0;
+    for path in files::everything() {
+        let path = path.to_str().unwrap();
+        let screen = good(&["memory", path]);
+        assert!(screen.lines().all(|line| line.chars().count() < 180), "{path}: {screen}");
+        let svg = good(&["memory", "--svg", path]);
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{path}");
+        is_balanced(&svg, path);
+        let document = json(&["memory", "--json", path]);
+        assert_eq!(
+            (&document["schema"], &document["path"]),
+            (&json!("pte.memory/1"), &json!(path))
+        );
+        let methods = document["methods"].as_array().unwrap();
+        assert_eq!(document["method_count"], methods.len(), "{path}");
+        for arena in methods.iter().flat_map(|of| of["arenas"].as_array().unwrap()) {
+            let of = |field: &str| arena[field].as_u64().unwrap();
+            // Of a file that is not sound, tensors may reach past what is planned.
+            if !arena["slack"].is_null() {
+                assert_eq!(of("slack") + of("fragmentation") + of("peak"), of("planned"), "{path}");
+                arenas += 1;
+            }
+        }
+    }
+    assert!(arenas > 100, "{arenas} arenas");
+}
+
+/// Every element is closed, and nothing leads out of the picture.
+fn is_balanced(svg: &str, at: &str) {
+    for wrong in ["<script", "href", "url(", "<image", "<!", "<?", "onload"] {
+        assert!(!svg.contains(wrong), "{at}: {wrong}");
+    }
+    let mut open = Vec::new();
+    for tag in svg.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').unwrap_or_else(|| panic!("{at}: {tag}"));
+        assert!(tag.matches('"').count().is_multiple_of(2), "{at}: {tag}");
+        let name = tag.split([' ', '/']).find(|name| !name.is_empty()).unwrap();
+        match (tag.starts_with('/'), tag.ends_with('/')) {
+            (true, _) => assert_eq!(open.pop(), Some(name), "{at}"),
+            (_, true) => {}
+            _ => open.push(name),
+        }
+    }
+    assert_eq!(open, [""; 0], "{at}");
+}
+
+#[test]
+fn a_budget_fails_a_build() {
+    let planned = |done: &std::process::Output| text(&done.stderr).lines().count();
+    for (budgets, told) in [
+        (&["1=4096", "2=256", "3=1KiB", "4608"][..], 0),
+        (&["1=4KiB", "2=255"], 1),
+        (&["1=4kB", "2=0", "3=255.5", "4607"], 4),
+    ] {
+        let args = budgets.iter().flat_map(|budget| ["--budget", budget]);
+        let args: Vec<_> = ["memory", POOLS].into_iter().chain(args).collect();
+        let done = pte(&args);
+        assert_eq!(done.status.code(), Some(i32::from(told > 0)), "{budgets:?}");
+        assert_eq!(planned(&done), told, "{budgets:?}");
+        assert!(text(&done.stdout).contains("arena 3"), "it is shown all the same");
+    }
+    let over = ["memory", POOLS, "--budget", "1=4kB", "--budget", "4500", "--json"];
+    let done = pte(&over);
+    assert_snapshot("memory-budget", &text(&done.stderr));
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let method = &document["methods"][0];
+    assert_eq!((&method["over"], &method["arenas"][0]["over"]), (&json!(108), &json!(96)));
+    assert_eq!(method["arenas"][1]["over"], Value::Null);
+    // An arena that is nowhere is no failure, and is told.
+    let done = pte(&["memory", POOLS, "--budget", "7=1"]);
+    assert_eq!((done.status.code(), planned(&done)), (Some(0), 1));
+    assert_eq!(planned(&pte(&["memory", POOLS, "--budget", "7=1", "--quiet"])), 0);
+    for wrong in ["0=1", "1=", "a lot", "=5"] {
+        assert_eq!(pte(&["memory", POOLS, "--budget", wrong]).status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn a_method_is_chosen_by_name() {
+    let file = "tests/data/pte/shared_state.pte";
+    let document = json(&["memory", "--json", file, "--method", "get_state"]);
+    assert_eq!(document["methods"].as_array().unwrap().len(), 1);
+    assert_eq!(document["methods"][0]["name"], "get_state");
+    assert_eq!(pte(&["memory", file, "--method", "nope"]).status.code(), Some(1));
+    assert_eq!(pte(&["memory", file, "--svg", "--json"]).status.code(), Some(2));
+    let bytes = fs::read(LINEAR).unwrap();
+    let done = run(&["memory", "-"], None, &bytes);
+    let shown = text(&done.stdout).replace("<standard input>", LINEAR);
+    assert_eq!(shown, good(&["memory", LINEAR]));
+}
+
+/// Names of strangers neither move a cursor nor end a picture.
+#[test]
+fn names_are_quoted() {
+    let tensor = |name: &str| {
+        json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
+            "allocation_info": {"memory_id": 1},
+            "extra_tensor_info": {"fully_qualified_name": name}}})
+    };
+    let plan = json!({"name": "</text>\u{1b}[2J<script>&", "values": [tensor("\"'><x>\u{202e}\u{ffff}")],
+        "inputs": [], "outputs": [0], "chains": [{"instructions": [
+            {"instr_args_type": "KernelCall", "instr_args": {"args": [0]}}]}],
+        "operators": [{"name": "a<b\u{7}>"}], "delegates": [], "non_const_buffer_sizes": [0, 8]});
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.pte");
+    let file = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+    fs::write(&path, file).unwrap();
+    for format in [&[][..], &["--svg"], &["--json"]] {
+        let shown = good(&[&["memory", path.to_str().unwrap()], format].concat());
+        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown}");
+        if format == ["--svg"] {
+            // XML has no way to write this one.
+            assert!(!shown.contains('\u{ffff}'), "{shown}");
+            is_balanced(&shown, "a stranger's");
+        }
+    }
+}
+
+/// A picture has only so many rectangles, and says what it lacks; so has a screen.
+#[test]
+fn what_is_shown_is_bounded() {
+    let tensor = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
+        "allocation_info": {"memory_id": 1}}});
+    let count = 5000;
+    let all: Vec<_> = (0..count).collect();
+    let plan = json!({"name": "m", "values": vec![tensor; count], "inputs": all, "outputs": [],
+        "chains": [{"instructions": []}], "operators": [], "delegates": [],
+        "non_const_buffer_sizes": vec![16; 200]});
+    let root = json!({"root": {"execution_plan": vec![plan; 2]}});
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.pte");
+    fs::write(&path, build::file(&root.to_string())).unwrap();
+    let path = path.to_str().unwrap();
+    let svg = good(&["memory", "--svg", path]);
+    assert!(svg.contains("1,000 tensors not drawn") && svg.contains("298 arenas more not drawn"));
+    assert_eq!(svg.matches("<title>value").count(), 4000);
+    assert!(good(&["memory", path]).lines().count() < 200);
+    assert_eq!(name(path.as_ref()), "x.pte");
+}

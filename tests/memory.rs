@@ -1,0 +1,311 @@
+//! What methods plan, and when tensors live: held against replays that do it step by step.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use pte::check::Severity;
+use pte::memory::{Arena, Life, Memory, Role, Tensor};
+use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
+use pte::{File, Pte};
+
+use crate::support::build;
+use crate::support::files::{self, name};
+
+mod cases;
+mod hostile;
+mod random;
+
+/// A genuine file is sound: nothing of it is an Error.
+fn is_sound(pte: &Pte<'_>) -> bool {
+    pte.check().worst() < Some(Severity::Error)
+}
+
+fn plans<'a>(pte: &Pte<'a>) -> impl Iterator<Item = ExecutionPlan<'a>> {
+    pte.program().execution_plan().into_iter().flatten()
+}
+
+#[test]
+fn no_arena_of_a_sound_file_needs_more_than_is_planned() {
+    let (mut arenas, mut tensors) = (0, 0);
+    for path in files::everything() {
+        let bytes = fs::read(&path).unwrap();
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        if !is_sound(&pte) {
+            continue;
+        }
+        for plan in plans(&pte) {
+            let memory = Memory::of(&pte, plan);
+            let sizes: Vec<_> = plan.non_const_buffer_sizes().into_iter().flatten().collect();
+            assert_eq!(memory.arenas().len(), sizes.len() - 1, "{}", name(&path));
+            for arena in memory.arenas() {
+                let at = format!("{}, arena {}", name(&path), arena.id);
+                let planned = arena.planned.unwrap();
+                assert_eq!(planned as i64, sizes[arena.id as usize], "{at}");
+                assert!(arena.peak <= arena.used && arena.used <= arena.reach, "{at}");
+                assert_eq!(arena.reach + arena.slack().unwrap(), planned, "{at}");
+                assert_eq!(arena.peak + arena.fragmentation(), arena.reach, "{at}");
+                assert!(arena.unused() >= arena.slack(), "{at}");
+                arenas += 1;
+                tensors += memory.tensors(arena).len();
+            }
+        }
+    }
+    println!("{arenas} arenas, {tensors} planned tensors");
+    assert!(arenas > 100 && tensors > 500);
+}
+
+/// The peak, by looking at every step and at every tensor.
+#[test]
+fn the_peak_is_the_largest_of_all_steps() {
+    let mut seen = 0;
+    for path in files::everything() {
+        let bytes = fs::read(&path).unwrap();
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        for plan in plans(&pte) {
+            let memory = Memory::of(&pte, plan);
+            for arena in memory.arenas() {
+                let (peak, step) = peak(&memory, arena);
+                assert_eq!((arena.peak, arena.peak_step), (peak, step), "{}", name(&path));
+                let used = union(memory.tensors(arena).iter());
+                assert_eq!(arena.used, used, "{}", name(&path));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 100);
+}
+
+fn peak(memory: &Memory<'_>, arena: &Arena<'_>) -> (u64, Option<u32>) {
+    let steps = memory.steps();
+    let mut most = (0, None);
+    for step in 0..steps.max(1) {
+        let live = memory.tensors(arena).iter().filter(|of| of.lives_at(step, steps));
+        let bytes = union(live);
+        if bytes > most.0 {
+            most = (bytes, Some(step).filter(|_| steps > 0));
+        }
+    }
+    most
+}
+
+fn union<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> u64 {
+    let mut ranges: Vec<_> = tensors.map(|tensor| tensor.range()).collect();
+    ranges.sort_unstable();
+    let (mut sum, mut behind) = (0u64, 0);
+    for (begin, end) in ranges {
+        sum = sum.saturating_add(end.saturating_sub(begin.max(behind)));
+        behind = behind.max(end);
+    }
+    sum
+}
+
+/// Of genuine methods without jumps: for each tensor all instructions are looked at that name it,
+/// and for what is read first all that lies where it does. What a call writes is told by the order
+/// of arguments alone (format.md §6.5), and not by what the operator is.
+#[test]
+fn lives_are_those_of_a_replay_of_every_instruction() {
+    let (mut files, mut tensors, mut views, mut states) = (0, 0, 0, 0);
+    for path in files::everything() {
+        let bytes = fs::read(&path).unwrap();
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        if !is_sound(&pte) || plans(&pte).any(moves) {
+            continue;
+        }
+        files += 1;
+        for plan in plans(&pte) {
+            let memory = Memory::of(&pte, plan);
+            let uses = uses(plan);
+            for arena in memory.arenas() {
+                let all = memory.tensors(arena);
+                for of in all {
+                    let at = format!("{}, value {}", name(&path), of.value);
+                    let wanted = life(of, all, &uses, memory.steps());
+                    assert_eq!((of.role, of.life), wanted.0, "{at}");
+                    tensors += 1;
+                    views += usize::from(wanted.1);
+                    states += usize::from(of.role == Role::State);
+                }
+            }
+        }
+    }
+    println!("{files} files, {tensors} tensors, {views} views, {states} states");
+    assert!(files > 50 && tensors > 400 && views > 0 && states > 3);
+}
+
+fn moves(plan: ExecutionPlan<'_>) -> bool {
+    plan.chains().unwrap().into_iter().any(|chain| {
+        chain.instructions().into_iter().flatten().any(|instruction| {
+            !matches!(
+                instruction.instr_args(),
+                Some(InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_))
+            )
+        })
+    })
+}
+
+/// What is used by whom: for each instruction the values that it names, and whether it only
+/// writes to each.
+struct Uses {
+    by_step: Vec<Vec<(i32, bool)>>,
+    inputs: Vec<i32>,
+    outputs: Vec<i32>,
+    /// The outputs, and of views what they are views of.
+    kept: Vec<i32>,
+}
+
+fn uses(plan: ExecutionPlan<'_>) -> Uses {
+    let value = |index: i32| plan.values().unwrap().get(index as usize).unwrap().val();
+    let items = |index: i32| match value(index) {
+        Some(KernelTypes::TensorList(list)) => Some(list.items().unwrap()),
+        Some(KernelTypes::OptionalTensorList(list)) => Some(list.items().unwrap()),
+        _ => None,
+    };
+    let is_tensor = |index: i32| matches!(value(index), Some(KernelTypes::Tensor(_)));
+    // What became a view, and of what: it is used in the place of the view.
+    let mut bases: BTreeMap<i32, i32> = BTreeMap::new();
+    let mut known: Vec<i32> = plan.inputs().unwrap().into_iter().collect();
+    let mut by_step = Vec::new();
+    for chain in plan.chains().unwrap() {
+        for instruction in chain.instructions().into_iter().flatten() {
+            let mut names = Vec::new();
+            let base = |index: i32| bases.get(&index).copied().unwrap_or(index);
+            let mut name = |index: i32, is_written| match items(index) {
+                None => names.push((base(index), is_written)),
+                Some(items) => names.extend(items.into_iter().map(|item| (base(item), is_written))),
+            };
+            match instruction.instr_args().unwrap() {
+                InstructionArguments::KernelCall(call) => {
+                    let args: Vec<_> = call.args().unwrap().into_iter().collect();
+                    let listed: Vec<_> =
+                        args.last().and_then(|&last| items(last)).into_iter().flatten().collect();
+                    // Two lists of the same tensors are the results, and the results again.
+                    let lists = args.iter().rev().take(2).filter(|&&arg| items(arg).is_some());
+                    let pair: Vec<Vec<_>> =
+                        lists.map(|&arg| items(arg).unwrap().into_iter().collect()).collect();
+                    let is_pair = pair.len() == 2 && pair[0] == pair[1];
+                    let repeated = (1..=args.len() / 2)
+                        .rev()
+                        .find(|k| args[args.len() - k..] == args[args.len() - 2 * k..][..*k]);
+                    let from = args.len() - repeated.map_or(1 + usize::from(is_pair), |k| 2 * k);
+                    let operator = plan.operators().unwrap().get(call.op_index() as usize);
+                    let operator = operator.unwrap().name().unwrap();
+                    // The result of what works in place is its first argument.
+                    let is_in_place = operator.ends_with('_');
+                    if operator == "executorch_prim::et_view" {
+                        let view = (args[2], base(args[0]));
+                        name(args[0], false);
+                        by_step.push(names);
+                        bases.insert(view.0, view.1);
+                        continue;
+                    }
+                    for (nth, &arg) in args.iter().enumerate() {
+                        match is_in_place {
+                            true if nth == args.len() - 1 => name(args[0], false),
+                            true => name(arg, false),
+                            false => name(arg, nth >= from || listed.contains(&arg)),
+                        }
+                    }
+                }
+                InstructionArguments::DelegateCall(call) => {
+                    let args: Vec<_> = call.args().unwrap().into_iter().collect();
+                    let is_known = |arg: &i32| known.contains(arg) || !is_tensor(*arg);
+                    let inputs = args.iter().rposition(is_known).map_or(0, |last| last + 1);
+                    for (nth, &arg) in args.iter().enumerate() {
+                        name(arg, nth >= inputs);
+                    }
+                }
+                other => panic!("{other:?}"),
+            }
+            known.extend(names.iter().map(|(index, _)| *index));
+            by_step.push(names);
+        }
+    }
+    let all = |ends: Option<pte::flat::view::Vector<'_, i32>>| ends.unwrap().into_iter().collect();
+    let outputs: Vec<i32> = all(plan.outputs());
+    let kept = outputs.iter().map(|output| bases.get(output).copied().unwrap_or(*output)).collect();
+    Uses { by_step, inputs: all(plan.inputs()), outputs, kept }
+}
+
+/// The steps that name a value, and whether the first of them reads it.
+fn named(value: u32, uses: &Uses) -> Option<(u32, u32, bool)> {
+    let of = |names: &Vec<(i32, bool)>| {
+        let mut of = names.iter().filter(|(index, _)| *index == value as i32).peekable();
+        of.peek().is_some().then(|| of.any(|(_, is_written)| !is_written))
+    };
+    let steps: Vec<_> = uses.by_step.iter().map(of).collect();
+    let first = steps.iter().position(Option::is_some)?;
+    let last = steps.iter().rposition(Option::is_some)?;
+    Some((first as u32, last as u32, steps[first].unwrap()))
+}
+
+/// When there is something in a tensor for the first time: 0 before all steps, and one more for each.
+fn begins(of: &Tensor, uses: &Uses) -> Option<u32> {
+    if uses.inputs.contains(&(of.value as i32)) || of.role == Role::State {
+        return Some(0);
+    }
+    named(of.value, uses).filter(|(.., is_read)| !is_read).map(|(first, ..)| first + 1)
+}
+
+/// The role and life that a tensor is to have, and whether it is a view of others.
+fn life(of: &Tensor, all: &[Tensor], uses: &Uses, steps: u32) -> ((Role, Option<Life>), bool) {
+    let throughout = Some(Life { first: None, last: None });
+    if of.role == Role::State {
+        // It has a name or initial data, or what is below says so.
+        return ((Role::State, throughout), false);
+    }
+    let index = of.value as i32;
+    let (is_output, is_kept) = (uses.outputs.contains(&index), uses.kept.contains(&index));
+    let end = |last: u32| Some(last).filter(|_| !is_kept);
+    if uses.inputs.contains(&index) {
+        let last = named(of.value, uses).map_or(0, |(_, last, _)| last);
+        return ((Role::Input, Some(Life { first: None, last: end(last) })), false);
+    }
+    let role = if is_output { Role::Output } else { Role::Scratch };
+    let Some((first, last, is_read)) = named(of.value, uses) else {
+        return ((role, is_kept.then_some(Life { first: None, last: None })), false);
+    };
+    if !is_read {
+        return ((role, Some(Life { first: Some(first), last: end(last) })), false);
+    }
+    // Byte by byte, with all that was ever put there before.
+    let (begin, stop) = of.range();
+    let mut points: Vec<_> =
+        all.iter().flat_map(|other| [other.range().0, other.range().1]).collect();
+    points.retain(|point| (begin..stop).contains(point));
+    let since = |byte: u64| {
+        let there = all.iter().filter(|other| (other.range().0..other.range().1).contains(&byte));
+        there.filter_map(|other| begins(other, uses)).filter(|&since| since <= first).max()
+    };
+    match points.into_iter().filter_map(since).min() {
+        None => ((Role::State, throughout), false),
+        Some(since) => {
+            let first = since.checked_sub(1);
+            assert!(first < Some(steps));
+            ((role, Some(Life { first, last: end(last) })), true)
+        }
+    }
+}
+
+#[test]
+fn what_lies_outside_is_summed_once() {
+    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let pte = Pte::read(&bytes).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    // A weight of 4 × 8 and a bias of 4 floats.
+    assert_eq!(memory.outside().constants, 144);
+    let file = File::Pte(pte);
+    assert!(matches!(file, File::Pte(_)));
+    // A delegate's payload is named twice, and there once.
+    let bytes = build::file(
+        r#"{"root": {"execution_plan": [{"values": [], "inputs": [], "outputs": [], "chains": [],
+            "operators": [], "non_const_buffer_sizes": [0], "delegates": [
+                {"id": "A", "processed": {"location": "SEGMENT", "index": 0}},
+                {"id": "A", "processed": {"location": "SEGMENT", "index": 0}},
+                {"id": "B", "processed": {"location": "SEGMENT", "index": 1}}]}],
+            "segments": [{"size": 16}, {"offset": 16, "size": 5}]},
+          "data": [{"zeros": 21}]}"#,
+    );
+    let pte = Pte::read(&bytes).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    assert_eq!(memory.outside().payloads, 21);
+}

@@ -1,0 +1,228 @@
+//! Methods of a few instructions, of which it is plain what lives when.
+
+use pte::Pte;
+use pte::memory::{Life, Memory, Role};
+use serde_json::{Value, json};
+
+use super::plans;
+use crate::support::build;
+
+/// A tensor of 16 bytes at `offset` of arena 1.
+pub(super) fn planned(offset: u64) -> Value {
+    json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4], "dim_order": [0],
+        "allocation_info": {"memory_id": 1, "memory_offset_low": offset}}})
+}
+
+pub(super) fn call(op_index: i32, args: &[i32]) -> Value {
+    json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": op_index, "args": args}})
+}
+
+pub(super) fn moved(from: i32, to: i32) -> Value {
+    json!({"instr_args_type": "MoveCall", "instr_args": {"move_from": from, "move_to": to}})
+}
+
+pub(super) fn jump(condition: i32, to: usize) -> Value {
+    json!({"instr_args_type": "JumpFalseCall",
+        "instr_args": {"cond_value_index": condition, "destination_instruction": to}})
+}
+
+fn freed(index: i32) -> Value {
+    json!({"instr_args_type": "FreeCall", "instr_args": {"value_index": index}})
+}
+
+/// A program of one method; its operators are two that are official, the second in place, and between them one
+/// that nobody knows.
+pub(super) fn program(
+    values: &[Value],
+    ends: (&[i32], &[i32]),
+    size: u64,
+    chains: &[Vec<Value>],
+) -> Vec<u8> {
+    let chains: Vec<_> = chains.iter().map(|all| json!({"instructions": all})).collect();
+    let plan = json!({"name": "forward", "values": values, "inputs": ends.0, "outputs": ends.1,
+        "chains": chains, "delegates": [{"id": "Backend"}], "non_const_buffer_sizes": [0, size],
+        "operators": [{"name": "aten::add", "overload": "out"}, {"name": "my::op"},
+            {"name": "aten::index_put_"}]});
+    build::file(&json!({"root": {"execution_plan": [plan]}}).to_string())
+}
+
+type Lives = Vec<Option<(Option<u32>, Option<u32>)>>;
+
+fn lives(file: &[u8]) -> Lives {
+    let pte = Pte::read(file).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    let mut all: Vec<_> = memory.arenas().iter().flat_map(|arena| memory.tensors(arena)).collect();
+    all.sort_by_key(|tensor| tensor.value);
+    all.iter().map(|of| of.life.map(|Life { first, last }| (first, last))).collect()
+}
+
+fn at(first: u32, last: u32) -> Option<(Option<u32>, Option<u32>)> {
+    Some((Some(first), Some(last)))
+}
+
+const THROUGHOUT: Option<(Option<u32>, Option<u32>)> = Some((None, None));
+
+fn scratch(count: u64) -> Vec<Value> {
+    (0..count).map(|nth| planned(16 * nth)).collect()
+}
+
+/// `my::op`, which reads and writes.
+fn op(reads: &[i32], write: i32) -> Value {
+    call(1, &[reads, &[write, write]].concat())
+}
+
+#[test]
+fn inputs_come_before_and_outputs_stay() {
+    let chain = vec![op(&[0], 1), op(&[1], 2), op(&[2], 3)];
+    let file = program(&scratch(5), (&[0], &[3]), 80, &[chain]);
+    let wanted = vec![Some((None, Some(0))), at(0, 1), at(1, 2), Some((Some(2), None)), None];
+    assert_eq!(lives(&file), wanted);
+    // An input that nothing uses is put there all the same; an output may be what an input is.
+    let file = program(&scratch(2), (&[0, 1], &[1]), 32, &[vec![]]);
+    assert_eq!(lives(&file), [Some((None, Some(0))), THROUGHOUT]);
+}
+
+#[test]
+fn a_loop_keeps_what_comes_from_outside_and_not_what_it_makes() {
+    let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
+    let chain = |body: [Value; 3]| {
+        let [a, b, c] = body;
+        vec![op(&[0], 1), a, b, c, jump(5, 1), op(&[4], 4)]
+    };
+    let values = [scratch(5), vec![truth]].concat();
+    let of = |body| lives(&program(&values, (&[0], &[4]), 80, &[chain(body)]));
+    // 1 is read in every turn; 2 and 3 are made and used by each turn.
+    let all = of([op(&[1], 2), op(&[2], 3), op(&[3], 4)]);
+    assert_eq!(all[1..4], [at(0, 4), at(1, 2), at(2, 3)]);
+    assert_eq!(all[4], Some((Some(1), None)), "made in the loop and used behind it");
+    // 2 is handed to the next turn: nobody has written it when it is read first.
+    let all = of([op(&[2], 3), op(&[3], 2), op(&[1], 4)]);
+    assert_eq!(all[2], THROUGHOUT);
+    // The same with a value that comes from before.
+    let all = of([op(&[1], 3), op(&[3], 1), op(&[2], 4)]);
+    assert_eq!(all[1], at(0, 4));
+}
+
+#[test]
+fn what_a_jump_may_pass_over_is_kept_by_a_loop() {
+    let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
+    let values = [scratch(2), vec![truth]].concat();
+    // 1 is written by some turns, and read by all.
+    let chain = vec![op(&[0], 0), jump(2, 3), op(&[0], 1), op(&[1], 0), jump(2, 1)];
+    assert_eq!(lives(&program(&values, (&[], &[]), 32, &[chain]))[1], at(1, 4));
+    // Without the loop it is not.
+    let chain = vec![op(&[0], 0), jump(2, 3), op(&[0], 1), op(&[1], 0)];
+    assert_eq!(lives(&program(&values, (&[], &[]), 32, &[chain]))[1], at(2, 3));
+}
+
+/// A loop in a loop, and two that cross each other.
+#[test]
+fn loops_are_as_large_as_they_need_to_be() {
+    let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
+    let values = [scratch(3), vec![truth]].concat();
+    let write = |index| op(&[], index);
+    // Outer 0 to 6, inner 2 to 4: 0 is made and used in each turn, and 2 in each of the inner.
+    let chain =
+        vec![write(0), write(1), op(&[1], 2), op(&[2], 2), jump(3, 2), write(0), jump(3, 0)];
+    let all = lives(&program(&values, (&[], &[]), 48, &[chain]));
+    assert_eq!(all, [at(0, 5), at(1, 4), at(2, 3)]);
+    // 1 to 4 and 3 to 6: what is made at 2 and read at 4 may be read again after the jump to 3.
+    let chain = vec![write(0), write(1), write(2), op(&[2], 0), jump(3, 1), write(1), jump(3, 3)];
+    let all = lives(&program(&values, (&[], &[]), 48, &[chain]));
+    assert_eq!(all[2], at(2, 6));
+}
+
+#[test]
+fn a_move_uses_one_tensor_under_two_indices() {
+    // Value 1 is value 0 from step 1 on, until it is value 2 from step 3 on.
+    let chain = vec![op(&[], 0), moved(0, 1), op(&[1], 3), moved(2, 1), op(&[1], 3)];
+    let all = lives(&program(&scratch(4), (&[2], &[]), 64, &[chain]));
+    assert_eq!(all, [at(0, 2), None, Some((None, Some(4))), at(2, 4)]);
+    // Of two ways, either may have been taken: both are there until the end.
+    let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
+    let lie = json!({"val_type": "Bool", "val": {}});
+    let values = [scratch(3), vec![truth, lie]].concat();
+    let chain =
+        vec![jump(3, 4), op(&[], 0), moved(0, 2), jump(4, 6), op(&[], 1), moved(1, 2), op(&[], 3)];
+    let all = lives(&program(&values, (&[], &[2]), 48, &[chain]));
+    assert_eq!(all[..2], [Some((Some(1), None)), Some((Some(4), None))]);
+    // In a loop, what is moved at its end is used at its beginning.
+    let chain = vec![moved(0, 1), op(&[1], 2), moved(2, 1), jump(3, 1)];
+    let all = lives(&program(&values, (&[0], &[]), 48, &[chain]));
+    assert_eq!(all[2], at(1, 3));
+}
+
+/// What works in place changes a part of what is there; its result is the same tensor.
+#[test]
+fn an_operator_in_place_reads_what_it_changes() {
+    let in_place = |first, result| call(2, &[first, 4, 5, 6, result]);
+    let null = json!({"val_type": "Null", "val": {}});
+    let list = json!({"val_type": "OptionalTensorList", "val": {"items": [3]}});
+    let values = [scratch(4), vec![list, null, null_flag()]].concat();
+    let chain = vec![op(&[], 1), in_place(0, 2), in_place(1, 2), op(&[2], 3)];
+    let all = lives(&program(&values, (&[3], &[]), 64, &[chain]));
+    assert_eq!(all, [THROUGHOUT, at(0, 3), None, Some((None, Some(3)))]);
+}
+
+fn null_flag() -> Value {
+    json!({"val_type": "Bool", "val": {}})
+}
+
+#[test]
+fn a_free_is_the_last_use() {
+    let chain = vec![op(&[], 0), op(&[0], 1), freed(0), op(&[1], 1)];
+    assert_eq!(lives(&program(&scratch(2), (&[], &[]), 32, &[chain])), [at(0, 2), at(1, 3)]);
+}
+
+#[test]
+fn lists_use_their_tensors() {
+    let list = |items: &[i32]| json!({"val_type": "TensorList", "val": {"items": items}});
+    let values = [scratch(4), vec![list(&[0, 1]), list(&[2, 3])]].concat();
+    // The second list is what is written: it is named twice.
+    let chain = vec![op(&[], 0), op(&[], 1), op(&[4], 5), op(&[2], 0)];
+    let all = lives(&program(&values, (&[], &[]), 64, &[chain]));
+    assert_eq!(all, [at(0, 3), at(1, 2), at(2, 3), at(2, 2)]);
+}
+
+#[test]
+fn chains_run_one_after_the_other() {
+    let chains = [vec![op(&[], 0)], vec![], vec![op(&[0], 1), op(&[1], 0)]];
+    let file = program(&scratch(2), (&[], &[]), 32, &chains);
+    assert_eq!(lives(&file), [at(0, 2), at(1, 2)]);
+    let pte = Pte::read(&file).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    assert_eq!([0, 1, 2].map(|step| memory.place(step)), [(0, 0), (2, 0), (2, 1)]);
+}
+
+#[test]
+fn a_delegate_reads_what_is_there_and_writes_the_rest() {
+    let delegate = |args: &[i32]| {
+        json!({"instr_args_type": "DelegateCall",
+            "instr_args": {"delegate_index": 0, "args": args}})
+    };
+    // 3 lies where 0 does, and stands before 1: it is an input, and a view of 0.
+    let values = [planned(0), planned(16), planned(32), planned(0)];
+    let chain = vec![op(&[], 0), op(&[], 1), delegate(&[3, 1, 2])];
+    let all = lives(&program(&values, (&[], &[2]), 48, &[chain]));
+    assert_eq!(all, [at(0, 0), at(1, 2), Some((Some(2), None)), at(0, 2)]);
+}
+
+#[test]
+fn what_is_read_first_is_a_view_or_comes_from_the_run_before() {
+    // 2 lies over 0 and 1; 3 over nothing; 4 where 0 was, and is written.
+    let wide = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [8],
+        "dim_order": [0], "allocation_info": {"memory_id": 1}}});
+    let values = [planned(0), planned(16), wide, planned(32), planned(0)];
+    let add = |a, b, out| call(0, &[a, b, 5, out, out]);
+    let values = [&values[..], &[json!({"val_type": "Int", "val": {"int_val": 1}})]].concat();
+    let chain = vec![op(&[], 0), op(&[], 1), op(&[], 4), add(2, 2, 3), add(3, 2, 3)];
+    let all = lives(&program(&values, (&[], &[]), 48, &[chain]));
+    assert_eq!(all, [at(0, 0), at(1, 1), at(1, 4), at(3, 4), at(2, 2)]);
+    let chain = vec![add(3, 3, 3)];
+    let file = program(&values, (&[], &[]), 48, &[chain]);
+    assert_eq!(lives(&file)[3], THROUGHOUT);
+    let pte = Pte::read(&file).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    let state = memory.tensors(&memory.arenas()[0]).iter().find(|tensor| tensor.value == 3);
+    assert_eq!(state.unwrap().role, Role::State);
+}
