@@ -12,6 +12,7 @@ mod build;
 mod check;
 mod complete;
 mod convert;
+mod diff;
 mod dump;
 mod edit;
 mod extract;
@@ -79,12 +80,13 @@ Examples:
   pte memory model.pte               what memory it plans, and what makes the peak
   pte ops model.pte --format yaml    its operators, for a selective build
   pte graph model.pte | dot -Tsvg -o model.svg
+  pte diff old.pte new.pte           what differs by meaning, however values are numbered
   pte extract model.pte --delegate forward:0 -o blob.bin
   pte convert model.safetensors -o model.ptd
 
 Exit status:
   0  good
-  1  bad news: a file is broken, or an Error was found
+  1  bad news: a file is broken, an Error was found, or files differ
   2  the command line is wrong
   3  a file could not be read or written
 
@@ -151,6 +153,7 @@ enum Verb {
     Memory(memory::Memory),
     Ops(ops::Ops),
     Graph(graph::Graph),
+    Diff(diff::Diff),
     Extract(extract::Extract),
     Edit(edit::Edit),
     Convert(convert::Convert),
@@ -200,6 +203,7 @@ impl Verb {
             Self::Memory(verb) => verb.run(common),
             Self::Ops(verb) => verb.run(common),
             Self::Graph(verb) => verb.run(common),
+            Self::Diff(verb) => verb.run(common),
             Self::Extract(verb) => verb.run(common),
             Self::Edit(verb) => verb.run(common),
             Self::Convert(verb) => verb.run(common),

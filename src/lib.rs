@@ -30,7 +30,7 @@
 //!
 //! Without features the library needs `alloc` alone. `std` reads files by ranges; `json` loads the
 //! JSON that a dump writes, whole files too ([`model`]); `safetensors` converts from and to that
-//! format; `sha2` finds equal data; `serde` and `arbitrary` derive their traits for the structs of a
+//! format; `sha2` finds equal data; `diff` compares two files; `serde` and `arbitrary` derive their traits for the structs of a
 //! [`model`]; `cli`, on by default, is the command, so a library user takes `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -93,6 +93,10 @@ pub mod sound;
 
 // What a method plans for its tensors, and when they live.
 pub mod memory;
+
+// Two files, compared by what they mean.
+#[cfg(feature = "diff")]
+pub mod diff;
 
 pub use error::{Code, Error, ErrorKind, Magic, Place, Result, Step};
 pub use file::source::{PastEnd, Source};

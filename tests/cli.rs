@@ -14,6 +14,7 @@ use crate::support::snapshot::assert_snapshot;
 mod build;
 mod check;
 mod convert;
+mod diff;
 mod edit;
 mod graph;
 mod memory;
@@ -359,7 +360,7 @@ fn help_completions_and_manual_are_printed() {
     assert_snapshot("cli-help", &good(&["--help"]));
     for verb in [
         "info", "check", "dump", "build", "tensors", "size", "extract", "edit", "convert",
-        "schema", "ops", "graph",
+        "schema", "ops", "graph", "diff",
     ] {
         let help = good(&[verb, "--help"]);
         assert!(help.contains("Examples:") && help.contains("Exit status:"), "{verb}");

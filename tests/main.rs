@@ -21,6 +21,8 @@ mod contents;
 #[cfg(feature = "safetensors")]
 mod convert;
 mod corpus;
+#[cfg(feature = "diff")]
+mod diff;
 mod docs;
 mod element;
 mod header;

@@ -1,0 +1,235 @@
+//! `pte diff`: what two files do not have in common, by what they mean.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use pte::diff::{
+    self, Class, DiffError, Difference, Given, Report, Shown, Verdict, Whose, Written,
+};
+use pte::{OpenError, Opened};
+
+use super::Common;
+use super::input::{self, Bytes, Input};
+use super::output::{Content, Output, formatted};
+use super::problem::{Problem, Status};
+use super::text::{count, grouped};
+
+mod document;
+mod markdown;
+mod screen;
+
+/// Tell what two files do not have in common
+///
+/// Files are compared by what they mean: methods by name, inputs and outputs by position, calls in
+/// order, values by what they are used for, constants, payloads and blobs by their bytes. Numbers of
+/// values, operators, constants and segments, the order and alignment of data, stack traces and how
+/// tables are laid out are no meaning: where only those differ, the files are the same. What was
+/// changed once is told once.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte diff old.pte new.pte                        what a change of the model did
+  pte diff --format markdown old.pte new.pte      for a comment on a pull request
+  pte diff old.ptd new.ptd                        tensors and blobs by key, of any generations
+  pte diff whole.pte split.pte --with-after weights.ptd
+  pte diff --ignore memory-plan --ignore names old.pte new.pte && echo same
+
+JSON, \"schema\": \"pte.diff/1\":
+  before, after  the paths
+  verdict        identical (every byte), same (written differently) or different
+  count          of differences
+  counts         of each class that has some: header, methods, signature, instructions, values,
+                 constants, delegates, named-data, names, memory-plan
+  differences    class, change: added, removed or changed; method; place, such as
+                 \"call 12 aten::add.out, argument 1\"; what; before and after: text and, of data,
+                 sha256; null where there is nothing. The first 1,000 of each class
+  written        what is written otherwise, and has no meaning: what, before, after
+
+Exit status: 0 identical or the same, 1 different or broken, 2 usage, 3 not readable")]
+pub(super) struct Diff {
+    /// A .pte or a .ptd, or - for standard input.
+    before: PathBuf,
+    /// Another of the same kind, or - for standard input.
+    after: PathBuf,
+    /// A .ptd that both programs are used with: data that is in it counts as if it were in them.
+    #[arg(long, value_name = "PTD")]
+    with: Vec<PathBuf>,
+    /// A .ptd that the first program is used with.
+    #[arg(long, value_name = "PTD")]
+    with_before: Vec<PathBuf>,
+    /// A .ptd that the second program is used with.
+    #[arg(long, value_name = "PTD")]
+    with_after: Vec<PathBuf>,
+    /// What does not count as a difference.
+    #[arg(long, value_name = "CLASS", value_parser = classes())]
+    ignore: Vec<String>,
+    /// How to show the answer.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Shape,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Differences of each class that text and markdown show.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    most: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    Text,
+    Json,
+    Markdown,
+}
+
+/// The two files, by what they are called, and what was found.
+struct Found<'f> {
+    before: &'f str,
+    after: &'f str,
+    report: &'f Report,
+    /// Whether there are differences that were left out.
+    ignored: bool,
+    most: usize,
+}
+
+impl Diff {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let data = self.with.iter().chain(&self.with_before).chain(&self.with_after);
+        let paths: Vec<PathBuf> =
+            [&self.before, &self.after].into_iter().chain(data).cloned().collect();
+        input::once(&paths)?;
+        let shape = if self.json { Shape::Json } else { self.format };
+        let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
+        let mut out = Output::beside(common.output.as_deref(), content, &paths)?;
+        let open = |path: &PathBuf| Input::open(path, &common.limits());
+        let all = |paths: &[PathBuf]| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
+        let (before, after) = (open(&self.before)?, open(&self.after)?);
+        let (both, old, new) = (all(&self.with)?, all(&self.with_before)?, all(&self.with_after)?);
+        let old: Vec<&Input> = both.iter().chain(&old).collect();
+        let new: Vec<&Input> = both.iter().chain(&new).collect();
+        let given = |file: &Input, data: &[&Input]| -> (Vec<String>, String) {
+            (data.iter().map(|input| input.name.clone()).collect(), file.name.clone())
+        };
+        let (old_names, new_names) = (given(&before, &old), given(&after, &new));
+        let report = diff::compare(&side(&before, &old), &side(&after, &new), &common.limits());
+        let mut report = report.map_err(|error| problem(error, &old_names, &new_names))?;
+        let total = report.total();
+        for class in Class::ALL {
+            if self.ignore.iter().any(|ignored| ignored == class.id()) {
+                report.ignore(class);
+            }
+        }
+        let found = Found {
+            before: &before.name,
+            after: &after.name,
+            report: &report,
+            ignored: report.total() < total,
+            most: self.most,
+        };
+        let written = match shape {
+            Shape::Json => {
+                out.json(&document::Document::of(&found))?;
+                Ok(())
+            }
+            Shape::Text => screen::show(&found, &mut out),
+            Shape::Markdown => markdown::show(&found, &mut out),
+        };
+        formatted(out, written)?;
+        Ok(match report.verdict {
+            Verdict::Identical | Verdict::Same => Status::Good,
+            Verdict::Different => Status::BadNews,
+        })
+    }
+}
+
+fn classes() -> PossibleValuesParser {
+    PossibleValuesParser::new(Class::ALL.map(Class::id))
+}
+
+fn side<'g>(file: &'g Input, data: &[&'g Input]) -> Given<'g, Bytes> {
+    let data: Vec<&Opened<Bytes>> = data.iter().map(|input| &input.opened).collect();
+    Given { file: &file.opened, data }
+}
+
+/// The names of a side: of the data that it is used with, and its own.
+type Names = (Vec<String>, String);
+
+fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
+    let name = |whose: Whose| -> String {
+        let beside = |(data, own): &Names, nth: usize| data.get(nth).unwrap_or(own).clone();
+        match whose {
+            Whose::Before => old.1.clone(),
+            Whose::After => new.1.clone(),
+            Whose::WithBefore(nth) => beside(old, nth),
+            Whose::WithAfter(nth) => beside(new, nth),
+        }
+    };
+    match error {
+        DiffError::Open(whose, OpenError::Refused(error)) => {
+            Problem::Refused { file: name(whose), error }
+        }
+        DiffError::Open(whose, error) => Problem::open(&name(whose), error),
+        DiffError::NoData(whose) => {
+            let message = "only a program is used with data, and only with a .ptd".into();
+            Problem::Absent { file: name(whose), message }
+        }
+        DiffError::Work(whose, most) => Problem::Absent {
+            file: name(whose),
+            message: format!(
+                "more than {most} bytes would be read: the same data is used over and over; if you \
+                 trust the file, raise --max-amplification"
+            ),
+        },
+        error => Problem::Absent { file: name(Whose::After), message: error.to_string() },
+    }
+}
+
+impl Found<'_> {
+    /// The differences of a class that are shown, and how many there are.
+    fn of(&self, class: Class) -> (Vec<&Difference>, u64) {
+        let all = self.report.differences.iter().filter(|difference| difference.class == class);
+        (all.take(self.most).collect(), self.report.count(class))
+    }
+
+    /// What is written otherwise, which nobody asks of files that mean something else.
+    fn written(&self) -> &[Written] {
+        match self.report.verdict {
+            Verdict::Same if !self.ignored => &self.report.written,
+            _ => &[],
+        }
+    }
+
+    /// The verdict in a line.
+    fn summary(&self) -> String {
+        match self.report.verdict {
+            Verdict::Identical => "identical: every byte is the same".into(),
+            Verdict::Same if self.ignored => "the same, but for what is ignored".into(),
+            Verdict::Same => "the same, but written differently".into(),
+            Verdict::Different => {
+                let classes = Class::ALL.iter().map(|&class| (class, self.report.count(class)));
+                let some = classes.filter(|&(_, count)| count > 0);
+                let counts =
+                    some.map(|(class, count)| format!("{} {}", title(class), grouped(count)));
+                let counts = counts.collect::<Vec<_>>().join(", ");
+                format!("different: {} ({counts})", count(self.report.total(), "difference"))
+            }
+        }
+    }
+}
+
+/// What a class is called.
+fn title(class: Class) -> String {
+    class.id().replace('-', " ")
+}
+
+/// The side of a difference as a line shows it: of a digest the beginning.
+fn text(shown: &Shown) -> String {
+    match shown.sha256 {
+        Some(sha) => {
+            let digest = super::hex(sha.get(..8).unwrap_or_default());
+            format!("{} sha256 {digest}…", shown.text)
+        }
+        None => shown.text.clone(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Differences for a comment on a pull request.
+
+use core::fmt::{self, Write};
+
+use pte::diff::{Class, Difference, Verdict};
+
+use super::{Found, text, title};
+use crate::cli::output::Output;
+use crate::cli::problem::printable;
+use crate::cli::text::grouped;
+
+pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
+    let mut page = String::new();
+    let name = |name: &str| code(&super::super::text::name(name).to_string());
+    let sign = match found.report.verdict {
+        Verdict::Identical | Verdict::Same => "✅",
+        Verdict::Different => "⚠️",
+    };
+    writeln!(page, "### {} → {}\n", name(found.before), name(found.after))?;
+    writeln!(page, "{sign} {}", found.summary())?;
+    if !found.written().is_empty() {
+        writeln!(page, "\n| what | before | after |\n| --- | --- | --- |")?;
+        for written in found.written() {
+            let (before, after) = (code(&written.before), code(&written.after));
+            writeln!(page, "| {} | {before} | {after} |", written.what)?;
+        }
+    }
+    let mut left_out = 0u64;
+    for class in Class::ALL {
+        let (shown, count) = found.of(class);
+        if count > 0 {
+            let open = if count <= FEW { " open" } else { "" };
+            let rows = section(class, &shown, count, open, &page);
+            left_out = left_out.saturating_add(u64::from(rows.is_none()));
+            page.push_str(&rows.unwrap_or_default());
+        }
+    }
+    if left_out > 0 {
+        writeln!(page, "\n… and {left_out} more sections, for which there is no room here")?;
+    }
+    out.write_str(&page)
+}
+
+/// The differences of a class, as many as there is room for; `None` where there is none.
+fn section(
+    class: Class,
+    shown: &[&Difference],
+    count: u64,
+    open: &str,
+    page: &str,
+) -> Option<String> {
+    let mut section = format!(
+        "\n<details{open}><summary><b>{}</b> ({})</summary>\n\n\
+         |   | where | what | before | after |\n| - | --- | --- | --- | --- |\n",
+        title(class),
+        grouped(count)
+    );
+    let mut rows = 0u64;
+    for difference in shown {
+        let row = row(difference);
+        let sum = page.len().saturating_add(section.len()).saturating_add(row.len());
+        if sum > ROOM {
+            break;
+        }
+        section.push_str(&row);
+        rows = rows.saturating_add(1);
+    }
+    if rows == 0 {
+        return None;
+    }
+    if let more @ 1.. = count.saturating_sub(rows) {
+        section.push_str(&format!("\n… {} more\n", grouped(more)));
+    }
+    section.push_str("\n</details>\n");
+    Some(section)
+}
+
+fn row(difference: &Difference) -> String {
+    let sign = match (&difference.before, &difference.after) {
+        (None, _) => "+",
+        (_, None) => "−",
+        _ => "~",
+    };
+    let place = match &difference.method {
+        Some(method) if difference.place.is_empty() => method.clone(),
+        Some(method) => format!("{method}: {}", difference.place),
+        None => difference.place.clone(),
+    };
+    let side = |side: &Option<_>| side.as_ref().map_or_else(String::new, |side| code(&text(side)));
+    let (before, after) = (side(&difference.before), side(&difference.after));
+    format!("| {sign} | {} | {} | {before} | {after} |\n", code(&place), difference.what)
+}
+
+/// A text that is shown as it is: no mark of the page, no mention of a user, no link.
+fn code(text: &str) -> String {
+    let text = printable(text).to_string();
+    if text.is_empty() {
+        return text;
+    }
+    if !text.contains(['`', '|', '\\']) {
+        return format!("`{text}`");
+    }
+    // A table ends a cell in a code span too.
+    let mut out = String::from("<code>");
+    for c in text.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' => out.push(c),
+            // A string takes whatever is written to it.
+            c => _ = write!(out, "&#{};", u32::from(c)),
+        }
+    }
+    out.push_str("</code>");
+    out
+}
+
+/// Of a comment's 65,536 characters, those before the last lines: no character has less than a byte.
+const ROOM: usize = 64_000;
+
+/// Differences of a class that are shown without being asked for.
+const FEW: u64 = 10;

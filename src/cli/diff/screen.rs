@@ -1,0 +1,61 @@
+//! Differences for people at a terminal.
+
+use core::fmt::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use pte::diff::{Class, Difference, Verdict};
+
+use super::{Found, text, title};
+use crate::cli::output::Output;
+use crate::cli::problem::{BOLD, DIM, NAME, printable};
+use crate::cli::text::grouped;
+
+pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
+    let (before, after) = (printable(found.before), printable(found.after));
+    writeln!(out, "{BOLD}{before}{BOLD:#} → {BOLD}{after}{BOLD:#}")?;
+    let style = match found.report.verdict {
+        Verdict::Identical | Verdict::Same => ADDED,
+        Verdict::Different => CHANGED,
+    };
+    writeln!(out, "{style}{}{style:#}", found.summary())?;
+    for written in found.written() {
+        let (before, after) = (printable(&written.before), printable(&written.after));
+        writeln!(out, "  {DIM}{}{DIM:#}  {before} → {after}", written.what)?;
+    }
+    for class in Class::ALL {
+        let (shown, count) = found.of(class);
+        if count == 0 {
+            continue;
+        }
+        writeln!(out, "\n{BOLD}{}{BOLD:#}", title(class))?;
+        for difference in &shown {
+            row(difference, out)?;
+        }
+        let shown = u64::try_from(shown.len()).unwrap_or(u64::MAX);
+        if let more @ 1.. = count.saturating_sub(shown) {
+            writeln!(out, "  {DIM}… {} more{DIM:#}", grouped(more))?;
+        }
+    }
+    Ok(())
+}
+
+fn row(difference: &Difference, out: &mut Output) -> fmt::Result {
+    let (sign, style) = match (&difference.before, &difference.after) {
+        (None, _) => ('+', ADDED),
+        (_, None) => ('-', REMOVED),
+        _ => ('~', CHANGED),
+    };
+    write!(out, "  {style}{sign}{style:#} ")?;
+    if let Some(method) = &difference.method {
+        let colon = if difference.place.is_empty() { "" } else { ": " };
+        write!(out, "{NAME}{}{NAME:#}{colon}", printable(method))?;
+    }
+    write!(out, "{}  {DIM}{}{DIM:#}  ", printable(&difference.place), difference.what)?;
+    let sides = [&difference.before, &difference.after].into_iter().flatten();
+    let sides: Vec<_> = sides.map(|side| printable(&text(side)).to_string()).collect();
+    writeln!(out, "{}", sides.join(" → "))
+}
+
+const ADDED: Style = AnsiColor::Green.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+const CHANGED: Style = AnsiColor::Yellow.on_default();

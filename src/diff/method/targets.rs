@@ -1,0 +1,52 @@
+//! Where jumps go, in terms of both methods.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::bytes::{index as at_index, narrow};
+use crate::diff::align::Pair;
+use crate::diff::steps::Step;
+
+/// Where jumps go, in terms of both methods: to the first step from there on that both have.
+pub(super) struct Targets {
+    before: Vec<u32>,
+    after: Vec<u32>,
+}
+
+impl Targets {
+    pub(super) fn new(pairs: &[Pair], before: usize, after: usize) -> Self {
+        let last = narrow(pairs.len());
+        let mut targets = Self { before: vec![last; before], after: vec![last; after] };
+        let mut next = last;
+        for (nth, pair) in (0..last).zip(pairs).rev() {
+            if let Pair::Both(..) = pair {
+                next = nth;
+            }
+            let set = |all: &mut Vec<u32>, at: u32| {
+                all.get_mut(at_index(at)).into_iter().for_each(|slot| *slot = next);
+            };
+            match *pair {
+                Pair::Both(one, other) => {
+                    set(&mut targets.before, one);
+                    set(&mut targets.after, other);
+                }
+                Pair::Before(one) => set(&mut targets.before, one),
+                Pair::After(other) => set(&mut targets.after, other),
+            }
+        }
+        targets
+    }
+
+    pub(super) fn same(&self, (old, from): (&Step<'_>, i32), (new, to): (&Step<'_>, i32)) -> bool {
+        let target = |all: &[u32], step: &Step<'_>, to: i32| {
+            let at = step.begin.checked_add(u32::try_from(to).ok()?)?;
+            match at.cmp(&step.end) {
+                core::cmp::Ordering::Less => all.get(at_index(at)).map(|&at| (at, false)),
+                core::cmp::Ordering::Equal => Some((0, true)),
+                core::cmp::Ordering::Greater => None,
+            }
+        };
+        let (one, other) = (target(&self.before, old, from), target(&self.after, new, to));
+        one == other && (one.is_some() || from == to)
+    }
+}

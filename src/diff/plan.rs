@@ -1,0 +1,216 @@
+//! A method, made ready to be compared.
+
+use core::cell::Cell;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::DiffError;
+use super::contents::{Contents, Hasher, Sha};
+use super::steps::{NONE, Step, Writers, steps};
+use super::values::{Held, Sort, Values};
+use crate::bytes::{index as at_index, narrow};
+use crate::file::source::Source;
+use crate::flat::view::{Table, Vector};
+use crate::pte::Pte;
+use crate::schema::program::view::{
+    BackendDelegate, ExecutionPlan, InstructionArguments, KernelTypes, Operator, Tensor,
+};
+
+/// A method.
+pub(super) struct Plan<'p, 'a> {
+    pub(super) pte: &'p Pte<'a>,
+    /// Bytes of texts that may still be read to be shown: one text may be shown over and over, and
+    /// to read it takes as long as it is.
+    texts: &'p Cell<usize>,
+    pub(super) view: ExecutionPlan<'a>,
+    pub(super) steps: Vec<Step<'a>>,
+    pub(super) writers: Writers,
+    values: Values,
+    /// The first input, and the first output, that a value is.
+    inputs: BTreeMap<usize, u32>,
+    outputs: BTreeMap<usize, u32>,
+    operators: Vec<Sha>,
+    delegates: Vec<Delegate>,
+}
+
+/// What is known of a delegate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delegate {
+    /// Of all of it.
+    pub(super) digest: Sha,
+    /// Of its backend's name.
+    pub(super) id: Sha,
+    /// Of its payload, if it has one; the code of what is wrong with it stands in the digest.
+    pub(super) payload: Option<Sha>,
+    pub(super) specs: Sha,
+}
+
+impl<'p, 'a> Plan<'p, 'a> {
+    pub(super) fn of<S: Source>(
+        pte: &'p Pte<'a>,
+        view: ExecutionPlan<'a>,
+        texts: &'p Cell<usize>,
+        contents: &mut Contents<'_, S>,
+    ) -> Result<Self, DiffError<S::Error>> {
+        let steps = steps(view);
+        let writers = Writers::of(pte, view, &steps);
+        let inputs = places(view.inputs());
+        let changes = |nth: usize| inputs.contains_key(&nth) || writers.first(nth) != NONE;
+        let values = Values::of(pte, view, contents, &changes)?;
+        let mut delegates = Vec::new();
+        let mut known = BTreeMap::new();
+        for delegate in view.delegates().into_iter().flatten() {
+            let at = delegate.raw().pos();
+            let of_table = match known.get(&at) {
+                Some(&of_table) => of_table,
+                None => self::delegate(pte, delegate, contents)?,
+            };
+            known.insert(at, of_table);
+            delegates.push(of_table);
+        }
+        Ok(Self {
+            outputs: places(view.outputs()),
+            operators: view.operators().into_iter().flatten().map(operator).collect(),
+            pte,
+            texts,
+            view,
+            steps,
+            writers,
+            values,
+            inputs,
+            delegates,
+        })
+    }
+
+    /// A text to be shown, as long as not too much of it was shown already.
+    pub(super) fn text(&self, read: impl FnOnce() -> Option<&'a str>) -> Option<&'a str> {
+        if self.texts.get() == 0 {
+            return Some("(not shown)");
+        }
+        let text = read();
+        self.texts.set(self.texts.get().saturating_sub(text.unwrap_or_default().len()));
+        text
+    }
+
+    /// The name of a tensor, to be shown.
+    pub(super) fn tensor_name(&self, nth: usize) -> Option<&'a str> {
+        let extra = self.tensor(nth)?.extra_tensor_info()?;
+        self.text(|| extra.fully_qualified_name()).filter(|name| !name.is_empty())
+    }
+
+    pub(super) fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(super) fn held(&self, nth: usize) -> Option<&Held> {
+        self.values.get(nth)
+    }
+
+    /// What tells a value from others.
+    pub(super) fn sort(&self, nth: usize) -> Option<Sort> {
+        let sort = self.held(nth)?.sort;
+        Some(match sort {
+            // A constant stays what it is, whatever looks like writing it.
+            Sort::Fixed if self.inputs.contains_key(&nth) => Sort::Variable,
+            Sort::Fixed if self.writers.first(nth) != NONE && self.tensor(nth).is_none() => {
+                Sort::Variable
+            }
+            sort => sort,
+        })
+    }
+
+    pub(super) fn value(&self, nth: usize) -> Option<KernelTypes<'a>> {
+        self.view.values()?.get(nth)?.val()
+    }
+
+    pub(super) fn tensor(&self, nth: usize) -> Option<Tensor<'a>> {
+        match self.value(nth)? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    pub(super) fn input(&self, nth: usize) -> Option<u32> {
+        self.inputs.get(&nth).copied()
+    }
+
+    pub(super) fn output(&self, nth: usize) -> Option<u32> {
+        self.outputs.get(&nth).copied()
+    }
+
+    pub(super) fn step(&self, number: u32) -> Option<&Step<'a>> {
+        self.steps.get(at_index(number))
+    }
+
+    /// The digest of the operator that a call names.
+    pub(super) fn operator(&self, index: i32) -> Option<&Sha> {
+        self.operators.get(usize::try_from(index).ok()?)
+    }
+
+    pub(super) fn delegate(&self, index: i32) -> Option<&Delegate> {
+        self.delegates.get(usize::try_from(index).ok()?)
+    }
+
+    pub(super) fn delegate_view(&self, index: i32) -> Option<BackendDelegate<'a>> {
+        self.view.delegates()?.get(usize::try_from(index).ok()?)
+    }
+
+    /// Delegates that no call names, in order: a runtime loads them all the same.
+    pub(super) fn idle_delegates(&self) -> Vec<i32> {
+        let mut idle = alloc::vec![true; self.delegates.len()];
+        for step in &self.steps {
+            if let Some(InstructionArguments::DelegateCall(call)) = step.does {
+                let nth = usize::try_from(call.delegate_index()).ok();
+                let slot = nth.and_then(|nth| idle.get_mut(nth));
+                slot.into_iter().for_each(|slot| *slot = false);
+            }
+        }
+        (0..).zip(idle).filter(|(_, idle)| *idle).map(|(nth, _)| nth).collect()
+    }
+}
+
+fn places(indices: Option<Vector<'_, i32>>) -> BTreeMap<usize, u32> {
+    let mut places = BTreeMap::new();
+    for (nth, index) in indices.into_iter().flatten().enumerate() {
+        if let Ok(index) = usize::try_from(index) {
+            places.entry(index).or_insert(narrow(nth));
+        }
+    }
+    places
+}
+
+fn operator(operator: Operator<'_>) -> Sha {
+    let mut hasher = Hasher::of(b'o');
+    // Without an overload is as good as with an empty one.
+    hasher.text(Some(operator.name().unwrap_or_default()));
+    hasher.text(Some(operator.overload().unwrap_or_default()));
+    hasher.finish()
+}
+
+fn delegate<'a, S: Source>(
+    pte: &Pte<'a>,
+    delegate: BackendDelegate<'a>,
+    contents: &mut Contents<'_, S>,
+) -> Result<Delegate, DiffError<S::Error>> {
+    let mut id = Hasher::of(b'i');
+    id.text(delegate.id());
+    let id = id.finish();
+    let mut specs = Hasher::of(b'c');
+    for spec in delegate.compile_specs().into_iter().flatten() {
+        specs.text(spec.key()).bytes(spec.value().unwrap_or_default().bytes());
+    }
+    let specs = specs.finish();
+    let mut digest = Hasher::of(b'D');
+    digest.bytes(&id).bytes(&specs);
+    let payload = match pte.delegate_range(delegate) {
+        Ok(Some(range)) => Some(contents.hash(range)?),
+        Ok(None) => None,
+        Err(error) => {
+            digest.text(Some(error.code()));
+            None
+        }
+    };
+    digest.bytes(payload.as_ref().map_or(&[][..], |sha| sha));
+    Ok(Delegate { digest: digest.finish(), id, payload, specs })
+}

@@ -1,0 +1,95 @@
+//! Two programs: their methods by name, and what all methods share.
+
+use core::cell::Cell;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::contents::Contents;
+use super::method::{self, Told};
+use super::plan::Plan;
+use super::{Class, DiffError, Difference, Report, named, say};
+use crate::file::source::Source;
+use crate::pte::Pte;
+use crate::schema::program::view::ExecutionPlan;
+
+/// Adds what differs between two programs.
+pub(super) fn compare<S: Source>(
+    (old, a): (&Pte<'_>, &mut Contents<'_, S>),
+    (new, b): (&Pte<'_>, &mut Contents<'_, S>),
+    report: &mut Report,
+) -> Result<(), DiffError<S::Error>> {
+    let (before, after) = (old.program(), new.program());
+    if before.version() != after.version() {
+        report.add(Class::Header, || Difference {
+            class: Class::Header,
+            method: None,
+            place: String::new(),
+            what: "version",
+            before: Some(say::shown(before.version().to_string())),
+            after: Some(say::shown(after.version().to_string())),
+        });
+    }
+    let (left, right) = (methods(old), methods(new));
+    let mut told = Told::default();
+    let texts = Cell::new(old.region().len().saturating_add(new.region().len()).saturating_mul(8));
+    // In the order of the first file; what only the second one has comes behind.
+    let mut common: Vec<_> = left.iter().collect();
+    common.sort_by_key(|(_, (nth, _))| *nth);
+    for (key, (_, one)) in common {
+        match right.get(key) {
+            Some((_, other)) => {
+                let (one, other) =
+                    (Plan::of(old, *one, &texts, a)?, Plan::of(new, *other, &texts, b)?);
+                method::compare(&one, &other, &mut told, report);
+            }
+            None => single(*one, true, report),
+        }
+    }
+    let mut added: Vec<_> = right.iter().filter(|(key, _)| !left.contains_key(*key)).collect();
+    added.sort_by_key(|(_, (nth, _))| *nth);
+    added.into_iter().for_each(|(_, (_, plan))| single(*plan, false, report));
+    named::compare((old, a), (new, b), report)
+}
+
+/// Methods by name; of those with one name, which of them.
+type Methods<'a> = BTreeMap<(Option<&'a str>, usize), (usize, ExecutionPlan<'a>)>;
+
+fn methods<'a>(pte: &Pte<'a>) -> Methods<'a> {
+    let mut methods = BTreeMap::new();
+    let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    for (nth, plan) in pte.program().execution_plan().into_iter().flatten().enumerate() {
+        let name = plan.name();
+        let count = counts.entry(name).or_default();
+        methods.insert((name, *count), (nth, plan));
+        *count = count.saturating_add(1);
+    }
+    methods
+}
+
+/// A method that only one program has.
+fn single(plan: ExecutionPlan<'_>, before: bool, report: &mut Report) {
+    report.add(Class::Methods, || {
+        let count = |len: Option<usize>, one: &str, more: &str| match len.unwrap_or_default() {
+            1 => format!("1 {one}"),
+            len => format!("{len} {more}"),
+        };
+        let inputs = count(plan.inputs().map(|all| all.len()), "input", "inputs");
+        let outputs = count(plan.outputs().map(|all| all.len()), "output", "outputs");
+        let chains = plan.chains().into_iter().flatten();
+        let steps = chains.map(|chain| chain.instructions().map_or(0, |all| all.len())).sum();
+        let steps = count(Some(steps), "instruction", "instructions");
+        let shown = Some(say::shown(format!("{inputs}, {outputs}, {steps}")));
+        let (old, new) = if before { (shown, None) } else { (None, shown) };
+        Difference {
+            class: Class::Methods,
+            method: None,
+            place: plan.name().map_or_else(|| "(no name)".into(), say::plain),
+            what: "method",
+            before: old,
+            after: new,
+        }
+    });
+}

@@ -1,0 +1,187 @@
+//! The instructions of a plan: what each takes, and what it writes.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::bytes::narrow;
+use crate::flat::view::Vector;
+use crate::pte::{Pte, Storage};
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<'a> {
+    /// Which chain, and which of its instructions.
+    pub(super) chain: u32,
+    pub(super) index: u32,
+    /// The number of the chain's first step among all steps, and of that behind its last one.
+    pub(super) begin: u32,
+    pub(super) end: u32,
+    pub(super) does: Option<InstructionArguments<'a>>,
+}
+
+/// The arguments of an instruction: indices of values.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Args<'a> {
+    Many(Vector<'a, i32>),
+    Few([i32; 2], usize),
+}
+
+impl<'a> Args<'a> {
+    pub(super) fn len(self) -> usize {
+        match self {
+            Self::Many(all) => all.len(),
+            Self::Few(_, len) => len,
+        }
+    }
+
+    pub(super) fn get(self, nth: usize) -> Option<i32> {
+        match self {
+            Self::Many(all) => all.get(nth),
+            Self::Few(all, len) => all.get(nth).copied().filter(|_| nth < len),
+        }
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = i32> + 'a {
+        (0..self.len()).filter_map(move |nth| self.get(nth))
+    }
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn args(&self) -> Args<'a> {
+        match self.does {
+            Some(InstructionArguments::KernelCall(call)) => {
+                Args::Many(call.args().unwrap_or_default())
+            }
+            Some(InstructionArguments::DelegateCall(call)) => {
+                Args::Many(call.args().unwrap_or_default())
+            }
+            Some(InstructionArguments::MoveCall(call)) => {
+                Args::Few([call.move_from(), call.move_to()], 2)
+            }
+            Some(InstructionArguments::FreeCall(call)) => Args::Few([call.value_index(), 0], 1),
+            Some(InstructionArguments::JumpFalseCall(call)) => {
+                Args::Few([call.cond_value_index(), 0], 1)
+            }
+            _ => Args::Few([0; 2], 0),
+        }
+    }
+
+    /// What it does, by its tag.
+    pub(super) fn kind(&self) -> u8 {
+        self.does.map_or(0, |does| does.tag())
+    }
+}
+
+/// The instructions of all chains, which run one after the other.
+pub(super) fn steps(plan: ExecutionPlan<'_>) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    for (chain, of) in (0..).zip(plan.chains().into_iter().flatten()) {
+        let instructions = of.instructions().unwrap_or_default();
+        let begin = narrow(steps.len());
+        let end = begin.saturating_add(narrow(instructions.len()));
+        for (index, instruction) in (0..).zip(instructions) {
+            steps.push(Step { chain, index, begin, end, does: instruction.instr_args() });
+        }
+    }
+    steps
+}
+
+/// Which step writes each value first. The file does not say it, and operators may be unknown; but
+/// every exporter puts results behind the arguments, and names them a second time at the end.
+pub(super) struct Writers {
+    first: Vec<u32>,
+    lists: Vec<bool>,
+}
+
+/// No step.
+pub(super) const NONE: u32 = u32::MAX;
+
+impl Writers {
+    pub(super) fn of(pte: &Pte<'_>, plan: ExecutionPlan<'_>, steps: &[Step<'_>]) -> Self {
+        let count = plan.values().map_or(0, |values| values.len());
+        let mut writers = Self { first: vec![NONE; count], lists: vec![false; count] };
+        let mut is_input = vec![false; count];
+        for input in plan.inputs().into_iter().flatten() {
+            let slot = usize::try_from(input).ok().and_then(|nth| is_input.get_mut(nth));
+            slot.into_iter().for_each(|slot| *slot = true);
+        }
+        for (number, step) in (0..).zip(steps) {
+            match step.does {
+                Some(InstructionArguments::KernelCall(_)) => {
+                    writers.kernel(plan, number, step.args());
+                }
+                Some(InstructionArguments::DelegateCall(_)) => {
+                    // Inputs, then outputs, and the file does not say how many: what has no
+                    // contents yet is an output.
+                    for at in step.args().iter() {
+                        let nth = usize::try_from(at).ok();
+                        let is_input = nth.and_then(|nth| is_input.get(nth)).copied();
+                        if is_input == Some(false) && writers.is_empty(pte, plan, nth) {
+                            writers.write(at, number);
+                        }
+                    }
+                }
+                Some(InstructionArguments::MoveCall(call)) => {
+                    writers.write(call.move_to(), number);
+                }
+                _ => {}
+            }
+        }
+        writers
+    }
+
+    /// The step that writes a value first; [`NONE`] if there is none.
+    pub(super) fn first(&self, nth: usize) -> u32 {
+        self.first.get(nth).copied().unwrap_or(NONE)
+    }
+
+    fn is_empty(&self, pte: &Pte<'_>, plan: ExecutionPlan<'_>, nth: Option<usize>) -> bool {
+        let Some(nth) = nth.filter(|&nth| self.first(nth) == NONE) else { return false };
+        match plan.values().and_then(|values| values.get(nth)).and_then(|value| value.val()) {
+            // Without a data index nothing has to be computed of its sizes.
+            Some(KernelTypes::Tensor(tensor)) => {
+                tensor.data_buffer_idx() == 0
+                    && !matches!(pte.storage(tensor), Ok(Storage::External { .. }))
+            }
+            _ => false,
+        }
+    }
+
+    fn write(&mut self, at: i32, number: u32) {
+        let slot = usize::try_from(at).ok().and_then(|nth| self.first.get_mut(nth));
+        if let Some(slot) = slot.filter(|slot| **slot == NONE) {
+            *slot = number;
+        }
+    }
+
+    fn kernel(&mut self, plan: ExecutionPlan<'_>, number: u32, args: Args<'_>) {
+        let Some(last) = args.len().checked_sub(1) else { return };
+        let Some(at) = args.get(last) else { return };
+        let nth = usize::try_from(at).unwrap_or(usize::MAX);
+        let value = plan.values().and_then(|values| values.get(nth));
+        if let Some(KernelTypes::TensorList(list)) = value.and_then(|value| value.val()) {
+            // Several results are named as a list. A list that many calls share is looked at once.
+            let new = self.lists.get_mut(nth).filter(|done| !**done);
+            if let Some(done) = new {
+                *done = true;
+                for item in list.items().into_iter().flatten() {
+                    self.write(item, number);
+                }
+            }
+            return self.write(at, number);
+        }
+        for count in (1..=MOST_OUTPUTS).rev() {
+            let Some(first) = args.len().checked_sub(count.saturating_mul(2)) else { continue };
+            let half = first.saturating_add(count);
+            let mut pairs = (first..half).zip(half..);
+            if pairs.all(|(one, other)| args.get(one) == args.get(other)) {
+                return args.iter().skip(half).for_each(|at| self.write(at, number));
+            }
+        }
+        self.write(at, number);
+    }
+}
+
+/// More results than any operator has.
+const MOST_OUTPUTS: usize = 16;

@@ -1,0 +1,131 @@
+//! What a tensor is, apart from where it lies.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::DiffError;
+use super::contents::{Contents, Hasher};
+use super::say;
+use super::values::{Held, Sort};
+use crate::file::source::Source;
+use crate::pte::{Pte, Storage};
+use crate::schema::program::view::Tensor;
+use crate::schema::program::{DeviceType, TensorDataLocation};
+
+/// The digests of a tensor.
+pub(super) fn held<'a, S: Source>(
+    pte: &Pte<'a>,
+    tensor: Tensor<'a>,
+    contents: &mut Contents<'_, S>,
+) -> Result<Held, DiffError<S::Error>> {
+    let (mut data, mut sort) = (None, Sort::Variable);
+    let mut rest = Hasher::of(b'd');
+    match pte.storage(tensor) {
+        Ok(Storage::Constant(range)) => {
+            (data, sort) = (Some(contents.hash(range)?), Sort::Fixed);
+        }
+        Ok(Storage::Planned { initial: Some(range), .. }) => data = Some(contents.hash(range)?),
+        Ok(Storage::External { key, place }) => {
+            sort = if place.is_some() { Sort::Variable } else { Sort::Fixed };
+            match contents.hash_key(key.unwrap_or_default())? {
+                Some((sha, _)) => data = Some(sha),
+                None => _ = rest.text(Some("external")).text(key),
+            }
+        }
+        Ok(_) => {}
+        Err(error) => _ = rest.text(Some(error.code())),
+    }
+    let mut meta = Hasher::of(b't');
+    meta.number(tensor.scalar_type().0)
+        .number(tensor.storage_offset())
+        .bytes(tensor.sizes().unwrap_or_default().bytes())
+        .bytes(tensor.dim_order().unwrap_or_default().bytes())
+        .number(i64::from(tensor.requires_grad()))
+        .number(tensor.layout())
+        .number(tensor.shape_dynamism().0);
+    let (device, nth) = device(tensor);
+    meta.number(device.0).number(nth);
+    let meta = meta.finish();
+    let mut digest = Hasher::of(b'T');
+    digest.bytes(&meta).bytes(data.as_ref().map_or(&[][..], |sha| sha)).bytes(&rest.finish());
+    let name = name(tensor).filter(|name| !name.is_empty()).map(|name| {
+        let mut hasher = Hasher::of(b'n');
+        hasher.text(Some(name));
+        hasher.finish()
+    });
+    Ok(Held { digest: digest.finish(), meta, data, name, sort })
+}
+
+/// The name of a parameter or a buffer by which nothing is found: that of an EXTERNAL tensor is the
+/// key of its data.
+fn name(tensor: Tensor<'_>) -> Option<&str> {
+    match is_external(tensor) {
+        true => None,
+        false => tensor.extra_tensor_info()?.fully_qualified_name(),
+    }
+}
+
+/// Whether the data of a tensor is in a `.ptd`.
+pub(super) fn is_external(tensor: Tensor<'_>) -> bool {
+    let extra = tensor.extra_tensor_info();
+    extra.is_some_and(|extra| extra.location() == TensorDataLocation::EXTERNAL)
+}
+
+fn device(tensor: Tensor<'_>) -> (DeviceType, i8) {
+    let extra = tensor.extra_tensor_info();
+    extra.map_or((DeviceType::CPU, 0), |extra| (extra.device_type(), extra.device_index()))
+}
+
+/// Where a tensor is planned to lie.
+pub(super) fn place(tensor: Tensor<'_>) -> Option<(u32, u64)> {
+    let info = tensor.allocation_info()?;
+    let offset = u64::from(info.memory_offset_high()) << 32 | u64::from(info.memory_offset_low());
+    Some((info.memory_id(), offset))
+}
+
+/// A field that is not the same, before and after.
+pub(super) type Field = (&'static str, String, String);
+
+/// What differs between two tensors besides their data, as far as it is worth showing.
+pub(super) fn fields(old: Tensor<'_>, new: Tensor<'_>) -> Vec<Field> {
+    let mut out = Vec::new();
+    let mut field = |what: &'static str, before: String, after: String| {
+        if before != after {
+            out.push((what, before, after));
+        }
+    };
+    let dtype = |tensor: Tensor<'_>| say::dtype(tensor.scalar_type());
+    field("dtype", dtype(old), dtype(new));
+    let sizes = |tensor: Tensor<'_>| say::list(tensor.sizes().into_iter().flatten());
+    field("sizes", sizes(old), sizes(new));
+    let order = |tensor: Tensor<'_>| say::list(tensor.dim_order().into_iter().flatten());
+    field("dim order", order(old), order(new));
+    let dynamism = |tensor: Tensor<'_>| tensor.shape_dynamism().to_string();
+    field("dynamism", dynamism(old), dynamism(new));
+    let layout = |tensor: Tensor<'_>| tensor.layout().to_string();
+    field("layout", layout(old), layout(new));
+    let offset = |tensor: Tensor<'_>| tensor.storage_offset().to_string();
+    field("storage offset", offset(old), offset(new));
+    let grad = |tensor: Tensor<'_>| tensor.requires_grad().to_string();
+    field("requires_grad", grad(old), grad(new));
+    let on = |tensor: Tensor<'_>| {
+        let (device, nth) = device(tensor);
+        format!("{device} {nth}")
+    };
+    field("device", on(old), on(new));
+    out
+}
+
+/// Where the data of a tensor is, if not in its own file.
+pub(super) fn source(pte: &Pte<'_>, tensor: Tensor<'_>) -> String {
+    match pte.storage(tensor) {
+        Ok(Storage::External { key, .. }) => {
+            format!("external {}", say::quoted(key.unwrap_or_default()))
+        }
+        Ok(Storage::Constant(_)) => "constant".into(),
+        Ok(Storage::Planned { initial: Some(_), .. }) => "with initial data".into(),
+        Ok(_) => "without data".into(),
+        Err(error) => format!("broken ({})", error.code()),
+    }
+}

@@ -1,0 +1,157 @@
+//! `pte diff`: screens, documents, comments and exit statuses.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pte::Pte;
+use pte::model;
+use pte::schema::program::model::{Instruction, InstructionArguments, KernelCall, Operator};
+use serde_json::Value;
+
+use super::{BASIC, LINEAR, pte, run, text, told};
+use crate::support::snapshot::assert_snapshot;
+
+const OLD: &str = "tests/data/pte/v0.5.0_cond.pte";
+const NEW: &str = "tests/data/pte/cond.pte";
+
+/// A program with one thing changed, in a folder that goes away.
+fn changed(path: &str, change: impl FnOnce(&mut model::Pte<'_>)) -> (tempfile::TempDir, PathBuf) {
+    let bytes = fs::read(path).unwrap();
+    let mut model = Pte::read(&bytes).unwrap().to_model();
+    change(&mut model);
+    model.lay_out();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("changed.pte");
+    fs::write(&path, model.image().unwrap().to_bytes().unwrap()).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn differences_are_shown() {
+    let mut page = String::new();
+    for args in [
+        &["diff", OLD, NEW][..],
+        &["diff", "-n", "1", "tests/data/pte/v0.3.0_linear.pte", "tests/data/pte/add.pte"],
+        &["diff", "--ignore", "instructions", "--ignore", "memory-plan", OLD, NEW],
+        &["diff", "tests/data/pte/v1.0.0_linear.pte", LINEAR],
+        &["diff", LINEAR, LINEAR],
+        &["diff", BASIC, "tests/data/ptd/ptd_blobs.ptd"],
+        &["diff", LINEAR, BASIC],
+        &["diff", LINEAR],
+        &["diff", LINEAR, "none.pte"],
+    ] {
+        told(&mut page, args, &pte(args));
+    }
+    assert_snapshot("diff", &page);
+}
+
+#[test]
+fn a_comment_is_shown() {
+    let mut page = String::new();
+    for args in [
+        &["diff", "--format", "markdown", OLD, NEW][..],
+        &["diff", "--format", "markdown", "tests/data/pte/v1.0.0_linear.pte", LINEAR],
+        &["diff", "--format", "markdown", LINEAR, LINEAR],
+    ] {
+        told(&mut page, args, &pte(args));
+    }
+    assert_snapshot("diff-markdown", &page);
+}
+
+#[test]
+fn a_document_has_all_of_it() {
+    let done = pte(&["diff", "--json", OLD, NEW]);
+    assert_eq!(done.status.code(), Some(1));
+    assert_snapshot("diff-json", &text(&done.stdout));
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let counts = document["counts"].as_object().unwrap();
+    let sum: u64 = counts.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(document["count"].as_u64(), Some(sum));
+    assert_eq!(document["differences"].as_array().unwrap().len() as u64, sum);
+    // Data is told by its whole digest.
+    let bytes = fs::read(BASIC).unwrap();
+    let done = run(&["diff", "--json", "-", "tests/data/ptd/ptd_blobs.ptd"], None, &bytes);
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(document["before"], "<standard input>");
+    let before = &document["differences"][0]["before"];
+    assert_eq!(before["sha256"].as_str().unwrap().len(), 64, "{document}");
+}
+
+#[test]
+fn data_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (split, data) = (at("split.pte"), at("data.ptd"));
+    let args = ["edit", LINEAR, "-o", &split, "--externalize", "all", "--ptd", &data];
+    let done = pte(&args);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    for (args, status) in [
+        (&["diff", LINEAR, &split][..], 1),
+        (&["diff", LINEAR, &split, "--with-after", &data], 0),
+        (&["diff", &split, LINEAR, "--with-before", &data], 0),
+        (&["diff", LINEAR, &split, "--with", &data], 0),
+        (&["diff", LINEAR, &split, "--with-before", &data], 1),
+        (&["diff", LINEAR, LINEAR, "--with", LINEAR], 1),
+        (&["diff", BASIC, BASIC, "--with", BASIC], 1),
+        (&["diff", "-", "-"], 2),
+    ] {
+        assert_eq!(pte(args).status.code(), Some(status), "{args:?}");
+    }
+}
+
+/// What a terminal must not be told, and what a page would take for its own.
+#[test]
+fn names_are_no_marks() {
+    let name = "a`|b\\|\u{1b}[2J<img src=x>@user #1 **b** \u{202e}";
+    let (_folder, path) = changed(LINEAR, |program| {
+        let plan = &mut program.root.execution_plan.as_mut().unwrap()[0];
+        let operator = &mut plan.operators.as_mut().unwrap()[0];
+        *operator = Operator { name: Some(name.into()), overload: None };
+    });
+    let path = path.to_str().unwrap();
+    for format in ["text", "json", "markdown"] {
+        let done = pte(&["diff", "--format", format, LINEAR, path]);
+        let shown = text(&done.stdout);
+        assert_eq!(done.status.code(), Some(1), "{format}");
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{format}: {shown}");
+        if format == "markdown" {
+            assert!(
+                !shown.contains("<img") && !shown.contains('@') && !shown.contains("**"),
+                "{shown}"
+            );
+            let rows = shown.lines().filter(|line| line.starts_with("| ~"));
+            for row in rows {
+                assert_eq!(row.matches('|').count(), 6, "{row}");
+            }
+        }
+    }
+    let coloured = pte(&["--color", "always", "diff", LINEAR, path]);
+    assert!(text(&coloured.stdout).contains("\u{1b}["));
+    assert!(!text(&coloured.stdout).contains("\u{1b}[2J"), "only our own colours");
+}
+
+/// GitHub takes comments of 65,536 characters.
+#[test]
+fn a_comment_is_never_too_long() {
+    let (_folder, path) = changed(LINEAR, |program| {
+        let plan = &mut program.root.execution_plan.as_mut().unwrap()[0];
+        let chain = &mut plan.chains.as_mut().unwrap()[0];
+        chain.stacktrace = None;
+        let long = Operator { name: Some("é|".repeat(200)), overload: None };
+        plan.operators.as_mut().unwrap().push(long);
+        let op_index = plan.operators.as_ref().unwrap().len() as i32 - 1;
+        let call = KernelCall { op_index, args: Some(vec![0; 30]) };
+        let step = Instruction { instr_args: Some(InstructionArguments::KernelCall(call)) };
+        let steps = chain.instructions.as_mut().unwrap();
+        steps.extend(vec![step; 2000]);
+    });
+    let path = path.to_str().unwrap();
+    let done = pte(&["diff", "--format", "markdown", "-n", "5000", LINEAR, path]);
+    let shown = text(&done.stdout);
+    assert_eq!(done.status.code(), Some(1));
+    assert!((50_000..65_536).contains(&shown.len()), "{}", shown.len());
+    assert!(shown.trim_end().ends_with("</details>") && shown.contains(" more\n"), "{shown}");
+    assert_eq!(shown.matches("<details").count(), shown.matches("</details>").count());
+    let few = text(&pte(&["diff", "--format", "markdown", LINEAR, path]).stdout);
+    assert!(few.contains("… 1,980 more"), "{few}");
+}

@@ -1,0 +1,72 @@
+//! Two files compared: one change is one difference, and another way to write the same is none.
+
+use std::fs;
+
+use pte::diff::{Class, Difference, Given, Report, Verdict, compare};
+use pte::model::{self, AnyPtd};
+use pte::{Limits, Opened, Ptd, Pte};
+
+mod hostile;
+mod one;
+mod renumber;
+mod same;
+
+/// Compares two files by themselves.
+#[track_caller]
+fn diff(before: &[u8], after: &[u8]) -> Report {
+    let limits = Limits::UNTRUSTED;
+    let (before, after) = (opened(before), opened(after));
+    compare(&Given::new(&before), &Given::new(&after), &limits).unwrap()
+}
+
+#[track_caller]
+fn opened(bytes: &[u8]) -> Opened<&[u8]> {
+    Opened::open(bytes, &Limits::UNTRUSTED).unwrap()
+}
+
+fn sample(name: &str) -> Vec<u8> {
+    let folder = name.rsplit('.').next().unwrap();
+    fs::read(format!("tests/data/{folder}/{name}")).unwrap()
+}
+
+/// A program with one thing changed.
+#[track_caller]
+fn changed(bytes: &[u8], change: impl FnOnce(&mut model::Pte<'_>)) -> Vec<u8> {
+    let mut model = Pte::read(bytes).unwrap().to_model();
+    change(&mut model);
+    model.container.segment_base_offset = None;
+    model.lay_out();
+    model.image().unwrap().to_bytes().unwrap()
+}
+
+/// A `.ptd` of today with one thing changed.
+#[track_caller]
+fn changed_data(bytes: &[u8], change: impl FnOnce(&mut model::Ptd<'_>)) -> Vec<u8> {
+    let AnyPtd::Current(mut model) = Ptd::read(bytes).unwrap().to_model() else {
+        panic!("an old generation")
+    };
+    change(&mut model);
+    model.image().unwrap().to_bytes().unwrap()
+}
+
+/// A difference in a line.
+fn line(difference: &Difference) -> String {
+    let Difference { class, method, place, what, before, after } = difference;
+    let method = method.as_ref().map_or(String::new(), |method| format!("{method}: "));
+    let side = |side: &Option<pte::diff::Shown>| match side {
+        None => "–".to_string(),
+        Some(side) => match side.sha256 {
+            Some(sha) => format!("{} #{:02x}{:02x}", side.text, sha[0], sha[1]),
+            None => side.text.clone(),
+        },
+    };
+    format!("{}: {method}{place}: {what}: {} → {}", class.id(), side(before), side(after))
+}
+
+/// What a report says, in lines.
+fn lines(report: &Report) -> Vec<String> {
+    assert_eq!(report.verdict == Verdict::Different, !report.differences.is_empty());
+    let kept: u64 = Class::ALL.iter().map(|&class| report.count(class).min(Report::MOST)).sum();
+    assert_eq!(kept, report.differences.len() as u64, "all are counted");
+    report.differences.iter().map(line).collect()
+}

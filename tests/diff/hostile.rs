@@ -1,0 +1,131 @@
+//! Files that would take for ever: they take no longer than others of their size.
+
+use std::time::{Duration, Instant};
+
+use pte::diff::{Class, Report};
+use pte::schema::program::model::{
+    EValue, ExecutionPlan, Instruction, InstructionArguments, Int, IntList, KernelCall,
+    KernelTypes, Operator,
+};
+
+use super::{changed, diff, lines, sample};
+
+/// A program of one method with these operators, values and calls.
+fn program(
+    operators: Vec<String>,
+    values: Vec<KernelTypes>,
+    calls: Vec<(i32, Vec<i32>)>,
+) -> Vec<u8> {
+    changed(&sample("linear.pte"), |program| {
+        let plan = &mut program.root.execution_plan.as_mut().unwrap()[0];
+        fill(plan, operators, values, calls);
+    })
+}
+
+fn fill(
+    plan: &mut ExecutionPlan,
+    operators: Vec<String>,
+    values: Vec<KernelTypes>,
+    calls: Vec<(i32, Vec<i32>)>,
+) {
+    plan.inputs = Some(vec![]);
+    plan.outputs = Some(vec![]);
+    let operator = |name| Operator { name: Some(name), ..Operator::default() };
+    plan.operators = Some(operators.into_iter().map(operator).collect());
+    plan.values = Some(values.into_iter().map(|value| EValue { val: Some(value) }).collect());
+    let step = |(op_index, args)| {
+        let call = KernelCall { op_index, args: Some(args) };
+        Instruction { instr_args: Some(InstructionArguments::KernelCall(call)) }
+    };
+    let chain = &mut plan.chains.as_mut().unwrap()[0];
+    chain.instructions = Some(calls.into_iter().map(step).collect());
+}
+
+fn int(int_val: i64) -> KernelTypes {
+    KernelTypes::Int(Int { int_val })
+}
+
+/// Compares both ways, in less time than any quadratic number of steps takes.
+#[track_caller]
+fn quick(before: &[u8], after: &[u8]) -> Report {
+    let begun = Instant::now();
+    let report = diff(before, after);
+    diff(after, before);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    lines(&report);
+    report
+}
+
+const MANY: usize = 100_000;
+
+#[test]
+fn calls_that_have_nothing_in_common() {
+    let calls = |first: usize| {
+        let names = (first..first + MANY).map(|nth| format!("x::{nth}")).collect();
+        program(names, vec![int(1)], (0..MANY as i32).map(|nth| (nth, vec![0])).collect())
+    };
+    let report = quick(&calls(0), &calls(MANY));
+    assert_eq!(report.count(Class::Instructions), MANY as u64, "each became another");
+    assert_eq!(report.differences.len() as u64, Report::MOST);
+}
+
+#[test]
+fn calls_in_another_order() {
+    let names: Vec<String> = (0..MANY).map(|nth| format!("x::{nth}")).collect();
+    let calls = |order: &dyn Fn(usize) -> usize| {
+        let calls = (0..MANY).map(|nth| (order(nth) as i32, vec![0]));
+        program(names.clone(), vec![int(1)], calls.collect())
+    };
+    quick(&calls(&|nth| nth), &calls(&|nth| MANY - 1 - nth));
+    // 7,919 has no factor in common with the number of calls.
+    quick(&calls(&|nth| nth), &calls(&|nth| nth * 7919 % MANY));
+    let few = |by: usize| calls(&|nth| nth * nth / by % 13);
+    quick(&few(3), &few(5));
+}
+
+/// Every call takes one of a few hundred long lists, and no two calls the same two.
+#[test]
+fn long_lists_that_calls_share() {
+    let (lists, items) = (300, 20_000);
+    let file = |other: i64| {
+        let list = |nth: usize| {
+            let items = (0..items).map(|item| i64::from(item == nth)).collect();
+            KernelTypes::IntList(IntList { items: Some(items) })
+        };
+        let mut values = vec![int(0), int(other), int(7)];
+        values.extend((0..lists).map(list));
+        let turn = |nth: usize| if other == 1 { nth / lists } else { nth };
+        let calls = (0..MANY).map(|nth| (0, vec![(turn(nth) % lists) as i32 + 3, 2]));
+        program(vec!["x::y".into()], values, calls.collect())
+    };
+    quick(&file(1), &file(2));
+}
+
+/// A long name is shown in part, however many calls have it.
+#[test]
+fn long_names() {
+    let file = |end: &str| {
+        let name = format!("\u{1b}[2J{}{end}", "x".repeat(1 << 16));
+        let calls = (0..MANY as i32).map(|_| (0, vec![0]));
+        program(vec![name], vec![int(1)], calls.collect())
+    };
+    let report = quick(&file("a"), &file("b"));
+    let longest = lines(&report).into_iter().map(|line| line.len()).max();
+    assert!(longest < Some(1000), "{longest:?}");
+    assert!(lines(&report).iter().all(|line| !line.contains('\u{1b}')));
+}
+
+#[test]
+fn methods_of_one_name() {
+    let file = |sizes: i64| {
+        changed(&sample("linear.pte"), |program| {
+            let plans = program.root.execution_plan.as_mut().unwrap();
+            let mut plan = plans[0].clone();
+            fill(&mut plan, vec![], vec![], vec![]);
+            plan.non_const_buffer_sizes = Some(vec![0, sizes]);
+            *plans = vec![plan; MANY / 10];
+        })
+    };
+    let report = quick(&file(1), &file(2));
+    assert_eq!(report.count(Class::MemoryPlan), MANY as u64 / 10);
+}
