@@ -254,7 +254,28 @@ const ROWS: &[Row] = &[
     (
         "aten::native_group_norm.out",
         "FLOAT[1,2,2,2] FLOAT[2] FLOAT[2] 1 2 4 1 0.5 FLOAT[1,2,2,2] FLOAT[1,1] FLOAT[1,1] .",
-        &[(1, "FLOAT[]", SHAPE), (2, "FLOAT[]", SHAPE)],
+        &[
+            (0, "FLOAT[]", SHAPE),
+            (0, "FLOAT[1]", SHAPE),
+            (1, "FLOAT[]", SHAPE),
+            (2, "FLOAT[]", SHAPE),
+        ],
+    ),
+    (
+        "aten::index.Tensor_out",
+        "FLOAT[3,3] <-;BYTE[3]> FLOAT[9]~ .",
+        &[
+            (1, "<-;BYTE[3,3]>", SHAPE),
+            (1, "<BOOL[3,3,3]>", SHAPE),
+            (1, "<LONG[1];BOOL[3,3]>", SHAPE),
+            (1, "<BYTE[3];BYTE[3,3]>", SHAPE),
+        ],
+    ),
+    ("aten::index.Tensor_out", "FLOAT[] <BOOL[]> FLOAT[1]~ .", &[(1, "<BOOL[1]>", SHAPE)]),
+    (
+        "aten::index_put.out",
+        "FLOAT[3,3] <BOOL[3,3]> FLOAT[1] false FLOAT[3,3] .",
+        &[(1, "<-;BOOL[3,3]>", SHAPE), (0, "FLOAT[3]", SHAPE)],
     ),
     ("aten::index_put_", "FLOAT[3] <LONG[1]> FLOAT[1] false =", &[(2, "FLOAT[]", SHAPE)]),
     ("aten::view_as_real_copy.out", "9[2] FLOAT[2,2] .", &[(1, "FLOAT[]", SHAPE)]),

@@ -139,6 +139,7 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
                 let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
                 known(tensor, sizes.get(dim.checked_add(1)?..)?)
             }
+            Number::Indexed(arg) => self.indexed(arg),
             Number::Dtype(arg) => self.dtype(arg).map(|dtype| dtype.0.into()),
             Number::Width(arg) => self.dtype(arg)?.element_size().map(i128::from),
             Number::Least(arg) => bounds(self.dtype(arg)?).map(|(least, _)| least.into()),
@@ -244,6 +245,22 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
             KernelTypes::Tensor(tensor) => tensor.scalar_type().element_size(),
             _ => None,
         }))
+    }
+
+    /// How many dimensions the items of a list index.
+    fn indexed(&self, arg: Arg) -> Option<i128> {
+        let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
+        let masks = [ScalarType::BOOL, ScalarType::BYTE];
+        list.items()?.into_iter().take(MOST_ITEMS).try_fold(0i128, |sum, index| {
+            let dimensions = match index {
+                -1 => 1,
+                _ => match self.at(index)? {
+                    KernelTypes::Tensor(mask) if masks.contains(&mask.scalar_type()) => rank(mask)?,
+                    _ => 1,
+                },
+            };
+            sum.checked_add(dimensions)
+        })
     }
 
     /// Whether a tensor can be resized to a shape: to its own if it is STATIC, else to one of as
@@ -398,6 +415,7 @@ mod tests {
             Number::Const(_) => {}
             Number::Int(arg) | Number::Square(arg) => seen.push((arg, "iInsS")),
             Number::Item(arg, _) => seen.push((arg, "lLm")),
+            Number::Indexed(arg) => seen.push((arg, "o")),
             Number::Last(arg) => seen.push((arg, "lL")),
             Number::Size(arg, dim) | Number::Behind(arg, dim) => {
                 seen.push((arg, "twTh"));

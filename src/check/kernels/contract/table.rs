@@ -6,8 +6,8 @@ use super::vocabulary::Condition::{
     Promote, Steps, Strided, Takes, Widths,
 };
 use super::vocabulary::Number::{
-    Behind, Const, Dtype, Greatest, Int, Item, Last, Lead, Least, Numel, Plus, Rank, Room, Size,
-    Square, Times, Width, Wrapped,
+    Behind, Const, Dtype, Greatest, Indexed, Int, Item, Last, Lead, Least, Numel, Plus, Rank, Room,
+    Size, Square, Times, Width, Wrapped,
 };
 use super::vocabulary::{About, Condition, Number, Shape, Term};
 use crate::schema::scalar::ScalarType;
@@ -111,6 +111,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::ge.Tensor_out", PROMOTE),
     ("aten::gt.Scalar_out", SCALAR),
     ("aten::gt.Tensor_out", PROMOTE),
+    ("aten::index.Tensor_out", &[shape(AtMost(Indexed(1), Rank(0)))]),
+    ("aten::index_put.out", &[shape(AtMost(Indexed(1), Rank(0)))]),
     ("aten::index_put_", &[shape(AtLeast(Rank(2), ONE))]),
     ("aten::le.Scalar_out", SCALAR),
     ("aten::le.Tensor_out", PROMOTE),
@@ -130,7 +132,16 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::mul.Scalar_out", SCALAR),
     ("aten::mul.out", PROMOTE),
     ("aten::narrow_copy.out", &[shape(AtLeast(Int(1), ZERO))]),
-    ("aten::native_group_norm.out", &[shape(AtLeast(Rank(1), ONE)), shape(AtLeast(Rank(2), ONE))]),
+    (
+        "aten::native_group_norm.out",
+        &[
+            shape(AtLeast(Rank(0), ONE)),
+            // It looks at the second size where the first one is N.
+            shape(Any(&[AtLeast(Rank(0), TWO), Other(Size(0, &ZERO), Int(3))])),
+            shape(AtLeast(Rank(1), ONE)),
+            shape(AtLeast(Rank(2), ONE)),
+        ],
+    ),
     ("aten::ne.Scalar_out", SCALAR),
     ("aten::ne.Tensor_out", PROMOTE),
     ("aten::pixel_shuffle.out", &[number(Other(Square(1), ZERO))]),

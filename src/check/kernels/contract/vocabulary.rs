@@ -61,6 +61,9 @@ pub(super) enum Number {
     Lead(Arg, u8),
     /// How many elements there are in the dimensions behind one.
     Behind(Arg, &'static Number),
+    /// How many dimensions an OptionalTensorList indexes: a mask as many as it has, whatever else is in
+    /// the list one.
+    Indexed(Arg),
     /// The code of the dtype.
     Dtype(Arg),
     /// The bytes of an element.
@@ -132,6 +135,7 @@ impl Number {
             | Self::Item(arg, _)
             | Self::Last(arg)
             | Self::Rank(arg)
+            | Self::Indexed(arg)
             | Self::Size(arg, _)
             | Self::Numel(arg)
             | Self::Room(arg)
@@ -165,6 +169,9 @@ impl fmt::Display for Number {
             }
             Self::Behind(arg, dim) => {
                 write!(f, "the number of elements of argument {arg} behind dimension {dim}")
+            }
+            Self::Indexed(arg) => {
+                write!(f, "the number of dimensions that argument {arg} indexes")
             }
             Self::Dtype(arg) => write!(f, "the dtype of argument {arg}"),
             Self::Width(arg) => write!(f, "the width of argument {arg}"),
