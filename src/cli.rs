@@ -20,6 +20,7 @@ mod facts;
 mod graph;
 mod info;
 mod input;
+mod map;
 mod memory;
 mod ops;
 mod output;
@@ -76,12 +77,18 @@ Examples:
   pte dump model.pte | less          all of its tables as JSON
   pte build model.json -o model.pte  the other way
   pte tensors --hash weights.ptd     every tensor with its shape and sha256
+  pte tensors --largest 10 model.pte those with the most bytes
   pte size model.pte                 what makes it as large as it is
   pte memory model.pte               what memory it plans, and what makes the peak
+  pte size new.pte --against old.pte why one is larger than the other
+  pte size model.pte --budget 8MB    a gate for a build: exit status 1 if it is larger
+  pte map model.pte --at 0x1a40      what one byte is; without --at, all of them
+  pte map model.pte --html -o model.html
   pte ops model.pte --format yaml    its operators, for a selective build
   pte graph model.pte | dot -Tsvg -o model.svg
   pte diff old.pte new.pte           what differs by meaning, however values are numbered
   pte extract model.pte --delegate forward:0 -o blob.bin
+                                     what a delegate is given
   pte convert model.safetensors -o model.ptd
 
 Exit status:
@@ -151,6 +158,7 @@ enum Verb {
     Tensors(tensors::Tensors),
     Size(size::Size),
     Memory(memory::Memory),
+    Map(map::MapFile),
     Ops(ops::Ops),
     Graph(graph::Graph),
     Diff(diff::Diff),
@@ -201,6 +209,7 @@ impl Verb {
             Self::Tensors(verb) => verb.run(common),
             Self::Size(verb) => verb.run(common),
             Self::Memory(verb) => verb.run(common),
+            Self::Map(verb) => verb.run(common),
             Self::Ops(verb) => verb.run(common),
             Self::Graph(verb) => verb.run(common),
             Self::Diff(verb) => verb.run(common),

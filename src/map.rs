@@ -30,9 +30,19 @@ use crate::opened::File;
 
 mod claims;
 mod data;
+mod nest;
+mod role;
+mod spot;
 mod tables;
+mod ways;
 
 use claims::Claims;
+use ways::Detail;
+
+pub use nest::{Kind, Nesting, Span, Title, Within};
+pub use role::Role;
+pub use spot::Spot;
+pub use ways::{Way, What};
 
 /// Every byte of a file, attributed.
 ///
@@ -44,6 +54,10 @@ pub struct Map<'a> {
     nodes: Vec<Node<'a>>,
     pieces: Vec<Piece>,
     users: Vec<User<'a>>,
+    ways: Vec<ways::Last>,
+    /// Segments by where they lie; of bytes that several have, the first one has them.
+    segments: Vec<(Range<u64>, u32)>,
+    region: Range<u64>,
 }
 
 /// A range of a file, all of which belongs to one part.
@@ -74,6 +88,8 @@ pub enum Name<'m, 'a> {
     Users(&'m [User<'a>]),
     /// A segment, by its number.
     Segment(u32),
+    /// What stands in the tables, by the way to it: in [`Map::in_detail`] alone.
+    Thing(Way<'m>, What),
 }
 
 /// Who uses data.
@@ -119,6 +135,8 @@ enum Label<'a> {
     /// A range of the users.
     Users(u32, u32),
     Segment(u32),
+    /// The last step of the way to it.
+    Thing(u32, What),
 }
 
 /// The file itself.
@@ -127,13 +145,13 @@ const ROOT: u32 = 0;
 impl<'a> Map<'a> {
     /// Attributes every byte of `file`.
     pub fn of(file: &File<'a>) -> Self {
-        let mut claims = Claims::new(file);
-        claims.headers();
-        match file {
-            File::Pte(pte) => claims.program(pte),
-            File::Ptd(ptd) => claims.data(ptd),
-        }
-        claims.finish()
+        Claims::of(file, Detail::Parts).finish()
+    }
+
+    /// As [`of`](Self::of), and each table, vtable, vector and string is a part of its own, named by
+    /// the way to it: the first million of them.
+    pub fn in_detail(file: &File<'a>) -> Self {
+        Claims::of(file, Detail::Things).finish()
     }
 
     /// The file.
@@ -158,6 +176,13 @@ impl<'a> Map<'a> {
         self.pieces.get(nth)
     }
 
+    /// The segment that the byte at `offset` lies in, whoever uses it; of several the first one.
+    pub fn segment_at(&self, offset: u64) -> Option<u32> {
+        let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
+        let (range, segment) = self.segments.get(nth)?;
+        range.contains(&offset).then_some(*segment)
+    }
+
     fn node(&self, node: u32) -> Option<&Node<'a>> {
         self.nodes.get(index(node))
     }
@@ -174,6 +199,7 @@ impl<'m, 'a> Part<'m, 'a> {
                 Name::Users(self.map.users.get(index(from)..index(to)).unwrap_or_default())
             }
             Some(Label::Segment(nth)) => Name::Segment(*nth),
+            Some(&Label::Thing(last, what)) => Name::Thing(Way::new(&self.map.ways, last), what),
         }
     }
 
@@ -211,6 +237,7 @@ impl fmt::Display for Name<'_, '_> {
             Self::Fixed(name) => f.write_str(name),
             Self::Method(name) => f.write_str(name.unwrap_or("(no name)")),
             Self::Segment(nth) => write!(f, "segment {nth}"),
+            Self::Thing(way, _) => way.fmt(f),
             Self::Users(users) => {
                 for (nth, user) in users.iter().take(MOST_USERS).enumerate() {
                     write!(f, "{}{user}", if nth == 0 { "" } else { ", " })?;

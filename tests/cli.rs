@@ -17,6 +17,7 @@ mod convert;
 mod diff;
 mod edit;
 mod graph;
+mod map;
 mod memory;
 mod named;
 mod ops;
@@ -76,6 +77,23 @@ fn tensors_are_listed_with_digest_and_statistics() {
     assert_snapshot("tensors-dtypes", &list(&["--stats", "tests/data/ptd/ptd_dtypes.ptd"]));
     assert_snapshot("tensors-blobs", &list(&["--hash", "--json", "tests/data/ptd/ptd_blobs.ptd"]));
     assert_snapshot("tensors-json", &list(&["--stats", "--json", LINEAR]));
+}
+
+#[test]
+fn the_largest_tensors_come_first() {
+    for path in ["tests/data/pte/xnn_gpt.pte", "tests/data/ptd/ptd_dtypes.ptd", LINEAR] {
+        let rows = |args: &[&str]| {
+            let listed = json(&[&["tensors", "--json", path], args].concat());
+            listed["tensors"].as_array().unwrap().clone()
+        };
+        let mut all = rows(&[]);
+        // Equal ones keep their order.
+        all.sort_by_key(|row| std::cmp::Reverse(row["bytes"].as_u64()));
+        for most in [0, 1, 3, 1000] {
+            let shown = rows(&["--largest", &most.to_string()]);
+            assert_eq!(shown, all[..most.min(all.len())], "{path}");
+        }
+    }
 }
 
 /// What `tensors --hash` says of a tensor is what `extract` gives of it.

@@ -2,6 +2,9 @@
 //!
 //! `PTE_BLESS=1 cargo test --test main docs` writes them anew.
 
+#[cfg(feature = "cli")]
+mod cli;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use pte::map::{Map, Name, Part, User};
+use pte::flat::json;
+use pte::map::{Map, Name, Part, Role, Spot, User};
 use pte::pte::Storage;
 use pte::schema::program::view::KernelTypes;
-use pte::{File, Ptd, Pte};
+use pte::{File, Ptd, Pte, Step};
 
 use crate::support::asm::{Asm, ptd as data, pte as program};
-use crate::support::exercise::ask_map;
+use crate::support::exercise::{ask_map, ask_spot};
 use crate::support::files::{self, name};
 
 /// Sums of damaged files are held by `support::exercise`.
@@ -148,6 +149,152 @@ fn a_file_of_many_methods_has_few_parts() {
     assert_eq!((methods.bytes(), methods.parts().count()), (12_000, 1025));
     let others = part(methods, "other methods").unwrap();
     assert_eq!(others.bytes(), 4 * (3000 - 1024));
+}
+
+/// Each byte alone is what it is among all; what is read there is what the dump says at that path.
+#[test]
+fn a_byte_is_told_with_its_path() {
+    let mut told = BTreeMap::new();
+    for path in files::samples() {
+        let bytes = fs::read(&path).unwrap();
+        let file = read(&bytes);
+        let map = Map::in_detail(&file);
+        let dump = Dump::of(&file);
+        // Of large files every so many bytes: one takes a walk.
+        let apart = (bytes.len() / 1500) | 1;
+        for at in (0..bytes.len() as u64).step_by(apart) {
+            ask_spot(&file, &map, at);
+            let spot = Spot::of(&file, at).unwrap();
+            *told.entry(spot.role().id()).or_insert(0) += 1;
+            dump.ask(&file, &spot, &bytes);
+        }
+    }
+    let least = [
+        ("between-fields", 100),
+        ("data", 1000),
+        ("header-field", 1000),
+        ("number", 1000),
+        ("offset", 1000),
+        ("offset-to-vtable", 1000),
+        ("padding", 1000),
+        ("string-length", 1000),
+        ("string-terminator", 100),
+        ("string-text", 1000),
+        ("table-length", 100),
+        ("union-tag", 100),
+        ("vector-length", 1000),
+        ("vtable-entry", 1000),
+        ("vtable-length", 100),
+    ];
+    for (role, least) in least {
+        assert!(told.get(role).is_some_and(|&count| count >= least), "{role}: {told:?}");
+    }
+}
+
+/// A file's tables as the dump has them: what another reading of them says.
+struct Dump(serde_json::Value);
+
+impl Dump {
+    fn of(file: &File<'_>) -> Self {
+        let options = || json::Options { pretty: false, blob: |_: &[u8]| None };
+        let mut text = String::new();
+        match file {
+            File::Pte(pte) => {
+                json::write(pte.program(), options(), &mut text).map(drop).unwrap();
+            }
+            File::Ptd(ptd) => match ptd.root() {
+                pte::ptd::Root::Current(root) => {
+                    json::write(root, options(), &mut text).map(drop).unwrap();
+                }
+                pte::ptd::Root::Legacy(root) => {
+                    json::write(root, options(), &mut text).map(drop).unwrap();
+                }
+            },
+        }
+        Self(serde_json::from_str(&text).unwrap())
+    }
+
+    fn ask(&self, file: &File<'_>, spot: &Spot<'_>, bytes: &[u8]) {
+        use pte::flat::desc::Number;
+        let mut steps = spot.path();
+        if steps.next().is_none() {
+            return;
+        }
+        let (mut value, mut holder, mut last) = (&self.0, &self.0, "");
+        for step in steps {
+            match step {
+                Step::Field(name) => (value, holder, last) = (&value[name], value, name),
+                Step::Index(nth) => value = &value[nth as usize],
+                Step::Variant(name) => assert_eq!(holder[format!("{last}_type")], name, "{spot}"),
+                _ => {}
+            }
+        }
+        let range = spot.range();
+        let own = &bytes[range.start as usize..range.end as usize];
+        match spot.role() {
+            Role::Number { name: Some(name), .. } => assert_eq!(value, name, "{spot}"),
+            Role::Number { value: Number::Int(number), .. } => {
+                assert_eq!(value.to_string(), number.to_string(), "{spot}");
+            }
+            Role::Number { value: Number::Bool(is), .. } => assert_eq!(value, is, "{spot}"),
+            Role::Number { value: Number::Float(number), .. } => {
+                assert!(value.as_f64().is_none_or(|value| value == number), "{spot} {value}");
+            }
+            Role::Tag { member, .. } => {
+                assert_eq!(holder[format!("{last}_type")], member.unwrap(), "{spot}");
+            }
+            Role::Text => assert_eq!(value.as_str().unwrap().as_bytes(), own, "{spot}"),
+            Role::TextLength(len) => assert_eq!(value.as_str().unwrap().len(), len as usize),
+            Role::Terminator => assert_eq!((value.is_string(), own), (true, &[0][..]), "{spot}"),
+            Role::Count(count) => {
+                assert_eq!(value.as_array().unwrap().len(), count as usize, "{spot}");
+            }
+            // What an offset leads to is there by the same path, unless it was met before.
+            Role::Offset { to } => {
+                let target = Spot::of(file, to).unwrap();
+                let begins = matches!(
+                    target.role(),
+                    Role::ToVtable { .. } | Role::Count(_) | Role::TextLength(_)
+                );
+                assert!(begins && target.range().start == to, "{spot} {target}");
+                assert!(target.path().count() <= spot.path().count() + 1, "{spot} {target}");
+            }
+            Role::ToVtable { to } => {
+                let target = Spot::of(file, to).unwrap();
+                assert!(matches!(target.role(), Role::VtableLength(_)), "{spot} {target}");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Findings and refusals name places as the map does.
+#[test]
+fn a_finding_is_where_the_map_says() {
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for path in files::samples() {
+        let bytes = fs::read(&path).unwrap();
+        let file = read(&bytes);
+        for finding in file.check().findings() {
+            let Some(spot) = Spot::of(&file, finding.offset) else { continue };
+            let named = finding.place().path().to_string();
+            let found = spot.place().path().to_string();
+            // Of a place in a segment the tables say less; where a vector of nothing would have its
+            // first element, something else is.
+            let behind = finding.rule.id == "empty-vector-misaligned";
+            if found.is_empty() || !named.contains('.') || spot.segment().is_some() || behind {
+                continue;
+            }
+            compared += 1;
+            let same = named.starts_with(&found) || found.starts_with(&named);
+            if !same {
+                let rule = finding.rule.id;
+                wrong.push(format!("{} {rule}: {} and {spot}", name(&path), finding.place()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 20, "{compared}");
 }
 
 fn part<'m, 'a>(of: Part<'m, 'a>, name: &str) -> Option<Part<'m, 'a>> {

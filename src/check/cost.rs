@@ -16,7 +16,7 @@ use std::fs;
 
 use self::build::{At, Builder, Field, number};
 use super::RULES;
-use crate::map::Map;
+use crate::map::{Map, Nesting, Spot};
 use crate::{File, Limits, Opened, Ptd, steps};
 use Field::{Number, To};
 
@@ -538,7 +538,8 @@ impl Cost {
         }
         reports.push(file.check_release((0, 1), &limits));
         // A map is no rule, and may cost no more than they do.
-        Map::of(&file);
+        Map::in_detail(&file).nested(Nesting { depth: 9, most: 16 });
+        drop(Spot::of(&file, region.end / 2));
         data.into_iter().for_each(|data| drop(Map::of(&File::Ptd(data))));
         let steps = steps::taken();
         let counts = reports.iter().flat_map(super::Report::counts);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pte::File;
 use pte::map::{Map, Name, Part};
 use serde::Serialize;
 
@@ -77,11 +78,11 @@ struct Listed<'d> {
 
 /// A part with its name as text. A file has its path for a name.
 #[derive(Serialize)]
-struct Tree {
-    name: String,
-    bytes: u64,
+pub(super) struct Tree {
+    pub(super) name: String,
+    pub(super) bytes: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    parts: Vec<Tree>,
+    pub(super) parts: Vec<Tree>,
 }
 
 /// What has changed its size.
@@ -264,7 +265,7 @@ fn show_row(screen: &Screen, level: u32, bytes: u64, title: &str, out: &mut Outp
     writeln!(out, "  {number:>widest$} {DIM}{percent:>6}{DIM:#}  {bar} {:indent$}{title}", "")
 }
 
-fn largest_first(parts: &[Tree]) -> Vec<&Tree> {
+pub(super) fn largest_first(parts: &[Tree]) -> Vec<&Tree> {
     let mut parts: Vec<_> = parts.iter().collect();
     parts.sort_by_key(|part| Reverse(part.bytes));
     parts
@@ -274,8 +275,12 @@ impl Tree {
     fn of(path: &Path, common: &Common) -> Result<Self, Problem> {
         let input = Input::open(path, &common.limits())?;
         let file = input.opened.file().map_err(|error| input.refused(error))?;
-        let map = Map::of(&file);
-        Ok(Self { name: name_of(path), ..Self::part(map.root(), &input)? })
+        Ok(Self { name: name_of(path), ..Self::of_file(&file, &input)? })
+    }
+
+    /// The parts of `file`, which `input` is.
+    pub(super) fn of_file(file: &File<'_>, input: &Input) -> Result<Self, Problem> {
+        Self::part(Map::of(file).root(), input)
     }
 
     fn part(part: Part<'_, '_>, input: &Input) -> Result<Self, Problem> {

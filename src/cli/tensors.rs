@@ -1,5 +1,6 @@
 //! `pte tensors`: every tensor and named blob of a file.
 
+use core::cmp::Reverse;
 use core::fmt::{self, Write};
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use super::{Common, Format, hex, text};
 #[command(after_help = "\
 Examples:
   pte tensors weights.ptd
+  pte tensors --largest 10 model.pte       those with the most bytes
   pte tensors --hash --json model.pte | jq -r '.tensors[] | select(.sha256) | .sha256'
   pte tensors --stats weights.ptd          min, max, mean, zeros, NaN and Inf of each
 
@@ -38,6 +40,9 @@ pub(super) struct Tensors {
     /// Add min, max, mean, and how many are zero, NaN and infinite.
     #[arg(long)]
     stats: bool,
+    /// Only so many, those with the most bytes, the largest first.
+    #[arg(long, value_name = "N")]
+    largest: Option<usize>,
     #[command(flatten)]
     format: Format,
 }
@@ -112,7 +117,11 @@ impl Tensors {
             out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
         }
         // One row at a time: a file may name millions.
-        for row in Row::all(&file) {
+        let rows = match self.largest {
+            None => Row::all(&file),
+            Some(most) => largest(Row::all(&file), most),
+        };
+        for row in rows {
             if let What::Value { method, .. } = row.what {
                 input.name_again(method)?;
             }
@@ -169,6 +178,21 @@ impl Tensors {
             stats: stats.map(|stats| Numbers::of(&stats.finish())),
         })
     }
+}
+
+/// The rows with the most bytes, the largest first; of equal ones that which comes first.
+fn largest<'a>(
+    rows: impl Iterator<Item = Row<'a>>,
+    most: usize,
+) -> Box<dyn Iterator<Item = Row<'a>> + 'a> {
+    let mut kept = BTreeMap::new();
+    for (nth, row) in rows.enumerate() {
+        kept.insert((row.bytes().unwrap_or_default(), Reverse(nth)), row);
+        if kept.len() > most {
+            kept.pop_first();
+        }
+    }
+    Box::new(kept.into_values().rev())
 }
 
 impl<'a> Listed<'a> {

@@ -6,6 +6,7 @@ use core::ops::Range;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 
+use super::ways::{Detail, Ways};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
 use crate::opened::File;
 use crate::steps;
@@ -23,6 +24,8 @@ pub(super) struct Claims<'a> {
     pub(super) segments_end: u64,
     nodes: Vec<Node<'a>>,
     pub(super) users: Vec<User<'a>>,
+    pub(super) ways: Ways,
+    pub(super) segments: Vec<(Range<u64>, u32)>,
     claims: Vec<Claim>,
     /// Parts with a name of ours, by their parent.
     known: BTreeMap<(u32, &'static str), u32>,
@@ -36,7 +39,18 @@ struct Claim {
 }
 
 impl<'a> Claims<'a> {
-    pub(super) fn new(file: &File<'a>) -> Self {
+    /// All that is claimed of `file`.
+    pub(super) fn of(file: &File<'a>, detail: Detail) -> Self {
+        let mut claims = Self::new(file, detail);
+        claims.headers();
+        match file {
+            File::Pte(pte) => claims.program(pte),
+            File::Ptd(ptd) => claims.data(ptd),
+        }
+        claims
+    }
+
+    fn new(file: &File<'a>, detail: Detail) -> Self {
         let (region, header_apart, header) = match file {
             File::Pte(pte) => (pte.region(), false, pte.header().map(|header| header.length)),
             File::Ptd(ptd) => (ptd.region(), ptd.region_start() > 0, Some(ptd.header().length)),
@@ -54,13 +68,15 @@ impl<'a> Claims<'a> {
             segments_end: 0,
             nodes: alloc::vec![root],
             users: Vec::new(),
+            ways: Ways::new(detail),
+            segments: Vec::new(),
             claims: Vec::new(),
             known: BTreeMap::new(),
         }
     }
 
     /// The headers, and where the root table is.
-    pub(super) fn headers(&mut self) {
+    fn headers(&mut self) {
         // In the order in which they are shown.
         let header = self.child(ROOT, HEADER);
         self.child(ROOT, HEADER_PADDING);
@@ -114,7 +130,7 @@ impl<'a> Claims<'a> {
         self.claim(begin..end, node);
         let node = self.child(ROOT, PADDING);
         self.claim(end..segments_end, node);
-        let node = self.child(ROOT, "trailing bytes");
+        let node = self.child(ROOT, TRAILING);
         self.claim(segments_end..self.len, node);
     }
 
@@ -139,7 +155,14 @@ impl<'a> Claims<'a> {
                 node.next = next;
             }
         }
-        Map { nodes: self.nodes, pieces, users: self.users }
+        Map {
+            nodes: self.nodes,
+            pieces,
+            users: self.users,
+            ways: self.ways.finish(),
+            segments: in_order(self.segments),
+            region: self.region_range,
+        }
     }
 
     /// The claims cut to what each has.
@@ -177,7 +200,7 @@ impl<'a> Claims<'a> {
     fn tell_padding(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
         let (header, behind) = (self.child(ROOT, HEADER), self.child(ROOT, HEADER_PADDING));
         let padding = self.section(PADDING);
-        let unreferenced = self.section("unreferenced bytes");
+        let unreferenced = self.section(UNREFERENCED);
         let mut before = ROOT;
         for piece in &mut pieces {
             if piece.part == padding {
@@ -203,7 +226,22 @@ impl<'a> Claims<'a> {
     }
 }
 
-const HEADER: &str = "header";
-const HEADER_PADDING: &str = "header padding";
-const TABLES: &str = "FlatBuffers part";
+/// Segments by where they lie, each cut to what those in front of it have left.
+fn in_order(mut segments: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
+    steps::sort(segments.len());
+    segments.sort_unstable_by_key(|(range, nth)| (range.start, *nth));
+    let mut end = 0;
+    for (range, _) in &mut segments {
+        range.start = range.start.max(end);
+        end = end.max(range.end);
+    }
+    segments.retain(|(range, _)| !range.is_empty());
+    segments
+}
+
+pub(super) const HEADER: &str = "header";
+pub(super) const HEADER_PADDING: &str = "header padding";
+pub(super) const TABLES: &str = "FlatBuffers part";
 pub(super) const PADDING: &str = "padding";
+pub(super) const UNREFERENCED: &str = "unreferenced bytes";
+pub(super) const TRAILING: &str = "trailing bytes";

@@ -53,7 +53,7 @@ impl<'a> Claims<'a> {
     /// All of a program.
     pub(super) fn program(&mut self, pte: &Pte<'a>) {
         self.users(uses(pte));
-        Pass::new(self).root(pte.program());
+        Pass::new(self).root(pte.program(), "program");
         let program = pte.program();
         let mut used = Vec::new();
         used.extend(
@@ -75,9 +75,9 @@ impl<'a> Claims<'a> {
         self.users(entries.collect());
         let mut used = Vec::new();
         match ptd.root() {
-            Root::Current(root) => Pass::new(self).root(root),
+            Root::Current(root) => Pass::new(self).root(root, "flat_tensor"),
             Root::Legacy(root) => {
-                Pass::new(self).root(root);
+                Pass::new(self).root(root, "flat_tensor");
                 let tensors = root.tensors().into_iter().flatten();
                 used.extend(tensors.map(|tensor| (tensor.segment_index(), Purpose::Tensor)));
             }
@@ -129,6 +129,7 @@ impl<'a> Claims<'a> {
             // One that is the same as the one before gets nothing.
             if !range.is_empty() && core::mem::replace(&mut last, range.clone()) != range {
                 self.segments_end = self.segments_end.max(range.end);
+                self.segments.push((range.clone(), nth));
                 let parent = self.child(ROOT, "unreferenced segments");
                 let node = self.node(parent, Label::Segment(nth));
                 self.claim(range, node);

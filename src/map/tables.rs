@@ -3,8 +3,11 @@
 use alloc::vec::Vec;
 
 use super::claims::Claims;
+use super::role::{self, Found};
+use super::ways::What;
 use super::{Label, ROOT, index, narrow};
 use crate::bytes::u32_at;
+use crate::error::Step;
 use crate::flat::desc::{FieldDesc, Kind, TableDesc};
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::view::ExecutionPlan;
@@ -40,9 +43,11 @@ impl<'c, 'a> Pass<'c, 'a> {
     }
 
     /// Everything that the root leads to.
-    pub(super) fn root<T: Table<'a>>(mut self, root: T) {
+    pub(super) fn root<T: Table<'a>>(mut self, root: T, name: &'static str) {
         let section = self.claims.section("root");
+        let back = self.claims.ways.enter(Step::Field(name));
         self.table(root.raw(), T::DESC, section);
+        self.claims.ways.leave(back);
         for (pos, bytes, node) in core::mem::take(&mut self.declared) {
             // The size that a table declares was never proven.
             let room = narrow(self.claims.region.len()).saturating_sub(pos);
@@ -55,19 +60,44 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.claim(start..start.saturating_add(bytes.into()), node);
     }
 
+    /// Something of `bytes` at `pos`, which `of` is asked about if it has the byte that is looked for.
+    fn thing(
+        &mut self,
+        pos: u32,
+        bytes: u32,
+        node: u32,
+        what: What,
+        of: impl FnOnce(u32) -> Found,
+    ) -> u32 {
+        let node = match self.claims.ways.keep(pos, bytes, of) {
+            Some(last) => self.claims.node(node, Label::Thing(last, what)),
+            None => node,
+        };
+        self.claim(pos, bytes, node);
+        node
+    }
+
     fn table(&mut self, raw: Raw<'a>, desc: &'static TableDesc, section: u32) {
         if !self.tables.insert(raw.pos() >> 2) {
             return;
         }
         let node = self.claims.child(section, desc.name);
         if self.vtables.insert(raw.vtable_pos() >> 1) {
-            let vtables = self.claims.section("vtables");
-            self.claim(raw.vtable_pos(), raw.vtable_len().into(), vtables);
+            let vtables = self.claims.section(VTABLES);
+            let (pos, bytes) = (raw.vtable_pos(), raw.vtable_len().into());
+            self.thing(pos, bytes, vtables, What::Vtable, |at| role::in_vtable(raw, desc, at));
         }
         let end = extent(raw, desc);
-        self.claim(raw.pos(), end.into(), node);
-        if raw.declared_size() > end {
-            self.declared.push((raw.pos(), raw.declared_size().into(), node));
+        let (pos, declared) = (raw.pos(), raw.declared_size());
+        let tail = self.claims.ways.keep_tail(pos, end, declared);
+        let node = match tail {
+            Some(last) => self.claims.node(node, Label::Thing(last, What::Table)),
+            None => node,
+        };
+        let in_table = |at| role::in_table(raw, desc, end, at);
+        let node = self.thing(pos, end.into(), node, What::Table, in_table);
+        if declared > end {
+            self.declared.push((pos, declared.into(), node));
         }
         for field in desc.fields {
             self.field(raw, desc, field, section);
@@ -89,8 +119,12 @@ impl<'c, 'a> Pass<'c, 'a> {
                     let section = self.owner(desc, field, section);
                     let node = self.claims.child(section, "strings");
                     let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
+                    let back = self.claims.ways.enter(Step::Field(field.name));
                     // Its length in front, and a zero behind it.
-                    self.claim(pos, len.saturating_add(5), node);
+                    let bytes = len.saturating_add(5);
+                    let in_text = |at| role::in_text(pos, len, at);
+                    self.thing(pos, bytes, node, What::Text, in_text);
+                    self.claims.ways.leave(back);
                 }
             }
             Kind::Scalars { prim, .. } => {
@@ -99,20 +133,29 @@ impl<'c, 'a> Pass<'c, 'a> {
                 if self.vectors.insert(pos >> 2) {
                     let section = self.owner(desc, field, section);
                     let node = self.claims.child(section, desc.name);
-                    self.claim(pos, narrow(bytes.len()).saturating_add(4), node);
+                    let back = self.claims.ways.enter(Step::Field(field.name));
+                    let in_vector = |at| role::in_numbers(pos, bytes, prim, at);
+                    let bytes = narrow(bytes.len()).saturating_add(4);
+                    self.thing(pos, bytes, node, What::Vector, in_vector);
+                    self.claims.ways.leave(back);
                 }
             }
             Kind::Table(of) => {
                 if let Some(table) = raw.target(field.slot) {
                     let section = self.owner(desc, field, section);
+                    let back = self.claims.ways.enter(Step::Field(field.name));
                     self.table(table, of, section);
+                    self.claims.ways.leave(back);
                 }
             }
             Kind::Tables(of) => self.list(raw, desc, field, of, section),
             Kind::Union(union) => {
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = union.member(tag) {
+                    let back = self.claims.ways.enter(Step::Field(field.name));
+                    self.claims.ways.enter(Step::Variant(member.name));
                     self.table(value.resolved(), member, section);
+                    self.claims.ways.leave(back);
                 }
             }
         }
@@ -134,9 +177,12 @@ impl<'c, 'a> Pass<'c, 'a> {
         }
         let node = self.claims.child(section, of.name);
         let bytes = narrow(list.len()).saturating_mul(4);
-        self.claim(pos, bytes.saturating_add(4), node);
+        let back = self.claims.ways.enter(Step::Field(field.name));
+        let region = self.claims.region;
+        let in_list = |at| role::in_tables(region, pos, at);
+        self.thing(pos, bytes.saturating_add(4), node, What::Vector, in_list);
         let methods = core::ptr::eq(of, ExecutionPlan::DESC);
-        for table in list.raws() {
+        for (nth, table) in (0..).zip(list.raws()) {
             let mut section = section;
             if methods {
                 if self.tables.contains(table.pos() >> 2) {
@@ -144,8 +190,11 @@ impl<'c, 'a> Pass<'c, 'a> {
                 }
                 section = self.method(table);
             }
+            let element = self.claims.ways.enter(Step::Index(nth));
             self.table(table, of, section);
+            self.claims.ways.leave(element);
         }
+        self.claims.ways.leave(back);
     }
 
     /// The part of a method that was not seen before.
@@ -242,3 +291,4 @@ const MOST_METHODS: u32 = 1024;
 
 pub(super) const INLINE_CONSTANTS: &str = "inline constants";
 pub(super) const INLINE_PAYLOADS: &str = "inline payloads";
+pub(super) const VTABLES: &str = "vtables";

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pte::flat::json;
-use pte::map::{Map, Part};
+use pte::map::{Map, Name, Nesting, Part, Span, Spot, Within};
 use pte::ptd::Root;
 use pte::schema::program::view::KernelTypes;
 use pte::{Error, ErrorKind, File, Limits, Opened, Ptd, Pte};
@@ -97,7 +97,67 @@ fn ask_ptd(ptd: &Ptd<'_>, whole: Option<&[u8]>) {
 /// Every byte belongs to one part, whatever the file is: pieces are a file without gaps, and parts
 /// sum to what they are parts of.
 pub(crate) fn ask_map(file: &File<'_>) {
-    let (map, len) = (Map::of(file), file.file_len());
+    ask_pieces(&Map::of(file), file.file_len());
+    let map = Map::in_detail(file);
+    ask_pieces(&map, file.file_len());
+    // A byte and a depth that differ from file to file.
+    let at = u64::from(
+        map.pieces()
+            .iter()
+            .fold(7, |sum: u32, piece| sum.wrapping_mul(31).wrapping_add(piece.range.end as u32)),
+    );
+    let nestings = [(1, 4), (9, 4), (9, usize::MAX)];
+    let (depth, most) = nestings[(at % 3) as usize];
+    let spans = map.nested(Nesting { depth, most });
+    ask_spans(&spans, 0..file.file_len());
+    ask_spot(file, &map, at.checked_rem(file.file_len()).unwrap_or_default());
+    assert!(Spot::of(file, file.file_len()).is_none());
+}
+
+/// Ranges have all of what they are in, and what a range is said to hold sums to it.
+fn ask_spans(spans: &[Span<'_, '_>], of: std::ops::Range<u64>) {
+    let mut end = of.start;
+    for span in spans {
+        assert_eq!(span.range.start, end, "no gap, no overlap");
+        assert!(span.range.start < span.range.end, "{span:?}");
+        end = span.range.end;
+        match &span.within {
+            Within::Spans(spans) => ask_spans(spans, span.range.clone()),
+            Within::Kinds(kinds) => {
+                let sum: u64 = kinds.iter().map(|kind| kind.bytes).sum();
+                assert_eq!(sum, span.range.end - span.range.start, "{span:?}");
+                assert!(kinds.iter().all(|kind| kind.count > 0), "{kinds:?}");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(end, of.end);
+}
+
+/// One byte is told the same way as all of them.
+pub(crate) fn ask_spot(file: &File<'_>, map: &Map<'_>, at: u64) {
+    let spot = Spot::of(file, at).expect("a byte of the file");
+    let piece = map.at(at).expect("a piece");
+    assert!(spot.range().contains(&at) && spot.piece().contains(&at), "{spot}");
+    let part = map.part(piece.part);
+    match part.name() {
+        Name::Thing(way, _) => {
+            let steps: Vec<_> = way.steps().collect();
+            let found: Vec<_> = spot.path().take(steps.len()).collect();
+            assert_eq!(found, steps, "{spot}");
+            assert_eq!(spot.piece(), piece.range, "{spot}");
+            assert_eq!(spot.part().name(), part.name(), "{spot}");
+        }
+        // What is alike may touch in a map without details.
+        name => assert!(
+            spot.part().name() == name && spot.piece().start <= piece.range.start,
+            "{spot} {name}"
+        ),
+    }
+    assert!(!spot.role().id().is_empty() && !spot.role().to_string().is_empty());
+}
+
+fn ask_pieces(map: &Map<'_>, len: u64) {
     let mut end = 0;
     for piece in map.pieces() {
         assert_eq!(piece.range.start, end, "no gap, no overlap");

@@ -1,0 +1,166 @@
+//! What one byte is.
+
+use core::fmt::{self, Write};
+
+use pte::File;
+use pte::flat::desc::Number;
+use pte::map::{Role, Spot};
+use serde::Serialize;
+
+use super::name_of;
+use crate::cli::input::Input;
+use crate::cli::output::Output;
+use crate::cli::problem::{BOLD, DIM, NAME, Problem, printable};
+use crate::cli::text::{grouped, name};
+
+/// A byte with its names as text.
+pub(super) struct Byte<'a> {
+    spot: Spot<'a>,
+    path: String,
+    at: u64,
+    bytes: u64,
+    /// Outermost first.
+    parts: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Document<'d> {
+    schema: &'static str,
+    path: &'d str,
+    bytes: u64,
+    byte: Told<'d>,
+}
+
+#[derive(Serialize)]
+struct Told<'d> {
+    offset: u64,
+    part: &'d [String],
+    begin: u64,
+    end: u64,
+    segment: Option<u32>,
+    path: Option<String>,
+    role: &'static str,
+    role_begin: u64,
+    role_end: u64,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value_name: Option<&'static str>,
+}
+
+impl<'a> Byte<'a> {
+    pub(super) fn of(file: &File<'a>, at: u64, input: &Input) -> Result<Self, Problem> {
+        let bytes = file.file_len();
+        let Some(spot) = Spot::of(file, at) else {
+            return Err(input.absent(format!(
+                "there is no byte {at:#x} ({at}): the file has {} bytes, the last one at {:#x}",
+                grouped(bytes),
+                bytes.saturating_sub(1)
+            )));
+        };
+        let mut parts = Vec::new();
+        let mut part = Some(spot.part());
+        while let Some(one) = part.filter(|part| part.parent().is_some()) {
+            // The way is told apart.
+            if !matches!(one.name(), pte::map::Name::Thing(..)) {
+                parts.push(name_of(one, input)?);
+            }
+            part = one.parent();
+        }
+        parts.reverse();
+        Ok(Self { path: input.name.clone(), at, bytes, parts, spot })
+    }
+
+    fn way(&self) -> Option<String> {
+        let way = self.spot.place().path().to_string();
+        Some(way).filter(|way| !way.is_empty())
+    }
+
+    pub(super) fn document(&self) -> Document<'_> {
+        let (piece, range) = (self.spot.piece(), self.spot.range());
+        let (mut to, mut value, mut value_name) = (None, None, None);
+        match self.spot.role() {
+            Role::Offset { to: at } | Role::ToVtable { to: at } => to = Some(at),
+            Role::Number { value: number, name, .. } => {
+                (value, value_name) = (Some(number_of(number)), name);
+            }
+            Role::Tag { tag, member } => (value, value_name) = (Some(tag.into()), member),
+            Role::Count(count) | Role::TextLength(count) => value = Some(count.into()),
+            Role::Entry { offset: count, .. }
+            | Role::VtableLength(count)
+            | Role::TableLength(count) => value = Some(count.into()),
+            _ => {}
+        }
+        Document {
+            schema: "pte.map/1",
+            path: &self.path,
+            bytes: self.bytes,
+            byte: Told {
+                offset: self.at,
+                part: &self.parts,
+                begin: piece.start,
+                end: piece.end,
+                segment: self.spot.segment(),
+                path: self.way(),
+                role: self.spot.role().id(),
+                role_begin: range.start,
+                role_end: range.end,
+                text: self.spot.role().to_string(),
+                to,
+                value,
+                value_name,
+            },
+        }
+    }
+
+    pub(super) fn show(&self, out: &mut Output) -> fmt::Result {
+        let (piece, range) = (self.spot.piece(), self.spot.range());
+        let path = printable(&self.path);
+        writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}byte {:#x} ({}){DIM:#}", self.at, self.at)?;
+        let parts: Vec<_> = self.parts.iter().map(|part| name(part).to_string()).collect();
+        label(out, "part", &format!("{NAME}{}{NAME:#}", parts.join(" / ")))?;
+        label(out, "piece", &within(self.at, &piece))?;
+        if let Some(segment) = self.spot.segment() {
+            label(out, "segment", &segment.to_string())?;
+        }
+        if let Some(way) = self.way() {
+            label(out, "path", &way)?;
+        }
+        label(out, "role", &self.spot.role().to_string())?;
+        if range != piece {
+            label(out, "", &within(self.at, &range))?;
+        }
+        Ok(())
+    }
+}
+
+/// Which of how many bytes one is.
+fn within(at: u64, range: &core::ops::Range<u64>) -> String {
+    let (begin, end) = (range.start, range.end);
+    let nth = grouped(at.saturating_sub(begin));
+    let of = grouped(end.saturating_sub(begin));
+    format!("{begin:#x}..{end:#x}, {DIM}byte {nth} of {of}{DIM:#}")
+}
+
+fn label(out: &mut Output, title: &str, text: &str) -> fmt::Result {
+    writeln!(out, "  {DIM}{title:<8}{DIM:#} {text}")
+}
+
+/// A number as JSON has it; those that are not finite as `dump` writes them.
+fn number_of(number: Number) -> serde_json::Value {
+    match number {
+        Number::Bool(value) => value.into(),
+        Number::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
+            (Ok(value), _) => value.into(),
+            (_, Ok(value)) => value.into(),
+            _ => value.to_string().into(),
+        },
+        Number::Float(value) if value.is_finite() => value.into(),
+        Number::Float(value) if value.is_nan() => "nan".into(),
+        Number::Float(value) if value > 0.0 => "inf".into(),
+        Number::Float(_) => "-inf".into(),
+    }
+}

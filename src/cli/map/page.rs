@@ -1,0 +1,97 @@
+//! The page of `pte map --html`: it needs nothing but itself. The templates escape whatever they are
+//! given, and the page asks the browser to run no script and to fetch nothing.
+
+use core::fmt::{self, Write};
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use pte::File;
+
+use super::Row;
+use crate::cli::facts::{Contents, Facts};
+use crate::cli::input::Input;
+use crate::cli::output::Output;
+use crate::cli::problem::{Problem, printable};
+use crate::cli::size::Tree;
+use crate::cli::text::{count, grouped};
+
+mod class;
+mod methods;
+mod picture;
+mod ranges;
+mod sizes;
+
+/// Writes the page of a file.
+pub(super) fn show(
+    input: &Input,
+    file: &File<'_>,
+    rows: &[Row],
+    out: &mut Output,
+) -> Result<fmt::Result, Problem> {
+    let facts = Facts::of(input.name.clone(), file);
+    let sizes = Tree::of_file(file, input)?;
+    let page = page(&facts, file, rows, &sizes);
+    Ok(out.write_str(&page.into_string()))
+}
+
+fn page(facts: &Facts, file: &File<'_>, rows: &[Row], sizes: &Tree) -> Markup {
+    let title = printable(&facts.path).to_string();
+    let base = title.rsplit('/').next().unwrap_or_default();
+    let kind = match &facts.contents {
+        Contents::Pte(_) => "program".to_string(),
+        Contents::Ptd(data) => format!("named data, generation {}", data.generation),
+    };
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'";
+                meta name="color-scheme" content="light dark";
+                title { (base) " · pte map" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (base) }
+                    p {
+                        "." (facts.kind) " " (kind) " · " (grouped(facts.bytes)) " bytes · "
+                        (count(file.segment_count().into(), "segment"))
+                    }
+                    @if base != title { p.path { (title) } }
+                }
+                main {
+                    section aria-labelledby="map" {
+                        h2 #map { "Map" }
+                        (picture::draw("The whole file, to scale", rows, 0..facts.bytes, None))
+                        @if let Some(row) = rows.iter().find(|row| row.name == TABLES)
+                            && row.bytes < facts.bytes
+                        {
+                            (picture::draw("The FlatBuffers part, to scale", &row.parts, row.begin..row.end, Some("tables")))
+                        }
+                        (class::legend(sizes))
+                    }
+                    @if let File::Pte(pte) = file && let Contents::Pte(program) = &facts.contents {
+                        (methods::section(pte, program))
+                    }
+                    (sizes::section(sizes))
+                    (ranges::section(rows))
+                }
+                footer { p { "Every byte is counted once. Made by pte " (env!("CARGO_PKG_VERSION")) "." } }
+            }
+        }
+    }
+}
+
+/// What is said where something is left out.
+fn left_out(count: usize, noun: &str) -> Markup {
+    html! {
+        p.cut { "… " (grouped(u64::try_from(count).unwrap_or(u64::MAX))) " more " (noun)
+            " than this page shows" }
+    }
+}
+
+const TABLES: &str = "FlatBuffers part";
+
+const STYLE: &str = include_str!("page/style.css");

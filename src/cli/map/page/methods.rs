@@ -1,0 +1,128 @@
+//! The methods of a program: what goes in, what comes out, and what they call.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use pte::Pte;
+use pte::pte::operator_name;
+use pte::schema::program::view::{ExecutionPlan, InstructionArguments};
+
+use super::left_out;
+use crate::cli::facts::{Method, Program, Value};
+use crate::cli::text::{count, grouped, name};
+
+pub(super) fn section(pte: &Pte<'_>, program: &Program) -> Markup {
+    let plans = pte.program().execution_plan().into_iter().flatten();
+    let all = usize::try_from(program.method_count).unwrap_or(usize::MAX);
+    let more = all.saturating_sub(MOST_METHODS);
+    html! {
+        section aria-labelledby="methods" {
+            h2 #methods { "Methods" }
+            @for (plan, method) in plans.zip(&program.methods).take(MOST_METHODS) {
+                (show(pte, plan, method))
+            }
+            @if more > 0 { (left_out(more, "methods")) }
+        }
+    }
+}
+
+fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &Method) -> Markup {
+    let calls = calls(plan);
+    let operators: Vec<_> = (0i32..)
+        .zip(plan.operators().into_iter().flatten())
+        .take(MOST_ROWS)
+        .map(|(nth, operator)| {
+            let calls = calls.get(&nth).copied().unwrap_or_default();
+            (calls, name(&operator_name(operator)).to_string())
+        })
+        .collect();
+    let delegates: Vec<_> = plan
+        .delegates()
+        .into_iter()
+        .flatten()
+        .take(MOST_ROWS)
+        .map(|delegate| {
+            let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
+            let bytes = range.end.saturating_sub(range.start);
+            (name(delegate.id().unwrap_or_default()).to_string(), bytes)
+        })
+        .collect();
+    let more = |len: Option<usize>| len.unwrap_or_default().saturating_sub(MOST_ROWS);
+    let more_operators = more(plan.operators().map(|all| all.len()));
+    let more_delegates = more(plan.delegates().map(|all| all.len()));
+    html! {
+        h3 { code { (name(method.name.as_deref().unwrap_or("(no name)"))) } }
+        p.dim { (count(method.instructions, "instruction")) " · " (count(method.values, "value")) }
+        dl {
+            dt { "inputs" } dd { (values(&method.inputs, method.input_count)) }
+            dt { "outputs" } dd { (values(&method.outputs, method.output_count)) }
+            @if !method.arenas.is_empty() {
+                dt { "arenas" }
+                dd {
+                    @for (nth, arena) in method.arenas.iter().take(MOST_VALUES).enumerate() {
+                        @if nth > 0 { ", " }
+                        @match u64::try_from(*arena) {
+                            Ok(bytes) => { (grouped(bytes)) }
+                            Err(_) => { (arena) }
+                        }
+                    }
+                    " bytes"
+                }
+            }
+            @if !operators.is_empty() {
+                dt { "operators" }
+                dd {
+                    ul.plain {
+                        @for (calls, name) in &operators {
+                            li { code { (name) } " " span.dim { "× " (grouped(*calls)) } }
+                        }
+                    }
+                    @if more_operators > 0 { (left_out(more_operators, "operators")) }
+                }
+            }
+            @if !delegates.is_empty() {
+                dt { "delegates" }
+                dd {
+                    ul.plain {
+                        @for (nth, (id, bytes)) in delegates.iter().enumerate() {
+                            li { (nth) " " code { (id) } " " span.dim { (grouped(*bytes)) " bytes" } }
+                        }
+                    }
+                    @if more_delegates > 0 { (left_out(more_delegates, "delegates")) }
+                }
+            }
+        }
+    }
+}
+
+fn values(values: &[Value], all: u64) -> Markup {
+    let shown = values.iter().take(MOST_VALUES);
+    let more = all.saturating_sub(u64::try_from(shown.len()).unwrap_or(u64::MAX));
+    html! {
+        @if all == 0 { "none" }
+        @for (nth, value) in shown.enumerate() {
+            @if nth > 0 { ", " }
+            code { (value.text) }
+        }
+        @if more > 0 { ", … " (grouped(more)) " more" }
+    }
+}
+
+/// How often each operator is called, by its index: a name may be a megabyte long.
+fn calls(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
+    let mut calls: BTreeMap<i32, u64> = BTreeMap::new();
+    for chain in plan.chains().into_iter().flatten() {
+        for instruction in chain.instructions().into_iter().flatten() {
+            if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
+                let count = calls.entry(call.op_index()).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+    calls
+}
+
+const MOST_METHODS: usize = 50;
+/// Operators or delegates of a method.
+const MOST_ROWS: usize = 100;
+const MOST_VALUES: usize = 32;

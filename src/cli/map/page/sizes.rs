@@ -1,0 +1,70 @@
+//! What makes the file as large as it is.
+
+use maud::{Markup, html};
+
+use super::{class, left_out};
+use crate::cli::size::{Tree, largest_first, percent};
+use crate::cli::text::{grouped, name};
+
+pub(super) fn section(sizes: &Tree) -> Markup {
+    let mut table = Table { whole: sizes.bytes, rows: Vec::new(), left_out: 0 };
+    table.add(sizes, None, 0);
+    html! {
+        section aria-labelledby="sizes" {
+            h2 #sizes { "Sizes" }
+            div.scroll {
+                table {
+                    caption { "By part, the largest first; every byte once" }
+                    thead { tr { th.n scope="col" { "bytes" } th.n scope="col" { "share" }
+                        th.wide scope="col" {} th scope="col" { "part" } } }
+                    tbody { @for row in &table.rows { (row) } }
+                }
+            }
+            @if table.left_out > 0 { (left_out(table.left_out, "parts")) }
+        }
+    }
+}
+
+struct Table {
+    whole: u64,
+    rows: Vec<Markup>,
+    left_out: usize,
+}
+
+impl Table {
+    fn add(&mut self, of: &Tree, around: Option<&'static str>, level: usize) {
+        for (nth, part) in largest_first(&of.parts).into_iter().enumerate() {
+            if nth >= MOST_PARTS || self.rows.len() >= MOST_ROWS {
+                self.left_out = self.left_out.saturating_add(1);
+                continue;
+            }
+            let class = match (level, class::of_name(&part.name)) {
+                (0, Some(class)) => class,
+                _ => around.unwrap_or("loose"),
+            };
+            self.rows.push(self.row(part, class, level));
+            if level < DEPTH {
+                self.add(part, Some(class), level.saturating_add(1));
+            }
+        }
+    }
+
+    fn row(&self, part: &Tree, class: &str, level: usize) -> Markup {
+        let share = percent(part.bytes.into(), self.whole);
+        let share = share.trim_start_matches('+');
+        html! {
+            tr class={ "l" (level) } {
+                td.n { (grouped(part.bytes)) }
+                td.n { (share) }
+                td.wide { span.share { b class=(class) style={ "width:" (share) } {} } }
+                td { (name(&part.name).to_string()) }
+            }
+        }
+    }
+}
+
+/// Levels below the first.
+const DEPTH: usize = 3;
+/// Parts of one part.
+const MOST_PARTS: usize = 25;
+const MOST_ROWS: usize = 1000;

@@ -1,0 +1,373 @@
+//! The file from its first byte to its last, as ranges in ranges.
+
+use core::ops::Range;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::claims::{HEADER_PADDING, PADDING};
+use super::tables::VTABLES;
+use super::ways::What;
+use super::{Label, Map, Part, ROOT};
+use crate::bytes::wide;
+use crate::steps;
+
+/// How a file is cut into ranges.
+///
+/// Of the ranges that the file itself is cut into, those in front of the segments are always told.
+#[derive(Clone, Copy, Debug)]
+pub struct Nesting {
+    /// Levels of ranges.
+    pub depth: u32,
+    /// Most ranges that one range is cut into. Where there are more, neighbours that are alike
+    /// become one, together with the padding and the vtables between them.
+    pub most: usize,
+}
+
+/// A range of a file, and what is in it. Neighbours touch, so that those of a level have all of its
+/// bytes.
+#[derive(Clone, Debug)]
+pub struct Span<'m, 'a> {
+    /// Where it lies in the file: never empty.
+    pub range: Range<u64>,
+    /// What it is.
+    pub title: Title<'m, 'a>,
+    /// What is in it.
+    pub within: Within<'m, 'a>,
+}
+
+/// What a range is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Title<'m, 'a> {
+    /// All of it belongs to one part; in a range that was made of several, most of it.
+    Part(Part<'m, 'a>),
+    /// A segment, by its number.
+    Segment(u32),
+    /// Several neighbours that are alike.
+    Alike {
+        /// What each of them is, or is in.
+        name: &'static str,
+        /// How many.
+        count: u64,
+    },
+}
+
+/// What is in a range.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Within<'m, 'a> {
+    /// Nothing that is told apart.
+    Nothing,
+    /// Ranges, in the order of the file.
+    Spans(Vec<Span<'m, 'a>>),
+    /// Things of these kinds, most bytes first; they have all of its bytes together.
+    Kinds(Vec<Kind>),
+}
+
+/// Things of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// For what stands in the tables the type of a table; of a vector or string, that it is of.
+    pub name: &'static str,
+    /// Of what stands in the tables.
+    pub what: Option<What>,
+    /// How many.
+    pub count: u64,
+    /// Bytes of all.
+    pub bytes: u64,
+}
+
+impl<'a> Map<'a> {
+    /// The file as ranges in ranges. The map is best one [in detail](Self::in_detail).
+    pub fn nested(&self, nesting: Nesting) -> Vec<Span<'_, 'a>> {
+        let mut cells = Vec::new();
+        for piece in &self.pieces {
+            let mut start = piece.range.start;
+            // A piece may lie in several segments.
+            while start < piece.range.end {
+                let (segment, end) = self.segment_from(start);
+                let range = start..end.min(piece.range.end);
+                let segment = segment.filter(|_| start >= self.region.end);
+                start = range.end;
+                cells.push(Cell { range, node: piece.part, segment });
+            }
+        }
+        match (Nest { map: self, nesting }.within(&cells, None, 0)) {
+            Within::Spans(spans) => spans,
+            _ => Vec::new(),
+        }
+    }
+
+    /// The segment at `offset`, and where it ends; of none, where the next one begins.
+    fn segment_from(&self, offset: u64) -> (Option<u32>, u64) {
+        let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
+        match self.segments.get(nth) {
+            None => (None, u64::MAX),
+            Some((range, segment)) if range.contains(&offset) => (Some(*segment), range.end),
+            Some((range, _)) => (None, range.start),
+        }
+    }
+}
+
+/// A piece within a segment, or outside of all.
+struct Cell {
+    range: Range<u64>,
+    node: u32,
+    segment: Option<u32>,
+}
+
+/// What a cell belongs to on some level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Segment(u32),
+    Node(u32),
+    /// Of another part than what it lies in: among ranges that became one.
+    Foreign(u32),
+    /// It has no further level.
+    End,
+}
+
+/// Things of which neighbours are alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Like {
+    /// Parts of this one, with names of their own.
+    Of(u32),
+    /// This part.
+    Same(u32),
+    /// What lies between others.
+    Between,
+}
+
+struct Nest<'m, 'a> {
+    map: &'m Map<'a>,
+    nesting: Nesting,
+}
+
+impl<'m, 'a> Nest<'m, 'a> {
+    /// What is in a range that is `of` something and consists of `cells`.
+    fn within(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Within<'m, 'a> {
+        let key = |cell: &Cell| self.key(cell, of);
+        steps::take(cells.len());
+        if cells.iter().all(|cell| key(cell) == Key::End) {
+            return Within::Nothing;
+        }
+        if level >= self.nesting.depth {
+            return Within::Kinds(self.kinds(cells));
+        }
+        let chunks: Vec<_> = cells.chunk_by(|a, b| key(a) == key(b)).collect();
+        if chunks.len() <= self.nesting.most {
+            let spans =
+                chunks.into_iter().filter_map(|chunk| self.span(chunk, key(chunk.first()?), level));
+            return Within::Spans(spans.collect());
+        }
+        let runs = self.runs(cells, &chunks, of);
+        let many = runs.len() > self.nesting.most;
+        if many && of.is_some() {
+            return Within::Kinds(self.kinds(cells));
+        }
+        // The file is never told by kinds alone: what is behind the FlatBuffers part may be.
+        let shown = match many {
+            true => runs.partition_point(|run| self.starts(run) < self.map.region.end),
+            false => runs.len(),
+        };
+        let (runs, rest) = runs.split_at_checked(shown).unwrap_or_default();
+        let mut spans: Vec<_> = runs.iter().filter_map(|run| self.run(run, of, level)).collect();
+        if let (Some(first), Some(last)) = (rest.first(), cells.last()) {
+            let from = cells.partition_point(|cell| cell.range.start < self.starts(first));
+            let rest = cells.get(from..).unwrap_or_default();
+            let count = rest.chunk_by(|a, b| key(a) == key(b));
+            let count =
+                count.filter(|chunk| chunk.iter().any(|cell| cell.segment.is_some())).count();
+            spans.push(Span {
+                range: self.starts(first)..last.range.end,
+                title: Title::Alike { name: "segments", count: wide(count) },
+                within: Within::Kinds(self.kinds(rest)),
+            });
+        }
+        Within::Spans(spans)
+    }
+
+    /// Where the first of `cells` begins.
+    fn starts(&self, cells: &[Cell]) -> u64 {
+        cells.first().map_or(u64::MAX, |cell| cell.range.start)
+    }
+
+    fn span(&self, cells: &[Cell], key: Key, level: u32) -> Option<Span<'m, 'a>> {
+        let range = cells.first()?.range.start..cells.last()?.range.end;
+        let title = match key {
+            Key::Segment(nth) => Title::Segment(nth),
+            Key::Node(node) | Key::Foreign(node) => Title::Part(self.map.part(node)),
+            Key::End => Title::Part(self.map.part(cells.first()?.node)),
+        };
+        let within = match key {
+            Key::Segment(_) | Key::Node(_) => {
+                self.within(cells, Some(key), level.saturating_add(1))
+            }
+            Key::Foreign(_) | Key::End => Within::Nothing,
+        };
+        Some(Span { range, title, within })
+    }
+
+    /// Chunks that are alike, with what lies between them.
+    fn runs<'c>(
+        &self,
+        cells: &'c [Cell],
+        chunks: &[&'c [Cell]],
+        of: Option<Key>,
+    ) -> Vec<&'c [Cell]> {
+        let (mut runs, mut start, mut at, mut now) = (Vec::new(), 0usize, 0usize, Like::Between);
+        // Where the last one that is no padding ends: what is behind the FlatBuffers part or behind
+        // segments is not counted as a part of them.
+        let mut end = 0usize;
+        let mut cut = |start: usize, end: usize, next: usize| {
+            let end = if of.is_none() { end } else { next };
+            runs.extend(cells.get(start..end).filter(|run| !run.is_empty()));
+            runs.extend(cells.get(end..next).filter(|run| !run.is_empty()));
+        };
+        for chunk in chunks {
+            let like = chunk.first().map_or(Like::Between, |cell| self.like(cell, of));
+            if like != Like::Between && now != Like::Between && like != now {
+                cut(start, end, at);
+                start = at;
+            }
+            at = at.saturating_add(chunk.len());
+            if like != Like::Between {
+                (now, end) = (like, at);
+            }
+        }
+        cut(start, end, at);
+        runs
+    }
+
+    /// What became one.
+    fn run(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Option<Span<'m, 'a>> {
+        let range = cells.first()?.range.start..cells.last()?.range.end;
+        let key = |cell: &Cell| self.key(cell, of);
+        let mut major = cells.iter().filter(|cell| self.like(cell, of) != Like::Between);
+        let Some(first) = major.next() else {
+            let title = Title::Part(self.map.part(cells.first()?.node));
+            let within = match cells {
+                [_] => Within::Nothing,
+                _ => Within::Kinds(self.kinds(cells)),
+            };
+            return Some(Span { range, title, within });
+        };
+        match self.like(first, of) {
+            Like::Same(node) => {
+                let within = self.within(cells, Some(Key::Node(node)), level.saturating_add(1));
+                let title = Title::Part(self.map.part(node));
+                Some(Span { range, title, within })
+            }
+            Like::Of(parent) => {
+                let mut count = 1u64;
+                let mut last = key(first);
+                for cell in major {
+                    let key = key(cell);
+                    count = count.saturating_add(u64::from(key != last));
+                    last = key;
+                }
+                if count == 1 {
+                    return self.span(cells, last, level);
+                }
+                let title = Title::Alike { name: self.fixed(parent), count };
+                Some(Span { range, title, within: Within::Kinds(self.kinds(cells)) })
+            }
+            Like::Between => None,
+        }
+    }
+
+    /// What a cell belongs to on a level of a range that is `of` something.
+    fn key(&self, cell: &Cell, of: Option<Key>) -> Key {
+        let (chain, len) = self.chain(cell.node);
+        let chain = chain.get(..len).unwrap_or_default();
+        let Some(of) = of else {
+            return match (cell.segment, chain.first()) {
+                (Some(nth), _) => Key::Segment(nth),
+                (None, Some(&node)) => Key::Node(node),
+                (None, None) => Key::End,
+            };
+        };
+        match of {
+            Key::Segment(_) => chain.first().map_or(Key::End, |&node| Key::Node(node)),
+            Key::Node(parent) => match chain.iter().position(|&node| node == parent) {
+                Some(nth) => {
+                    let below = chain.get(nth.saturating_add(1));
+                    below.map_or(Key::End, |&node| Key::Node(node))
+                }
+                None => Key::Foreign(cell.node),
+            },
+            Key::Foreign(_) | Key::End => Key::End,
+        }
+    }
+
+    fn like(&self, cell: &Cell, of: Option<Key>) -> Like {
+        let node = match self.key(cell, of) {
+            // Segments are alike if what is in them is.
+            Key::Segment(_) => {
+                let (chain, _) = self.chain(cell.node);
+                return Like::Of(chain.first().copied().unwrap_or(ROOT));
+            }
+            Key::Foreign(_) => return Like::Between,
+            Key::Node(node) => node,
+            Key::End => cell.node,
+        };
+        match self.map.node(node).map(|node| (&node.label, node.parent)) {
+            Some((Label::Fixed(PADDING | HEADER_PADDING | VTABLES), _)) => Like::Between,
+            // Methods are told one by one.
+            Some((Label::Fixed(_) | Label::Method(_), _)) | None => Like::Same(node),
+            Some((_, parent)) => Like::Of(parent),
+        }
+    }
+
+    fn kinds(&self, cells: &[Cell]) -> Vec<Kind> {
+        // With each the part that was seen last: one that was cut is counted once.
+        let mut kinds: BTreeMap<_, (u64, u64, u32)> = BTreeMap::new();
+        steps::take(cells.len());
+        for cell in cells {
+            let (of, what) = match self.map.node(cell.node).map(|node| (&node.label, node.parent)) {
+                Some((Label::Fixed(_), _)) | None => (cell.node, None),
+                Some((&Label::Thing(_, what), parent)) => (parent, Some(what)),
+                Some((_, parent)) => (parent, None),
+            };
+            let bytes = cell.range.end.saturating_sub(cell.range.start);
+            let seen = kinds.entry((self.fixed(of), what)).or_insert((0, 0, ROOT));
+            if of == cell.node || seen.2 != cell.node {
+                seen.0 = seen.0.saturating_add(1);
+            }
+            seen.1 = seen.1.saturating_add(bytes);
+            seen.2 = cell.node;
+        }
+        let kinds = kinds.into_iter();
+        let mut kinds: Vec<_> = kinds
+            .map(|((name, what), (count, bytes, _))| Kind { name, what, count, bytes })
+            .collect();
+        kinds.sort_by_key(|kind| core::cmp::Reverse(kind.bytes));
+        kinds
+    }
+
+    /// The name of a part that has one of ours.
+    fn fixed(&self, node: u32) -> &'static str {
+        match self.map.node(node).map(|node| &node.label) {
+            Some(Label::Fixed(name)) => name,
+            _ => "",
+        }
+    }
+
+    /// The parts that a part is in, outermost first and itself last.
+    fn chain(&self, node: u32) -> ([u32; LEVELS], usize) {
+        let (mut chain, mut len, mut at) = ([ROOT; LEVELS], 0usize, node);
+        while at != ROOT
+            && let (Some(slot), Some(node)) = (chain.get_mut(len), self.map.node(at))
+        {
+            *slot = at;
+            len = len.saturating_add(1);
+            at = node.parent;
+        }
+        chain.get_mut(..len).unwrap_or_default().reverse();
+        (chain, len)
+    }
+}
+
+/// Levels of parts, at most.
+const LEVELS: usize = 8;

@@ -1,0 +1,344 @@
+//! What one byte is there for.
+
+use core::fmt;
+use core::ops::Range;
+
+use super::index;
+use crate::bytes::u32_at;
+use crate::error::Step;
+use crate::flat::desc::{FieldDesc, Kind, Number, Prim, SLOTS_LOOKED_AT, TableDesc};
+use crate::flat::view::Raw;
+
+/// What a byte is there for, together with those beside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Role {
+    /// A field of a header.
+    Header(&'static str),
+    /// How many bytes a vtable has.
+    VtableLength(u16),
+    /// How many bytes its tables have: a hint.
+    TableLength(u16),
+    /// Where the field of a slot lies in the tables of a vtable; 0 for absent.
+    Entry {
+        /// The slot.
+        slot: u16,
+        /// The offset from the table.
+        offset: u16,
+    },
+    /// How far a table's vtable lies before it.
+    ToVtable {
+        /// Where that is in the file.
+        to: u64,
+    },
+    /// A number: a field of a table, or an element of a vector.
+    Number {
+        /// The number.
+        value: Number,
+        /// How it is stored.
+        prim: Prim,
+        /// The name that its enum has for it.
+        name: Option<&'static str>,
+    },
+    /// Which member of a union is there.
+    Tag {
+        /// The tag.
+        tag: u8,
+        /// The member that it stands for.
+        member: Option<&'static str>,
+    },
+    /// How far what a field or an element refers to lies behind it.
+    Offset {
+        /// Where that is in the file.
+        to: u64,
+    },
+    /// A field that this version does not know.
+    UnknownField {
+        /// Its slot.
+        slot: u16,
+    },
+    /// Between the fields of a table.
+    BetweenFields,
+    /// Behind the fields of a table, which is declared to be longer.
+    BehindFields,
+    /// How many elements a vector has.
+    Count(u32),
+    /// How many bytes a string has.
+    TextLength(u32),
+    /// The bytes of a string.
+    Text,
+    /// The zero behind a string.
+    Terminator,
+    /// Data: of a tensor, a payload or a blob.
+    Data,
+    /// Zeros between what is referred to; between segments, whatever is there.
+    Padding,
+    /// Nothing refers to it, and it is not all zeros, or is a segment of its own.
+    Unreferenced,
+    /// Behind the last segment.
+    Trailing,
+}
+
+impl Role {
+    /// Its stable name, in kebab case.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Header(_) => "header-field",
+            Self::VtableLength(_) => "vtable-length",
+            Self::TableLength(_) => "table-length",
+            Self::Entry { .. } => "vtable-entry",
+            Self::ToVtable { .. } => "offset-to-vtable",
+            Self::Number { .. } => "number",
+            Self::Tag { .. } => "union-tag",
+            Self::Offset { .. } => "offset",
+            Self::UnknownField { .. } => "unknown-field",
+            Self::BetweenFields => "between-fields",
+            Self::BehindFields => "behind-fields",
+            Self::Count(_) => "vector-length",
+            Self::TextLength(_) => "string-length",
+            Self::Text => "string-text",
+            Self::Terminator => "string-terminator",
+            Self::Data => "data",
+            Self::Padding => "padding",
+            Self::Unreferenced => "unreferenced",
+            Self::Trailing => "trailing",
+        }
+    }
+
+    /// The same in a file in which the walked bytes begin at `begin`.
+    pub(super) fn shifted(self, begin: u64) -> Self {
+        match self {
+            Self::Offset { to } => Self::Offset { to: to.saturating_add(begin) },
+            Self::ToVtable { to } => Self::ToVtable { to: to.saturating_add(begin) },
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header(name) => write!(f, "header field {name}"),
+            Self::VtableLength(bytes) => write!(f, "length of the vtable: {bytes} bytes"),
+            Self::TableLength(bytes) => write!(f, "length of its tables: {bytes} bytes"),
+            Self::Entry { slot, offset: 0 } => write!(f, "vtable entry, slot {slot}: absent"),
+            Self::Entry { slot, offset } => {
+                write!(f, "vtable entry, slot {slot}: at byte {offset} of the table")
+            }
+            Self::ToVtable { to } => write!(f, "offset to the vtable at {to:#x}"),
+            Self::Number { value, prim, name } => {
+                let of = prim.name();
+                match value {
+                    Number::Bool(value) => write!(f, "{of} {value}"),
+                    Number::Int(value) => write!(f, "{of} {value}"),
+                    Number::Float(value) => write!(f, "{of} {value:?}"),
+                }?;
+                name.map_or(Ok(()), |name| write!(f, ", {name}"))
+            }
+            Self::Tag { tag, member } => {
+                write!(f, "tag {tag} of a union")?;
+                member.map_or(Ok(()), |member| write!(f, ", {member}"))
+            }
+            Self::Offset { to } => write!(f, "offset to {to:#x}"),
+            Self::UnknownField { slot } => {
+                write!(f, "a field that this version does not know, slot {slot}")
+            }
+            Self::BetweenFields => f.write_str("padding between fields"),
+            Self::BehindFields => f.write_str("behind the fields, declared as part of the table"),
+            Self::Count(count) => write!(f, "length of the vector: {count} elements"),
+            Self::TextLength(bytes) => write!(f, "length of the string: {bytes} bytes"),
+            Self::Text => f.write_str("text of the string"),
+            Self::Terminator => f.write_str("the zero that ends the string"),
+            Self::Data => f.write_str("data"),
+            Self::Padding => f.write_str("padding"),
+            Self::Unreferenced => f.write_str("nothing refers to it"),
+            Self::Trailing => f.write_str("behind the last segment"),
+        }
+    }
+}
+
+/// What a byte was found to be, positions counted from the start of the FlatBuffers part.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) role: Role,
+    /// The bytes that play the role together.
+    pub(super) range: Range<u32>,
+    /// One step further than the thing that the byte is in.
+    pub(super) step: Option<Step>,
+}
+
+impl Found {
+    fn new(role: Role, start: u32, bytes: u32, step: Option<Step>) -> Self {
+        Self { role, range: start..start.saturating_add(bytes), step }
+    }
+
+    pub(super) fn beyond(range: Range<u32>) -> Self {
+        Self { role: Role::BehindFields, range, step: None }
+    }
+}
+
+/// Byte `at` of the vtable of `raw`.
+pub(super) fn in_vtable(raw: Raw<'_>, desc: &'static TableDesc, at: u32) -> Found {
+    let start = raw.vtable_pos();
+    match at.saturating_sub(start) / 2 {
+        0 => Found::new(Role::VtableLength(raw.vtable_len()), start, 2, None),
+        1 => Found::new(Role::TableLength(raw.declared_size()), start.saturating_add(2), 2, None),
+        word => {
+            let slot = u16::try_from(word.saturating_sub(2)).unwrap_or(u16::MAX);
+            let role = Role::Entry { slot, offset: raw.offset_of(slot) };
+            let start = start.saturating_add(word.saturating_mul(2));
+            let field = desc.fields.iter().find(|field| slots(field).contains(&slot));
+            let field = field.map(|field| Step::Field(field.name));
+            Found::new(role, start, 2, field)
+        }
+    }
+}
+
+fn slots(field: &FieldDesc) -> Range<u16> {
+    field.slot..field.slot.saturating_add(field.slots())
+}
+
+/// Byte `at` of the table `raw`, which ends `end` bytes behind its beginning.
+pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32) -> Found {
+    let pos = raw.pos();
+    if at.saturating_sub(pos) < 4 {
+        return Found::new(Role::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
+    }
+    // Where the field that ends last before the byte ends, and the next one begins.
+    let (mut from, mut to) = (pos.saturating_add(4), pos.saturating_add(end.into()));
+    let mut beside = |range: Range<u32>| {
+        match range.start > at {
+            true => to = to.min(range.start),
+            false => from = from.max(range.end),
+        }
+        range.contains(&at)
+    };
+    for field in desc.fields {
+        let step = Some(Step::Field(field.name));
+        let size = u32::from(field.kind.inline_size());
+        if let Kind::Union(union) = field.kind {
+            if let Some(start) = raw.field_pos(field.slot)
+                && beside(start..start.saturating_add(1))
+            {
+                let tag = raw.scalar::<u8>(field.slot).unwrap_or_default();
+                let member = union.member(tag).map(|member| member.name);
+                return Found::new(Role::Tag { tag, member }, start, 1, step);
+            }
+            if let Some(start) = raw.field_pos(field.slot.saturating_add(1))
+                && beside(start..start.saturating_add(4))
+            {
+                let to = raw.union(field.slot).map_or(0, |(_, value)| value.pos());
+                return Found::new(Role::Offset { to: to.into() }, start, 4, step);
+            }
+            continue;
+        }
+        let Some(start) = raw.field_pos(field.slot) else { continue };
+        if !beside(start..start.saturating_add(size)) {
+            continue;
+        }
+        let role = match field.kind {
+            Kind::Scalar(scalar) => match raw.number(field.slot, scalar.prim) {
+                Some(value) => {
+                    let name = match value {
+                        Number::Int(value) => scalar.names.and_then(|names| names.name_of(value)),
+                        _ => None,
+                    };
+                    Role::Number { value, prim: scalar.prim, name }
+                }
+                None => Role::BetweenFields,
+            },
+            _ => Role::Offset { to: raw.target_pos(field.slot).unwrap_or_default().into() },
+        };
+        return Found::new(role, start, size, step);
+    }
+    // A newer writer's field may be here, of a size that is not known.
+    let last = desc.slots().saturating_add(SLOTS_LOOKED_AT).min(raw.slots());
+    let starts = (desc.slots()..last).filter_map(|slot| Some((raw.field_pos(slot)?, slot)));
+    let before = starts.filter(|(start, _)| *start <= at && *start >= from).max();
+    match before {
+        Some((start, slot)) => {
+            let bytes = to.saturating_sub(start);
+            Found::new(Role::UnknownField { slot }, start, bytes, None)
+        }
+        None => Found::new(Role::BetweenFields, from, to.saturating_sub(from), None),
+    }
+}
+
+/// Byte `at` of the vector of numbers whose length is at `pos`.
+pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> Found {
+    let (first, size) = (pos.saturating_add(4), u32::from(prim.size()));
+    let len = bytes.len().checked_div(index(size)).unwrap_or_default();
+    let Some(rel) = at.checked_sub(first) else {
+        return Found::new(Role::Count(super::narrow(len)), pos, 4, None);
+    };
+    let nth = rel.checked_div(size).unwrap_or_default();
+    let start = nth.saturating_mul(size);
+    let element = bytes.get(index(start)..).and_then(|rest| rest.get(..index(size)));
+    let role = match element.and_then(|element| Number::from_le(element, prim)) {
+        Some(value) => Role::Number { value, prim, name: None },
+        None => Role::Data,
+    };
+    Found::new(role, first.saturating_add(start), size, Some(Step::Index(nth)))
+}
+
+/// Byte `at` of the vector of tables whose length is at `pos`.
+pub(super) fn in_tables(region: &[u8], pos: u32, at: u32) -> Found {
+    let word = |pos: u32| u32_at(region, index(pos)).unwrap_or_default();
+    let first = pos.saturating_add(4);
+    let Some(rel) = at.checked_sub(first) else {
+        return Found::new(Role::Count(word(pos)), pos, 4, None);
+    };
+    let nth = rel / 4;
+    let start = first.saturating_add(nth.saturating_mul(4));
+    let to = u64::from(start).saturating_add(word(start).into());
+    Found::new(Role::Offset { to }, start, 4, Some(Step::Index(nth)))
+}
+
+/// Byte `at` of the string of `len` bytes whose length is at `pos`.
+pub(super) fn in_text(pos: u32, len: u32, at: u32) -> Found {
+    let first = pos.saturating_add(4);
+    match at.checked_sub(first) {
+        None => Found::new(Role::TextLength(len), pos, 4, None),
+        Some(rel) if rel < len => Found::new(Role::Text, first, len, None),
+        Some(_) => Found::new(Role::Terminator, first.saturating_add(len), 1, None),
+    }
+}
+
+/// Byte `at` of a header whose fields begin at `start`; `end` is where the header ends.
+pub(super) fn in_header(
+    fields: &[&[(&'static str, u64)]],
+    mut start: u64,
+    at: u64,
+    end: u64,
+) -> (Role, Range<u64>) {
+    for &(name, bytes) in fields.iter().copied().flatten() {
+        let next = start.saturating_add(bytes);
+        if at < next {
+            return (Role::Header(name), start..next);
+        }
+        start = next;
+    }
+    (Role::Header("of a newer writer"), start..end)
+}
+
+/// The first bytes of every FlatBuffer with an identifier.
+pub(super) const STANDARD: &[(&str, u64)] = &[("root offset", 4), ("identifier", 4)];
+
+/// Behind these, in a program.
+pub(super) const EXTENDED: &[(&str, u64)] = &[
+    ("magic", 4),
+    ("length", 4),
+    ("program_size", 8),
+    ("segment_base_offset", 8),
+    ("segment_data_size", 8),
+];
+
+/// Behind these, in a data file; in generation 0 at its beginning.
+pub(super) const FLAT_TENSOR: &[(&str, u64)] = &[
+    ("magic", 4),
+    ("length", 4),
+    ("flatbuffer_offset", 8),
+    ("flatbuffer_size", 8),
+    ("segment_base_offset", 8),
+    ("segment_data_size", 8),
+];

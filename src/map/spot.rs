@@ -1,0 +1,157 @@
+//! One byte: whose it is, the way to it, and what it is there for.
+
+use core::fmt;
+use core::ops::Range;
+
+use alloc::vec::Vec;
+
+use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING, TRAILING};
+use super::role::{self, EXTENDED, FLAT_TENSOR, STANDARD};
+use super::ways::{Detail, Way};
+use super::{Map, Name, Part, Role};
+use crate::error::{Place, Step};
+use crate::opened::File;
+
+/// What is known of one byte of a file.
+///
+/// ```
+/// # fn main() -> pte::Result<()> {
+/// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+/// use pte::map::Spot;
+///
+/// let file = pte::File::Pte(pte::Pte::read(bytes)?);
+/// let spot = Spot::of(&file, 8).unwrap();
+/// assert_eq!(spot.part().name().to_string(), "header");
+/// assert_eq!((spot.role().to_string().as_str(), spot.range()), ("header field magic", 8..12));
+/// // One in the tables has a way.
+/// let root = u32::from_le_bytes(*bytes.first_chunk().unwrap());
+/// let spot = Spot::of(&file, root.into()).unwrap();
+/// assert_eq!(spot.place().to_string(), format!("{root:#x}, program"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Spot<'a> {
+    map: Map<'a>,
+    offset: u64,
+    part: u32,
+    piece: Range<u64>,
+    role: Role,
+    range: Range<u64>,
+    /// Innermost first.
+    path: Vec<Step>,
+}
+
+impl<'a> Spot<'a> {
+    /// The byte at `offset`; `None` past the end of the file.
+    ///
+    /// Takes as long as [`Map::of`]: the tables are walked once.
+    pub fn of(file: &File<'a>, offset: u64) -> Option<Self> {
+        let tables = file.region_range();
+        let within = offset.checked_sub(tables.start).filter(|_| offset < tables.end);
+        let detail =
+            within.and_then(|at| u32::try_from(at).ok()).map_or(Detail::Parts, Detail::Byte);
+        let claims = Claims::of(file, detail);
+        let found = claims.ways.found().cloned();
+        let map = claims.finish();
+        let piece = map.at(offset)?.clone();
+        let mut spot = Self {
+            offset,
+            part: piece.part,
+            role: Role::Data,
+            range: piece.range.clone(),
+            piece: piece.range,
+            path: Vec::new(),
+            map,
+        };
+        let name = match spot.part().name() {
+            Name::Fixed(name) => name,
+            _ => "",
+        };
+        match found {
+            _ if name == HEADER => spot.in_header(file),
+            Some((last, found)) => {
+                spot.path.extend(found.step);
+                spot.path.extend(Way::new(&spot.map.ways, last).back());
+                // Who uses data has it, whatever it stands in.
+                if !matches!(spot.part().name(), Name::Users(_)) {
+                    let at = |pos: u32| tables.start.saturating_add(pos.into());
+                    spot.role = found.role.shifted(tables.start);
+                    spot.range = at(found.range.start)..at(found.range.end);
+                }
+            }
+            None => spot.apart(name, file),
+        }
+        Some(spot)
+    }
+
+    fn in_header(&mut self, file: &File<'_>) {
+        let (tables, end) = (file.region_range().start, self.piece.end);
+        let known = |fields: &[&[_]], start| role::in_header(fields, start, self.offset, end);
+        (self.role, self.range) = match file {
+            File::Pte(_) => known(&[STANDARD, EXTENDED], 0),
+            File::Ptd(_) if tables == 0 => known(&[STANDARD, FLAT_TENSOR], 0),
+            File::Ptd(_) if self.offset >= tables => known(&[STANDARD], tables),
+            File::Ptd(_) => known(&[FLAT_TENSOR], 0),
+        };
+    }
+
+    /// A byte that nothing in the tables has.
+    fn apart(&mut self, name: &str, file: &File<'_>) {
+        self.role = match self.part().name() {
+            Name::Fixed(_) if [PADDING, HEADER_PADDING].contains(&name) => Role::Padding,
+            Name::Fixed(_) if name == TRAILING => Role::Trailing,
+            Name::Fixed(_) | Name::Segment(_) => Role::Unreferenced,
+            _ => Role::Data,
+        };
+        if let Some(segment) = self.segment() {
+            let root = match file {
+                File::Pte(_) => "program",
+                File::Ptd(_) => "flat_tensor",
+            };
+            let segment = Step::Index(segment);
+            self.path = alloc::vec![segment, Step::Field("segments"), Step::Field(root)];
+        }
+    }
+
+    /// What it is a part of, which has no parts itself.
+    pub fn part(&self) -> Part<'_, 'a> {
+        self.map.part(self.part)
+    }
+
+    /// The bytes around it, one after the other, that belong to the same part.
+    pub fn piece(&self) -> Range<u64> {
+        self.piece.clone()
+    }
+
+    /// What it is there for.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The bytes that are there for it together: those of one number, or one text.
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// The segment that it lies in.
+    pub fn segment(&self) -> Option<u32> {
+        self.map.segment_at(self.offset)
+    }
+
+    /// The way to it through the tables, outermost step first; none where nothing leads to it.
+    pub fn path(&self) -> impl Iterator<Item = Step> {
+        self.path.iter().rev().copied()
+    }
+
+    /// The offset and the path, for showing.
+    pub fn place(&self) -> Place<'_> {
+        Place::new(Some(self.offset), &self.path)
+    }
+}
+
+impl fmt::Display for Spot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place(), self.role)
+    }
+}

@@ -1,0 +1,83 @@
+//! `pte map`: every byte once, one byte with its path, and the page.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{BASIC, LINEAR, good, json, pte, run, text, told};
+use crate::support::files::{self, name};
+use crate::support::snapshot::assert_snapshot;
+
+mod browser;
+mod page;
+
+#[test]
+fn ranges_are_shown_in_the_order_of_the_file() {
+    for (page, args) in [
+        ("program", &["tests/data/pte/xnn_gpt.pte"][..]),
+        ("data", &[BASIC]),
+        ("in-full", &["--depth", "9", "tests/data/pte/add.pte"]),
+    ] {
+        assert_snapshot(&format!("map-{page}"), &good(&[&["map"], args].concat()));
+    }
+}
+
+#[test]
+fn one_byte_is_told_with_its_path() {
+    let mut page = String::new();
+    for at in ["0x9", "42", "0x40", "0x60", "0x129", "0x650", "0x705", "0x710", "1a40"] {
+        let args = ["map", LINEAR, "--at", at];
+        told(&mut page, &args, &pte(&args));
+    }
+    assert_snapshot("map-at", &page);
+    assert_snapshot("map-at-json", &good(&["map", LINEAR, "--at", "0x60", "--json"]));
+    assert_eq!(pte(&["map", LINEAR, "--at", "0", "--html"]).status.code(), Some(2));
+}
+
+/// The ranges of every level have all bytes of what they are in, and no other; folded or not.
+#[test]
+fn ranges_account_for_every_byte() {
+    fn ask(parts: &[Value], begin: u64, end: u64) -> usize {
+        let (mut at, mut count) = (begin, 0);
+        for part in parts {
+            let number = |name: &str| part[name].as_u64().unwrap();
+            assert_eq!(number("begin"), at, "{part}");
+            at = number("end");
+            assert_eq!(number("bytes"), at - number("begin"), "{part}");
+            assert!(number("bytes") > 0, "{part}");
+            count += 1;
+            if let Some(parts) = part["parts"].as_array() {
+                count += ask(parts, number("begin"), at);
+            }
+            if let Some(kinds) = part["kinds"].as_array() {
+                let sum: u64 = kinds.iter().map(|kind| kind["bytes"].as_u64().unwrap()).sum();
+                assert_eq!(sum, number("bytes"), "{part}");
+            }
+        }
+        assert_eq!(at, end);
+        count
+    }
+    for path in files::everything() {
+        let (shown, bytes) = (path.to_str().unwrap(), path.metadata().unwrap().len());
+        let sparse = json(&["map", "--json", shown]);
+        assert_eq!((&sparse["schema"], &sparse["bytes"]), (&"pte.map/1".into(), &bytes.into()));
+        let rows = ask(sparse["parts"].as_array().unwrap(), 0, bytes);
+        assert!(rows < 2000, "{}: {rows} rows", name(&path));
+        let full = json(&["map", "--json", "--depth", "9", shown]);
+        ask(full["parts"].as_array().unwrap(), 0, bytes);
+    }
+}
+
+#[test]
+fn a_stream_is_as_good_as_a_file() {
+    let bytes = fs::read(LINEAR).unwrap();
+    for more in [&[][..], &["--at", "100"], &["--json"], &["--html"]] {
+        let done = run(&[&["map", "-"], more].concat(), None, &bytes);
+        let shown = text(&done.stdout).replace("&lt;standard input&gt;", "<standard input>");
+        let file = good(&[&["map", LINEAR], more].concat());
+        match more {
+            ["--html"] => assert!(shown.contains("<standard input>")),
+            _ => assert_eq!(shown.replace("<standard input>", LINEAR), file),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The page of `pte map --html`, in a real browser: headless Chromium, where there is one.
+
+use std::env;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::good;
+use super::page::hostile;
+
+/// The browser that `PTE_CHROMIUM` names, or the first one on the path; `None`, said aloud.
+fn browser() -> Option<PathBuf> {
+    let named = env::var_os("PTE_CHROMIUM").map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"];
+    let mut on_path = names.iter().flat_map(|name| {
+        env::split_paths(&path).map(move |folder| folder.join(name)).collect::<Vec<_>>()
+    });
+    let found = named.or_else(|| on_path.find(|file| file.is_file()));
+    if found.is_none() {
+        println!("skipped: no Chromium on the path, and PTE_CHROMIUM names none");
+    }
+    found
+}
+
+/// The page at `path` as the browser has it after a second, and what it said to its console.
+fn load(browser: &Path, path: &Path) -> (String, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, err] = ["out", "err"].map(|name| folder.path().join(name));
+    let mut child = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
+        .args(["--no-first-run", "--enable-logging=stderr", "--timeout=20000"])
+        .args(["--virtual-time-budget=1000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("file://{}", path.display()))
+        .stdin(Stdio::null())
+        .stdout(fs::File::create(&out).unwrap())
+        .stderr(fs::File::create(&err).unwrap())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > Duration::from_secs(120) {
+            child.kill().unwrap();
+            panic!("the browser does not end");
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    let said = String::from_utf8_lossy(&fs::read(err).unwrap()).into_owned();
+    assert!(status.success(), "{said}");
+    let said = said.lines().filter(|line| line.contains("CONSOLE")).map(Into::into);
+    (fs::read_to_string(out).unwrap(), said.collect())
+}
+
+/// A server that has nothing, and counts who asks.
+fn server() -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, asked) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&asked);
+    // It ends with the tests.
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            count.fetch_add(1, Ordering::SeqCst);
+            let _ = stream.read(&mut [0; 4096]);
+            let nothing =
+                b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            let _ = stream.write_all(nothing);
+        }
+    });
+    (port, asked)
+}
+
+#[test]
+fn a_browser_shows_the_page_and_runs_nothing_of_it() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (port, asked) = server();
+    let markup = format!(
+        "</title></style></script><script>document.title='taken'</script>\
+         <img src=http://127.0.0.1:{port}/x onerror=\"document.title='taken'\">"
+    );
+
+    // What the names say does harm, where it is taken for markup.
+    let control = folder.path().join("control.html");
+    fs::write(&control, format!("<!DOCTYPE html><title>mine</title><p>{markup}")).unwrap();
+    let (dom, _) = load(&browser, &control);
+    assert!(dom.contains("<title>taken</title>"), "{dom}");
+    assert!(asked.swap(0, Ordering::SeqCst) > 0, "the picture was asked for");
+
+    let model = hostile(folder.path(), &markup);
+    let page = folder.path().join("page.html");
+    good(&["map", "--html", model.to_str().unwrap(), "-o", page.to_str().unwrap()]);
+    let (dom, said) = load(&browser, &page);
+    assert_eq!(said, Vec::<String>::new(), "nothing is wrong on the page");
+    assert!(dom.contains("<title>a.pte · pte map</title>"), "no script has run");
+    assert!(!dom.contains("<img") && !dom.contains("<script"), "names are text");
+    assert_eq!(asked.load(Ordering::SeqCst), 0, "nothing was asked for");
+    for text in ["The whole file, to scale", "Methods", "Sizes", "Ranges", "&lt;img src="] {
+        assert!(dom.contains(text), "{text}");
+    }
+    // What the browser made of it is what was written: no tag was mended.
+    let written = fs::read_to_string(&page).unwrap();
+    for tag in ["<td", "<tr", "<li", "<section", "<i ", "<dd", "<p"] {
+        assert_eq!(dom.matches(tag).count(), written.matches(tag).count(), "{tag}");
+    }
+}

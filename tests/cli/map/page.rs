@@ -1,0 +1,97 @@
+//! The page of `pte map --html`, without a browser.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::super::{BASIC, good, pte, text};
+use crate::support::files;
+
+/// A program whose names would do harm in a page that takes them for markup, and one in its own.
+pub(super) fn hostile(folder: &Path, markup: &str) -> PathBuf {
+    let (json, made) = (folder.join("a.json"), folder.join("a.pte"));
+    let shown = json.to_str().unwrap();
+    let blobs = format!("dir={}", folder.to_str().unwrap());
+    let source = "tests/data/pte/xnn_delegate_segment.pte";
+    good(&["dump", "--container", "--blobs", &blobs, source, "-o", shown]);
+    let mut dump: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    let plan = &mut dump["execution_plan"][0];
+    plan["name"] = markup.into();
+    assert!(plan["delegates"][0]["id"].is_string());
+    plan["delegates"][0]["id"] = markup.into();
+    let operator = serde_json::json!({"name": markup, "overload": markup});
+    plan["operators"].as_array_mut().unwrap().push(operator);
+    fs::write(&json, dump.to_string()).unwrap();
+    let args = ["build", shown, "--blobs", &blobs, "--lay-out", "-o", made.to_str().unwrap()];
+    let done = pte(&args);
+    assert!(made.exists(), "{}", text(&done.stderr));
+    made
+}
+
+#[test]
+fn nothing_of_a_file_is_markup() {
+    let folder = tempfile::tempdir().unwrap();
+    let markup = "</script></title></style><img src=x onerror=alert(1)>\"'&\u{202e}\u{1b}[2J";
+    let made = hostile(folder.path(), markup);
+    let page = good(&["map", "--html", made.to_str().unwrap()]);
+    assert!(!page.contains("<img") && !page.contains("<script") && !page.contains("\u{202e}"));
+    assert!(!page.contains('\u{1b}'));
+    assert_eq!(page.matches("&lt;img src=x").count(), page.matches("src=x").count());
+    assert!(page.matches("&lt;img src=x").count() >= 3, "method, operator and delegate");
+    assert_eq!(page.matches("</style>").count(), 1);
+    assert_eq!(page.matches("</title>").count(), 1);
+}
+
+/// Every tag is closed in its order, ids are there once, and nothing is fetched from elsewhere.
+#[test]
+fn a_page_is_well_formed_and_needs_nothing_else() {
+    for path in files::samples() {
+        let page = good(&["map", "--html", path.to_str().unwrap()]);
+        assert!(
+            page.starts_with("<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">")
+        );
+        for word in ["<script", "http:", "https:", "url(", "@import", " src=", " href=", "<link"] {
+            assert!(!page.contains(word), "{word} in the page of {path:?}");
+        }
+        let mut open = Vec::new();
+        for tag in page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
+            let name = tag.split([' ', '\n']).next().unwrap();
+            match name.strip_prefix('/') {
+                Some(name) => assert_eq!(open.pop(), Some(name), "{path:?}"),
+                None if ["!DOCTYPE", "meta"].contains(&name) => {}
+                None => open.push(name),
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+        for id in page.split(" aria-labelledby=\"").skip(1) {
+            let id = id.split('"').next().unwrap();
+            assert_eq!(page.matches(&format!(" id=\"{id}\"")).count(), 1, "{id}");
+        }
+    }
+}
+
+#[test]
+fn a_page_says_what_a_file_holds() {
+    let page = good(&["map", "--html", "tests/data/pte/xnn_gpt.pte"]);
+    for said in ["float32[1, 16, 64]", "aten::embedding.out", "XnnpackBackend", "149,120 bytes"] {
+        assert!(page.contains(said), "{said}");
+    }
+    let data = good(&["map", "--html", BASIC]);
+    assert!(data.contains("named data, generation 3") && !data.contains("Methods"));
+}
+
+/// A large file has a page that can be read, and the page says what it leaves out.
+#[test]
+fn a_page_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.ptd");
+    let mut ptd = ::pte::build::PtdBuilder::new();
+    for nth in 0..5000 {
+        ptd.blob(format!("{}{nth}", "a name that is long ".repeat(10)), vec![1; 8]).unwrap();
+    }
+    fs::write(&path, ptd.finish().unwrap().image().unwrap().to_bytes().unwrap()).unwrap();
+    let page = good(&["map", "--html", "--depth", "9", path.to_str().unwrap()]);
+    assert!(page.len() < 2_000_000, "{}", page.len());
+    assert!(page.contains("more ranges than this page shows"));
+    assert!(page.contains("more parts than this page shows"));
+}
