@@ -1,6 +1,7 @@
 //! NumPy's file format, and tensors in its order.
 
 use pte::element::npy::{descr, header, to_logical_order};
+use pte::element::{Value, values};
 use pte::schema::scalar::ScalarType;
 
 use super::noise;
@@ -18,6 +19,27 @@ fn npy_names_have_the_size_of_the_dtype() {
     let kinds = [(1, "|i1"), (4, "<i8"), (5, "<f2"), (9, "<c8"), (11, "|b1"), (29, "<u8")];
     for (code, name) in kinds {
         assert_eq!(descr(ScalarType(code)), Some(name));
+    }
+}
+
+/// NumPy's kind is that of the values: a number that is read signed has a signed name.
+#[test]
+fn npy_names_have_the_kind_of_the_values() {
+    for code in i8::MIN..=i8::MAX {
+        let dtype = ScalarType(code);
+        let Some(descr) = descr(dtype) else { continue };
+        // Every bit of an element set: −1 of what is signed, the largest number of what is not.
+        let bytes = [0xff; 16];
+        let element = &bytes[..usize::try_from(dtype.element_size().unwrap()).unwrap()];
+        let value = values(dtype, element).unwrap().next().unwrap();
+        let kind = match value {
+            Value::Int(-1) => "i",
+            Value::Int(1) if dtype == ScalarType::BOOL => "b",
+            Value::Int(_) => "u",
+            Value::Float(_) => "f",
+            Value::Complex(..) => "c",
+        };
+        assert_eq!(&descr[1..2], kind, "{dtype}: {descr}");
     }
 }
 
