@@ -50,8 +50,9 @@ pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     options: Options<B>,
     out: W,
 ) -> Result<Omitted, fmt::Error> {
-    let mut writer = Writer { out, options, level: 0, omitted: Omitted::default() };
+    let mut writer = Writer::new(out, options);
     writer.table(table.raw(), T::DESC)?;
+    writer.out.flush()?;
     Ok(writer.omitted)
 }
 
@@ -68,22 +69,61 @@ pub fn write_beside<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<Str
     key: &str,
     value: impl FnOnce(&mut W) -> fmt::Result,
 ) -> Result<Omitted, fmt::Error> {
-    let mut writer = Writer { out, options, level: 0, omitted: Omitted::default() };
+    let mut writer = Writer::new(out, options);
     let mut empty = writer.open(table.raw(), T::DESC)?;
     writer.key(key, "", &mut empty)?;
-    value(&mut writer.out)?;
+    writer.out.flush()?;
+    value(&mut writer.out.to)?;
     writer.close(empty)?;
+    writer.out.flush()?;
     Ok(writer.omitted)
 }
 
 struct Writer<W, B> {
-    out: W,
+    out: Gathered<W>,
     options: Options<B>,
     level: usize,
     omitted: Omitted,
 }
 
+/// Text on its way: a dump is made of millions of short pieces, and to hand on each of them would cost more
+/// than to make it.
+struct Gathered<W> {
+    text: String,
+    to: W,
+}
+
+/// Bytes that are gathered before they are handed on.
+const ENOUGH: usize = 1 << 14;
+
+impl<W: Write> Gathered<W> {
+    fn flush(&mut self) -> fmt::Result {
+        self.to.write_str(&self.text)?;
+        self.text.clear();
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Gathered<W> {
+    #[inline]
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.push_str(text);
+        if self.text.len() < ENOUGH { Ok(()) } else { self.flush() }
+    }
+
+    #[inline]
+    fn write_char(&mut self, c: char) -> fmt::Result {
+        self.text.push(c);
+        Ok(())
+    }
+}
+
 impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
+    fn new(to: W, options: Options<B>) -> Self {
+        let out = Gathered { text: String::new(), to };
+        Self { out, options, level: 0, omitted: Omitted::default() }
+    }
+
     fn table(&mut self, raw: Raw<'a>, desc: &'static TableDesc) -> fmt::Result {
         let empty = self.open(raw, desc)?;
         self.close(empty)
@@ -217,8 +257,9 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
 
     fn key(&mut self, name: &str, suffix: &str, empty: &mut bool) -> fmt::Result {
         self.separate(empty)?;
-        let after = if self.options.pretty { " " } else { "" };
-        write!(self.out, "\"{name}{suffix}\":{after}")
+        let after = if self.options.pretty { "\": " } else { "\":" };
+        self.out.write_char('"')?;
+        [name, suffix, after].into_iter().try_for_each(|text| self.out.write_str(text))
     }
 
     fn separate(&mut self, empty: &mut bool) -> fmt::Result {
@@ -232,7 +273,10 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
         if !self.options.pretty {
             return Ok(());
         }
-        write!(self.out, "\n{:1$}", "", self.level.saturating_mul(2))
+        self.out.write_char('\n')?;
+        // No schema is deeper: one that refers to itself does not compile.
+        const SPACES: &str = "                                                                ";
+        self.out.write_str(SPACES.get(..self.level.saturating_mul(2)).unwrap_or(SPACES))
     }
 
     fn string(&mut self, text: &str) -> fmt::Result {
