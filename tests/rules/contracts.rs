@@ -117,7 +117,14 @@ const ROWS: &[Row] = &[
     (
         "aten::_fft_c2r.out",
         "9[2,3] (1) 0 4 FLOAT[2,4] .",
-        &[(4, "UINT16[2,4]", DTYPE), (0, "9[2,2]", SHAPE), (3, "6", SHAPE)],
+        &[
+            (4, "UINT16[2,4]", DTYPE),
+            (0, "9[2,2]", SHAPE),
+            (3, "6", SHAPE),
+            (1, "(100000)", SHAPE),
+            (1, "(0,2)", SHAPE),
+            (1, "(-3)", SHAPE),
+        ],
     ),
     (
         "aten::split_with_sizes_copy.out",

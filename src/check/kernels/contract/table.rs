@@ -18,6 +18,9 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "aten::_fft_c2r.out",
         &[
             dtype(In(4, COMPLEXIBLE)),
+            // It reads the size of the last one before it asks whether there is such a dimension.
+            shape(Below(Last(1), Rank(0))),
+            shape(AtLeast(Plus(&Last(1), &Rank(0)), ZERO)),
             shape(Any(&[EMPTY, Below(Int(3), Times(&Size(0, &Last(1)), &Const(2)))])),
         ],
     ),
