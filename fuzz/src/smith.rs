@@ -273,14 +273,17 @@ impl Smith<'_, '_> {
                 self.call("aten::permute_copy", "out", vec![given, order, out, out])
             }
             2 if lists => {
-                let given = self.source(float, &[3])?;
                 let index = self.source(ScalarType::LONG, &[2])?;
-                let items = if self.random.arbitrary()? { vec![index] } else { vec![-1, index] };
+                let (sizes, items, results): (&[i32], _, &[i32]) = match self.random.arbitrary()? {
+                    true => (&[3], vec![index], &[2]),
+                    false => (&[2, 3], vec![-1, index], &[2, 2]),
+                };
+                let given = self.source(float, sizes)?;
                 let list = KernelTypes::OptionalTensorList(model::OptionalTensorList {
                     items: Some(items),
                 });
                 let list = self.value(list);
-                let out = self.out(float, &[2])?;
+                let out = self.out(float, results)?;
                 self.call("aten::index", "Tensor_out", vec![given, list, out, out])
             }
             3 => {
