@@ -241,6 +241,11 @@ impl<'a> Memory<'a> {
         planned.fold(0, u64::saturating_add)
     }
 
+    /// The bytes that all arenas need, those of devices included: see [`Arena::needed`].
+    pub fn needed(&self) -> u64 {
+        self.arenas.iter().map(Arena::needed).fold(0, u64::saturating_add)
+    }
+
     /// Instructions of all chains.
     pub fn steps(&self) -> u32 {
         self.steps
@@ -262,6 +267,12 @@ impl<'a> Memory<'a> {
 }
 
 impl Arena<'_> {
+    /// The bytes that it takes: those that are planned, or how far tensors reach, if that is further or
+    /// nothing is planned. In a file without an Error it is what is planned.
+    pub fn needed(&self) -> u64 {
+        self.planned.unwrap_or_default().max(self.reach)
+    }
+
     /// Planned bytes behind the last tensor: exporters round up, and delegates may need room that
     /// no tensor shows. `None` where tensors reach past what is planned, or nothing is.
     pub fn slack(&self) -> Option<u64> {

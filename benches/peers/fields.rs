@@ -2,7 +2,7 @@
 //! verified. See `benches/README.md` for how it is built. Prints the best of 15 runs in milliseconds,
 //! and the checksum, which must be that of the benchmark.
 
-#[allow(warnings, clippy::all)]
+#[allow(warnings, clippy::all, reason = "flatc made it")]
 mod program_generated;
 
 use std::time::Instant;

@@ -92,7 +92,8 @@ impl<'p, 'a> Roles<'p, 'a> {
         args.iter().map(|&index| (index, role(index))).collect()
     }
 
-    fn list(&self, index: i32) -> Option<Vector<'a, i32>> {
+    /// The items of a list of tensors.
+    pub(crate) fn list(&self, index: i32) -> Option<Vector<'a, i32>> {
         match self.plan.value(index.into())? {
             KernelTypes::TensorList(list) => list.items(),
             _ => None,

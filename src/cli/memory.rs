@@ -173,19 +173,19 @@ struct Judge<'b> {
 impl Judge<'_> {
     fn method(&mut self, input: &Input, memory: &Planned<'_>) -> Result<(), Problem> {
         for budget in self.budgets {
-            let planned = match budget.arena {
-                None => memory.planned(),
+            let needed = match budget.arena {
+                None => memory.needed(),
                 Some(id) => match memory.arenas().iter().find(|arena| arena.id == id) {
                     None => continue,
                     Some(arena) => {
                         if !self.met.contains(&id) {
                             self.met.push(id);
                         }
-                        arena.planned.unwrap_or_default()
+                        arena.needed()
                     }
                 },
             };
-            let Some(over) = planned.checked_sub(budget.bytes).filter(|&over| over > 0) else {
+            let Some(over) = needed.checked_sub(budget.bytes).filter(|&over| over > 0) else {
                 continue;
             };
             self.over = self.over.saturating_add(1);
@@ -198,7 +198,7 @@ impl Judge<'_> {
                 "{ERROR}error{ERROR:#}: {}: {}: {of}: {} bytes are planned, {} over the budget of {}",
                 printable(&input.name),
                 name(memory.plan().name().unwrap_or("(no name)")),
-                grouped(planned),
+                grouped(needed),
                 grouped(over),
                 grouped(budget.bytes),
             );

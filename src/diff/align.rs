@@ -34,13 +34,66 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
         slide(a, b, &fine, &mut hunks, nth);
     }
     let mut at = (0, 0);
-    for hunk in hunks {
+    for hunk in joined(a, b, &coarse, hunks) {
         both(&mut pairs, &mut at, hunk.before.start);
         inner(a, b, &coarse, &hunk, &mut pairs);
         at = (hunk.before.end, hunk.after.end);
     }
     both(&mut pairs, &mut at, narrow(a.steps.len()));
     pairs
+}
+
+/// Hunks that touch are one. So are two that together have as many steps of one method as of the other,
+/// where those from the first to the second are of the same kinds in both, and name at least as much of
+/// the same: then nothing was put in and taken out, and one of them was changed.
+fn joined(
+    a: &Plan<'_, '_>,
+    b: &Plan<'_, '_>,
+    [keys_a, keys_b]: &[Vec<u64>; 2],
+    hunks: Vec<Hunk>,
+) -> Vec<Hunk> {
+    // The same inputs say more than the same numbers, which mean nothing.
+    let input =
+        |plan: &Plan<'_, '_>, at: i32| usize::try_from(at).ok().and_then(|at| plan.input(at));
+    let alike = |one: Range<u32>, other: Range<u32>| {
+        let pairs = one.zip(other).map(|(one, other)| {
+            let (Some(one), Some(other)) = (a.step(one), b.step(other)) else { return 0 };
+            let args = one.args().iter().zip(other.args().iter());
+            args.fold(0i64, |sum, (one, other)| {
+                sum.saturating_add(match (input(a, one), input(b, other)) {
+                    (Some(one), Some(other)) if one == other => 4,
+                    (None, None) if one == other => 1,
+                    _ => 0,
+                })
+            })
+        });
+        pairs.fold(0, i64::saturating_add)
+    };
+    let part = |keys: &[u64], range: &Range<u32>| -> Option<Vec<u64>> {
+        keys.get(at_index(range.start)..at_index(range.end)).map(<[u64]>::to_vec)
+    };
+    let is_change = |first: &Hunk, second: &Hunk| {
+        let before = first.before.start..second.before.end;
+        let after = first.after.start..second.after.end;
+        first.before.len() != first.after.len()
+            && before.len() == after.len()
+            && part(keys_a, &before) == part(keys_b, &after)
+            && alike(before, after)
+                >= alike(first.before.end..second.before.start, first.after.end..second.after.start)
+    };
+    let mut joined: Vec<Hunk> = Vec::new();
+    for hunk in hunks {
+        match joined.last_mut() {
+            Some(last)
+                if (last.before.end, last.after.end) == (hunk.before.start, hunk.after.start)
+                    || is_change(last, &hunk) =>
+            {
+                (last.before.end, last.after.end) = (hunk.before.end, hunk.after.end);
+            }
+            _ => joined.push(hunk),
+        }
+    }
+    joined
 }
 
 /// The steps up to `end` are in both.

@@ -186,9 +186,10 @@ pub(super) fn role(plan: &Plan<'_, '_>, at: i32) -> String {
     {
         return format!("buffer {}", quoted(name));
     }
+    let which = plan.writers.place(nth).map(|place| format!(" {place}")).unwrap_or_default();
     match plan.step(writer) {
-        Some(step) if step.chain == 0 => format!("result of call {}", step.index),
-        Some(step) => format!("result of chain {}, call {}", step.chain, step.index),
+        Some(step) if step.chain == 0 => format!("result{which} of call {}", step.index),
+        Some(step) => format!("result{which} of chain {}, call {}", step.chain, step.index),
         None => plan.tensor(nth).map_or_else(
             || content(plan, nth, value),
             |tensor| format!("{} that nothing writes", shape(tensor)),

@@ -3,10 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::bytes::narrow;
+use crate::bytes::{index as at_index, narrow};
+use crate::check::roles::{Role, Roles};
 use crate::flat::view::Vector;
 use crate::pte::{Pte, Storage};
-use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelCall, KernelTypes};
 
 /// An instruction.
 #[derive(Clone, Copy, Debug)]
@@ -87,10 +88,13 @@ pub(super) fn steps(plan: ExecutionPlan<'_>) -> Vec<Step<'_>> {
     steps
 }
 
-/// Which step writes each value first. The file does not say it, and operators may be unknown; but
-/// every exporter puts results behind the arguments, and names them a second time at the end.
+/// Which step writes each value first.
 pub(super) struct Writers {
     first: Vec<u32>,
+    /// Which of the results of that step it is.
+    place: Vec<u32>,
+    /// How many results each step has.
+    results: Vec<u32>,
     lists: Vec<bool>,
 }
 
@@ -98,18 +102,24 @@ pub(super) struct Writers {
 pub(super) const NONE: u32 = u32::MAX;
 
 impl Writers {
-    pub(super) fn of(pte: &Pte<'_>, plan: ExecutionPlan<'_>, steps: &[Step<'_>]) -> Self {
+    pub(super) fn of<'a>(pte: &Pte<'a>, plan: ExecutionPlan<'a>, steps: &[Step<'a>]) -> Self {
         let count = plan.values().map_or(0, |values| values.len());
-        let mut writers = Self { first: vec![NONE; count], lists: vec![false; count] };
+        let mut writers = Self {
+            first: vec![NONE; count],
+            place: vec![0; count],
+            results: vec![0; steps.len()],
+            lists: vec![false; count],
+        };
         let mut is_input = vec![false; count];
         for input in plan.inputs().into_iter().flatten() {
             let slot = usize::try_from(input).ok().and_then(|nth| is_input.get_mut(nth));
             slot.into_iter().for_each(|slot| *slot = true);
         }
+        let roles = Roles::of(pte, plan);
         for (number, step) in (0..).zip(steps) {
             match step.does {
-                Some(InstructionArguments::KernelCall(_)) => {
-                    writers.kernel(plan, number, step.args());
+                Some(InstructionArguments::KernelCall(call)) => {
+                    writers.kernel(&roles, number, call);
                 }
                 Some(InstructionArguments::DelegateCall(_)) => {
                     // Inputs, then outputs, and the file does not say how many: what has no
@@ -136,6 +146,12 @@ impl Writers {
         self.first.get(nth).copied().unwrap_or(NONE)
     }
 
+    /// Which of its writer's results a value is, if there are several.
+    pub(super) fn place(&self, nth: usize) -> Option<u32> {
+        let results = self.results.get(at_index(self.first(nth)))?;
+        self.place.get(nth).copied().filter(|_| *results > 1)
+    }
+
     fn is_empty(&self, pte: &Pte<'_>, plan: ExecutionPlan<'_>, nth: Option<usize>) -> bool {
         let Some(nth) = nth.filter(|&nth| self.first(nth) == NONE) else { return false };
         match plan.values().and_then(|values| values.get(nth)).and_then(|value| value.val()) {
@@ -149,39 +165,30 @@ impl Writers {
     }
 
     fn write(&mut self, at: i32, number: u32) {
-        let slot = usize::try_from(at).ok().and_then(|nth| self.first.get_mut(nth));
-        if let Some(slot) = slot.filter(|slot| **slot == NONE) {
-            *slot = number;
+        let Ok(nth) = usize::try_from(at) else { return };
+        let Some(slot) = self.first.get_mut(nth).filter(|slot| **slot == NONE) else { return };
+        *slot = number;
+        if let (Some(place), Some(results)) =
+            (self.place.get_mut(nth), self.results.get_mut(at_index(number)))
+        {
+            *place = *results;
+            *results = results.saturating_add(1);
         }
     }
 
-    fn kernel(&mut self, plan: ExecutionPlan<'_>, number: u32, args: Args<'_>) {
-        let Some(last) = args.len().checked_sub(1) else { return };
-        let Some(at) = args.get(last) else { return };
-        let nth = usize::try_from(at).unwrap_or(usize::MAX);
-        let value = plan.values().and_then(|values| values.get(nth));
-        if let Some(KernelTypes::TensorList(list)) = value.and_then(|value| value.val()) {
+    fn kernel<'a>(&mut self, roles: &Roles<'_, 'a>, number: u32, call: KernelCall<'a>) {
+        for (at, role) in roles.kernel(call) {
+            if role == Role::Read {
+                continue;
+            }
             // Several results are named as a list. A list that many calls share is looked at once.
+            let nth = usize::try_from(at).unwrap_or(usize::MAX);
             let new = self.lists.get_mut(nth).filter(|done| !**done);
-            if let Some(done) = new {
+            if let (Some(done), Some(items)) = (new, roles.list(at)) {
                 *done = true;
-                for item in list.items().into_iter().flatten() {
-                    self.write(item, number);
-                }
+                items.into_iter().for_each(|item| self.write(item, number));
             }
-            return self.write(at, number);
+            self.write(at, number);
         }
-        for count in (1..=MOST_OUTPUTS).rev() {
-            let Some(first) = args.len().checked_sub(count.saturating_mul(2)) else { continue };
-            let half = first.saturating_add(count);
-            let mut pairs = (first..half).zip(half..);
-            if pairs.all(|(one, other)| args.get(one) == args.get(other)) {
-                return args.iter().skip(half).for_each(|at| self.write(at, number));
-            }
-        }
-        self.write(at, number);
     }
 }
-
-/// More results than any operator has.
-const MOST_OUTPUTS: usize = 16;

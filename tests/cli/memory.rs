@@ -103,6 +103,16 @@ fn a_budget_fails_a_build() {
     let done = pte(&["memory", POOLS, "--budget", "7=1"]);
     assert_eq!((done.status.code(), planned(&done)), (Some(0), 1));
     assert_eq!(planned(&pte(&["memory", POOLS, "--budget", "7=1", "--quiet"])), 0);
+    // What no arena is declared for is needed all the same.
+    let bytes = fs::read(LINEAR).unwrap();
+    let mut model = ::pte::Pte::read(&bytes).unwrap().to_model();
+    model.root.execution_plan.as_mut().unwrap()[0].non_const_buffer_sizes = Some(vec![0]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, model.image().unwrap().to_bytes().unwrap()).unwrap();
+    for (budget, status) in [("1=223", 1), ("223", 1), ("1=224", 0), ("224", 0)] {
+        let done = pte(&["memory", file.path().to_str().unwrap(), "--budget", budget]);
+        assert_eq!(done.status.code(), Some(status), "{budget}");
+    }
     for wrong in ["0=1", "1=", "a lot", "=5"] {
         assert_eq!(pte(&["memory", POOLS, "--budget", wrong]).status.code(), Some(2), "{wrong}");
     }

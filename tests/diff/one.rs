@@ -179,6 +179,51 @@ fn the_shape_of_an_intermediate() {
     );
 }
 
+/// Calls that are alike stand in a row, and which of them was changed is told by what they name.
+#[test]
+fn a_tensor_of_one_of_calls_that_are_alike() {
+    let told = found("device_cuda_idx1.pte", |program| {
+        let info = tensor(plan(program, 0), 2).extra_tensor_info.get_or_insert_default();
+        info.device_index = 2;
+    });
+    assert_eq!(told.len(), 1, "{told:#?}");
+    for name in ["device_cuda_idx1.pte", "kv_cache_init.pte", "llm_sdpa.pte", "xnn_gpt.pte"] {
+        let before = sample(name);
+        let count = {
+            let mut program = pte::Pte::read(&before).unwrap().to_model();
+            plan(&mut program, 0).values.as_ref().unwrap().len()
+        };
+        for nth in 0..count {
+            let mut sizes = None;
+            let after = changed(&before, |program| {
+                let plan = plan(program, 0);
+                if let Some(KernelTypes::Tensor(tensor)) = &mut value(plan, nth).val
+                    && tensor.data_buffer_idx == 0
+                    && let Some(size) = tensor.sizes.iter_mut().flatten().last()
+                {
+                    *size += 1;
+                    sizes = Some(*size);
+                }
+            });
+            let told = lines(&diff(&before, &after));
+            if sizes.is_some() && !told.is_empty() {
+                assert!(told.iter().all(|line| line.contains("sizes")), "{name} {nth}: {told:#?}");
+            }
+        }
+    }
+}
+
+/// Of several results it is told which.
+#[test]
+fn the_order_of_outputs() {
+    let told = found("args_boollist.pte", |program| {
+        plan(program, 0).outputs.as_mut().unwrap().swap(0, 1);
+    });
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(told[0].contains("result 0 of call 0 → result 1 of call 0"), "{told:#?}");
+    assert!(told[1].contains("result 1 of call 0 → result 0 of call 0"), "{told:#?}");
+}
+
 #[test]
 fn a_payload() {
     for name in ["xnn_delegate_inline.pte", "xnn_delegate_segment.pte", "demo_backend.pte"] {
@@ -408,6 +453,11 @@ fn the_memory_plan() {
         plan(program, 0).non_const_buffer_sizes.as_mut().unwrap()[1] += 16;
     });
     assert_eq!(told, ["memory-plan: forward: : arena sizes: [224] → [240]"]);
+    // The first size is of no arena.
+    let told = found("linear.pte", |program| {
+        plan(program, 0).non_const_buffer_sizes.as_mut().unwrap()[0] = 1;
+    });
+    assert!(told.is_empty(), "{told:?}");
     let told = found("linear.pte", |program| {
         tensor(plan(program, 0), 3).allocation_info.as_mut().unwrap().memory_offset_low += 16;
     });

@@ -17,7 +17,6 @@ pub(super) struct Document<'d> {
     count: u64,
     counts: BTreeMap<&'static str, u64>,
     differences: Vec<Row<'d>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     written: Vec<Written<'d>>,
 }
 

@@ -22,6 +22,9 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
         let (before, after) = (printable(&written.before), printable(&written.after));
         writeln!(out, "  {DIM}{}{DIM:#}  {before} → {after}", written.what)?;
     }
+    if found.report.verdict == Verdict::Same && !found.ignored && found.written().is_empty() {
+        writeln!(out, "  {DIM}in numbers, in the order of things, or in padding{DIM:#}")?;
+    }
     for class in Class::ALL {
         let (shown, count) = found.of(class);
         if count == 0 {

@@ -106,7 +106,7 @@ impl Show for Lines {
         out.json_line(&name)?;
         let (steps, planned) = (memory.steps(), memory.planned());
         out.bytes(format!(", \"instructions\": {steps}, \"planned\": {planned}").as_bytes())?;
-        if let Some(over) = method.over(None, Some(planned)) {
+        if let Some(over) = method.over(None, memory.needed()) {
             out.bytes(format!(", \"over\": {over}").as_bytes())?;
         }
         out.bytes(b", \"arenas\": [")?;
@@ -151,7 +151,7 @@ impl Lines {
             slack: arena.slack(),
             fragmentation: arena.fragmentation(),
             unused: arena.unused(),
-            over: method.over(Some(arena.id), arena.planned),
+            over: method.over(Some(arena.id), arena.needed()),
             tensors: Rows(method, arena),
         };
         // Of what is paid for, each name is shown once.

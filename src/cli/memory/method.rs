@@ -20,10 +20,10 @@ pub(super) struct Method<'m, 'a> {
 
 impl<'a> Method<'_, 'a> {
     /// Bytes beyond the smallest budget of an arena, or of all of them.
-    pub(super) fn over(&self, arena: Option<u32>, planned: Option<u64>) -> Option<u64> {
+    pub(super) fn over(&self, arena: Option<u32>, needed: u64) -> Option<u64> {
         let of = self.budgets.iter().filter(|budget| budget.arena == arena);
         let least = of.map(|budget| budget.bytes).min()?;
-        planned?.checked_sub(least).filter(|&over| over > 0)
+        needed.checked_sub(least).filter(|&over| over > 0)
     }
 
     /// The tensor that a value is.

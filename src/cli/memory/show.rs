@@ -57,7 +57,7 @@ impl Show for Text {
         };
         let run = count(steps.into(), "instruction");
         text(write!(out, "  {NAME}{called}{NAME:#}  {sum} {DIM}· {run}{DIM:#}"))?;
-        if let Some(over) = method.over(None, Some(memory.planned())) {
+        if let Some(over) = method.over(None, memory.needed()) {
             let over = grouped(over);
             text(write!(out, "  {ERROR}{over} over the budget{ERROR:#}"))?;
         }
@@ -87,7 +87,7 @@ fn show_arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> R
     if let Some((kind, index)) = method::device(arena) {
         text(write!(out, " {DIM}on {} {index}{DIM:#}", name(&kind)))?;
     }
-    if let Some(over) = method.over(Some(arena.id), arena.planned) {
+    if let Some(over) = method.over(Some(arena.id), arena.needed()) {
         text(write!(out, "  {ERROR}{} over the budget{ERROR:#}", grouped(over)))?;
     }
     match (arena.planned, arena.slack()) {
