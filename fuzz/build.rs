@@ -71,7 +71,7 @@ fn values(module: &str, schema: &Schema) -> String {
         let fields: String = table.fields.iter().map(value).collect();
         let _ = write!(
             text,
-            "#[allow(unused_variables)]\n\
+            "#[allow(unused_variables, reason = \"a table may have no fields\")]\n\
              pub(crate) fn table_{name}(read: planus_::{name}Ref<'_>) \
              -> planus::Result<model::{name}> {{\n\
              Ok(model::{name} {{ {fields} }})\n}}\n"

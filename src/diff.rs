@@ -329,6 +329,19 @@ impl Report {
         }
     }
 
+    /// What the files themselves differ in.
+    fn header(&mut self, what: &'static str, before: impl ToString, after: impl ToString) {
+        let class = Class::Header;
+        self.add(class, || Difference {
+            class,
+            method: None,
+            place: String::new(),
+            what,
+            before: Some(say::shown(before.to_string())),
+            after: Some(say::shown(after.to_string())),
+        });
+    }
+
     fn finish(&mut self) {
         // Stable: in a class, the order in which they were found.
         self.differences.sort_by_key(|difference| difference.class);

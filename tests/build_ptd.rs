@@ -181,3 +181,26 @@ fn equal_data_may_be_shared() {
     let values: Vec<_> = contents(&ptd, &bytes).iter().map(|(.., data)| data[0]).collect();
     assert_eq!(values, [1, 2, 1, 2, 1]);
 }
+
+/// Of so many keys some have equal digests: each is found nevertheless, of two that are alike the first.
+#[test]
+fn every_key_is_found() {
+    let mut builder = PtdBuilder::new();
+    builder.set_segment_alignment(1).unwrap();
+    let keys: Vec<String> = (0..200_000).map(|nth| format!("layers.{nth}.weight")).collect();
+    for (nth, key) in (0u32..).zip(&keys) {
+        builder.blob(key.clone(), nth.to_le_bytes().to_vec()).unwrap();
+    }
+    let mut model = builder.finish().unwrap();
+    let named = model.root.named_data.as_mut().unwrap();
+    named.extend([named[7].clone(), named[0].clone()]);
+    named[200_000].segment_index = 8;
+    let bytes = model.image().unwrap().to_bytes().unwrap();
+    let ptd = Ptd::read(&bytes).unwrap();
+    let index = ptd.index();
+    for (nth, key) in (0u32..).zip(&keys) {
+        let entry = index.get(key).unwrap_or_else(|| panic!("{key} is not found"));
+        assert_eq!(ptd.bytes(entry.range().unwrap()), Some(&nth.to_le_bytes()[..]), "{key}");
+        assert!(index.get(&key[1..]).is_none());
+    }
+}

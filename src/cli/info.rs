@@ -10,7 +10,7 @@ use super::facts::{Contents, Data, Facts, FlatTensor, Large, Method, Program, Va
 use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING, printable};
-use super::text::{self, bar, count, grouped, name, name_of};
+use super::text::{self, bar, count, grouped, name, name_of, wide};
 use super::{Common, Format};
 
 /// Show what is in a file, on one screen
@@ -237,10 +237,6 @@ fn more(out: &mut Output, all: usize, shown: usize) -> fmt::Result {
             label(out, "", &format!("{DIM}… and {} more (--json){DIM:#}", grouped(wide(rest))))
         }
     }
-}
-
-fn wide(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 const WIDEST_KEY: usize = 44;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, printable};
-use super::text::{self, bar, grouped, name, name_of};
+use super::text::{self, bar, grouped, name, name_of, wide};
 use super::{Common, Format};
 
 /// Show what makes a file as large as it is
@@ -388,10 +388,6 @@ fn scaled(number: &str, unit: u128) -> Option<u64> {
     let ten = 10u128.checked_pow(u32::try_from(part.len()).ok()?)?;
     let part = digits(part)?.checked_mul(unit)?.checked_div(ten)?;
     u64::try_from(digits(whole)?.checked_mul(unit)?.checked_add(part)?).ok()
-}
-
-fn wide(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Levels of parts that are shown if nothing is said.

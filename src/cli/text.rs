@@ -21,6 +21,11 @@ pub(super) fn name_of(path: &Path) -> String {
     name
 }
 
+/// How many there are, as the number that is shown.
+pub(super) fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
 /// A number of bytes, such as `1.8 kB`; powers of 1000, as `ls` and disks count them.
 pub(super) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -66,14 +66,7 @@ pub(super) fn compare_files<S: Source>(
     report: &mut Report,
 ) -> core::result::Result<(), DiffError<S::Error>> {
     if old.generation() != new.generation() {
-        report.add(Class::Header, || Difference {
-            class: Class::Header,
-            method: None,
-            place: String::new(),
-            what: "generation",
-            before: Some(say::shown(old.generation().to_string())),
-            after: Some(say::shown(new.generation().to_string())),
-        });
+        report.header("generation", old.generation(), new.generation());
     }
     let before = entries(old.entries().map(|e| (e.key(), e.layout(), e.range())), a)?;
     let after = entries(new.entries().map(|e| (e.key(), e.layout(), e.range())), b)?;

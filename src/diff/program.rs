@@ -4,7 +4,6 @@ use core::cell::Cell;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::contents::Contents;
@@ -23,14 +22,7 @@ pub(super) fn compare<S: Source>(
 ) -> Result<(), DiffError<S::Error>> {
     let (before, after) = (old.program(), new.program());
     if before.version() != after.version() {
-        report.add(Class::Header, || Difference {
-            class: Class::Header,
-            method: None,
-            place: String::new(),
-            what: "version",
-            before: Some(say::shown(before.version().to_string())),
-            after: Some(say::shown(after.version().to_string())),
-        });
+        report.header("version", before.version(), after.version());
     }
     let (left, right) = (methods(old), methods(new));
     let mut told = Told::default();

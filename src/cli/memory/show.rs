@@ -10,7 +10,7 @@ use super::{MOST_METHODS, Show, Subject};
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING, printable};
 use crate::cli::size::percent;
-use crate::cli::text::{bar, count, grouped, name};
+use crate::cli::text::{bar, count, grouped, name, wide};
 
 pub(super) struct Text {
     /// Methods that are still to be shown, and those that are left out.
@@ -230,10 +230,6 @@ fn plural(number: u64, noun: &str) -> String {
 /// A failure to write is the output's: see [`Output::finish`].
 fn text(done: core::fmt::Result) -> Result<(), Problem> {
     done.map_err(|core::fmt::Error| Problem::Closed)
-}
-
-fn wide(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Methods and arenas that are shown, and tensors of each peak.
