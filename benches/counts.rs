@@ -19,11 +19,12 @@ mod support;
 /// What is counted: a name, the file, and the work.
 type Subject = (&'static str, fn() -> Vec<u8>, fn(&[u8]));
 
-const SUBJECTS: [Subject; 4] = [
+const SUBJECTS: [Subject; 5] = [
     ("small structure", small, structure),
     ("small rules", small, rules),
     ("large structure", || support::large(10_000), structure),
     ("large rules", || support::large(10_000), rules),
+    ("large fields", || support::large(10_000), fields),
 ];
 
 fn main() {
@@ -75,4 +76,9 @@ fn structure(bytes: &[u8]) {
 fn rules(bytes: &[u8]) {
     let pte = Pte::read(bytes).unwrap_or_else(|error| panic!("{error}"));
     black_box(pte.check());
+}
+
+fn fields(bytes: &[u8]) {
+    let pte = Pte::read(bytes).unwrap_or_else(|error| panic!("{error}"));
+    black_box(support::views::read_all(pte.program()));
 }

@@ -57,6 +57,8 @@ fn the_trusted_base_stays_small() {
         ("flat/walk/leaf.rs", 140),
         ("flat/walk/seen.rs", 60),
         ("flat/walk/shape.rs", 240),
+        ("flat/walk/union.rs", 60),
+        ("flat/walk/why.rs", 60),
         ("file/header.rs", 240),
         ("file/extents.rs", 140),
         ("file/segments.rs", 90),

@@ -34,7 +34,10 @@ pub struct TableDesc {
     pub depth: u32,
     /// The fields that a walker looks at, by ascending slot; the first `refs_len` count.
     refs: [Ref; MAX_REFS],
-    refs_len: usize,
+    refs_len: u16,
+    /// What lies in a table for each slot; as many count as the type knows.
+    inline: [Inline; MAX_SLOTS],
+    slots: u16,
     /// The same in short.
     pub(crate) form: Form,
     /// The slot of its union, of which it has one at most.
@@ -50,6 +53,15 @@ pub(crate) struct Ref {
     pub(crate) name: &'static str,
     /// What to look at.
     pub(crate) to: To,
+}
+
+/// What lies inside a table for one slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inline {
+    /// Bytes of it, 0 for a slot that no field has.
+    pub(crate) size: u16,
+    /// The number of the [`Ref`] that it belongs to, past the last one if it belongs to none.
+    pub(crate) nth: u16,
 }
 
 /// What a walker looks at in a table: most have one field at most.
@@ -184,17 +196,30 @@ pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 /// Most fields of one table that a walker looks at: what its shape has room for.
 pub(crate) const MAX_REFS: usize = 10;
 
+/// Most slots of one table.
+pub(crate) const MAX_SLOTS: usize = 16;
+
 impl TableDesc {
     /// A table, checked while compiling: slots ascend, a union takes two and is the only one, and
     /// the references fit a shape.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
-        let (mut refs_len, mut free, mut union, mut rest) = (0usize, 0, None, fields);
+        let mut inline = [Inline { size: 0, nth: u16::MAX }; MAX_SLOTS];
+        let (mut refs_len, mut free, mut union, mut rest) = (0u16, 0, None, fields);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             free = field.slot.saturating_add(field.slots());
+            let nth = if field.kind.to().is_some() { refs_len } else { u16::MAX };
+            let (_, room) = inline.split_at_mut(index(field.slot));
+            match (field.kind, room) {
+                (Kind::Union(_), [tag, value, ..]) => {
+                    (*tag, *value) = (Inline { size: 1, nth }, Inline { size: 4, nth });
+                }
+                (kind, [only, ..]) => *only = Inline { size: kind.inline_size(), nth },
+                _ => panic_const("more than MAX_SLOTS slots"),
+            }
             if let Some(to) = field.kind.to() {
-                let (_, room) = refs.split_at_mut(refs_len);
+                let (_, room) = refs.split_at_mut(index(refs_len));
                 let [first, ..] = room else { panic_const("more than MAX_REFS references") };
                 *first = Ref { name: field.name, to };
                 refs_len = refs_len.saturating_add(1);
@@ -205,24 +230,42 @@ impl TableDesc {
             }
             rest = tail;
         }
-        let form = match refs.split_at(refs_len).0 {
+        let form = match refs.split_at(index(refs_len)).0 {
             [] => Form::Leaf,
             [Ref { to: To::Union(desc), .. }] => Form::Union(desc),
             [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
             _ => Form::Other,
         };
-        Self { name, fields, depth, refs, refs_len, form, union, seed: seed(name) }
+        Self {
+            name,
+            fields,
+            depth,
+            refs,
+            refs_len,
+            inline,
+            slots: free,
+            form,
+            union,
+            seed: seed(name),
+        }
     }
 
     /// The fields that a walker looks at, by ascending slot: at most [`MAX_REFS`].
     #[inline]
     pub(crate) fn refs(&self) -> &[Ref] {
-        self.refs.get(..self.refs_len).unwrap_or_default()
+        self.refs.get(..index(self.refs_len)).unwrap_or_default()
     }
 
     /// Slots of the fields, from 0 on.
+    #[inline]
     pub(crate) fn slots(&self) -> u16 {
-        self.fields.last().map_or(0, |last| last.slot.saturating_add(last.slots()))
+        self.slots
+    }
+
+    /// What lies in a table for each slot.
+    #[inline]
+    pub(crate) fn inline(&self) -> &[Inline] {
+        self.inline.get(..index(self.slots)).unwrap_or_default()
     }
 
     /// The field of that name.
@@ -334,4 +377,9 @@ const fn seed(name: &str) -> u32 {
 #[expect(clippy::panic, reason = "runs only while compiling, where it is the error message")]
 const fn panic_const(message: &'static str) -> ! {
     panic!("{}", message)
+}
+
+#[expect(clippy::as_conversions, reason = "u16 to usize is lossless, and From is not const")]
+const fn index(slot: u16) -> usize {
+    slot as usize
 }

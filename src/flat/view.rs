@@ -22,8 +22,9 @@ pub use vector::{List, Numbers, Tables, Vector};
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
     buf: &'a [u8],
+    /// No more of it than it says itself: to ask for a slot that it lacks is to read past its end.
+    vtable: &'a [u8],
     pos: u32,
-    vtable: u32,
 }
 
 /// A number that a table or a vector can hold.
@@ -63,13 +64,16 @@ pub struct Proof(pub(crate) ());
 impl<'a> Raw<'a> {
     /// A table without fields, which every table may be: a vtable of its two lengths, and the way
     /// there.
-    pub(crate) const BARE: Self = Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], pos: 4, vtable: 0 };
+    pub(crate) const BARE: Self =
+        Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], vtable: &[4, 0, 4, 0], pos: 4 };
 
     /// The table at `pos`, which was proven.
     #[inline]
     pub(crate) fn new(buf: &'a [u8], pos: u32) -> Self {
         steps::take(1);
-        Self { buf, pos, vtable: vtable_pos(buf, pos) }
+        let vtable = vtable_pos(buf, pos);
+        let len = proven(u16_at(buf, index(vtable)));
+        Self { buf, vtable: proven(slice_at(buf, index(vtable), len.into())), pos }
     }
 
     /// The table that the offset at `at` leads to, which was proven.
@@ -86,12 +90,12 @@ impl<'a> Raw<'a> {
 
     /// Where its vtable begins.
     pub(crate) fn vtable_pos(self) -> u32 {
-        self.vtable
+        vtable_pos(self.buf, self.pos)
     }
 
     /// Bytes of the vtable.
     pub(crate) fn vtable_len(self) -> u16 {
-        proven(u16_at(self.buf, index(self.vtable)))
+        proven(u16_at(self.vtable, 0))
     }
 
     /// Slots that the vtable has room for.
@@ -101,18 +105,15 @@ impl<'a> Raw<'a> {
 
     /// Bytes of the table as its vtable declares them: a hint, not a bound (format.md §7.8).
     pub(crate) fn declared_size(self) -> u16 {
-        proven(u16_at(self.buf, sum(self.vtable, 2)))
+        proven(u16_at(self.vtable, 2))
     }
 
     /// The offset of `slot` from the table, 0 if the field is absent.
     #[inline]
     pub(crate) fn offset_of(self, slot: u16) -> u16 {
         steps::take(1);
-        let entry = slot.saturating_mul(2).saturating_add(4);
-        if entry >= self.vtable_len() {
-            return 0;
-        }
-        proven(u16_at(self.buf, sum(self.vtable, entry.into())))
+        let entry = usize::from(slot).saturating_mul(2).saturating_add(4);
+        u16_at(self.vtable, entry).unwrap_or_default()
     }
 
     /// Where the field of `slot` lies; `None` if it is absent.
@@ -135,8 +136,7 @@ impl<'a> Raw<'a> {
     pub(crate) fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
         let at = self.field_pos(slot)?;
         let read = slice_at(self.buf, index(at), u32::from(T::PRIM.size())).and_then(T::read_le);
-        debug_assert!(read.is_some(), "a proven field");
-        read
+        read.or_else(unproven)
     }
 
     /// The number in `slot` by its declaration; `None` if it is absent.
@@ -158,10 +158,8 @@ impl<'a> Raw<'a> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, index(pos)));
         steps::take(index(len));
-        let text =
-            slice_at(self.buf, sum(pos, 4), len).and_then(|bytes| core::str::from_utf8(bytes).ok());
-        debug_assert!(text.is_some(), "a proven string");
-        Some(text.unwrap_or_default())
+        let bytes = slice_at(self.buf, sum(pos, 4), len);
+        Some(proven(bytes.and_then(|bytes| core::str::from_utf8(bytes).ok())))
     }
 
     /// The vector of numbers that `slot` leads to.
@@ -196,7 +194,7 @@ impl<'a> Raw<'a> {
         // A tag that is not known leads to bytes that nobody has proven: they are not followed.
         let at = self.field_pos(value)?;
         let pos = at.wrapping_add(proven(u32_at(self.buf, index(at))));
-        Some((tag, Raw { buf: self.buf, vtable: 0, pos }))
+        Some((tag, Raw { buf: self.buf, vtable: &[], pos }))
     }
 
     /// The union of a table of `desc`: its tag, and the member that the tag stands for; of a tag
@@ -265,10 +263,19 @@ fn target(buf: &[u8], at: u32) -> u32 {
 }
 
 /// What the walk has proven is there. In a debug build the contrary stops the program.
-#[inline]
+#[inline(always)]
 fn proven<T: Default>(read: Option<T>) -> T {
-    debug_assert!(read.is_some(), "read outside of what was proven");
-    read.unwrap_or_default()
+    match read {
+        Some(read) => read,
+        None => unproven(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn unproven<T: Default>() -> T {
+    debug_assert!(false, "read outside of what was proven");
+    T::default()
 }
 
 macro_rules! scalars {

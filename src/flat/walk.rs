@@ -10,7 +10,7 @@ use self::seen::Notes;
 use self::shape::{Shape, Shapes};
 use crate::bytes::{further, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
-use crate::flat::desc::{Form, Ref, TableDesc, To, UnionDesc};
+use crate::flat::desc::{Form, Ref, TableDesc, To};
 use crate::flat::view::{Proof, Raw, Table};
 use crate::limits::{Limits, MAX_PROGRAM};
 
@@ -19,6 +19,8 @@ mod seen;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod union;
+mod why;
 
 pub(crate) use seen::Seen;
 
@@ -84,14 +86,10 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     }
 
     /// The table that the offset at `at` leads to.
+    #[inline(never)]
     fn table(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         self.notes.tables(1);
-        let (pos, back) = self.follow(at)?;
-        let vtable = shape::vtable(pos, back);
-        match self.shapes.known(vtable, desc) {
-            Some(shape) => self.object(pos, shape, desc),
-            None => self.stranger(pos, vtable, desc),
-        }
+        self.element(at, desc, None).map(drop)
     }
 
     /// A vector of tables. Neighbours mostly share a vtable, so the last shape is tried first.
@@ -107,6 +105,7 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
         Ok(())
     }
 
+    /// One table of several, and the shape that it has.
     #[inline(always)]
     fn element<'s>(
         &'s self,
@@ -116,7 +115,7 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     ) -> Result<Option<&'s Shape>> {
         let (pos, back) = self.follow(at)?;
         let vtable = shape::vtable(pos, back);
-        let known = last.filter(|shape| vtable == i64::from(shape.vtable));
+        let known = last.filter(|shape| shape.is_at(vtable));
         match known.or_else(|| self.shapes.known(vtable, desc)) {
             Some(shape) => self.object(pos, shape, desc).map(|()| Some(shape)),
             None => self.stranger(pos, vtable, desc).map(|()| None),
@@ -126,43 +125,68 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     /// One table at `pos` whose vtable was not found at once.
     #[inline(never)]
     fn stranger(&self, pos: u32, vtable: i64, desc: &'static TableDesc) -> Result<()> {
-        if let Some(shape) = self.shapes.elsewhere(vtable, desc) {
-            return self.object(pos, shape, desc);
+        let spare;
+        let shape = match self.shapes.room(vtable, desc) {
+            Some(shape) => shape,
+            None => {
+                spare = Shape::new();
+                &spare
+            }
+        };
+        if !shape.is(vtable, desc) {
+            shape.prove(self.buf, pos, vtable, desc, &self.notes)?;
         }
-        let shape = shape::of_table(self.buf, pos, vtable, desc, &self.notes)?;
-        match self.shapes.keep(shape) {
-            Ok(kept) => self.object(pos, kept, desc),
-            Err(shape) => self.object(pos, &shape, desc),
-        }
+        self.object(pos, shape, desc)
     }
 
-    /// One table at `pos`, whose vtable has been proven to have `shape`.
+    /// One table at `pos`, whose vtable has been proven to have `shape`. Most have one field to look at,
+    /// if any: they do without the loop over fields, and the member of a union without a call.
     #[inline(always)]
-    fn object(&self, pos: u32, shape: &Shape, desc: &'static TableDesc) -> Result<()> {
-        let end = u64::from(pos).saturating_add(shape.extent.into());
-        if end > wide(self.buf.len()) || !shape.fits(pos) {
-            return Err(shape::misplaced(self.buf, pos, shape));
-        }
-        self.spend(shape.extent.into(), pos)?;
-        // Most tables have one field to look at, if any: they do without the loop.
-        let step = || Step::Field(desc.refs().first().map_or("", |field| field.name));
-        match desc.form {
-            Form::Leaf => Ok(()),
-            Form::Union(union) => Self::within(self.variant(pos, shape, union), step),
-            Form::Numbers(size) => match shape.at {
-                [0, ..] => Ok(()),
-                [offset, ..] => {
-                    Self::within(self.numbers(further(pos, offset.into()), size.into()), step)
+    fn object<'s>(
+        &'s self,
+        mut pos: u32,
+        mut shape: &'s Shape,
+        mut desc: &'static TableDesc,
+    ) -> Result<()> {
+        loop {
+            let end = u64::from(pos).saturating_add(shape.extent().into());
+            if end > wide(self.buf.len()) || !shape.fits(pos) {
+                return Err(why::misplaced(self.buf, pos, shape, desc));
+            }
+            self.spend(shape.extent().into(), pos)?;
+            let step = || Step::Field(desc.refs().first().map_or("", |field| field.name));
+            match desc.form {
+                Form::Leaf => return Ok(()),
+                Form::Other => return self.references(desc.refs(), pos, shape),
+                Form::Numbers(_) if shape.first() == 0 => return Ok(()),
+                Form::Numbers(size) => {
+                    let at = further(pos, shape.first().into());
+                    return Self::within(self.numbers(at, size.into()), step);
                 }
-            },
-            Form::Other => self.references(desc.refs(), pos, shape),
+                // Telling the way takes a call.
+                Form::Union(union) if TELL => {
+                    return Self::within(self.union(pos, shape, union), step);
+                }
+                Form::Union(union) => {
+                    let Some((at, member)) = self.variant(pos, shape, union)? else {
+                        return Ok(());
+                    };
+                    self.notes.tables(1);
+                    let (next, back) = self.follow(at)?;
+                    let vtable = shape::vtable(next, back);
+                    let Some(known) = self.shapes.known(vtable, member) else {
+                        return self.stranger(next, vtable, member);
+                    };
+                    (pos, shape, desc) = (next, known, member);
+                }
+            }
         }
     }
 
     /// What is looked at of the table at `pos`.
     #[inline(never)]
     fn references(&self, refs: &[Ref], pos: u32, shape: &Shape) -> Result<()> {
-        for (field, &offset) in refs.iter().zip(&shape.at) {
+        for (field, offset) in refs.iter().zip(shape.offsets()) {
             if offset == 0 {
                 continue;
             }
@@ -174,39 +198,10 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
                 To::Bools => self.bool_list(at),
                 To::Numbers(size) => self.numbers(at, size.into()),
                 To::Tables(desc) => self.tables(at, desc),
-                To::Union(desc) => self.variant(pos, shape, desc),
+                To::Union(desc) => self.union(pos, shape, desc),
             };
             Self::within(walked, || Step::Field(field.name))?;
         }
         Ok(())
     }
-
-    /// The union of the table at `pos`.
-    #[inline(always)]
-    fn variant(&self, pos: u32, shape: &Shape, desc: &'static UnionDesc) -> Result<()> {
-        let tag = if shape.tag == 0 { 0 } else { self.byte(pos, shape.tag) };
-        match (tag, shape.value) {
-            (0, 0) => Ok(()),
-            (0, _) | (_, 0) => Err(half(tag, pos, shape)),
-            // What an unknown member looks like is not known: it is reported, never read.
-            (tag, value) => match desc.member(tag) {
-                None => {
-                    self.notes.odd();
-                    Ok(())
-                }
-                Some(member) => {
-                    let walked = self.table(further(pos, value.into()), member);
-                    Self::within(walked, || Step::Variant(member.name))
-                }
-            },
-        }
-    }
-}
-
-/// Of a union of which one half is there: the tag's place, or the value's where there is no tag.
-#[cold]
-#[inline(never)]
-fn half(tag: u8, pos: u32, shape: &Shape) -> Error {
-    let offset = if shape.tag == 0 { shape.value } else { shape.tag };
-    Error::new(ErrorKind::UnionHalf { tag }, further(pos, offset.into()).into())
 }

@@ -32,11 +32,13 @@ impl<const TELL: bool> Walk<'_, TELL> {
         self.elements(pos, len, size)
     }
 
+    #[inline(never)]
     pub(super) fn bool_list(&self, at: u32) -> Result<()> {
         self.vector(at, 1).and_then(|(first, len)| self.bools(first, len))
     }
 
     /// Bools that were proven to be there: any byte is one, and more than 1 is odd.
+    #[inline(never)]
     pub(super) fn bools(&self, first: u32, len: u32) -> Result<()> {
         let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
         if bools.iter().any(|&byte| byte > 1) {
@@ -58,7 +60,7 @@ impl<const TELL: bool> Walk<'_, TELL> {
         let bytes = u64::from(len).saturating_mul(size.into()).saturating_add(4);
         // Both the length and the elements are aligned.
         let apart = further(pos, 4) & (size.wrapping_sub(1) | 3);
-        if apart != 0 || u64::from(pos).saturating_add(bytes) > wide(self.buf.len()) {
+        if u64::from(pos).saturating_add(bytes) > wide(self.buf.len()) || apart != 0 {
             return self.odd_elements(pos, len, size);
         }
         self.spend(bytes, pos)

@@ -1,0 +1,55 @@
+//! What the walk does with a union: a tag, and an offset to the table that the tag stands for.
+
+use super::Walk;
+use super::shape::Shape;
+use crate::bytes::further;
+use crate::error::{Error, ErrorKind, Result, Step};
+use crate::flat::desc::{TableDesc, UnionDesc};
+
+impl<const TELL: bool> Walk<'_, TELL> {
+    /// The union of the table at `pos`, and its member.
+    #[inline(never)]
+    pub(super) fn union(&self, pos: u32, shape: &Shape, desc: &'static UnionDesc) -> Result<()> {
+        match self.variant(pos, shape, desc)? {
+            None => Ok(()),
+            Some((at, member)) => {
+                Self::within(self.table(at, member), || Step::Variant(member.name))
+            }
+        }
+    }
+
+    /// Where the offset to the member of a union is, and what the tag says that it is.
+    #[inline(always)]
+    pub(super) fn variant(
+        &self,
+        pos: u32,
+        shape: &Shape,
+        desc: &'static UnionDesc,
+    ) -> Result<Option<(u32, &'static TableDesc)>> {
+        let (tag, value) = shape.union();
+        let tag = if tag == 0 { 0 } else { self.byte(pos, tag) };
+        match (tag, value) {
+            (0, 0) => Ok(None),
+            (0, _) | (_, 0) => Err(half(tag, pos, shape)),
+            (tag, value) => {
+                let member = desc.member(tag);
+                // What an unknown member looks like is not known: it is reported, never read.
+                if member.is_none() {
+                    self.notes.odd();
+                }
+                Ok(member.map(|member| (further(pos, value.into()), member)))
+            }
+        }
+    }
+}
+
+/// Of a union of which one half is there: the tag's place, or the value's where there is no tag.
+#[cold]
+#[inline(never)]
+fn half(tag: u8, pos: u32, shape: &Shape) -> Error {
+    let offset = match shape.union() {
+        (0, value) => value,
+        (tag, _) => tag,
+    };
+    Error::new(ErrorKind::UnionHalf { tag }, further(pos, offset.into()).into())
+}

@@ -1,0 +1,54 @@
+//! Why a table cannot be where it is: told in full, and only where one is refused.
+
+use super::shape::Shape;
+use crate::bytes::{index, u16_at, wide};
+use crate::error::{Error, ErrorKind, Step};
+use crate::flat::desc::TableDesc;
+
+/// Why the field of `slot` cannot be at `offset` in its table.
+#[cold]
+#[inline(never)]
+pub(super) fn misplaced_field(vtable: u32, slot: usize, offset: u16, desc: &TableDesc) -> Error {
+    let size = desc.inline().get(slot).map_or(0, |inline| inline.size).into();
+    let kind = match offset {
+        ..4 => ErrorKind::FieldOffset { offset },
+        _ => ErrorKind::FieldMisaligned { size },
+    };
+    let at = u64::from(vtable).saturating_add(4).saturating_add(wide(slot).saturating_mul(2));
+    // Of a union both slots are its field's.
+    let field = desc.fields.iter().rfind(|field| usize::from(field.slot) <= slot);
+    Error::new(kind, at).within(Step::Field(field.map_or("", |field| field.name)))
+}
+
+/// Why the table at `pos` cannot be there: it is misaligned, or ends past the end, or a field is.
+#[cold]
+#[inline(never)]
+pub(super) fn misplaced(buf: &[u8], pos: u32, shape: &Shape, desc: &TableDesc) -> Error {
+    if pos & 3 != 0 {
+        return Error::new(ErrorKind::TableMisaligned {}, pos.into());
+    }
+    let end = u64::from(pos).saturating_add(shape.extent().into());
+    let limit = wide(buf.len());
+    if end > limit {
+        return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
+    }
+    // Its first field of 8 bytes: the others are as far off.
+    let vtable = shape.vtable();
+    let len = u16_at(buf, index(vtable)).unwrap_or_default();
+    let kind = ErrorKind::FieldMisaligned { size: 8 };
+    for field in desc.fields {
+        let entry = entry(vtable, len, field.slot);
+        let offset = entry.and_then(|entry| u16_at(buf, index(entry))).unwrap_or_default();
+        if offset != 0 && field.kind.inline_size() == 8 {
+            let at = pos.saturating_add(offset.into());
+            return Error::new(kind, at.into()).within(Step::Field(field.name));
+        }
+    }
+    Error::new(kind, pos.into())
+}
+
+/// Where a vtable of `len` bytes at `vtable` holds the offset of `slot`.
+fn entry(vtable: u32, len: u16, slot: u16) -> Option<u32> {
+    let entry = u32::from(slot).saturating_mul(2).saturating_add(4);
+    (entry < u32::from(len)).then(|| vtable.saturating_add(entry))
+}
