@@ -162,6 +162,8 @@ pub enum ModelError {
         /// Bytes of its chunk.
         chunk: u32,
     },
+    /// The tables of an old `.ptd` would read as those of release 0.7, too, with contents in both.
+    Polyglot,
     /// The tables were taken from a file of a newer writer, and parts of them are not known.
     Unknown(Unknown),
     /// The file is longer than 2^64 − 1 bytes.
@@ -214,6 +216,10 @@ impl fmt::Display for ModelError {
             Self::HeaderRoom { length, chunk } => {
                 write!(f, "a header of {length} bytes in {chunk}: room for it, in whole 8 bytes")
             }
+            Self::Polyglot => f.write_str(
+                "the tables would read as those of a current .ptd, too: another tensor_alignment \
+                 tells them apart",
+            ),
             Self::Unknown(Unknown { fields, members }) => write!(
                 f,
                 "{fields} fields and {members} members of unions are of a newer writer, and would \

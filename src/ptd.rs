@@ -15,6 +15,7 @@ use crate::schema::{flat_tensor, flat_tensor_legacy as legacy};
 mod generation;
 mod index;
 
+pub(crate) use generation::is_polyglot;
 pub use generation::{Generation, Root};
 pub use index::Index;
 

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use pte::flat::json::{Options, write};
+use pte::flat::tree::Unknown;
 use pte::flat::write::Layout;
-use pte::model::{AnyPtd, File, Root};
+use pte::model::{AnyPtd, Blob, Container, File, HeaderForm, ModelError, Root};
+use pte::schema::flat_tensor_legacy::model as legacy;
 use pte::{Ptd, Pte};
 
 use crate::support::files::{self, name};
@@ -99,4 +101,25 @@ fn models_can_be_serialized() {
     }
     let unknown = serde_json::from_str::<pte::schema::program::model::Int>(r#"{"int_vla": 1}"#);
     assert!(unknown.unwrap_err().to_string().contains("int_vla"));
+}
+
+/// The alignment of an old `.ptd` stands where a current one has the way to its segments. That of
+/// this one leads, as its tables are written, to what may be some.
+#[test]
+fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
+    let image = |alignment| {
+        let root = legacy::FlatTensor {
+            tensor_alignment: alignment,
+            tensors: Some(vec![legacy::TensorMetadata::default()]),
+            segments: Some(vec![legacy::DataSegment::default()]),
+            named_data: Some(vec![legacy::NamedData::default()]),
+            ..Default::default()
+        };
+        let container = Container { header: Some(HeaderForm::PTD), ..Container::CURRENT };
+        let unknown = Unknown::default();
+        let model = File { root, segments: vec![Blob::EMPTY], container, unknown };
+        model.image().map(|image| image.to_bytes().unwrap())
+    };
+    assert!(matches!(image(16), Err(ModelError::Polyglot)));
+    assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
 }

@@ -106,7 +106,7 @@ fn image<R: Root>(model: &File<'_, R>) -> Option<Vec<u8>> {
             assert_eq!(bytes.len() as u64, image.len(), "the length of the image");
             Some(bytes)
         }
-        Err(ModelError::SegmentOverlap { .. }) => None,
+        Err(ModelError::SegmentOverlap { .. } | ModelError::Polyglot) => None,
         Err(error) => panic!("not written: {error}"),
     }
 }

@@ -8,6 +8,8 @@ use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::tree::Unknown;
 use crate::flat::write::{Layout, write};
 use crate::limits::HEAD;
+use crate::ptd::is_polyglot;
+use crate::schema::flat_tensor_legacy::desc::SCHEMA as OLD;
 
 impl<R: Root> File<'_, R> {
     /// The whole file as it is to be written.
@@ -118,14 +120,14 @@ impl<R: Root> File<'_, R> {
                 index(chunk)
             }
         };
-        Ok(match self.container.header {
-            Some(HeaderForm::InFront { .. }) => {
-                let mut out = alloc::vec![0; room];
-                out.extend(write(R::SCHEMA, &object, &[], layout)?);
-                out
-            }
-            _ => write(R::SCHEMA, &object, &alloc::vec![0; room], layout)?,
-        })
+        let whole = matches!(self.container.header, Some(HeaderForm::InFront { .. }));
+        let inside = alloc::vec![0; if whole { 0 } else { room }];
+        let tables = write(R::SCHEMA, &object, &inside, layout)?;
+        // Where an old layout stores its alignment, the current one leads to its segments.
+        if core::ptr::eq(R::SCHEMA, &OLD) && is_polyglot(&tables, whole) {
+            return Err(ModelError::Polyglot);
+        }
+        Ok(if whole { [alloc::vec![0; room], tables].concat() } else { tables })
     }
 
     /// The segments in the order in which they lie.

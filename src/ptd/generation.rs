@@ -98,6 +98,13 @@ pub(super) fn tell<'a>(
     Ok((Root::Legacy(root), generation, seen))
 }
 
+/// Whether `region`, which was written as an old layout, reads as the current one, too, so that
+/// [`tell`] refuses it.
+pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
+    let told = tell(region, whole, &Limits::UNTRUSTED);
+    told.is_err_and(|error| matches!(error.kind(), ErrorKind::FlatTensorPolyglot {}))
+}
+
 /// A root of which only the first field is known: the version, in the same slot of both layouts.
 static BARE: TableDesc = TableDesc::new("FlatTensor", desc::FlatTensor.fields.split_at(1).0, 1);
 
