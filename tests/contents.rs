@@ -3,6 +3,7 @@
 use std::fs;
 
 use pte::{Limits, Opened};
+use serde_json::{Value, json};
 
 use crate::support::{build, files};
 
@@ -125,6 +126,37 @@ fn payloads_inside_the_flatbuffers_part_are_looked_at_too() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].2, "inline payload 0 begins like an ELF program or library");
     assert_eq!(found[0].1, at as u64);
+}
+
+/// The magics of format.md §10, for the backends whose payloads have one.
+#[test]
+fn a_payload_begins_as_those_of_its_backend_do() {
+    let found = |backend: &str, payload: &[u8]| {
+        let call = fs::read_to_string("tests/rules/base/call.json").unwrap();
+        let mut file: Value = serde_json::from_str(&call).unwrap();
+        file["root"]["execution_plan"][0]["delegates"] = json!([{
+            "id": backend, "processed": {"location": "INLINE", "index": 0}, "compile_specs": []
+        }]);
+        file["root"]["backend_delegate_data"] = json!([{"data": payload}]);
+        let found = findings(&build::file(&file.to_string()));
+        found.into_iter().map(|(rule, ..)| rule).collect::<Vec<_>>()
+    };
+    let known: [(&str, &[&[u8]]); 7] = [
+        ("XnnpackBackend", &[b"\0\0\0\0XH00", b"\0\0\0\0XN00", b"\0\0\0\0XN01"]),
+        ("VulkanBackend", &[b"\0\0\0\0VH00", b"\0\0\0\0VK00"]),
+        ("MPSBackend", &[b"\0\0\0\0MP00"]),
+        ("MLXBackend", &[b"\0\0\0\0MLX0"]),
+        ("TOSABackend", &[b"\0\0\0\0TOSA"]),
+        ("NativeBackend", &[b"\0\0\0\0NPTG"]),
+        ("EthosUBackend", &[b"vela_bin_stream\0"]),
+    ];
+    for (backend, own) in known {
+        for payload in known.iter().flat_map(|(_, magics)| *magics) {
+            let expected: &[&str] = if own.contains(payload) { &[] } else { &["payload-magic"] };
+            assert_eq!(found(backend, payload), expected, "{backend}: {}", payload.escape_ascii());
+        }
+    }
+    assert!(found("OtherBackend", b"\0\0\0\0XH00").is_empty());
 }
 
 /// Bytes with something else in some places.

@@ -47,6 +47,29 @@ fn calls_have_the_arguments_that_the_operator_takes() {
     assert_eq!(judged(json!([0, 4, 3, 2, 2])), ["args-index"]);
 }
 
+/// Few arguments are looked at at once, many one by one.
+#[test]
+fn every_argument_of_a_long_call_is_the_index_of_a_value() {
+    let judged = |args: &[i32]| {
+        let bytes = changed("add.pte", |root| {
+            let plan = &mut root["execution_plan"][0];
+            plan["operators"][0]["name"] = json!("my::add");
+            plan["chains"][0]["instructions"][0]["instr_args"]["args"] = json!(args);
+        });
+        errors(&Pte::read(&bytes).unwrap().check())
+    };
+    for len in [1, 2, 15, 16, 17, 40] {
+        assert!(judged(&vec![3; len]).is_empty(), "{len}");
+        for nth in 0..len {
+            for index in [-1, i32::MIN, 4, i32::MAX] {
+                let mut args = vec![3; len];
+                args[nth] = index;
+                assert_eq!(judged(&args), ["args-index"], "{index} as argument {nth} of {len}");
+            }
+        }
+    }
+}
+
 /// The first operators that are not there, in a plan whose operator is known, and where none is.
 #[test]
 fn calls_are_of_operators_that_are_there() {
@@ -294,6 +317,30 @@ fn a_name_that_fits_is_looked_up_and_a_longer_one_is_not() {
     }
     for (name, overload) in [(100, 0), (96, 3), (0, 99)] {
         assert_eq!(judged(name, overload), [format!("operator-name-long: {at}")]);
+    }
+}
+
+/// What is read up to a NUL is the operator that is called.
+#[test]
+fn an_operator_is_the_one_that_is_named_before_a_nul() {
+    let judged = |name: &str, overload: &str| {
+        let bytes = changed("add.pte", |root| {
+            let plan = &mut root["execution_plan"][0];
+            plan["operators"][0] = json!({"name": name, "overload": overload});
+            plan["chains"][0]["instructions"][0]["instr_args"]["args"] = json!([0, 1, 3, 2]);
+        });
+        errors(&Pte::read(&bytes).unwrap().check())
+    };
+    for (name, overload) in [
+        ("aten::add", "out"),
+        ("aten::add\0", "out"),
+        ("aten::add", "out\0.Tensor"),
+        ("aten::add\0.out", "out\0"),
+    ] {
+        assert_eq!(judged(name, overload), ["args-count"], "{name:?} {overload:?}");
+    }
+    for (name, overload) in [("aten::add\0.out", ""), ("aten::add", "\0out"), ("\0", "out")] {
+        assert!(judged(name, overload).is_empty(), "{name:?} {overload:?}");
     }
 }
 

@@ -332,7 +332,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
             .head::<FEW>(0)
             .iter()
             .fold(0, |signs, index| signs | index | last.wrapping_sub(*index));
-        signs >= 0 || args.is_empty()
+        signs >= 0
     }
 
     fn args(

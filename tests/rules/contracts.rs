@@ -14,12 +14,13 @@ const DTYPE: &str = "kernel-dtype";
 const SHAPE: &str = "kernel-shape";
 const NUMBER: &str = "kernel-number";
 const QUANTIZED: &str = "quantized-contract";
+const STRIDED: &str = "strided-out-of-bounds";
 
 /// Operators; the arguments of a call; and what does not keep the contract in place of one.
 ///
 /// An argument is `FLOAT[2,3]`, a STATIC tensor, or `FLOAT[2,3]~`, one that may be resized; `-`,
 /// Null; `(1,2)`, an IntList; `b(1,0)`, a BoolList; `{…;…}`, a TensorList, and `<…;…>` an
-/// OptionalTensorList; `'…'`, a String; a number with or without a point; `true`; or `.`, the
+/// OptionalTensorList, where `_` is no tensor; `'…'`, a String; a number with or without a point; `true`; or `.`, the
 /// argument before once more.
 type Row = (&'static str, &'static str, &'static [(usize, &'static str, &'static str)]);
 
@@ -142,6 +143,25 @@ const ROWS: &[Row] = &[
         &[(0, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[8]~", SHAPE)],
     ),
     ("aten::bmm.out", "FLOAT[2,3,0] FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[6]", SHAPE)]),
+    // What may be resized is not judged by the sizes that it has.
+    ("aten::bmm.out", "FLOAT[2,3,9]~ FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[2,3,9]", SHAPE)]),
+    (
+        "aten::as_strided_copy.out",
+        "FLOAT[2,3] (2,2) (3,1) 1 FLOAT[2,2] .",
+        &[
+            (3, "2", STRIDED),
+            (3, "-1", STRIDED),
+            (2, "(4,1)", STRIDED),
+            (2, "(-1,1)", STRIDED),
+            (2, "(1,-1)", STRIDED),
+            (0, "FLOAT[5]", STRIDED),
+        ],
+    ),
+    (
+        "aten::as_strided_copy.out",
+        "FLOAT[2,3] (4,2) (0,1) - FLOAT[4,2] .",
+        &[(2, "(2,0)", STRIDED), (2, "(0,-1)", STRIDED)],
+    ),
     (
         "aten::convolution.out",
         "FLOAT[1,4,5,5] FLOAT[2,4,1,1] FLOAT[2] (1,1) (0,0) (1,1) false (0,0) 1 FLOAT[1,2,5,5] .",
@@ -279,6 +299,17 @@ const ROWS: &[Row] = &[
         ],
     ),
     ("aten::index.Tensor_out", "FLOAT[] <BOOL[]> FLOAT[1]~ .", &[(1, "<BOOL[1]>", SHAPE)]),
+    // No mask: one dimension each.
+    (
+        "aten::index.Tensor_out",
+        "FLOAT[3,3] <LONG[2,2];LONG[2,2]> FLOAT[2,2] .",
+        &[(1, "<LONG[2,2];LONG[2,2];LONG[2,2]>", SHAPE)],
+    ),
+    (
+        "aten::index.Tensor_out",
+        "FLOAT[3,3] <_;BYTE[3]> FLOAT[9]~ .",
+        &[(1, "<_;BYTE[3,3]>", SHAPE)],
+    ),
     (
         "aten::index_put.out",
         "FLOAT[3,3] <BOOL[3,3]> FLOAT[1] false FLOAT[3,3] .",
@@ -319,6 +350,16 @@ const ROWS: &[Row] = &[
         "quantized_decomposed::quantize_per_tensor.out",
         "HALF[2]~ 0.5 0 0 65535 27 UINT16[2] .",
         &[(3, "-1", QUANTIZED), (4, "65536", QUANTIZED)],
+    ),
+    (
+        "quantized_decomposed::quantize_per_tensor.out",
+        "FLOAT[2] 0.5 0 -32768 32767 2 SHORT[2] .",
+        &[(3, "-32769", QUANTIZED), (4, "32768", QUANTIZED)],
+    ),
+    (
+        "quantized_decomposed::quantize_per_tensor.out",
+        "FLOAT[2] 0.5 0 -2147483648 2147483647 3 INT[2] .",
+        &[(3, "-2147483649", QUANTIZED), (4, "2147483648", QUANTIZED)],
     ),
     (
         "quantized_decomposed::quantize_per_tensor.Tensor_out",
@@ -455,6 +496,12 @@ const ROWS: &[Row] = &[
             (6, "DOUBLE[2,6]", QUANTIZED),
         ],
     ),
+    // An output of no dimensions, or of more than there are, even if it has room.
+    (
+        "quantized_decomposed::embedding_byte.out",
+        "CHAR[4,1] FLOAT[4] - -128 127 LONG[1] FLOAT[1,1]~ .",
+        &[(6, "FLOAT[]", QUANTIZED), (6, "FLOAT[1,1,1]~", QUANTIZED)],
+    ),
     (
         "quantized_decomposed::embedding_byte.dtype_out",
         "BYTE[4,6] FLOAT[4] - 0 255 LONG[2] 6 FLOAT[2,6] .",
@@ -510,6 +557,46 @@ fn a_call_that_keeps_its_contract_has_no_finding_and_one_that_does_not_has() {
         }
     }
     assert!(judged > 300, "{judged}");
+}
+
+/// A few of each form.
+#[test]
+fn what_does_not_hold_is_said_with_its_numbers() {
+    let scale = "quantized_decomposed::quantize_per_tensor.out";
+    for (operator, args, message) in [
+        (
+            scale,
+            "FLOAT[2] 0.5 0 -128 127 0 CHAR[2] .",
+            "argument 5 is 0, and the dtype of argument 6, CHAR (1), is wanted",
+        ),
+        (
+            scale,
+            "FLOAT[2] 0.5 0 -128 128 1 CHAR[2] .",
+            "argument 4 is 128, and at most the greatest value of the dtype of argument 6, 127, \
+             is wanted",
+        ),
+        (
+            "aten::bmm.out",
+            "FLOAT[2,3] FLOAT[2,4,5] FLOAT[2,3,5] .",
+            "the rank of argument 0 is 2, and 3 is wanted",
+        ),
+        (
+            "aten::unbind_copy.int_out",
+            "FLOAT[2,3] -3 {FLOAT[3];FLOAT[3]} .",
+            "dimension -3 of argument 0, which has 2",
+        ),
+        (
+            "aten::as_strided_copy.out",
+            "FLOAT[2,3] (2,2) (3,1) 2 FLOAT[2,2] .",
+            "elements 2 to 6 of a tensor of 6",
+        ),
+    ] {
+        let args: Vec<_> = args.split(' ').collect();
+        let bytes = build::file(&program(operator, &args).to_string());
+        let report = Pte::read(&bytes).unwrap().check();
+        let found: Vec<_> = report.findings().iter().map(|found| &*found.message).collect();
+        assert_eq!(found, [format!("{operator}: {message}")]);
+    }
 }
 
 /// What may be another value when the call runs is not judged.
@@ -591,7 +678,11 @@ impl Values {
                 ("BoolList", json!({"items": items}))
             }
             list @ ('{' | '<') => {
-                let items: Vec<_> = inside(1).split(';').map(|item| self.add(item)).collect();
+                let items = inside(1).split(';').map(|item| match item {
+                    "_" => json!(-1),
+                    _ => json!(self.add(item)),
+                });
+                let items: Vec<_> = items.collect();
                 let kind = if list == '{' { "TensorList" } else { "OptionalTensorList" };
                 (kind, json!({"items": items}))
             }

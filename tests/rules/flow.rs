@@ -56,6 +56,7 @@ const VALUES: &[(&str, &str)] = &[
 
 /// What a program of these instructions breaks beyond Notes: the rule, and the instruction, or the
 /// input or output. Unless a line names others (`inputs u`, `outputs i`), they are `in` and `out`.
+/// `chain` begins a second chain, whose instructions count from 0 again.
 fn told(lines: &[&str]) -> Vec<String> {
     let index = |name: &str| {
         VALUES.iter().position(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name}"))
@@ -63,7 +64,7 @@ fn told(lines: &[&str]) -> Vec<String> {
     let values: Vec<_> = VALUES.iter().map(|(_, text)| value(text, &index)).collect();
     let mut operators: Vec<&str> = Vec::new();
     let (mut inputs, mut outputs) = (vec![index("in")], vec![index("out")]);
-    let mut instructions = Vec::new();
+    let (mut chains, mut instructions) = (Vec::new(), Vec::new());
     for line in lines {
         let mut words = line.split(' ');
         let verb = words.next().unwrap();
@@ -82,6 +83,10 @@ fn told(lines: &[&str]) -> Vec<String> {
                 ("MoveCall", json!({"move_from": index(words[0]), "move_to": index(words[1])}))
             }
             "free" => ("FreeCall", json!({"value_index": index(words[0])})),
+            "chain" => {
+                chains.push(json!({"instructions": std::mem::take(&mut instructions)}));
+                continue;
+            }
             "jump" => {
                 let to: i32 = words[1].parse().unwrap();
                 let condition = index(words[0]);
@@ -102,6 +107,7 @@ fn told(lines: &[&str]) -> Vec<String> {
         };
         instructions.push(json!({"instr_args_type": kind, "instr_args": args}));
     }
+    chains.push(json!({"instructions": instructions}));
     let operators = operators.iter().map(|operator| {
         let (name, overload) = operator.split_once('.').unwrap_or((operator, ""));
         json!({"name": name, "overload": overload})
@@ -110,7 +116,7 @@ fn told(lines: &[&str]) -> Vec<String> {
         "execution_plan": [{
             "name": "forward", "container_meta_type": {"encoded_out_str": ""}, "values": values,
             "inputs": inputs, "outputs": outputs,
-            "chains": [{"instructions": instructions}], "operators": operators.collect::<Vec<_>>(),
+            "chains": chains, "operators": operators.collect::<Vec<_>>(),
             "delegates": [{
                 "id": "Stub", "processed": {"location": "INLINE", "index": 0}, "compile_specs": []
             }],
@@ -235,6 +241,11 @@ fn what_is_given_anew_is_used_until_it_is_freed() {
     all(&[
         // To what is planned, inputs are copied.
         (&["free in"], &["use-after-free inputs[0]"]),
+        // A number is given no memory, whatever tensor is there by then.
+        (
+            &["inputs i", "aten::add.out a b j c c", "move a i", "free a"],
+            &["move-type-unread 1", "move-type inputs[0]", "use-after-free 0"],
+        ),
         (&["inputs u", USED, "free u"], &[]),
         (&["inputs u", "free u", USED], &["use-after-free 1"]),
         (&["outputs u", "free u", USED, VIEW], &["use-after-free 1"]),
@@ -410,6 +421,13 @@ fn where_ways_meet_a_value_is_what_it_is_on_either() {
         // A condition that the file has tells the way.
         (&["jump no 2", USED, "aten::add.out a b i c c"], &[]),
         (&["jump f 2", USED], &["storage-missing 1"]),
+        (&["jump f 2", "free a", "aten::add.out a b i c c"], &["use-after-free 2"]),
+        (
+            &["jump f 2", "free a", "aten::add.out a b i c c", COMPARE, "jump g 3"],
+            &["use-after-free 2"],
+        ),
+        // Nothing leads past what jumps to itself.
+        (&["jump no 0", USED], &["jump-to-itself 0"]),
         (&["free a", "jump no 3", "move b a", "aten::add.out a b i c c"], &["use-after-free 3"]),
         (&["jump no 9", USED], &["jump-destination 0"]),
         (&["jump no -1", USED], &["jump-destination 0"]),
@@ -478,6 +496,56 @@ fn what_a_loop_changes_may_be_anything_behind_it() {
             &[COMPARE, "free a", "jump g 1", "jump g 0", COMPARE, "free b", "jump g 4", USED],
             &["loop-endless 2", "storage-missing 7"],
         ),
+        // `a` is the constant after the first time around, and not after the second.
+        (
+            &[
+                "move k b",
+                COMPARE,
+                "move b a",
+                "move c b",
+                "jump g 1",
+                COMPARE,
+                "jump g 5",
+                "aten::add.out out out i a a",
+            ],
+            &[],
+        ),
+    ]);
+}
+
+/// The first time around, these jumps lead on, or nothing leads to them.
+#[test]
+fn a_loop_may_be_left_where_it_is_not_the_first_time_around() {
+    let used = "aten::add.out c c i out out";
+    all(&[
+        (&["jump f 5", "move no f", COMPARE, "jump g 0", "free c", used], &[]),
+        (&[COMPARE, "jump f 6", "move no f", COMPARE, "jump g 0", "free c", used], &[]),
+        (&["jump no 4", COMPARE, "jump g 7", COMPARE, COMPARE, "jump g 1", "free c", used], &[]),
+        // What nobody jumps back to is left as it looks.
+        (&["jump f 5", "move no f", COMPARE, COMPARE, "free c", used], &["use-after-free 5"]),
+        // Behind a jump that is always taken, and before what jumps back there.
+        (
+            &["jump no 2", "move x n", "aten::add.out a b n c c", COMPARE, "jump g 1"],
+            &["args-type 2"],
+        ),
+        // It is no way there before anything jumps back.
+        (&["jump no 3", "jump g 4", COMPARE, "jump no 6", USED, "jump g 1"], &[]),
+        (&[COMPARE, "jump g 4", "jump f 4", "jump no 6", USED, "jump g 0"], &["storage-missing 4"]),
+    ]);
+}
+
+#[test]
+fn a_loop_ends_by_what_its_instructions_change() {
+    all(&[
+        (&[COMPARE, "jump g 0"], &[]),
+        (&["aten::add.out a b i c c", "jump g 0"], &["loop-endless 1"]),
+        (&["delegate a g", "jump g 0"], &[]),
+        (&["delegate a i", "jump g 0"], &["loop-endless 1"]),
+        // In another chain it is changed once.
+        (&[COMPARE, "chain", "aten::add.out a b i c c", "jump g 0"], &["loop-endless 1"]),
+        (&["aten::add.out a b i c c", "chain", COMPARE, "jump g 0"], &[]),
+        // What jumps to itself is no loop around anything.
+        (&[COMPARE, "jump g 1", "jump g 0"], &["jump-to-itself 1"]),
     ]);
 }
 
@@ -487,6 +555,9 @@ fn what_is_written_to_shares_no_bytes_with_what_is_read() {
         (&["aten::add.out b c i a a"], &[]),
         (&["aten::add.out a' c i a a"], &["args-overlap 0"]),
         (&["aten::add.out deep c i a a"], &["args-overlap 0"]),
+        (&["inputs a", "aten::add.out a' c i a a"], &["args-overlap 0"]),
+        // What has no elements lies in no other's way.
+        (&["aten::add.out e e i big big"], &[]),
         // Of what can be no tensor nothing is known.
         (&["aten::add.out deeper c i a a"], &[]),
         // Nor where a value is that was replaced.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::judge::{Broken, Judge, is_copied};
 use super::state::{By, Cell, Is, Place, State, list};
-use super::ways::{Loop, Ways};
+use super::ways::{Loop, Noted, Ways};
 use super::{MOVE_UNSTORED, place};
 use crate::bytes::{index as at_index, narrow};
 use crate::check::Findings;
@@ -123,22 +123,22 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         let mut vague_until = 0;
         for (nth, instruction) in (0..).zip(instructions) {
             is_dead &= !self.arrive(&mut ways, nth);
-            self.is_vague = is_dead || nth < vague_until;
+            self.is_vague = nth < vague_until;
             self.is_logged = ways.are_open();
             let Some(args) = instruction.instr_args() else { continue };
+            // What jumps back may still run it: what it does is forgotten there.
             if !is_dead {
                 self.judge(args, (chain, nth), instruction, out);
-            }
-            // It may still be run by what jumps back.
-            if !is_dead || ways.are_back() {
                 self.apply(args);
             }
             if let InstructionArguments::JumpFalseCall(jump) = args {
                 let condition = self.flag(jump.cond_value_index());
-                if !is_dead && condition != Some(true) {
-                    ways.leave(nth, jump, self.changes.len());
-                    is_dead = condition == Some(false);
+                let is_first = !is_dead && condition != Some(true);
+                // In a loop it may be taken the next time around.
+                if is_first || ways.around(nth).is_some() {
+                    ways.leave(nth, jump, Noted { least: self.changes.len(), is_first });
                 }
+                is_dead |= condition == Some(false);
                 let back = ways.back(nth, jump).filter(|_| condition != Some(true));
                 if let Some(around) = back.filter(|_| nth >= vague_until) {
                     self.is_logged = ways.are_open();
@@ -152,17 +152,17 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         self.changes.clear();
     }
 
-    /// Whether jumps lead to that instruction: what was changed since the first of them may be as
-    /// it was.
+    /// Whether jumps lead to that instruction before anything jumps back. What was changed since the
+    /// first jump that leads there may be as it was.
     fn arrive(&mut self, ways: &mut Ways, nth: u32) -> bool {
         let Some(noted) = ways.arrive(nth) else { return false };
-        while self.changes.len() > noted
+        while self.changes.len() > noted.least
             && let Some((index, old)) = self.changes.pop()
         {
             steps::take(1);
             self.state.join(self.judge.values, index, old);
         }
-        true
+        noted.is_first
     }
 
     /// What a loop changes may be anything. What is changed in the data of a tensor is seen once it

@@ -274,4 +274,12 @@ mod tests {
         }
         assert_eq!(seen.len(), 11, "every type was seen: {seen:?}");
     }
+
+    #[test]
+    fn a_kind_is_said_in_words() {
+        let shown = |letter| Kind::of(letter).unwrap().to_string();
+        let words =
+            ["Int, Double or Bool", "Int, Double, Bool or Null", "Tensor", "Tensor or Null"];
+        assert_eq!(['s', 'S', 't', 'T'].map(shown), words);
+    }
 }
