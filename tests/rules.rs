@@ -201,6 +201,45 @@ fn segments_out_of_order_may_overlap_too() {
     );
 }
 
+/// The first offset is kept for nothing.
+#[test]
+fn an_offset_alone_is_no_constant() {
+    let found = |offsets: Value| {
+        let mut found = told(&json!({
+            "root": {
+                "execution_plan": [], "segments": [{"size": 64}],
+                "constant_segment": {"segment_index": 0, "offsets": offsets}
+            },
+            "data": [{"zeros": 64}]
+        }));
+        found.retain(|told| told.starts_with("constant-misaligned"));
+        found
+    };
+    assert!(found(json!([8])).is_empty());
+    let message = "1 offsets are no multiples of 16, the least is 8";
+    assert_eq!(found(json!([0, 8])), [format!("constant-misaligned: {message}")]);
+}
+
+/// As those of a program; one that is empty is nowhere.
+#[test]
+fn segments_of_a_ptd_are_in_order_and_apart() {
+    let found = |segments: Value| {
+        let file = json!({
+            "kind": "ptd", "root": {
+                "segments": segments, "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]
+            },
+            "data": [{"zeros": 32}]
+        });
+        ids(&build::file(&file.to_string()))
+    };
+    let (unsorted, overlap) =
+        ("segments-unsorted: flat_tensor.segments[1]", "segments-overlap: flat_tensor.segments[1]");
+    assert!(found(json!([{"size": 16}, {"offset": 16, "size": 16}])).is_empty());
+    assert_eq!(found(json!([{"offset": 16, "size": 16}, {"size": 16}])), [unsorted]);
+    assert_eq!(found(json!([{"size": 16}, {"size": 16}])), [overlap]);
+    assert!(found(json!([{"offset": 16, "size": 16}, {"size": 0}])).is_empty());
+}
+
 /// Up to release 0.7, the header does not say how long the segments are.
 #[test]
 fn a_header_of_24_bytes_declares_nothing() {

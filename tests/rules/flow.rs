@@ -542,8 +542,14 @@ fn a_loop_ends_by_what_its_instructions_change() {
         (&["delegate a g", "jump g 0"], &[]),
         (&["delegate a i", "jump g 0"], &["loop-endless 1"]),
         // In another chain it is changed once.
-        (&[COMPARE, "chain", "aten::add.out a b i c c", "jump g 0"], &["loop-endless 1"]),
-        (&["aten::add.out a b i c c", "chain", COMPARE, "jump g 0"], &[]),
+        (
+            &[COMPARE, "jump g 0", "chain", "aten::add.out a b i c c", "jump g 0"],
+            &["loop-endless 1"],
+        ),
+        (
+            &["aten::add.out a b i c c", "jump g 0", "chain", COMPARE, "jump g 0"],
+            &["loop-endless 1"],
+        ),
         // What jumps to itself is no loop around anything.
         (&[COMPARE, "jump g 1", "jump g 0"], &["jump-to-itself 1"]),
     ]);
