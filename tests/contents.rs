@@ -349,6 +349,20 @@ fn what_is_found_is_told_by_its_part() {
     assert_eq!(scanned(&bytes), expected);
 }
 
+#[test]
+fn of_two_segments_that_reach_as_far_the_first_has_what_lies_there() {
+    let hex: String =
+        patched(266, 0, &[(64, b"#!/bin/sh\n")]).iter().map(|byte| format!("{byte:02x}")).collect();
+    let root = r#"{"segments": [
+        {"offset": 0, "size": 16}, {"offset": 16, "size": 112}, {"offset": 32, "size": 96},
+        {"offset": 40, "size": 8}
+    ]}"#;
+    let bytes = build::file(&format!(r#"{{"root": {root}, "data": [{{"hex": "{hex}"}}]}}"#));
+    let told = "a script at byte 48 of segment 1".to_string();
+    let at = bytes.len() as u64 - 266 + 64;
+    assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), told)]);
+}
+
 /// What a segment begins with is told by the shorter look, unless that is too short for it.
 #[test]
 fn what_is_told_already_is_not_told_again() {

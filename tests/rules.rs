@@ -131,6 +131,25 @@ fn a_name_of_external_data_holds_no_nul() {
     assert_eq!(found, ["key-nul"]);
 }
 
+/// Dimensions of which some bits are those of one that is there.
+#[test]
+fn a_dim_order_has_each_dimension_once_and_no_other() {
+    let judged = |order: [u8; 2]| {
+        let bytes = changed("add.pte", |root| {
+            let tensor = &mut root["execution_plan"][0]["values"][0]["val"];
+            tensor["sizes"] = json!([1, 1]);
+            tensor["dim_order"] = json!(order);
+        });
+        errors(&Pte::read(&bytes).unwrap().check())
+    };
+    let dimensions = [0, 1, 2, 7, 8, 63, 64, 65, 66, 71, 127, 128, 129, 192, 193, 255];
+    for (one, other) in dimensions.iter().flat_map(|one| dimensions.map(|other| (*one, other))) {
+        let is_order = one != other && one < 2 && other < 2;
+        let expected: &[&str] = if is_order { &[] } else { &["tensor-dim-order"] };
+        assert_eq!(judged([one, other]), expected, "{one}, {other}");
+    }
+}
+
 /// Numbers that something computes are not known before the program runs.
 #[test]
 fn only_constant_strides_are_judged() {
@@ -238,6 +257,19 @@ fn segments_of_a_ptd_are_in_order_and_apart() {
     assert_eq!(found(json!([{"offset": 16, "size": 16}, {"size": 16}])), [unsorted]);
     assert_eq!(found(json!([{"size": 16}, {"size": 16}])), [overlap]);
     assert!(found(json!([{"offset": 16, "size": 16}, {"size": 0}])).is_empty());
+}
+
+#[test]
+fn what_follows_the_segments_of_a_ptd_is_told() {
+    let found = |zeros: u64| {
+        let file = json!({
+            "kind": "ptd", "root": {"segments": [{"size": 16}], "named_data": [{"key": "a"}]},
+            "data": [{"zeros": 16}], "trailing": {"zeros": zeros}
+        });
+        ids(&build::file(&file.to_string()))
+    };
+    assert!(found(0).is_empty());
+    assert_eq!(found(1), ["trailing-bytes: header"]);
 }
 
 /// Up to release 0.7, the header does not say how long the segments are.
