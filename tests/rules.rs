@@ -696,6 +696,24 @@ fn what_a_release_lacks_is_an_error_where_data_needs_it() {
     }
 }
 
+/// Two Notes that are Errors for some releases, and an Error that is none (format.md §1.3, §4.3).
+#[test]
+fn some_rules_are_other_ones_for_some_releases() {
+    let all = || pte::check::RULES.iter().flat_map(|rules| rules.iter());
+    let of = |release| {
+        let refused = all().filter(|rule| rule.is_refused_by(release)).map(|rule| rule.id);
+        let taken = all().filter(|rule| rule.is_taken_by(release)).map(|rule| rule.id);
+        (refused.collect::<Vec<_>>(), taken.collect::<Vec<_>>())
+    };
+    let (old, taken) = ("old-generation", "external-generation");
+    assert_eq!(of((0, 4)), (vec![], vec![]));
+    assert_eq!(of((0, 5)), (vec![], vec![taken]));
+    assert_eq!(of((0, 6)), (vec![], vec![taken]));
+    assert_eq!(of((0, 7)), (vec![old], vec![]));
+    assert_eq!(of((1, 4)), (vec![old], vec![]));
+    assert_eq!(of((1, 5)), (vec!["constants-inline", old], vec![]));
+}
+
 /// Files that say in their name which release wrote them.
 #[test]
 fn genuine_files_are_known_to_the_release_that_wrote_them() {
