@@ -72,23 +72,23 @@ struct Arguments {
 
 const AFTER_HELP: &str = "\
 Examples:
-  pte info model.pte                 what is in it, on one screen
-  pte check models/                  whether it can be trusted, every file of a folder
-  pte dump model.pte | less          all of its tables as JSON
-  pte build model.json -o model.pte  the other way
-  pte tensors --hash weights.ptd     every tensor with its shape and sha256
-  pte tensors --largest 10 model.pte those with the most bytes
-  pte size model.pte                 what makes it as large as it is
-  pte memory model.pte               what memory it plans, and what makes the peak
-  pte size new.pte --against old.pte why one is larger than the other
-  pte size model.pte --budget 8MB    a gate for a build: exit status 1 if it is larger
-  pte map model.pte --at 0x1a40      what one byte is; without --at, all of them
-  pte map model.pte --html -o model.html
-  pte ops model.pte --format yaml    its operators, for a selective build
-  pte graph model.pte | dot -Tsvg -o model.svg
-  pte diff old.pte new.pte           what differs by meaning, however values are numbered
+  pte info model.pte                     what is in it, on one screen
+  pte check models/                      whether it can be trusted, every file of a folder
+  pte tensors --largest 10 model.pte     the largest tensors, with shapes and places
+  pte tensors --hash weights.ptd         every tensor with its shape and sha256
+  pte size model.pte                     what makes it as large as it is
+  pte size new.pte --against old.pte     why one is larger than the other
+  pte size model.pte --budget 8MB        a size gate for CI: exit status 1 if it is larger
+  pte memory model.pte                   what memory it plans, and what makes the peak
+  pte diff old.pte new.pte               what differs by meaning, however values are numbered
+  pte ops model.pte --format yaml        its operators, for a selective build
   pte extract model.pte --delegate forward:0 -o blob.bin
-                                     what a delegate is given
+                                         a delegate's blob: of method forward the first one
+  pte map model.pte --at 0x1a40          what one byte is; without --at, all of them
+  pte map model.pte --html -o model.html
+  pte graph model.pte | dot -Tsvg -o model.svg
+  pte dump model.pte | less              all of its tables as JSON
+  pte build model.json -o model.pte      the other way
   pte convert model.safetensors -o model.ptd
 
 Exit status:

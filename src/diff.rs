@@ -117,13 +117,15 @@ pub enum Class {
     NamedData,
     /// Fully qualified names of tensors, where nothing is found by them.
     Names,
+    /// Values that nothing uses: runtimes make them all the same, and refuse what does not fit.
+    Unused,
     /// Arenas, and where tensors lie in them.
     MemoryPlan,
 }
 
 impl Class {
     /// All of them, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Header,
         Self::Methods,
         Self::Signature,
@@ -133,6 +135,7 @@ impl Class {
         Self::Delegates,
         Self::NamedData,
         Self::Names,
+        Self::Unused,
         Self::MemoryPlan,
     ];
 
@@ -148,6 +151,7 @@ impl Class {
             Self::Delegates => "delegates",
             Self::NamedData => "named-data",
             Self::Names => "names",
+            Self::Unused => "unused",
             Self::MemoryPlan => "memory-plan",
         }
     }

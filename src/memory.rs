@@ -31,6 +31,10 @@
 //! - Of a loop, that is of what a jump back encloses: what is used in it and outside of it, or is
 //!   handed from one turn to the next, lives in all of it.
 //!
+//! Jumps are not run: steps are in the order in which the file lists them, and a life is one range of
+//! them. So with jumps a life may be too long and is never too short: what one branch makes, and is used
+//! behind both, counts at the steps of the other branch too.
+//!
 //! Not counted is what no file plans: the runtime's own structures (its *method allocator*), what
 //! backends allocate for themselves, and scratch memory of kernels (the *temporary allocator*).
 
@@ -235,13 +239,14 @@ impl<'a> Memory<'a> {
         self.outside
     }
 
-    /// The bytes of all arenas, those of devices included.
+    /// The bytes of all arenas, those of devices included; of a sum past 2^64 − 1, that.
     pub fn planned(&self) -> u64 {
         let planned = self.arenas.iter().filter_map(|arena| arena.planned);
         planned.fold(0, u64::saturating_add)
     }
 
-    /// The bytes that all arenas need, those of devices included: see [`Arena::needed`].
+    /// The bytes that all arenas need, those of devices included: see [`Arena::needed`]; of a sum past
+    /// 2^64 − 1, that.
     pub fn needed(&self) -> u64 {
         self.arenas.iter().map(Arena::needed).fold(0, u64::saturating_add)
     }
@@ -284,9 +289,10 @@ impl Arena<'_> {
         self.reach.saturating_sub(self.peak)
     }
 
-    /// Planned bytes that no tensor needs at any time: the slack, and gaps between tensors.
-    pub fn unused(&self) -> Option<u64> {
-        self.planned?.checked_sub(self.used)
+    /// Bytes that the tensors reach over and that none of them ever has. With the slack, they are what
+    /// is planned and no tensor needs.
+    pub fn gaps(&self) -> u64 {
+        self.reach.saturating_sub(self.used)
     }
 
     fn measure(&mut self, tensors: &[Tensor], cells: Cells, steps: u32) {

@@ -17,6 +17,8 @@ mod convert;
 mod diff;
 mod edit;
 mod graph;
+mod help;
+mod inputs;
 mod map;
 mod memory;
 mod named;

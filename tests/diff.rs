@@ -7,6 +7,8 @@ use pte::model::{self, AnyPtd};
 use pte::{Limits, Opened, Ptd, Pte};
 
 mod hostile;
+mod loose;
+mod moved;
 mod one;
 mod renumber;
 mod same;

@@ -35,6 +35,8 @@ mod memory;
 mod model;
 mod neighbour;
 #[cfg(feature = "json")]
+mod roles;
+#[cfg(feature = "json")]
 mod roundtrip;
 #[cfg(feature = "json")]
 mod rules;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use pte::flat::json;
-use pte::map::{Map, Name, Part, Role, Spot, User};
+use pte::map::{Map, Name, Nesting, Part, Role, Span, Spot, Title, User, Within};
 use pte::pte::Storage;
 use pte::schema::program::view::KernelTypes;
 use pte::{File, Ptd, Pte, Step};
@@ -306,4 +306,51 @@ fn read(bytes: &[u8]) -> File<'_> {
         pte::file::Kind::Pte => File::Pte(Pte::read(bytes).unwrap()),
         pte::file::Kind::Ptd => File::Ptd(Ptd::read(bytes).unwrap()),
     }
+}
+
+/// A range is in those of what it is a part of, as a byte of it is told to be; or it is said that it is
+/// not, which is so of vtables and padding alone.
+#[test]
+fn ranges_and_bytes_have_the_same_parents() {
+    fn names(part: Part<'_, '_>) -> Vec<String> {
+        let all = std::iter::successors(Some(part), |part| part.parent());
+        let all = all.filter(|part| !matches!(part.name(), Name::Thing(..)));
+        let mut names: Vec<_> = all.map(|part| part.name().to_string()).collect();
+        names.reverse();
+        names
+    }
+    fn ask(file: &File<'_>, spans: &[Span<'_, '_>], around: &[String], seen: &mut [usize; 2]) {
+        for span in spans {
+            let (part, is_other) = match span.title {
+                Title::Part(part) => (part, false),
+                Title::Other(part) => (part, true),
+                _ => continue,
+            };
+            let own = names(part);
+            let starts = own.starts_with(around);
+            assert_eq!(starts, !is_other, "{span:?} in {around:?}");
+            seen[usize::from(is_other)] += 1;
+            match &span.within {
+                Within::Spans(spans) => ask(file, spans, &own, seen),
+                Within::Nothing => {
+                    let spot = Spot::of(file, span.range.start).unwrap();
+                    assert_eq!(names(spot.part()), own, "{span:?}");
+                    let is_shared = ["vtables", "padding", "header padding"];
+                    let last = own.last().unwrap().as_str();
+                    assert!(!is_other || is_shared.contains(&last), "{span:?}");
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut seen = [0; 2];
+    for name in ["linear.pte", "add.pte", "xnn_gpt.pte", "cond.pte", "v0.2.0_mutable.pte"] {
+        let bytes = fs::read(format!("tests/data/pte/{name}")).unwrap();
+        let file = read(&bytes);
+        let map = Map::in_detail(&file);
+        for nesting in [Nesting { depth: 4, most: 16 }, Nesting { depth: 99, most: usize::MAX }] {
+            ask(&file, &map.nested(nesting), &names(map.root()), &mut seen);
+        }
+    }
+    assert!(seen[0] > 1000 && seen[1] > 5, "{seen:?}");
 }

@@ -1,22 +1,28 @@
 //! What calls do with the memory of their arguments, for those who ask where data lives.
 
+use core::fmt;
+
 use alloc::vec::Vec;
 
 use super::kernels::{Kernels, Kind};
 use super::spot::Plan;
 use crate::Pte;
 use crate::flat::view::Vector;
-use crate::schema::program::view::{ExecutionPlan, KernelCall, KernelTypes};
+use crate::schema::program::view::{DelegateCall, ExecutionPlan, KernelCall, KernelTypes};
 
-/// What the operators of a plan do with their arguments.
-pub(crate) struct Roles<'p, 'a> {
+/// What the calls of a method do with their arguments.
+///
+/// The file does not say it. What the operators of the official runtime write is known from their
+/// signatures; for others, and for delegates, it is told by the order of arguments (format.md §6.5).
+pub struct Roles<'p, 'a> {
     plan: Plan<'p, 'a>,
     kernels: Kernels,
 }
 
 /// What a call does with one of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Role {
+#[non_exhaustive]
+pub enum Role {
     /// Its data or its shape is read.
     Read,
     /// It is written, or replaced by a result.
@@ -26,17 +32,35 @@ pub(crate) enum Role {
 }
 
 impl<'p, 'a> Roles<'p, 'a> {
-    pub(crate) fn of(pte: &'p Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
+    /// Of `plan`, a method of `pte`. Takes as long as it has operators.
+    pub fn of(pte: &'p Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
         let plan = Plan::new(pte, 0, plan);
         let kernels = Kernels::of(&plan);
         Self { plan, kernels }
     }
 
-    /// The arguments of a call, and what is done with each: what is read stands first.
-    pub(crate) fn kernel(&self, call: KernelCall<'a>) -> Vec<(i32, Role)> {
+    /// The arguments of a call of an operator, as indices of values, and what is done with each: what
+    /// is read stands first. Results that are named a second time are told a second time, and so is a
+    /// list of them.
+    pub fn kernel(&self, call: KernelCall<'a>) -> Vec<(i32, Role)> {
         let mut roles = self.known(call).unwrap_or_else(|| self.stranger(call));
         roles.sort_by_key(|&(_, role)| role);
         roles
+    }
+
+    /// The arguments of a call of a delegate, in their order: inputs, then outputs. How many are inputs
+    /// the file does not say; but whatever `is_there` already, since it is an input of the method, has
+    /// data in the file or was written before, is one, and so is what stands in front of it.
+    pub fn delegate(
+        &self,
+        call: DelegateCall<'a>,
+        is_there: impl Fn(i32) -> bool,
+    ) -> Vec<(i32, Role)> {
+        let args: Vec<_> = call.args().into_iter().flatten().collect();
+        let inputs = args.iter().rposition(|&index| is_there(index));
+        let inputs = inputs.map_or(0, |last| last.saturating_add(1));
+        let role = |nth: usize| if nth < inputs { Role::Read } else { Role::Written };
+        args.iter().enumerate().map(|(nth, &index)| (index, role(nth))).collect()
     }
 
     fn known(&self, call: KernelCall<'a>) -> Option<Vec<(i32, Role)>> {
@@ -72,24 +96,29 @@ impl<'p, 'a> Roles<'p, 'a> {
     fn stranger(&self, call: KernelCall<'a>) -> Vec<(i32, Role)> {
         let args: Vec<_> = call.args().into_iter().flatten().collect();
         let Some((&last, before)) = args.split_last() else { return Vec::new() };
-        let items = self.list(last).filter(|list| list.len() <= before.len());
-        let items: Vec<_> = items.into_iter().flatten().collect();
-        let count = match before.ends_with(&items) {
-            true if !items.is_empty() => items.len(),
-            _ => {
+        let list = self.list(last);
+        let items: Vec<_> =
+            list.filter(|list| list.len() <= before.len()).into_iter().flatten().collect();
+        let is_list_again =
+            |&other: &i32| list.is_some() && self.list(other).is_some_and(|of| is_same(of, list));
+        // From there on all are results.
+        let reads = match () {
+            () if !items.is_empty() && before.ends_with(&items) => {
+                before.len().saturating_sub(items.len())
+            }
+            () if before.last().is_some_and(is_list_again) => before.len().saturating_sub(1),
+            () => {
                 let repeats = |&count: &usize| {
                     let (front, back) = args.split_at(args.len().saturating_sub(count));
                     front.ends_with(back)
                 };
-                (1..=MOST_RESULTS.min(before.len())).rev().find(repeats).unwrap_or_default()
+                let count = (1..=MOST_RESULTS.min(before.len())).rev().find(repeats);
+                let twice = count.map(|count| count.saturating_mul(2));
+                args.len().saturating_sub(twice.unwrap_or(1))
             }
         };
-        let mut results = before.split_at(before.len().saturating_sub(count)).1.to_vec();
-        results.push(last);
-        results.sort_unstable();
-        let is_result = |index: i32| results.binary_search(&index).is_ok();
-        let role = |index| if is_result(index) { Role::Written } else { Role::Read };
-        args.iter().map(|&index| (index, role(index))).collect()
+        let role = |nth: usize| if nth < reads { Role::Read } else { Role::Written };
+        args.iter().enumerate().map(|(nth, &index)| (index, role(nth))).collect()
     }
 
     /// The items of a list of tensors.
@@ -99,6 +128,21 @@ impl<'p, 'a> Roles<'p, 'a> {
             _ => None,
         }
     }
+}
+
+impl fmt::Debug for Roles<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Roles").finish_non_exhaustive()
+    }
+}
+
+/// Whether two lists have the same tensors, as far as it is worth looking.
+fn is_same(list: Vector<'_, i32>, other: Option<Vector<'_, i32>>) -> bool {
+    other.is_some_and(|other| {
+        list.len() == other.len()
+            && !list.is_empty()
+            && list.iter().zip(other).take(MOST_RESULTS).all(|(one, other)| one == other)
+    })
 }
 
 /// More results than any operator has.

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use pte::diff::{
     self, Class, DiffError, Difference, Given, Report, Shown, Verdict, Whose, Written,
 };
-use pte::{OpenError, Opened};
+use pte::{File, OpenError, Opened};
 
 use super::Common;
 use super::input::{self, Bytes, Input};
@@ -26,7 +26,11 @@ mod screen;
 /// order, values by what they are used for, constants, payloads and blobs by their bytes. Numbers of
 /// values, operators, constants and segments, the order and alignment of data, stack traces and how
 /// tables are laid out are no meaning: where only those differ, the files are the same. What was
-/// changed once is told once.
+/// changed once is told once. What nothing uses is compared too: a runtime makes every tensor.
+///
+/// Two exports of one model are the same. Those of two releases may be planned otherwise or leave more
+/// behind that nothing uses, and a .ptd that was converted has another generation: --ignore memory-plan,
+/// --ignore unused and --ignore header leave that out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,19 +39,21 @@ Examples:
   pte diff old.ptd new.ptd                        tensors and blobs by key, of any generations
   pte diff whole.pte split.pte --with-after weights.ptd
   pte diff --ignore memory-plan --ignore names old.pte new.pte && echo same
+  pte diff --ignore header old.ptd current.ptd    a .ptd and what pte convert made of it
 
 JSON, \"schema\": \"pte.diff/1\":
   before, after  the paths
   verdict        identical (every byte), same (written differently) or different
   count          of differences
   counts         of each class that has some: header, methods, signature, instructions, values,
-                 constants, delegates, named-data, names, memory-plan
+                 constants, delegates, named-data, names, unused, memory-plan
   differences    class, change: added, removed or changed; method; place, such as
                  \"call 12 aten::add.out, argument 1\"; what; before and after: text and, of data,
                  sha256; null where there is nothing. The first 1,000 of each class
   written        what is written otherwise, and has no meaning: what, before, after
 
-Exit status: 0 identical or the same, 1 different or broken, 2 usage, 3 not readable")]
+Exit status: 0 identical or the same, 1 different or broken, 2 usage, such as a .pte and a .ptd,
+which cannot be compared, 3 not readable")]
 pub(super) struct Diff {
     /// A .pte or a .ptd, or - for standard input.
     before: PathBuf,
@@ -62,7 +68,7 @@ pub(super) struct Diff {
     /// A .ptd that the second program is used with.
     #[arg(long, value_name = "PTD")]
     with_after: Vec<PathBuf>,
-    /// What does not count as a difference.
+    /// What does not count as a difference, such as memory-plan or header.
     #[arg(long, value_name = "CLASS", value_parser = classes())]
     ignore: Vec<String>,
     /// How to show the answer.
@@ -113,7 +119,10 @@ impl Diff {
         };
         let (old_names, new_names) = (given(&before, &old), given(&after, &new));
         let report = diff::compare(&side(&before, &old), &side(&after, &new), &common.limits());
-        let mut report = report.map_err(|error| problem(error, &old_names, &new_names))?;
+        let mut report = report.map_err(|error| match error {
+            DiffError::Kinds => kinds([&before, &after]),
+            error => problem(error, &old_names, &new_names),
+        })?;
         let total = report.total();
         for class in Class::ALL {
             if self.ignore.iter().any(|ignored| ignored == class.id()) {
@@ -152,6 +161,18 @@ fn side<'g>(file: &'g Input, data: &[&'g Input]) -> Given<'g, Bytes> {
     Given { file: &file.opened, data }
 }
 
+/// Files that have nothing in common to be compared by: neither equal nor different.
+fn kinds(files: [&Input; 2]) -> Problem {
+    let told = files.map(|input| {
+        let kind = match input.opened.file() {
+            Ok(File::Pte(_)) => "a program",
+            _ => "a data file",
+        };
+        format!("{} is {kind}", input.name)
+    });
+    Problem::Usage(format!("{}: give two programs, or two data files", told.join(", ")))
+}
+
 /// The names of a side: of the data that it is used with, and its own.
 type Names = (Vec<String>, String);
 
@@ -170,10 +191,10 @@ fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
             Problem::Refused { file: name(whose), error }
         }
         DiffError::Open(whose, error) => Problem::open(&name(whose), error),
-        DiffError::NoData(whose) => {
-            let message = "only a program is used with data, and only with a .ptd".into();
-            Problem::Absent { file: name(whose), message }
-        }
+        DiffError::NoData(whose) => Problem::Usage(format!(
+            "only a program is used with data, and only with a .ptd: {}",
+            name(whose)
+        )),
         DiffError::Work(whose, most) => Problem::Absent {
             file: name(whose),
             message: format!(
@@ -198,6 +219,19 @@ impl Found<'_> {
             Verdict::Same if !self.ignored => &self.report.written,
             _ => &[],
         }
+    }
+
+    /// What to do where files differ only in what one may not care for.
+    fn hint(&self) -> Option<String> {
+        let differ = || Class::ALL.into_iter().filter(|&class| self.report.count(class) > 0);
+        let is_optional = |class| {
+            matches!(class, Class::Header | Class::Names | Class::Unused | Class::MemoryPlan)
+        };
+        if self.report.verdict != Verdict::Different || !differ().all(is_optional) {
+            return None;
+        }
+        let ignore: Vec<_> = differ().map(|class| format!("--ignore {}", class.id())).collect();
+        Some(format!("{}: then they are the same", ignore.join(" ")))
     }
 
     /// The verdict in a line.

@@ -36,8 +36,10 @@ Examples:
 
 JSON, \"schema\": \"pte.map/1\":
   path, bytes  of the file
-  parts        begin, end, bytes, name, and what for a table, vtable, vector or string; in it parts,
-               or kinds: name, what, count, bytes. Those of a level have all bytes of what they are in
+  parts        begin, end, bytes, name, and what for a table, vtable, vector or string; part (names,
+               outermost first) of what is no part of the range around it, as a vtable that tables
+               share; in it parts, or kinds: name, what, count, bytes. Those of a level have all bytes
+               of what they are in
 With --at:
   byte         offset, part (names, outermost first), begin and end of the piece around it, segment,
                path (null where nothing in the tables leads to it), role, role_begin and role_end,
@@ -50,7 +52,8 @@ pub(super) struct MapFile {
     /// Tell of the byte at this offset: decimal, or hexadecimal after 0x.
     #[arg(long, value_name = "OFFSET")]
     at: Option<Offset>,
-    /// Levels that are shown, nothing folded; without it 4, folded.
+    /// Levels that are shown, nothing folded; without it 4, folded. Of 3 and more, as long as the file
+    /// has no more than 500,000 ranges.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
     /// How to show the answer.
@@ -87,6 +90,9 @@ struct Row {
     end: u64,
     bytes: u64,
     name: String,
+    /// What it is a part of, outermost first, where that is not what is around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,11 +179,14 @@ impl Row {
             Within::Kinds(all) => kinds = all.iter().map(KindRow::of).collect(),
             _ => {}
         }
-        let (mut what, mut count) = (None, None);
+        let (mut what, mut count, mut others) = (None, None, None);
         let name = match span.title {
-            Title::Part(part) => {
+            Title::Part(part) | Title::Other(part) => {
                 if let Name::Thing(_, thing) = part.name() {
                     what = Some(thing.name());
+                }
+                if matches!(span.title, Title::Other(_)) {
+                    others = Some(parts_of(part, input)?);
                 }
                 name_of(part, input)?
             }
@@ -189,7 +198,8 @@ impl Row {
             _ => String::new(),
         };
         let Range { start: begin, end } = span.range;
-        Ok(Self { begin, end, bytes: end.saturating_sub(begin), name, what, count, parts, kinds })
+        let (bytes, part) = (end.saturating_sub(begin), others);
+        Ok(Self { begin, end, bytes, name, part, what, count, parts, kinds })
     }
 
     /// Its name, and with it that of what all of its bytes are in it.
@@ -219,9 +229,12 @@ impl Row {
     }
 
     fn label(&self) -> String {
-        match self.count {
-            Some(count) => format!("{} × {}", name(&self.name), grouped(count)),
-            None => name(&self.name).to_string(),
+        // What it is a part of, if it is none by itself.
+        let of = self.part.as_ref().and_then(|part| part.last()).filter(|of| **of != self.name);
+        match (self.count, of) {
+            (Some(count), _) => format!("{} × {}", name(&self.name), grouped(count)),
+            (None, Some(of)) => format!("{} / {}", name(of), name(&self.name)),
+            (None, None) => name(&self.name).to_string(),
         }
     }
 }
@@ -247,6 +260,20 @@ impl KindRow {
             count => format!("{what} × {}", grouped(count)),
         }
     }
+}
+
+/// What a part is or is in, outermost first: things in the tables are told by the way to them.
+fn parts_of(part: Part<'_, '_>, input: &Input) -> Result<Vec<String>, Problem> {
+    let mut parts = Vec::new();
+    let mut part = Some(part);
+    while let Some(one) = part.filter(|part| part.parent().is_some()) {
+        if !matches!(one.name(), Name::Thing(..)) {
+            parts.push(name_of(one, input)?);
+        }
+        part = one.parent();
+    }
+    parts.reverse();
+    Ok(parts)
 }
 
 /// The name of a part, paid for: parts may share a long one.

@@ -26,7 +26,10 @@ mod svg;
 /// For each arena: planned bytes, how far tensors reach into it, the most that is live at once and
 /// the instruction where that is so, with the tensors that make it up. A tensor lives from the
 /// instruction that defines it to the last that uses it; inputs live from the start, outputs to the
-/// end, state throughout. Sizes are upper bounds where they change. Not counted: the runtime's own
+/// end, state throughout. Jumps are not run: instructions count in the order in which the file lists
+/// them, what loops carry lives in all of the loop, and what one branch makes for behind both counts
+/// in the other branch too, so that with jumps a peak may be told too high and never too low. Sizes are
+/// upper bounds where they change. Not counted: the runtime's own
 /// structures (its method allocator), what backends allocate, and scratch memory of kernels.
 /// Constants and payloads of delegates are told as sums: whether they take memory depends on how
 /// the file is loaded.
@@ -50,8 +53,9 @@ JSON, \"schema\": \"pte.memory/1\":
              an output, unbounded), outside (bytes: constants, external, payloads)
   arenas     id, device (kind, index), planned (null: it is not declared), reach (the end of the
              last tensor), peak (most bytes live at once), peak_at (chain, instruction, does: name
-             of the operator), slack (planned - reach), fragmentation (reach - peak), unused
-             (planned bytes that no tensor ever has), over (the budget), tensors
+             of the operator), slack (planned - reach; null: tensors reach past what is planned, or
+             nothing is), fragmentation (reach - peak), gaps (bytes of the reach that no tensor
+             ever has), over (the budget), tensors. A sum past 2^64-1 is told as that
   tensors    value, name, dtype, sizes, bytes, offset, role: scratch, input, output, state; lives:
              first and last with chain and instruction, null for before the first and after the
              last one; no lives for what nothing uses

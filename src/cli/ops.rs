@@ -170,7 +170,12 @@ fn read_list(path: &Path, common: &Common) -> Result<List, Problem> {
         true => io::stdin().lock().take(most).read_to_string(&mut text),
         false => fs::File::open(path).and_then(|file| file.take(most).read_to_string(&mut text)),
     };
-    read.map_err(problem)?;
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => Problem::Usage(format!(
+            "{name} is no text, and so no list of operators: `pte ops --format yaml` makes one"
+        )),
+        _ => problem(error),
+    })?;
     List::read(&text).map_err(|(line, error)| Problem::Text {
         file: name.clone(),
         error: error.into(),

@@ -99,11 +99,31 @@ impl fmt::Display for Problem {
             }
             Self::Usage(message) => write!(f, "{ERROR}error{ERROR:#}: {}", printable(message)),
             Self::Io { file, error } => {
-                write!(f, "{ERROR}error{ERROR:#}: {}: {error}", printable(file))
+                write!(f, "{ERROR}error{ERROR:#}: {}: {error}", printable(file))?;
+                match io_help(error.kind()) {
+                    Some(help) => write!(f, "\n  {DIM}help:{DIM:#} {help}"),
+                    None => Ok(()),
+                }
             }
             Self::Closed => Ok(()),
         }
     }
+}
+
+/// What to do where reading or writing failed, if that is known.
+pub(super) fn io_help(kind: io::ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        io::ErrorKind::NotFound => "Check the path: a part of it is not there.",
+        io::ErrorKind::PermissionDenied => "Ask its owner for the permission, or copy it.",
+        io::ErrorKind::IsADirectory => "Give the path of a file; `pte check` takes folders too.",
+        io::ErrorKind::NotADirectory => "Check the path: a part of it is a file.",
+        io::ErrorKind::UnexpectedEof => {
+            "It became shorter while it was read: wait until it is written."
+        }
+        io::ErrorKind::StorageFull => "Make room, or write to another place with -o.",
+        io::ErrorKind::OutOfMemory => "Its tables do not fit into memory: take a larger machine.",
+        _ => return None,
+    })
 }
 
 /// Tells something that ends nothing on standard error.

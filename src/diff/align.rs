@@ -14,12 +14,18 @@ use super::values::Sort;
 use crate::bytes::{index as at_index, narrow};
 use crate::schema::program::view::InstructionArguments;
 
+mod moved;
+
 /// A step of both methods, or of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pair {
     Both(u32, u32),
     Before(u32),
     After(u32),
+    /// A step of both that has moved: where it stands in the first one, and there its number in both.
+    From(u32, u32),
+    /// Where it stands in the second one.
+    To(u32),
 }
 
 /// All steps, in order. First by what they do with which constants and shapes, and what is left by
@@ -40,7 +46,7 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
         at = (hunk.before.end, hunk.after.end);
     }
     both(&mut pairs, &mut at, narrow(a.steps.len()));
-    pairs
+    moved::moved(a, b, &fine, pairs)
 }
 
 /// Hunks that touch are one. So are two that together have as many steps of one method as of the other,

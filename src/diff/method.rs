@@ -17,10 +17,13 @@ use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 
 mod delegates;
 mod items;
+mod loose;
 mod meet;
 mod memory;
 mod targets;
 
+use delegates::Exchanged;
+pub(super) use items::Items;
 use targets::Targets;
 
 /// What was told already: what changed once is told once, however many methods use it.
@@ -38,11 +41,12 @@ pub(super) fn compare(a: &Plan<'_, '_>, b: &Plan<'_, '_>, told: &mut Told, repor
         b,
         to_b: vec![NONE; a.value_count()],
         to_a: vec![NONE; b.value_count()],
-        aligned: aligned(&pairs, [a.steps.len(), b.steps.len()]),
+        partners: partners(&pairs, [a.steps.len(), b.steps.len()]),
         name: a.view.name().map(say::plain),
         seen: BTreeSet::new(),
         work: a.pte.region().len().saturating_add(b.pte.region().len()),
         delegates: BTreeSet::new(),
+        exchanged: Exchanged::default(),
         operators: BTreeMap::new(),
         moved: Moved::default(),
         told,
@@ -54,20 +58,20 @@ pub(super) fn compare(a: &Plan<'_, '_>, b: &Plan<'_, '_>, told: &mut Told, repor
     method.outputs();
     method.idle_delegates();
     method.trees();
+    method.loose();
     method.memory();
 }
 
-/// Which steps of each method the other one has as well.
-fn aligned(pairs: &[Pair], [before, after]: [usize; 2]) -> [Vec<bool>; 2] {
-    let mut aligned = [vec![false; before], vec![false; after]];
+/// For each step of each method that of the other one.
+fn partners(pairs: &[Pair], [before, after]: [usize; 2]) -> [Vec<u32>; 2] {
+    let [mut to_b, mut to_a] = [vec![NONE; before], vec![NONE; after]];
     for pair in pairs {
-        if let Pair::Both(one, other) = *pair {
-            for (side, nth) in aligned.iter_mut().zip([one, other]) {
-                side.get_mut(at_index(nth)).into_iter().for_each(|slot| *slot = true);
-            }
+        if let Pair::Both(one, other) | Pair::From(one, other) = *pair {
+            to_b.get_mut(at_index(one)).into_iter().for_each(|slot| *slot = other);
+            to_a.get_mut(at_index(other)).into_iter().for_each(|slot| *slot = one);
         }
     }
-    aligned
+    [to_b, to_a]
 }
 
 /// Two methods, and which values of one are which of the other.
@@ -77,8 +81,8 @@ struct Method<'m, 'p, 'a, 'b> {
     /// For what is told from others by its use: the value of the other method.
     to_b: Vec<u32>,
     to_a: Vec<u32>,
-    /// Steps that the other method has as well.
-    aligned: [Vec<bool>; 2],
+    /// For each step that of the other method, if that has it as well.
+    partners: [Vec<u32>; 2],
     name: Option<String>,
     /// Pairs of lists, and of literals that are not the same, that were looked at.
     seen: BTreeSet<(u32, u32)>,
@@ -86,6 +90,8 @@ struct Method<'m, 'p, 'a, 'b> {
     work: usize,
     /// Delegates that were compared.
     delegates: BTreeSet<(i32, i32)>,
+    /// Delegates of both methods that are called in each other's place.
+    exchanged: Exchanged,
     /// Which operators became which: where that is told, and how many more calls there are.
     operators: BTreeMap<(Sha, Sha), (usize, u64)>,
     moved: Moved,
@@ -157,8 +163,8 @@ impl Method<'_, '_, '_, '_> {
         for (nth, (x, y)) in (0u32..).zip(old.into_iter().zip(new)) {
             if self.meet(x, y, at(nth)) == Met::Other {
                 self.add(Class::Signature, |method| {
-                    let before = Some(say::shown(say::role(method.a, x)));
-                    let after = Some(say::shown(say::role(method.b, y)));
+                    let (before, after) = method.roles(x, y);
+                    let (before, after) = (Some(say::shown(before)), Some(say::shown(after)));
                     (format!("{one} {nth}"), "value", before, after)
                 });
             }
@@ -169,11 +175,60 @@ impl Method<'_, '_, '_, '_> {
         let mut target = Targets::new(pairs, self.a.steps.len(), self.b.steps.len());
         for pair in pairs {
             match *pair {
-                Pair::Both(one, other) => self.both(one, other, &mut target),
+                Pair::Both(one, other) | Pair::From(one, other) => {
+                    self.both(one, other, &mut target);
+                }
                 Pair::Before(one) => self.single(one, true),
                 Pair::After(other) => self.single(other, false),
+                Pair::To(_) => {}
             }
         }
+        self.order(pairs);
+        self.exchanged();
+    }
+
+    /// Instructions that stand elsewhere, which is one difference.
+    fn order(&mut self, pairs: &[Pair]) {
+        let moved = || {
+            pairs.iter().filter_map(|pair| match *pair {
+                Pair::From(one, other) => Some((one, other)),
+                _ => None,
+            })
+        };
+        let Some(first) = moved().next().and_then(|(one, _)| self.a.step(one)) else { return };
+        self.add(Class::Instructions, |method| {
+            let (a, b) = (method.a, method.b);
+            let number = |step: Option<&Step<'_>>| step.map_or(NONE, |step| step.index);
+            let before: Vec<_> = moved().map(|(one, _)| number(a.step(one))).collect();
+            let after: Vec<_> = moved().map(|(_, other)| number(b.step(other))).collect();
+            let place = match moved().count().saturating_sub(1) {
+                0 => say::place(a, first),
+                more => format!("{} and {more} more", say::place(a, first)),
+            };
+            let text = |numbers: &[u32]| Some(say::shown(format!("at {}", say::numbers(numbers))));
+            (place, "order", text(&before), text(&after))
+        });
+    }
+
+    /// What tells a step of the second method from one of the first that looks the same.
+    fn other_step(&self, number: Option<u32>) -> String {
+        let [_, to_a] = &self.partners;
+        let partner = number.and_then(|number| to_a.get(at_index(number)).copied());
+        match partner.map(|partner| (partner, self.a.step(partner))) {
+            None => ", another one".into(),
+            Some((_, Some(step))) => format!(", which is at {} in the first file", step.index),
+            Some((_, None)) => ", which only the second file has".into(),
+        }
+    }
+
+    /// What values of both methods are, of which it is known that they are not one.
+    fn roles(&self, x: i32, y: i32) -> (String, String) {
+        let (before, mut after) = (say::role(self.a, x), say::role(self.b, y));
+        if before == after {
+            let writer = usize::try_from(y).map_or(NONE, |nth| self.b.writers.first(nth));
+            after.push_str(&self.other_step(Some(writer).filter(|&writer| writer != NONE)));
+        }
+        (before, after)
     }
 
     /// An instruction that only one method has.
@@ -221,16 +276,27 @@ impl Method<'_, '_, '_, '_> {
         {
             let (from, to) = (from.destination_instruction(), to.destination_instruction());
             if !targets.same((old, from), (new, to)) {
-                self.add(Class::Instructions, |_| {
+                self.add(Class::Instructions, |method| {
                     let text = |plan: &Plan<'_, '_>, step: &Step<'_>, to: i32| {
                         let number = u32::try_from(to).ok().map(|to| step.begin.saturating_add(to));
                         let at = number.filter(|&at| at < step.end).and_then(|at| plan.step(at));
                         Some(say::shown(match at {
                             Some(step) => format!("to {}", say::place(plan, step)),
-                            None => format!("to {to}, the end or past it"),
+                            None if to.is_negative() => format!("to {to}, in front of the first"),
+                            None if number == Some(step.end) => "to the end".into(),
+                            None => format!("to {to}, past the end"),
                         }))
                     };
-                    (say::place(a, old), "target", text(a, old, from), text(b, new, to))
+                    let (before, mut after) = (text(a, old, from), text(b, new, to));
+                    if before == after
+                        && let Some(after) = &mut after
+                    {
+                        let number =
+                            u32::try_from(to).ok().and_then(|to| new.begin.checked_add(to));
+                        let number = number.filter(|&at| at < new.end);
+                        after.text.push_str(&method.other_step(number));
+                    }
+                    (say::place(a, old), "target", before, after)
                 });
             }
         }
@@ -305,20 +371,20 @@ impl Method<'_, '_, '_, '_> {
         if count == 0 {
             return;
         }
-        self.add(Class::Instructions, |_| {
+        self.add(Class::Instructions, |method| {
             let place = say::place(a, old);
             if let [(nth, x, y)] = *others.as_slice() {
-                let (x, y) = (say::shown(say::role(a, x)), say::shown(say::role(b, y)));
-                return (format!("{place}, argument {nth}"), "argument", Some(x), Some(y));
+                let (x, y) = method.roles(x, y);
+                let place = format!("{place}, argument {nth}");
+                return (place, "argument", Some(say::shown(x)), Some(say::shown(y)));
             }
-            let text = |plan: &Plan<'_, '_>, pick: fn(&(usize, i32, i32)) -> i32| {
-                let items = others.iter().map(|other| {
-                    let (nth, _, _) = other;
-                    format!("{nth}: {}", say::role(plan, pick(other)))
-                });
-                Some(say::shown(items.collect::<Vec<_>>().join(", ")))
-            };
-            (place, "arguments", text(a, |&(_, x, _)| x), text(b, |&(_, _, y)| y))
+            let roles = others.iter().map(|&(nth, x, y)| {
+                let (x, y) = method.roles(x, y);
+                (format!("{nth}: {x}"), format!("{nth}: {y}"))
+            });
+            let (before, after): (Vec<_>, Vec<_>) = roles.unzip();
+            let text = |all: Vec<String>| Some(say::shown(all.join(", ")));
+            (place, "arguments", text(before), text(after))
         });
     }
 

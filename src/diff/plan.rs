@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::DiffError;
 use super::contents::{Contents, Hasher, Sha};
+use super::method::Items;
 use super::steps::{NONE, Step, Writers, steps};
 use super::values::{Held, Sort, Values};
 use crate::bytes::{index as at_index, narrow};
@@ -101,6 +102,40 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     pub(super) fn value_count(&self) -> usize {
         self.values.len()
+    }
+
+    /// The number of a value's table, of so many.
+    pub(super) fn table(&self, nth: usize) -> Option<u32> {
+        self.values.table(nth)
+    }
+
+    pub(super) fn table_count(&self) -> usize {
+        self.values.table_count()
+    }
+
+    /// Which values are used: by an instruction, as an input or an output, or as an item of a list
+    /// that is used.
+    pub(super) fn reached(&self) -> Vec<bool> {
+        let mut reached = alloc::vec![false; self.values.len()];
+        let mut reach = |at: i32| {
+            let slot = usize::try_from(at).ok().and_then(|nth| reached.get_mut(nth));
+            slot.into_iter().for_each(|slot| *slot = true);
+        };
+        self.view.inputs().into_iter().flatten().for_each(&mut reach);
+        self.view.outputs().into_iter().flatten().for_each(&mut reach);
+        for step in &self.steps {
+            step.args().iter().for_each(&mut reach);
+        }
+        let lists = (0..self.values.len()).filter(|&nth| reached.get(nth) == Some(&true));
+        let lists = lists.filter_map(|nth| self.value(nth).map(Items::of));
+        let lists: Vec<_> = lists.filter(|items| items.len() > 0).collect();
+        for items in lists {
+            let items = (0..items.len()).filter_map(|nth| usize::try_from(items.get(nth)).ok());
+            for nth in items {
+                reached.get_mut(nth).into_iter().for_each(|slot| *slot = true);
+            }
+        }
+        reached
     }
 
     pub(super) fn held(&self, nth: usize) -> Option<&Held> {

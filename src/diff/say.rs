@@ -47,6 +47,22 @@ pub(super) fn quoted(text: &str) -> String {
     Quoted(text).to_string()
 }
 
+/// `0, 2, 1`: the first few.
+pub(super) fn numbers(numbers: &[u32]) -> String {
+    let mut out = String::new();
+    for (nth, number) in numbers.iter().enumerate() {
+        if nth > 0 {
+            out.push_str(", ");
+        }
+        if nth == MOST_NUMBERS {
+            out.push('…');
+            break;
+        }
+        out.push_str(&number.to_string());
+    }
+    out
+}
+
 /// Numbers, as many as a shape can have.
 pub(super) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let mut out = String::from("[");
@@ -241,3 +257,6 @@ const MOST_CHARACTERS: usize = 100;
 
 /// As many as the runtime takes sizes.
 const MOST_ITEMS: usize = 16;
+
+/// Numbers of instructions in a line.
+const MOST_NUMBERS: usize = 8;

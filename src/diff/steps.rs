@@ -4,9 +4,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::bytes::{index as at_index, narrow};
-use crate::check::roles::{Role, Roles};
 use crate::flat::view::Vector;
 use crate::pte::{Pte, Storage};
+use crate::roles::{Role, Roles};
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelCall, KernelTypes};
 
 /// An instruction.
@@ -121,15 +121,15 @@ impl Writers {
                 Some(InstructionArguments::KernelCall(call)) => {
                     writers.kernel(&roles, number, call);
                 }
-                Some(InstructionArguments::DelegateCall(_)) => {
-                    // Inputs, then outputs, and the file does not say how many: what has no
-                    // contents yet is an output.
-                    for at in step.args().iter() {
+                Some(InstructionArguments::DelegateCall(call)) => {
+                    let is_there = |at: i32| {
                         let nth = usize::try_from(at).ok();
                         let is_input = nth.and_then(|nth| is_input.get(nth)).copied();
-                        if is_input == Some(false) && writers.is_empty(pte, plan, nth) {
-                            writers.write(at, number);
-                        }
+                        is_input != Some(false) || !writers.is_empty(pte, plan, nth)
+                    };
+                    let args = roles.delegate(call, is_there).into_iter();
+                    for (at, _) in args.filter(|&(_, role)| role != Role::Read) {
+                        writers.write(at, number);
                     }
                 }
                 Some(InstructionArguments::MoveCall(call)) => {

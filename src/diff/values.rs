@@ -89,6 +89,15 @@ impl Values {
         self.numbers.len()
     }
 
+    /// The number of a value's table: values that share one are all that it is.
+    pub(super) fn table(&self, nth: usize) -> Option<u32> {
+        self.numbers.get(nth).copied()
+    }
+
+    pub(super) fn table_count(&self) -> usize {
+        self.held.len()
+    }
+
     pub(super) fn get(&self, nth: usize) -> Option<&Held> {
         self.held.get(at_index(*self.numbers.get(nth)?))
     }

@@ -42,6 +42,8 @@ pub struct Span<'m, 'a> {
 pub enum Title<'m, 'a> {
     /// All of it belongs to one part; in a range that was made of several, most of it.
     Part(Part<'m, 'a>),
+    /// A part of something else than what is around it: tables of any part may share a vtable.
+    Other(Part<'m, 'a>),
     /// A segment, by its number.
     Segment(u32),
     /// Several neighbours that are alike.
@@ -197,7 +199,8 @@ impl<'m, 'a> Nest<'m, 'a> {
         let range = cells.first()?.range.start..cells.last()?.range.end;
         let title = match key {
             Key::Segment(nth) => Title::Segment(nth),
-            Key::Node(node) | Key::Foreign(node) => Title::Part(self.map.part(node)),
+            Key::Node(node) => Title::Part(self.map.part(node)),
+            Key::Foreign(node) => Title::Other(self.map.part(node)),
             Key::End => Title::Part(self.map.part(cells.first()?.node)),
         };
         let within = match key {
@@ -246,7 +249,12 @@ impl<'m, 'a> Nest<'m, 'a> {
         let key = |cell: &Cell| self.key(cell, of);
         let mut major = cells.iter().filter(|cell| self.like(cell, of) != Like::Between);
         let Some(first) = major.next() else {
-            let title = Title::Part(self.map.part(cells.first()?.node));
+            let first = cells.first()?;
+            let part = self.map.part(first.node);
+            let title = match key(first) {
+                Key::Foreign(_) => Title::Other(part),
+                _ => Title::Part(part),
+            };
             let within = match cells {
                 [_] => Within::Nothing,
                 _ => Within::Kinds(self.kinds(cells)),

@@ -15,7 +15,7 @@ use crate::steps;
 pub struct Outside {
     /// Constants, in this file.
     pub constants: u64,
-    /// Constants that a `.ptd` is to bring, each key counted once.
+    /// Constants that a `.ptd` is to bring, each key counted once; of a sum past 2^64 − 1, that.
     pub external: u64,
     /// Payloads of delegates, in this file. What backends make of them is their own.
     pub payloads: u64,

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use super::loops::{Loops, Range};
 use crate::Pte;
 use crate::bytes::{index as at, narrow};
-use crate::check::roles::{Role, Roles};
 use crate::flat::view::Vector;
 use crate::pte::Storage;
+use crate::roles::{Role, Roles};
 use crate::schema::program::view::{
-    DelegateCall, ExecutionPlan, InstructionArguments, JumpFalseCall, KernelTypes,
+    ExecutionPlan, InstructionArguments, JumpFalseCall, KernelTypes,
 };
 use crate::steps;
 
@@ -138,7 +138,15 @@ impl<'a> Replay<'a> {
                             }
                         }
                     }
-                    Some(InstructionArguments::DelegateCall(call)) => self.delegate(call, step),
+                    Some(InstructionArguments::DelegateCall(call)) => {
+                        let is_there = |index| {
+                            let seen = self.now(index).and_then(|now| self.seen.get(at(now)));
+                            seen.is_some_and(|seen| seen.is_given || seen.first < step)
+                        };
+                        for (index, role) in roles.delegate(call, is_there) {
+                            self.uses(index, role == Role::Read, step);
+                        }
+                    }
                     Some(InstructionArguments::MoveCall(call)) => {
                         self.uses(call.move_from(), true, step);
                         self.becomes(call.move_to(), call.move_from(), step, is_vague);
@@ -156,21 +164,6 @@ impl<'a> Replay<'a> {
                 }
                 step = step.saturating_add(1);
             }
-        }
-    }
-
-    /// A delegate's arguments are inputs, then outputs, and the file does not say how many: what
-    /// stands before something that is there already is an input.
-    fn delegate(&mut self, call: DelegateCall<'a>, step: u32) {
-        let is_there = |&index: &i32| {
-            let seen = self.now(index).and_then(|now| self.seen.get(at(now)));
-            seen.is_some_and(|seen| seen.is_given || seen.first < step)
-        };
-        let args = || call.args().into_iter().flatten();
-        let inputs = (1..).zip(args()).filter(|(_, index)| is_there(index));
-        let inputs = inputs.map(|(nth, _)| nth).last().unwrap_or(0u32);
-        for (nth, index) in (0..).zip(args()) {
-            self.uses(index, nth < inputs, step);
         }
     }
 

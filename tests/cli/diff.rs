@@ -91,8 +91,10 @@ fn data_is_given() {
         (&["diff", &split, LINEAR, "--with-before", &data], 0),
         (&["diff", LINEAR, &split, "--with", &data], 0),
         (&["diff", LINEAR, &split, "--with-before", &data], 1),
-        (&["diff", LINEAR, LINEAR, "--with", LINEAR], 1),
-        (&["diff", BASIC, BASIC, "--with", BASIC], 1),
+        (&["diff", LINEAR, LINEAR, "--with", LINEAR], 2),
+        (&["diff", BASIC, BASIC, "--with", BASIC], 2),
+        (&["diff", LINEAR, BASIC], 2),
+        (&["diff", BASIC, LINEAR], 2),
         (&["diff", "-", "-"], 2),
     ] {
         assert_eq!(pte(args).status.code(), Some(status), "{args:?}");
@@ -154,4 +156,32 @@ fn a_comment_is_never_too_long() {
     assert_eq!(shown.matches("<details").count(), shown.matches("</details>").count());
     let few = text(&pte(&["diff", "--format", "markdown", LINEAR, path]).stdout);
     assert!(few.contains("… 1,980 more"), "{few}");
+}
+
+/// Where files differ only in what one may not care for, it is told how to leave that out; and that is so.
+#[test]
+fn a_hint_is_given() {
+    let (old, new) = (
+        "tests/data/ptd/v0.6.0_external.default_external_constant.ptd",
+        "tests/data/ptd/v1.0.0_external.default_external_constant.ptd",
+    );
+    for (before, after, hint) in [
+        (old, new, "--ignore header"),
+        (LINEAR, "tests/data/pte/v0.3.0_linear.pte", "--ignore memory-plan"),
+    ] {
+        let done = pte(&["diff", before, after]);
+        let line = format!("hint: {hint}: then they are the same");
+        assert_eq!(done.status.code(), Some(1));
+        assert_eq!(text(&done.stdout).lines().last(), Some(&line[..]));
+        let page = text(&pte(&["diff", "--format", "markdown", before, after]).stdout);
+        assert!(page.trim_end().ends_with(&line.replace("hint", "Hint")), "{page}");
+        let mut args = vec!["diff", before, after];
+        args.extend(hint.split(' '));
+        let done = pte(&args);
+        assert_eq!(done.status.code(), Some(0), "{args:?}");
+        assert!(!text(&done.stdout).contains("hint"), "{args:?}");
+    }
+    // What a program does is not left out by anybody.
+    let shown = text(&pte(&["diff", LINEAR, "tests/data/pte/add.pte"]).stdout);
+    assert!(!shown.contains("hint"), "{shown}");
 }

@@ -180,3 +180,18 @@ fn what_is_shown_is_bounded() {
     assert!(good(&["memory", path]).lines().count() < 200);
     assert_eq!(name(path.as_ref()), "x.pte");
 }
+
+/// A sum that no number of 64 bits has is told as more than the largest.
+#[test]
+fn a_sum_that_is_too_large_is_told() {
+    let most = i64::MAX;
+    let root = format!(
+        r#"{{"root": {{"execution_plan": [{{"non_const_buffer_sizes": [0, {most}, {most}, {most}]}}]}}}}"#
+    );
+    let bytes = build::file(&root);
+    let shown = run(&["memory", "-"], None, &bytes);
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("18,446,744,073,709,551,615 or more bytes in 3 arenas"), "{shown}");
+    let over = run(&["memory", "-", "--budget", "9000000 TB"], None, &bytes);
+    assert_eq!(over.status.code(), Some(1), "{}", text(&over.stderr));
+}

@@ -129,3 +129,32 @@ fn methods_of_one_name() {
     let report = quick(&file(1), &file(2));
     assert_eq!(report.count(Class::MemoryPlan), MANY as u64 / 10);
 }
+
+/// Values that nothing uses, of which no two are alike, and in another order; and as many of one kind.
+#[test]
+fn many_values_that_nothing_uses() {
+    let ints = |numbers: &dyn Fn(i64) -> i64| {
+        let values = (0..MANY as i64).map(|nth| int(numbers(nth))).collect();
+        program(vec![], values, vec![])
+    };
+    let none = quick(&ints(&|nth| nth), &ints(&|nth| MANY as i64 - 1 - nth));
+    assert_eq!(none.total(), 0, "the same numbers");
+    let all = quick(&ints(&|nth| nth), &ints(&|nth| -1 - nth));
+    assert_eq!((all.total(), all.count(Class::Unused)), (1, 1));
+    assert!(lines(&all).iter().all(|line| line.len() < 200), "{:?}", lines(&all));
+    let tensors = |count: usize, rows: &dyn Fn(usize) -> i32| {
+        changed(&sample("linear.pte"), |program| {
+            let plan = &mut program.root.execution_plan.as_mut().unwrap()[0];
+            let values = plan.values.as_mut().unwrap();
+            for nth in 0..count {
+                let mut value = values[3].clone();
+                let Some(KernelTypes::Tensor(tensor)) = &mut value.val else { panic!("a tensor") };
+                tensor.sizes = Some(vec![rows(nth), 4]);
+                values.push(value);
+            }
+        })
+    };
+    let many = MANY / 5;
+    let other = quick(&tensors(many, &|nth| nth as i32), &tensors(many, &|nth| nth as i32 / 2));
+    assert_eq!((other.total(), other.count(Class::Unused)), (1, 1));
+}

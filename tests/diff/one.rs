@@ -14,7 +14,7 @@ use super::{changed, changed_data, diff, lines, sample};
 /// Changes a program, and tells what is found: with the numbers that the other values, operators and
 /// segments had, and with others.
 #[track_caller]
-fn found(name: &str, change: impl Fn(&mut model::Pte<'_>)) -> Vec<String> {
+pub(super) fn found(name: &str, change: impl Fn(&mut model::Pte<'_>)) -> Vec<String> {
     let before = sample(name);
     let after = changed(&before, &change);
     let told = lines(&diff(&before, &after));
@@ -31,32 +31,32 @@ fn found(name: &str, change: impl Fn(&mut model::Pte<'_>)) -> Vec<String> {
     told
 }
 
-fn plan<'m>(program: &'m mut model::Pte<'_>, nth: usize) -> &'m mut ExecutionPlan {
+pub(super) fn plan<'m>(program: &'m mut model::Pte<'_>, nth: usize) -> &'m mut ExecutionPlan {
     &mut program.root.execution_plan.as_mut().unwrap()[nth]
 }
 
-fn chain(plan: &mut ExecutionPlan) -> &mut Chain {
+pub(super) fn chain(plan: &mut ExecutionPlan) -> &mut Chain {
     &mut plan.chains.as_mut().unwrap()[0]
 }
 
-fn steps(plan: &mut ExecutionPlan) -> &mut Vec<Instruction> {
+pub(super) fn steps(plan: &mut ExecutionPlan) -> &mut Vec<Instruction> {
     let chain = chain(plan);
     chain.stacktrace = None;
     chain.instructions.as_mut().unwrap()
 }
 
-fn call(plan: &mut ExecutionPlan, nth: usize) -> &mut KernelCall {
+pub(super) fn call(plan: &mut ExecutionPlan, nth: usize) -> &mut KernelCall {
     match &mut steps(plan)[nth].instr_args {
         Some(InstructionArguments::KernelCall(call)) => call,
         other => panic!("{other:?}"),
     }
 }
 
-fn value(plan: &mut ExecutionPlan, nth: usize) -> &mut EValue {
+pub(super) fn value(plan: &mut ExecutionPlan, nth: usize) -> &mut EValue {
     &mut plan.values.as_mut().unwrap()[nth]
 }
 
-fn tensor(plan: &mut ExecutionPlan, nth: usize) -> &mut Tensor {
+pub(super) fn tensor(plan: &mut ExecutionPlan, nth: usize) -> &mut Tensor {
     match &mut value(plan, nth).val {
         Some(KernelTypes::Tensor(tensor)) => tensor,
         other => panic!("{other:?}"),

@@ -84,7 +84,10 @@ fn unshare(plan: &mut ExecutionPlan) {
             }
         }
     }
-    let unused = values.iter().rev().take(3).cloned().collect::<Vec<EValue>>();
+    // But no tensor more: that is one more to be made.
+    let is_made = |value: &&EValue| matches!(&value.val, Some(KernelTypes::Tensor(tensor)) if !is_constant(tensor));
+    let unused = values.iter().rev().filter(|value| !is_made(value));
+    let unused = unused.take(3).cloned().collect::<Vec<EValue>>();
     values.extend(unused);
     plan.values = Some(values);
 }

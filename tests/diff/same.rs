@@ -25,12 +25,14 @@ fn numbers_are_no_meaning() {
             let other = image.to_bytes().unwrap();
             let report = diff(&bytes, &other);
             assert_eq!(lines(&report), Vec::<String>::new(), "{name} with other numbers");
-            assert_eq!(report.verdict, Verdict::Same, "{name}");
-            moved += usize::from(other.len() != bytes.len());
+            // Where there is nothing to be renumbered.
+            let wanted = if other == bytes { Verdict::Identical } else { Verdict::Same };
+            assert_eq!(report.verdict, wanted, "{name}");
+            moved += usize::from(other != bytes);
         }
         programs += 1;
     }
-    assert!(programs > 50 && moved > 50, "{programs} programs, {moved} of other lengths");
+    assert!(programs > 50 && moved > 50, "{programs} programs, {moved} of other bytes");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use pte::{Error, File, Opened, Source};
 use serde::Serialize;
 
 use super::levels::Levels;
-use crate::cli::problem::{Problem, Status};
+use crate::cli::problem::{Problem, Status, io_help};
 use crate::cli::rules::UNREADABLE;
 
 #[derive(Serialize)]
@@ -76,7 +76,10 @@ impl Judged {
                 offset: None,
                 path: String::new(),
                 inside: None,
-                help: None,
+                help: match problem {
+                    Problem::Io { error, .. } => io_help(error.kind()),
+                    _ => None,
+                },
                 window: None,
             },
         };

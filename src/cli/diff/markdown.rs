@@ -38,6 +38,9 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     if left_out > 0 {
         writeln!(page, "\n… and {left_out} more sections, for which there is no room here")?;
     }
+    if let Some(hint) = found.hint() {
+        writeln!(page, "\nHint: {hint}")?;
+    }
     out.write_str(&page)
 }
 

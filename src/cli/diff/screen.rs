@@ -39,7 +39,10 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
             writeln!(out, "  {DIM}… {} more{DIM:#}", grouped(more))?;
         }
     }
-    Ok(())
+    match found.hint() {
+        Some(hint) => writeln!(out, "\n{DIM}hint:{DIM:#} {hint}"),
+        None => Ok(()),
+    }
 }
 
 fn row(difference: &Difference, out: &mut Output) -> fmt::Result {

@@ -1,10 +1,12 @@
 //! The instructions of a method: what each reads and writes, and where it goes on.
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use pte::Pte;
 use pte::flat::view::Vector;
 use pte::pte::{Storage, operator_name};
+use pte::roles::{Role, Roles};
 use pte::schema::program::view::{
     ExecutionPlan, Instruction, InstructionArguments, KernelTypes, Tensor,
 };
@@ -76,12 +78,13 @@ impl<'a> Flow<'a> {
         for at in flow.inputs.clone() {
             flow.value(at, |value| (value.is_input, value.is_node) = (true, true));
         }
+        let roles = Roles::of(pte, plan);
         for (chain, of) in plan.chains().into_iter().flatten().enumerate() {
             let instructions = of.instructions();
             let begin = flow.steps.len();
             let all = begin..begin.saturating_add(instructions.map_or(0, |all| all.len()));
             for (index, instruction) in instructions.into_iter().flatten().enumerate() {
-                flow.step(pte, chain, index, instruction, &all);
+                flow.step((pte, &roles), (chain, index), instruction, &all);
             }
         }
         flow.choose_nodes(pte);
@@ -91,9 +94,8 @@ impl<'a> Flow<'a> {
     /// Adds an instruction, which is the next of the steps `all` of its chain.
     fn step(
         &mut self,
-        pte: &Pte<'a>,
-        chain: usize,
-        index: usize,
+        (pte, roles): (&Pte<'a>, &Roles<'_, 'a>),
+        (chain, index): (usize, usize),
         instruction: Instruction<'a>,
         all: &Range<usize>,
     ) {
@@ -102,9 +104,9 @@ impl<'a> Flow<'a> {
         let one = |at: i32| self.index(at).into_iter().collect::<Vec<_>>();
         let mut jump = None;
         let (reads, writes) = match does {
-            Some(InstructionArguments::KernelCall(call)) => self.kernel(&self.indices(call.args())),
+            Some(InstructionArguments::KernelCall(call)) => self.kernel(roles.kernel(call)),
             Some(InstructionArguments::DelegateCall(call)) => {
-                self.delegate(pte, self.indices(call.args()))
+                self.kernel(roles.delegate(call, |at| self.is_there(pte, at)))
             }
             Some(InstructionArguments::MoveCall(call)) => {
                 (one(call.move_from()), one(call.move_to()))
@@ -126,49 +128,42 @@ impl<'a> Flow<'a> {
         self.steps.push(Step { chain, index, does, reads, writes, jump });
     }
 
-    /// What a call reads and writes. The file does not say it, and operators may be unknown; but
-    /// every exporter puts the outputs behind the inputs, and names them a second time at the end.
-    fn kernel(&self, args: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let Some((&last, before)) = args.split_last() else { return Default::default() };
-        let split = |args: &[usize], outputs: usize| {
-            let (reads, writes) = args.split_at(args.len().saturating_sub(outputs));
-            (reads.to_vec(), writes.to_vec())
-        };
-        // Several results are named as a list.
-        if let Some(items) = self.tensor_list(last) {
-            let count = items.len();
-            if count > 0 && count <= before.len() && before.ends_with(&self.indices(Some(items))) {
-                return split(before, count);
-            }
-            let alike = before.last().and_then(|&list| self.tensor_list(list));
-            if alike.is_some_and(|list| list.len() == count && list.get(0) == items.get(0)) {
-                return split(before, 1);
+    /// What a call reads and writes, each result once.
+    fn kernel(&self, all: Vec<(i32, Role)>) -> (Vec<usize>, Vec<usize>) {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let mut seen = BTreeSet::new();
+        for (at, role) in all {
+            match (self.index(at), role) {
+                (Some(at), Role::Read) => reads.push(at),
+                (Some(at), _) if seen.insert(at) => writes.push(at),
+                _ => {}
             }
         }
-        for count in (1..=MOST_OUTPUTS).rev() {
-            let middle = args.len().checked_sub(count);
-            let Some((front, back)) = middle.and_then(|middle| args.split_at_checked(middle))
-            else {
-                continue;
-            };
-            if front.ends_with(back) {
-                return split(front, count);
+        // Results may be named once more, as a list.
+        let is_list = |at: usize| self.tensor_list(at).filter(|items| !items.is_empty());
+        if let Some(last) = writes.iter().rposition(|&at| is_list(at).is_some())
+            && let (before, [list, ..]) = writes.split_at(last)
+            && let Some(items) = is_list(*list)
+        {
+            let is_same =
+                |of: Vector<'_, i32>| of.len() == items.len() && of.get(0) == items.get(0);
+            let is_written = |at: i32| self.index(at).is_some_and(|at| seen.contains(&at));
+            let mut lists = before.iter().filter_map(|&at| is_list(at));
+            if lists.any(is_same) || items.len() < writes.len() && items.iter().all(is_written) {
+                writes.remove(last);
             }
         }
-        split(args, 1)
+        (reads, writes)
     }
 
-    /// A delegate's arguments are inputs, then outputs, and the file does not say how many. A tensor
-    /// that has no contents yet can only be an output.
-    fn delegate(&self, pte: &Pte<'a>, args: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
-        args.into_iter().partition(|&at| {
-            let Some(value) = self.values.get(at) else { return true };
-            let empty = match value.val {
-                Some(KernelTypes::Tensor(tensor)) => is_empty(pte, tensor),
-                _ => false,
-            };
-            !empty || value.is_input || value.writers > 0
-        })
+    /// Whether something is in a value before a step: it may be an input of a delegate.
+    fn is_there(&self, pte: &Pte<'a>, at: i32) -> bool {
+        let Some(value) = self.index(at).and_then(|at| self.values.get(at)) else { return true };
+        let empty = match value.val {
+            Some(KernelTypes::Tensor(tensor)) => is_empty(pte, tensor),
+            _ => false,
+        };
+        !empty || value.is_input || value.writers > 0
     }
 
     fn written(&mut self, at: usize, by: Writer) {
@@ -296,6 +291,3 @@ fn is_empty<'a>(pte: &Pte<'a>, tensor: Tensor<'a>) -> bool {
     let storage = pte.storage(tensor);
     matches!(storage, Ok(Storage::Unbound | Storage::Planned { initial: None, .. }) | Err(_))
 }
-
-/// More results than any operator has.
-const MOST_OUTPUTS: usize = 16;

@@ -7,7 +7,7 @@ use pte::flat::desc::Number;
 use pte::map::{Role, Spot};
 use serde::Serialize;
 
-use super::name_of;
+use super::parts_of;
 use crate::cli::input::Input;
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, NAME, Problem, printable};
@@ -61,16 +61,7 @@ impl<'a> Byte<'a> {
                 bytes.saturating_sub(1)
             )));
         };
-        let mut parts = Vec::new();
-        let mut part = Some(spot.part());
-        while let Some(one) = part.filter(|part| part.parent().is_some()) {
-            // The way is told apart.
-            if !matches!(one.name(), pte::map::Name::Thing(..)) {
-                parts.push(name_of(one, input)?);
-            }
-            part = one.parent();
-        }
-        parts.reverse();
+        let parts = parts_of(spot.part(), input)?;
         Ok(Self { path: input.name.clone(), at, bytes, parts, spot })
     }
 

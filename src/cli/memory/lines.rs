@@ -24,7 +24,7 @@ struct Head<'d> {
     peak_at: Option<PeakAt<'d>>,
     slack: Option<u64>,
     fragmentation: u64,
-    unused: Option<u64>,
+    gaps: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     over: Option<u64>,
     tensors: Rows<'d, 'd, 'd>,
@@ -150,7 +150,7 @@ impl Lines {
             peak_at: peak_at.map(|(step, does)| PeakAt { place: place(memory, step), does }),
             slack: arena.slack(),
             fragmentation: arena.fragmentation(),
-            unused: arena.unused(),
+            gaps: arena.gaps(),
             over: method.over(Some(arena.id), arena.needed()),
             tensors: Rows(method, arena),
         };

@@ -51,7 +51,7 @@ impl Show for Text {
         let sum = match arenas.len() {
             0 => "no arenas".into(),
             len => {
-                let planned = grouped(memory.planned());
+                let planned = sum_of(memory.planned());
                 format!("{planned} bytes in {}", count(wide(len), "arena"))
             }
         };
@@ -134,9 +134,8 @@ fn show_arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> R
     if let Some(slack) = arena.slack().filter(|&slack| slack > 0) {
         row(slack, &format!("slack {DIM}behind the last tensor{DIM:#}"))?;
     }
-    let gaps = arena.reach.saturating_sub(arena.used);
-    if gaps > 0 {
-        row(gaps, &format!("gaps {DIM}that no tensor ever has{DIM:#}"))?;
+    if arena.gaps() > 0 {
+        row(arena.gaps(), &format!("gaps {DIM}that no tensor ever has{DIM:#}"))?;
     }
     let live = method.at_peak(arena);
     let listed = live.get(..live.len().min(MOST_TENSORS)).unwrap_or_default();
@@ -168,7 +167,7 @@ fn show_live(
     let rest = live.get(listed.len()..).unwrap_or_default();
     if !rest.is_empty() {
         let sum = rest.iter().filter_map(|tensor| tensor.bytes).fold(0, u64::saturating_add);
-        let (rest, sum) = (count(wide(rest.len()), "smaller one"), grouped(sum));
+        let (rest, sum) = (count(wide(rest.len()), "smaller one"), sum_of(sum));
         text(writeln!(out, "      {DIM}… and {rest}, {sum} bytes{DIM:#}"))?;
     }
     let tensors = method.memory.tensors(arena);
@@ -177,7 +176,7 @@ fn show_live(
         (number.saturating_add(1), sum.saturating_add(tensor.bytes.unwrap_or_default()))
     });
     if number > 0 {
-        let (never, sum) = (count(number, "planned tensor"), grouped(sum));
+        let (never, sum) = (count(number, "planned tensor"), sum_of(sum));
         text(writeln!(out, "      {DIM}{never} that nothing uses, {sum} bytes{DIM:#}"))?;
     }
     Ok(())
@@ -192,7 +191,7 @@ fn show_rest(out: &mut Output, memory: &Memory<'_>) -> Result<(), Problem> {
         (outside.payloads, "of delegates' payloads: what backends make of them is not planned"),
     ] {
         if bytes > 0 {
-            text(writeln!(out, "    {DIM}and {} bytes {what}{DIM:#}", grouped(bytes)))?;
+            text(writeln!(out, "    {DIM}and {} bytes {what}{DIM:#}", sum_of(bytes)))?;
         }
     }
     let (mut ends, mut others) = ((0u64, 0u64), (0u64, 0u64));
@@ -208,7 +207,7 @@ fn show_rest(out: &mut Output, memory: &Memory<'_>) -> Result<(), Problem> {
         (others, "tensor", "without a place: filled by moves, views or delegates"),
     ] {
         if number > 0 {
-            let (bytes, noun) = (grouped(bytes), plural(number, noun));
+            let (bytes, noun) = (sum_of(bytes), plural(number, noun));
             text(writeln!(out, "    {DIM}and {bytes} bytes in {noun} {what}{DIM:#}"))?;
         }
     }
@@ -217,6 +216,14 @@ fn show_rest(out: &mut Output, memory: &Memory<'_>) -> Result<(), Problem> {
         text(writeln!(out, "    {WARNING}{unbounded} without a bound{WARNING:#}"))?;
     }
     Ok(())
+}
+
+/// A sum, which ends where numbers of 64 bits do.
+fn sum_of(bytes: u64) -> String {
+    match bytes {
+        u64::MAX => format!("{} or more", grouped(bytes)),
+        bytes => grouped(bytes),
+    }
 }
 
 fn plural(number: u64, noun: &str) -> String {

@@ -1,13 +1,16 @@
 //! Delegates: backends, payloads and compile specs.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::Method;
+use crate::diff::contents::Sha;
 use crate::diff::plan::Plan;
 use crate::diff::{Class, say};
 use crate::flat::view::List;
-use crate::schema::program::view::CompileSpec;
+use crate::schema::program::view::{CompileSpec, InstructionArguments};
 
 impl Method<'_, '_, '_, '_> {
     /// A delegate that both methods call, by the number of the first call.
@@ -15,11 +18,56 @@ impl Method<'_, '_, '_, '_> {
         if !self.delegates.insert((one, other)) {
             return;
         }
+        let digests = self.a.delegate(one).zip(self.b.delegate(other));
+        if let Some((old, new)) = digests.map(|(old, new)| (old.digest, new.digest))
+            && old != new
+            && self.is_exchange(old, new)
+        {
+            self.exchanged.found.push((number, old, new));
+            return;
+        }
         let place = |method: &Self| {
             let step = method.a.step(number);
             step.map_or_else(String::new, |step| say::place(method.a, step))
         };
         self.delegates_alike(one, other, &place);
+    }
+
+    /// Whether both methods call both of two delegates: then it is another one that is called there, and
+    /// neither has changed.
+    fn is_exchange(&mut self, old: Sha, new: Sha) -> bool {
+        let (a, b) = (self.a, self.b);
+        let [before, after] = self.exchanged.calls.get_or_insert_with(|| [calls(a), calls(b)]);
+        before.contains_key(&new) && after.contains_key(&old)
+    }
+
+    /// Tells which delegates are called in each other's place, which is one difference.
+    pub(super) fn exchanged(&mut self) {
+        let Exchanged { calls, found } = core::mem::take(&mut self.exchanged);
+        let (Some([calls, _]), Some((first, ..))) = (calls, found.first()) else { return };
+        self.add(Class::Delegates, |method| {
+            let place = method.a.step(*first).map(|step| say::place(method.a, step));
+            let place = place.unwrap_or_default();
+            let index = |digest: &Sha| {
+                let step = calls.get(digest).and_then(|&number| method.a.step(number));
+                step.map_or(0, |step| step.index)
+            };
+            let before: Vec<_> = found.iter().map(|(_, old, _)| index(old)).collect();
+            let after: Vec<_> = found.iter().map(|(.., new)| index(new)).collect();
+            let text =
+                |of: &str, calls: &[u32]| Some(say::shown(format!("{of} {}", say::numbers(calls))));
+            match found.len().saturating_sub(1) {
+                0 => {
+                    let of = "that of call";
+                    (place, "delegate", text(of, &before), text(of, &after))
+                }
+                more => {
+                    let of = "those of calls";
+                    let place = format!("{place} and {more} more");
+                    (place, "delegates", text(of, &before), text(of, &after))
+                }
+            }
+        });
     }
 
     fn delegates_alike(&mut self, one: i32, other: i32, place: &dyn Fn(&Self) -> String) {
@@ -116,6 +164,27 @@ impl Method<'_, '_, '_, '_> {
             }
         }
     }
+}
+
+/// Delegates that are called in each other's place.
+#[derive(Default)]
+pub(super) struct Exchanged {
+    /// For each delegate that a method calls the first call.
+    calls: Option<[BTreeMap<Sha, u32>; 2]>,
+    /// Calls, and the delegate of each in both methods.
+    found: Vec<(u32, Sha, Sha)>,
+}
+
+fn calls(plan: &Plan<'_, '_>) -> BTreeMap<Sha, u32> {
+    let mut calls = BTreeMap::new();
+    for (number, step) in (0u32..).zip(&plan.steps) {
+        if let Some(InstructionArguments::DelegateCall(call)) = step.does
+            && let Some(delegate) = plan.delegate(call.delegate_index())
+        {
+            calls.entry(delegate.digest).or_insert(number);
+        }
+    }
+    calls
 }
 
 fn specs<'a>(plan: &Plan<'_, 'a>, index: i32) -> List<'a, CompileSpec<'a>> {

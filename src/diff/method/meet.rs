@@ -11,7 +11,7 @@ use crate::diff::plan::Plan;
 use crate::diff::steps::NONE;
 use crate::diff::values::{Held, Sort};
 use crate::diff::{Class, say, tensors};
-use crate::schema::program::view::KernelTypes;
+use crate::schema::program::view::{KernelTypes, Tensor};
 
 impl Method<'_, '_, '_, '_> {
     /// Holds two values against each other.
@@ -47,8 +47,8 @@ impl Method<'_, '_, '_, '_> {
         if writer == NONE || has_contents {
             return false;
         }
-        let aligned = self.aligned.get(side).and_then(|side| side.get(at_index(writer)));
-        aligned == Some(&false)
+        let partner = self.partners.get(side).and_then(|side| side.get(at_index(writer)));
+        partner == Some(&NONE)
     }
 
     fn meet_fixed(&mut self, x: usize, y: usize, at: At<'_, '_>) -> Met {
@@ -233,20 +233,28 @@ impl Method<'_, '_, '_, '_> {
     }
 
     fn placed(&mut self, x: usize, y: usize, at: At<'_, '_>) {
-        let (Some(one), Some(other)) = (self.a.tensor(x), self.b.tensor(y)) else { return };
-        let (before, after) = (tensors::place(one), tensors::place(other));
-        if before == after {
-            return;
+        let (a, b) = (self.a, self.b);
+        let place = |nth, plan: &Plan<'_, '_>| plan.tensor(nth).map(tensors::place);
+        if let (Some(before), Some(after)) = (place(x, a), place(y, b))
+            && before != after
+        {
+            let first = self.moved.first.is_none().then(|| self.place(at, x));
+            self.places(1, x, y, || first.unwrap_or_default());
         }
-        self.moved.count = self.moved.count.saturating_add(1);
+    }
+
+    /// So many tensors that lie elsewhere, of which one is told.
+    pub(super) fn places(&mut self, count: u32, x: usize, y: usize, at: impl FnOnce() -> String) {
+        self.moved.count = self.moved.count.saturating_add(count.into());
         if self.moved.first.is_none() {
-            let text = |place: Option<(u32, u64)>| {
-                say::shown(match place {
+            let text = |tensor: Option<Tensor<'_>>| {
+                say::shown(match tensor.and_then(tensors::place) {
                     Some((arena, offset)) => format!("arena {arena} at {offset}"),
                     None => "not planned".into(),
                 })
             };
-            self.moved.first = Some((self.place(at, x), text(before), text(after)));
+            let (before, after) = (text(self.a.tensor(x)), text(self.b.tensor(y)));
+            self.moved.first = Some((at(), before, after));
         }
     }
 

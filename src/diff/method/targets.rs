@@ -30,8 +30,8 @@ impl Targets {
                     set(&mut targets.before, one);
                     set(&mut targets.after, other);
                 }
-                Pair::Before(one) => set(&mut targets.before, one),
-                Pair::After(other) => set(&mut targets.after, other),
+                Pair::Before(one) | Pair::From(one, _) => set(&mut targets.before, one),
+                Pair::After(other) | Pair::To(other) => set(&mut targets.after, other),
             }
         }
         targets

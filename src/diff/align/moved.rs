@@ -1,0 +1,223 @@
+//! Steps that both methods have, in another order.
+
+use core::hash::{Hash, Hasher};
+use std::hash::DefaultHasher;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::Pair;
+use crate::bytes::{index as at_index, narrow};
+use crate::diff::plan::Plan;
+use crate::diff::steps::{NONE, Step};
+use crate::diff::values::Sort;
+use crate::schema::program::view::InstructionArguments;
+
+/// The same pairs, where steps of both methods that do the same with the same, and that were taken for
+/// others or for new and gone, are one that has moved.
+pub(super) fn moved(
+    a: &Plan<'_, '_>,
+    b: &Plan<'_, '_>,
+    [fine_a, fine_b]: &[Vec<u64>; 2],
+    pairs: Vec<Pair>,
+) -> Vec<Pair> {
+    let exact = [exact(a, fine_a), exact(b, fine_b)];
+    let Some(found) = Found::of(&pairs, a, b, &exact) else { return pairs };
+    let in_order = found.in_order();
+    let (mut all, mut next) = (Vec::with_capacity(pairs.len()), 0u32);
+    let behind = |all: &mut Vec<Pair>, range: core::ops::Range<u32>| {
+        all.extend(range.map(|other| match found.to_a.get(at_index(other)) {
+            None | Some(&NONE) => Pair::After(other),
+            Some(_) => Pair::To(other),
+        }));
+    };
+    for ((one, &other), &in_order) in (0u32..).zip(&found.to_b).zip(&in_order) {
+        match (other, in_order) {
+            (NONE, _) => all.push(Pair::Before(one)),
+            (other, false) => all.push(Pair::From(one, other)),
+            (other, true) => {
+                behind(&mut all, next..other);
+                all.push(Pair::Both(one, other));
+                next = other.saturating_add(1);
+            }
+        }
+    }
+    behind(&mut all, next..narrow(b.steps.len()));
+    all
+}
+
+/// For each step of one method that of the other.
+struct Found {
+    to_b: Vec<u32>,
+    to_a: Vec<u32>,
+}
+
+impl Found {
+    /// What is found besides `pairs`; `None` where nothing is.
+    fn of(
+        pairs: &[Pair],
+        a: &Plan<'_, '_>,
+        b: &Plan<'_, '_>,
+        [exact_a, exact_b]: &[Vec<u64>; 2],
+    ) -> Option<Self> {
+        let mut known = Self { to_b: vec![NONE; a.steps.len()], to_a: vec![NONE; b.steps.len()] };
+        for pair in pairs {
+            if let Pair::Both(one, other) = *pair {
+                known.set(one, other);
+            }
+        }
+        // Those that were not found as they are.
+        let left = |exact: &[u64], partners: &[u32], others: &[u64], plan: &Plan<'_, '_>| {
+            let all = (0u32..).zip(exact).zip(partners).zip(&plan.steps);
+            let left = all.filter(|&(((_, key), &partner), step)| {
+                others.get(at_index(partner)) != Some(key) && !is_jump(step)
+            });
+            let mut left: Vec<_> = left.map(|(((nth, &key), _), _)| (key, nth)).collect();
+            left.sort_unstable();
+            left
+        };
+        let left_a = left(exact_a, &known.to_b, exact_b, a);
+        let left_b = left(exact_b, &known.to_a, exact_a, b);
+        let mut new = Self { to_b: vec![NONE; a.steps.len()], to_a: vec![NONE; b.steps.len()] };
+        let (mut of_a, mut of_b) = (groups(&left_a).peekable(), groups(&left_b).peekable());
+        let mut are_some = false;
+        while let (Some(ones), Some(others)) = (of_a.peek().copied(), of_b.peek().copied()) {
+            match key(ones).cmp(&key(others)) {
+                core::cmp::Ordering::Less => _ = of_a.next(),
+                core::cmp::Ordering::Greater => _ = of_b.next(),
+                core::cmp::Ordering::Equal => {
+                    // Of more on one side it is not known which are new.
+                    if ones.len() == others.len() {
+                        let pairs = ones.iter().zip(others);
+                        pairs.for_each(|(&(_, one), &(_, other))| new.set(one, other));
+                        are_some = true;
+                    }
+                    of_a.next();
+                    of_b.next();
+                }
+            }
+        }
+        if !are_some {
+            return None;
+        }
+        new.drop_open(&known, &left_a, &left_b);
+        new.complete(&known).then_some(new)
+    }
+
+    fn set(&mut self, one: u32, other: u32) {
+        self.to_b.get_mut(at_index(one)).into_iter().for_each(|slot| *slot = other);
+        self.to_a.get_mut(at_index(other)).into_iter().for_each(|slot| *slot = one);
+    }
+
+    /// Leaves out what would take another step's partner away and leave that one without.
+    fn drop_open(&mut self, known: &Self, left_a: &[(u64, u32)], left_b: &[(u64, u32)]) {
+        let at = |list: &[u32], nth: u32| list.get(at_index(nth)).copied().unwrap_or(NONE);
+        let mut open: Vec<(u32, u32)> = Vec::new();
+        open.extend(left_a.iter().map(|&(_, one)| (one, NONE)));
+        open.extend(left_b.iter().map(|&(_, other)| (NONE, other)));
+        open.retain(|&(one, other)| at(&self.to_b, one) == NONE && at(&self.to_a, other) == NONE);
+        while let Some((one, other)) = open.pop() {
+            let (partner_b, partner_a) = (at(&known.to_b, one), at(&known.to_a, other));
+            let pairs =
+                [(at(&self.to_a, partner_b), partner_b), (partner_a, at(&self.to_b, partner_a))];
+            for (one, other) in
+                pairs.into_iter().filter(|&(one, other)| one != NONE && other != NONE)
+            {
+                self.to_b.get_mut(at_index(one)).into_iter().for_each(|slot| *slot = NONE);
+                self.to_a.get_mut(at_index(other)).into_iter().for_each(|slot| *slot = NONE);
+                open.push((one, other));
+            }
+        }
+    }
+
+    /// Takes the pairs that stay as they are, and says whether there are others.
+    fn complete(&mut self, known: &Self) -> bool {
+        let are_some = self.to_b.iter().any(|&other| other != NONE);
+        for (one, &other) in (0u32..).zip(&known.to_b) {
+            let is_free = |list: &[u32], nth| list.get(at_index(nth)) == Some(&NONE);
+            if is_free(&self.to_b, one) && is_free(&self.to_a, other) {
+                self.set(one, other);
+            }
+        }
+        are_some
+    }
+
+    /// Which steps of the first method have their order in both: as many as can be.
+    fn in_order(&self) -> Vec<bool> {
+        // The end of the best list of each length, and for each step the one in front of it.
+        let (mut ends, mut before) = (Vec::<(u32, u32)>::new(), vec![NONE; self.to_b.len()]);
+        for (one, &other) in (0u32..).zip(&self.to_b) {
+            if other == NONE {
+                continue;
+            }
+            let len = ends.partition_point(|&(end, _)| end < other);
+            if let (Some(slot), Some(last)) = (before.get_mut(at_index(one)), len.checked_sub(1)) {
+                *slot = ends.get(last).map_or(NONE, |&(_, one)| one);
+            }
+            match ends.get_mut(len) {
+                Some(end) => *end = (other, one),
+                None => ends.push((other, one)),
+            }
+        }
+        let mut in_order = vec![false; self.to_b.len()];
+        let mut at = ends.last().map_or(NONE, |&(_, one)| one);
+        while let Some(slot) = in_order.get_mut(at_index(at)) {
+            *slot = true;
+            at = before.get(at_index(at)).copied().unwrap_or(NONE);
+        }
+        in_order
+    }
+}
+
+/// Neighbours with one key.
+fn groups(sorted: &[(u64, u32)]) -> impl Iterator<Item = &[(u64, u32)]> {
+    sorted.chunk_by(|one, other| one.0 == other.0)
+}
+
+fn key(group: &[(u64, u32)]) -> Option<u64> {
+    group.first().map(|&(key, _)| key)
+}
+
+/// What a jump does depends on where it stands.
+fn is_jump(step: &Step<'_>) -> bool {
+    matches!(step.does, Some(InstructionArguments::JumpFalseCall(_)))
+}
+
+/// A key for each step: what it does, with which values, and what its results are for. Values are told by
+/// who makes them and who is the first to use them, since numbers mean nothing.
+fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
+    let kind = |step: u32| fine.get(at_index(step)).copied();
+    // Who uses a value first, but for the one that makes it.
+    let mut users = vec![None; plan.value_count()];
+    for (number, step) in (0u32..).zip(&plan.steps) {
+        for (place, at) in (0u32..).zip(step.args().iter()) {
+            let nth = usize::try_from(at).unwrap_or(usize::MAX);
+            if plan.writers.first(nth) != number
+                && let Some(user @ None) = users.get_mut(nth)
+            {
+                *user = Some((kind(number), place));
+            }
+        }
+    }
+    let key = |(number, step): (u32, &Step<'_>)| {
+        let mut hasher = DefaultHasher::new();
+        (kind(number), step.chain).hash(&mut hasher);
+        for at in step.args().iter() {
+            let nth = usize::try_from(at).unwrap_or(usize::MAX);
+            if plan.sort(nth) != Some(Sort::Variable) {
+                continue;
+            }
+            let writer = plan.writers.first(nth);
+            let made = match writer == number {
+                true => (None, users.get(nth).copied().flatten()),
+                false => (kind(writer), None),
+            };
+            made.hash(&mut hasher);
+            plan.writers.place(nth).hash(&mut hasher);
+            (plan.input(nth), plan.output(nth)).hash(&mut hasher);
+            plan.held(nth).map(|held| held.digest).hash(&mut hasher);
+        }
+        hasher.finish()
+    };
+    (0u32..).zip(&plan.steps).map(key).collect()
+}

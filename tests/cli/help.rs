@@ -1,0 +1,66 @@
+//! What people come for is one command, which `pte --help` shows.
+
+use std::fs;
+
+use super::{good, run, text};
+
+/// The examples of `pte --help`: each command with what is said of it.
+fn examples() -> Vec<(String, String)> {
+    let help = good(&["--help"]);
+    let (_, behind) = help.split_once("Examples:\n").unwrap();
+    let (lines, _) = behind.split_once("\n\n").unwrap();
+    let mut examples: Vec<(String, String)> = Vec::new();
+    for line in lines.lines() {
+        match line.strip_prefix("  pte ") {
+            Some(line) => {
+                let (command, what) = line.split_once("  ").unwrap_or((line, ""));
+                examples.push((command.into(), what.trim().into()));
+            }
+            None => examples.last_mut().unwrap().1.push_str(line.trim()),
+        }
+    }
+    examples
+}
+
+#[test]
+fn each_need_is_one_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = |name: &str, sample: &str| {
+        fs::copy(format!("tests/data/pte/{sample}"), folder.path().join(name)).unwrap();
+    };
+    model("model.pte", "xnn_gpt.pte");
+    model("new.pte", "xnn_gpt.pte");
+    model("old.pte", "xnn_mixed.pte");
+    let examples = examples();
+    assert!(examples.len() > 12, "{examples:?}");
+    for (need, status, answer) in [
+        (
+            "the largest tensors",
+            0,
+            "03896820ae193ca4196c2d18295e095906f85ab489dee731d42411279ed15739",
+        ),
+        ("why one is larger than the other", 0, "named data / "),
+        ("a delegate's blob", 0, ""),
+        ("for a selective build", 0, "aten::native_layer_norm.out:"),
+        ("a size gate for CI", 0, "delegates"),
+    ] {
+        let found: Vec<_> = examples.iter().filter(|(_, what)| what.contains(need)).collect();
+        let [(command, _)] = found.as_slice() else { panic!("{need}: {found:?}") };
+        let args: Vec<_> = command.split(' ').collect();
+        let done = run(&args, Some(folder.path()), b"");
+        assert_eq!(done.status.code(), Some(status), "{command}: {}", text(&done.stderr));
+        let shown = text(&done.stdout);
+        assert!(shown.contains(answer), "{command}: {shown}");
+        if need == "a delegate's blob" {
+            let bytes = fs::read(folder.path().join("blob.bin")).unwrap();
+            assert_eq!(&bytes[4..8], b"XH00", "what XNNPACK's payloads begin with");
+        }
+        if need == "a size gate for CI" {
+            // The same command for a model that is too large.
+            let args: Vec<_> =
+                args.iter().map(|&arg| if arg == "8MB" { "8kB" } else { arg }).collect();
+            let done = run(&args, Some(folder.path()), b"");
+            assert_eq!(done.status.code(), Some(1), "{args:?}");
+        }
+    }
+}

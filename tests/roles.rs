@@ -1,0 +1,113 @@
+//! What calls do with their arguments, where their operators are known and where they are not.
+
+use pte::Pte;
+use pte::roles::{Role, Roles};
+use pte::schema::program::view::{InstructionArguments, KernelTypes};
+use serde_json::json;
+
+use crate::support::build;
+use crate::support::files;
+
+/// What the one call of a method does: of `aten::add.out`, of `my::op`, or of the delegate, if the
+/// operator is −1. Values 0 to 7 are tensors, the rest is lists of them.
+fn roles(operator: i32, args: &[i32], lists: &[&[i32]], there: &[i32]) -> Vec<(i32, Role)> {
+    let tensor = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
+        "dim_order": [0], "allocation_info": {"memory_id": 1}}});
+    let mut values = vec![tensor; 8];
+    values.extend(
+        lists.iter().map(|items| json!({"val_type": "TensorList", "val": {"items": items}})),
+    );
+    let call = match operator {
+        -1 => json!({"instr_args_type": "DelegateCall", "instr_args": {"args": args}}),
+        index => json!({"instr_args_type": "KernelCall",
+            "instr_args": {"op_index": index, "args": args}}),
+    };
+    let plan = json!({"name": "forward", "values": values, "inputs": [], "outputs": [],
+        "chains": [{"instructions": [call]}], "delegates": [{"id": "Backend"}],
+        "non_const_buffer_sizes": [0, 64],
+        "operators": [{"name": "aten::add", "overload": "out"}, {"name": "my::op"}]});
+    let file = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+    let pte = Pte::read(&file).unwrap();
+    let plan = pte.program().execution_plan().unwrap().get(0).unwrap();
+    let chain = plan.chains().unwrap().get(0).unwrap();
+    let all = Roles::of(&pte, plan);
+    match chain.instructions().unwrap().get(0).unwrap().instr_args() {
+        Some(InstructionArguments::KernelCall(call)) => all.kernel(call),
+        Some(InstructionArguments::DelegateCall(call)) => {
+            all.delegate(call, |index| there.contains(&index))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const fn read(index: i32) -> (i32, Role) {
+    (index, Role::Read)
+}
+
+const fn written(index: i32) -> (i32, Role) {
+    (index, Role::Written)
+}
+
+#[test]
+fn results_stand_behind_the_rest_and_are_named_twice() {
+    type Case<'c> = (&'c [i32], &'c [&'c [i32]], &'c [(i32, Role)]);
+    let cases: [Case<'_>; 7] = [
+        (&[0, 1, 2, 2], &[], &[read(0), read(1), written(2), written(2)]),
+        (&[0, 1, 2, 1, 2], &[], &[read(0), written(1), written(2), written(1), written(2)]),
+        // Once only, and nothing at all.
+        (&[0, 1], &[], &[read(0), written(1)]),
+        (&[], &[], &[]),
+        // One by one, and then as a list; as a list, and as another one of the same.
+        (&[0, 1, 2, 8], &[&[1, 2]], &[read(0), written(1), written(2), written(8)]),
+        (&[0, 8, 9], &[&[1, 2], &[1, 2]], &[read(0), written(8), written(9)]),
+        (&[0, 8, 9], &[&[1, 2], &[1, 3]], &[read(0), read(8), written(9)]),
+    ];
+    for (args, lists, wanted) in cases {
+        assert_eq!(roles(1, args, lists, &[]), wanted, "{args:?} {lists:?}");
+    }
+}
+
+/// What is written may be read before.
+#[test]
+fn a_result_may_be_an_argument() {
+    assert_eq!(roles(1, &[2, 1, 2, 2], &[], &[]), [read(2), read(1), written(2), written(2)]);
+}
+
+#[test]
+fn inputs_of_a_delegate_stand_in_front_of_its_outputs() {
+    let of = |there: &[i32]| roles(-1, &[3, 0, 1, 2], &[], there);
+    assert_eq!(of(&[0]), [read(3), read(0), written(1), written(2)]);
+    assert_eq!(of(&[3, 1]), [read(3), read(0), read(1), written(2)]);
+    assert_eq!(of(&[]), [3, 0, 1, 2].map(written));
+}
+
+/// In genuine files, what an official operator writes is what the order of arguments says.
+#[test]
+fn the_last_argument_is_written() {
+    let mut seen = 0;
+    for path in files::everything() {
+        let bytes = std::fs::read(&path).unwrap();
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        for plan in pte.program().execution_plan().into_iter().flatten() {
+            let roles = Roles::of(&pte, plan);
+            let chains = plan.chains().into_iter().flatten();
+            for step in chains.flat_map(|chain| chain.instructions()).flatten() {
+                let Some(InstructionArguments::KernelCall(call)) = step.instr_args() else {
+                    continue;
+                };
+                let last = call.args().and_then(|args| args.iter().last());
+                let value = last.and_then(|last| plan.values()?.get(last as usize)?.val());
+                if !matches!(value, Some(KernelTypes::Tensor(_))) {
+                    continue;
+                }
+                let all = roles.kernel(call);
+                assert_eq!(all.len(), call.args().unwrap().len());
+                let is_written =
+                    all.iter().any(|&(at, role)| Some(at) == last && role != Role::Read);
+                assert!(is_written, "{}: {all:?}", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 300, "{seen}");
+}
