@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -112,6 +113,9 @@ impl Values {
 
 /// Judges the values of a plan.
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
+    if plan.len == 0 {
+        return Values::default();
+    }
     let parts = parts::judge(narrow(plan.len), out, |range, out| part(plan, range, out));
     let mut values = Values::default();
     let mut lists = Vec::new();
@@ -142,7 +146,8 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
 fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, Vec<u32>) {
     let mut part = Part { plan, values: Values::default(), lists: Vec::new() };
     part.values.tags.reserve(range.len());
-    let mut tensors = [(0, Raw::BARE); BLOCK];
+    // A method may have next to none, and there may be millions of methods.
+    let mut tensors = vec![(0, Raw::BARE); range.len().min(BLOCK)];
     for first in range.clone().step_by(BLOCK) {
         let block = first..range.end.min(first.saturating_add(narrow(BLOCK)));
         let plain = part.plain(block.clone(), &mut tensors);
@@ -182,7 +187,7 @@ struct Part<'l, 'p, 'a> {
 impl<'a> Part<'_, '_, 'a> {
     /// Notes the kinds of a block of values, and tells of which there is nothing else to be said.
     /// There is room for tensors.
-    fn plain(&mut self, block: Range<u32>, tensors: &mut [(u32, Raw<'a>); BLOCK]) -> Plain {
+    fn plain(&mut self, block: Range<u32>, tensors: &mut [(u32, Raw<'a>)]) -> Plain {
         let values = self.plan.view.values().unwrap_or_default();
         let (mut plain, mut count) = (Plain { unstored: 0, stored: 0 }, 0usize);
         for (nth, index) in (0u32..).zip(block) {
