@@ -187,7 +187,7 @@ impl<'a> Raw<'a> {
     }
 
     /// The union at `slot`: its tag, and the table if there is one. `None` for the tag 0.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
@@ -199,7 +199,7 @@ impl<'a> Raw<'a> {
 
     /// The union of a table of `desc`: its tag, and the member that the tag stands for; of a tag
     /// that is not known, nothing can be asked.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (slot, union) = desc.union?;
         let (tag, raw) = self.union(slot)?;
@@ -208,7 +208,7 @@ impl<'a> Raw<'a> {
     }
 
     /// The same table with its vtable found: for a union whose tag is known.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn resolved(self) -> Self {
         Self::new(self.buf, self.pos)
     }

@@ -73,6 +73,7 @@ macro_rules! model {
                 }
 
                 impl From<view::$U<'_>> for $U {
+                    #[inline(always)]
                     fn from(view: view::$U<'_>) -> Self {
                         match view {
                             $( view::$U::$M(member) => Self::$M(member.into()), )*
@@ -133,6 +134,7 @@ macro_rules! model {
                 }
 
                 impl From<view::$T<'_>> for $T {
+                    #[inline]
                     #[allow(unused_variables, reason = "a table may have no fields")]
                     fn from(view: view::$T<'_>) -> Self {
                         Self { $(

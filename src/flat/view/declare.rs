@@ -144,7 +144,7 @@ macro_rules! view {
             $(
                 impl<'a> $U<'a> {
                     /// The member of that tag, as [`Raw::member`] gives it.
-                    #[inline]
+                    #[inline(always)]
                     pub(crate) fn of((tag, raw): (u8, Raw<'a>)) -> Self {
                         match tag {
                             $( $tag => Self::$M($M(raw)), )*
