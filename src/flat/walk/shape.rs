@@ -11,7 +11,7 @@ use crate::flat::desc::{MAX_REFS, SLOTS_LOOKED_AT, TableDesc};
 /// A vtable read as one table type: as long as a line of the cache, so that it is found by a shift.
 ///
 /// It is filled where it lies. To move what was just written in small pieces would take longer than to
-/// prove it.
+/// prove it. What is half filled is refused, with which the walk ends: nobody asks for it.
 #[repr(align(64))]
 pub(super) struct Shape {
     /// The table type; none where nothing has been proven yet.

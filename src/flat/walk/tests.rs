@@ -77,6 +77,16 @@ fn one_vtable_has_places_of_its_own_for_each_type() {
     }
 }
 
+/// Their seeds are of all of the name, however long it is.
+#[test]
+fn types_of_long_names_have_seeds_of_their_own() {
+    let mut seeds =
+        ["OptionalTensorList", "ConstantDataOffset", "ContainerMetadata", "AllocationDetails"]
+            .map(|name| TableDesc::new(name, &[], 0).seed);
+    seeds.sort_unstable();
+    assert!(seeds.windows(2).all(|pair| pair[0] != pair[1]), "{seeds:x?}");
+}
+
 #[test]
 fn there_is_room_for_so_many_shapes() {
     let buf = vtables(1000);
@@ -135,6 +145,7 @@ fn fields_that_share_bytes_are_odd_and_so_are_those_far_out() {
         (56, 56, true),
         (57, 4, true),
         (4, 57, true),
+        (4, 68, true),
         (0, 0, false),
     ] {
         let mut buf = flag(0, 80, &[one, two]);

@@ -1,7 +1,7 @@
 //! Why a table cannot be where it is: told in full, and only where one is refused.
 
 use super::shape::Shape;
-use crate::bytes::{index, u16_at, wide};
+use crate::bytes::{sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, Step};
 use crate::flat::desc::TableDesc;
 
@@ -32,23 +32,16 @@ pub(super) fn misplaced(buf: &[u8], pos: u32, shape: &Shape, desc: &TableDesc) -
     if end > limit {
         return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
     }
-    // Its first field of 8 bytes: the others are as far off.
-    let vtable = shape.vtable();
-    let len = u16_at(buf, index(vtable)).unwrap_or_default();
+    // Its first field of 8 bytes: the others are as far off. There is one, or the table would fit: it is
+    // found before a slot is asked for that the vtable does not have.
     let kind = ErrorKind::FieldMisaligned { size: 8 };
     for field in desc.fields {
-        let entry = entry(vtable, len, field.slot);
-        let offset = entry.and_then(|entry| u16_at(buf, index(entry))).unwrap_or_default();
+        let entry = u32::from(field.slot).saturating_mul(2).saturating_add(4);
+        let offset = u16_at(buf, sum(shape.vtable(), entry)).unwrap_or_default();
         if offset != 0 && field.kind.inline_size() == 8 {
             let at = pos.saturating_add(offset.into());
             return Error::new(kind, at.into()).within(Step::Field(field.name));
         }
     }
     Error::new(kind, pos.into())
-}
-
-/// Where a vtable of `len` bytes at `vtable` holds the offset of `slot`.
-fn entry(vtable: u32, len: u16, slot: u16) -> Option<u32> {
-    let entry = u32::from(slot).saturating_mul(2).saturating_add(4);
-    (entry < u32::from(len)).then(|| vtable.saturating_add(entry))
 }
