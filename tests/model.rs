@@ -7,6 +7,7 @@ use pte::flat::json::{Options, write};
 use pte::flat::tree::Unknown;
 use pte::flat::write::Layout;
 use pte::model::{AnyPtd, Blob, Container, File, HeaderForm, ModelError, Root};
+use pte::schema::flat_tensor::model as current;
 use pte::schema::flat_tensor_legacy::model as legacy;
 use pte::{Ptd, Pte};
 
@@ -122,4 +123,25 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     };
     assert!(matches!(image(16), Err(ModelError::Polyglot)));
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
+}
+
+/// Without a base a segment of no bytes may say that it is anywhere: no file is made that reaches there.
+#[test]
+fn an_empty_segment_far_out_makes_no_long_file() {
+    let root = current::FlatTensor {
+        segments: Some(vec![current::DataSegment { offset: 1 << 45, size: 0 }]),
+        named_data: Some(vec![]),
+        ..Default::default()
+    };
+    for padding in [0, 100] {
+        let container = Container { header: Some(HeaderForm::PTD), padding, ..Container::CURRENT };
+        let unknown = Unknown::default();
+        let model = File { root: root.clone(), segments: vec![Blob::EMPTY], container, unknown };
+        let image = model.image().unwrap();
+        assert!(image.len() < 400, "{} bytes", image.len());
+        let bytes = image.to_bytes().unwrap();
+        let AnyPtd::Current(again) = Ptd::read(&bytes).unwrap().to_model() else { panic!() };
+        assert_eq!(again.root, root);
+        assert_eq!(again.image().unwrap().to_bytes().unwrap(), bytes);
+    }
 }

@@ -37,6 +37,15 @@ impl<R: Root> File<'_, R> {
             return Ok(image);
         };
         let size = wide(tables.len());
+        if container.segment_base_offset.is_none() && are_nowhere(&order) {
+            let padding = container.padding;
+            let end = size.checked_add(padding).ok_or(ModelError::TooLarge)?;
+            image.bytes(with_header::<R>(tables, form, 0, if padding == 0 { 0 } else { end }));
+            image.zeros_to(end);
+            image.blob(&container.trailing);
+            image.zeros_to(wide(HEAD));
+            return Ok(image);
+        }
         let base = match container.segment_base_offset {
             Some(base) if base >= size => base,
             _ => size
@@ -167,6 +176,13 @@ struct Place {
     begin: u64,
     end: u64,
     index: usize,
+}
+
+/// Whether there is nothing in any segment, and some are said to be further on: without a base that is
+/// nowhere, and no room is made for it.
+fn are_nowhere(places: &[Place]) -> bool {
+    places.iter().all(|place| place.begin == place.end)
+        && places.iter().any(|place| place.begin > 0)
 }
 
 /// The tables with their header.
