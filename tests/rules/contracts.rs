@@ -99,6 +99,10 @@ const ROWS: &[Row] = &[
         &[(0, "QINT8[2]", DTYPE), (1, "BITS16[2]", DTYPE), (0, "9[2]", DTYPE), (1, "9[2]", DTYPE)],
     ),
     ("aten::div.out", "9[2] 9[2] 9[2] .", &[(2, "FLOAT[2]", DTYPE)]),
+    ("aten::div.out", "INT[2] INT[2] FLOAT[2] .", &[(2, "INT[2]", DTYPE)]),
+    ("aten::div.out", "INT[2] INT[1] INT[2] .", &[(1, "INT[2]", DTYPE)]),
+    ("aten::div.out", "SHORT[2] INT[2] SHORT[2] .", &[(1, "SHORT[2]", DTYPE)]),
+    ("aten::div.out", "LONG[0] LONG[0] LONG[0] .", &[(0, "QINT8[0]", DTYPE)]),
     (
         "aten::div.out_mode",
         "FLOAT[2] FLOAT[2] 'floor' FLOAT[2] .",

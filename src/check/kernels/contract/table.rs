@@ -496,6 +496,14 @@ const DIV: &[Term] = &[
     dtype(NotIn(1, OPAQUE)),
     dtype(Any(&[Equal(Room(2), ZERO), NotIn(0, COMPLEX), AtLeast(Width(2), Width(0))])),
     dtype(Any(&[Equal(Room(2), ZERO), NotIn(1, COMPLEX), AtLeast(Width(2), Width(1))])),
+    // Integers of one dtype are divided as such, and by 0 too, unless one element divides several.
+    dtype(Any(&[
+        Equal(Room(2), ZERO),
+        Other(Dtype(0), Dtype(2)),
+        Other(Dtype(1), Dtype(2)),
+        Not(&Any(&[Other(Numel(1), ONE), Equal(Numel(0), ONE)])),
+        NotIn(2, INTEGERS),
+    ])),
 ];
 
 /// Without a mode it is the same.
