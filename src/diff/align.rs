@@ -75,9 +75,9 @@ fn joined(
         });
         pairs.fold(0, i64::saturating_add)
     };
-    let part = |keys: &[u64], range: &Range<u32>| -> Option<Vec<u64>> {
-        keys.get(at_index(range.start)..at_index(range.end)).map(<[u64]>::to_vec)
-    };
+    fn part<'k>(keys: &'k [u64], range: &Range<u32>) -> Option<&'k [u64]> {
+        keys.get(at_index(range.start)..at_index(range.end))
+    }
     let is_change = |first: &Hunk, second: &Hunk| {
         let before = first.before.start..second.before.end;
         let after = first.after.start..second.after.end;

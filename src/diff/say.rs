@@ -47,36 +47,28 @@ pub(super) fn quoted(text: &str) -> String {
     Quoted(text).to_string()
 }
 
-/// `0, 2, 1`: the first few.
+/// `0, 2, 1`: the first few numbers of instructions.
 pub(super) fn numbers(numbers: &[u32]) -> String {
-    let mut out = String::new();
-    for (nth, number) in numbers.iter().enumerate() {
-        if nth > 0 {
-            out.push_str(", ");
-        }
-        if nth == MOST_NUMBERS {
-            out.push('…');
-            break;
-        }
-        out.push_str(&number.to_string());
-    }
-    out
+    few(numbers, MOST_NUMBERS)
 }
 
-/// Numbers, as many as a shape can have.
+/// `[0, 2, 1]`: numbers, as many as a shape can have.
 pub(super) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
-    let mut out = String::from("[");
+    format!("[{}]", few(items, MOST_ITEMS))
+}
+
+fn few<T: Display>(items: impl IntoIterator<Item = T>, most: usize) -> String {
+    let mut out = String::new();
     for (nth, item) in items.into_iter().enumerate() {
         if nth > 0 {
             out.push_str(", ");
         }
-        if nth == MOST_ITEMS {
+        if nth == most {
             out.push('…');
             break;
         }
         out.push_str(&item.to_string());
     }
-    out.push(']');
     out
 }
 

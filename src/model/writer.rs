@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{File, HeaderForm, Image, ModelError, Root};
+use super::{Container, File, HeaderForm, Image, ModelError, Root};
 use crate::bytes::{index, u32_at, wide};
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::tree::Unknown;
@@ -27,33 +27,41 @@ impl<R: Root> File<'_, R> {
         let order = self.order()?;
         let tables = self.tables()?;
         let mut image = Image::new();
-        let Some(form) = container.header else {
-            if order.iter().any(|place| place.end > place.begin) {
-                return Err(ModelError::HeaderMissing);
-            }
-            image.bytes(tables);
-            image.blob(&container.trailing);
-            image.zeros_to(wide(HEAD));
-            return Ok(image);
-        };
+        match container.header {
+            Some(form) => self.lay(form, tables, &order, &mut image)?,
+            None if order.iter().all(Place::is_empty) => image.bytes(tables),
+            None => return Err(ModelError::HeaderMissing),
+        }
+        image.blob(&container.trailing);
+        // Runtimes read so many bytes before anything else.
+        image.zeros_to(wide(HEAD));
+        Ok(image)
+    }
+
+    /// The tables with their header, and the segments behind them.
+    fn lay<'m>(
+        &'m self,
+        form: HeaderForm,
+        tables: Vec<u8>,
+        order: &[Place],
+        image: &mut Image<'m>,
+    ) -> Result<(), ModelError> {
+        let &Container { padding, segment_alignment, segment_base_offset, .. } = &self.container;
         let size = wide(tables.len());
-        if container.segment_base_offset.is_none() && are_nowhere(&order) {
-            let padding = container.padding;
+        if segment_base_offset.is_none() && are_nowhere(order) {
             let end = size.checked_add(padding).ok_or(ModelError::TooLarge)?;
             image.bytes(with_header::<R>(tables, form, 0, if padding == 0 { 0 } else { end }));
             image.zeros_to(end);
-            image.blob(&container.trailing);
-            image.zeros_to(wide(HEAD));
-            return Ok(image);
+            return Ok(());
         }
-        let base = match container.segment_base_offset {
+        let base = match segment_base_offset {
             Some(base) if base >= size => base,
             _ => size
-                .checked_next_multiple_of(container.segment_alignment.max(1))
+                .checked_next_multiple_of(segment_alignment.max(1))
                 .ok_or(ModelError::TooLarge)?,
         };
         let data_size = order.iter().map(|place| place.end).max().unwrap_or(0);
-        let data_size = data_size.checked_add(container.padding).ok_or(ModelError::TooLarge)?;
+        let data_size = data_size.checked_add(padding).ok_or(ModelError::TooLarge)?;
         let end = base.checked_add(data_size).ok_or(ModelError::TooLarge)?;
         image.bytes(with_header::<R>(tables, form, base, data_size));
         for place in order {
@@ -63,10 +71,7 @@ impl<R: Root> File<'_, R> {
             }
         }
         image.zeros_to(end);
-        image.blob(&container.trailing);
-        // Runtimes read so many bytes before anything else.
-        image.zeros_to(wide(HEAD));
-        Ok(image)
+        Ok(())
     }
 
     /// Gives up what a newer writer put into the tables, so that they can be written without.
@@ -178,11 +183,16 @@ struct Place {
     index: usize,
 }
 
+impl Place {
+    fn is_empty(&self) -> bool {
+        self.begin == self.end
+    }
+}
+
 /// Whether there is nothing in any segment, and some are said to be further on: without a base that is
 /// nowhere, and no room is made for it.
 fn are_nowhere(places: &[Place]) -> bool {
-    places.iter().all(|place| place.begin == place.end)
-        && places.iter().any(|place| place.begin > 0)
+    places.iter().all(Place::is_empty) && places.iter().any(|place| place.begin > 0)
 }
 
 /// The tables with their header.

@@ -1,0 +1,149 @@
+//! Rules that are other ones for some releases.
+
+use std::fs;
+
+use pte::{Limits, Opened};
+
+use crate::support::{build, files};
+
+/// Each field that data needs, in a file that has it, for the last release without it and for the
+/// first one with it.
+#[test]
+fn what_a_release_lacks_is_an_error_where_data_needs_it() {
+    let judged = |json: &str, release| -> Vec<_> {
+        let bytes = build::file(json);
+        let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let report = opened.file().unwrap().check_release(release, &Limits::UNTRUSTED);
+        let found = report.findings().iter();
+        found.map(|f| (f.rule.id, f.place().path().to_string())).collect()
+    };
+    let tensor = |rest: &str| {
+        let tensor = format!(r#"{{"val_type": "Tensor", "val": {{{rest}}}}}"#);
+        format!(r#"{{"root": {{"execution_plan": [{{"values": [{tensor}]}}]}}}}"#)
+    };
+    let offsets = |offsets: &str| format!(r#"{{"segment_index": 0, "offsets": {offsets}}}"#);
+    let program = |field: &str, value: &str| format!(r#"{{"root": {{"{field}": {value}}}}}"#);
+    let value = "program.execution_plan[0].values[0].val<Tensor>";
+    let (needs, newer) = ("needs-newer-runtime", "newer-than-runtime");
+    let external = tensor(r#""extra_tensor_info": {"location": "EXTERNAL"}"#);
+    let high = tensor(r#""allocation_info": {"memory_offset_high": 1}"#);
+    let ptd = |kind: &str, root: &str| format!(r#"{{"kind": "{kind}", "root": {root}}}"#);
+    let (info, allocation) =
+        (format!("{value}.extra_tensor_info"), format!("{value}.allocation_info"));
+    for (json, last, first, rule, path) in [
+        (
+            program("constant_segment", &offsets("[0, 0]")),
+            (0, 1),
+            (0, 2),
+            needs,
+            "program.constant_segment".into(),
+        ),
+        (high, (0, 1), (0, 2), needs, format!("{allocation}.memory_offset_high")),
+        (
+            program("mutable_data_segments", &format!("[{}]", offsets("[0, 16]"))),
+            (0, 3),
+            (0, 4),
+            needs,
+            "program.mutable_data_segments".into(),
+        ),
+        (external.clone(), (0, 4), (0, 5), needs, format!("{info}.location")),
+        (
+            program("named_data", r#"[{"key": "k"}]"#),
+            (0, 5),
+            (0, 6),
+            needs,
+            "program.named_data".into(),
+        ),
+        (
+            ptd("ptd", r#"{"segments": [], "named_data": [{"key": "k"}]}"#),
+            (0, 6),
+            (0, 7),
+            needs,
+            "flat_tensor.named_data".into(),
+        ),
+        (
+            ptd(
+                "ptd-legacy",
+                r#"{"tensors": [{"fully_qualified_name": "k"}], "segments": [], "named_data": []}"#,
+            ),
+            (0, 4),
+            (0, 5),
+            needs,
+            "flat_tensor.tensors".into(),
+        ),
+        (
+            tensor(r#""extra_tensor_info": {"fully_qualified_name": "w"}"#),
+            (0, 3),
+            (0, 4),
+            newer,
+            info.clone(),
+        ),
+        (
+            tensor(r#""scalar_type": "UINT16""#),
+            (0, 4),
+            (0, 5),
+            newer,
+            format!("{value}.scalar_type"),
+        ),
+        (
+            tensor(r#""extra_tensor_info": {"device_type": "CUDA"}"#),
+            (1, 2),
+            (1, 3),
+            newer,
+            format!("{info}.device_type"),
+        ),
+    ] {
+        assert_eq!(judged(&json, last), [(rule, path)], "{json}");
+        assert!(judged(&json, first).is_empty(), "{json}");
+    }
+    // The table is as new as what it says: the whole of it is passed over.
+    assert_eq!(judged(&external, (0, 3)), [(needs, info)]);
+    // What says nothing is no loss.
+    for json in [
+        program("constant_segment", &offsets("[0]")),
+        program("constant_segment", r#"{"offsets": []}"#),
+        program("mutable_data_segments", &format!("[{}]", offsets("[]"))),
+        program("named_data", "[]"),
+        tensor(r#""extra_tensor_info": {"fully_qualified_name": ""}"#),
+    ] {
+        assert!(judged(&json, (0, 1)).is_empty(), "{json}");
+    }
+}
+
+/// Two Notes that are Errors for some releases, and an Error that is none (format.md §1.3, §4.3).
+#[test]
+fn some_rules_are_other_ones_for_some_releases() {
+    let all = || pte::check::RULES.iter().flat_map(|rules| rules.iter());
+    let of = |release| {
+        let refused = all().filter(|rule| rule.is_refused_by(release)).map(|rule| rule.id);
+        let taken = all().filter(|rule| rule.is_taken_by(release)).map(|rule| rule.id);
+        (refused.collect::<Vec<_>>(), taken.collect::<Vec<_>>())
+    };
+    let (old, taken) = ("old-generation", "external-generation");
+    assert_eq!(of((0, 4)), (vec![], vec![]));
+    assert_eq!(of((0, 5)), (vec![], vec![taken]));
+    assert_eq!(of((0, 6)), (vec![], vec![taken]));
+    assert_eq!(of((0, 7)), (vec![old], vec![]));
+    assert_eq!(of((1, 4)), (vec![old], vec![]));
+    assert_eq!(of((1, 5)), (vec!["constants-inline", old], vec![]));
+}
+
+/// Files that say in their name which release wrote them.
+#[test]
+fn genuine_files_are_known_to_the_release_that_wrote_them() {
+    let mut seen = 0;
+    for path in files::everything() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let Some(version) = name.strip_prefix('v').and_then(|rest| rest.split_once('_')) else {
+            continue;
+        };
+        let mut numbers = version.0.split('.').map(str::parse::<u32>);
+        let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { continue };
+        let bytes = fs::read(&path).unwrap();
+        let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let report = opened.file().unwrap().check_release((major, minor), &Limits::UNTRUSTED);
+        assert!(report.findings().is_empty(), "{path:?}");
+        seen += 1;
+    }
+    assert!(seen > 5, "{seen}");
+}

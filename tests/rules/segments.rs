@@ -1,0 +1,129 @@
+//! Where data lies, and what says so: headers, segments, the list of constants.
+
+use serde_json::{Value, json};
+
+use super::{ids, told};
+use crate::support::build;
+
+#[test]
+fn segments_out_of_order_may_overlap_too() {
+    let found = told(&json!({
+        "root": {"execution_plan": [], "constant_segment": {"offsets": [0]}, "segments": [
+            {"offset": 16, "size": 16}, {"offset": 0, "size": 17}, {"offset": 8, "size": 0}
+        ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]},
+        "data": [{"zeros": 32}], "align": 64
+    }));
+    assert_eq!(
+        found,
+        [
+            "segments-unsorted: segment 1 begins at byte 320, before an earlier one",
+            "segments-overlap: segment 0 shares bytes with segment 1",
+            "plans-empty: the program has no method",
+        ]
+    );
+}
+
+/// The first offset is kept for nothing.
+#[test]
+fn an_offset_alone_is_no_constant() {
+    let found = |offsets: Value| {
+        let mut found = told(&json!({
+            "root": {
+                "execution_plan": [], "segments": [{"size": 64}],
+                "constant_segment": {"segment_index": 0, "offsets": offsets}
+            },
+            "data": [{"zeros": 64}]
+        }));
+        found.retain(|told| told.starts_with("constant-misaligned"));
+        found
+    };
+    assert!(found(json!([8])).is_empty());
+    let message = "1 offsets are no multiples of 16, the least is 8";
+    assert_eq!(found(json!([0, 8])), [format!("constant-misaligned: {message}")]);
+}
+
+/// As those of a program; one that is empty is nowhere.
+#[test]
+fn segments_of_a_ptd_are_in_order_and_apart() {
+    let found = |segments: Value| {
+        let file = json!({
+            "kind": "ptd", "root": {
+                "segments": segments, "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]
+            },
+            "data": [{"zeros": 32}]
+        });
+        ids(&build::file(&file.to_string()))
+    };
+    let (unsorted, overlap) =
+        ("segments-unsorted: flat_tensor.segments[1]", "segments-overlap: flat_tensor.segments[1]");
+    assert!(found(json!([{"size": 16}, {"offset": 16, "size": 16}])).is_empty());
+    assert_eq!(found(json!([{"offset": 16, "size": 16}, {"size": 16}])), [unsorted]);
+    assert_eq!(found(json!([{"size": 16}, {"size": 16}])), [overlap]);
+    assert!(found(json!([{"offset": 16, "size": 16}, {"size": 0}])).is_empty());
+}
+
+#[test]
+fn what_follows_the_segments_of_a_ptd_is_told() {
+    let found = |zeros: u64| {
+        let file = json!({
+            "kind": "ptd", "root": {"segments": [{"size": 16}], "named_data": [{"key": "a"}]},
+            "data": [{"zeros": 16}], "trailing": {"zeros": zeros}
+        });
+        ids(&build::file(&file.to_string()))
+    };
+    assert!(found(0).is_empty());
+    assert_eq!(found(1), ["trailing-bytes: header"]);
+}
+
+/// Up to release 0.7, the header does not say how long the segments are.
+#[test]
+fn a_header_of_24_bytes_declares_nothing() {
+    let of = |length: u32| {
+        json!({
+            "root": {
+                "execution_plan": [], "segments": [{"size": 4}], "named_data": [{"key": "a"}],
+                "constant_segment": {"offsets": [0]}
+            },
+            "header": {"length": length, "segment_data_size": 3},
+            "data": [{"zeros": 4}]
+        })
+    };
+    assert_eq!(told(&of(24)), ["plans-empty: the program has no method"]);
+    for longer in [32, 40] {
+        assert!(told(&of(longer))[0].starts_with("segment-past-declared"), "{longer}");
+    }
+}
+
+/// A program without a list of constants in a segment has them in the old place, if it has any.
+#[test]
+fn constants_are_in_the_old_place_unless_a_list_says_otherwise() {
+    let of = |rest: Value| {
+        let mut root = json!({"execution_plan": [], "segments": []});
+        root.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let mut found = told(&json!({"root": root, "trailing": {"zeros": 64}}));
+        found.retain(|told| !told.starts_with("trailing-bytes"));
+        assert_eq!(found.pop().unwrap(), "plans-empty: the program has no method");
+        found
+    };
+    let none = ["constants-inline: no constants, and no segment that says so"];
+    assert_eq!(of(json!({})), none);
+    assert_eq!(of(json!({"constant_buffer": [{}]})), none);
+    assert_eq!(of(json!({"constant_segment": {}})), none);
+    assert_eq!(of(json!({"constant_segment": {"offsets": []}})), none);
+    assert!(of(json!({"constant_segment": {"offsets": [0]}})).is_empty());
+    let some = json!({"constant_buffer": [{}, {"storage": [0]}]});
+    assert_eq!(of(some), ["constants-inline: 2 constants in the FlatBuffers part"]);
+}
+
+/// Where there are no segments, the FlatBuffers part is the last.
+#[test]
+fn nothing_may_follow_a_program_without_segments() {
+    let of = |zeros: u64| {
+        json!({
+            "root": {"execution_plan": [], "segments": [], "constant_segment": {"offsets": [0]}},
+            "header": {}, "align": 1, "trailing": {"zeros": zeros}
+        })
+    };
+    assert_eq!(told(&of(0)), ["plans-empty: the program has no method"]);
+    assert!(told(&of(1))[0].starts_with("trailing-bytes"));
+}
