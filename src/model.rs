@@ -162,6 +162,8 @@ pub enum ModelError {
         /// Bytes of its chunk.
         chunk: u32,
     },
+    /// The header is to be in front of the FlatBuffer, which is where an old `.ptd` alone has it.
+    HeaderInFront,
     /// The tables of an old `.ptd` would read as those of release 0.7, too, with contents in both.
     Polyglot,
     /// The tables were taken from a file of a newer writer, and parts of them are not known.
@@ -216,6 +218,9 @@ impl fmt::Display for ModelError {
             Self::HeaderRoom { length, chunk } => {
                 write!(f, "a header of {length} bytes in {chunk}: room for it, in whole 8 bytes")
             }
+            Self::HeaderInFront => f.write_str(
+                "a header in front of the FlatBuffer is that of an old .ptd: others have it inside",
+            ),
             Self::Polyglot => f.write_str(
                 "the tables would read as those of a current .ptd, too: another tensor_alignment \
                  tells them apart",

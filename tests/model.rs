@@ -9,6 +9,7 @@ use pte::flat::write::Layout;
 use pte::model::{AnyPtd, Blob, Container, File, HeaderForm, ModelError, Root};
 use pte::schema::flat_tensor::model as current;
 use pte::schema::flat_tensor_legacy::model as legacy;
+use pte::schema::program::model as program;
 use pte::{Ptd, Pte};
 
 use crate::support::files::{self, name};
@@ -123,6 +124,22 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     };
     assert!(matches!(image(16), Err(ModelError::Polyglot)));
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
+}
+
+/// A header in front of the FlatBuffer makes a file one of the first `.ptd`, whatever its tables are.
+#[test]
+fn a_header_in_front_is_not_written_where_the_file_would_be_taken_for_an_old_ptd() {
+    let HeaderForm::Inserted { length, chunk } = HeaderForm::PTD else { panic!() };
+    let header = Some(HeaderForm::InFront { length, chunk });
+    let container = Container { header, ..Container::CURRENT };
+    let unknown = Unknown::default();
+    fn refused<R: Root>(root: R, container: &Container<'_>, unknown: Unknown) -> bool {
+        let model = File { root, segments: vec![], container: container.clone(), unknown };
+        matches!(model.image(), Err(ModelError::HeaderInFront))
+    }
+    assert!(refused(program::Program::default(), &container, unknown));
+    assert!(refused(current::FlatTensor::default(), &container, unknown));
+    assert!(!refused(legacy::FlatTensor::default(), &container, unknown));
 }
 
 /// Without a base a segment of no bytes may say that it is anywhere: no file is made that reaches there.

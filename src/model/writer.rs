@@ -135,10 +135,14 @@ impl<R: Root> File<'_, R> {
             }
         };
         let whole = matches!(self.container.header, Some(HeaderForm::InFront { .. }));
+        let is_old = core::ptr::eq(R::SCHEMA, &OLD);
+        if whole && !is_old {
+            return Err(ModelError::HeaderInFront);
+        }
         let inside = alloc::vec![0; if whole { 0 } else { room }];
         let tables = write(R::SCHEMA, &object, &inside, layout)?;
         // Where an old layout stores its alignment, the current one leads to its segments.
-        if core::ptr::eq(R::SCHEMA, &OLD) && is_polyglot(&tables, whole) {
+        if is_old && is_polyglot(&tables, whole) {
             return Err(ModelError::Polyglot);
         }
         Ok(if whole { [alloc::vec![0; room], tables].concat() } else { tables })
