@@ -153,7 +153,7 @@ pub enum ModelError {
         /// Where the one in front of it ends.
         end: u64,
     },
-    /// There is data, and no header to say where.
+    /// There is data, and no header to say where; or it is to be a `.ptd`, which always has one.
     HeaderMissing,
     /// The header does not fit its chunk, or the chunk would leave the tables misaligned.
     HeaderRoom {
@@ -214,7 +214,9 @@ impl fmt::Display for ModelError {
             Self::SegmentOverlap { index, offset, end } => {
                 write!(f, "segment {index} begins at {offset}, and the one in front ends at {end}")
             }
-            Self::HeaderMissing => f.write_str("there is data, and no header to say where it is"),
+            Self::HeaderMissing => {
+                f.write_str("data needs a header to say where it is, as does any .ptd")
+            }
             Self::HeaderRoom { length, chunk } => {
                 write!(f, "a header of {length} bytes in {chunk}: room for it, in whole 8 bytes")
             }

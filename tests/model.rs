@@ -126,6 +126,19 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
 }
 
+/// A program without data does without a header. Readers of a `.ptd` ask for one.
+#[test]
+fn a_ptd_without_a_header_is_not_written() {
+    fn image<R: Root>(root: R) -> Result<u64, ModelError> {
+        let unknown = Unknown::default();
+        let model = File { root, segments: vec![], container: Container::CURRENT, unknown };
+        model.image().map(|image| image.len())
+    }
+    assert!(image(program::Program::default()).is_ok());
+    assert!(matches!(image(current::FlatTensor::default()), Err(ModelError::HeaderMissing)));
+    assert!(matches!(image(legacy::FlatTensor::default()), Err(ModelError::HeaderMissing)));
+}
+
 /// A header in front of the FlatBuffer makes a file one of the first `.ptd`, whatever its tables are.
 #[test]
 fn a_header_in_front_is_not_written_where_the_file_would_be_taken_for_an_old_ptd() {

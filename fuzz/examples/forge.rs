@@ -4,8 +4,9 @@
 //! since (3), damaged at random (4), and calls of any operator (5, 6, 7); those that `check` passes.
 //! Whatever runs them should not crash.
 //!
-//! With a fourth argument, `refused`: calls of any operator that only rules about calls find an Error in.
-//! A runtime that runs many of these says that the rules ask too much.
+//! With a fourth argument, `calls`: one call of any operator each. With `refused`: calls of any operator
+//! that only rules about calls find an Error in; a runtime that runs many of these says that the rules
+//! ask too much.
 
 use std::path::PathBuf;
 use std::{env, fs, process};
@@ -19,7 +20,8 @@ use pte_fuzz::{damaged, smith};
 fn main() {
     let mut args = env::args().skip(1);
     let (folder, count, seed) = (args.next(), args.next(), args.next());
-    let refused = args.next().is_some_and(|word| word == "refused");
+    let only = args.next();
+    let [calls, refused] = ["calls", "refused"].map(|word| only.as_deref() == Some(word));
     let number = |text: Option<String>| text?.parse::<u64>().ok();
     let (Some(folder), Some(count), Some(seed)) = (folder, number(count), number(seed)) else {
         eprintln!("FOLDER COUNT SEED");
@@ -36,6 +38,7 @@ fn main() {
         drawn += 1;
         let bytes: Vec<u8> = (0..512).flat_map(|_| random.next_u64().to_le_bytes()).collect();
         let file = match made % 8 {
+            _ if calls => written(smith::call, &bytes),
             _ if refused => written(smith::guess, &bytes),
             0 => written(smith::program, &bytes),
             1 | 2 => written(smith::runnable, &bytes),

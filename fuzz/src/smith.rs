@@ -12,6 +12,7 @@ use pte::schema::program::{DataLocation, DeviceType, TensorDataLocation, TensorS
 use pte::schema::scalar::ScalarType;
 
 mod calls;
+mod recipes;
 
 /// What this program may have: each run does without some of it, which leads deeper into the rest.
 #[bitfield(bytes = 4)]
@@ -82,6 +83,23 @@ pub fn guess(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
     make(random, swarm, Calls::Any)
 }
 
+/// A program that calls one operator, any of those there are, and does nothing else: what it does is
+/// done whatever others would have been refused.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn call(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+    let swarm = at_home(swarm(random)?).with_methods(0);
+    make(random, swarm, Calls::One)
+}
+
+#[cfg(test)]
+fn sound_call(random: &mut Unstructured<'_>, nth: usize) -> Result<Pte<'static>> {
+    let swarm = at_home(Swarm::new());
+    make(random, swarm, Calls::Sound(nth))
+}
+
 /// Without what has to come from outside of the file, and without what runtimes are built without.
 fn at_home(swarm: Swarm) -> Swarm {
     let swarm = swarm.with_strangers(false).with_delegates(false).with_constants_inline(false);
@@ -96,6 +114,11 @@ enum Calls {
     Known,
     /// Any operator, and arguments that may be wrong.
     Any,
+    /// One such call.
+    One,
+    /// One call as it should be, of the operator of that number.
+    #[cfg(test)]
+    Sound(usize),
 }
 
 fn make(random: &mut Unstructured<'_>, swarm: Swarm, calls: Calls) -> Result<Pte<'static>> {
@@ -105,8 +128,10 @@ fn make(random: &mut Unstructured<'_>, swarm: Swarm, calls: Calls) -> Result<Pte
         container: Container::CURRENT,
         unknown: Unknown::default(),
     };
+    let is_turned = calls == Calls::One && random.ratio(1, 6)?;
     let mut smith = Smith {
         random,
+        is_turned,
         swarm,
         calls,
         file,
@@ -130,6 +155,8 @@ struct Smith<'r, 'u> {
     file: Pte<'static>,
     constants: Vec<Blob<'static>>,
     states: Vec<Vec<u8>>,
+    /// Whether most tensors are stored otherwise than in the order of their dimensions.
+    is_turned: bool,
     /// The method at work.
     plan: model::ExecutionPlan,
     /// How much of each of its arenas is taken, from the first that there is.
@@ -169,10 +196,18 @@ impl Smith<'_, '_> {
         let steps = match self.calls {
             Calls::Valid | Calls::Known => self.random.int_in_range(0..=10)?,
             Calls::Any => self.random.int_in_range(1..=4)?,
+            _ => 0,
         };
         for _ in 0..steps {
             self.step(&mut instructions)?;
         }
+        let only = match self.calls {
+            Calls::One => Some(self.any_call()?),
+            #[cfg(test)]
+            Calls::Sound(nth) => Some(self.near_sound(nth, 0)?),
+            _ => None,
+        };
+        instructions.extend(only.map(|call| model::Instruction { instr_args: Some(call) }));
         let end = i32::try_from(instructions.len()).unwrap_or(i32::MAX);
         for (next, instruction) in (1..).zip(&mut instructions) {
             if let Some(model::InstructionArguments::JumpFalseCall(jump)) =
@@ -411,8 +446,12 @@ impl Smith<'_, '_> {
         let mut dim_order: Vec<u8> = (0..rank).collect();
         // Most kernels want the same order of all their tensors.
         let odd = if self.calls == Calls::Valid { 8 } else { 64 };
-        if self.random.ratio(1, odd)? {
-            dim_order.reverse();
+        if self.is_turned != self.random.ratio(1, odd)? {
+            match self.swarm.trailing() && rank > 2 {
+                // Channels last.
+                true => dim_order[1..].rotate_left(1),
+                false => dim_order.reverse(),
+            }
         }
         let mut tensor = Tensor {
             scalar_type: dtype,
@@ -439,7 +478,7 @@ impl Smith<'_, '_> {
         let [fill, ..] = match self.calls {
             Calls::Valid => unique.to_le_bytes(),
             // What tensors hold decides of what some kernels do: rules do not look at it.
-            Calls::Known | Calls::Any => [0; 8],
+            _ => [0; 8],
         };
         let data = vec![fill; usize::try_from(bytes).unwrap_or_default()];
         let name = format!("{}.{unique}", self.plan.name.as_deref().unwrap_or_default());
@@ -472,19 +511,24 @@ impl Smith<'_, '_> {
     }
 
     fn shape(&mut self) -> Result<Vec<i32>> {
-        let rank = self.random.int_in_range(0..=4)?;
+        let most = if self.calls == Calls::One && self.random.ratio(1, 16)? { 9 } else { 4 };
+        let rank = self.random.int_in_range(0..=most)?;
         (0..rank).map(|_| self.random.int_in_range(0..=3)).collect()
     }
 
     fn dtype(&mut self) -> Result<ScalarType> {
         let known = [
             ScalarType::BYTE,
+            ScalarType::CHAR,
             ScalarType::SHORT,
+            ScalarType::INT,
             ScalarType::LONG,
+            ScalarType::HALF,
             ScalarType::FLOAT,
             ScalarType::DOUBLE,
             ScalarType::BOOL,
             ScalarType::BFLOAT16,
+            ScalarType::UINT16,
         ];
         self.random.choose(&known).copied()
     }

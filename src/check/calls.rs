@@ -138,7 +138,10 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
             format!("{} chains", chains.len())
         });
     }
-    let kernels = Kernels::of(plan);
+    let mut kernels = Kernels::of(plan);
+    if values.are_dynamic() {
+        kernels.watch_sizes(plan);
+    }
     let is_still = flow::is_still(plan, values, &kernels);
     let pass = Pass::new(plan, values, &kernels, is_still, out);
     let mut loops = None;

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use self::kind::Signature;
 pub(super) use self::kind::{Gives, Kind, Kinds};
+use self::resized::Resized;
 use super::flow::State;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
@@ -14,6 +15,7 @@ use crate::steps;
 
 mod contract;
 mod kind;
+mod resized;
 mod table;
 
 rules! {
@@ -59,6 +61,7 @@ pub(super) struct Kernels {
     signatures: Vec<Option<&'static Signature>>,
     /// By operator too; none at all where no operator is known.
     contracts: Vec<&'static [contract::Term]>,
+    resized: Resized,
 }
 
 /// What is wrong with a call: the rule, the argument if it is one, and the message.
@@ -70,13 +73,20 @@ impl Kernels {
         let operators = plan.operators().into_iter().flatten();
         let mut signatures = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
         signatures.extend(operators.map(|operator| kind::signature(&called(operator))));
-        let mut kernels = Self { signatures, contracts: Vec::new() };
+        let mut kernels = Self { signatures, contracts: Vec::new(), resized: Resized::default() };
         if kernels.are_known() {
             let terms =
                 |known: &Option<&Signature>| known.map_or(&[][..], |known| contract::of(known.0));
             kernels.contracts = kernels.signatures.iter().map(terms).collect();
         }
         kernels
+    }
+
+    /// Looks for what the calls of the plan may resize, where some of its tensors are not STATIC.
+    pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
+        if self.contracts.iter().any(|terms| !terms.is_empty()) {
+            self.resized = Resized::of(plan, self);
+        }
     }
 
     /// Whether any operator of the plan is one that the official runtime has.
@@ -98,7 +108,8 @@ impl Kernels {
         call: KernelCall<'_>,
     ) -> Option<Wrong> {
         let terms = self.contracts.get(usize::try_from(call.op_index()).ok()?)?;
-        contract::Call::new(plan, state, self.name(call)?, call.args()?).judge(terms)
+        let (name, args) = (self.name(call)?, call.args()?);
+        contract::Call { plan, state, resized: &self.resized, name, args }.judge(terms)
     }
 
     /// The arguments of a call with their kinds, where the operator is known and they are as many

@@ -14,8 +14,8 @@ use crate::bytes::{index as at_index, narrow};
 use crate::error::Step;
 use crate::flat::view::{Raw, Table};
 use crate::quoted::Quoted;
-use crate::schema::program::tag;
 use crate::schema::program::view::{EValue, KernelTypes};
+use crate::schema::program::{TensorShapeDynamism, tag};
 use crate::steps;
 
 rules! {
@@ -80,9 +80,16 @@ pub(super) struct Values {
     unstored: Vec<u32>,
     /// The tensors whose data is external, by ascending index.
     externals: Vec<u32>,
+    /// Whether any tensor is not STATIC.
+    are_dynamic: bool,
 }
 
 impl Values {
+    /// Whether any tensor may be resized.
+    pub(super) fn are_dynamic(&self) -> bool {
+        self.are_dynamic
+    }
+
     /// The tag of a value; `None` where there is no value of that index.
     #[inline]
     pub(super) fn tag(&self, index: i64) -> Option<u8> {
@@ -123,6 +130,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
         values.tags.extend(more.tags);
         values.unstored.extend(more.unstored);
         values.externals.extend(more.externals);
+        values.are_dynamic |= more.are_dynamic;
         lists.push(more_lists);
     }
     // A list may refer to what comes after it, so lists are looked at once every tag is known.
@@ -206,6 +214,7 @@ impl<'a> Part<'_, '_, 'a> {
         for &(nth, raw) in tensors.iter().take(count) {
             if let KernelTypes::Tensor(tensor) = KernelTypes::of((tag::Tensor, raw)) {
                 let stored = tensors::plain(self.plan, tensor);
+                self.values.are_dynamic |= tensor.shape_dynamism() != TensorShapeDynamism::STATIC;
                 plain.stored |= u64::from(stored == Some(true)) << nth;
                 plain.unstored |= u64::from(stored == Some(false)) << nth;
             }

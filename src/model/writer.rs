@@ -27,9 +27,10 @@ impl<R: Root> File<'_, R> {
         let order = self.order()?;
         let tables = self.tables()?;
         let mut image = Image::new();
+        let is_pte = R::SCHEMA.extension == "pte";
         match container.header {
             Some(form) => self.lay(form, tables, &order, &mut image)?,
-            None if order.iter().all(Place::is_empty) => image.bytes(tables),
+            None if is_pte && order.iter().all(Place::is_empty) => image.bytes(tables),
             None => return Err(ModelError::HeaderMissing),
         }
         image.blob(&container.trailing);

@@ -18,7 +18,9 @@ const STRIDED: &str = "strided-out-of-bounds";
 
 /// Operators; the arguments of a call; and what does not keep the contract in place of one.
 ///
-/// An argument is `FLOAT[2,3]`, a STATIC tensor, or `FLOAT[2,3]~`, one that may be resized; `-`,
+/// An argument is `FLOAT[2,3]`, a STATIC tensor, `FLOAT[2,3]~`, one that may be resized, or
+/// `FLOAT[2,3]~^`, one that a call before has resized, if to the same sizes, and `FLOAT[2,3]r` is stored
+/// first dimension last; `-`,
 /// Null; `(1,2)`, an IntList; `b(1,0)`, a BoolList; `{…;…}`, a TensorList, and `<…;…>` an
 /// OptionalTensorList, where `_` is no tensor; `'…'`, a String; a number with or without a point; `true`; or `.`, the
 /// argument before once more.
@@ -99,6 +101,14 @@ const ROWS: &[Row] = &[
         &[(0, "QINT8[2]", DTYPE), (1, "BITS16[2]", DTYPE), (0, "9[2]", DTYPE), (1, "9[2]", DTYPE)],
     ),
     ("aten::div.out", "9[2] 9[2] 9[2] .", &[(2, "FLOAT[2]", DTYPE)]),
+    // A common dtype may be wider than either.
+    (
+        "aten::div.out",
+        "FLOAT[2] 8[2] 9[2] .",
+        &[(2, "FLOAT[2]", DTYPE), (2, "8[2]", DTYPE), (0, "DOUBLE[2]", DTYPE)],
+    ),
+    ("aten::div.out", "BFLOAT16[2] 8[2] 9[2] .", &[(2, "8[2]", DTYPE)]),
+    ("aten::div.out", "HALF[2] 8[2] FLOAT[2] .", &[(2, "HALF[2]", DTYPE)]),
     ("aten::div.out", "INT[2] INT[2] FLOAT[2] .", &[(2, "INT[2]", DTYPE)]),
     ("aten::div.out", "INT[2] INT[1] INT[2] .", &[(1, "INT[2]", DTYPE)]),
     ("aten::div.out", "SHORT[2] INT[2] SHORT[2] .", &[(1, "SHORT[2]", DTYPE)]),
@@ -125,6 +135,7 @@ const ROWS: &[Row] = &[
         &[
             (4, "UINT16[2,4]", DTYPE),
             (0, "9[2,2]", SHAPE),
+            (0, "9[2,0]", SHAPE),
             (3, "6", SHAPE),
             (1, "(100000)", SHAPE),
             (1, "(0,2)", SHAPE),
@@ -134,7 +145,11 @@ const ROWS: &[Row] = &[
     (
         "aten::split_with_sizes_copy.out",
         "FLOAT[2,3] (1,2) 1 {FLOAT[2,1];FLOAT[2,2]} .",
-        &[(3, "{FLOAT[2,1];HALF[2,2]~}", DTYPE)],
+        &[
+            (3, "{FLOAT[2,1];HALF[2,2]~}", DTYPE),
+            // What is below −rank is a dimension for a moment.
+            (2, "-3", SHAPE),
+        ],
     ),
     (
         "aten::var_mean.correction_out",
@@ -147,8 +162,54 @@ const ROWS: &[Row] = &[
         &[(0, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[8]~", SHAPE)],
     ),
     ("aten::bmm.out", "FLOAT[2,3,0] FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[6]", SHAPE)]),
-    // What may be resized is not judged by the sizes that it has.
-    ("aten::bmm.out", "FLOAT[2,3,9]~ FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[2,3,9]", SHAPE)]),
+    // What is resized is not judged by the sizes that the file has. What only may be is: nobody does it,
+    // or it is an input, and that is how large it may be.
+    (
+        "aten::bmm.out",
+        "FLOAT[2,3,9]~^ FLOAT[2,4,5] FLOAT[2,3,5] .",
+        &[(0, "FLOAT[2,3,9]", SHAPE), (0, "FLOAT[2,3,9]~", SHAPE)],
+    ),
+    (
+        "aten::cat.out",
+        "{FLOAT[2,0];FLOAT[2,0]~;FLOAT[0]} 1 FLOAT[2,0] .",
+        &[(1, "2", SHAPE), (1, "9223372036854775807", SHAPE)],
+    ),
+    ("aten::cat.out", "{FLOAT[0];FLOAT[0]} 3 FLOAT[0] .", &[(2, "FLOAT[]", SHAPE)]),
+    (
+        "aten::gather.out",
+        "FLOAT[2,3,0] -1 LONG[0,3] false FLOAT[0,3] .",
+        &[(1, "0", SHAPE), (1, "1", SHAPE), (2, "LONG[0]", SHAPE), (2, "LONG[0]~", SHAPE)],
+    ),
+    ("aten::gather.out", "FLOAT[2,3] 0 LONG[0,3] false FLOAT[0,3] .", &[(2, "LONG[0]", SHAPE)]),
+    (
+        "aten::scatter.value_out",
+        "FLOAT[2,3,1] 2 LONG[0,3] 1 FLOAT[2,3,1] .",
+        &[(1, "1", SHAPE), (2, "LONG[0]", SHAPE)],
+    ),
+    // The last dimension of what is stored first dimension last has the longest stride.
+    (
+        "aten::topk.values",
+        "FLOAT[2,3] 2 1 true true FLOAT[2,2] LONG[2,2] .",
+        &[(0, "FLOAT[2,3]r", SHAPE), (0, "FLOAT[2,3]r~", SHAPE)],
+    ),
+    ("aten::topk.values", "FLOAT[2,3]r 2 0 true true FLOAT[2,3]r LONG[2,3]r .", &[]),
+    (
+        "aten::sum.IntList_out",
+        "FLOAT[] () false - FLOAT[] .",
+        &[(1, "(0)", SHAPE), (1, "(-1)", SHAPE)],
+    ),
+    ("aten::sum.IntList_out", "FLOAT[2] (0) false - FLOAT[] .", &[(0, "FLOAT[]~", SHAPE)]),
+    (
+        "aten::view_copy.out",
+        "FLOAT[0] (0,2) FLOAT[0,2] .",
+        &[
+            (1, "(0,-1)", NUMBER),
+            (1, "(-1,0)", NUMBER),
+            // In 64 bits that is 0 too.
+            (1, "(-1,9223372036854775807,-9223372036854775808,2)", NUMBER),
+        ],
+    ),
+    ("aten::view_copy.out", "FLOAT[2,3] (3,-1) FLOAT[3,2] .", &[(1, "(0,-1)", NUMBER)]),
     (
         "aten::as_strided_copy.out",
         "FLOAT[2,3] (2,2) (3,1) 1 FLOAT[2,2] .",
@@ -169,7 +230,14 @@ const ROWS: &[Row] = &[
     (
         "aten::convolution.out",
         "FLOAT[1,4,5,5] FLOAT[2,4,1,1] FLOAT[2] (1,1) (0,0) (1,1) false (0,0) 1 FLOAT[1,2,5,5] .",
-        &[(8, "0", NUMBER), (2, "FLOAT[1]", SHAPE), (2, "FLOAT[1]~", SHAPE)],
+        &[
+            (8, "0", NUMBER),
+            (2, "FLOAT[1]", SHAPE),
+            (2, "FLOAT[1]~", SHAPE),
+            (2, "BOOL[2]", DTYPE),
+            (2, "UINT16[2]", DTYPE),
+            (2, "9[2]~", DTYPE),
+        ],
     ),
     (
         "aten::convolution.out",
@@ -214,6 +282,8 @@ const ROWS: &[Row] = &[
         "FLOAT[1,1,2,2] (4,4) - FLOAT[1,1,4,4] .",
         &[(0, "FLOAT[1,1,0,2]", SHAPE), (0, "FLOAT[1,1,2,0]", SHAPE)],
     ),
+    ("aten::upsample_nearest2d.vec_out", "FLOAT[1,0,0,2] (4,4) - FLOAT[1,0,4,4]~ .", &[]),
+    ("aten::upsample_nearest2d.vec_out", "FLOAT[0,1,2,0] (4,4) - FLOAT[0,1,4,4]~ .", &[]),
     (
         "aten::upsample_bilinear2d.vec_out",
         "FLOAT[1,1,2,2] (4,4) true - FLOAT[1,1,4,4] .",
@@ -260,12 +330,30 @@ const ROWS: &[Row] = &[
     (
         "aten::replication_pad2d.out",
         "FLOAT[2,3,3] (1,1,1,1) FLOAT[2,5,5] .",
-        &[(0, "FLOAT[2,0,3]", SHAPE)],
+        &[(0, "FLOAT[2,0,3]", SHAPE), (0, "FLOAT[2,3,0]", SHAPE)],
     ),
+    // Nothing is written, and yet it is looked at what there is to repeat.
+    (
+        "aten::replication_pad2d.out",
+        "FLOAT[1,3,2] (0,-2,2,0) FLOAT[1,5,0] .",
+        &[(0, "FLOAT[1,0,2]", SHAPE), (0, "FLOAT[1,0,2]~", SHAPE)],
+    ),
+    ("aten::replication_pad2d.out", "FLOAT[0,0,2] (0,-2,2,0) FLOAT[0,2,0] .", &[]),
+    ("aten::replication_pad2d.out", "FLOAT[1,0,0] (1,1,0,0) FLOAT[1,0,2] .", &[]),
     (
         "aten::replication_pad3d.out",
         "FLOAT[2,3,3,3] (1,1,1,1,1,1) FLOAT[2,5,5,5] .",
-        &[(0, "FLOAT[2,3,3,0]", SHAPE)],
+        &[(0, "FLOAT[2,3,3,0]", SHAPE), (0, "FLOAT[2,3,0,3]", SHAPE), (0, "FLOAT[2,0,3,3]", SHAPE)],
+    ),
+    (
+        "aten::replication_pad3d.out",
+        "FLOAT[1,2,1,2] (0,-2,0,-1,1,0) FLOAT[1,3,0,0] .",
+        &[(0, "FLOAT[1,0,1,2]", SHAPE)],
+    ),
+    (
+        "aten::replication_pad3d.out",
+        "FLOAT[1,0,0,0] (1,1,1,1,0,0) FLOAT[1,0,2,2] .",
+        &[(1, "(1,1,1,1,1,0)", SHAPE)],
     ),
     (
         "aten::arange.out",
@@ -320,6 +408,11 @@ const ROWS: &[Row] = &[
         &[(1, "<-;BOOL[3,3]>", SHAPE), (0, "FLOAT[3]", SHAPE)],
     ),
     ("aten::index_put_", "FLOAT[3] <LONG[1]> FLOAT[1] false =", &[(2, "FLOAT[]", SHAPE)]),
+    (
+        "aten::index_put_",
+        "FLOAT[1,4,3] <_;LONG[2]> FLOAT[1,2,3] false =",
+        &[(2, "FLOAT[6]~", SHAPE)],
+    ),
     ("aten::view_as_real_copy.out", "9[2] FLOAT[2,2] .", &[(1, "FLOAT[]", SHAPE)]),
     (
         "executorch_prim::floordiv.int executorch_prim::mod.int executorch_prim::mod.Scalar \
@@ -439,6 +532,7 @@ const ROWS: &[Row] = &[
         "FLOAT[2,3] -128 127 0.5 1 DOUBLE[1] LONG[1] .",
         &[
             (0, "HALF[2,3]", QUANTIZED),
+            (0, "FLOAT[2,0]", QUANTIZED),
             (2, "-128", QUANTIZED),
             (5, "FLOAT[1]", QUANTIZED),
             (5, "DOUBLE[2]", QUANTIZED),
@@ -451,6 +545,7 @@ const ROWS: &[Row] = &[
         "FLOAT[2,3] 1 DOUBLE[2,1] LONG[2,1] .",
         &[
             (0, "HALF[2,3]", QUANTIZED),
+            (0, "FLOAT[2,0]", QUANTIZED),
             (2, "FLOAT[2,1]", QUANTIZED),
             (2, "DOUBLE[2]", QUANTIZED),
             (3, "INT[2,1]", QUANTIZED),
@@ -464,6 +559,9 @@ const ROWS: &[Row] = &[
             (0, "CHAR[2,3]", QUANTIZED),
             (5, "BYTE[3]", QUANTIZED),
             (5, "BYTE[6]~", QUANTIZED),
+            (5, "BYTE[3,2]", QUANTIZED),
+            // The kernel does not resize it.
+            (14, "BYTE[3,2]~", QUANTIZED),
             (14, "BYTE[2,4]", QUANTIZED),
             (14, "SHORT[2,3]", QUANTIZED),
             (3, "-1", QUANTIZED),
@@ -477,6 +575,16 @@ const ROWS: &[Row] = &[
         "quantized_decomposed::add.out",
         "LONG[] 0.5 0 0 255 LONG[1] 0.5 0 0 255 0.5 0 0 255 LONG[1,1] .",
         &[],
+    ),
+    (
+        "quantized_decomposed::mixed_linear.out",
+        "FLOAT[2,4] CHAR[3,4] FLOAT[3,2] - - FLOAT[2,3] .",
+        &[(2, "FLOAT[3,0]", QUANTIZED)],
+    ),
+    (
+        "quantized_decomposed::mixed_linear.out",
+        "FLOAT[0,0] CHAR[3,0] FLOAT[3] - - FLOAT[0,3] .",
+        &[(0, "FLOAT[2,0]", QUANTIZED)],
     ),
     (
         "quantized_decomposed::embedding_byte.out",
@@ -653,7 +761,16 @@ fn program(operator: &str, args: &[&str]) -> Value {
     plan["non_const_buffer_sizes"] = json!([0, values.bytes]);
     let (name, overload) = operator.split_once('.').unwrap_or((operator, ""));
     plan["operators"][0] = json!({"name": name, "overload": overload});
-    plan["chains"][0]["instructions"][0]["instr_args"]["args"] = json!(indices);
+    let instructions = plan["chains"][0]["instructions"].as_array_mut().unwrap();
+    instructions[0]["instr_args"]["args"] = json!(indices);
+    for &index in &values.resized {
+        let args = json!({"op_index": 1, "args": [index, index, index]});
+        instructions.insert(0, json!({"instr_args_type": "KernelCall", "instr_args": args}));
+    }
+    if !values.resized.is_empty() {
+        let operators = plan["operators"].as_array_mut().unwrap();
+        operators.push(json!({"name": "aten::abs", "overload": "out"}));
+    }
     file
 }
 
@@ -662,6 +779,8 @@ fn program(operator: &str, args: &[&str]) -> Value {
 struct Values {
     list: Vec<Value>,
     bytes: u64,
+    /// Those that a call before resizes.
+    resized: Vec<usize>,
 }
 
 impl Values {
@@ -707,15 +826,22 @@ impl Values {
         let (sizes, rest) = rest.split_once(']').unwrap();
         let sizes = sizes.split(',').filter(|size| !size.is_empty());
         let sizes: Vec<u64> = sizes.map(|size| size.parse().unwrap()).collect();
+        let mut order: Vec<_> = (0..sizes.len()).collect();
+        if rest.contains('r') {
+            order.reverse();
+        }
         let offset = self.bytes;
         // As wide as the widest dtype, and apart.
         self.bytes += (sizes.iter().product::<u64>() * 16).next_multiple_of(64);
+        if rest.contains('^') {
+            self.resized.push(self.list.len());
+        }
         let dtype = dtype.parse::<i8>().map_or(json!(dtype), |code| json!(code));
         json!({
             "scalar_type": dtype,
             "sizes": sizes,
-            "dim_order": (0..sizes.len()).collect::<Vec<_>>(),
-            "shape_dynamism": if rest == "~" { "DYNAMIC_BOUND" } else { "STATIC" },
+            "dim_order": order,
+            "shape_dynamism": if rest.contains('~') { "DYNAMIC_BOUND" } else { "STATIC" },
             "allocation_info": {"memory_id": 1, "memory_offset_low": offset}
         })
     }

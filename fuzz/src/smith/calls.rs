@@ -12,10 +12,20 @@ use super::{Place, Smith};
 #[path = "../../../src/check/kernels/table.rs"]
 mod table;
 
+/// Every operator by its full name, with a letter for each argument.
+pub(super) fn operators() -> &'static [(&'static str, &'static str)] {
+    table::KERNELS
+}
+
 impl Smith<'_, '_> {
-    /// A call of any operator.
+    /// A call of any operator: as it should be but for a few things, or anyhow.
     pub(super) fn any_call(&mut self) -> Result<InstructionArguments> {
-        let &(full, letters) = self.random.choose(table::KERNELS)?;
+        let nth = self.random.choose_index(table::KERNELS.len())?;
+        if self.random.ratio(1, 2)? {
+            let changes = self.random.int_in_range(0..=3)?;
+            return self.near_sound(nth, changes);
+        }
+        let (full, letters) = table::KERNELS[nth];
         let (name, overload) = full.rsplit_once('.').unwrap_or((full, ""));
         let common = Common { dtype: self.often_float()?, sizes: self.shape()? };
         let mut args: Vec<i32> = Vec::with_capacity(letters.len());
@@ -30,7 +40,7 @@ impl Smith<'_, '_> {
         Ok(self.call(name, overload, args))
     }
 
-    fn arg(&mut self, letter: char, common: &Common) -> Result<i32> {
+    pub(super) fn arg(&mut self, letter: char, common: &Common) -> Result<i32> {
         if letter.is_ascii_uppercase() && self.random.ratio(1, 2)? {
             return Ok(self.value(KernelTypes::Null(model::Null {})));
         }
@@ -116,9 +126,10 @@ impl Smith<'_, '_> {
             true => self.dtype()?,
             false => common.dtype,
         };
-        let sizes = match self.random.ratio(1, 5)? {
-            true => self.shape()?,
-            false => common.sizes.clone(),
+        let sizes = match self.random.int_in_range(0..=9)? {
+            0 | 1 => self.shape()?,
+            2 => common.sizes.iter().rev().copied().collect(),
+            _ => common.sizes.clone(),
         };
         Ok((dtype, sizes))
     }
@@ -141,7 +152,7 @@ impl Smith<'_, '_> {
 }
 
 /// What most tensors of a call are.
-struct Common {
-    dtype: ScalarType,
-    sizes: Vec<i32>,
+pub(super) struct Common {
+    pub(super) dtype: ScalarType,
+    pub(super) sizes: Vec<i32>,
 }

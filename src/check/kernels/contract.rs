@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 
 use self::vocabulary::{Arg, Condition, Number, Shape};
 use super::super::spot::Plan;
-use super::{State, Wrong};
+use super::kind::signature;
+use super::{Kind, Resized, State, Wrong};
 use crate::flat::view::Vector;
 use crate::limits::MOST_DIMENSIONS;
 use crate::schema::program::TensorShapeDynamism;
@@ -35,23 +36,15 @@ const MOST_ITEMS: usize = 64;
 
 /// A call whose contract is judged.
 pub(super) struct Call<'c, 'p, 'a> {
-    plan: &'c Plan<'p, 'a>,
+    pub(super) plan: &'c Plan<'p, 'a>,
+    pub(super) state: &'c State,
+    pub(super) resized: &'c Resized,
     /// The operator's full name.
-    name: &'static str,
-    args: Vector<'a, i32>,
-    state: &'c State,
+    pub(super) name: &'static str,
+    pub(super) args: Vector<'a, i32>,
 }
 
-impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
-    pub(super) fn new(
-        plan: &'c Plan<'p, 'a>,
-        state: &'c State,
-        name: &'static str,
-        args: Vector<'a, i32>,
-    ) -> Self {
-        Self { plan, name, args, state }
-    }
-
+impl<'a> Call<'_, '_, 'a> {
     /// The first condition that does not hold.
     pub(super) fn judge(&self, terms: &[Term]) -> Option<Wrong> {
         let broken = terms.iter().find(|term| self.test(&term.holds) == Some(false))?;
@@ -121,25 +114,51 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
             Number::Int(arg) => self.int(self.args.get(arg.into())?.into()),
             Number::Item(arg, nth) => self.item(arg, nth.into()),
             Number::Last(arg) => self.ints(arg)?.last().copied(),
+            Number::Count(arg) => match self.arg(arg)? {
+                KernelTypes::IntList(list) => i128::try_from(list.items()?.len()).ok(),
+                _ => None,
+            },
             Number::Rank(arg) => rank(self.tensor(arg)?),
             Number::Size(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
-                known(tensor, sizes.get(dim..)?.get(..1)?)
+                self.known(self.args.get(arg.into())?, sizes.get(dim..)?.get(..1)?)
             }
-            Number::Numel(arg) => self.tensor(arg).and_then(|it| known(it, &sizes(it)?)),
+            Number::Numel(arg) => {
+                self.known(self.args.get(arg.into())?, &sizes(self.tensor(arg)?)?)
+            }
             Number::Room(arg) => product(&sizes(self.tensor(arg)?)?),
             Number::Lead(arg, aside) => {
-                let tensor = self.tensor(arg)?;
-                let sizes = sizes(tensor)?;
-                known(tensor, sizes.get(..sizes.len().checked_sub(aside.into())?)?)
+                let sizes = sizes(self.tensor(arg)?)?;
+                self.known(
+                    self.args.get(arg.into())?,
+                    sizes.get(..sizes.len().checked_sub(aside.into())?)?,
+                )
             }
             Number::Behind(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
-                known(tensor, sizes.get(dim.checked_add(1)?..)?)
+                self.known(self.args.get(arg.into())?, sizes.get(dim.checked_add(1)?..)?)
+            }
+            Number::Span(arg, dim) => {
+                let tensor = self.tensor(arg)?;
+                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
+                let order = tensor.dim_order()?;
+                // The dimensions that lie behind it in memory.
+                let place = order.iter().position(|at| usize::from(at) == dim)?;
+                let behind = order.iter().skip(place.checked_add(1)?);
+                let inner = behind.map(|at| sizes.get(usize::from(at)).copied());
+                let stride = product(&inner.collect::<Option<Vec<_>>>()?)?;
+                let index = self.args.get(arg.into())?;
+                self.known(index, sizes.get(..dim.checked_add(1)?)?)?.checked_mul(stride)
+            }
+            Number::Common(one, other) => {
+                let dtypes = [self.dtype(one)?, self.dtype(other)?];
+                dtypes.iter().any(|dtype| table::COMPLEX.contains(dtype)).then_some(())?;
+                dtypes.into_iter().filter_map(complex_width).max()
             }
             Number::Indexed(arg) => self.indexed(arg),
+            Number::Place(arg) => self.place(arg),
             Number::Dtype(arg) => self.dtype(arg).map(|dtype| dtype.0.into()),
             Number::Width(arg) => self.dtype(arg)?.element_size().map(i128::from),
             Number::Least(arg) => bounds(self.dtype(arg)?).map(|(least, _)| least.into()),
@@ -162,6 +181,43 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
             Number::Times(one, other) => self.number(one)?.checked_mul(self.number(other)?),
             Number::Plus(one, other) => self.number(one)?.checked_add(self.number(other)?),
         }
+    }
+
+    /// How many elements there are in some dimensions of a tensor: none where there is no room for any,
+    /// even if it may be resized.
+    fn known(&self, tensor: i32, sizes: &[i128]) -> Option<i128> {
+        product(sizes).filter(|&room| room == 0 || !self.varies(tensor))
+    }
+
+    /// Whether a tensor may have other sizes than those in the file when this call, which leaves them
+    /// as they are, is made.
+    fn is_changed(&self, arg: Arg) -> bool {
+        let own = u8::from(self.is_written(arg));
+        let held = self.args.get(arg.into()).and_then(|index| self.state.held(index));
+        held.is_none_or(|held| self.resized.by(held) > own)
+            && self.tensor(arg).is_none_or(|tensor| !is_fixed(tensor))
+    }
+
+    /// Whether the call writes to that argument.
+    fn is_written(&self, arg: Arg) -> bool {
+        let letters = signature(self.name).map_or("", |&(_, letters)| letters);
+        let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
+        kind.is_some_and(Kind::is_written)
+    }
+
+    /// Whether a tensor may have other sizes than those in the file.
+    fn varies(&self, tensor: i32) -> bool {
+        let is_resized = self.state.held(tensor).is_none_or(|held| self.resized.by(held) > 0);
+        is_resized
+            && match self.at(tensor) {
+                Some(KernelTypes::Tensor(tensor)) => !is_fixed(tensor),
+                _ => true,
+            }
+    }
+
+    /// The sizes of a tensor in the file, and whether it has them when the call runs.
+    fn sizes(&self, arg: Arg) -> Option<(Vec<i128>, bool)> {
+        Some((sizes(self.tensor(arg)?)?, !self.varies(self.args.get(arg.into())?)))
     }
 
     /// A dimension of the tensor; a negative one counts from the end.
@@ -199,10 +255,25 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
                 let is_alone = |dtype| table::ALONE.contains(&dtype);
                 Some(!is_alone(first) && !is_alone(other) && !dtypes.any(is_alone))
             }
+            &Condition::Infers(arg) => {
+                let sizes = self.ints(arg)?;
+                let mut rest = sizes.iter().filter(|&&size| size != -1);
+                let product = rest.try_fold(1i128, |product, size| {
+                    product.checked_mul(*size)?.checked_rem_euclid(1i128.checked_shl(64)?)
+                })?;
+                Some(product != 0 || !sizes.contains(&-1))
+            }
             &Condition::Widths(arg) => {
                 let mut widths = self.widths(arg)?;
                 let first = widths.next()??;
                 Some(widths.flatten().all(|width| width >= first))
+            }
+            &Condition::Alike(arg, other) => {
+                let [one, two] = [arg, other].map(|arg| self.tensor(arg).and_then(sizes));
+                let (one, two) = (one?, two?);
+                let are_known = !self.is_changed(arg) && !self.is_changed(other);
+                let is_other = one.len() != two.len() || are_known && one != two;
+                if is_other { Some(false) } else { are_known.then_some(true) }
             }
             &Condition::Takes(arg, shape) => self.takes(arg, shape),
             &Condition::Steps(start, end, step) => {
@@ -263,13 +334,23 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
         })
     }
 
+    /// Where the only item is that is a tensor.
+    fn place(&self, arg: Arg) -> Option<i128> {
+        let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
+        let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
+        let is_tensor = |index| matches!(self.at(index), Some(KernelTypes::Tensor(_)));
+        let mut places = (0..).zip(items).filter(|&(_, index)| is_tensor(index));
+        let place = places.next().filter(|_| places.next().is_none());
+        place.map(|(place, _)| place)
+    }
+
     /// Whether a tensor can be resized to a shape: to its own if it is STATIC, else to one of as
     /// many dimensions for which there is memory (upstream's `TensorImpl::internal_resize`).
     fn takes(&self, arg: Arg, shape: Shape) -> Option<bool> {
         let out = self.tensor(arg)?;
         let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
-        let like = self.tensor(like)?;
-        let (rank, given) = (out.sizes()?.len(), like.sizes()?.len());
+        let (mut wanted, is_known) = self.sizes(like)?;
+        let (rank, given) = (out.sizes()?.len(), wanted.len());
         let fits = match shape {
             Shape::Like(_) | Shape::Rows(_) => rank == given,
             Shape::And(..) => rank > 0 && rank.checked_sub(1)? <= given,
@@ -277,7 +358,9 @@ impl<'c, 'p, 'a> Call<'c, 'p, 'a> {
         if !fits {
             return Some(false);
         }
-        let mut wanted = fixed_sizes(like)?;
+        if !is_known {
+            return None;
+        }
         match shape {
             Shape::Like(_) => {}
             Shape::Rows(_) => *wanted.last_mut()? = 1,
@@ -318,11 +401,6 @@ fn sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
     sizes.into_iter().map(|size| (size >= 0).then_some(size.into())).collect()
 }
 
-/// A tensor's sizes, if it keeps them.
-fn fixed_sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
-    sizes(tensor).filter(|_| is_fixed(tensor))
-}
-
 /// Whether a tensor keeps its sizes: it is STATIC, or has none.
 fn is_fixed(tensor: Tensor<'_>) -> bool {
     tensor.shape_dynamism() == TensorShapeDynamism::STATIC
@@ -333,14 +411,21 @@ fn rank(tensor: Tensor<'_>) -> Option<i128> {
     i128::try_from(tensor.sizes()?.len()).ok()
 }
 
-/// How many elements there are in some dimensions of a tensor: none where there is no room for any,
-/// even if it may be resized.
-fn known(tensor: Tensor<'_>, sizes: &[i128]) -> Option<i128> {
-    product(sizes).filter(|&room| room == 0 || is_fixed(tensor))
-}
-
 fn product(sizes: &[i128]) -> Option<i128> {
     sizes.iter().try_fold(1i128, |product, &size| product.checked_mul(size))
+}
+
+/// The bytes of the complex dtype that one has with complex numbers of 16 bits; `None` for what has
+/// any with any.
+fn complex_width(dtype: ScalarType) -> Option<i128> {
+    match dtype {
+        // Half has 16 bits as well, and BFloat16 another 16.
+        ScalarType::HALF => Some(4),
+        ScalarType::FLOAT | ScalarType::BFLOAT16 => Some(8),
+        ScalarType::DOUBLE => Some(16),
+        _ if table::COMPLEX.contains(&dtype) => dtype.element_size().map(i128::from),
+        _ => None,
+    }
 }
 
 /// What the quantizing kernels take for the least and the greatest of a dtype.
@@ -367,7 +452,6 @@ fn float(int: i64) -> f64 {
 mod tests {
     use alloc::string::ToString;
 
-    use super::super::kind::signature;
     use super::vocabulary::About;
     use super::*;
 
@@ -388,6 +472,8 @@ mod tests {
             }
             Condition::Promote(args) => seen.extend(args.iter().map(|&arg| (arg, "twTh"))),
             &Condition::Widths(arg) => seen.push((arg, "vx")),
+            &Condition::Infers(arg) => seen.push((arg, "l")),
+            &Condition::Alike(arg, other) => seen.extend([(arg, "tw"), (other, "tw")]),
             &Condition::Takes(arg, shape) => {
                 if let Shape::And(_, size) = shape {
                     number(&size);
@@ -415,9 +501,10 @@ mod tests {
             Number::Const(_) => {}
             Number::Int(arg) | Number::Square(arg) => seen.push((arg, "iInsS")),
             Number::Item(arg, _) => seen.push((arg, "lLm")),
-            Number::Indexed(arg) => seen.push((arg, "o")),
-            Number::Last(arg) => seen.push((arg, "lL")),
-            Number::Size(arg, dim) | Number::Behind(arg, dim) => {
+            Number::Indexed(arg) | Number::Place(arg) => seen.push((arg, "o")),
+            Number::Last(arg) | Number::Count(arg) => seen.push((arg, "lL")),
+            Number::Common(one, other) => seen.extend([(one, "t"), (other, "t")]),
+            Number::Size(arg, dim) | Number::Behind(arg, dim) | Number::Span(arg, dim) => {
                 seen.push((arg, "twTh"));
                 numbers(dim, seen);
             }

@@ -124,6 +124,11 @@ impl Kind {
         matches!(self.value, Value::Any | Value::Result(_))
     }
 
+    /// Whether the value is not what it was after the call.
+    pub(in crate::check) fn changes(self) -> bool {
+        self.is_written() || self.is_view() || self.gives().is_some()
+    }
+
     /// Whether the call makes the tensor a view of its first argument.
     pub(in crate::check) fn is_view(self) -> bool {
         self.role == Role::View

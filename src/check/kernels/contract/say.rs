@@ -49,9 +49,17 @@ impl Call<'_, '_, '_> {
                 let message = format!("{} have no common dtype", dtypes.join(" and "));
                 (args.first().copied(), message)
             }
+            &Condition::Infers(arg) => {
+                let message = format!("argument {arg} leaves a size open, and the others are none");
+                (Some(arg), message)
+            }
             &Condition::Widths(arg) => {
                 let message = format!("a tensor of argument {arg} is narrower than the first");
                 (Some(arg), message)
+            }
+            &Condition::Alike(arg, other) => {
+                let (is, want) = (self.sizes_of(arg), self.sizes_of(other));
+                (Some(arg), format!("{is} is to be as large as {want}"))
             }
             &Condition::Takes(arg, shape) => {
                 let is = self.sizes_of(arg);

@@ -2,12 +2,12 @@
 //! reads and writes past its tensors for. Where each comes from: format.md, section 6.10.
 
 use super::vocabulary::Condition::{
-    Any, AtLeast, AtMost, Below, Dimension, Divides, Double, Equal, In, Not, NotIn, Null, Other,
-    Promote, Steps, Strided, Takes, Widths,
+    Alike, Any, AtLeast, AtMost, Below, Dimension, Divides, Double, Equal, In, Infers, Not, NotIn,
+    Null, Other, Promote, Steps, Strided, Takes, Widths,
 };
 use super::vocabulary::Number::{
-    Behind, Const, Dtype, Greatest, Indexed, Int, Item, Last, Lead, Least, Numel, Plus, Rank, Room,
-    Size, Square, Times, Width, Wrapped,
+    Behind, Common, Const, Count, Dtype, Greatest, Indexed, Int, Item, Last, Lead, Least, Numel,
+    Place, Plus, Rank, Room, Size, Span, Square, Times, Width, Wrapped,
 };
 use super::vocabulary::{About, Condition, Number, Shape, Term};
 use crate::schema::scalar::ScalarType;
@@ -21,7 +21,10 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             // It reads the size of the last one before it asks whether there is such a dimension.
             shape(Below(Last(1), Rank(0))),
             shape(AtLeast(Plus(&Last(1), &Rank(0)), ZERO)),
-            shape(Any(&[EMPTY, Below(Int(3), Times(&Size(0, &Last(1)), &Const(2)))])),
+            shape(Any(&[
+                Equal(Room(4), ZERO),
+                Below(Int(3), Times(&Size(0, &Last(1)), &Const(2))),
+            ])),
         ],
     ),
     ("aten::_fft_r2c.out", &[dtype(In(0, COMPLEXIBLE))]),
@@ -33,13 +36,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             shape(Any(&[IS_LAST, Other(Behind(0, &Int(1)), ZERO)])),
         ],
     ),
-    (
-        "aten::_upsample_bilinear2d_aa.out",
-        &[
-            shape(Any(&[Equal(Numel(5), ZERO), Other(Size(0, &TWO), ZERO)])),
-            shape(Any(&[Equal(Numel(5), ZERO), Other(Size(0, &Const(3)), ZERO)])),
-        ],
-    ),
+    ("aten::_upsample_bilinear2d_aa.out", UPSAMPLE),
     ("aten::add.Scalar_out", SCALAR),
     ("aten::add.out", PROMOTE),
     ("aten::amax.out", &[shape(Other(Numel(0), ZERO))]),
@@ -80,12 +77,16 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             shape(Any(&[EMPTY, Equal(Room(1), ZERO), AtMost(Size(0, &TWO), Size(1, &ONE))])),
         ],
     ),
+    // Of tensors without elements it does not ask whether they have such a dimension.
+    ("aten::cat.out", &[shape(Any(&[Equal(Rank(2), ONE), Below(Int(1), Rank(2))]))]),
     ("aten::clamp.Tensor_out", &[dtype(Promote(&[0, 1, 2]))]),
     ("aten::clamp.out", SCALAR),
     (
         "aten::convolution.out",
         &[
             number(Other(Int(8), ZERO)),
+            dtype(Any(&[Equal(Room(9), ZERO), In(2, REAL)])),
+            dtype(Any(&[Equal(Room(9), ZERO), NotIn(2, BOOL)])),
             shape(Any(&[EMPTY, TRANSPOSED, AtLeast(Room(2), Size(1, &ZERO))])),
             shape(Any(&[EMPTY, NOT_TRANSPOSED, AtLeast(Room(2), Times(&Size(1, &ONE), &Int(8)))])),
         ],
@@ -110,13 +111,15 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::floor_divide.out", PROMOTE),
     ("aten::fmod.Scalar_out", SCALAR),
     ("aten::fmod.Tensor_out", PROMOTE),
+    ("aten::gather.out", GATHER),
     ("aten::ge.Scalar_out", SCALAR),
     ("aten::ge.Tensor_out", PROMOTE),
     ("aten::gt.Scalar_out", SCALAR),
     ("aten::gt.Tensor_out", PROMOTE),
     ("aten::index.Tensor_out", &[shape(AtMost(Indexed(1), Rank(0)))]),
     ("aten::index_put.out", &[shape(AtMost(Indexed(1), Rank(0)))]),
-    ("aten::index_put_", &[shape(AtLeast(Rank(2), ONE))]),
+    // It looks at that size of the values before it asks whether they have one.
+    ("aten::index_put_", &[shape(Below(Place(1), Rank(2)))]),
     ("aten::le.Scalar_out", SCALAR),
     ("aten::le.Tensor_out", PROMOTE),
     ("aten::lt.Scalar_out", SCALAR),
@@ -156,35 +159,36 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         &[dtype(NotIn(0, OPAQUE)), number(Any(&[EMPTY, Other(Wrapped(1, 0), ZERO)]))],
     ),
     ("aten::remainder.Tensor_out", PROMOTE),
-    ("aten::replication_pad1d.out", &[shape(Any(&[Equal(Numel(2), ZERO), Other(Numel(0), ZERO)]))]),
-    ("aten::replication_pad2d.out", &[shape(Any(&[Equal(Numel(2), ZERO), Other(Numel(0), ZERO)]))]),
-    ("aten::replication_pad3d.out", &[shape(Any(&[Equal(Numel(2), ZERO), Other(Numel(0), ZERO)]))]),
+    ("aten::replication_pad1d.out", PAD1),
+    ("aten::replication_pad2d.out", PAD2),
+    ("aten::replication_pad3d.out", PAD3),
     ("aten::rsub.Scalar_out", SCALAR),
-    ("aten::split_with_sizes_copy.out", &[dtype(Widths(3))]),
+    ("aten::scatter.value_out", GATHER),
+    ("aten::split_with_sizes_copy.out", &[dtype(Widths(3)), shape(Dimension(2, 0))]),
     ("aten::sub.Scalar_out", SCALAR),
     ("aten::sub.out", PROMOTE),
+    // One dimension has a way of its own, which a tensor without any has not.
+    ("aten::sum.IntList_out", &[shape(Any(&[Other(Count(1), ONE), Other(Rank(0), ZERO)]))]),
     ("aten::sym_size.int", &[shape(AtLeast(Int(1), ZERO)), shape(Below(Int(1), Rank(0)))]),
+    // It steps from one to the next as if their order were that of the dimensions.
+    (
+        "aten::topk.values",
+        &[shape(Any(&[
+            Equal(Numel(0), ZERO),
+            Equal(Int(1), ZERO),
+            AtMost(Span(0, &Int(2)), Numel(0)),
+        ]))],
+    ),
     ("aten::unbind_copy.int_out", DIMENSION),
     ("aten::unfold_copy.out", DIMENSION),
-    (
-        "aten::upsample_bilinear2d.vec_out",
-        &[
-            shape(Any(&[Equal(Numel(4), ZERO), Other(Size(0, &TWO), ZERO)])),
-            shape(Any(&[Equal(Numel(4), ZERO), Other(Size(0, &Const(3)), ZERO)])),
-        ],
-    ),
-    (
-        "aten::upsample_nearest2d.vec_out",
-        &[
-            shape(Any(&[Equal(Numel(3), ZERO), Other(Size(0, &TWO), ZERO)])),
-            shape(Any(&[Equal(Numel(3), ZERO), Other(Size(0, &Const(3)), ZERO)])),
-        ],
-    ),
+    ("aten::upsample_bilinear2d.vec_out", UPSAMPLE),
+    ("aten::upsample_nearest2d.vec_out", UPSAMPLE),
     (
         "aten::var_mean.correction_out",
         &[dtype(Any(&[Equal(Room(4), ZERO), AtLeast(Width(5), Width(4))]))],
     ),
     ("aten::view_as_real_copy.out", &[shape(Equal(Rank(1), Plus(&Rank(0), &ONE)))]),
+    ("aten::view_copy.out", &[number(Infers(1))]),
     ("aten::where.self_out", &[dtype(Promote(&[1, 2]))]),
     (
         "executorch_prim::floordiv.Scalar",
@@ -204,8 +208,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(0, INTEGERS)),
             quantized(Equal(Numel(5), Numel(0))),
             quantized(Equal(Numel(14), Numel(0))),
-            quantized(Any(&[Equal(Numel(0), ONE), Equal(Rank(5), Rank(0))])),
-            quantized(Any(&[Equal(Numel(0), ONE), Equal(Rank(14), Rank(0))])),
+            quantized(Any(&[Equal(Numel(0), ONE), Alike(5, 0)])),
+            quantized(Any(&[Equal(Numel(0), ONE), Alike(14, 0)])),
             quantized(AtLeast(Int(3), ZERO)),
             quantized(AtMost(Int(4), Const(255))),
             quantized(AtMost(Int(3), Int(4))),
@@ -221,6 +225,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "quantized_decomposed::choose_qparams.Tensor_out",
         &[
             quantized(Below(Int(1), Int(2))),
+            quantized(Other(Numel(0), ZERO)),
             quantized(In(0, FLOAT)),
             quantized(In(5, DOUBLE)),
             quantized(In(6, LONG)),
@@ -232,6 +237,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "quantized_decomposed::choose_qparams_per_token_asymmetric.out",
         &[
             quantized(In(0, FLOAT)),
+            quantized(Any(&[Equal(Lead(0, 1), ZERO), Other(WIDTH, ZERO)])),
             quantized(In(2, DOUBLE)),
             quantized(In(3, LONG)),
             quantized(Takes(2, Shape::Rows(0))),
@@ -426,6 +432,17 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         ],
     ),
     (
+        "quantized_decomposed::mixed_linear.out",
+        &[
+            quantized(Any(&[Equal(Rank(2), ONE), Other(Size(2, &ONE), ZERO)])),
+            quantized(Any(&[
+                Equal(Size(0, &ZERO), ZERO),
+                Equal(Size(1, &ZERO), ZERO),
+                Other(Size(1, &ONE), ZERO),
+            ])),
+        ],
+    ),
+    (
         "quantized_decomposed::quantize_per_channel.out",
         &[
             quantized(Dimension(3, 0)),
@@ -494,8 +511,7 @@ const SCALAR: &[Term] = &[dtype(NotIn(0, OPAQUE))];
 const DIV: &[Term] = &[
     dtype(NotIn(0, OPAQUE)),
     dtype(NotIn(1, OPAQUE)),
-    dtype(Any(&[Equal(Room(2), ZERO), NotIn(0, COMPLEX), AtLeast(Width(2), Width(0))])),
-    dtype(Any(&[Equal(Room(2), ZERO), NotIn(1, COMPLEX), AtLeast(Width(2), Width(1))])),
+    dtype(Any(&[Equal(Room(2), ZERO), AtLeast(Width(2), Common(0, 1))])),
     // Integers of one dtype are divided as such, and by 0 too, unless one element divides several.
     dtype(Any(&[
         Equal(Room(2), ZERO),
@@ -513,6 +529,14 @@ const DIV_MODE: &[Term] =
 /// Pooling asks of its strides that they are as many as dimensions, and not what they are.
 const STRIDES: &[Term] = &[number(Other(Item(2, 0), ZERO)), number(Other(Item(2, 1), ZERO))];
 
+/// An index without elements may have any rank, and yet is asked for its sizes in all dimensions but the
+/// one that is indexed.
+const GATHER: &[Term] = &[shape(Any(&[
+    Other(Numel(2), ZERO),
+    Not(&Any(&[Not(&IS_LAST), Other(Plus(&Rank(2), &ONE), Rank(0))])),
+    AtLeast(Rank(2), Rank(0)),
+]))];
+
 /// What is divided by, and the one quotient that 64 bits do not hold.
 const DIVISOR: &[Term] = &[
     number(Other(Int(1), ZERO)),
@@ -520,6 +544,57 @@ const DIVISOR: &[Term] = &[
 ];
 
 const DIMENSION: &[Term] = &[shape(Dimension(1, 0))];
+
+/// There are images, or rows and columns of them.
+const UPSAMPLE: &[Term] = &[
+    shape(Any(&[
+        Equal(Size(0, &ZERO), ZERO),
+        Equal(Size(0, &ONE), ZERO),
+        Other(Size(0, &TWO), ZERO),
+    ])),
+    shape(Any(&[
+        Equal(Size(0, &ZERO), ZERO),
+        Equal(Size(0, &ONE), ZERO),
+        Other(Size(0, &Const(3)), ZERO),
+    ])),
+];
+
+/// What is repeated past an edge is what lies there: there is such a thing in each dimension that grows,
+/// unless nothing is written because another one, further out, has no size.
+const PAD1: &[Term] =
+    &[shape(Any(&[AtMost(WIDER, ZERO), Equal(Lead(0, 1), ZERO), Other(WIDTH, ZERO)]))];
+const PAD2: &[Term] = &[
+    shape(Any(&[AtMost(HIGHER, ZERO), Equal(Lead(0, 2), ZERO), Other(HEIGHT, ZERO)])),
+    shape(Any(&[
+        AtMost(WIDER, ZERO),
+        Equal(Lead(0, 2), ZERO),
+        Equal(Plus(&HEIGHT, &HIGHER), ZERO),
+        Other(WIDTH, ZERO),
+    ])),
+];
+const PAD3: &[Term] = &[
+    shape(Any(&[AtMost(DEEPER, ZERO), Equal(Lead(0, 3), ZERO), Other(DEPTH, ZERO)])),
+    shape(Any(&[
+        AtMost(HIGHER, ZERO),
+        Equal(Lead(0, 3), ZERO),
+        Equal(Plus(&DEPTH, &DEEPER), ZERO),
+        Other(HEIGHT, ZERO),
+    ])),
+    shape(Any(&[
+        AtMost(WIDER, ZERO),
+        Equal(Lead(0, 3), ZERO),
+        Equal(Plus(&DEPTH, &DEEPER), ZERO),
+        Equal(Plus(&HEIGHT, &HIGHER), ZERO),
+        Other(WIDTH, ZERO),
+    ])),
+];
+
+const WIDTH: Number = Size(0, &Const(-1));
+const HEIGHT: Number = Size(0, &Const(-2));
+const DEPTH: Number = Size(0, &Const(-3));
+const WIDER: Number = Plus(&Item(1, 0), &Item(1, 1));
+const HIGHER: Number = Plus(&Item(1, 2), &Item(1, 3));
+const DEEPER: Number = Plus(&Item(1, 4), &Item(1, 5));
 
 /// Whether there is nothing to do.
 const EMPTY: Condition = Equal(Room(0), ZERO);
@@ -569,7 +644,7 @@ const OPAQUE: &[ScalarType] = &[
 ];
 
 /// Complex numbers of 16, 32 and 64 bits each half.
-const COMPLEX: &[ScalarType] = &[ScalarType(8), ScalarType(9), ScalarType(10)];
+pub(super) const COMPLEX: &[ScalarType] = &[ScalarType(8), ScalarType(9), ScalarType(10)];
 
 /// What has a complex dtype, or is one (`toComplexType`).
 const COMPLEXIBLE: &[ScalarType] = &[
@@ -608,6 +683,7 @@ const FLOATS: &[ScalarType] = &[ScalarType::HALF, ScalarType::FLOAT, ScalarType:
 const EMBEDDED: &[ScalarType] = &[ScalarType::FLOAT, ScalarType::HALF, ScalarType::BFLOAT16];
 const SCALES: &[ScalarType] = &[ScalarType::DOUBLE, ScalarType::FLOAT];
 const INDICES: &[ScalarType] = &[ScalarType::LONG, ScalarType::INT];
+const BOOL: &[ScalarType] = &[ScalarType::BOOL];
 const BYTES: &[ScalarType] = &[ScalarType::BYTE, ScalarType::CHAR];
 const BYTE: &[ScalarType] = &[ScalarType::BYTE];
 const CHAR: &[ScalarType] = &[ScalarType::CHAR];

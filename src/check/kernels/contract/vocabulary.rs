@@ -50,6 +50,8 @@ pub(super) enum Number {
     Item(Arg, u8),
     /// The last item of an IntList.
     Last(Arg),
+    /// How many items an IntList has.
+    Count(Arg),
     Rank(Arg),
     /// The size in a dimension; a negative one counts from the end.
     Size(Arg, &'static Number),
@@ -61,13 +63,19 @@ pub(super) enum Number {
     Lead(Arg, u8),
     /// How many elements there are in the dimensions behind one.
     Behind(Arg, &'static Number),
+    /// How many there are in one and in those in front of it, times the stride of it.
+    Span(Arg, &'static Number),
     /// How many dimensions an OptionalTensorList indexes: a mask as many as it has, whatever else is in
     /// the list one.
     Indexed(Arg),
+    /// Where the only tensor of an OptionalTensorList is.
+    Place(Arg),
     /// The code of the dtype.
     Dtype(Arg),
     /// The bytes of an element.
     Width(Arg),
+    /// The bytes of an element of the common dtype of two, one of which is complex.
+    Common(Arg, Arg),
     /// The least and the greatest integer of the dtype.
     Least(Arg),
     Greatest(Arg),
@@ -96,8 +104,13 @@ pub(super) enum Condition {
     NotIn(Arg, &'static [ScalarType]),
     /// The dtypes have a common one (`promoteTypes`).
     Promote(&'static [Arg]),
+    /// The sizes of the list, one of which may be left open (−1), do not multiply to 0 without it, in 64
+    /// bits.
+    Infers(Arg),
     /// No tensor of the list has narrower elements than the first.
     Widths(Arg),
+    /// Two tensors have the same sizes, which the call does not change.
+    Alike(Arg, Arg),
     /// The tensor can take a shape.
     Takes(Arg, Shape),
     /// The steps from one number to another can be counted in 32 bits; without a start and a step,
@@ -134,13 +147,17 @@ impl Number {
             Self::Int(arg)
             | Self::Item(arg, _)
             | Self::Last(arg)
+            | Self::Count(arg)
             | Self::Rank(arg)
             | Self::Indexed(arg)
+            | Self::Place(arg)
             | Self::Size(arg, _)
             | Self::Numel(arg)
             | Self::Room(arg)
             | Self::Lead(arg, _)
             | Self::Behind(arg, _)
+            | Self::Span(arg, _)
+            | Self::Common(arg, _)
             | Self::Dtype(arg)
             | Self::Width(arg)
             | Self::Least(arg)
@@ -159,6 +176,7 @@ impl fmt::Display for Number {
             Self::Int(arg) => write!(f, "argument {arg}"),
             Self::Item(arg, nth) => write!(f, "item {nth} of argument {arg}"),
             Self::Last(arg) => write!(f, "the last item of argument {arg}"),
+            Self::Count(arg) => write!(f, "the number of items of argument {arg}"),
             Self::Rank(arg) => write!(f, "the rank of argument {arg}"),
             Self::Size(arg, Self::Const(dim)) => write!(f, "size {dim} of argument {arg}"),
             Self::Size(arg, dim) => write!(f, "the size of argument {arg} at {dim}"),
@@ -170,9 +188,16 @@ impl fmt::Display for Number {
             Self::Behind(arg, dim) => {
                 write!(f, "the number of elements of argument {arg} behind dimension {dim}")
             }
+            Self::Span(arg, dim) => {
+                write!(f, "the elements of argument {arg} that its stride at {dim} leads over")
+            }
+            Self::Common(one, other) => {
+                write!(f, "the width of the common dtype of arguments {one} and {other}")
+            }
             Self::Indexed(arg) => {
                 write!(f, "the number of dimensions that argument {arg} indexes")
             }
+            Self::Place(arg) => write!(f, "the place of the tensor in argument {arg}"),
             Self::Dtype(arg) => write!(f, "the dtype of argument {arg}"),
             Self::Width(arg) => write!(f, "the width of argument {arg}"),
             Self::Least(arg) => write!(f, "the least value of the dtype of argument {arg}"),

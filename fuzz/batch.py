@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Runs many files in the official runtime (PyPI's executorch), and says of each what became of it.
+
+  python3 fuzz/batch.py --list NAMES
+
+NAMES is a text of one path a line. Every method of a file is run once, on zeros, at the runtime's
+default setting. Some dozens of files share a process, so that most take less than a millisecond: what
+kills it is tried again alone. A JSON document a line: {"file": PATH, "verdict": VERDICT}, in which the
+verdict is ok, error (a clean refusal), crash:SIGNAL or hang.
+"""
+
+import argparse
+import json
+import logging
+import os
+import resource
+import signal
+import sys
+import warnings
+
+SHARED = 40
+SECONDS = 10
+MEMORY = 8 << 30
+
+
+def load():
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.CRITICAL)
+    import torch
+    from executorch.extension.pybindings import portable_lib
+
+    torch.set_num_threads(1)
+    try:
+        import executorch.kernels.quantized  # noqa: F401 brings the quantized operators
+    except ImportError:
+        pass
+    return portable_lib, torch
+
+
+def dtypes(torch):
+    """By the code of upstream's ScalarType."""
+    names = {
+        0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32",
+        7: "float64", 11: "bool", 15: "bfloat16", 27: "uint16", 28: "uint32", 29: "uint64",
+    }
+    return {code: getattr(torch, name) for code, name in names.items()}
+
+
+def run(lib, torch, path):
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        module = lib._load_for_executorch_from_buffer(
+            data, None, program_verification=lib.Verification.Minimal
+        )
+        for name in module.method_names():
+            meta = module.method_meta(name)
+            inputs = []
+            for nth in range(meta.num_inputs()):
+                info = meta.input_tensor_meta(nth)
+                inputs.append(torch.zeros(info.sizes(), dtype=dtypes(torch)[info.dtype()]))
+            module.run_method(name, inputs)
+    except Exception:
+        return b"e"
+    return b"o"
+
+
+def batch(lib, torch, paths):
+    """What became of the first of them, and what ended the process if they are not all."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        for path in paths:
+            signal.alarm(SECONDS)
+            os.write(writer, run(lib, torch, path))
+        os._exit(0)
+    os.close(writer)
+    told = b""
+    while chunk := os.read(reader, 1 << 16):
+        told += chunk
+    os.close(reader)
+    _, status = os.waitpid(child, 0)
+    end = None
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        end = "hang" if name == "SIGALRM" else "crash:" + name
+    return [{"o": "ok", "e": "error"}[letter] for letter in told.decode()], end
+
+
+def verdicts(lib, torch, paths):
+    """Each path with its verdict."""
+    done = 0
+    while done < len(paths):
+        some = paths[done : done + SHARED]
+        told, end = batch(lib, torch, some)
+        yield from zip(some, told)
+        done += len(told)
+        if end is None:
+            continue
+        told, alone = batch(lib, torch, [paths[done]])
+        yield paths[done], alone or told[0]
+        if alone is None:
+            # It died in company: of what one of those before it did to their memory.
+            pairs = ((one, batch(lib, torch, [one, paths[done]])[1]) for one in some)
+            yield next(((one, end) for one, end in pairs if end), (paths[done], end))
+        done += 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", required=True, help="a text of one path a line")
+    with open(parser.parse_args().list) as file:
+        paths = file.read().split("\n")
+    paths = [path for path in paths if path]
+    lib, torch = load()
+    for path, verdict in verdicts(lib, torch, paths):
+        print(json.dumps({"file": path, "verdict": verdict}), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+//! Which tensors may have other sizes than the file says, while their method runs.
+//!
+//! A DYNAMIC_BOUND tensor may be resized, but only by what writes to it. What nothing writes to keeps
+//! the sizes in the file; an input does where it is as large as it may be, which is a run to expect.
+
+use alloc::vec::Vec;
+
+use super::super::spot::Plan;
+use super::Kernels;
+use crate::flat::view::Vector;
+use crate::schema::program::view::{InstructionArguments, KernelTypes};
+use crate::steps;
+
+/// What the instructions of a method may resize.
+#[derive(Default)]
+pub(super) struct Resized {
+    /// By value, how many instructions do: 2 are as many as any. None at all where every tensor is
+    /// STATIC.
+    values: Vec<u8>,
+}
+
+impl Resized {
+    /// Of a method, by what its instructions write to.
+    pub(super) fn of(plan: &Plan<'_, '_>, kernels: &Kernels) -> Self {
+        let mut resized = Self { values: plan.each(0) };
+        let chains = plan.view.chains().into_iter().flatten();
+        for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
+            match instruction.instr_args() {
+                Some(InstructionArguments::KernelCall(call)) => match kernels.args(call) {
+                    Some(args) => {
+                        let changed = args.filter(|(_, _, kind)| kind.changes());
+                        changed.for_each(|(_, index, _)| resized.mark(plan, index));
+                    }
+                    None => resized.mark_all(plan, call.args()),
+                },
+                Some(InstructionArguments::DelegateCall(call)) => {
+                    resized.mark_all(plan, call.args());
+                }
+                // Under another index a tensor may be written to as well, any number of times.
+                Some(InstructionArguments::MoveCall(call)) => {
+                    for index in [call.move_from(), call.move_to()] {
+                        resized.mark(plan, index);
+                        resized.mark(plan, index);
+                    }
+                }
+                _ => {}
+            }
+        }
+        resized
+    }
+
+    /// How many instructions may give a tensor other sizes than those in the file.
+    pub(super) fn by(&self, value: u32) -> u8 {
+        let count = usize::try_from(value).ok().and_then(|value| self.values.get(value));
+        count.copied().unwrap_or_default()
+    }
+
+    fn mark_all(&mut self, plan: &Plan<'_, '_>, args: Option<Vector<'_, i32>>) {
+        args.into_iter().flatten().for_each(|index| self.mark(plan, index));
+    }
+
+    /// A value may be resized, and so may the tensors of a list: those of each are looked at twice at most.
+    fn mark(&mut self, plan: &Plan<'_, '_>, index: i32) {
+        steps::take(1);
+        // A list that is met again may be one that is written to again.
+        if self.count(index) > 1 {
+            return;
+        }
+        let items = match plan.value(index.into()) {
+            Some(KernelTypes::TensorList(list)) => list.items(),
+            Some(KernelTypes::OptionalTensorList(list)) => list.items(),
+            _ => None,
+        };
+        for item in items.into_iter().flatten() {
+            steps::take(1);
+            self.count(item);
+        }
+    }
+
+    /// Counts one more, and tells how many there were.
+    fn count(&mut self, index: i32) -> u8 {
+        let slot = usize::try_from(index).ok().and_then(|index| self.values.get_mut(index));
+        slot.map_or(u8::MAX, |slot| core::mem::replace(slot, slot.saturating_add(1).min(2)))
+    }
+}
