@@ -50,6 +50,10 @@ rules! {
         Misreads [
             "7.2.9", "7.3.10", "7.5.13", "7.7.17", "8.1 CVE-2025-30402", "8.2 56da9646cc", "8.3.6",
         ];
+    TENSOR_STRIDE_OVERFLOW = Error "tensor-stride-overflow"
+        "A tensor's strides can be counted in 32 bits."
+        "They wrap: kernels read and write elsewhere, and the Python binding aborts on such an input."
+        Misreads ["6.3", "7.7.17"];
     TENSOR_DTYPE = Error "tensor-dtype"
         "A tensor's dtype is one that the runtime knows."
         "Asking for the size of its elements aborts."
@@ -60,14 +64,14 @@ rules! {
         Refuses ["6.3", "7.5.1", "7.7.17"];
     TENSOR_UNBOUND = Error "tensor-unbound"
         "A tensor's dynamism is STATIC or DYNAMIC_BOUND."
-        "Loading the method is refused by the portable runtime."
-        Refuses ["6.3", "7.5.3", "7.7.17"];
+        "Loading the method is refused; of a dynamism that is none, sizes are not held to any bound, and kernels write past the tensor."
+        Misreads ["6.3", "7.5.3", "7.7.17"];
     TENSOR_LAYOUT = Warning "tensor-layout"
         "A tensor's layout is 0, for strided."
         "No runtime knows another one; it is taken for strided."
         Ignores ["6.3", "7.7.17"];
     TENSOR_ENUM = Warning "tensor-enum"
-        "A tensor's dynamism, location and device are named ones."
+        "A tensor's location and device are named ones."
         "Runtimes take an unknown one for the default, or do not look."
         Ignores ["6.3", "7.5.14", "7.7.17"];
     TENSOR_DEVICE_INDEX = Warning "tensor-device-index"
@@ -167,8 +171,9 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
         signs |= size;
         elements = elements.checked_mul(size.into())?;
     }
-    let elements = u64::try_from(elements).ok().filter(|_| signs >= 0)?;
-    elements.checked_mul(tensor.scalar_type().element_size()?)
+    // Of more elements, or none, the strides may be too long.
+    let elements = i32::try_from(elements).ok().filter(|&elements| signs >= 0 && elements > 0)?;
+    u64::from(elements.unsigned_abs()).checked_mul(tensor.scalar_type().element_size()?)
 }
 
 /// The dimensions of a tensor of which none is swapped.
@@ -225,7 +230,26 @@ fn odd_shape(
             format!("the bytes of {dtype} {dims:?} overflow")
         });
     }
+    if let (Some(sizes), Some(order)) = (sizes, order)
+        && order.len() == sizes.len()
+        && is_permutation(order, sizes.len())
+        && dims().all(|size| size >= 0)
+        && longest_stride(sizes, order).is_none()
+    {
+        find(&TENSOR_STRIDE_OVERFLOW, "sizes", &|| {
+            let dims = dims().take(MOST_DIMENSIONS).collect::<Vec<_>>();
+            format!("the strides of {dims:?} overflow")
+        });
+    }
     dtype.nbytes(dims())
+}
+
+/// The stride of the outermost dimension, in elements: sizes of 0 count as 1.
+fn longest_stride(sizes: Vector<'_, i32>, order: Vector<'_, u8>) -> Option<i32> {
+    order
+        .iter()
+        .skip(1)
+        .try_fold(1i32, |stride, dim| stride.checked_mul(sizes.get(dim.into())?.max(1)))
 }
 
 /// Numbers that are not what every writer writes.
@@ -249,7 +273,7 @@ fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Fi
             find(&TENSOR_UNBOUND, "shape_dynamism", &|| "DYNAMIC_UNBOUND".into());
         }
         TensorShapeDynamism(other) => {
-            find(&TENSOR_ENUM, "shape_dynamism", &|| format!("dynamism {other}"));
+            find(&TENSOR_UNBOUND, "shape_dynamism", &|| format!("dynamism {other}"));
         }
     }
 }

@@ -174,7 +174,7 @@ const ROWS: &[Row] = &[
         "{FLOAT[2,0];FLOAT[2,0]~;FLOAT[0]} 1 FLOAT[2,0] .",
         &[(1, "2", SHAPE), (1, "9223372036854775807", SHAPE)],
     ),
-    ("aten::cat.out", "{FLOAT[0];FLOAT[0]} 3 FLOAT[0] .", &[(2, "FLOAT[]", SHAPE)]),
+    ("aten::cat.out", "{FLOAT[0];FLOAT[0]} 3 FLOAT[0] .", &[]),
     (
         "aten::gather.out",
         "FLOAT[2,3,0] -1 LONG[0,3] false FLOAT[0,3] .",
@@ -264,7 +264,11 @@ const ROWS: &[Row] = &[
     (
         "aten::avg_pool2d.out",
         "FLOAT[1,1,4,4] (2,2) () (0,0) false true - FLOAT[1,1,2,2] .",
-        &[(2, "(2,0)", NUMBER)],
+        &[
+            (2, "(2,0)", NUMBER),
+            (1, "(2,9223372036854775807)", NUMBER),
+            (1, "(2147483648,2)", NUMBER),
+        ],
     ),
     (
         "aten::max_pool2d_with_indices_backward.grad_input",
@@ -536,6 +540,8 @@ const ROWS: &[Row] = &[
             (2, "-128", QUANTIZED),
             (5, "FLOAT[1]", QUANTIZED),
             (5, "DOUBLE[2]", QUANTIZED),
+            // The kernel does not resize it.
+            (5, "DOUBLE[2]~", QUANTIZED),
             (6, "INT[1]", QUANTIZED),
             (6, "LONG[0]", QUANTIZED),
         ],
@@ -607,6 +613,20 @@ const ROWS: &[Row] = &[
             (6, "FLOAT[2,5]", QUANTIZED),
             (6, "DOUBLE[2,6]", QUANTIZED),
         ],
+    ),
+    // Where there is no row, no index is one of it.
+    (
+        "quantized_decomposed::embedding_byte.out quantized_decomposed::embedding_4bit.out \
+         quantized_decomposed::embedding_2bit.out",
+        "BYTE[0,2] FLOAT[0] - -2 1 LONG[0] FLOAT[1,8]~ .",
+        &[(5, "LONG[1]", QUANTIZED)],
+    ),
+    (
+        "quantized_decomposed::embedding_byte.dtype_out \
+         quantized_decomposed::embedding_4bit.dtype_out \
+         quantized_decomposed::embedding_2bit.dtype_out",
+        "BYTE[0,2] FLOAT[0] - -2 1 LONG[0] 6 FLOAT[1,8]~ .",
+        &[(5, "LONG[1]", QUANTIZED)],
     ),
     // An output of no dimensions, or of more than there are, even if it has room.
     (

@@ -127,7 +127,8 @@ impl<'a> Call<'_, '_, 'a> {
             Number::Numel(arg) => {
                 self.known(self.args.get(arg.into())?, &sizes(self.tensor(arg)?)?)
             }
-            Number::Room(arg) => product(&sizes(self.tensor(arg)?)?),
+            Number::Kept(arg) if self.is_changed(arg) => None,
+            Number::Kept(arg) | Number::Room(arg) => product(&sizes(self.tensor(arg)?)?),
             Number::Lead(arg, aside) => {
                 let sizes = sizes(self.tensor(arg)?)?;
                 self.known(
@@ -510,6 +511,7 @@ mod tests {
             }
             Number::Rank(arg)
             | Number::Numel(arg)
+            | Number::Kept(arg)
             | Number::Room(arg)
             | Number::Lead(arg, _)
             | Number::Dtype(arg)

@@ -6,8 +6,8 @@ use super::vocabulary::Condition::{
     Null, Other, Promote, Steps, Strided, Takes, Widths,
 };
 use super::vocabulary::Number::{
-    Behind, Common, Const, Count, Dtype, Greatest, Indexed, Int, Item, Last, Lead, Least, Numel,
-    Place, Plus, Rank, Room, Size, Span, Square, Times, Width, Wrapped,
+    Behind, Common, Const, Count, Dtype, Greatest, Indexed, Int, Item, Kept, Last, Lead, Least,
+    Numel, Place, Plus, Rank, Room, Size, Span, Square, Times, Width, Wrapped,
 };
 use super::vocabulary::{About, Condition, Number, Shape, Term};
 use crate::schema::scalar::ScalarType;
@@ -78,7 +78,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         ],
     ),
     // Of tensors without elements it does not ask whether they have such a dimension.
-    ("aten::cat.out", &[shape(Any(&[Equal(Rank(2), ONE), Below(Int(1), Rank(2))]))]),
+    ("aten::cat.out", &[shape(Any(&[AtMost(Rank(2), ONE), Below(Int(1), Rank(2))]))]),
     ("aten::clamp.Tensor_out", &[dtype(Promote(&[0, 1, 2]))]),
     ("aten::clamp.out", SCALAR),
     (
@@ -229,8 +229,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(0, FLOAT)),
             quantized(In(5, DOUBLE)),
             quantized(In(6, LONG)),
-            quantized(Equal(Numel(5), ONE)),
-            quantized(Equal(Numel(6), ONE)),
+            quantized(Equal(Kept(5), ONE)),
+            quantized(Equal(Kept(6), ONE)),
         ],
     ),
     (
@@ -318,6 +318,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
             quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
             quantized(In(5, INDICES)),
+            quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Equal(Int(6), Dtype(7))),
             quantized(Takes(7, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
@@ -340,6 +341,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
             quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
             quantized(In(5, INDICES)),
+            quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Takes(6, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
             quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))), Room(6))),
@@ -361,6 +363,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
             quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
             quantized(In(5, INDICES)),
+            quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Equal(Int(6), Dtype(7))),
             quantized(Takes(7, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
@@ -383,6 +386,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
             quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
             quantized(In(5, INDICES)),
+            quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Takes(6, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
             quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))), Room(6))),
@@ -404,6 +408,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
             quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
             quantized(In(5, LONG)),
+            quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Equal(Int(6), Dtype(7))),
             quantized(Takes(7, Shape::And(5, Size(0, &ONE)))),
@@ -426,6 +431,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Size(2, &ZERO), Size(1, &ZERO))),
             quantized(Equal(Size(2, &ONE), Size(1, &ONE))),
             quantized(In(5, LONG)),
+            quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Takes(6, Shape::And(5, Size(0, &ONE)))),
             quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), Room(6))),
@@ -526,8 +532,17 @@ const DIV: &[Term] = &[
 const DIV_MODE: &[Term] =
     &[dtype(Any(&[Null(2), Promote(&[0, 1])])), dtype(NotIn(0, OPAQUE)), dtype(NotIn(1, OPAQUE))];
 
-/// Pooling asks of its strides that they are as many as dimensions, and not what they are.
-const STRIDES: &[Term] = &[number(Other(Item(2, 0), ZERO)), number(Other(Item(2, 1), ZERO))];
+/// Pooling asks of its strides that they are as many as dimensions, and not what they are. Nor does it
+/// ask how large a window is, of which it looks at every element.
+const STRIDES: &[Term] = &[
+    number(Other(Item(2, 0), ZERO)),
+    number(Other(Item(2, 1), ZERO)),
+    number(AtMost(Item(1, 0), Const(MOST_SIZE))),
+    number(AtMost(Item(1, 1), Const(MOST_SIZE))),
+];
+
+/// The greatest size that a tensor can have.
+const MOST_SIZE: i64 = 0x7fff_ffff;
 
 /// An index without elements may have any rank, and yet is asked for its sizes in all dimensions but the
 /// one that is indexed.
@@ -595,6 +610,9 @@ const DEPTH: Number = Size(0, &Const(-3));
 const WIDER: Number = Plus(&Item(1, 0), &Item(1, 1));
 const HIGHER: Number = Plus(&Item(1, 2), &Item(1, 3));
 const DEEPER: Number = Plus(&Item(1, 4), &Item(1, 5));
+
+/// Whether an index may be one of a row.
+const SOME_ROW: Condition = Any(&[Equal(Numel(5), ZERO), Other(Size(0, &ZERO), ZERO)]);
 
 /// Whether there is nothing to do.
 const EMPTY: Condition = Equal(Room(0), ZERO);

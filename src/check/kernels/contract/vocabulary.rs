@@ -57,6 +57,8 @@ pub(super) enum Number {
     Size(Arg, &'static Number),
     /// How many elements there are.
     Numel(Arg),
+    /// How many elements there are of a tensor that the call does not resize.
+    Kept(Arg),
     /// How many elements there is memory for.
     Room(Arg),
     /// How many elements there are, so many of the last dimensions aside.
@@ -153,6 +155,7 @@ impl Number {
             | Self::Place(arg)
             | Self::Size(arg, _)
             | Self::Numel(arg)
+            | Self::Kept(arg)
             | Self::Room(arg)
             | Self::Lead(arg, _)
             | Self::Behind(arg, _)
@@ -180,7 +183,9 @@ impl fmt::Display for Number {
             Self::Rank(arg) => write!(f, "the rank of argument {arg}"),
             Self::Size(arg, Self::Const(dim)) => write!(f, "size {dim} of argument {arg}"),
             Self::Size(arg, dim) => write!(f, "the size of argument {arg} at {dim}"),
-            Self::Numel(arg) => write!(f, "the number of elements of argument {arg}"),
+            Self::Numel(arg) | Self::Kept(arg) => {
+                write!(f, "the number of elements of argument {arg}")
+            }
             Self::Room(arg) => write!(f, "the room of argument {arg}"),
             Self::Lead(arg, aside) => {
                 write!(f, "the number of elements of argument {arg}, {aside} dimensions aside")
