@@ -164,7 +164,8 @@ pub enum ModelError {
     },
     /// The header is to be in front of the FlatBuffer, which is where an old `.ptd` alone has it.
     HeaderInFront,
-    /// The tables of an old `.ptd` would read as those of release 0.7, too, with contents in both.
+    /// The tables of an old `.ptd` would read as those of release 0.7, too, with contents in both, or
+    /// instead, since it has no segments.
     Polyglot,
     /// The tables were taken from a file of a newer writer, and parts of them are not known.
     Unknown(Unknown),
@@ -224,8 +225,8 @@ impl fmt::Display for ModelError {
                 "a header in front of the FlatBuffer is that of an old .ptd: others have it inside",
             ),
             Self::Polyglot => f.write_str(
-                "the tables would read as those of a current .ptd, too: another tensor_alignment \
-                 tells them apart",
+                "the tables would read as those of a current .ptd: segments, or another \
+                 tensor_alignment, tell them apart",
             ),
             Self::Unknown(Unknown { fields, members }) => write!(
                 f,

@@ -126,6 +126,22 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
 }
 
+/// What tells an old `.ptd` is its segments, if there are none in them. One that has not even those
+/// would be read by the rules for a current one, by which its alignment leads anywhere.
+#[test]
+fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
+    let is_written = |alignment| {
+        let root = legacy::FlatTensor { tensor_alignment: alignment, ..Default::default() };
+        let container = Container { header: Some(HeaderForm::PTD), ..Container::CURRENT };
+        let unknown = Unknown::default();
+        let model = File { root, segments: vec![], container, unknown };
+        !matches!(model.image(), Err(ModelError::Polyglot))
+    };
+    assert!(!is_written(1));
+    // Nothing leads anywhere: the reader says what the file lacks.
+    assert!(is_written(0));
+}
+
 /// A program without data does without a header. Readers of a `.ptd` ask for one.
 #[test]
 fn a_ptd_without_a_header_is_not_written() {

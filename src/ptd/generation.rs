@@ -98,11 +98,22 @@ pub(super) fn tell<'a>(
     Ok((Root::Legacy(root), generation, seen))
 }
 
-/// Whether `region`, which was written as an old layout, reads as the current one, too, so that
-/// [`tell`] refuses it.
+/// Whether `region`, which was written as an old layout, reads as the current one, too, or instead, so
+/// that [`tell`] refuses it for what it is not.
 pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
-    let told = tell(region, whole, &Limits::UNTRUSTED);
-    told.is_err_and(|error| matches!(error.kind(), ErrorKind::FlatTensorPolyglot {}))
+    let is_misread = |error: &Error| match error.kind() {
+        ErrorKind::FlatTensorPolyglot {} => true,
+        // What an old file is to have too.
+        ErrorKind::FlatTensorLayout {} | ErrorKind::FlatTensorVersion { .. } => false,
+        _ => {
+            let bare = walk::verify(region, &BARE, &Limits::UNTRUSTED);
+            !whole && bare.is_ok_and(|(bare, _)| bare.offset_of(OLD_SEGMENTS) == 0)
+        }
+    };
+    match tell(region, whole, &Limits::UNTRUSTED) {
+        Ok((root, _, _)) => matches!(root, Root::Current(_)),
+        Err(error) => is_misread(&error),
+    }
 }
 
 /// A root of which only the first field is known: the version, in the same slot of both layouts.
