@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::Call;
+use super::numbers::sizes;
 use super::vocabulary::{Arg, Condition, Number, Shape};
-use super::{Call, sizes};
 use crate::schema::scalar::ScalarType;
 
 impl Call<'_, '_, '_> {

@@ -1,0 +1,225 @@
+//! The numbers that a call says, as far as the file has them.
+
+use alloc::vec::Vec;
+
+use super::super::Kind;
+use super::super::kind::signature;
+use super::vocabulary::{Arg, Number};
+use super::{Call, MOST_ITEMS, table};
+use crate::limits::MOST_DIMENSIONS;
+use crate::schema::program::TensorShapeDynamism;
+use crate::schema::program::view::{KernelTypes, Tensor};
+use crate::schema::scalar::ScalarType;
+
+impl Call<'_, '_, '_> {
+    /// An Int, Double or Bool as a Double.
+    pub(super) fn double(&self, arg: Arg) -> Option<f64> {
+        match self.arg(arg)? {
+            KernelTypes::Int(int) => Some(float(int.int_val())),
+            KernelTypes::Double(double) => Some(double.double_val()),
+            KernelTypes::Bool(flag) => Some(u8::from(flag.bool_val()).into()),
+            _ => None,
+        }
+    }
+
+    /// The items of an IntList; `None` too where there are more than any tensor has dimensions.
+    pub(super) fn ints(&self, arg: Arg) -> Option<Vec<i128>> {
+        let KernelTypes::IntList(list) = self.arg(arg)? else { return None };
+        let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
+        items.into_iter().map(|index| self.int(index)).collect()
+    }
+
+    fn item(&self, arg: Arg, nth: usize) -> Option<i128> {
+        match self.arg(arg)? {
+            KernelTypes::IntList(list) => {
+                let items = list.items()?;
+                self.int(items.get(if items.len() == 1 { 0 } else { nth })?)
+            }
+            KernelTypes::BoolList(list) => Some(i128::from(list.items()?.get(nth)?)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self, number: &Number) -> Option<i128> {
+        match *number {
+            Number::Const(number) => Some(number.into()),
+            Number::Int(arg) => self.int(self.args.get(arg.into())?.into()),
+            Number::Item(arg, nth) => self.item(arg, nth.into()),
+            Number::Last(arg) => self.ints(arg)?.last().copied(),
+            Number::Count(arg) => match self.arg(arg)? {
+                KernelTypes::IntList(list) => i128::try_from(list.items()?.len()).ok(),
+                _ => None,
+            },
+            Number::Rank(arg) => rank(self.tensor(arg)?),
+            Number::Size(arg, dim) => {
+                let tensor = self.tensor(arg)?;
+                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
+                self.known(arg, sizes.get(dim..)?.get(..1)?)
+            }
+            Number::Numel(arg) => self.known(arg, &sizes(self.tensor(arg)?)?),
+            Number::Kept(arg) if self.is_changed(arg) => None,
+            Number::Kept(arg) | Number::Room(arg) => product(&sizes(self.tensor(arg)?)?),
+            Number::Lead(arg, aside) => {
+                let sizes = sizes(self.tensor(arg)?)?;
+                self.known(arg, sizes.get(..sizes.len().checked_sub(aside.into())?)?)
+            }
+            Number::Behind(arg, dim) => {
+                let tensor = self.tensor(arg)?;
+                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
+                self.known(arg, sizes.get(dim.checked_add(1)?..)?)
+            }
+            Number::Span(arg, dim) => {
+                let tensor = self.tensor(arg)?;
+                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
+                let order = tensor.dim_order()?;
+                // The dimensions that lie behind it in memory.
+                let place = order.iter().position(|at| usize::from(at) == dim)?;
+                let behind = order.iter().skip(place.checked_add(1)?);
+                let inner = behind.map(|at| sizes.get(usize::from(at)).copied());
+                let stride = product(&inner.collect::<Option<Vec<_>>>()?)?;
+                self.known(arg, sizes.get(..dim.checked_add(1)?)?)?.checked_mul(stride)
+            }
+            Number::Common(one, other) => {
+                let dtypes = [self.dtype(one)?, self.dtype(other)?];
+                dtypes.iter().any(|dtype| table::COMPLEX.contains(dtype)).then_some(())?;
+                dtypes.into_iter().filter_map(complex_width).max()
+            }
+            Number::Indexed(arg) => self.indexed(arg),
+            Number::Place(arg) => self.place(arg),
+            Number::Dtype(arg) => self.dtype(arg).map(|dtype| dtype.0.into()),
+            Number::Width(arg) => self.dtype(arg)?.element_size().map(i128::from),
+            Number::Least(arg) => bounds(self.dtype(arg)?).map(|(least, _)| least.into()),
+            Number::Greatest(arg) => bounds(self.dtype(arg)?).map(|(_, most)| most.into()),
+            Number::Wrapped(arg, tensor) => {
+                let bits = match self.dtype(tensor)? {
+                    ScalarType::BYTE | ScalarType::CHAR => 8,
+                    ScalarType::SHORT => 16,
+                    ScalarType::INT => 32,
+                    ScalarType::LONG => 64,
+                    _ => return None,
+                };
+                let int = self.number(&Number::Int(arg))?;
+                int.checked_rem_euclid(1i128.checked_shl(bits)?)
+            }
+            Number::Square(arg) => {
+                let int = self.number(&Number::Int(arg))?;
+                int.checked_mul(int)?.checked_rem_euclid(1i128.checked_shl(64)?)
+            }
+            Number::Times(one, other) => self.number(one)?.checked_mul(self.number(other)?),
+            Number::Plus(one, other) => self.number(one)?.checked_add(self.number(other)?),
+        }
+    }
+
+    /// How many elements there are in some dimensions of a tensor: none where there is no room for any,
+    /// even if it may be resized.
+    fn known(&self, arg: Arg, sizes: &[i128]) -> Option<i128> {
+        product(sizes).filter(|&room| room == 0 || !self.varies(arg, 0))
+    }
+
+    /// Whether a tensor may have other sizes than those in the file when this call, which leaves them
+    /// as they are, is made.
+    pub(super) fn is_changed(&self, arg: Arg) -> bool {
+        let letters = signature(self.name).map_or("", |&(_, letters)| letters);
+        let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
+        self.varies(arg, u8::from(kind.is_some_and(Kind::is_written)))
+    }
+
+    /// Whether more instructions than so many may give a tensor other sizes than those in the file.
+    fn varies(&self, arg: Arg, than: u8) -> bool {
+        let held = self.args.get(arg.into()).and_then(|index| self.state.held(index));
+        held.is_none_or(|held| self.resized.by(held) > than)
+            && self.tensor(arg).is_none_or(|tensor| !is_fixed(tensor))
+    }
+
+    /// The sizes of a tensor in the file, and whether it has them when the call runs.
+    pub(super) fn sizes(&self, arg: Arg) -> Option<(Vec<i128>, bool)> {
+        Some((sizes(self.tensor(arg)?)?, !self.varies(arg, 0)))
+    }
+
+    /// A dimension of the tensor; a negative one counts from the end.
+    fn dimension(&self, tensor: Tensor<'_>, dim: &Number) -> Option<usize> {
+        let dim = self.number(dim)?;
+        let dim = if dim < 0 { dim.checked_add(rank(tensor)?)? } else { dim };
+        usize::try_from(dim).ok()
+    }
+
+    /// How many dimensions the items of a list index.
+    fn indexed(&self, arg: Arg) -> Option<i128> {
+        let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
+        let masks = [ScalarType::BOOL, ScalarType::BYTE];
+        list.items()?.into_iter().take(MOST_ITEMS).try_fold(0i128, |sum, index| {
+            let dimensions = match index {
+                -1 => 1,
+                _ => match self.at(index)? {
+                    KernelTypes::Tensor(mask) if masks.contains(&mask.scalar_type()) => rank(mask)?,
+                    _ => 1,
+                },
+            };
+            sum.checked_add(dimensions)
+        })
+    }
+
+    /// Where the only item is that is a tensor.
+    fn place(&self, arg: Arg) -> Option<i128> {
+        let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
+        let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
+        let is_tensor = |index| matches!(self.at(index), Some(KernelTypes::Tensor(_)));
+        let mut places = (0..).zip(items).filter(|&(_, index)| is_tensor(index));
+        let place = places.next().filter(|_| places.next().is_none());
+        place.map(|(place, _)| place)
+    }
+}
+
+/// A tensor's sizes as the file has them: what it has, or what there is memory for. `None` where
+/// they are wrong, which is a finding of its own.
+pub(super) fn sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
+    let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
+    sizes.into_iter().map(|size| (size >= 0).then_some(size.into())).collect()
+}
+
+/// Whether a tensor keeps its sizes: it is STATIC, or has none.
+pub(super) fn is_fixed(tensor: Tensor<'_>) -> bool {
+    tensor.shape_dynamism() == TensorShapeDynamism::STATIC
+        || tensor.sizes().is_some_and(|sizes| sizes.is_empty())
+}
+
+fn rank(tensor: Tensor<'_>) -> Option<i128> {
+    i128::try_from(tensor.sizes()?.len()).ok()
+}
+
+pub(super) fn product(sizes: &[i128]) -> Option<i128> {
+    sizes.iter().try_fold(1i128, |product, &size| product.checked_mul(size))
+}
+
+/// The bytes of the complex dtype that one has with complex numbers of 16 bits; `None` for what has
+/// any with any.
+fn complex_width(dtype: ScalarType) -> Option<i128> {
+    match dtype {
+        // Half has 16 bits as well, and BFloat16 another 16.
+        ScalarType::HALF => Some(4),
+        ScalarType::FLOAT | ScalarType::BFLOAT16 => Some(8),
+        ScalarType::DOUBLE => Some(16),
+        _ if table::COMPLEX.contains(&dtype) => dtype.element_size().map(i128::from),
+        _ => None,
+    }
+}
+
+/// What the quantizing kernels take for the least and the greatest of a dtype.
+fn bounds(dtype: ScalarType) -> Option<(i32, i32)> {
+    Some(match dtype {
+        ScalarType::BYTE => (0, 255),
+        ScalarType::CHAR => (-128, 127),
+        ScalarType::BITS16 | ScalarType::UINT16 => (0, 65535),
+        ScalarType::SHORT => (-32768, 32767),
+        ScalarType::INT => (i32::MIN, i32::MAX),
+        _ => return None,
+    })
+}
+
+/// An Int as the nearest Double.
+pub(super) fn float(int: i64) -> f64 {
+    let bytes = int.to_le_bytes();
+    let [a, b, c, d, e, f, g, h] = bytes;
+    let low = f64::from(u32::from_le_bytes([a, b, c, d]));
+    f64::from(i32::from_le_bytes([e, f, g, h])) * 4_294_967_296.0 + low
+}
