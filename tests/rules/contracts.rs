@@ -757,6 +757,35 @@ fn what_a_move_or_a_result_replaces_is_not_judged() {
     assert!(computed.is_empty(), "a result");
 }
 
+/// A dynamic tensor has the sizes in the file until something may resize it, be that a delegate, an
+/// operator that nobody knows, a list of it, or a move that brings it under another index.
+#[test]
+fn what_may_be_resized_by_anything_is_not_judged_by_its_sizes() {
+    let args = ["FLOAT[2,3,9]~", "FLOAT[2,4,5]", "FLOAT[2,3,5]", "."];
+    let file = program("aten::bmm.out", &args);
+    assert_eq!(errors(&file), [SHAPE]);
+    let is_judged = |kind: &str, args: Value| {
+        let mut file = file.clone();
+        let plan = &mut file["root"]["execution_plan"][0];
+        let list = json!({"val_type": "TensorList", "val": {"items": [1, 0]}});
+        plan["values"].as_array_mut().unwrap().push(list);
+        let stranger = json!({"name": "custom::op", "overload": "out"});
+        plan["operators"].as_array_mut().unwrap().push(stranger);
+        let instruction = json!({"instr_args_type": kind, "instr_args": args});
+        let instructions = &mut plan["chains"][0]["instructions"];
+        // What comes later comes before the next run.
+        instructions.as_array_mut().unwrap().push(instruction);
+        errors(&file).contains(&SHAPE)
+    };
+    assert!(is_judged("FreeCall", json!({"value_index": 1})));
+    assert!(!is_judged("DelegateCall", json!({"delegate_index": 0, "args": [0]})));
+    assert!(!is_judged("DelegateCall", json!({"delegate_index": 0, "args": [3]})));
+    assert!(!is_judged("KernelCall", json!({"op_index": 1, "args": [0]})));
+    assert!(!is_judged("KernelCall", json!({"op_index": 1, "args": [3, 3]})));
+    assert!(!is_judged("MoveCall", json!({"move_from": 0, "move_to": 1})));
+    assert!(is_judged("MoveCall", json!({"move_from": 1, "move_to": 2})));
+}
+
 fn errors(file: &Value) -> Vec<&'static str> {
     let bytes = build::file(&file.to_string());
     let report = Pte::read(&bytes).unwrap().check();
