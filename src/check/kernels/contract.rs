@@ -15,6 +15,7 @@ use crate::flat::view::Vector;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
+mod dtypes;
 mod numbers;
 mod say;
 mod table;
@@ -103,7 +104,7 @@ impl<'a> Call<'_, '_, 'a> {
                 let Some(other) = dtypes.clone().find(|&dtype| dtype != first) else {
                     return Some(true);
                 };
-                let is_alone = |dtype| table::ALONE.contains(&dtype);
+                let is_alone = |dtype| dtypes::ALONE.contains(&dtype);
                 Some(!is_alone(first) && !is_alone(other) && !dtypes.any(is_alone))
             }
             &Condition::Infers(arg) => {

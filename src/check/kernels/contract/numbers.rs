@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::super::Kind;
 use super::super::kind::signature;
 use super::vocabulary::{Arg, Number};
-use super::{Call, MOST_ITEMS, table};
+use super::{Call, MOST_ITEMS, dtypes};
 use crate::limits::MOST_DIMENSIONS;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{KernelTypes, Tensor};
@@ -81,7 +81,7 @@ impl Call<'_, '_, '_> {
             }
             Number::Common(one, other) => {
                 let dtypes = [self.dtype(one)?, self.dtype(other)?];
-                dtypes.iter().any(|dtype| table::COMPLEX.contains(dtype)).then_some(())?;
+                dtypes.iter().any(|dtype| dtypes::COMPLEX.contains(dtype)).then_some(())?;
                 dtypes.into_iter().filter_map(complex_width).max()
             }
             Number::Indexed(arg) => self.indexed(arg),
@@ -199,7 +199,7 @@ fn complex_width(dtype: ScalarType) -> Option<i128> {
         ScalarType::HALF => Some(4),
         ScalarType::FLOAT | ScalarType::BFLOAT16 => Some(8),
         ScalarType::DOUBLE => Some(16),
-        _ if table::COMPLEX.contains(&dtype) => dtype.element_size().map(i128::from),
+        _ if dtypes::COMPLEX.contains(&dtype) => dtype.element_size().map(i128::from),
         _ => None,
     }
 }

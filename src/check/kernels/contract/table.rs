@@ -1,6 +1,10 @@
 //! The contracts, by operator: what the official runtime (1.5.1) aborts on, divides by zero for, or
 //! reads and writes past its tensors for. Where each comes from: format.md, section 6.10.
 
+use super::dtypes::{
+    BOOL, BYTE, BYTES, CHAR, COMPLEXIBLE, DOUBLE, EMBEDDED, FLOAT, FLOATS, INDICES, INTEGERS, LONG,
+    OPAQUE, QUANTIZED, REAL, SCALES,
+};
 use super::vocabulary::Condition::{
     Alike, Any, AtLeast, AtMost, Below, Dimension, Divides, Double, Equal, In, Infers, Not, NotIn,
     Null, Other, Promote, Steps, Strided, Takes, Widths,
@@ -10,7 +14,6 @@ use super::vocabulary::Number::{
     Numel, Place, Plus, Rank, Room, Size, Span, Square, Times, Width, Wrapped,
 };
 use super::vocabulary::{About, Condition, Number, Shape, Term};
-use crate::schema::scalar::ScalarType;
 
 /// Operators by full name, sorted, with the conditions of each.
 pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
@@ -625,89 +628,6 @@ const NOT_TRANSPOSED: Condition = Condition::Flag(6, false);
 const ZERO: Number = Const(0);
 const ONE: Number = Const(1);
 const TWO: Number = Const(2);
-
-/// Dtypes that have none in common with another (`promoteTypes`).
-pub(super) const ALONE: &[ScalarType] = &[
-    ScalarType::QINT8,
-    ScalarType::QUINT8,
-    ScalarType::QINT32,
-    ScalarType::QUINT4X2,
-    ScalarType::QUINT2X4,
-    ScalarType(18),
-    ScalarType(19),
-    ScalarType(20),
-    ScalarType(21),
-    ScalarType::BITS16,
-    ScalarType::FLOAT8E5M2,
-    ScalarType::FLOAT8E4M3FN,
-    ScalarType::FLOAT8E5M2FNUZ,
-    ScalarType::FLOAT8E4M3FNUZ,
-    ScalarType::UINT16,
-    ScalarType::UINT32,
-    ScalarType::UINT64,
-];
-
-/// Quantized dtypes, and bits without a meaning.
-const OPAQUE: &[ScalarType] = &[
-    ScalarType::QINT8,
-    ScalarType::QUINT8,
-    ScalarType::QINT32,
-    ScalarType::QUINT4X2,
-    ScalarType::QUINT2X4,
-    ScalarType(18),
-    ScalarType(19),
-    ScalarType(20),
-    ScalarType(21),
-    ScalarType::BITS16,
-];
-
-/// Complex numbers of 16, 32 and 64 bits each half.
-pub(super) const COMPLEX: &[ScalarType] = &[ScalarType(8), ScalarType(9), ScalarType(10)];
-
-/// What has a complex dtype, or is one (`toComplexType`).
-const COMPLEXIBLE: &[ScalarType] = &[
-    ScalarType::HALF,
-    ScalarType::BFLOAT16,
-    ScalarType::FLOAT,
-    ScalarType::DOUBLE,
-    ScalarType(8),
-    ScalarType(9),
-    ScalarType(10),
-];
-
-const REAL: &[ScalarType] = &[
-    ScalarType::BYTE,
-    ScalarType::CHAR,
-    ScalarType::SHORT,
-    ScalarType::INT,
-    ScalarType::LONG,
-    ScalarType::HALF,
-    ScalarType::FLOAT,
-    ScalarType::DOUBLE,
-    ScalarType::BOOL,
-    ScalarType::BFLOAT16,
-];
-const INTEGERS: &[ScalarType] =
-    &[ScalarType::BYTE, ScalarType::CHAR, ScalarType::SHORT, ScalarType::INT, ScalarType::LONG];
-const QUANTIZED: &[ScalarType] = &[
-    ScalarType::BYTE,
-    ScalarType::CHAR,
-    ScalarType::BITS16,
-    ScalarType::UINT16,
-    ScalarType::SHORT,
-    ScalarType::INT,
-];
-const FLOATS: &[ScalarType] = &[ScalarType::HALF, ScalarType::FLOAT, ScalarType::DOUBLE];
-const EMBEDDED: &[ScalarType] = &[ScalarType::FLOAT, ScalarType::HALF, ScalarType::BFLOAT16];
-const SCALES: &[ScalarType] = &[ScalarType::DOUBLE, ScalarType::FLOAT];
-const INDICES: &[ScalarType] = &[ScalarType::LONG, ScalarType::INT];
-const BOOL: &[ScalarType] = &[ScalarType::BOOL];
-const BYTES: &[ScalarType] = &[ScalarType::BYTE, ScalarType::CHAR];
-const BYTE: &[ScalarType] = &[ScalarType::BYTE];
-const CHAR: &[ScalarType] = &[ScalarType::CHAR];
-const LONG: &[ScalarType] = &[ScalarType::LONG];
-const FLOAT: &[ScalarType] = &[ScalarType::FLOAT];
-const DOUBLE: &[ScalarType] = &[ScalarType::DOUBLE];
 
 const fn dtype(holds: Condition) -> Term {
     Term { about: About::Dtype, holds }
