@@ -14,6 +14,21 @@ use pte::schema::scalar::ScalarType;
 mod calls;
 mod recipes;
 
+/// Dtypes that kernels know.
+const DTYPES: [ScalarType; 11] = [
+    ScalarType::BYTE,
+    ScalarType::CHAR,
+    ScalarType::SHORT,
+    ScalarType::INT,
+    ScalarType::LONG,
+    ScalarType::HALF,
+    ScalarType::FLOAT,
+    ScalarType::DOUBLE,
+    ScalarType::BOOL,
+    ScalarType::BFLOAT16,
+    ScalarType::UINT16,
+];
+
 /// What this program may have: each run does without some of it, which leads deeper into the rest.
 #[bitfield(bytes = 4)]
 #[derive(Clone, Copy, Debug)]
@@ -517,20 +532,7 @@ impl Smith<'_, '_> {
     }
 
     fn dtype(&mut self) -> Result<ScalarType> {
-        let known = [
-            ScalarType::BYTE,
-            ScalarType::CHAR,
-            ScalarType::SHORT,
-            ScalarType::INT,
-            ScalarType::LONG,
-            ScalarType::HALF,
-            ScalarType::FLOAT,
-            ScalarType::DOUBLE,
-            ScalarType::BOOL,
-            ScalarType::BFLOAT16,
-            ScalarType::UINT16,
-        ];
-        self.random.choose(&known).copied()
+        self.random.choose(&DTYPES).copied()
     }
 
     /// A text without NUL.

@@ -7,7 +7,7 @@ use pte::schema::program::model::{self, InstructionArguments, KernelTypes};
 use pte::schema::scalar::ScalarType;
 
 use super::calls::{Common, operators};
-use super::{Place, Smith};
+use super::{DTYPES, Place, Smith};
 
 /// `fuzz/calls.txt`: a line for each operator, in the order of the rules' table. An argument is
 /// `FLOAT[2,3]`, a tensor, or `FLOAT[2,3]~`, one that may be resized; `-`, Null; `(1,2)`, an IntList;
@@ -158,24 +158,13 @@ impl Shape {
     }
 
     fn change(&mut self, random: &mut Unstructured<'_>) -> Result<()> {
-        let dtypes = [
-            ScalarType::BYTE,
-            ScalarType::CHAR,
-            ScalarType::SHORT,
-            ScalarType::INT,
-            ScalarType::LONG,
-            ScalarType::HALF,
-            ScalarType::FLOAT,
-            ScalarType::DOUBLE,
-            ScalarType(8),
-            ScalarType(9),
-            ScalarType::BOOL,
-            ScalarType::BFLOAT16,
-            ScalarType::UINT16,
-        ];
         let kind = random.int_in_range(0..=10)?;
         if kind < 2 || self.sizes.is_empty() {
-            self.dtype = *random.choose(&dtypes)?;
+            self.dtype = match random.ratio(1, 6)? {
+                // Complex numbers, of 16 and 32 bits each half.
+                true => *random.choose(&[ScalarType(8), ScalarType(9)])?,
+                false => *random.choose(&DTYPES)?,
+            };
             return Ok(());
         }
         let at = random.choose_index(self.sizes.len())?;
