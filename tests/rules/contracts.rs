@@ -98,6 +98,20 @@ fn what_a_move_or_a_result_replaces_is_not_judged() {
     assert!(computed.is_empty(), "a result");
 }
 
+/// An order that is longer than there are dimensions is told once, and not walked for each call: it may be
+/// as long as the file.
+#[test]
+fn a_dim_order_that_is_too_long_says_nothing_of_strides() {
+    let args = ["FLOAT[2,3]", "2", "1", "true", "true", "FLOAT[2,2]", "LONG[2,2]", "."];
+    let mut file = program("aten::topk.values", &args);
+    let tensor = &mut file["root"]["execution_plan"][0]["values"][0]["val"];
+    tensor["dim_order"] = json!([1, 0]);
+    assert_eq!(errors(&file), [SHAPE]);
+    let tensor = &mut file["root"]["execution_plan"][0]["values"][0]["val"];
+    tensor["dim_order"] = json!([1, 0, 0]);
+    assert_eq!(errors(&file), ["tensor-dim-order-length"]);
+}
+
 /// A dynamic tensor has the sizes in the file until something may resize it, be that a delegate, an
 /// operator that nobody knows, a list of it, or a move that brings it under another index.
 #[test]

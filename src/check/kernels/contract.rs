@@ -104,7 +104,8 @@ impl<'a> Call<'_, '_, 'a> {
                 let Some(other) = dtypes.clone().find(|&dtype| dtype != first) else {
                     return Some(true);
                 };
-                let is_alone = |dtype| dtypes::ALONE.contains(&dtype);
+                let alone = [dtypes::OPAQUE, dtypes::ALONE];
+                let is_alone = |dtype| alone.iter().any(|dtypes| dtypes.contains(&dtype));
                 Some(!is_alone(first) && !is_alone(other) && !dtypes.any(is_alone))
             }
             &Condition::Infers(arg) => {

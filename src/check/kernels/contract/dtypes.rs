@@ -2,18 +2,8 @@
 
 use crate::schema::scalar::ScalarType;
 
-/// Dtypes that have none in common with another (`promoteTypes`).
+/// Dtypes that have none in common with another (`promoteTypes`), beside those that are [`OPAQUE`].
 pub(super) const ALONE: &[ScalarType] = &[
-    ScalarType::QINT8,
-    ScalarType::QUINT8,
-    ScalarType::QINT32,
-    ScalarType::QUINT4X2,
-    ScalarType::QUINT2X4,
-    ScalarType(18),
-    ScalarType(19),
-    ScalarType(20),
-    ScalarType(21),
-    ScalarType::BITS16,
     ScalarType::FLOAT8E5M2,
     ScalarType::FLOAT8E4M3FN,
     ScalarType::FLOAT8E5M2FNUZ,

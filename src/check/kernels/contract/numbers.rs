@@ -71,7 +71,8 @@ impl Call<'_, '_, '_> {
             Number::Span(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
-                let order = tensor.dim_order()?;
+                // A longer one is a finding of its own, and may be as long as the file for every call.
+                let order = tensor.dim_order().filter(|order| order.len() == sizes.len())?;
                 // The dimensions that lie behind it in memory.
                 let place = order.iter().position(|at| usize::from(at) == dim)?;
                 let behind = order.iter().skip(place.checked_add(1)?);
