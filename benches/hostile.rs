@@ -18,8 +18,7 @@ use support::{best, large, measuring};
 
 mod support;
 
-/// What is shared by as many offsets as there is room for, and where: a table of no fields takes 4
-/// bytes for each time that it is visited, and an offset to it as many.
+/// What is shared by as many offsets as are accepted, and where: a table of no fields takes 4 bytes.
 type Shared = (&'static str, &'static [u16], u16);
 
 const SHARED: [Shared; 8] = [
@@ -76,7 +75,8 @@ fn shared(way: &[u16], slot: u16, size: usize) -> Vec<u8> {
         from = out.len();
         out.extend([0; 4]);
     }
-    let count = (size - out.len()) / 4;
+    // A sixteenth as many tables in lists as there are bytes: see `pte::Limits`.
+    let count = size / 16 - way.len();
     table(&mut out, from, slot, count);
     let first = out.len();
     out.resize(first + 4 * count + 4, 0);
@@ -85,6 +85,7 @@ fn shared(way: &[u16], slot: u16, size: usize) -> Vec<u8> {
     out[target - 4..].copy_from_slice(&[4, 0, 4, 0]);
     out.extend(4u32.to_le_bytes());
     (0..count).for_each(|nth| lead(&mut out, first + 4 * nth, target));
+    out.resize(size, 0);
     out
 }
 

@@ -1,11 +1,12 @@
 //! What a file means, judged: findings over proven views, never bytes.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::{Place, Step};
+use crate::flat::view::Table;
 use crate::limits::Limits;
 use crate::steps;
 use crate::{File, Ptd, Pte};
@@ -122,7 +123,13 @@ impl Pte<'_> {
         container::check(self, &mut out);
         names::check(self, &mut out);
         let mut wanted = external::Wanted::default();
+        let mut judged = BTreeSet::new();
         for (nth, plan) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
+            // The same table again is the same again: a hostile file may list one millions of times.
+            steps::look_up("", judged.len());
+            if !judged.insert(plan.raw().pos()) {
+                continue;
+            }
             let plan = spot::Plan::new(self, nth, plan);
             let values = values::check(&plan, &mut out);
             wanted.judge(&plan, &values, &mut out);
@@ -196,8 +203,8 @@ impl Finding {
 /// What rules write to.
 pub(crate) struct Findings {
     found: Vec<Finding>,
-    /// How often each rule was broken. Few are, and mostly the same ones again, which move to the front:
-    /// a hostile file breaks millions of times what costs no more than to be counted.
+    /// How often each rule was broken, the frequent ones first: a hostile file breaks millions of times
+    /// what costs no more than to be counted.
     counts: Vec<(&'static Rule, u64)>,
     most: u64,
     /// The `.ptd` that is being looked at, where a program is judged with some.
@@ -229,18 +236,19 @@ impl Findings {
     /// How often a rule was broken.
     fn count(&mut self, rule: &'static Rule) -> Option<&mut u64> {
         let is_it = |(known, _): &(&Rule, u64)| core::ptr::eq(*known, rule);
-        let known = self.counts.iter().position(is_it);
-        let at = match known {
-            Some(at) => {
-                let ahead = at.saturating_sub(1);
-                self.counts.swap(at, ahead);
-                ahead
-            }
+        let at = match self.counts.iter().position(is_it) {
+            Some(at) => at,
             None => {
                 self.counts.push((rule, 0));
                 self.counts.len().saturating_sub(1)
             }
         };
+        let ahead = at.saturating_sub(1);
+        let is_rarer = |pair: &[(&Rule, u64)]| matches!(pair, [(_, a), (_, b)] if a < b);
+        if self.counts.get(ahead..=at).is_some_and(is_rarer) {
+            self.counts.swap(at, ahead);
+            return self.counts.get_mut(ahead).map(|(_, count)| count);
+        }
         self.counts.get_mut(at).map(|(_, count)| count)
     }
 

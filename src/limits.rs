@@ -10,7 +10,8 @@
 pub struct Limits {
     /// Bytes visited per byte of the FlatBuffers part. Tables may be shared, so a small file can
     /// describe a huge tree; an honest file visits about its own length once. Every genuine file
-    /// seen so far passes with 4, and most with 1.
+    /// seen so far passes with 4, and most with 1. Lists of tables may have a sixty-fourth as many
+    /// elements, each counted at every visit, or 1,000,000.
     pub amplification: u32,
     /// Longest FlatBuffers part, in bytes: FlatBuffers' own bound is 2^31 − 1, so 32-bit positions
     /// always suffice. A larger value here has no effect.
@@ -35,6 +36,20 @@ impl Limits {
     };
 }
 
+impl Limits {
+    /// Bytes that may be visited of a FlatBuffers part of `len` bytes.
+    pub(crate) fn bytes_visited(&self, len: u64) -> u64 {
+        len.saturating_mul(self.amplification.into())
+    }
+
+    /// Tables that vectors may refer to in a FlatBuffers part of `len` bytes, counted at each visit.
+    /// The smallest take 4 bytes, and more time than as many bytes of anything else; genuine files
+    /// have one for each 40 bytes and more.
+    pub(crate) fn tables_in_lists(&self, len: u64) -> u64 {
+        self.bytes_visited(len).div_euclid(64).max(MOST_TABLES)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self::UNTRUSTED
@@ -43,6 +58,9 @@ impl Default for Limits {
 
 /// FlatBuffers' own bound on a buffer (`FLATBUFFERS_MAX_BUFFER_SIZE`, format.md §0.2).
 pub(crate) const MAX_PROGRAM: u64 = (1 << 31) - 1;
+
+/// Tables that FlatBuffers' C++ verifier visits before it gives up (`max_tables`, format.md §0.2).
+pub(crate) const MOST_TABLES: u64 = 1_000_000;
 
 /// Bytes that the official runtime reads before anything else (`kNumHeadBytes`, format.md §1.2):
 /// both headers lie within them.

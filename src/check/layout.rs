@@ -15,6 +15,7 @@ use crate::error::Step;
 use crate::flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::{Raw, Table};
 use crate::flat::walk::Seen;
+use crate::limits::MOST_TABLES;
 use crate::ptd::Root;
 use crate::{Ptd, Pte, steps};
 
@@ -309,9 +310,6 @@ impl<'p> Pass<'p> {
         }
     }
 }
-
-/// `max_tables` of FlatBuffers' C++ verifier.
-const MOST_TABLES: u64 = 1_000_000;
 
 /// Vtables remembered: a power of two.
 const CLEAN: usize = 64;

@@ -512,11 +512,13 @@ kinds! {
         help "The file is damaged or cut short, or made to be read elsewhere: get it again from a source that you trust.";
     /// More was visited than the limit allows.
     WorkLimit {
-        /// The limit, in bytes.
-        limit: u64
+        /// The limit.
+        limit: u64,
+        /// What it counts.
+        what: &'static str
     } = "work-limit"
-        "reading this file visits more than {limit} bytes: the same tables are used over and over"
-        asks "Reading all tables visits at most four bytes for each byte of the FlatBuffers part, or what --max-amplification says."
+        "reading this file visits more than {limit} {what}: the same tables are used over and over"
+        asks "Reading all tables visits at most four bytes for each byte of the FlatBuffers part, or what --max-amplification says, and a sixteenth as many tables in lists, or a million."
         otherwise "A small file could keep a reader busy for hours; a runtime that verifies stops at 1,000,000 tables."
         runtime "refuses"
         help "The file is built to be slow; if you trust it, raise --max-amplification.";

@@ -4,8 +4,7 @@
 //! Facts about a table split into facts about its vtable (proven once for each pair of vtable and
 //! table type: [`shape`]) and facts about its position (checked for every table: [`Walk::object`]).
 
-use core::cell::Cell;
-
+use self::budget::Budget;
 use self::seen::Notes;
 use self::shape::{Shape, Shapes};
 use crate::bytes::{further, u32_at, wide};
@@ -14,6 +13,7 @@ use crate::flat::desc::{Form, Ref, TableDesc, To};
 use crate::flat::view::{Proof, Raw, Table};
 use crate::limits::{Limits, MAX_PROGRAM};
 
+mod budget;
 mod leaf;
 mod seen;
 mod shape;
@@ -43,11 +43,10 @@ pub(crate) fn verify<'a>(
     if root < 8 || u64::from(root).saturating_add(4) > len {
         return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, 0));
     }
-    let budget = len.saturating_mul(limits.amplification.into());
-    let seen = match Walk::<false>::run(buf, root, desc, budget) {
+    let seen = match Walk::<false>::run(buf, root, desc, limits) {
         Ok(seen) => seen,
         // Once more, to tell the way there.
-        Err(_) => Walk::<true>::run(buf, root, desc, budget)?,
+        Err(_) => Walk::<true>::run(buf, root, desc, limits)?,
     };
     Ok((Raw::new(buf, root), seen))
 }
@@ -61,17 +60,20 @@ pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(
 /// no error.
 struct Walk<'a, const TELL: bool> {
     buf: &'a [u8],
-    /// Bytes that may be visited, in all and from now on.
-    budget: u64,
-    left: Cell<u64>,
+    bytes: Budget,
+    /// Tables that vectors refer to.
+    elements: Budget,
     shapes: Shapes,
     notes: Notes,
 }
 
 impl<'a, const TELL: bool> Walk<'a, TELL> {
-    fn run(buf: &'a [u8], root: u32, desc: &'static TableDesc, budget: u64) -> Result<Seen> {
-        let (left, notes) = (Cell::new(budget), Notes::new(root));
-        let walk = Self { buf, budget, left, shapes: Shapes::new(), notes };
+    fn run(buf: &'a [u8], root: u32, desc: &'static TableDesc, limits: &Limits) -> Result<Seen> {
+        let len = wide(buf.len());
+        let bytes = Budget::new("bytes", limits.bytes_visited(len));
+        let elements = Budget::new("tables in lists", limits.tables_in_lists(len));
+        let (shapes, notes) = (Shapes::new(), Notes::new(root));
+        let walk = Self { buf, bytes, elements, shapes, notes };
         walk.table(0, desc)?;
         Ok(walk.notes.seen())
     }
@@ -97,6 +99,7 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let (first, len) = self.vector(at, 4)?;
         self.notes.tables(len);
+        self.elements.spend(len.into(), at)?;
         let mut last = None;
         for nth in 0..len {
             let walked = self.element(further(first, nth.wrapping_mul(4)), desc, last);
@@ -153,7 +156,7 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
             if end > wide(self.buf.len()) || !shape.fits(pos) {
                 return Err(why::misplaced(self.buf, pos, shape, desc));
             }
-            self.spend(shape.extent().into(), pos)?;
+            self.bytes.spend(shape.extent().into(), pos)?;
             let step = || Step::Field(desc.refs().first().map_or("", |field| field.name));
             match desc.form {
                 Form::Leaf => return Ok(()),

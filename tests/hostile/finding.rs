@@ -271,6 +271,19 @@ fn findings_are_kept_up_to_the_limit_and_counted_beyond() {
     }
 }
 
+/// A method that is listed twice is judged as often as it is there: once.
+#[test]
+fn the_same_table_listed_again_is_no_other_method() {
+    let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 4]).link("plans");
+    let asm = asm.vector("plans", 4, 3).u32_to("plan*").u32_to("other*").u32_to("plan*");
+    let asm = asm.table("plan", 8, &[4]).link("name").string("name", b"forward");
+    let bytes = asm.table("other", 4, &[]).finish();
+    let report = read(&bytes).unwrap().check();
+    let count = |id: &str| report.counts().find(|(rule, _)| rule.id == id).map(|(_, count)| count);
+    assert_eq!(count("plan-chains-missing"), Some(2));
+    assert_eq!(count("plan-name-duplicate"), Some(1));
+}
+
 /// The findings of these rules, told in a line each.
 pub(super) fn layout_findings(file: &File<'_>) -> impl Iterator<Item = String> {
     let found = file.check().findings().to_vec();

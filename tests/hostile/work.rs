@@ -89,6 +89,26 @@ fn the_limit_is_exact() {
     }
 }
 
+/// Each element of a list is a table to prove and to judge, however few bytes it has: a million are
+/// free, as the official verifier has it, and then one for each sixteen bytes.
+#[test]
+fn lists_of_shared_tables_are_bounded_by_their_elements_too() {
+    let plans = |count: u32, idle: usize| {
+        let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 4]);
+        let asm = asm.link("plans").vector("plans", 4, count);
+        let asm = (0..count).fold(asm, |asm, _| asm.u32_to("plan*"));
+        let asm = asm.table("plan", 8, &[0, 0, 0, 0, 0, 4]).link("chains").vector("chains", 4, 999);
+        let asm = (0..999).fold(asm, |asm, _| asm.u32_to("chain*"));
+        asm.table("chain", 4, &[]).zeros(idle).finish()
+    };
+    for (elements, idle) in [(1_000_000, 4_000_000), (1_250_000, 20_000_000)] {
+        assert!(Pte::read(&plans(elements / 1000, idle)).is_ok(), "{elements}");
+        let error = Pte::read(&plans(elements / 1000 + 2, idle)).unwrap_err();
+        assert_eq!(error.code(), "work-limit", "{elements}");
+        assert!(error.to_string().contains("tables in lists"), "{error}");
+    }
+}
+
 /// More vtables than a walker would remember, each of its own: the last counts as much as the
 /// first.
 #[test]

@@ -23,7 +23,7 @@ impl<const TELL: bool> Walk<'_, TELL> {
             let at = pos.saturating_add(4).saturating_add(valid);
             return Err(Error::new(ErrorKind::StringNotUtf8 { valid }, at.into()));
         }
-        self.spend(u64::from(len).saturating_add(4), pos)
+        self.bytes.spend(u64::from(len).saturating_add(4), pos)
     }
 
     #[inline(always)]
@@ -63,7 +63,7 @@ impl<const TELL: bool> Walk<'_, TELL> {
         if u64::from(pos).saturating_add(bytes) > wide(self.buf.len()) || apart != 0 {
             return self.odd_elements(pos, len, size);
         }
-        self.spend(bytes, pos)
+        self.bytes.spend(bytes, pos)
     }
 
     /// What is wrong with elements that are misaligned or end past the end: if there are none, it may
@@ -84,7 +84,7 @@ impl<const TELL: bool> Walk<'_, TELL> {
             return Err(Error::new(ErrorKind::ElementMisaligned { size }, first));
         }
         self.notes.odd();
-        self.spend(4, pos)
+        self.bytes.spend(4, pos)
     }
 
     /// Where the offset at `at` leads, and the 4 bytes that are there.
@@ -116,23 +116,5 @@ impl<const TELL: bool> Walk<'_, TELL> {
         slice_at(self.buf, sum(pos, offset.into()), 1)
             .and_then(|byte| byte.first().copied())
             .unwrap_or_default()
-    }
-
-    /// Pays for `bytes` visited at `pos`.
-    #[inline]
-    pub(super) fn spend(&self, bytes: u64, pos: u32) -> Result<()> {
-        match self.left.get().checked_sub(bytes) {
-            Some(left) => {
-                self.left.set(left);
-                Ok(())
-            }
-            None => Err(self.spent(pos)),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn spent(&self, pos: u32) -> Error {
-        Error::new(ErrorKind::WorkLimit { limit: self.budget }, pos.into())
     }
 }

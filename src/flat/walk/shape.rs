@@ -31,38 +31,38 @@ pub(super) struct Shape {
 
 /// Shapes proven so far. Where there is no room a shape is proven again for every table, which
 /// costs a read for each of its known fields: still linear.
-pub(super) struct Shapes([Shape; WAYS]);
+pub(super) struct Shapes([Shape; WAYS + PROBES - 1]);
 
 const WAYS: usize = 128;
 const MASK: u64 = 127;
 /// Places looked at before giving up; with 4, large programs fall off a cliff.
-const PROBES: u64 = 16;
+const PROBES: usize = 16;
 
 impl Shapes {
     pub(super) fn new() -> Self {
-        Self([const { Shape::new() }; WAYS])
+        Self([const { Shape::new() }; WAYS + PROBES - 1])
     }
 
     /// What is known of the vtable at `vtable` as one of `desc`, if it is in the first place that it may
     /// be in.
     #[inline(always)]
     pub(super) fn known(&self, vtable: i64, desc: &'static TableDesc) -> Option<&Shape> {
-        self.0.get(way(vtable, desc, 0)).filter(|shape| shape.is(vtable, desc))
+        self.0.get(way(vtable, desc)).filter(|shape| shape.is(vtable, desc))
     }
 
     /// Where that is, or has room; `None` where there is none.
     pub(super) fn room(&self, vtable: i64, desc: &'static TableDesc) -> Option<&Shape> {
-        let mut shapes = (0..PROBES).filter_map(|probe| self.0.get(way(vtable, desc, probe)));
+        let mut shapes = self.0.get(way(vtable, desc)..)?.iter().take(PROBES);
         shapes.find(|shape| shape.desc.get().is_none() || shape.is(vtable, desc))
     }
 }
 
-/// The number of a place.
+/// The number of the first place that it may be in.
 #[inline(always)]
-fn way(vtable: i64, desc: &TableDesc, probe: u64) -> usize {
+fn way(vtable: i64, desc: &TableDesc) -> usize {
     let key = vtable.cast_unsigned() ^ u64::from(desc.seed);
     let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    usize::try_from(hash.wrapping_add(probe) & MASK).unwrap_or_default()
+    usize::try_from(hash & MASK).unwrap_or_default()
 }
 
 impl Shape {

@@ -1,0 +1,36 @@
+//! How much a walk may visit: what is shared is paid for at each visit.
+
+use core::cell::Cell;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// How many of something may be visited, in all and from now on.
+pub(super) struct Budget {
+    what: &'static str,
+    most: u64,
+    left: Cell<u64>,
+}
+
+impl Budget {
+    pub(super) fn new(what: &'static str, most: u64) -> Self {
+        Self { what, most, left: Cell::new(most) }
+    }
+
+    /// Pays for `more` at `pos`.
+    #[inline]
+    pub(super) fn spend(&self, more: u64, pos: u32) -> Result<()> {
+        match self.left.get().checked_sub(more) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => Err(self.spent(pos)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn spent(&self, pos: u32) -> Error {
+        Error::new(ErrorKind::WorkLimit { limit: self.most, what: self.what }, pos.into())
+    }
+}
