@@ -7,7 +7,7 @@ use core::fmt;
 use crate::error::{Place, Step};
 use crate::flat::desc::TableDesc;
 use crate::flat::tree::{Object, Value};
-use crate::flat::view::Scalar;
+use crate::flat::view::{List, Scalar, Table};
 
 pub(crate) mod declare;
 
@@ -84,6 +84,11 @@ pub(crate) fn unknown_tag(
     random.int_in_range(known.saturating_add(1)..=u8::MAX)
 }
 
+/// Every table of a vector as a struct.
+pub(crate) fn models<'a, V: Table<'a>, M: From<V>>(views: List<'a, V>) -> Vec<M> {
+    views.into_iter().map(Into::into).collect()
+}
+
 /// Every table of a vector as a tree.
 pub(crate) fn tables<M: Model>(models: &[M]) -> Value<'_> {
     Value::Tables(models.iter().map(Model::to_object).collect())
@@ -124,9 +129,7 @@ pub(crate) fn number_of<T: Scalar>(value: Option<Value<'_>>) -> Option<T> {
 /// The numbers that a field holds.
 pub(crate) fn scalars_of<T: Scalar>(value: Option<Value<'_>>) -> Option<Vec<T>> {
     match value? {
-        Value::Scalars(bytes) => {
-            Some(bytes.chunks_exact(T::PRIM.size().into()).filter_map(T::read_le).collect())
-        }
+        Value::Scalars(bytes) => Some(T::from_bytes(&bytes)),
         _ => None,
     }
 }

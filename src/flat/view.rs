@@ -33,6 +33,10 @@ pub trait Scalar: Copy {
     const PRIM: Prim;
     /// Reads one from as many bytes as it takes.
     fn read_le(bytes: &[u8]) -> Option<Self>;
+    /// Those that stand in a file one after the other.
+    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+        bytes.chunks_exact(Self::PRIM.size().into()).filter_map(Self::read_le).collect()
+    }
     /// The number that it is.
     fn to_number(self) -> Number;
     /// As they stand in a file, one after the other.
@@ -286,6 +290,11 @@ macro_rules! scalars {
             #[inline]
             fn read_le(bytes: &[u8]) -> Option<Self> {
                 array_at(bytes, 0).map($T::from_le_bytes)
+            }
+
+            #[inline]
+            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+                bytes.as_chunks().0.iter().copied().map($T::from_le_bytes).collect()
             }
 
             fn to_number(self) -> Number {

@@ -27,7 +27,7 @@ macro_rules! model {
             use super::*;
             use $crate::flat::desc::TableDesc;
             use $crate::error::Step;
-            use $crate::flat::model::{Model, TreeError, checked, scalars, tables};
+            use $crate::flat::model::{Model, TreeError, checked, models, scalars, tables};
             use $crate::flat::tree::{Object, Value};
             use $crate::flat::view::Scalar;
 
@@ -181,10 +181,10 @@ macro_rules! taken {
         $read.map(Into::into)
     };
     ($read:expr, [$SV:ident]) => {
-        $read.map(|items| items.iter().collect())
+        $read.map(|items| <$SV>::from_bytes(items.bytes()))
     };
     ($read:expr, [& $RV:ident]) => {
-        $read.map(|items| items.into_iter().map(Into::into).collect())
+        $read.map(models)
     };
     ($read:expr, @ $FU:ident) => {
         $read.map(Into::into)
