@@ -38,6 +38,22 @@ fn every_rule_has_a_name_of_its_own() {
     }
 }
 
+/// What is pasted into a page twice, or left behind by a change, has its headings twice.
+#[test]
+fn no_page_says_anything_twice() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for path in
+        docs.chain([root.join("README.md")]).filter(|path| path.extension() == Some("md".as_ref()))
+    {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut seen = BTreeSet::new();
+        for heading in text.lines().filter(|line| line.starts_with("## ")) {
+            assert!(seen.insert(heading), "{}: {heading}", path.display());
+        }
+    }
+}
+
 /// A refusal is explained in its own words, not in those of another.
 #[test]
 fn every_code_has_an_explanation_of_its_own() {
