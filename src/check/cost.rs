@@ -251,6 +251,16 @@ const FAMILIES: &[Family] = &[
         values.extend([missing, list]);
         one_plan(b, &[("operators", operators)], values, vec![call; n])
     }),
+    ("one list of n dynamic tensors that n calls may resize", &[], |n| {
+        let mut b = Builder::pte();
+        let operators = operator(&mut b, "aten::as_strided_copy", 1);
+        let tensor = b.held("EValue", "Tensor", &[("shape_dynamism", Number(2))]);
+        let items = b.numbers(vec![0; n]);
+        let list = b.held("EValue", "TensorList", &[("items", To(items))]);
+        let args = b.numbers([1]);
+        let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
+        one_plan(b, &[("operators", operators)], vec![tensor, list], vec![call; n])
+    }),
     ("n operators with one name", &["kernels"], |n| {
         let mut b = Builder::pte();
         let operators = operator(&mut b, "my::op", n);
