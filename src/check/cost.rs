@@ -261,6 +261,28 @@ const FAMILIES: &[Family] = &[
         let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
         one_plan(b, &[("operators", operators)], vec![tensor, list], vec![call; n])
     }),
+    ("one list of n tensors, n times in one call and in one delegate's", &[], |n| {
+        let mut b = Builder::pte();
+        let operators = operator(&mut b, "my::op", 1);
+        let place = b.table("AllocationDetails", &[("memory_id", Number(1))]);
+        let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
+        let shape =
+            [("sizes", To(sizes)), ("dim_order", To(order)), ("allocation_info", To(place))];
+        let tensor = b.held("EValue", "Tensor", &shape);
+        let items = b.numbers(vec![0; n]);
+        let list = b.held("EValue", "TensorList", &[("items", To(items))]);
+        let args = b.numbers(vec![1; n].into_iter().chain([0]));
+        let args = [("args", To(args))];
+        let calls = ["KernelCall", "DelegateCall"].map(|kind| b.held("Instruction", kind, &args));
+        // Where nothing changes a value, each call is judged by itself.
+        let moved = b.held("Instruction", "MoveCall", &[]);
+        one_plan(
+            b,
+            &[("operators", operators)],
+            vec![tensor, list],
+            [&calls[..], &[moved]].concat(),
+        )
+    }),
     ("n operators with one name", &["kernels"], |n| {
         let mut b = Builder::pte();
         let operators = operator(&mut b, "my::op", n);

@@ -215,6 +215,8 @@ pub static PARTLY: &[(&str, &str)] = &[
     ),
     ("7.4.33", "Whether another loop ends depends on what its kernels compute."),
     ("7.4.35", "What an operator that is not the official runtime's takes is not in the file."),
+    ("7.4.43", "What a loop changes may be anything behind its first jump back."),
+    ("7.4.44", "What a loop changes may be anything behind its first jump back."),
     (
         "7.5.9",
         "The memory is the caller's; that the method declares an arena for the tensor is judged.",

@@ -526,8 +526,15 @@ fn a_loop_may_be_left_where_it_is_not_the_first_time_around() {
         // Behind a jump that is always taken, and before what jumps back there.
         (
             &["jump no 2", "move x n", "aten::add.out a b n c c", COMPARE, "jump g 1"],
-            &["args-type 2"],
+            &["args-type 2", "move-type-unread 1"],
         ),
+        // Behind a jump that is always taken, and what comes when something has jumped back there.
+        (&["jump no 3", "aten::add.out a b n c", "jump no 4", "jump no 1"], &["args-count 1"]),
+        (
+            &["jump no 3", COMPARE, "jump no 4", "jump no 1", "aten::add.out a b n c"],
+            &["args-count 4"],
+        ),
+        (&["jump no 4", "jump no 3", "aten::add.out a b n c", "jump no 5", "jump no 1"], &[]),
         // It is no way there before anything jumps back.
         (&["jump no 3", "jump g 4", COMPARE, "jump no 6", USED, "jump g 1"], &[]),
         (&[COMPARE, "jump g 4", "jump f 4", "jump no 6", USED, "jump g 0"], &["storage-missing 4"]),

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::judge::{Broken, Judge, is_copied};
 use super::state::{By, Cell, Is, Place, State, list};
-use super::ways::{Loop, Noted, Ways};
+use super::ways::{Fixed, Loop, Noted, Ways};
 use super::{MOVE_UNSTORED, place};
 use crate::bytes::{index as at_index, narrow};
 use crate::check::Findings;
@@ -29,8 +29,10 @@ const MOST_ITEMS: usize = 64;
 pub(super) struct Replay<'c, 'p, 'a> {
     judge: Judge<'c, 'p, 'a>,
     state: State,
-    /// Which lists were met in this run.
+    /// Which lists were met in this run, and which were judged.
     met: Vec<bool>,
+    judged: Vec<bool>,
+    fixed: Fixed,
     /// What was changed, and from what, while a jump ahead is under way.
     changes: Vec<(i32, Cell)>,
     is_logged: bool,
@@ -47,6 +49,8 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
             judge,
             state: State::first(judge.plan, judge.values),
             met: judge.plan.each(false),
+            judged: judge.plan.each(false),
+            fixed: Fixed::of(judge.plan),
             changes: Vec::new(),
             is_logged: false,
             is_vague: false,
@@ -61,6 +65,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         if !self.has_failed {
             self.is_again = true;
             self.met.fill(false);
+            self.judged.fill(false);
             self.once(out);
         }
     }
@@ -117,25 +122,31 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
     fn chain(&mut self, chain: u32, view: Chain<'a>, out: &mut Findings) {
         let Some(instructions) = view.instructions() else { return };
         let len = narrow(instructions.len());
-        let mut ways = Ways::of(view, len);
+        let mut ways = Ways::of(self.judge.plan, &self.fixed, view, len);
         // Where nothing leads to: behind a jump that is always taken.
         let mut is_dead = false;
         let mut vague_until = 0;
+        // What nothing leads to before something jumps back.
+        let mut later: Vec<u32> = Vec::new();
         for (nth, instruction) in (0..).zip(instructions) {
             is_dead &= !self.arrive(&mut ways, nth);
             self.is_vague = nth < vague_until;
             self.is_logged = ways.are_open();
+            is_dead &= !(self.is_vague && ways.are_leading_to(nth));
             let Some(args) = instruction.instr_args() else { continue };
-            // What jumps back may still run it: what it does is forgotten there.
             if !is_dead {
                 self.judge(args, (chain, nth), instruction, out);
                 self.apply(args);
+            } else if ways.are_leading_to(nth) {
+                later.push(nth);
             }
             if let InstructionArguments::JumpFalseCall(jump) = args {
                 let condition = self.flag(jump.cond_value_index());
                 let is_first = !is_dead && condition != Some(true);
                 // In a loop it may be taken the next time around.
-                if is_first || ways.around(nth).is_some() {
+                let around = ways.around(nth);
+                if is_first || around.is_some() {
+                    let is_first = is_first || ways.leave_later(nth, jump, around);
                     ways.leave(nth, jump, Noted { least: self.changes.len(), is_first });
                 }
                 is_dead |= condition == Some(false);
@@ -144,6 +155,15 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
                     self.is_logged = ways.are_open();
                     self.forget(around, instructions);
                     vague_until = around.end.saturating_add(1);
+                    for nth in core::mem::take(&mut later) {
+                        let instruction = instructions.get(at_index(nth));
+                        let Some(instruction) = instruction.filter(|_| nth >= around.begin) else {
+                            continue;
+                        };
+                        if let Some(args) = instruction.instr_args() {
+                            self.judge(args, (chain, nth), instruction, out);
+                        }
+                    }
                 }
             }
         }
@@ -194,8 +214,12 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         instruction: Instruction<'a>,
         out: &mut Findings,
     ) {
-        let met = &self.met;
-        let most = |index| Self::most(met, index);
+        let judged = &mut self.judged;
+        let most = |index| {
+            let most = Self::most(judged, index);
+            Self::meet(judged, index);
+            most
+        };
         let Some((rule, arg, message)) = self.judge.instruction(args, &self.state, most) else {
             return;
         };
@@ -218,7 +242,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         plan.find(out, rule, plan.view.raw(), &steps, || message);
     }
 
-    /// How many items of a list are looked at.
+    /// How many items of a list are looked at: one call may name it millions of times.
     fn most(met: &[bool], index: i32) -> usize {
         let met = usize::try_from(index).ok().and_then(|index| met.get(index));
         if met == Some(&false) { usize::MAX } else { MOST_ITEMS }
@@ -251,7 +275,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
             self.place_by_delegate(index);
             let Some(items) = list(self.judge.plan, self.judge.values, index) else { continue };
             let most = Self::most(&self.met, index);
-            self.meet(index);
+            Self::meet(&mut self.met, index);
             for item in items.into_iter().take(most) {
                 self.place_by_delegate(item);
             }
@@ -270,7 +294,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         let Some(args) = self.judge.kernels.args(call) else {
             // What it does to its arguments is not known, but that it makes no list another one.
             for index in call.args().into_iter().flatten() {
-                self.meet(index);
+                Self::meet(&mut self.met, index);
                 self.becomes(index, Cell::UNKNOWN, By::File);
             }
             return;
@@ -279,7 +303,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         let mut is_in_place = false;
         for (nth, index, kind) in args {
             is_in_place |= nth == 0 && kind.is_written();
-            self.meet(index);
+            Self::meet(&mut self.met, index);
             if kind.is_view() {
                 let base = first.and_then(|base| self.state.tensor(self.judge.values, base));
                 let place = base.map_or(Place::Unknown, |base| self.state.place(base));
@@ -316,8 +340,8 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         }
     }
 
-    fn meet(&mut self, list: i32) {
-        let met = usize::try_from(list).ok().and_then(|list| self.met.get_mut(list));
+    fn meet(met: &mut [bool], list: i32) {
+        let met = usize::try_from(list).ok().and_then(|list| met.get_mut(list));
         met.into_iter().for_each(|met| *met = true);
     }
 
@@ -348,8 +372,10 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
     }
 
     fn set(&mut self, index: i32, cell: Cell) {
+        // What stays as it is was noted when it became so.
         if let Some(old) = self.state.set(index, cell)
             && self.is_logged
+            && old != cell
         {
             self.changes.push((index, old));
         }

@@ -21,7 +21,7 @@ pub(in crate::check) struct State {
 ///
 /// A tensor is known by the index that it has in the file: a move puts it under a second index, and
 /// its data stays one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) is: Is,
     pub(super) by: By,
