@@ -53,6 +53,9 @@ impl Man {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let command = Arguments::command();
         if let Some(folder) = &self.all {
+            if common.output.is_some() {
+                return Err(Problem::Usage("--all and -o are two outputs: give one".into()));
+            }
             let name = folder.to_string_lossy();
             clap_mangen::generate_to(command, folder).map_err(|error| Problem::io(name, error))?;
             return Ok(Status::Good);

@@ -108,7 +108,9 @@ impl Edit {
             }
         };
         let inputs: Vec<_> = if self.in_place { Vec::new() } else { vec![self.file.clone()] };
-        let inputs: Vec<_> = inputs.into_iter().chain(self.inline.iter().cloned()).collect();
+        let blobs = self.set_data.iter().map(|(_, path)| path);
+        let read = self.inline.iter().chain(blobs).cloned();
+        let inputs: Vec<_> = inputs.into_iter().chain(read).collect();
         let none = BTreeSet::new();
         let write = |image: Image<'_>, path: &Path, known| {
             let name = name_of(path);
@@ -305,6 +307,7 @@ fn old(input: &Input) -> Problem {
 
 fn assignment(text: &str) -> Result<(String, PathBuf), String> {
     match text.rsplit_once('=') {
+        Some((_, "-")) => Err("KEY=FILE: standard input is no file".into()),
         Some((key, path)) if !path.is_empty() => Ok((key.into(), path.into())),
         _ => Err("KEY=FILE".into()),
     }

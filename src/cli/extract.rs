@@ -85,6 +85,9 @@ impl Extract {
         input.progress = !common.quiet;
         let file = input.opened.file().map_err(|error| input.refused(error))?;
         if let Some(folder) = &self.what.all {
+            if common.output.is_some() {
+                return Err(Problem::Usage("--all and -o are two outputs: give one".into()));
+            }
             return self.all(&input, &file, folder);
         }
         let inputs = core::slice::from_ref(&self.file);

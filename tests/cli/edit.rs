@@ -86,6 +86,41 @@ fn what_goes_wrong_leaves_no_output() {
     assert_snapshot("edit-refusals", &told);
 }
 
+/// Whatever is read is an input: bytes of a file too.
+#[test]
+fn what_becomes_data_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = folder.path().join("labels.txt");
+    fs::write(&bytes, "precious").unwrap();
+    let labels = bytes.to_str().unwrap();
+    let set = format!("labels={labels}");
+    let out = folder.path().join("out.pte");
+    let out = out.to_str().unwrap();
+    for rest in [&["-o", labels][..], &["-o", out, "--externalize", "all", "--ptd", labels]] {
+        let done = pte(&[&["edit", LINEAR, "--set-data", &set], rest].concat());
+        assert_eq!(done.status.code(), Some(2), "{rest:?}");
+        assert!(text(&done.stderr).contains("labels.txt is also an input"), "{rest:?}");
+        assert_eq!(fs::read(&bytes).unwrap(), b"precious", "{rest:?}");
+    }
+    let done = pte(&["edit", LINEAR, "--set-data", "labels=-", "-o", out]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("standard input is no file"));
+}
+
+/// What writes many files writes no other one.
+#[test]
+fn all_parts_and_one_output_are_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let [all, one] = ["all", "one"].map(|name| folder.path().join(name));
+    for verb in [&["extract", LINEAR][..], &["man"]] {
+        let rest = ["--all", all.to_str().unwrap(), "-o", one.to_str().unwrap()];
+        let done = pte(&[verb, &rest].concat());
+        assert_eq!(done.status.code(), Some(2), "{verb:?}");
+        assert!(text(&done.stderr).contains("are two outputs"), "{verb:?}");
+        assert!(!all.exists() && !one.exists(), "{verb:?}");
+    }
+}
+
 /// What comes with a program takes nobody's place unasked.
 #[test]
 fn the_data_of_a_program_has_a_place_of_its_own() {
