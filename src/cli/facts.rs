@@ -141,11 +141,15 @@ impl Parts {
     ) -> Self {
         let flatbuffer = u64::try_from(flatbuffer).unwrap_or(u64::MAX);
         let (mut first, mut last) = (len, flatbuffer);
-        for range in ranges.filter(|range| !range.is_empty()) {
-            (first, last) = (first.min(range.start), last.max(range.end));
+        for range in ranges {
+            // One of no bytes may be the last too: what is in front of it is padding.
+            last = last.max(range.end);
+            if !range.is_empty() {
+                first = first.min(range.start);
+            }
         }
         // Without segments, what follows the FlatBuffers part belongs to nothing.
-        let first = if last == flatbuffer { flatbuffer } else { first };
+        let first = first.min(last);
         Self {
             flatbuffer,
             padding: first.saturating_sub(flatbuffer),

@@ -126,9 +126,9 @@ impl<'a> Claims<'a> {
         let mut last = 0..0;
         for nth in 0..file.segment_count() {
             let Ok(range) = file.segment_range(nth) else { continue };
+            self.segments_end = self.segments_end.max(range.end);
             // One that is the same as the one before gets nothing.
             if !range.is_empty() && core::mem::replace(&mut last, range.clone()) != range {
-                self.segments_end = self.segments_end.max(range.end);
                 self.segments.push((range.clone(), nth));
                 let parent = self.child(ROOT, "unreferenced segments");
                 let node = self.node(parent, Label::Segment(nth));

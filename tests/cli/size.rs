@@ -101,3 +101,20 @@ fn a_file_that_is_refused_does_not_hide_the_others() {
     assert_eq!(pte(&["size", LINEAR, "--against", "absent.pte"]).status.code(), Some(3));
     assert_eq!(pte(&["size", "-", "--against", "-"]).status.code(), Some(2));
 }
+
+/// What `check` calls the end of the file is the end for everyone else: a segment of no bytes may be the
+/// last one, and what is in front of it is padding.
+#[test]
+fn nothing_is_trailing_that_check_does_not_find() {
+    for path in files::samples() {
+        let file = path.to_str().unwrap();
+        let done = pte(&["check", "--json", file]);
+        let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let found = document["files"][0]["findings"].as_array().unwrap().iter();
+        let found = found.filter(|finding| finding["rule"] == "trailing-bytes").count();
+        let parts = &json(&["info", "--json", file])["files"][0]["parts"];
+        assert_eq!(parts["trailing"] != 0, found > 0, "{file}: {parts}");
+        let map = good(&["map", "--depth", "1", file]);
+        assert_eq!(map.contains("trailing bytes"), found > 0, "{file}: {map}");
+    }
+}
