@@ -21,6 +21,10 @@ impl<'a> Pte<'a> {
                 .map(|buffer| buffer.storage.clone().unwrap_or_default().into())
                 .collect();
         };
+        if offsets.len() < 2 {
+            // Its segment is never loaded, and may be somebody else's.
+            return alloc::vec![Blob::EMPTY];
+        }
         let Some(segment) = self.segments.get(index(segment_index)) else { return Vec::new() };
         let next = offsets.iter().skip(1).copied().chain([segment.len()]);
         let mut ends: Vec<u64> = next.collect();
@@ -56,8 +60,7 @@ impl<'a> Pte<'a> {
     /// Where constants in the tables cannot be read from where they are.
     pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), super::ReadError> {
         let inside = self.root.constant_buffer.as_ref().is_some_and(|buffers| !buffers.is_empty());
-        let old = self.offsets().map(|(segment_index, _)| segment_index);
-        if inside && old.is_none() {
+        if inside && self.offsets().is_none() {
             let mut buffers = Vec::with_capacity(constants.len());
             for constant in constants {
                 buffers.push(Buffer { storage: Some(constant.to_bytes()?.into_owned()) });
@@ -66,16 +69,27 @@ impl<'a> Pte<'a> {
             return Ok(());
         }
         let (data, offsets) = concatenated(constants, ALIGNMENT);
-        let segment_index = match old {
-            Some(nth) => {
-                self.replace_segment(nth, data);
-                nth
-            }
-            None => self.add_segment(data),
-        };
+        let old = self.root.constant_segment.clone();
+        let segment_index = self.segment_after(old, data);
         let offsets = Some(offsets);
         self.root.constant_segment = Some(SubsegmentOffsets { segment_index, offsets });
         Ok(())
+    }
+
+    /// A segment for what comes after the constants or states of `old`: theirs, unless others refer
+    /// to it.
+    pub(super) fn segment_after(&mut self, old: Option<SubsegmentOffsets>, data: Blob<'a>) -> u32 {
+        let Some(SubsegmentOffsets { segment_index, offsets }) = old else {
+            return self.add_segment(data);
+        };
+        // Where there is nothing but the first, which stands for none, the segment is never loaded:
+        // what bytes it has are not theirs to take.
+        let is_loaded = offsets.is_some_and(|offsets| offsets.len() > 1);
+        let segment = self.segments.get(index(segment_index));
+        if is_loaded || segment.is_some_and(Blob::is_empty) {
+            return self.own_segment(segment_index, data);
+        }
+        self.add_segment(data)
     }
 
     /// Every tensor of every method.

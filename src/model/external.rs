@@ -257,6 +257,9 @@ impl<'a> Pte<'a> {
     fn states(&self) -> Vec<Blob<'a>> {
         let states = self.root.mutable_data_segments.iter().flatten().next();
         let Some(states) = states else { return Vec::new() };
+        if states.offsets.as_ref().is_none_or(|offsets| offsets.len() < 2) {
+            return Vec::new();
+        }
         let Some(segment) = self.segments.get(index(states.segment_index)) else {
             return Vec::new();
         };
@@ -268,14 +271,8 @@ impl<'a> Pte<'a> {
     /// Gives the program other initial states: one after the other, without padding.
     fn set_states(&mut self, states: Vec<Blob<'a>>) {
         let (data, offsets) = concatenated(states, 1);
-        let old = self.root.mutable_data_segments.iter().flatten().next();
-        let segment_index = match old.map(|states| states.segment_index) {
-            Some(nth) => {
-                self.replace_segment(nth, data);
-                nth
-            }
-            None => self.add_segment(data),
-        };
+        let old = self.root.mutable_data_segments.iter().flatten().next().cloned();
+        let segment_index = self.segment_after(old, data);
         let states = SubsegmentOffsets { segment_index, offsets: Some(offsets) };
         self.root.mutable_data_segments = Some(alloc::vec![states]);
     }

@@ -36,13 +36,13 @@ impl<'a, R: Root> File<'a, R> {
     }
 
     /// Gives one of the fields that refer to a segment other bytes, and says which segment has them:
-    /// another one, where others refer to the old one, and keep it.
+    /// another one, where others refer to the old one, and keep it, or where there is none.
     pub(super) fn own_segment(&mut self, nth: u32, blob: Blob<'a>) -> u32 {
         let mut uses = 0usize;
         self.root.segment_indices(&mut |used| {
             uses = uses.saturating_add(usize::from(*used == nth));
         });
-        if uses > 1 {
+        if uses > 1 || index(nth) >= self.segments.len() {
             return self.add_segment(blob);
         }
         self.replace_segment(nth, blob);

@@ -3,8 +3,11 @@
 use std::fs;
 
 use pte::model::{self, AnyPtd, Blob, External, ModelError};
-use pte::schema::program::TensorDataLocation;
+use pte::pte::Storage;
+use pte::schema::flat_tensor::model::{NamedData, TensorLayout};
 use pte::schema::program::model::{KernelTypes, Tensor};
+use pte::schema::program::{TensorDataLocation, view};
+use pte::schema::scalar::ScalarType;
 use pte::{Ptd, Pte};
 
 use crate::support::build;
@@ -121,6 +124,89 @@ fn named_data_is_set_and_taken_out() {
     let mut program = Pte::read(&bytes).unwrap().to_model();
     let error = program.remove_data("x").unwrap_err();
     assert_eq!(error.to_string(), "no data has the key \"x\"");
+}
+
+/// What has the bytes of others besides has a segment of its own when it changes, and theirs is
+/// left as it was.
+#[test]
+fn constants_and_states_leave_others_the_segment_they_shared() {
+    let bytes = build::file(&with_payload(
+        r#"{"val_type": "Tensor", "val": {"scalar_type": "INT", "sizes": [4], "dim_order": [0],
+            "data_buffer_idx": 1}},
+        {"val_type": "Tensor", "val": {"scalar_type": "INT", "sizes": [1], "dim_order": [0],
+            "data_buffer_idx": 1, "allocation_info": {"memory_id": 1}}}"#,
+        r#""constant_segment": {"segment_index": 0, "offsets": [0, 0]},
+        "mutable_data_segments": [{"segment_index": 0, "offsets": [0, 8]}],"#,
+    ));
+    let before = vec![Some(PAYLOAD.to_vec()), Some(PAYLOAD[8..12].to_vec())];
+    assert_eq!((tensors(&bytes), payload(&bytes)), (before.clone(), PAYLOAD.to_vec()));
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let ptd = program.externalize(|_| true).unwrap();
+    let out = program.image().unwrap().to_bytes().unwrap();
+    assert_eq!(tensors(&out), [None, before[1].clone()]);
+    assert_eq!(payload(&out), PAYLOAD);
+    program.inline(&ptd).unwrap();
+    let back = program.image().unwrap().to_bytes().unwrap();
+    assert_eq!((tensors(&back), payload(&back)), (before, PAYLOAD.to_vec()));
+
+    // Now the state has another place.
+    let bytes = build::file(&with_payload(
+        r#"{"val_type": "Tensor", "val": {"scalar_type": "INT", "sizes": [1], "dim_order": [0],
+            "data_buffer_idx": 1, "allocation_info": {"memory_id": 1}}},
+        {"val_type": "Tensor", "val": {"scalar_type": "INT", "sizes": [2], "dim_order": [0],
+            "allocation_info": {"memory_id": 1, "memory_offset_low": 4},
+            "extra_tensor_info": {"fully_qualified_name": "k", "location": "EXTERNAL"}}}"#,
+        r#""mutable_data_segments": [{"segment_index": 0, "offsets": [0, 8]}],"#,
+    ));
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
+    let out = program.image().unwrap().to_bytes().unwrap();
+    assert_eq!(tensors(&out), [Some(PAYLOAD[8..12].to_vec()), Some(words(&[7, 8]))]);
+    assert_eq!(payload(&out), PAYLOAD);
+}
+
+/// One offset stands for no constants: the segment beside it, be it there or not, is never loaded.
+#[test]
+fn a_list_without_contents_has_no_segment() {
+    let external = |planned: &str| {
+        format!(
+            r#"{{"val_type": "Tensor", "val": {{"scalar_type": "INT", "sizes": [2],
+                "dim_order": [0], {planned}
+                "extra_tensor_info": {{"fully_qualified_name": "k", "location": "EXTERNAL"}}}}}}"#
+        )
+    };
+    let state = r#""allocation_info": {"memory_id": 1},"#;
+    for (planned, list) in [
+        ("", r#""constant_segment": {"segment_index": 0, "offsets": [0]},"#),
+        ("", r#""constant_segment": {"segment_index": 9, "offsets": [0]},"#),
+        ("", r#""constant_segment": {"segment_index": 0, "offsets": []},"#),
+        ("", r#""constant_segment": {"segment_index": 9},"#),
+        ("", ""),
+        (state, r#""mutable_data_segments": [{"segment_index": 0, "offsets": [0]}],"#),
+        (state, r#""mutable_data_segments": [{"segment_index": 9, "offsets": [0]}],"#),
+        (state, r#""mutable_data_segments": [{"segment_index": 9}],"#),
+        (state, r#""mutable_data_segments": [],"#),
+    ] {
+        let bytes = build::file(&with_payload(&external(planned), list));
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
+        let out = program.image().unwrap().to_bytes().unwrap();
+        assert_eq!(tensors(&out), [Some(words(&[7, 8]))], "{planned} {list}");
+        assert_eq!(payload(&out), PAYLOAD, "{planned} {list}");
+        let lens: Vec<_> = program.segments.iter().map(Blob::len).collect();
+        assert_eq!(lens, [16, 8], "{planned} {list}");
+        assert_eq!(errors(Pte::read(&out).unwrap().check()), Vec::<&str>::new(), "{list}");
+    }
+    // The same once more needs no more segments: what moved out left an empty one.
+    let list = r#""constant_segment": {"segment_index": 0, "offsets": [0]},"#;
+    let bytes = build::file(&with_payload(&external(""), list));
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
+    for _ in 0..2 {
+        let ptd = program.externalize(|_| true).unwrap();
+        program.inline(&ptd).unwrap();
+        assert_eq!(program.segments.len(), 2);
+    }
 }
 
 /// What a file has many of is not gone through once for each of them: this would take minutes.
@@ -250,6 +336,73 @@ fn contradictions_are_told() {
         told(&|program| program.container.padding = u64::MAX),
     ];
     crate::support::snapshot::assert_snapshot("model-errors", &said.join("\n"));
+}
+
+const PAYLOAD: &[u8; 16] = b"PAYLOAD-16-BYTES";
+
+/// A program of these values, with a delegate whose payload is the first segment; `lists` are more
+/// fields of its root.
+fn with_payload(values: &str, lists: &str) -> String {
+    format!(
+        r#"{{"root": {{"constant_buffer": [], "backend_delegate_data": [], {lists}
+            "segments": [{{"size": 16}}], "execution_plan": [{{
+                "name": "forward", "values": [{values}], "inputs": [], "outputs": [],
+                "operators": [], "non_const_buffer_sizes": [0, 64],
+                "container_meta_type": {{"encoded_inp_str": "", "encoded_out_str": ""}},
+                "chains": [{{"inputs": [], "outputs": [], "instructions": []}}],
+                "delegates": [{{"id": "StubBackend", "compile_specs": [],
+                    "processed": {{"location": "SEGMENT", "index": 0}}}}]
+            }}]
+        }}, "data": [{{"bytes": {PAYLOAD:?}}}]}}"#
+    )
+}
+
+fn words(words: &[i32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A `.ptd` of tensors of one dimension, all of them of one segment.
+fn data_of(tensors: &[(&str, i32)], data: &[i32]) -> model::Ptd<'static> {
+    let mut ptd = model::Ptd::empty();
+    ptd.add_segment(words(data).into());
+    let entries = tensors.iter().map(|&(key, len)| NamedData {
+        key: Some(key.into()),
+        segment_index: 0,
+        tensor_layout: Some(TensorLayout {
+            scalar_type: ScalarType::INT,
+            sizes: Some(vec![len]),
+            dim_order: Some(vec![0]),
+        }),
+    });
+    ptd.root.named_data = Some(entries.collect());
+    ptd
+}
+
+/// The bytes that each tensor of the first method begins with, where the file has them.
+fn tensors(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
+    let pte = Pte::read(bytes).unwrap();
+    let plan = pte.program().execution_plan().unwrap().get(0).unwrap();
+    let values = plan.values().unwrap().iter();
+    let storages = values.map(|value| match value.val() {
+        Some(view::KernelTypes::Tensor(tensor)) => pte.storage(tensor).unwrap(),
+        _ => panic!("no tensor"),
+    });
+    let of = |range| Some(pte.bytes(range).unwrap().to_vec());
+    storages
+        .map(|storage| match storage {
+            Storage::Constant(range) => of(range),
+            Storage::Planned { initial, .. } => initial.and_then(of),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The bytes of the first delegate of the first method.
+fn payload(bytes: &[u8]) -> Vec<u8> {
+    let pte = Pte::read(bytes).unwrap();
+    let plan = pte.program().execution_plan().unwrap().get(0).unwrap();
+    let delegate = plan.delegates().unwrap().get(0).unwrap();
+    pte.bytes(pte.delegate_range(delegate).unwrap().unwrap()).unwrap().to_vec()
 }
 
 /// A program with a stack trace.
