@@ -81,7 +81,7 @@ impl<'a> Pte<'a> {
         let mut ptd = Ptd::empty();
         let constants = self.constants();
         // One segment for each constant, one key for each of its shapes.
-        let mut segments: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut segments: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
         let mut keys: BTreeMap<(u32, Shape), String> = BTreeMap::new();
         let mut names: BTreeSet<String> = BTreeSet::new();
         let mut kept: BTreeSet<u32> = BTreeSet::new();
@@ -90,8 +90,8 @@ impl<'a> Pte<'a> {
             let shape = shape(tensor);
             let size = shape.0.nbytes(shape.1.iter().copied());
             let data = constants.get(index(data_buffer_idx));
-            let data = data.zip(size).filter(|(data, size)| data.len() >= *size);
-            let (data, bytes) = data.ok_or(ExternalError::Constant { data_buffer_idx })?;
+            let bytes = size.filter(|size| data.is_some_and(|data| data.len() >= *size));
+            let bytes = bytes.ok_or(ExternalError::Constant { data_buffer_idx })?;
             let known = keys.get(&(data_buffer_idx, shape.clone())).cloned();
             let own =
                 tensor.extra_tensor_info.as_ref().and_then(|e| e.fully_qualified_name.clone());
@@ -105,8 +105,9 @@ impl<'a> Pte<'a> {
                     return Err(ExternalError::SameKey(key));
                 }
                 let segment = segments.entry(data_buffer_idx);
-                let segment = *segment.or_insert_with(|| ptd.hold(data.slice(0..bytes)));
-                ptd.push(key.clone(), segment, Some(&shape));
+                let (segment, most) = segment.or_insert_with(|| (ptd.hold(Blob::EMPTY), 0));
+                *most = bytes.max(*most);
+                ptd.push(key.clone(), *segment, Some(&shape));
                 keys.insert((data_buffer_idx, shape), key.clone());
             }
             let extra = tensor.extra_tensor_info.get_or_insert_default();
@@ -115,6 +116,13 @@ impl<'a> Pte<'a> {
             // Loading ignores it; but whoever asks whether a method's output has memory of its own
             // takes 0 for no (`MethodMeta`, format.md §7.3), and would give it some, of zeros.
             tensor.data_buffer_idx = narrow(keys.len());
+        }
+        // Each is as long as the largest of its shapes.
+        for (&nth, &(segment, bytes)) in &segments {
+            let held = ptd.segments.get_mut(index(segment));
+            if let (Some(held), Some(data)) = (held, constants.get(index(nth))) {
+                *held = data.slice(0..bytes);
+            }
         }
         self.forget_constants(constants, |nth| {
             segments.contains_key(&nth) && !kept.contains(&nth)
@@ -165,9 +173,13 @@ impl<'a> Pte<'a> {
                 list.push(Blob::EMPTY);
             }
             let place = places.entry(entry.segment_index).or_insert_with(|| {
-                list.push(data.slice(0..size));
+                list.push(Blob::EMPTY);
                 narrow(list.len().saturating_sub(1))
             });
+            // All that use it begin at its first byte: it is as long as the largest.
+            if let Some(held) = list.get_mut(index(*place)).filter(|held| held.len() < size) {
+                *held = data.slice(0..size);
+            }
             tensor.data_buffer_idx = *place;
             extra.location = TensorDataLocation::SEGMENT;
             used.insert(key);

@@ -209,6 +209,44 @@ fn a_list_without_contents_has_no_segment() {
     }
 }
 
+/// Tensors of one content need not be of one size: the largest has all of it.
+#[test]
+fn tensors_of_other_sizes_share_what_the_largest_has() {
+    for order in [["a", "b"], ["b", "a"]] {
+        for planned in ["", r#""allocation_info": {"memory_id": 1},"#] {
+            let size = |name| if name == "a" { 2 } else { 4 };
+            let values = order.map(|name| {
+                format!(
+                    r#"{{"val_type": "Tensor", "val": {{"scalar_type": "INT", "sizes": [{}],
+                    "dim_order": [0], {planned} "extra_tensor_info":
+                        {{"fully_qualified_name": "{name}", "location": "EXTERNAL"}}}}}}"#,
+                    size(name)
+                )
+            });
+            let bytes = build::file(&with_payload(&values.join(","), ""));
+            let mut program = Pte::read(&bytes).unwrap().to_model();
+            program.inline(&data_of(&[("a", 2), ("b", 4)], &[1, 2, 3, 4])).unwrap();
+            let inlined = program.image().unwrap().to_bytes().unwrap();
+            let want = order.map(|name| Some(words(&[1, 2, 3, 4][..size(name)])));
+            assert_eq!(tensors(&inlined), want, "{order:?}{planned}");
+            assert_eq!(program.segments[1].len(), 16, "there once");
+            if !planned.is_empty() {
+                continue;
+            }
+            // And out again.
+            let ptd = program.externalize(|_| true).unwrap();
+            let ptd = ptd.image().unwrap().to_bytes().unwrap();
+            let ptd = Ptd::read(&ptd).unwrap();
+            assert_eq!(errors(ptd.check()), Vec::<&str>::new(), "{order:?}");
+            let AnyPtd::Current(ptd) = ptd.to_model() else { panic!("an old generation") };
+            assert_eq!(ptd.segments.len(), 1, "there once");
+            program.inline(&ptd).unwrap();
+            let back = program.image().unwrap().to_bytes().unwrap();
+            assert_eq!(tensors(&back), want, "{order:?}");
+        }
+    }
+}
+
 /// What a file has many of is not gone through once for each of them: this would take minutes.
 #[test]
 fn many_names_move_out_and_back() {
