@@ -21,6 +21,17 @@ impl<'a> Pte<'a> {
                 .map(|buffer| buffer.storage.clone().unwrap_or_default().into())
                 .collect();
         };
+        self.pieces(segment_index, offsets, Tensor::is_constant)
+    }
+
+    /// The pieces of a segment that begin at `offsets`, for the tensors that use them: each goes up
+    /// to the next one, or to the end of its tensors, where that is more.
+    pub(super) fn pieces(
+        &self,
+        segment_index: u32,
+        offsets: &[u64],
+        uses: impl Fn(&Tensor) -> bool,
+    ) -> Vec<Blob<'a>> {
         if offsets.len() < 2 {
             // Its segment is never loaded, and may be somebody else's.
             return alloc::vec![Blob::EMPTY];
@@ -35,7 +46,7 @@ impl<'a> Pte<'a> {
             let size = tensor.scalar_type.nbytes(tensor.sizes.iter().flatten().copied());
             if let (Some(begin), Some(end), Some(size)) =
                 (offsets.get(nth), ends.get_mut(nth), size)
-                && tensor.is_constant()
+                && uses(tensor)
             {
                 *end = begin.saturating_add(size).max(*end);
             }
@@ -110,6 +121,14 @@ impl Tensor {
         self.data_buffer_idx != 0
             && self.allocation_info.is_none()
             && location.is_none_or(|location| location == TensorDataLocation::SEGMENT)
+    }
+
+    /// Whether it starts with bytes of the program's own, and changes.
+    pub(super) fn is_state(&self) -> bool {
+        let location = self.extra_tensor_info.as_ref().map(|extra| extra.location);
+        self.data_buffer_idx != 0
+            && self.allocation_info.is_some()
+            && location != Some(TensorDataLocation::EXTERNAL)
     }
 }
 

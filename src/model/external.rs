@@ -269,15 +269,8 @@ impl<'a> Pte<'a> {
     fn states(&self) -> Vec<Blob<'a>> {
         let states = self.root.mutable_data_segments.iter().flatten().next();
         let Some(states) = states else { return Vec::new() };
-        if states.offsets.as_ref().is_none_or(|offsets| offsets.len() < 2) {
-            return Vec::new();
-        }
-        let Some(segment) = self.segments.get(index(states.segment_index)) else {
-            return Vec::new();
-        };
-        let offsets = states.offsets.iter().flatten().copied();
-        let ends = offsets.clone().skip(1).chain([segment.len()]);
-        offsets.zip(ends).map(|(begin, end)| segment.slice(begin..end)).collect()
+        let offsets = states.offsets.as_deref().unwrap_or_default();
+        self.pieces(states.segment_index, offsets, Tensor::is_state)
     }
 
     /// Gives the program other initial states: one after the other, without padding.

@@ -247,6 +247,32 @@ fn tensors_of_other_sizes_share_what_the_largest_has() {
     }
 }
 
+/// Where a state ends is told by its tensor: the next one may begin anywhere.
+#[test]
+fn states_need_not_be_in_order() {
+    let state = |nth: u32, place: &str| {
+        format!(
+            r#"{{"val_type": "Tensor", "val": {{"scalar_type": "INT", "sizes": [2],
+                "dim_order": [0], "data_buffer_idx": {nth},
+                "allocation_info": {{"memory_id": 1}}, "extra_tensor_info": {{{place}}}}}}}"#
+        )
+    };
+    let external = r#""fully_qualified_name": "k", "location": "EXTERNAL""#;
+    let values = [state(1, ""), state(2, ""), state(0, external)].join(",");
+    let bytes = build::file(&format!(
+        r#"{{"root": {{"segments": [{{"size": 16}}],
+            "mutable_data_segments": [{{"segment_index": 0, "offsets": [0, 8, 0]}}],
+            "execution_plan": [{{"name": "forward", "values": [{values}]}}]
+        }}, "data": [{{"bytes": [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]}}]}}"#
+    ));
+    let before = [Some(words(&[3, 4])), Some(words(&[1, 2])), None];
+    assert_eq!(tensors(&bytes), before);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
+    let out = program.image().unwrap().to_bytes().unwrap();
+    assert_eq!(tensors(&out), [before[0].clone(), before[1].clone(), Some(words(&[7, 8]))]);
+}
+
 /// What a file has many of is not gone through once for each of them: this would take minutes.
 #[test]
 fn many_names_move_out_and_back() {
