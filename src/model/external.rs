@@ -45,7 +45,8 @@ pub enum ExternalError {
         /// What it refers to.
         data_buffer_idx: u32,
     },
-    /// Two things that are moved out have one name.
+    /// Something that is moved out has the name of something else that is, or was outside
+    /// already, or is data that stays.
     SameKey(String),
     /// A tensor's data has another shape than the tensor, or fewer bytes than its shape.
     Mismatch(String),
@@ -83,7 +84,8 @@ impl<'a> Pte<'a> {
         // One segment for each constant, one key for each of its shapes.
         let mut segments: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
         let mut keys: BTreeMap<(u32, Shape), String> = BTreeMap::new();
-        let mut names: BTreeSet<String> = BTreeSet::new();
+        // A name stands for one thing in all files of a program.
+        let mut names: BTreeSet<String> = self.external_names();
         let mut kept: BTreeSet<u32> = BTreeSet::new();
         for (place, tensor) in self.constant_tensors() {
             let data_buffer_idx = tensor.data_buffer_idx;
@@ -225,6 +227,13 @@ impl<'a> Pte<'a> {
         Ok(inlined)
     }
 
+    /// The names of all tensors that have their data elsewhere already.
+    fn external_names(&mut self) -> BTreeSet<String> {
+        let extras = self.tensors().filter_map(|tensor| tensor.extra_tensor_info.as_ref());
+        let outside = extras.filter(|extra| extra.location == TensorDataLocation::EXTERNAL);
+        outside.filter_map(|extra| extra.fully_qualified_name.clone()).collect()
+    }
+
     /// Every constant tensor, and a name for it: its method's, and its place there.
     fn constant_tensors(&mut self) -> impl Iterator<Item = (String, &mut Tensor)> {
         let plans = self.root.execution_plan.iter_mut().flatten();
@@ -309,7 +318,15 @@ impl<'a> Pte<'a> {
             ptd.push(key.to_string(), segment, None);
             out.push(entry.segment_index);
         }
+        // What stays is looked for under the same names as what is outside.
+        let outside = ptd.root.named_data.iter().flatten();
+        let outside: BTreeSet<&str> = outside.filter_map(|entry| entry.key.as_deref()).collect();
+        let mut staying = left.iter().filter_map(|entry| entry.key.as_deref());
+        let twice = staying.find(|&key| outside.contains(key)).map(String::from);
         self.root.named_data = Some(left).filter(|left| !left.is_empty());
+        if let Some(key) = twice {
+            return Err(ExternalError::SameKey(key));
+        }
         if !out.is_empty() {
             self.drop_unused(out);
         }

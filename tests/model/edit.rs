@@ -273,6 +273,43 @@ fn states_need_not_be_in_order() {
     assert_eq!(tensors(&out), [before[0].clone(), before[1].clone(), Some(words(&[7, 8]))]);
 }
 
+/// What is outside already keeps its name, and so does what stays.
+#[test]
+fn a_name_that_is_taken_is_not_given_again() {
+    let constant = |name: &str| {
+        format!(
+            r#"{{"val_type": "Tensor", "val": {{"scalar_type": "INT", "sizes": [4],
+                "dim_order": [0], "data_buffer_idx": 1, "extra_tensor_info":
+                {{"fully_qualified_name": "{name}"}}}}}}"#
+        )
+    };
+    let external = r#"{"val_type": "Tensor", "val": {"scalar_type": "INT", "sizes": [4],
+        "dim_order": [0], "extra_tensor_info":
+        {"fully_qualified_name": "outside", "location": "EXTERNAL"}}}"#;
+    let rest = r#""constant_segment": {"segment_index": 0, "offsets": [0, 0]},
+        "named_data": [{"key": "blob"}, {"key": "blub"}],"#;
+    let out = |name: &str, taken: &str| {
+        for order in [[external.into(), constant(name)], [constant(name), external.into()]] {
+            let bytes = build::file(&with_payload(&order.join(","), rest));
+            let mut program = Pte::read(&bytes).unwrap().to_model();
+            let chosen = |external: External<'_>| match external {
+                External::Constant { .. } => true,
+                External::Data { key, .. } => key == "blub",
+            };
+            let done = program.externalize(chosen).map(|ptd| ptd.segments.len());
+            let want = format!("two things would have the name {taken:?}");
+            match done {
+                Ok(count) => assert_eq!((count, taken), (2, "")),
+                Err(error) => assert_eq!(error.to_string(), want),
+            }
+        }
+    };
+    out("inside", "");
+    out("outside", "outside");
+    out("blob", "blob");
+    out("blub", "blub");
+}
+
 /// What a file has many of is not gone through once for each of them: this would take minutes.
 #[test]
 fn many_names_move_out_and_back() {
