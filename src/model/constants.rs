@@ -120,7 +120,7 @@ impl Tensor {
         let location = self.extra_tensor_info.as_ref().map(|extra| extra.location);
         self.data_buffer_idx != 0
             && self.allocation_info.is_none()
-            && location.is_none_or(|location| location == TensorDataLocation::SEGMENT)
+            && location != Some(TensorDataLocation::EXTERNAL)
     }
 
     /// Whether it starts with bytes of the program's own, and changes.

@@ -310,6 +310,33 @@ fn a_name_that_is_taken_is_not_given_again() {
     out("blub", "blub");
 }
 
+/// A place that is no known one is the program: it is judged by `tensor-enum`, and read there.
+#[test]
+fn a_constant_of_an_unknown_place_stays_one() {
+    let constant = |nth: u32, len: u32, location: u8| {
+        format!(
+            r#"{{"val_type": "Tensor", "val": {{"scalar_type": "INT", "sizes": [{len}],
+                "dim_order": [0], "data_buffer_idx": {nth}, "extra_tensor_info":
+                {{"location": {location}}}}}}}"#
+        )
+    };
+    let values = [constant(1, 2, 0), constant(2, 1, 2), constant(3, 1, 0)].join(",");
+    let list = r#""constant_segment": {"segment_index": 0, "offsets": [0, 0, 8, 12]},"#;
+    let bytes = build::file(&with_payload(&values, list));
+    let before = [&PAYLOAD[..8], &PAYLOAD[8..12], &PAYLOAD[12..]].map(|part| Some(part.to_vec()));
+    assert_eq!(tensors(&bytes), before);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let chosen = |external: External<'_>| matches!(external, External::Constant { bytes: 8, .. });
+    let ptd = program.externalize(chosen).unwrap();
+    assert_eq!(ptd.segments.len(), 1);
+    let out = program.image().unwrap().to_bytes().unwrap();
+    assert_eq!(tensors(&out), [None, before[1].clone(), before[2].clone()]);
+    program.inline(&ptd).unwrap();
+    program.externalize(|_| true).unwrap();
+    let out = program.image().unwrap().to_bytes().unwrap();
+    assert_eq!(tensors(&out), [None, None, None], "it moves out as others do");
+}
+
 /// What a file has many of is not gone through once for each of them: this would take minutes.
 #[test]
 fn many_names_move_out_and_back() {
