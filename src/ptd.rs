@@ -125,6 +125,11 @@ impl<'a> Ptd<'a> {
         self.root
     }
 
+    /// Where the segments end, by the header: a byte of the file, which need not have it (format.md §2.1).
+    pub fn declared_end(&self) -> u64 {
+        self.header.segment_base_offset.saturating_add(self.header.segment_data_size)
+    }
+
     /// Which of the incompatible layouts the file has.
     pub fn generation(&self) -> Generation {
         self.generation

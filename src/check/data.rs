@@ -106,9 +106,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     }
     container::oddities(count, range, references(ptd.root()), &mut find);
     overlaps(count, range, |nth, message| find(&container::SEGMENTS_OVERLAP, nth, message));
-    let header = ptd.header();
-    let declared = header.segment_base_offset.saturating_add(header.segment_data_size);
-    let end = ptd.region_start().saturating_add(wide(ptd.region().len())).max(declared);
+    let end = ptd.region_start().saturating_add(wide(ptd.region().len())).max(ptd.declared_end());
     if end < ptd.file_len() {
         let rest = ptd.file_len().saturating_sub(end);
         let path = || vec![Step::Field("header")];

@@ -131,7 +131,8 @@ impl Parts {
         let end =
             ptd.region().len().saturating_add(usize::try_from(ptd.region_start()).unwrap_or(0));
         let ranges = (0..ptd.segment_count()).filter_map(|nth| ptd.segment_range(nth).ok());
-        Self::of(end, ptd.file_len(), ranges)
+        let declared = ptd.declared_end().min(ptd.file_len());
+        Self::of(end, ptd.file_len(), ranges.chain([declared..declared]))
     }
 
     fn of(

@@ -123,6 +123,9 @@ impl<'a> Claims<'a> {
                 self.claim(range, node);
             }
         }
+        if let File::Ptd(ptd) = file {
+            self.segments_end = ptd.declared_end().min(ptd.file_len());
+        }
         let mut last = 0..0;
         for nth in 0..file.segment_count() {
             let Ok(range) = file.segment_range(nth) else { continue };
