@@ -132,7 +132,7 @@ impl Parts {
             ptd.region().len().saturating_add(usize::try_from(ptd.region_start()).unwrap_or(0));
         let ranges = (0..ptd.segment_count()).filter_map(|nth| ptd.segment_range(nth).ok());
         let declared = ptd.declared_end().min(ptd.file_len());
-        Self::of(end, ptd.file_len(), ranges.chain([declared..declared]))
+        Self::of(end, ptd.file_len(), ranges.chain(core::iter::once(declared..declared)))
     }
 
     fn of(
