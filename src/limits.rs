@@ -8,10 +8,11 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes visited per byte of the FlatBuffers part. Tables may be shared, so a small file can
-    /// describe a huge tree; an honest file visits about its own length once. Every genuine file
-    /// seen so far passes with 4, and most with 1. Lists of tables may have a sixty-fourth as many
-    /// elements, each counted at every visit, or 1,000,000.
+    /// Bytes visited per byte of the FlatBuffers part: those of strings and lists, and 16 for each
+    /// table in a list. Tables may be shared, so a small file can describe a huge tree; an honest
+    /// file visits less than its own length. Every genuine file seen so far passes with 4, and most
+    /// with 1. Lists of tables may have a sixty-fourth as many elements, each counted at every
+    /// visit, or 1,000,000.
     pub amplification: u32,
     /// Longest FlatBuffers part, in bytes: FlatBuffers' own bound is 2^31 − 1, so 32-bit positions
     /// always suffice. A larger value here has no effect.
@@ -68,3 +69,7 @@ pub(crate) const HEAD: usize = 64;
 
 /// Most dimensions of a tensor (`kTensorDimensionLimit`, format.md §6.3).
 pub(crate) const MOST_DIMENSIONS: usize = 16;
+
+/// Bytes that a table in a list counts for beside those of the offset to it: the least that one with
+/// fields has. What it refers to outside of lists, a few tables at most, counts for nothing.
+pub(crate) const LISTED_TABLE: u64 = 12;

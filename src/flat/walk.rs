@@ -7,11 +7,11 @@
 use self::budget::Budget;
 use self::seen::Notes;
 use self::shape::{Shape, Shapes};
-use crate::bytes::{further, u32_at, wide};
+use crate::bytes::{further, index, slice_at, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::{Form, Ref, TableDesc, To};
 use crate::flat::view::{Proof, Raw, Table};
-use crate::limits::{Limits, MAX_PROGRAM};
+use crate::limits::{LISTED_TABLE, Limits, MAX_PROGRAM};
 
 mod budget;
 mod leaf;
@@ -91,7 +91,8 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     #[inline(never)]
     fn table(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         self.notes.tables(1);
-        self.element(at, desc, None).map(drop)
+        let found = self.follow(at)?;
+        self.element(found, desc, None).map(drop)
     }
 
     /// A vector of tables. Neighbours mostly share a vtable, so the last shape is tried first.
@@ -99,10 +100,14 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let (first, len) = self.vector(at, 4)?;
         self.notes.tables(len);
-        self.elements.spend(len.into(), at)?;
+        let pos = first.wrapping_sub(4);
+        self.elements.spend(len.into(), pos)?;
+        self.bytes.spend(u64::from(len).saturating_mul(LISTED_TABLE), pos)?;
+        let offsets = slice_at(self.buf, index(first), len.wrapping_mul(4)).unwrap_or_default();
         let mut last = None;
-        for nth in 0..len {
-            let walked = self.element(further(first, nth.wrapping_mul(4)), desc, last);
+        for (nth, &offset) in (0u32..).zip(offsets.as_chunks().0) {
+            let found = self.reach(further(first, nth.wrapping_mul(4)), u32::from_le_bytes(offset));
+            let walked = found.and_then(|found| self.element(found, desc, last));
             last = Self::within(walked, || Step::Index(nth))?;
         }
         Ok(())
@@ -112,11 +117,10 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     #[inline(always)]
     fn element<'s>(
         &'s self,
-        at: u32,
+        (pos, back): (u32, u32),
         desc: &'static TableDesc,
         last: Option<&'s Shape>,
     ) -> Result<Option<&'s Shape>> {
-        let (pos, back) = self.follow(at)?;
         let vtable = shape::vtable(pos, back);
         let known = last.filter(|shape| shape.is_at(vtable));
         match known.or_else(|| self.shapes.known(vtable, desc)) {
@@ -127,7 +131,7 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
 
     /// One table at `pos` whose vtable was not found at once.
     #[inline(never)]
-    fn stranger(&self, pos: u32, vtable: i64, desc: &'static TableDesc) -> Result<()> {
+    fn stranger(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
         let spare;
         let shape = match self.shapes.room(vtable, desc) {
             Some(shape) => shape,
@@ -156,7 +160,6 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
             if end > wide(self.buf.len()) || !shape.fits(pos) {
                 return Err(why::misplaced(self.buf, pos, shape, desc));
             }
-            self.bytes.spend(shape.extent().into(), pos)?;
             let step = || Step::Field(desc.refs().first().map_or("", |field| field.name));
             match desc.form {
                 Form::Leaf => return Ok(()),

@@ -90,7 +90,12 @@ impl<const TELL: bool> Walk<'_, TELL> {
     /// Where the offset at `at` leads, and the 4 bytes that are there.
     #[inline(always)]
     pub(super) fn follow(&self, at: u32) -> Result<(u32, u32)> {
-        let offset = u32_at(self.buf, index(at)).unwrap_or_default();
+        self.reach(at, u32_at(self.buf, index(at)).unwrap_or_default())
+    }
+
+    /// Where `offset`, which stands at `at`, leads, and the 4 bytes that are there.
+    #[inline(always)]
+    pub(super) fn reach(&self, at: u32, offset: u32) -> Result<(u32, u32)> {
         match u32_at(self.buf, sum(at, offset)) {
             Some(bytes) if offset != 0 => Ok((further(at, offset), bytes)),
             _ => Err(self.stray(at, offset)),

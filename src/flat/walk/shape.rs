@@ -33,8 +33,8 @@ pub(super) struct Shape {
 /// costs a read for each of its known fields: still linear.
 pub(super) struct Shapes([Shape; WAYS + PROBES - 1]);
 
-const WAYS: usize = 128;
-const MASK: u64 = 127;
+const WAYS: usize = 1 << (u32::BITS - SHIFT);
+const SHIFT: u32 = 25;
 /// Places looked at before giving up; with 4, large programs fall off a cliff.
 const PROBES: usize = 16;
 
@@ -46,12 +46,12 @@ impl Shapes {
     /// What is known of the vtable at `vtable` as one of `desc`, if it is in the first place that it may
     /// be in.
     #[inline(always)]
-    pub(super) fn known(&self, vtable: i64, desc: &'static TableDesc) -> Option<&Shape> {
+    pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
         self.0.get(way(vtable, desc)).filter(|shape| shape.is(vtable, desc))
     }
 
     /// Where that is, or has room; `None` where there is none.
-    pub(super) fn room(&self, vtable: i64, desc: &'static TableDesc) -> Option<&Shape> {
+    pub(super) fn room(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
         let mut shapes = self.0.get(way(vtable, desc)..)?.iter().take(PROBES);
         shapes.find(|shape| shape.desc.get().is_none() || shape.is(vtable, desc))
     }
@@ -59,10 +59,8 @@ impl Shapes {
 
 /// The number of the first place that it may be in.
 #[inline(always)]
-fn way(vtable: i64, desc: &TableDesc) -> usize {
-    let key = vtable.cast_unsigned() ^ u64::from(desc.seed);
-    let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    usize::try_from(hash & MASK).unwrap_or_default()
+fn way(vtable: u32, desc: &TableDesc) -> usize {
+    index((vtable ^ desc.seed).wrapping_mul(0x9e37_79b9) >> SHIFT)
 }
 
 impl Shape {
@@ -82,14 +80,14 @@ impl Shape {
 
     /// Whether it is that of a vtable as one of `desc`.
     #[inline(always)]
-    pub(super) fn is(&self, vtable: i64, desc: &'static TableDesc) -> bool {
+    pub(super) fn is(&self, vtable: u32, desc: &'static TableDesc) -> bool {
         self.desc.get().is_some_and(|its| core::ptr::eq(its, desc)) && self.is_at(vtable)
     }
 
     /// Whether its vtable is there.
     #[inline(always)]
-    pub(super) fn is_at(&self, vtable: i64) -> bool {
-        i64::from(self.vtable.get()) == vtable
+    pub(super) fn is_at(&self, vtable: u32) -> bool {
+        self.vtable.get() == vtable
     }
 
     /// Where its vtable is.
@@ -134,17 +132,18 @@ impl Shape {
         &self,
         buf: &[u8],
         pos: u32,
-        vtable: i64,
+        vtable: u32,
         desc: &'static TableDesc,
         notes: &Notes,
     ) -> Result<()> {
         if pos & 3 != 0 {
             return Err(Error::new(ErrorKind::TableMisaligned {}, pos.into()));
         }
-        let lengths = |&at: &u32| array_at::<4>(buf, index(at)).is_some();
-        let Some(vtable) = u32::try_from(vtable).ok().filter(lengths) else {
+        if array_at::<4>(buf, index(vtable)).is_none() {
+            let back = pos.wrapping_sub(vtable).cast_signed();
+            let vtable = i64::from(pos).saturating_sub(back.into());
             return Err(Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into()));
-        };
+        }
         let refuse = |kind| Err(Error::new(kind, vtable.into()));
         if vtable & 1 != 0 {
             return refuse(ErrorKind::VtableMisaligned {});
@@ -211,11 +210,11 @@ impl Shape {
     }
 }
 
-/// Where a table at `pos` that begins with `back` says that its vtable is: what has a known shape is
-/// there.
+/// Where a table at `pos` that begins with `back` says that its vtable is. No buffer is as long as
+/// 2^31: what lies in front of it becomes a position past its end, and a position within it is meant.
 #[inline(always)]
-pub(super) fn vtable(pos: u32, back: u32) -> i64 {
-    i64::from(pos).saturating_sub(back.cast_signed().into())
+pub(super) fn vtable(pos: u32, back: u32) -> u32 {
+    pos.wrapping_sub(back)
 }
 
 /// Whether the vtable has fields that the type does not know. Of a vtable that claims thousands,

@@ -31,7 +31,7 @@ fn vtables(n: usize) -> Vec<u8> {
 }
 
 /// Whether there is room for what is proven of a vtable.
-fn keep(shapes: &Shapes, buf: &[u8], vtable: i64, desc: &'static TableDesc) -> bool {
+fn keep(shapes: &Shapes, buf: &[u8], vtable: u32, desc: &'static TableDesc) -> bool {
     let room = shapes.room(vtable, desc);
     if let Some(shape) = room {
         shape.prove(buf, 0, vtable, desc, &Notes::new(0)).unwrap();
@@ -40,7 +40,7 @@ fn keep(shapes: &Shapes, buf: &[u8], vtable: i64, desc: &'static TableDesc) -> b
 }
 
 /// Whether that is known, wherever it is.
-fn has(shapes: &Shapes, vtable: i64, desc: &'static TableDesc) -> bool {
+fn has(shapes: &Shapes, vtable: u32, desc: &'static TableDesc) -> bool {
     shapes.room(vtable, desc).is_some_and(|shape| shape.is(vtable, desc))
 }
 
@@ -48,7 +48,7 @@ fn has(shapes: &Shapes, vtable: i64, desc: &'static TableDesc) -> bool {
 fn a_shape_is_found_where_it_is_kept_and_under_its_own_type_alone() {
     let buf = vtables(64);
     let shapes = Shapes::new();
-    let places = || (0..64).map(|nth| i64::from(nth * 4));
+    let places = || (0..64).map(|nth| nth * 4);
     for vtable in places() {
         assert!(!has(&shapes, vtable, &FLAG), "{vtable}");
         assert!(keep(&shapes, &buf, vtable, &FLAG), "{vtable}");
@@ -71,7 +71,7 @@ fn a_shape_is_found_where_it_is_kept_and_under_its_own_type_alone() {
 fn one_vtable_has_places_of_its_own_for_each_type() {
     let buf = vtables(8);
     let shapes = Shapes::new();
-    for vtable in (0..8).map(|nth| i64::from(nth * 4)) {
+    for vtable in (0..8).map(|nth| nth * 4) {
         assert!(keep(&shapes, &buf, vtable, &FLAG) && keep(&shapes, &buf, vtable, &BARE));
         assert!(shapes.known(vtable, &FLAG).is_some() && shapes.known(vtable, &BARE).is_some());
     }
