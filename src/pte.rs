@@ -120,6 +120,11 @@ impl<'a> Pte<'a> {
         narrow(len)
     }
 
+    /// Whether the file says where its segments begin.
+    pub(crate) fn has_base(&self) -> bool {
+        self.area != SegmentArea::NONE
+    }
+
     /// Where segment `index` lies in the file.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Findings;
+use super::resolve::BASE_MISSING;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
 use crate::Pte;
@@ -305,6 +306,9 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
         Err(_) => out.find(&CONSTANT_SEGMENT_INDEX, at, path, || {
             let (index, count) = (segment.segment_index(), pte.segment_count());
             format!("segment {index} is asked for, and there are {count}")
+        }),
+        Ok(_) if !pte.has_base() => out.find(&BASE_MISSING, at, path, || {
+            format!("{count} constants in a segment of a file that has no place for segments")
         }),
         Ok(range) if range.is_empty() => out.find(&CONSTANT_SEGMENT_EMPTY, at, path, || {
             format!("{count} constants in an empty segment")

@@ -4,12 +4,13 @@ use alloc::format;
 use alloc::string::ToString;
 
 use super::Findings;
-use super::resolve::rule_of;
+use super::resolve::{BASE_MISSING, rule_of};
 use super::rule::rules;
 use super::spot::Plan;
 use crate::error::Step;
 use crate::flat::view::Table;
 use crate::quoted::Quoted;
+use crate::schema::program::DataLocation;
 use crate::schema::program::view::BackendDelegate;
 
 rules! {
@@ -93,6 +94,11 @@ fn payload(
     match plan.pte.delegate_range(delegate) {
         Err(error) => {
             plan.find(out, rule_of(&error), processed.raw(), &steps, || error.to_string())
+        }
+        Ok(Some(_)) if processed.location() == DataLocation::SEGMENT && !plan.pte.has_base() => {
+            plan.find(out, &BASE_MISSING, processed.raw(), &steps, || {
+                "a payload in a segment of a file that has no place for segments".into()
+            });
         }
         Ok(Some(_)) => {}
         // A segment has bytes, if none.

@@ -7,6 +7,7 @@ use super::rule::{Rule, rules};
 use super::spot::Plan;
 use crate::error::{Error, ErrorKind, Step};
 use crate::flat::view::Table;
+use crate::pte::Storage;
 use crate::schema::program::view::Tensor;
 
 rules! {
@@ -30,6 +31,10 @@ rules! {
             "2.4.12", "7.4.19", "7.6.4", "7.6.5", "7.6.9", "7.6.10", "7.6.13", "7.7.23", "7.7.24",
             "8.2 54645a8bf8",
         ];
+    BASE_MISSING = Error "base-missing"
+        "A file of which something refers to a segment says where its segments begin, even if they are empty."
+        "Loading what refers to it is refused."
+        Refuses ["7.6.3", "7.6.8"];
     DELEGATE_DATA_INDEX = Error "delegate-data-index"
         "A delegate's inline payload is one that the file has."
         "Loading the method is refused; without any list of them the runtime reads through a null pointer."
@@ -55,12 +60,20 @@ pub(super) fn storage(
 ) {
     // A shape without a size has a finding of its own.
     let Some(size) = size else { return };
-    let Err(error) = plan.pte.storage_of(tensor, || Ok(size)) else { return };
+    let steps = [Step::Field("data_buffer_idx")];
+    let error = match plan.pte.storage_of(tensor, || Ok(size)) {
+        Err(error) => error,
+        Ok(Storage::Planned { initial: Some(_), .. }) if !plan.pte.has_base() => {
+            return plan.find_value(out, &BASE_MISSING, tensor.raw(), index, &steps, || {
+                "initial data in a file that has no place for segments".into()
+            });
+        }
+        Ok(_) => return,
+    };
     // The segment of all constants has a finding of its own too.
     if matches!(error.kind(), ErrorKind::SegmentIndex { .. }) && tensor.allocation_info().is_none()
     {
         return;
     }
-    let steps = [Step::Field("data_buffer_idx")];
     plan.find_value(out, rule_of(&error), tensor.raw(), index, &steps, || error.to_string());
 }

@@ -107,10 +107,17 @@ impl<'a, R: Root> File<'a, R> {
             end = end.saturating_add(segment.len());
             old_end = offset.saturating_add(size);
         }
+        // Where they are all empty, no place is further on than any other: one that is would be taken
+        // for nowhere, and what is nowhere cannot be loaded.
+        if places.iter().all(|&(_, size)| size == 0) {
+            places.iter_mut().for_each(|(begin, _)| *begin = 0);
+        }
         self.root.set_segments(&places);
         self.container.segment_base_offset = None;
         self.container.padding = 0;
-        if end > 0 && self.container.header.is_none() {
+        let (mut is_used, count) = (false, self.segments.len());
+        self.root.segment_indices(&mut |used| is_used |= index(*used) < count);
+        if (end > 0 || is_used) && self.container.header.is_none() {
             let (length, chunk) = if R::SCHEMA.extension == "pte" { (32, 32) } else { (40, 48) };
             let align = self.container.layout.force_align.unwrap_or(16).max(16);
             let chunk = u32::next_multiple_of(chunk, align);

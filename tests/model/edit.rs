@@ -49,6 +49,24 @@ fn constants_go_out_and_come_back() {
     assert!(moved > 50 && shared > 0, "{moved} moved, {shared} with others' bytes");
 }
 
+/// What refers to an empty segment needs a place where segments begin, though no segment has a byte.
+#[test]
+fn empty_segments_that_are_left_alone_can_be_loaded() {
+    let bytes = build::file(
+        r#"{"data": [{"zeros": 16}], "root": {
+            "segments": [{"size": 4}, {"offset": 16}],
+            "named_data": [{"key": "a"}],
+            "execution_plan": [{"delegates": [{"processed": {"location": "SEGMENT", "index": 1}}]}]
+        }}"#,
+    );
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.remove_data("a").unwrap();
+    let bytes = program.image().unwrap().to_bytes().unwrap();
+    let pte = Pte::read(&bytes).unwrap();
+    assert_eq!(pte.segment_count(), 1);
+    assert!(!errors(pte.check()).contains(&"base-missing"));
+}
+
 /// What is small can stay.
 #[test]
 fn what_goes_out_is_chosen() {
