@@ -164,14 +164,10 @@ impl<'a> Ptd<'a> {
         narrow(len.unwrap_or_default())
     }
 
-    /// Where segment `index` lies in the file.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::SegmentIndex`] where there is no such segment.
-    pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
+    /// What a segment's table says, and where that is in the FlatBuffers part.
+    fn declared_segment(&self, index: u32) -> Option<(u64, u64, u32)> {
         let nth = at_index(index);
-        let segment = match self.root {
+        match self.root {
             Root::Current(root) => root
                 .segments()
                 .and_then(|all| all.get(nth))
@@ -180,8 +176,22 @@ impl<'a> Ptd<'a> {
                 .segments()
                 .and_then(|all| all.get(nth))
                 .map(|segment| (segment.offset(), segment.size(), segment.raw().pos())),
-        };
-        let Some((offset, size, pos)) = segment else {
+        }
+    }
+
+    /// Where the table of a segment is in the file.
+    pub(crate) fn segment_place(&self, index: u32) -> u64 {
+        let table = self.declared_segment(index);
+        table.map_or(0, |(_, _, pos)| self.begin.saturating_add(pos.into()))
+    }
+
+    /// Where segment `index` lies in the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::SegmentIndex`] where there is no such segment.
+    pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
+        let Some((offset, size, pos)) = self.declared_segment(index) else {
             let count = self.segment_count();
             return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
         };

@@ -110,6 +110,19 @@ fn contents<'a>(ptd: &Ptd<'a>, bytes: &'a [u8]) -> Contents<'a> {
     entries.collect()
 }
 
+/// What is empty is nowhere, and so shares nothing.
+#[test]
+fn entries_without_bytes_have_segments_of_their_own() {
+    let mut builder = PtdBuilder::new();
+    builder.blob("a", Vec::new()).unwrap();
+    builder.blob("b", Vec::new()).unwrap();
+    let bytes = builder.finish().unwrap().image().unwrap().to_bytes().unwrap();
+    let source: &[u8] = &bytes;
+    let anew = PtdBuilder::from_ptd(&Ptd::read(source).unwrap(), &source).unwrap();
+    let anew = anew.finish().unwrap().image().unwrap().to_bytes().unwrap();
+    assert_eq!(Ptd::read(&anew).unwrap().segment_count(), 2);
+}
+
 #[test]
 fn what_no_runtime_could_use_is_refused() {
     let bytes = |len: usize| vec![1; len];

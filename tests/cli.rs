@@ -153,6 +153,45 @@ fn extract_takes_each_kind_of_part() {
     assert!(array.ends_with(&whole[0x700..0x710]));
 }
 
+/// A segment that is shorter than its tensor is no array, whatever lies behind it.
+#[test]
+fn an_array_has_all_of_its_bytes() {
+    let done = |bytes: u64| {
+        let json = serde_json::json!({
+            "kind": "ptd", "root": {
+                "segments": [{"size": bytes}, {"offset": 16, "size": 16}],
+                "named_data": [{"key": "w", "tensor_layout": {
+                    "scalar_type": "FLOAT", "sizes": [4], "dim_order": [0]
+                }}, {"key": "b", "segment_index": 1}]
+            },
+            "data": [{"zeros": 32}]
+        });
+        let bytes = file(&json.to_string());
+        run(&["extract", "-", "--key", "w", "--as", "npy"], None, &bytes)
+    };
+    let whole = done(16);
+    assert_eq!((whole.status.code(), whole.stdout.len()), (Some(0), 128 + 16));
+    let short = done(12);
+    assert_eq!((short.status.code(), short.stdout.len()), (Some(1), 0));
+    assert!(text(&short.stderr).contains("the tensor's shape does not fit its bytes"));
+}
+
+/// Whoever could read a file can read what replaces it, and nobody else.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("segment.bin");
+    fs::write(&out, "old").unwrap();
+    for mode in [0o600, 0o640] {
+        fs::set_permissions(&out, fs::Permissions::from_mode(mode)).unwrap();
+        good(&["extract", LINEAR, "--segment", "0", "-o", out.to_str().unwrap()]);
+        assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, mode);
+    }
+}
+
 #[test]
 fn extract_all_writes_a_folder_with_an_index() {
     let folder = tempfile::tempdir().unwrap();

@@ -10,6 +10,8 @@ use pte::schema::program::view::KernelTypes;
 use pte::{File, Ptd, Pte, Step};
 
 use crate::support::asm::{Asm, ptd as data, pte as program};
+#[cfg(feature = "json")]
+use crate::support::build;
 use crate::support::exercise::{ask_map, ask_spot};
 use crate::support::files::{self, name};
 
@@ -129,6 +131,24 @@ fn shared_bytes_are_those_of_the_first() {
     let names: Vec<_> = constants.parts().map(|part| part.name().to_string()).collect();
     assert!(names.contains(&"forward:14, forward:15".into()), "{names:?}");
     assert!(names.contains(&"forward:2, forward:4, forward:6, 2 more".into()), "{names:?}");
+}
+
+/// What lies in an earlier segment is that one's, however many lie there.
+#[cfg(feature = "json")]
+#[test]
+fn a_byte_is_in_the_first_segment_that_has_it() {
+    let bytes = build::file(
+        r#"{"root": {"segments": [{"size": 64}, {"offset": 8, "size": 8},
+            {"offset": 32, "size": 8}, {"offset": 60, "size": 8}]}, "data": [{"zeros": 68}]}"#,
+    );
+    let file = read(&bytes);
+    ask_map(&file);
+    let map = Map::of(&file);
+    let base = file.segment_range(0).unwrap().start;
+    assert_eq!(map.segment_at(base - 1), None);
+    assert!((0..64).all(|at| map.segment_at(base + at) == Some(0)));
+    assert!((64..68).all(|at| map.segment_at(base + at) == Some(3)));
+    assert_eq!(map.segment_at(base + 68), None);
 }
 
 /// A table of 4 bytes for each of as many methods: the first ones have parts, the others share one.

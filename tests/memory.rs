@@ -309,3 +309,20 @@ fn what_lies_outside_is_summed_once() {
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     assert_eq!(memory.outside().payloads, 21);
 }
+
+/// Of a payload that holds one and overlaps another, each byte counts once.
+#[test]
+fn what_lies_in_something_outside_is_no_more() {
+    let bytes = build::file(
+        r#"{"root": {"execution_plan": [{"values": [], "inputs": [], "outputs": [], "chains": [],
+            "operators": [], "non_const_buffer_sizes": [0], "delegates": [
+                {"id": "A", "processed": {"location": "SEGMENT", "index": 0}},
+                {"id": "A", "processed": {"location": "SEGMENT", "index": 1}},
+                {"id": "A", "processed": {"location": "SEGMENT", "index": 2}}]}],
+            "segments": [{"size": 64}, {"offset": 16, "size": 8}, {"offset": 32, "size": 48}]},
+          "data": [{"zeros": 80}]}"#,
+    );
+    let pte = Pte::read(&bytes).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    assert_eq!(memory.outside().payloads, 80);
+}

@@ -204,6 +204,27 @@ fn told(json: &Value) -> Vec<String> {
     report.findings().iter().map(|f| format!("{}: {}", f.rule.id, f.message)).collect()
 }
 
+/// One shape is also one dim order.
+#[test]
+fn external_tensors_of_one_name_lie_alike() {
+    let found = |order: [u8; 2]| {
+        let tensor = |order: [u8; 2]| {
+            json!({"val_type": "Tensor", "val": {
+                "scalar_type": "FLOAT", "sizes": [2, 2], "dim_order": order,
+                "extra_tensor_info": {"location": "EXTERNAL", "fully_qualified_name": "w"}
+            }})
+        };
+        let mut found = told(&json!({"root": {
+            "execution_plan": [{"values": [tensor([0, 1]), tensor(order)]}]
+        }}));
+        found.retain(|told| told.starts_with("external-key-conflict"));
+        found
+    };
+    assert!(found([0, 1]).is_empty());
+    let message = "another tensor has the name \"w\" and another shape";
+    assert_eq!(found([1, 0]), [format!("external-key-conflict: {message}")]);
+}
+
 /// What is wrong with a value itself is said once, and not by all that refer to it.
 #[test]
 fn a_value_of_no_kind_is_one_finding() {
@@ -431,6 +452,22 @@ fn damaged_payloads_are_told_and_do_no_harm() {
     let report = Pte::read(&other).unwrap().check_with_data(&data, &Limits::UNTRUSTED);
     let unreadable = report.findings().iter().find(|f| f.rule.id == "payload-unreadable").unwrap();
     assert_eq!(unreadable.message, "its graph has an identifier that is not known");
+}
+
+/// The shortest graph is one with an identifier; of a shorter one the header is refused.
+#[test]
+fn a_graph_has_eight_bytes_at_least() {
+    let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
+    let payload = program.windows(4).position(|window| window == b"XH00").unwrap() - 4;
+    let told = |size: u32| {
+        let mut other = program.clone();
+        other[payload + 14..payload + 18].copy_from_slice(&size.to_le_bytes());
+        let report = Pte::read(&other).unwrap().check_with_data(&[], &Limits::UNTRUSTED);
+        let unreadable = report.findings().iter().find(|f| f.rule.id == "payload-unreadable");
+        unreadable.unwrap().message.clone()
+    };
+    assert!(told(8).starts_with("at byte 0 of its graph: "), "{}", told(8));
+    assert!(told(7).ends_with("leads nowhere"), "{}", told(7));
 }
 
 /// Thousands of delegates may name overlapping pieces of one payload: no more is read than four

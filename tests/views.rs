@@ -59,6 +59,25 @@ fn vectors_and_lists_give_their_elements() {
 }
 
 #[test]
+fn an_iterator_knows_how_many_are_left() {
+    with("linear.pte", |pte| {
+        let (mut values, mut sizes) =
+            (plan(pte).values().unwrap().iter(), tensor(pte, 0).sizes().unwrap().iter());
+        assert!(values.len() > 2 && sizes.len() == 2);
+        for left in (0..values.len()).rev() {
+            assert!(values.next().is_some());
+            assert_eq!((values.len(), values.clone().count()), (left, left));
+        }
+        for left in (0..sizes.len()).rev() {
+            assert!(sizes.next().is_some());
+            assert_eq!((sizes.len(), sizes.clone().count()), (left, left));
+        }
+        assert!(values.next().is_none() && sizes.next().is_none());
+        assert_eq!((values.len(), sizes.len()), (0, 0));
+    });
+}
+
+#[test]
 fn enums_are_open() {
     assert_eq!(ScalarType::FLOAT.to_string(), "FLOAT");
     assert_eq!(ScalarType(8).to_string(), "8");

@@ -93,7 +93,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     let range = |nth| ptd.segment_range(nth).unwrap_or_default();
     let mut find = |rule, nth, message: &dyn Fn() -> String| {
         let path = || vec![Step::Field("flat_tensor"), Step::Field("segments"), Step::Index(nth)];
-        out.find(rule, 0, path, message);
+        out.find(rule, ptd.segment_place(nth), path, message);
     };
     let mut last = 0;
     for (range, nth) in filled(count, range) {

@@ -192,7 +192,8 @@ impl<'p> Pass<'p> {
                 let apart = first & u32::from(prim.size()).saturating_sub(1);
                 if bytes.is_empty() && apart != 0 {
                     self.find(&EMPTY_VECTOR_MISALIGNED, first, || {
-                        format!("an empty vector of {}, not at a multiple of 8", prim.name())
+                        let (name, size) = (prim.name(), prim.size());
+                        format!("an empty vector of {name}, not at a multiple of {size}")
                     });
                 }
                 if prim == Prim::Bool {

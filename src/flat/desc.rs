@@ -60,8 +60,19 @@ pub(crate) struct Ref {
 pub(crate) struct Inline {
     /// Bytes of it, 0 for a slot that no field has.
     pub(crate) size: u16,
+    /// A bit for each of them.
+    pub(crate) bytes: u16,
+    /// The bits by which its position must be a multiple of its size.
+    pub(crate) low: u16,
     /// The number of the [`Ref`] that it belongs to, past the last one if it belongs to none.
     pub(crate) nth: u16,
+}
+
+impl Inline {
+    /// One of `size` bytes, 8 at most.
+    const fn new(size: u16, nth: u16) -> Self {
+        Self { size, bytes: (1u16 << size).wrapping_sub(1), low: size.saturating_sub(1), nth }
+    }
 }
 
 /// What a walker looks at in a table: most have one field at most.
@@ -204,7 +215,7 @@ impl TableDesc {
     /// the references fit a shape.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
-        let mut inline = [Inline { size: 0, nth: u16::MAX }; MAX_SLOTS];
+        let mut inline = [Inline::new(0, u16::MAX); MAX_SLOTS];
         let (mut refs_len, mut free, mut union, mut rest) = (0u16, 0, None, fields);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
@@ -213,9 +224,9 @@ impl TableDesc {
             let (_, room) = inline.split_at_mut(index(field.slot));
             match (field.kind, room) {
                 (Kind::Union(_), [tag, value, ..]) => {
-                    (*tag, *value) = (Inline { size: 1, nth }, Inline { size: 4, nth });
+                    (*tag, *value) = (Inline::new(1, nth), Inline::new(4, nth));
                 }
-                (kind, [only, ..]) => *only = Inline { size: kind.inline_size(), nth },
+                (kind, [only, ..]) => *only = Inline::new(kind.inline_size(), nth),
                 _ => panic_const("more than MAX_SLOTS slots"),
             }
             if let Some(to) = field.kind.to() {

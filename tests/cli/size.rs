@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{BASIC, LINEAR, good, json, pte, run, text};
+use crate::support::build;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
@@ -48,6 +49,28 @@ fn a_stream_is_as_good_as_a_file() {
     let done = run(&["size", "-"], None, &bytes);
     let shown = text(&done.stdout).replace("<standard input>", LINEAR);
     assert_eq!(shown, good(&["size", LINEAR]));
+}
+
+/// A row of the others is shown where it stands for two at least.
+#[test]
+fn one_part_alone_is_not_folded() {
+    let shown = |parts: u64| {
+        let segments: Vec<_> =
+            (0..parts).map(|nth| serde_json::json!({"offset": 16 * nth, "size": 16})).collect();
+        let named: Vec<_> = (0..parts)
+            .map(|nth| serde_json::json!({"key": format!("key{nth}"), "segment_index": nth}))
+            .collect();
+        let file = serde_json::json!({
+            "kind": "ptd", "root": {"segments": segments, "named_data": named},
+            "data": [{"zeros": 16 * parts}]
+        });
+        let done = run(&["size", "-"], None, &build::file(&file.to_string()));
+        let shown = text(&done.stdout);
+        (shown.matches("key").count(), shown.contains("more"))
+    };
+    assert_eq!(shown(10), (10, false));
+    assert_eq!(shown(11), (11, false));
+    assert_eq!(shown(12), (10, true));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use core::fmt::Write;
 
-use pte::Ptd;
 use pte::ptd::Generation;
+use pte::{Limits, Ptd};
 
 use super::{Case, case, told};
 use crate::support::asm::{Asm, ptd};
@@ -112,7 +112,12 @@ fn zero(tensors: u32) -> Asm {
 /// A root whose slot 1 is an old alignment of 24 and an offset to segments alike, and whose slot 2
 /// holds tables that are old tensors and current names alike; slot 3 makes it old.
 fn polyglot() -> Asm {
-    Asm::new()
+    polyglot_of(1)
+}
+
+/// The same, with that many current segments that are one.
+fn polyglot_of(segments: u32) -> Asm {
+    let asm = Asm::new()
         .link("flat_tensor")
         .bytes(b"FT01")
         .flat_tensor_header()
@@ -120,8 +125,9 @@ fn polyglot() -> Asm {
         .link("new segments")
         .link("both")
         .link("segments")
-        .vector("new segments", 4, 1)
-        .u32_to("segment*")
+        .vector("new segments", 4, segments);
+    (0..segments)
+        .fold(asm, |asm, _| asm.u32_to("segment*"))
         .vector("both", 4, 1)
         .link("entry")
         .vector("segments", 4, 1)
@@ -218,4 +224,17 @@ fn places_are_those_of_the_file_where_the_flatbuffer_is_not_at_its_start() {
 fn a_layout_that_is_neither_old_nor_current_is_refused() {
     let error = Ptd::read(&coming().finish()).unwrap_err();
     assert_snapshot("hostile-generation-coming", &told(&error));
+}
+
+/// What costs too much to read as the current layout is refused for that, and not taken for an old
+/// file.
+#[test]
+fn a_budget_hides_no_other_layout() {
+    let bytes = polyglot_of(100).finish();
+    let code = |amplification| {
+        let limits = Limits { amplification, ..Limits::UNTRUSTED };
+        Ptd::read_with(&bytes, &limits).unwrap_err().code()
+    };
+    assert_eq!(code(Limits::UNTRUSTED.amplification), "flat-tensor-polyglot");
+    assert_eq!(code(1), "work-limit");
 }

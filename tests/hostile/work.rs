@@ -86,6 +86,29 @@ fn the_limit_is_exact() {
     }
 }
 
+/// What flatc does not align is paid for as well.
+#[test]
+fn empty_vectors_cost_what_their_length_does() {
+    let n = 1000;
+    let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 4]);
+    let asm = asm.link("plans").vector("plans", 4, 1).link("plan");
+    let asm = asm.table("plan", 8, &[0, 0, 4]).link("values").vector("values", 4, n);
+    let asm = (0..n).fold(asm, |asm, _| asm.u32_to("value*")).table("value", 12, &[4, 8]);
+    let asm = asm.u32(7).link("list").table("list", 8, &[4]).link("items");
+    let asm = asm.label("items*").u32(0);
+    assert_eq!(asm.at("items*") % 8, 0, "and so its elements are not");
+    let bytes = asm.finish();
+    let (lists, vectors) = (4 + 16 + 4 + 16 * u64::from(n), 4 * u64::from(n));
+    let least = (lists + vectors).div_ceil(bytes.len() as u64);
+    assert!(lists <= (least - 1) * bytes.len() as u64, "the vectors decide");
+    let read = |amplification: u64| {
+        let amplification = amplification.try_into().unwrap();
+        Pte::read_with(&bytes, &Limits { amplification, ..Limits::UNTRUSTED }).map(drop)
+    };
+    assert!(read(least).is_ok());
+    assert_eq!(read(least - 1).unwrap_err().code(), "work-limit");
+}
+
 /// Each element of a list is a table to prove and to judge, however few bytes it has: a million are
 /// free, as the official verifier has it, and then one for each sixteen bytes.
 #[test]

@@ -184,6 +184,15 @@ fn lists_use_their_tensors() {
     assert_eq!(all, [at(0, 3), at(1, 2), at(2, 3), at(2, 2)]);
 }
 
+/// The list is read, and so is what the same call writes.
+#[test]
+fn a_list_and_its_tensor_may_meet_in_one_call() {
+    let list = json!({"val_type": "TensorList", "val": {"items": [0]}});
+    let values = [scratch(2), vec![list]].concat();
+    let chain = vec![op(&[2], 0), op(&[0], 1)];
+    assert_eq!(lives(&program(&values, (&[], &[]), 32, &[chain])), [THROUGHOUT, at(1, 1)]);
+}
+
 #[test]
 fn chains_run_one_after_the_other() {
     let chains = [vec![op(&[], 0)], vec![], vec![op(&[0], 1), op(&[1], 0)]];

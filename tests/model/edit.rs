@@ -443,6 +443,16 @@ fn traces_and_names_are_left_out() {
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }
 
+#[test]
+fn a_trace_without_frames_is_none() {
+    let bytes = build::file(
+        r#"{"root": {"execution_plan": [{"chains": [{"instructions": [], "stacktrace": [
+            {"items": []}, {"items": [{"lineno": 7}, {"lineno": 8}]}, {}]}]}]}}"#,
+    );
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    assert_eq!(program.strip_stacktraces(), 1);
+}
+
 /// What a newer writer put into the tables is not lost without a word.
 #[test]
 fn unknown_parts_are_not_lost_in_silence() {
@@ -482,6 +492,22 @@ fn contradictions_are_told() {
         told(&|program| program.container.padding = u64::MAX),
     ];
     crate::support::snapshot::assert_snapshot("model-errors", &said.join("\n"));
+}
+
+/// An empty segment may lie in another one, and the next one may not.
+#[test]
+fn an_empty_segment_hides_no_overlap() {
+    let image = |last: u64| {
+        let bytes = build::file(&format!(
+            r#"{{"root": {{"segments": [{{"size": 16}}, {{"offset": 8, "size": 0}},
+                {{"offset": {last}, "size": 8}}]}}, "data": [{{"zeros": 24}}]}}"#
+        ));
+        Pte::read(&bytes).unwrap().to_model().image().map(|image| image.len())
+    };
+    assert!(image(16).is_ok());
+    let error = image(8).unwrap_err();
+    let overlap = ModelError::SegmentOverlap { index: 2, offset: 8, end: 16 };
+    assert_eq!(error.to_string(), overlap.to_string());
 }
 
 const PAYLOAD: &[u8; 16] = b"PAYLOAD-16-BYTES";

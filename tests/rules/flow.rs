@@ -213,6 +213,7 @@ fn what_is_freed_is_used_by_whoever_reaches_its_tensor() {
         (&["free a", "delegate a", "aten::add.out a b i c c"], &["use-after-free 1"]),
         // Of a long list, all that it holds is looked at when it is met first.
         (&["free a", "aten::cat.out [70] i c c"], &["use-after-free 1"]),
+        (&["aten::cat.out [70] i c c", "free a"], &["use-after-free 0"]),
     ]);
 }
 

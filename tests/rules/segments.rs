@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use pte::Ptd;
+
 use super::{ids, told};
 use crate::support::build;
 
@@ -60,6 +62,43 @@ fn segments_of_a_ptd_are_in_order_and_apart() {
     assert_eq!(found(json!([{"offset": 16, "size": 16}, {"size": 16}])), [unsorted]);
     assert_eq!(found(json!([{"size": 16}, {"size": 16}])), [overlap]);
     assert!(found(json!([{"offset": 16, "size": 16}, {"size": 0}])).is_empty());
+}
+
+/// Each that begins before any earlier one, not only before the last.
+#[test]
+fn every_segment_of_a_ptd_out_of_order_is_told() {
+    let file = json!({
+        "kind": "ptd", "root": {
+            "segments": [{"offset": 32, "size": 16}, {"size": 16}, {"offset": 16, "size": 16}],
+            "named_data": [
+                {"key": "a"}, {"key": "b", "segment_index": 1}, {"key": "c", "segment_index": 2}
+            ]
+        },
+        "data": [{"zeros": 48}]
+    });
+    assert_eq!(
+        ids(&build::file(&file.to_string())),
+        [
+            "segments-unsorted: flat_tensor.segments[1]",
+            "segments-unsorted: flat_tensor.segments[2]"
+        ]
+    );
+}
+
+/// Where the table of the segment is, as in a program: the first word of one leads to its vtable.
+#[test]
+fn what_is_said_of_a_segment_of_a_ptd_has_its_place() {
+    let bytes = build::file(
+        r#"{"kind": "ptd", "data": [{"zeros": 32}], "root": {
+            "segments": [{"offset": 16, "size": 16}, {"size": 16}],
+            "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]
+        }}"#,
+    );
+    let report = Ptd::read(&bytes).unwrap().check();
+    let at = usize::try_from(report.findings()[0].offset).unwrap();
+    let word = |at: usize| i32::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let vtable = at.checked_add_signed(-isize::try_from(word(at)).unwrap()).unwrap();
+    assert_eq!(bytes[vtable..vtable + 2], [8, 0], "{at:#x} has a vtable of two fields");
 }
 
 #[test]

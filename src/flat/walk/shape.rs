@@ -53,7 +53,7 @@ impl Shapes {
     /// Where that is, or has room; `None` where there is none.
     pub(super) fn room(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
         let mut shapes = self.0.get(way(vtable, desc)..)?.iter().take(PROBES);
-        shapes.find(|shape| shape.desc.get().is_none() || shape.is(vtable, desc))
+        shapes.find(|shape| shape.is(vtable, desc) || shape.desc.get().is_none())
     }
 }
 
@@ -81,7 +81,7 @@ impl Shape {
     /// Whether it is that of a vtable as one of `desc`.
     #[inline(always)]
     pub(super) fn is(&self, vtable: u32, desc: &'static TableDesc) -> bool {
-        self.desc.get().is_some_and(|its| core::ptr::eq(its, desc)) && self.is_at(vtable)
+        self.is_at(vtable) && self.desc.get().is_some_and(|its| core::ptr::eq(its, desc))
     }
 
     /// Whether its vtable is there.
@@ -169,34 +169,34 @@ impl Shape {
 
     /// Reads the entries of the vtable: whether they are odd.
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        let (mut extent, mut mask, mut residue) = (4, 3u16, 0u16);
-        // The bytes that fields take, a bit each, of a table that is no longer than any known one.
-        let (mut taken, mut odd) = (0u64, newer_fields(entries, desc));
-        for (slot, (inline, &entry)) in desc.inline().iter().zip(entries).enumerate() {
-            let (offset, size) = (u16::from_le_bytes(entry), inline.size);
-            if offset == 0 || size == 0 {
+        let (mut extent, mut least) = (4u32, 4u16);
+        // Of where fields must be a multiple of something: the bits that are 1 in one, and 0 in one.
+        let (mut ones, mut zeros) = (0u16, 0u16);
+        // The bytes that are taken, a bit each, of a table that is no longer than any known one, and
+        // those that are twice.
+        let (mut taken, mut twice) = (0u64, 0u64);
+        for (inline, &entry) in desc.inline().iter().zip(entries) {
+            let offset = u16::from_le_bytes(entry);
+            if offset == 0 || inline.size == 0 {
                 continue;
             }
-            // A table lies at a multiple of 4, so only 8-byte fields ask more of its position.
-            let mut apart = offset & size.wrapping_sub(1) & 3;
-            if size == 8 {
-                let before = (mask, residue);
-                (mask, residue) = (7, offset.wrapping_neg() & 7);
-                if before.0 == 7 {
-                    apart |= before.1 ^ residue;
-                }
-            }
-            if offset < 4 || apart != 0 {
-                return Err(why::misplaced_field(vtable, slot, offset, desc));
-            }
-            extent = u32::from(offset).saturating_add(size.into()).max(extent);
-            let bytes = (1u64 << size).saturating_sub(1).wrapping_shl(offset.into());
-            odd |= (taken & bytes != 0) | (offset > 56);
+            extent = u32::from(offset).saturating_add(inline.size.into()).max(extent);
+            least = least.min(offset);
+            ones |= offset & inline.low;
+            zeros |= !offset & inline.low;
+            let bytes = u64::from(inline.bytes).wrapping_shl(offset.into());
+            twice |= taken & bytes;
             taken |= bytes;
             if let Some(at) = self.at.get(usize::from(inline.nth)) {
                 at.set(offset);
             }
         }
+        // A table lies at a multiple of 4; fields of 8 bytes, which alone look at the third bit, ask more.
+        if least < 4 || ones & 3 != 0 || ones & zeros & 4 != 0 {
+            return Err(why::misplaced_field(vtable, entries, desc));
+        }
+        let odd = twice != 0 || extent > u64::BITS;
+        let (mask, residue) = (3 | (ones | zeros) & 4, ones & 4);
         self.extent.set(extent);
         self.mask.set(mask.into());
         self.residue.set(residue.into());
@@ -206,7 +206,7 @@ impl Shape {
             self.tag.set(half(slot));
             self.value.set(half(slot.saturating_add(1)));
         }
-        Ok(odd)
+        Ok(odd || newer_fields(entries, desc))
     }
 }
 

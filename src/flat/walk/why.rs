@@ -3,13 +3,26 @@
 use super::shape::Shape;
 use crate::bytes::{sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, Step};
-use crate::flat::desc::TableDesc;
+use crate::flat::desc::{Inline, TableDesc};
 
-/// Why the field of `slot` cannot be at `offset` in its table.
+/// Why the fields of a table cannot be where the entries of its vtable say: the first that is too near
+/// its start, misaligned, or one of 8 bytes where another one of them is misaligned then.
 #[cold]
 #[inline(never)]
-pub(super) fn misplaced_field(vtable: u32, slot: usize, offset: u16, desc: &TableDesc) -> Error {
-    let size = desc.inline().get(slot).map_or(0, |inline| inline.size).into();
+pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Error {
+    let mut eight = None;
+    let wrong = |(_, (inline, offset)): &(usize, (&Inline, u16))| {
+        let (offset, size) = (*offset, inline.size);
+        let apart = offset & size.wrapping_sub(1) & 3 != 0;
+        let other = size == 8 && *eight.get_or_insert(offset & 7) != offset & 7;
+        offset < 4 || apart || other
+    };
+    let offsets = entries.iter().copied().map(u16::from_le_bytes);
+    let fields = desc.inline().iter().zip(offsets).enumerate();
+    let mut there = fields.filter(|(_, (inline, offset))| *offset != 0 && inline.size != 0);
+    let (slot, offset, size) = there
+        .find(wrong)
+        .map_or((0, 0, 0), |(slot, (inline, offset))| (slot, offset, inline.size.into()));
     let kind = match offset {
         ..4 => ErrorKind::FieldOffset { offset },
         _ => ErrorKind::FieldMisaligned { size },

@@ -74,6 +74,7 @@ pub(super) const ROWS: &[Row] = &[
         "BYTE[2]~ 3 BYTE[2] .",
         &[(1, "256", NUMBER), (1, "-4294967296", NUMBER)],
     ),
+    ("aten::remainder.Scalar_out", "CHAR[2] 128 CHAR[2] .", &[(1, "256", NUMBER)]),
     ("aten::remainder.Scalar_out", "INT[0] 4294967296 INT[0] .", &[(0, "INT[1]", NUMBER)]),
     (
         "aten::remainder.Scalar_out",
