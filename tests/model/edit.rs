@@ -10,6 +10,7 @@ use pte::schema::program::{TensorDataLocation, view};
 use pte::schema::scalar::ScalarType;
 use pte::{Ptd, Pte};
 
+use crate::support::asm::Asm;
 use crate::support::build;
 use crate::support::files::{self, name};
 
@@ -468,6 +469,22 @@ fn unknown_parts_are_not_lost_in_silence() {
     );
     program.forget_unknown();
     assert!(Pte::read(&program.image().unwrap().to_bytes().unwrap()).is_ok());
+}
+
+/// Nor is a field in a slot so far out that nobody looks at it; what is counted then is that there are
+/// such slots.
+#[test]
+fn unknown_fields_far_out_are_not_lost_either() {
+    let fields = |slots: usize, last: u16| {
+        let mut offsets = vec![0; slots];
+        offsets[slots - 1] = last;
+        let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &offsets).zeros(8);
+        Pte::read(&asm.finish()).unwrap().to_model().unknown.fields
+    };
+    let root = pte::schema::program::desc::SCHEMA.root;
+    let known: usize = root.fields.iter().map(|field| field.slot + field.slots()).max().unwrap().into();
+    assert_eq!([fields(known + 64, 0), fields(known + 64, 4)], [0, 1]);
+    assert_eq!([fields(known + 65, 0), fields(known + 65, 4), fields(999, 4)], [1, 1, 1]);
 }
 
 /// Each way in which a model can contradict itself has its message.

@@ -3,14 +3,16 @@
 use alloc::vec::Vec;
 
 use super::{Object, Value};
-use crate::flat::desc::{FieldDesc, Kind, TableDesc};
+use crate::bytes::wide;
+use crate::flat::desc::{FieldDesc, Kind, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::{Raw, Table};
 
 /// What a tree does not hold of the table that it was read from, since no one here knows what it
 /// is: a newer writer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
-    /// Fields in slots that the declaration does not have.
+    /// Fields in slots that the declaration does not have. Of a table with more such slots than are
+    /// looked at, all that follow count as one field, whether there is any or not.
     pub fields: u64,
     /// Unions whose tag is of no known member; the tree keeps the tag, and any member in its place.
     pub members: u64,
@@ -35,9 +37,11 @@ impl<'t> Object<'t> {
 fn read<'t>(raw: Raw<'t>, desc: &'static TableDesc, unknown: &mut Unknown) -> Object<'t> {
     let fields = desc.fields.iter();
     let fields = fields.filter_map(|field| Some((field, value(raw, field, unknown)?))).collect();
-    let known = desc.slots();
-    let more = (known..known.max(raw.slots())).filter(|&slot| raw.offset_of(slot) != 0);
-    unknown.fields = unknown.fields.saturating_add(crate::bytes::wide(more.count()));
+    let (known, slots) = (desc.slots(), raw.slots());
+    let last = known.saturating_add(SLOTS_LOOKED_AT);
+    let more = (known..last.min(slots)).filter(|&slot| raw.offset_of(slot) != 0).count();
+    let more = wide(more).saturating_add(u64::from(slots > last));
+    unknown.fields = unknown.fields.saturating_add(more);
     Object { desc, fields }
 }
 

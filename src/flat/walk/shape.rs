@@ -217,9 +217,9 @@ pub(super) fn vtable(pos: u32, back: u32) -> u32 {
     pos.wrapping_sub(back)
 }
 
-/// Whether the vtable has fields that the type does not know. Of a vtable that claims thousands,
-/// which each of many tables may share, the first few are looked at.
+/// Whether the vtable may have fields that the type does not know. One that claims thousands, which each
+/// of many tables may share, does: nobody looks at all of them.
 fn newer_fields(entries: &[[u8; 2]], desc: &TableDesc) -> bool {
-    let newer = entries.iter().skip(desc.slots().into()).take(SLOTS_LOOKED_AT.into());
-    newer.copied().any(|entry| entry != [0; 2])
+    let newer = entries.get(usize::from(desc.slots())..).unwrap_or_default();
+    newer.len() > usize::from(SLOTS_LOOKED_AT) || newer.iter().any(|entry| *entry != [0; 2])
 }
