@@ -482,7 +482,8 @@ fn unknown_fields_far_out_are_not_lost_either() {
         Pte::read(&asm.finish()).unwrap().to_model().unknown.fields
     };
     let root = pte::schema::program::desc::SCHEMA.root;
-    let known: usize = root.fields.iter().map(|field| field.slot + field.slots()).max().unwrap().into();
+    let known: usize =
+        root.fields.iter().map(|field| field.slot + field.slots()).max().unwrap().into();
     assert_eq!([fields(known + 64, 0), fields(known + 64, 4)], [0, 1]);
     assert_eq!([fields(known + 65, 0), fields(known + 65, 4), fields(999, 4)], [1, 1, 1]);
 }
