@@ -117,6 +117,28 @@ fn what_runs_is_told_by_its_first_bytes() {
     }
 }
 
+/// One kind of file may begin in several ways.
+#[test]
+fn every_way_to_begin_is_known() {
+    let (mach, pickle) = ("a Mach-O program or library", "a Python pickle");
+    for (head, what) in [
+        (&b"\xfe\xed\xfa\xce"[..], mach),
+        (b"\xfe\xed\xfa\xcf", mach),
+        (b"\xce\xfa\xed\xfe", mach),
+        (b"\xca\xfe\xba\xbe", "a Mach-O or Java program"),
+        (b"\x80\x02]q\0", pickle),
+        (b"\x80\x03)q\0", pickle),
+        (b"\x80\x03}q\0", pickle),
+        (b"\x80\x02\x8a\x0al\xfc", pickle),
+        (b"\x80\x05\x95\x10\0\0\0\0\0\0\0", pickle),
+    ] {
+        let found = findings(&with("tests/data/pte/linear.pte", 0x680, head));
+        let expected =
+            ("content-executable".into(), 0x680, format!("segment 0 begins like {what}"));
+        assert_eq!(found, [expected], "{}", head.escape_ascii());
+    }
+}
+
 #[test]
 fn payloads_inside_the_flatbuffers_part_are_looked_at_too() {
     let file = "tests/data/pte/xnn_delegate_inline.pte";
@@ -325,6 +347,36 @@ fn what_lies_across_two_pieces_is_found() {
     }
 }
 
+/// Numbers that no writer has make a claim wrong: the last ones that are in use, and the first that
+/// are not.
+#[test]
+fn what_is_found_has_numbers_that_are_in_use() {
+    let zip = |name: u16, extra: u16| {
+        let (len, extra) = (name.to_le_bytes(), extra.to_le_bytes());
+        let places = [(0, &b"PK\x03\x04\x14"[..]), (8, &[8]), (26, &len), (28, &extra)];
+        [patched(30, 0, &places), vec![b'n'; name.into()]].concat()
+    };
+    let class = |version: u8, constants: u8| {
+        let places = [(0, &b"\xca\xfe\xba\xbe"[..]), (7, &[version]), (9, &[constants, 10])];
+        patched(11, 0, &places)
+    };
+    for (thing, is_found) in [
+        (zip(8, 4096), true),
+        (zip(8, 4097), false),
+        (zip(1024, 0), true),
+        (zip(1025, 0), false),
+        (class(45, 2), true),
+        (class(80, 2), true),
+        (class(44, 2), false),
+        (class(81, 2), false),
+        (class(52, 1), false),
+        (class(52, 0), false),
+    ] {
+        let (bytes, _) = longer(&[&[0xaa][..], &thing, &[0xaa; 8]].concat());
+        assert_eq!(scanned(&bytes).len(), usize::from(is_found), "{}", thing.escape_ascii());
+    }
+}
+
 /// Where something lies is told by the segment that has it, the gap, or what follows.
 #[test]
 fn what_is_found_is_told_by_its_part() {
@@ -377,6 +429,20 @@ fn what_is_told_already_is_not_told_again() {
         let told = findings(&bytes).iter().any(|(rule, ..)| rule == "content-executable");
         assert_eq!(told, !found, "{size}");
     }
+}
+
+/// Also where the segment is longer than what is read at once.
+#[test]
+fn what_a_long_segment_begins_with_is_not_told_again() {
+    let (head, rest) = ("7f454c46020101".to_string() + &"00".repeat(9), 2 << 20);
+    let json = json!({
+        "root": {"segments": [{"offset": 0, "size": 24 + rest}]},
+        "data": [{"hex": head + "0300000001000000"}, {"zeros": rest}]
+    });
+    let bytes = build::file(&json.to_string());
+    assert!(scanned(&bytes).is_empty());
+    let found: Vec<_> = findings(&bytes).into_iter().map(|(rule, ..)| rule).collect();
+    assert_eq!(found, ["content-executable"]);
 }
 
 /// Inline blobs may share their bytes: thousands of them cost what one does.

@@ -13,6 +13,7 @@ use pte::{PastEnd, Source};
 use safetensors::SafeTensors;
 use safetensors::tensor::TensorView;
 
+use crate::support::build;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
@@ -338,6 +339,61 @@ fn values_made_by_hand_are_proven() {
     let metadata = Some(vec![("a".to_string(), "x".repeat(100_000_001))]);
     let long = Safetensors { metadata, tensors: Vec::new() };
     assert!(matches!(long.image(), Err(ConvertError::HeaderLimit { .. })));
+}
+
+/// Tensors of one dtype are written by name, in whatever order they are given.
+#[test]
+fn tensors_are_written_by_name() {
+    let tensor = |name: &str, dtype: Dtype| Tensor {
+        name: name.into(),
+        dtype,
+        shape: vec![1],
+        data: Blob::from(vec![0; dtype.bitsize() / 8]),
+    };
+    let tensors = vec![
+        tensor("b", Dtype::U8),
+        tensor("c", Dtype::F32),
+        tensor("a", Dtype::U8),
+        tensor("B", Dtype::F32),
+    ];
+    let file = Safetensors { metadata: None, tensors }.image().unwrap().to_bytes().unwrap();
+    let source = &file[..];
+    let read = Safetensors::open(&source).unwrap().tensors;
+    assert_eq!(read.iter().map(|tensor| tensor.name.as_str()).collect::<String>(), "Bcab");
+}
+
+/// Of no elements none lies in another place than any other.
+#[test]
+fn a_tensor_without_elements_lies_in_any_order() {
+    for (sizes, is_converted) in [([0, 3, 2], true), ([3, 2, 0], true), ([1, 3, 2], false)] {
+        let mut built = PtdBuilder::new();
+        let dim_order = Some(vec![0, 2, 1]);
+        let shape = Shape { dim_order, ..Shape::new(ScalarType::BYTE, sizes) };
+        let len = sizes.iter().product::<i32>() as usize;
+        built.tensor("t", shape, vec![0; len]).unwrap();
+        let bytes = built.finish().unwrap().image().unwrap().to_bytes().unwrap();
+        let source = &bytes[..];
+        let tensors = Safetensors::from_ptd(&Ptd::read(&bytes).unwrap(), &source, false);
+        assert_eq!(tensors.is_ok(), is_converted, "{sizes:?}");
+    }
+}
+
+/// A segment may be longer than the tensor in it: the tensor is as long as its shape says.
+#[test]
+fn bytes_behind_a_tensor_are_left_out() {
+    let file = build::file(
+        r#"{"kind": "ptd", "data": [{"bytes": [1, 2, 3, 4, 5]}], "root": {
+            "segments": [{"size": 5}],
+            "named_data": [{"key": "t", "tensor_layout": {
+                "scalar_type": "BYTE", "sizes": [3], "dim_order": [0]
+            }}]
+        }}"#,
+    );
+    let source = &file[..];
+    let tensors = Safetensors::from_ptd(&Ptd::read(&file).unwrap(), &source, false).unwrap();
+    assert_eq!(*tensors.tensors[0].data.to_bytes().unwrap(), [1, 2, 3]);
+    let file = tensors.image().unwrap().to_bytes().unwrap();
+    assert_eq!(SafeTensors::deserialize(&file).unwrap().tensor("t").unwrap().data(), [1, 2, 3]);
 }
 
 /// A tensor of five gigabytes: of its file the header is read, and nothing else.

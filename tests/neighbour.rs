@@ -71,6 +71,26 @@ fn every_kind_is_known_from_its_head() {
     assert_snapshot("neighbour-heads", &text);
 }
 
+/// Some kinds begin in several ways.
+#[test]
+fn every_way_to_begin_is_known() {
+    for (head, neighbour) in [
+        (&b"\xcd\xab\x34\x12"[..], Neighbour::Delegate("QNN")),
+        (b"PK\x03\x04\x14\0etrecord_version", Neighbour::EtRecord),
+        (b"PK\x03\x04\x14\0aliases.json", Neighbour::Ptn),
+        (b"<!doctype", Neighbour::Html),
+        (b"\x02\0\0\0\0\0\0\0{ ", Neighbour::Safetensors),
+        (b"\x02\0\0\0\0\0\0\0{\n", Neighbour::Safetensors),
+        (b"\x08\x01\x1a", Neighbour::Onnx),
+        (b"\x08\x1e\x3a", Neighbour::Onnx),
+        (b"\x08\x1f\x3a", Neighbour::Unknown),
+        (b"\x08\0\x3a", Neighbour::Unknown),
+        (b"\x80\x01", Neighbour::Unknown),
+    ] {
+        assert_eq!(Neighbour::of(head), neighbour, "{}", head.escape_ascii());
+    }
+}
+
 #[test]
 fn every_kind_is_told_in_a_refusal() {
     for (head, neighbour) in HEADS {

@@ -67,6 +67,15 @@ fn results_stand_behind_the_rest_and_are_named_twice() {
     }
 }
 
+/// Of all ways to see results named a second time, the one with the most of them; an empty list
+/// names none.
+#[test]
+fn as_many_results_as_can_be_are_named_twice() {
+    assert_eq!(roles(1, &[0, 1, 1, 1, 1], &[], &[])[..2], [read(0), written(1)]);
+    let wanted = [read(0), read(1), written(8), written(8)];
+    assert_eq!(roles(1, &[0, 1, 8, 8], &[&[]], &[]), wanted);
+}
+
 /// What is written may be read before.
 #[test]
 fn a_result_may_be_an_argument() {

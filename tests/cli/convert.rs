@@ -62,6 +62,18 @@ fn there_and_back_is_the_same_file() {
     assert!((0..5).all(|nth| aligned.segment_range(nth).unwrap().start.is_multiple_of(4096)));
 }
 
+/// The name of the output says what is written, in capitals too.
+#[test]
+fn an_extension_may_have_capitals() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    good(&["convert", BASIC, "-o", &at("A.PTD")]);
+    assert!(pte::Ptd::read(&fs::read(at("A.PTD")).unwrap()).is_ok());
+    good(&["convert", BASIC, "-o", &at("A.SafeTensors")]);
+    let bytes = fs::read(at("A.SafeTensors")).unwrap();
+    assert!(Safetensors::open(&&bytes[..]).is_ok());
+}
+
 #[test]
 fn old_files_become_current_ones() {
     let folder = tempfile::tempdir().unwrap();

@@ -545,3 +545,20 @@ fn an_entry_of_a_data_file() {
         ["header: : generation: generation 2 (release 0.6) → generation 3 (release 0.7 and later)"]
     );
 }
+
+/// Data is read piece by piece, up to its last byte.
+#[test]
+fn the_last_byte_of_long_data() {
+    let before = sample("ptd_basic.ptd");
+    let with = |last: u8| {
+        changed_data(&before, |ptd| {
+            let mut data = vec![0; (1 << 20) + 1];
+            data.push(last);
+            ptd.set_data("long", data.into()).unwrap();
+        })
+    };
+    let told = lines(&diff(&with(1), &with(2)));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("named-data: \"long\": data: "), "{told:?}");
+    assert!(lines(&diff(&with(1), &with(1))).is_empty());
+}

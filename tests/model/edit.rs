@@ -145,6 +145,48 @@ fn named_data_is_set_and_taken_out() {
     assert_eq!(error.to_string(), "no data has the key \"x\"");
 }
 
+/// A program without named data has no list of it.
+#[test]
+fn the_last_named_data_takes_its_list_along() {
+    let bytes = build::file(
+        r#"{"data": [{"zeros": 4}], "root": {
+            "segments": [{"size": 4}], "named_data": [{"key": "a"}]
+        }}"#,
+    );
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.remove_data("a").unwrap();
+    assert_eq!(program.root.named_data, None);
+}
+
+/// Of two with one name, on either side, runtimes take the first.
+#[test]
+fn what_comes_in_is_the_first_of_its_name() {
+    let tensor = r#"{"val_type": "Tensor", "val": {
+        "scalar_type": "INT", "sizes": [1], "dim_order": [0],
+        "extra_tensor_info": {"fully_qualified_name": "w", "location": "EXTERNAL"}
+    }}"#;
+    let bytes = build::file(&format!(
+        r#"{{"data": [{{"bytes": [1, 2]}}], "root": {{
+            "segments": [{{"size": 1}}, {{"offset": 1, "size": 1}}],
+            "named_data": [{{"key": "a"}}, {{"key": "a", "segment_index": 1}}],
+            "execution_plan": [{{"name": "forward", "values": [{tensor}]}}]
+        }}}}"#
+    ));
+    let mut data = data_of(&[("w", 1), ("w", 1)], &[7]);
+    data.add_segment(words(&[8]).into());
+    data.add_segment(vec![9].into());
+    let named = data.root.named_data.as_mut().unwrap();
+    named[1].segment_index = 1;
+    named.push(NamedData { key: Some("a".into()), segment_index: 2, tensor_layout: None });
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.inline(&data).unwrap();
+    let out = program.image().unwrap().to_bytes().unwrap();
+    assert_eq!(tensors(&out), [Some(words(&[7]))]);
+    let pte = Pte::read(&out).unwrap();
+    let blobs: Vec<_> = pte.named_data().map(|(_, range)| pte.bytes(range.unwrap())).collect();
+    assert_eq!(blobs, [Some(&[9][..]), Some(&[2])]);
+}
+
 /// What has the bytes of others besides has a segment of its own when it changes, and theirs is
 /// left as it was.
 #[test]

@@ -475,6 +475,19 @@ fn where_ways_meet_a_value_is_what_it_is_on_either() {
     ]);
 }
 
+/// Where a value is wrong by a move on one way and by a result on another, the move is told.
+#[test]
+fn a_move_on_one_way_is_one_where_they_meet() {
+    let (computed, used) = ("executorch_prim::add.Scalar i i j", "aten::add.out j b i c c");
+    all(&[
+        (
+            &[COMPARE, "move x j", "jump g 4", computed, used],
+            &["move-type-unread 1", "move-type 4"],
+        ),
+        (&[COMPARE, "jump g 3", computed, used], &["result-type 3"]),
+    ]);
+}
+
 #[test]
 fn what_a_loop_changes_may_be_anything_behind_it() {
     all(&[
@@ -540,6 +553,16 @@ fn a_loop_may_be_left_where_it_is_not_the_first_time_around() {
         (&["jump no 3", "jump g 4", COMPARE, "jump no 6", USED, "jump g 1"], &[]),
         (&[COMPARE, "jump g 4", "jump f 4", "jump no 6", USED, "jump g 0"], &["storage-missing 4"]),
     ]);
+}
+
+/// Where several jumps lead, in whatever order: one that leads there the first time is enough.
+#[test]
+fn any_of_several_jumps_may_be_the_first_that_is_taken() {
+    let rest = ["jump no 7", USED, VIEW, "jump g 0"];
+    for [one, other] in [["jump f 4", "jump g 4"], ["jump g 4", "jump f 4"]] {
+        assert_eq!(told(&[&[COMPARE, one, other][..], &rest].concat()), ["storage-missing 4"]);
+    }
+    assert!(told(&[&[COMPARE, "jump f 4", "jump f 4"][..], &rest].concat()).is_empty());
 }
 
 #[test]
