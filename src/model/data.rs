@@ -48,10 +48,10 @@ impl<'a> Pte<'a> {
     ///
     /// [`DataError::UnknownKey`].
     pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
-        let named = self.root.named_data.get_or_insert_default();
-        let Some(nth) = named.iter().position(|named| named.key.as_deref() == Some(key)) else {
-            return Err(DataError::UnknownKey(key.into()));
-        };
+        let list = self.root.named_data.as_mut();
+        let has = |named: &program::model::NamedData| named.key.as_deref() == Some(key);
+        let found = list.and_then(|list| Some((list.iter().position(has)?, list)));
+        let (nth, named) = found.ok_or_else(|| DataError::UnknownKey(key.into()))?;
         let segment = named.remove(nth).segment_index;
         if named.is_empty() {
             self.root.named_data = None;
@@ -101,10 +101,10 @@ impl<'a> Ptd<'a> {
     ///
     /// [`DataError::UnknownKey`].
     pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
-        let named = self.root.named_data.get_or_insert_default();
-        let Some(nth) = named.iter().position(|named| named.key.as_deref() == Some(key)) else {
-            return Err(DataError::UnknownKey(key.into()));
-        };
+        let list = self.root.named_data.as_mut();
+        let has = |named: &flat_tensor::model::NamedData| named.key.as_deref() == Some(key);
+        let found = list.and_then(|list| Some((list.iter().position(has)?, list)));
+        let (nth, named) = found.ok_or_else(|| DataError::UnknownKey(key.into()))?;
         let segment = named.remove(nth).segment_index;
         self.drop_unused(alloc::vec![segment]);
         Ok(())

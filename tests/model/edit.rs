@@ -68,6 +68,18 @@ fn empty_segments_that_are_left_alone_can_be_loaded() {
     assert!(!errors(pte.check()).contains(&"base-missing"));
 }
 
+#[test]
+fn a_key_that_is_not_there_changes_nothing() {
+    let bytes = build::file(r#"{"root": {"execution_plan": []}}"#);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.remove_data("a").unwrap_err();
+    assert_eq!(program.root.named_data, None);
+    let mut data = data_of(&[], &[]);
+    data.root.named_data = None;
+    data.remove_data("a").unwrap_err();
+    assert_eq!(data.root.named_data, None);
+}
+
 /// What is small can stay.
 #[test]
 fn what_goes_out_is_chosen() {
