@@ -195,11 +195,11 @@ impl<'a> Ptd<'a> {
             let count = self.segment_count();
             return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
         };
-        self.area.range(offset, size, self.begin.saturating_add(pos.into())).map_err(|error| {
-            error
-                .within(Step::Index(index))
-                .within(Step::Field("segments"))
-                .within(Step::Field("flat_tensor"))
+        self.area.find(offset, size).ok_or_else(|| {
+            let error = self.area.refusal(offset, size, self.begin.saturating_add(pos.into()));
+            [Step::Index(index), Step::Field("segments"), Step::Field("flat_tensor")]
+                .into_iter()
+                .fold(error, Error::within)
         })
     }
 

@@ -130,6 +130,7 @@ impl<'a> Pte<'a> {
     /// # Errors
     ///
     /// [`ErrorKind::SegmentIndex`] where there is no such segment.
+    #[inline]
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
         let Some(segment) = self.segments().and_then(|all| all.get(at_index(index))) else {
             let count = self.segment_count();
@@ -141,12 +142,13 @@ impl<'a> Pte<'a> {
     /// Where a segment lies in the file.
     #[inline]
     fn place(&self, index: u32, segment: DataSegment<'a>) -> Result<Range<u64>> {
-        let (offset, size, at) = (segment.offset(), segment.size(), segment.raw().pos());
-        self.area.range(offset, size, at.into()).map_err(|error| {
-            error
-                .within(Step::Index(index))
-                .within(Step::Field("segments"))
-                .within(Step::Field("program"))
+        let (offset, size) = (segment.offset(), segment.size());
+        let at = segment.raw().pos();
+        self.area.find(offset, size).ok_or_else(|| {
+            let error = self.area.refusal(offset, size, at.into());
+            [Step::Index(index), Step::Field("segments"), Step::Field("program")]
+                .into_iter()
+                .fold(error, Error::within)
         })
     }
 

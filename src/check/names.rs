@@ -7,10 +7,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Findings;
-use super::resolve::rule_of;
+use super::resolve::SEGMENT_INDEX;
 use super::rule::rules;
 use crate::Pte;
-use crate::error::Step;
+use crate::error::{ErrorKind, Step};
 use crate::flat::view::Table;
 use crate::quoted::Quoted;
 use crate::steps;
@@ -49,13 +49,16 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
             "the program has named data and no list of segments".into()
         });
     }
-    let mut keys = Keys::default();
-    for ((nth, entry), (_, range)) in (0..).zip(entries).zip(pte.named_data()) {
+    let (mut keys, count) = (Keys::default(), pte.segment_count());
+    for (nth, entry) in (0..).zip(entries) {
         let at = entry.raw().pos().into();
         let steps = || vec![Step::Field("program"), Step::Field("named_data"), Step::Index(nth)];
         keys.judge(entry.key(), nth, at, steps, out);
-        if let Err(error) = range {
-            out.find(rule_of(&error), at, steps, || error.to_string());
+        let index = entry.segment_index();
+        if index >= count {
+            out.find(&SEGMENT_INDEX, at, steps, || {
+                ErrorKind::SegmentIndex { index, count }.to_string()
+            });
         }
     }
 }

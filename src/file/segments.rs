@@ -30,19 +30,24 @@ impl SegmentArea {
         Self { size: len.saturating_sub(self.base), ..self }
     }
 
-    /// The file range of the segment of `size` bytes at `offset`, whose table is at `at`.
-    pub(crate) fn range(self, offset: u64, size: u64, at: u64) -> Result<Range<u64>> {
-        let area = self.base..self.base.saturating_add(self.size);
-        match within(&area, offset, size) {
+    /// The file range of the segment of `size` bytes at `offset`; `None` if it has none.
+    #[inline]
+    pub(crate) fn find(self, offset: u64, size: u64) -> Option<Range<u64>> {
+        match self.base {
             // With no base there is nowhere to lie, except for nothing at all.
-            _ if self.base == 0 && size == 0 => Ok(0..0),
-            _ if self.base == 0 => Err(Error::new(ErrorKind::SegmentWithoutBase { size }, at)),
-            Some(range) => Ok(range),
-            None => {
-                let limit = self.size;
-                Err(Error::new(ErrorKind::SegmentOutOfBounds { offset, size, limit }, at))
-            }
+            0 => (size == 0).then_some(0..0),
+            base => within(&(base..base.saturating_add(self.size)), offset, size),
         }
+    }
+
+    /// Why the segment of `size` bytes at `offset`, whose table is at `at`, has none.
+    #[cold]
+    pub(crate) fn refusal(self, offset: u64, size: u64, at: u64) -> Error {
+        let kind = match self.base {
+            0 => ErrorKind::SegmentWithoutBase { size },
+            _ => ErrorKind::SegmentOutOfBounds { offset, size, limit: self.size },
+        };
+        Error::new(kind, at)
     }
 }
 
@@ -56,6 +61,7 @@ pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64) -> Result<Rang
 }
 
 /// The `size` bytes at `offset` of `range`; `None` if they do not all lie in it.
+#[inline]
 fn within(range: &Range<u64>, offset: u64, size: u64) -> Option<Range<u64>> {
     let begin = range.start.checked_add(offset)?;
     let end = begin.checked_add(size)?;

@@ -18,7 +18,9 @@ impl<const TELL: bool> Walk<'_, TELL> {
         if slice_at(self.buf, index(end), 1) != Some(&[0]) {
             return Err(Error::new(ErrorKind::StringNotTerminated {}, end.into()));
         }
-        if let Err(error) = core::str::from_utf8(text) {
+        if !text.is_ascii()
+            && let Err(error) = core::str::from_utf8(text)
+        {
             let valid = narrow(error.valid_up_to());
             let at = pos.saturating_add(4).saturating_add(valid);
             return Err(Error::new(ErrorKind::StringNotUtf8 { valid }, at.into()));

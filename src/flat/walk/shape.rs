@@ -31,29 +31,42 @@ pub(super) struct Shape {
 
 /// Shapes proven so far. Where there is no room a shape is proven again for every table, which
 /// costs a read for each of its known fields: still linear.
-pub(super) struct Shapes([Shape; WAYS + PROBES - 1]);
+pub(super) struct Shapes {
+    places: [Shape; WAYS + PROBES - 1],
+    /// Vtables for which there was no room.
+    misses: Cell<u16>,
+}
 
 const WAYS: usize = 1 << (u32::BITS - SHIFT);
 const SHIFT: u32 = 25;
 /// Places looked at before giving up; with 4, large programs fall off a cliff.
 const PROBES: usize = 16;
+/// Misses after which the first place alone is looked at: whoever makes a vtable for each table shall
+/// not have each of them looked for in all those places too.
+const MISSES: u16 = 1 << 12;
 
 impl Shapes {
     pub(super) fn new() -> Self {
-        Self([const { Shape::new() }; WAYS + PROBES - 1])
+        Self { places: [const { Shape::new() }; WAYS + PROBES - 1], misses: Cell::new(0) }
     }
 
     /// What is known of the vtable at `vtable` as one of `desc`, if it is in the first place that it may
     /// be in.
     #[inline(always)]
     pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
-        self.0.get(way(vtable, desc)).filter(|shape| shape.is(vtable, desc))
+        self.places.get(way(vtable, desc)).filter(|shape| shape.is(vtable, desc))
     }
 
     /// Where that is, or has room; `None` where there is none.
     pub(super) fn room(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
-        let mut shapes = self.0.get(way(vtable, desc)..)?.iter().take(PROBES);
-        shapes.find(|shape| shape.is(vtable, desc) || shape.desc.get().is_none())
+        let misses = self.misses.get();
+        let probes = if misses < MISSES { PROBES } else { 1 };
+        let mut shapes = self.places.get(way(vtable, desc)..)?.iter().take(probes);
+        let found = shapes.find(|shape| shape.is(vtable, desc) || shape.desc.get().is_none());
+        if found.is_none() {
+            self.misses.set(misses.saturating_add(1));
+        }
+        found
     }
 }
 

@@ -95,6 +95,19 @@ fn there_is_room_for_so_many_shapes() {
     assert_eq!(kept, 128 + 15, "what is full is full to the last place");
 }
 
+/// Whoever makes a vtable for each table shall not have it looked for in sixteen places.
+#[test]
+fn after_thousands_of_vtables_without_room_the_first_place_alone_is_looked_at() {
+    let buf = vtables(5000);
+    let shapes = Shapes::new();
+    let known = |nth: &u32| shapes.known(nth * 4, &FLAG).is_some();
+    let found = |nth: &u32| has(&shapes, nth * 4, &FLAG);
+    let kept: Vec<u32> = (0..1000).filter(|nth| keep(&shapes, &buf, nth * 4, &FLAG)).collect();
+    assert!(kept.iter().all(found) && !kept.iter().all(known));
+    assert!(!(1000..5000).any(|nth| keep(&shapes, &buf, nth * 4, &FLAG)));
+    assert!(kept.iter().all(|nth| found(nth) == known(nth)));
+}
+
 static BYTES: TableDesc = TableDesc::new(
     "Bytes",
     &[
