@@ -377,3 +377,13 @@ fn noise(len: usize) -> Vec<u8> {
     };
     [0; 16].into_iter().chain((0..len).flat_map(|_| next())).take(len).collect()
 }
+
+/// Two sizes below nothing make no size, though their product is above it.
+#[test]
+fn negative_sizes_have_no_bytes() {
+    for sizes in [&[-1][..], &[-2, -3], &[0, -1], &[-1, 0], &[i32::MIN, i32::MIN], &[-1, -1, 4]] {
+        assert_eq!(ScalarType::FLOAT.nbytes(sizes.iter().copied()), None, "{sizes:?}");
+    }
+    assert_eq!(ScalarType::FLOAT.nbytes([]), Some(4));
+    assert_eq!(ScalarType::FLOAT.nbytes([3, 0]), Some(0));
+}

@@ -245,6 +245,25 @@ fn every_rule_from_both_sides() {
     assert_snapshot("header-rules", &text);
 }
 
+/// Segments that begin nowhere are as long as the file at most: what says more was cut, or is none.
+#[test]
+fn a_size_without_a_base_is_held_to_the_file() {
+    for asm in [pte(), ptd()] {
+        let (base, size) = ("header.segment_base_offset", "header.segment_data_size");
+        let len = asm.at("segments end");
+        let with = |size_given: u64| {
+            let asm = asm.clone().patch(base, 0u64.to_le_bytes());
+            let bytes = asm.patch(size, size_given.to_le_bytes()).finish();
+            assert_eq!(bytes.len() as u64, len);
+            verdict(&read(&bytes))
+        };
+        for more in [len + 1, u64::MAX] {
+            assert_eq!(with(more), "segments-truncated", "{more} of {len}");
+        }
+        assert_eq!(with(len), "segment-without-base");
+    }
+}
+
 /// Writes the verdicts on a file with each of two values in `field`: the second one is `code`.
 fn both_sides(text: &mut String, asm: &Asm, field: &str, [inside, outside]: [u64; 2], code: &str) {
     let size = if field == "header.length" { 4 } else { 8 };

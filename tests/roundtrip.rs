@@ -100,6 +100,11 @@ fn numbers_and_names_are_read_exactly() {
     let Some(Value::Tables(segments)) = tree.field("segments") else { panic!("{tree:?}") };
     let Some(Value::Number(Number::Int(offset))) = segments[0].field("offset") else { panic!() };
     assert_eq!(*offset, u64::MAX.into());
+    for number in [u64::MAX, 1 << 63, (1 << 63) - 1] {
+        let tree = program(&format!("{{\"segments\": [{{\"offset\": {number}}}]}}"));
+        let (_, again) = dump(&written(&program::desc::SCHEMA, &tree));
+        assert!(again.contains(&format!("\"offset\": {number},")), "{number}: {again}");
+    }
 }
 
 #[test]

@@ -237,3 +237,21 @@ fn a_file_of_the_other_kind_is_named() {
     let error = Ptd::read(&fs::read(pte).unwrap()).unwrap_err();
     assert_eq!(error.code(), "wrong-kind");
 }
+
+/// Unicode 16 has 4,174 code points that are shown as nothing where they are not known
+/// (Default_Ignorable_Code_Point). Besides them there are the separators of lines and of paragraphs,
+/// the blank of Braille, and the three marks of annotations.
+#[test]
+fn every_character_that_is_not_seen_is_known() {
+    let is_hidden = |c: &char| !pte::flat::json::is_harmless(*c) && !c.is_control();
+    assert_eq!((char::MIN..=char::MAX).filter(is_hidden).count(), 4174 + 2 + 1 + 3);
+    for c in ['\u{fff0}', '\u{fff8}', '\u{fffb}', '\u{2065}', '\u{e0fff}', '\u{17b5}', '\u{1bca3}']
+    {
+        assert!(is_hidden(&c), "{}", c.escape_unicode());
+    }
+    for c in
+        ['\u{fffc}', '\u{ffef}', '\u{2070}', '\u{e1000}', '\u{17b6}', '\u{1bca4}', ' ', '~', 'é']
+    {
+        assert!(!is_hidden(&c), "{}", c.escape_unicode());
+    }
+}

@@ -44,6 +44,27 @@ fn fields_of_1_and_4_and_8_bytes() {
     }
 }
 
+/// Of a table that lies wrong for its number of 8 bytes, that number is named, and not what stands in
+/// front of it.
+#[test]
+fn the_field_that_is_misaligned_is_named() {
+    let mut refused = 0;
+    for residue in 0..8 {
+        for eight in [12, 16] {
+            let (asm, pos) = old_tensor(residue, &[0, 4, 0, 0, 8, eight]);
+            if !pos.is_multiple_of(4) || sound(pos, eight, 8) {
+                continue;
+            }
+            let error = Ptd::read(&asm.finish()).map(drop).unwrap_err();
+            let place = (error.code(), error.place().path().to_string(), error.offset());
+            let path = "flat_tensor.tensors[0].offset".to_string();
+            assert_eq!(place, ("field-misaligned", path, pos + u64::from(eight)), "{residue}");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 2);
+}
+
 /// An old `.ptd` with one tensor of this vtable, `residue` bytes off a multiple of 8.
 fn old_tensor(residue: usize, offsets: &[u16]) -> (Asm, u64) {
     let asm = Asm::new().link("flat_tensor").bytes(b"FT01").flat_tensor_header();
