@@ -171,6 +171,23 @@ fn offsets_that_no_file_has_are_refused() {
     assert_eq!(ptd.finish().unwrap_err(), BuildError::TooLarge);
 }
 
+/// Of two alignments neither of which is a multiple of the other, both hold.
+#[test]
+fn a_segment_is_aligned_to_its_own_number_and_to_that_of_all() {
+    for (all, own) in [(24, 16), (16, 24), (6, 4), (128, 16), (16, 4096), (7, 1)] {
+        let mut ptd = PtdBuilder::new();
+        ptd.set_segment_alignment(all).unwrap();
+        ptd.blob("a", vec![1; 50]).unwrap();
+        let last = ptd.blob("b", vec![2]).unwrap();
+        ptd.align(last, own).unwrap();
+        let segments = ptd.finish().unwrap().root.segments.unwrap();
+        let offset = segments[1].offset;
+        let is_aligned = offset.is_multiple_of(all) && offset.is_multiple_of(own);
+        assert!(offset >= 50 && is_aligned, "{all}, {own}: {offset}");
+        assert!(offset < 50 + all * own, "{all}, {own}: {offset} is further than it needs to be");
+    }
+}
+
 /// Equal data is there once, where that is asked for, and the first alignment of it counts.
 #[cfg(feature = "sha2")]
 #[test]

@@ -222,6 +222,40 @@ fn hostile_headers_are_refused_by_name() {
     assert_snapshot("convert-hostile", &page);
 }
 
+/// A key of the metadata is there once, wherever the other one stands.
+#[test]
+fn keys_of_the_metadata_that_are_apart_are_told_apart() {
+    for (members, is_twice) in [
+        (r#""a":"1","b":"2","a":"3""#, true),
+        (r#""c":"1","b":"2","a":"3","b":"4""#, true),
+        (r#""c":"1","b":"2","a":"3""#, false),
+    ] {
+        let text = format!(r#"{{"__metadata__":{{{members}}}}}"#);
+        let file = [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+        let source = &file[..];
+        let opened = Safetensors::open(&source);
+        assert_eq!(opened.is_err(), is_twice, "{members}: {opened:?}");
+    }
+}
+
+/// Of two blobs with the name of the metadata, runtimes take the first, and so is it here; the other
+/// one is a blob like any.
+#[test]
+fn metadata_is_the_first_of_its_name() {
+    let bytes = build::file(
+        r#"{"kind": "ptd", "root": {
+            "segments": [{"size": 9}, {"offset": 9, "size": 9}],
+            "named_data": [{"key": "__metadata__", "segment_index": 0},
+                {"key": "__metadata__", "segment_index": 1}]},
+          "data": [{"hex": "7b2261223a2231227d"}, {"hex": "7b2261223a2232227d"}]}"#,
+    );
+    let (source, ptd) = (&bytes[..], Ptd::read(&bytes).unwrap());
+    let error = Safetensors::from_ptd(&ptd, &source, false).unwrap_err();
+    assert!(matches!(error, ConvertError::Blob { .. }), "{error}");
+    let converted = Safetensors::from_ptd(&ptd, &source, true).unwrap();
+    assert_eq!(converted.metadata, Some(vec![("a".into(), "1".into())]));
+}
+
 /// Whatever a byte of a header becomes, and wherever a file ends: it is refused, or the package
 /// reads the same of it.
 #[test]

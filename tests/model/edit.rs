@@ -238,6 +238,104 @@ fn constants_and_states_leave_others_the_segment_they_shared() {
     assert_eq!(payload(&out), PAYLOAD);
 }
 
+/// A state outside has no bytes in the program, whatever index it has: the states that are in it stay
+/// as long as they are.
+#[test]
+fn a_state_outside_is_no_part_of_the_states_inside() {
+    let state = |sizes: u32, idx: u32, more: &str| {
+        format!(
+            r#"{{"val_type": "Tensor", "val": {{"scalar_type": "INT", "sizes": [{sizes}],
+                "dim_order": [0], "data_buffer_idx": {idx}, "allocation_info": {{"memory_id": 1}}
+                {more}}}}}"#
+        )
+    };
+    let outside = r#", "extra_tensor_info": {"fully_qualified_name": "k", "location": "EXTERNAL"}"#;
+    let values = [state(1, 1, ""), state(1, 2, ""), state(3, 1, outside)].join(", ");
+    let lists = r#""mutable_data_segments": [{"segment_index": 1, "offsets": [0, 0, 4]}],"#;
+    let text = with_payload(&values, lists)
+        .replace(r#"[{"size": 16}]"#, r#"[{"size": 16}, {"offset": 16, "size": 8}]"#)
+        .replace("}]}", r#"}, {"hex": "0100000002000000"}]}"#);
+    let bytes = build::file(&text);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.inline(&data_of(&[("k", 3)], &[7, 8, 9])).unwrap();
+    let out = program.image().unwrap().to_bytes().unwrap();
+    let want = [&[1][..], &[2], &[7, 8, 9]].map(|state| Some(words(state)));
+    assert_eq!(tensors(&out), want);
+    assert_eq!(program.segments[1].len(), 20, "4, 4 and 12 bytes");
+}
+
+/// Loading ignores the index of a tensor outside, but 0 says that it has no memory of its own
+/// (format.md §7.3).
+#[test]
+fn a_tensor_outside_has_an_index_that_is_not_0() {
+    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.externalize(|_| true).unwrap();
+    let plans = program.root.execution_plan.iter().flatten();
+    let values = plans.flat_map(|plan| plan.values.iter().flatten());
+    let outside = values.filter_map(|value| match &value.val {
+        Some(KernelTypes::Tensor(tensor)) => {
+            let location = tensor.extra_tensor_info.as_ref()?.location;
+            (location == TensorDataLocation::EXTERNAL).then_some(tensor.data_buffer_idx)
+        }
+        _ => None,
+    });
+    let outside: Vec<_> = outside.collect();
+    assert!(!outside.is_empty() && !outside.contains(&0), "{outside:?}");
+}
+
+/// Data under two keys that goes out takes its segment out once: the numbers behind it are one less.
+#[test]
+fn data_under_two_keys_goes_out_once() {
+    let bytes = build::file(
+        r#"{"root": {"segments": [{"size": 1}, {"offset": 16, "size": 1}, {"offset": 32, "size": 1}],
+            "named_data": [{"key": "a", "segment_index": 0}, {"key": "b", "segment_index": 0},
+                {"key": "c", "segment_index": 1}, {"key": "d", "segment_index": 2}]},
+          "data": [{"hex": "01"}, {"zeros": 15}, {"hex": "02"}, {"zeros": 15}, {"hex": "03"}]}"#,
+    );
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let ptd = program.externalize(
+        |external| matches!(external, External::Data { key, .. } if ["a", "b"].contains(&key)),
+    );
+    assert_eq!(ptd.unwrap().segments.len(), 1);
+    let out = program.image().unwrap().to_bytes().unwrap();
+    let pte = Pte::read(&out).unwrap();
+    let left =
+        pte.named_data().map(|(key, range)| (key.unwrap(), pte.bytes(range.unwrap()).unwrap()));
+    assert_eq!(left.collect::<Vec<_>>(), [("c", &[2][..]), ("d", &[3])]);
+    assert_eq!(pte.segment_count(), 2);
+}
+
+/// What a file without a header gets one for is as aligned as it was before.
+#[test]
+fn a_header_leaves_what_is_inside_aligned() {
+    let bytes = build::file(
+        r#"{"root": {"constant_buffer": [{"storage": []}, {"storage": [1, 2, 3, 4]}]}}"#,
+    );
+    for align in [None, Some(64), Some(256)] {
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        program.container.layout.force_align = align;
+        program.add_segment(Blob::from(vec![5; 9]));
+        let out = program.image().unwrap().to_bytes().unwrap();
+        let pte = Pte::read(&out).unwrap();
+        let buffer = pte.program().constant_buffer().unwrap().get(1).unwrap();
+        let pos = buffer.storage().unwrap().pos();
+        assert_eq!(pos % align.unwrap_or(16), 0, "{align:?}: {pos}");
+        assert_eq!(pte.segment(0), Some(&[5; 9][..]));
+    }
+}
+
+/// A shape whose bytes cannot be counted takes no data, of whatever length.
+#[test]
+fn a_shape_without_a_size_takes_no_data() {
+    let mut data = data_of(&[("k", -1)], &[7]);
+    for len in [0, 4] {
+        let error = data.set_data("k", Blob::Zeros(len)).unwrap_err();
+        assert_eq!(error.to_string(), "the tensor \"k\" has a shape of no size");
+    }
+    assert_eq!(data.segments[0].to_bytes().unwrap().to_vec(), words(&[7]));
+}
+
 /// One offset stands for no constants: the segment beside it, be it there or not, is never loaded.
 #[test]
 fn a_list_without_contents_has_no_segment() {
