@@ -374,3 +374,56 @@ fn ranges_and_bytes_have_the_same_parents() {
     }
     assert!(seen[0] > 1000 && seen[1] > 5, "{seen:?}");
 }
+
+/// What another part cuts in two is one thing all the same.
+#[cfg(feature = "json")]
+#[test]
+fn what_is_cut_is_counted_once() {
+    let bytes = build::file(
+        r#"{"root": {"segments": [{"size": 64}], "named_data": [{"key": "k"}],
+            "constant_segment": {"offsets": [0, 8]}, "execution_plan": [{"values": [
+                {"val_type": "Tensor", "val": {"scalar_type": "INT", "sizes": [2],
+                    "dim_order": [0], "data_buffer_idx": 1}}]}]},
+          "data": [{"zeros": 64}]}"#,
+    );
+    let file = read(&bytes);
+    let map = Map::of(&file);
+    let spans = map.nested(Nesting { depth: 1, most: 99 });
+    let segment = spans.iter().find(|span| matches!(span.title, Title::Segment(0))).unwrap();
+    let Within::Kinds(kinds) = &segment.within else { panic!("{segment:?}") };
+    let told: Vec<_> = kinds.iter().map(|kind| (kind.name, kind.count, kind.bytes)).collect();
+    assert_eq!(told, [("named data", 1, 56), ("constants", 1, 8)]);
+}
+
+/// Of two fields that this version does not know, each byte is of the one that begins last before it.
+#[test]
+fn a_byte_of_unknown_fields_is_of_the_nearest() {
+    let asm = Asm::new().link("program").bytes(b"ET12");
+    let asm = asm.table("program", 16, &[12, 0, 0, 0, 0, 0, 0, 0, 4, 8]);
+    let pos = asm.at("program*");
+    let bytes = asm.u32(7).u32(9).u32(0).zeros(64).finish();
+    let file = read(&bytes);
+    let role = |at: u64| Spot::of(&file, pos + at).unwrap().role();
+    for (at, slot) in [(4, 8), (7, 8), (8, 9), (11, 9)] {
+        assert_eq!(role(at), Role::UnknownField { slot }, "byte {at}");
+    }
+}
+
+/// In generation 0 the FlatBuffer begins behind the header, with a header of its own.
+#[test]
+fn the_first_bytes_of_generation_0_are_told() {
+    let bytes = fs::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
+    let file = read(&bytes);
+    let begin = file.region_range().start;
+    assert_eq!(begin, 48);
+    for (at, name, range) in [
+        (0, "magic", 0..4),
+        (39, "segment_data_size", 32..40),
+        (begin, "root offset", begin..begin + 4),
+        (begin + 3, "root offset", begin..begin + 4),
+        (begin + 4, "identifier", begin + 4..begin + 8),
+    ] {
+        let spot = Spot::of(&file, at).unwrap();
+        assert_eq!((spot.role(), spot.range()), (Role::Header(name), range), "{at}");
+    }
+}

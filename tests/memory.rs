@@ -7,6 +7,7 @@ use pte::check::Severity;
 use pte::memory::{Arena, Life, Memory, Role, Tensor};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
 use pte::{File, Pte};
+use serde_json::json;
 
 use crate::support::build;
 use crate::support::files::{self, name};
@@ -325,4 +326,35 @@ fn what_lies_in_something_outside_is_no_more() {
     let pte = Pte::read(&bytes).unwrap();
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     assert_eq!(memory.outside().payloads, 80);
+}
+
+/// Data outside that two tensors use is there once.
+#[test]
+fn data_of_two_tensors_is_loaded_once() {
+    let external = |name: &str| {
+        json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
+            "dim_order": [0], "extra_tensor_info": {"fully_qualified_name": name,
+            "location": "EXTERNAL"}}})
+    };
+    let values = ["k", "l", "k"].map(external);
+    let plan = json!({"values": values, "non_const_buffer_sizes": [0]});
+    let bytes = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+    let pte = Pte::read(&bytes).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    assert_eq!(memory.outside().external, 32);
+}
+
+/// Runtimes take the first entry for an arena.
+#[test]
+fn an_arena_is_of_the_first_device_that_is_given() {
+    let device = |arena: i32, index: i8| json!({"buffer_idx": arena, "device_type": "CUDA", "device_index": index});
+    let plan = json!({"values": [], "non_const_buffer_sizes": [0, 16, 32, 48],
+        "non_const_buffer_device": [device(2, 1), device(1, 2), device(2, 3), device(0, 4),
+            device(4, 5), device(-1, 6)]});
+    let bytes = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+    let pte = Pte::read(&bytes).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    let of = |arena: &Arena<'_>| (arena.id, arena.device.map(|device| device.device_index()));
+    let devices: Vec<_> = memory.arenas().iter().map(of).collect();
+    assert_eq!(devices, [(1, Some(2)), (2, Some(1)), (3, None)]);
 }

@@ -507,3 +507,41 @@ fn overlapping_payloads_are_read_within_a_budget() {
         }));
     assert_eq!(count_of(1), Some((bytes.len() as u64 / each).min(2000)));
 }
+
+/// The runtime compares as much of the data's dim order as there are sizes.
+#[test]
+fn what_a_dim_order_has_beyond_the_sizes_is_not_compared() {
+    let program = build::file(
+        r#"{"root": {"execution_plan": [{"values": [{"val_type": "Tensor", "val": {
+            "scalar_type": "FLOAT", "sizes": [2, 3], "dim_order": [1, 0],
+            "extra_tensor_info": {"fully_qualified_name": "w", "location": "EXTERNAL"}}}]}]}}"#,
+    );
+    let pte = Pte::read(&program).unwrap();
+    let told = |order: Value| {
+        let layout = json!({"scalar_type": "FLOAT", "sizes": [2, 3], "dim_order": order});
+        let root = json!({"segments": [{"size": 24}],
+            "named_data": [{"key": "w", "tensor_layout": layout}]});
+        let bytes =
+            build::file(&json!({"kind": "ptd", "root": root, "data": [{"zeros": 24}]}).to_string());
+        let ptd = Ptd::read(&bytes).unwrap();
+        errors(&pte.check_with_data(&[ptd], &Limits::UNTRUSTED))
+    };
+    assert!(told(json!([1, 0])).is_empty());
+    assert!(told(json!([1, 0, 2])).is_empty());
+    assert_eq!(told(json!([0, 1])), ["external-layout"]);
+    assert_eq!(told(json!([1])), ["external-layout"]);
+}
+
+/// No name at all, and an empty one that is there twice.
+#[test]
+fn empty_names_are_names() {
+    let judged = |names: [Value; 2]| {
+        let plans = names.map(|name| json!({"name": name}));
+        let bytes = build::file(&json!({"root": {"execution_plan": plans}}).to_string());
+        let report = Pte::read(&bytes).unwrap().check();
+        report.counts().any(|(rule, _)| rule.id == "plan-name-duplicate")
+    };
+    assert!(judged([json!(""), json!("")]));
+    assert!(judged([json!("a"), json!("a")]));
+    assert!(!judged([json!(""), json!("a")]));
+}
