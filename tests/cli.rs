@@ -176,6 +176,57 @@ fn an_array_has_all_of_its_bytes() {
     assert!(text(&short.stderr).contains("the tensor's shape does not fit its bytes"));
 }
 
+/// A dim order that is not as long as the sizes puts no array in order.
+#[test]
+fn an_array_has_a_dim_order_for_each_size() {
+    for (order, status) in [(&[0, 1][..], 0), (&[1, 0], 0), (&[0], 1), (&[], 1), (&[0, 1, 2], 1)] {
+        let json = serde_json::json!({
+            "kind": "ptd", "data": [{"zeros": 24}], "root": {
+                "segments": [{"size": 24}],
+                "named_data": [{"key": "w", "tensor_layout": {
+                    "scalar_type": "FLOAT", "sizes": [2, 3], "dim_order": order
+                }}]
+            }
+        });
+        let bytes = file(&json.to_string());
+        let done = run(&["extract", "-", "--key", "w", "--as", "npy"], None, &bytes);
+        assert_eq!(done.status.code(), Some(status), "{order:?}: {}", text(&done.stderr));
+    }
+}
+
+/// The same bytes as numbers of two dtypes have two statistics.
+#[test]
+fn statistics_are_those_of_the_dtype() {
+    let entry = |key: &str, dtype: &str| {
+        serde_json::json!({"key": key, "tensor_layout":
+            {"scalar_type": dtype, "sizes": [1], "dim_order": [0]}})
+    };
+    let json = serde_json::json!({
+        "kind": "ptd", "data": [{"hex": "0000803f"}], "root": {
+            "segments": [{"size": 4}],
+            "named_data": [entry("f", "FLOAT"), entry("i", "INT"), entry("g", "FLOAT")]
+        }
+    });
+    let done = run(&["tensors", "--stats", "--json", "-"], None, &file(&json.to_string()));
+    let listed: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let most = |nth: usize| listed["tensors"][nth]["stats"]["max"].to_string();
+    assert_eq!([most(0), most(1), most(2)], ["1.0", "1065353216", "1.0"]);
+}
+
+/// What comes from outside may have a place in an arena, as a state has that is loaded from a `.ptd`.
+#[test]
+fn the_place_of_an_external_tensor_is_listed() {
+    let json = serde_json::json!({"root": {"execution_plan": [{"name": "forward", "values": [
+        {"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [1], "dim_order": [0],
+            "allocation_info": {"memory_id": 2, "memory_offset_low": 16, "memory_offset_high": 1},
+            "extra_tensor_info": {"fully_qualified_name": "k", "location": "EXTERNAL"}}}]}]}});
+    let done = run(&["tensors", "--json", "-"], None, &file(&json.to_string()));
+    let listed: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let row = &listed["tensors"][0];
+    assert_eq!(row["storage"], "external");
+    assert_eq!((&row["memory_id"], &row["memory_offset"]), (&2.into(), &4_294_967_312_u64.into()));
+}
+
 /// Whoever could read a file can read what replaces it, and nobody else.
 #[cfg(unix)]
 #[test]
@@ -320,6 +371,10 @@ fn standard_input_is_a_file_too() {
     }
     let long = run(&["info", "--max-stream", "1000", "-"], None, &whole);
     assert_eq!(long.status.code(), Some(1), "a stream past its limit");
+    for (most, status) in [(whole.len(), 0), (whole.len() - 1, 1)] {
+        let done = run(&["info", "--max-stream", &most.to_string(), "-"], None, &whole);
+        assert_eq!(done.status.code(), Some(status), "a limit of {most}");
+    }
 }
 
 #[test]

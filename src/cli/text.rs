@@ -110,3 +110,25 @@ pub(super) fn name(text: &str) -> impl fmt::Display {
 /// More sizes than any real tensor has: the runtime takes 16.
 const MOST_SIZES: usize = 16;
 const MOST_CHARACTERS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn bytes_are_rounded_to_the_nearest_tenth() {
+        for (count, text) in [
+            (999, "999 B"),
+            (1000, "1.0 kB"),
+            (1949, "1.9 kB"),
+            (1950, "2.0 kB"),
+            (1_940_000, "1.9 MB"),
+            (1_960_000, "2.0 MB"),
+            (1_960_000_000, "2.0 GB"),
+            (123_456_789, "123 MB"),
+            (u64::MAX, "18.4 EB"),
+        ] {
+            assert_eq!(bytes(count), text, "{count}");
+        }
+    }
+}

@@ -279,3 +279,17 @@ fn a_program_is_no_companion_and_data_that_is_missing_resolves_nothing() {
         assert!(text.contains("error[unreadable]"), "{companion}: {text}");
     }
 }
+
+/// 0.7 was followed by 1.0: what lies between is a slip, and is not taken for either.
+#[test]
+fn releases_that_never_were_are_refused() {
+    let status = |release: &str| {
+        pte(&["check", "--runtime", release, "tests/data/pte/add.pte"]).status.code()
+    };
+    for release in ["0.0", "0.8", "0.9", "0.10", "1", "", "1.", "+1.0", "1.0.0.0"] {
+        assert_eq!(status(release), Some(2), "{release:?}");
+    }
+    for release in ["0.7", "1.0", "1.0.1"] {
+        assert_ne!(status(release), Some(2), "{release:?}");
+    }
+}

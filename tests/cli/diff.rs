@@ -101,6 +101,26 @@ fn data_is_given() {
     }
 }
 
+/// Named data that is beside one of the programs is that of the other, whichever comes first.
+#[test]
+fn named_data_is_the_same_inside_and_beside() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (split, data) = (at("split.pte"), at("data.ptd"));
+    let whole = "tests/data/pte/demo_named_data.pte";
+    let done = pte(&["edit", whole, "-o", &split, "--externalize", "data", "--ptd", &data]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    for (args, status) in [
+        (&["diff", whole, &split][..], 1),
+        (&["diff", &split, whole], 1),
+        (&["diff", whole, &split, "--with-after", &data], 0),
+        (&["diff", &split, whole, "--with-before", &data], 0),
+    ] {
+        let done = pte(args);
+        assert_eq!(done.status.code(), Some(status), "{args:?}: {}", text(&done.stdout));
+    }
+}
+
 /// What a terminal must not be told, and what a page would take for its own.
 #[test]
 fn names_are_no_marks() {

@@ -144,6 +144,19 @@ fn the_data_of_a_program_has_a_place_of_its_own() {
     assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
 }
 
+/// A key may have what parts it from its file.
+#[test]
+fn a_key_may_have_an_equals_sign() {
+    let folder = tempfile::tempdir().unwrap();
+    let [blob, out] = ["blob.bin", "out.ptd"].map(|name| folder.path().join(name));
+    fs::write(&blob, b"new").unwrap();
+    let (assigned, out) = (format!("a=b={}", blob.display()), out.to_str().unwrap());
+    let done = pte(&["edit", BASIC, "--set-data", &assigned, "-o", out]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let done = pte(&["extract", out, "--key", "a=b"]);
+    assert_eq!(text(&done.stdout), "new");
+}
+
 #[cfg(unix)]
 #[test]
 fn an_output_that_is_full_is_told() {

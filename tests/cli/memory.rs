@@ -99,6 +99,12 @@ fn a_budget_fails_a_build() {
     let method = &document["methods"][0];
     assert_eq!((&method["over"], &method["arenas"][0]["over"]), (&json!(108), &json!(96)));
     assert_eq!(method["arenas"][1]["over"], Value::Null);
+    // Of several budgets of one arena each holds: it is over the least by most.
+    for budgets in [["1=4kB", "1=4090"], ["1=4090", "1=4kB"]] {
+        let args = ["memory", "--json", POOLS, "--budget", budgets[0], "--budget", budgets[1]];
+        let document: Value = serde_json::from_slice(&pte(&args).stdout).unwrap();
+        assert_eq!(document["methods"][0]["arenas"][0]["over"], 96, "{budgets:?}");
+    }
     // An arena that is nowhere is no failure, and is told.
     let done = pte(&["memory", POOLS, "--budget", "7=1"]);
     assert_eq!((done.status.code(), planned(&done)), (Some(0), 1));
