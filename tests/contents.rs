@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pte::flat::view::Table;
 use pte::{Limits, Opened};
 use serde_json::{Value, json};
 
@@ -461,4 +462,40 @@ fn constants_inside_the_flatbuffers_part_are_searched() {
     ];
     assert_eq!(found.len(), 2);
     assert!(expected.iter().all(|row| found.contains(row)), "{found:?}");
+}
+
+/// A payload inside the FlatBuffers part that is shorter than what is looked at of it.
+#[test]
+fn a_short_payload_is_looked_at_too() {
+    let root = json!({"execution_plan": [], "backend_delegate_data": [
+        {"data": b"#!/bin/sh\n".to_vec()}, {"data": b"!#/bin/sh\n".to_vec()}, {"data": []}]});
+    let found = findings(&build::file(&json!({ "root": root }).to_string()));
+    let told: Vec<_> = found.iter().map(|(id, _, message)| (id.as_str(), &message[..16])).collect();
+    assert_eq!(told, [("content-executable", "inline payload 0")]);
+}
+
+/// Of payloads inside the FlatBuffers part that lie in another one, each byte is searched once.
+#[test]
+fn what_lies_in_several_payloads_is_told_once() {
+    let thing = things()[0].0.clone();
+    let data = patched(200, 0, &[(16, &[8, 0, 0, 0]), (32, &[160, 0, 0, 0]), (100, &thing)]);
+    let root = json!({"execution_plan": [],
+        "backend_delegate_data": [{"data": data}, {"data": [1]}, {"data": [2]}]});
+    let mut bytes = build::file(&json!({ "root": root }).to_string());
+    let pte = pte::Pte::read(&bytes).unwrap();
+    let all = pte.program().backend_delegate_data().unwrap();
+    let begin = all.get(0).unwrap().data().unwrap().pos();
+    // Where the offsets of the other two stand, the only fields of their tables.
+    let fields = [1, 2].map(|nth| all.get(nth).unwrap().raw().pos() + 4);
+    for (field, inside) in fields.into_iter().zip([16, 32]) {
+        let offset = begin + inside - field;
+        bytes[field as usize..][..4].copy_from_slice(&offset.to_le_bytes());
+    }
+    let pte = pte::Pte::read(&bytes).unwrap();
+    let all = pte.program().backend_delegate_data().unwrap();
+    let lens: Vec<_> = all.iter().map(|blob| blob.data().unwrap().len()).collect();
+    assert_eq!(lens, [200, 8, 160]);
+    let found = scanned(&bytes);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, u64::from(begin) + 100);
 }

@@ -12,6 +12,7 @@ use pte::schema::flat_tensor_legacy::model as legacy;
 use pte::schema::program::model as program;
 use pte::{Ptd, Pte};
 
+use crate::support::build;
 use crate::support::files::{self, name};
 
 mod builder;
@@ -189,5 +190,23 @@ fn an_empty_segment_far_out_makes_no_long_file() {
         let AnyPtd::Current(again) = Ptd::read(&bytes).unwrap().to_model() else { panic!() };
         assert_eq!(again.root, root);
         assert_eq!(again.image().unwrap().to_bytes().unwrap(), bytes);
+    }
+}
+
+/// Bytes that the header counts behind segments that are nowhere are still counted.
+#[test]
+fn padding_behind_empty_segments_is_counted() {
+    let bytes = build::file(
+        r#"{"root": {"execution_plan": [], "segments": [{"offset": 16}]}, "header": {"length": 32,
+            "segment_base_offset": 0, "segment_data_size": 0}}"#,
+    );
+    for padding in [0, 24] {
+        let mut model = Pte::read(&bytes).unwrap().to_model();
+        model.container.segment_base_offset = None;
+        model.container.padding = padding;
+        let out = model.image().unwrap().to_bytes().unwrap();
+        let again = Pte::read(&out).unwrap().to_model();
+        let left = (again.container.padding, again.container.trailing.len());
+        assert_eq!(left, (padding, model.container.trailing.len()));
     }
 }

@@ -147,3 +147,18 @@ fn genuine_files_are_known_to_the_release_that_wrote_them() {
     }
     assert!(seen > 5, "{seen}");
 }
+
+/// The FlatBuffer of generation 0 begins behind its header, and so does what is found in it.
+#[test]
+fn what_generation_0_has_too_early_is_told_where_it_stands() {
+    let bytes = fs::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
+    let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let file = opened.file().unwrap();
+    let report = file.check_release((0, 1), &Limits::UNTRUSTED);
+    assert!(!report.findings().is_empty());
+    for finding in report.findings() {
+        let spot = pte::map::Spot::of(&file, finding.offset).unwrap();
+        let (told, found) = (spot.place().path().to_string(), finding.place().path().to_string());
+        assert_eq!(told, found, "{:#x}", finding.offset);
+    }
+}
