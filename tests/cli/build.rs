@@ -552,3 +552,14 @@ fn blobs_are_beside_their_json() {
     }
     assert_eq!(from(&["m.json", "--blobs", "dir=.."], "a").status.code(), Some(3));
 }
+
+/// What is compared with a long file is compared piece by piece.
+#[test]
+fn a_long_file_comes_back_too() {
+    let data: Vec<u8> = (0..5_000_000_u32).map(|nth| (nth % 251) as u8).collect();
+    let mut built = ::pte::build::PtdBuilder::new();
+    built.blob("a", data).unwrap();
+    let bytes = built.finish().unwrap().image().unwrap().to_bytes().unwrap();
+    let done = run(&["dump", "--container", "-"], None, &bytes);
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+}

@@ -152,3 +152,17 @@ fn files_without_operators_are_told() {
     }
     assert_snapshot("ops-none", &page);
 }
+
+/// Some editors begin a text with a mark that says so.
+#[test]
+fn a_list_may_begin_with_a_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list.txt");
+    for (text, status) in [("aten::add.out\n", 0), ("aten::mul.out\n", 1)] {
+        for mark in ["", "\u{feff}"] {
+            fs::write(&list, format!("{mark}{text}")).unwrap();
+            let args = ["ops", "tests/data/pte/add.pte", "--against", list.to_str().unwrap()];
+            assert_eq!(pte(&args).status.code(), Some(status), "{mark:?}{text}");
+        }
+    }
+}
