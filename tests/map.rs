@@ -403,9 +403,10 @@ fn a_byte_of_unknown_fields_is_of_the_nearest() {
     let pos = asm.at("program*");
     let bytes = asm.u32(7).u32(9).u32(0).zeros(64).finish();
     let file = read(&bytes);
-    let role = |at: u64| Spot::of(&file, pos + at).unwrap().role();
-    for (at, slot) in [(4, 8), (7, 8), (8, 9), (11, 9)] {
-        assert_eq!(role(at), Role::UnknownField { slot }, "byte {at}");
+    for (at, slot, range) in [(4, 8, 4..8), (7, 8, 4..8), (8, 9, 8..12), (11, 9, 8..12)] {
+        let spot = Spot::of(&file, pos + at).unwrap();
+        let range = pos + range.start..pos + range.end;
+        assert_eq!((spot.role(), spot.range()), (Role::UnknownField { slot }, range), "byte {at}");
     }
 }
 

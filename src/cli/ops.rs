@@ -166,9 +166,10 @@ fn read_list(path: &Path, common: &Common) -> Result<List, Problem> {
     let problem = |error| Problem::io(name.clone(), error);
     let mut text = String::new();
     let most = common.limits().stream;
+    let past = most.saturating_add(1);
     let read = match path.as_os_str() == "-" {
-        true => io::stdin().lock().take(most).read_to_string(&mut text),
-        false => fs::File::open(path).and_then(|file| file.take(most).read_to_string(&mut text)),
+        true => io::stdin().lock().take(past).read_to_string(&mut text),
+        false => fs::File::open(path).and_then(|file| file.take(past).read_to_string(&mut text)),
     };
     read.map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => Problem::Usage(format!(
@@ -176,6 +177,11 @@ fn read_list(path: &Path, common: &Common) -> Result<List, Problem> {
         )),
         _ => problem(error),
     })?;
+    // The rest of a list that was cut would be reported as missing.
+    if u64::try_from(text.len()).is_ok_and(|len| len > most) {
+        let message = format!("more than {most} bytes of operators; raise --max-stream");
+        return Err(Problem::Absent { file: name, message });
+    }
     List::read(&text).map_err(|(line, error)| Problem::Text {
         file: name.clone(),
         error: error.into(),

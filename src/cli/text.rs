@@ -32,8 +32,10 @@ pub(super) fn bytes(count: u64) -> String {
     if count < 1000 {
         return format!("{count} B");
     }
-    let mut tenths = u128::from(count).saturating_mul(10).saturating_add(500) / 1000;
+    let mut hundredth = 10u64;
     for unit in UNITS {
+        // Rounded once: what was rounded to a tenth of a kB before would be rounded up too often.
+        let tenths = count.checked_div(hundredth).unwrap_or(0).saturating_add(5) / 10;
         if tenths < 10_000 {
             let (whole, part) = (tenths / 10, tenths % 10);
             return match whole {
@@ -41,7 +43,7 @@ pub(super) fn bytes(count: u64) -> String {
                 _ => format!("{whole}.{part} {unit}"),
             };
         }
-        tenths = tenths.saturating_add(500) / 1000;
+        hundredth = hundredth.saturating_mul(1000);
     }
     format!("{count} B")
 }
@@ -123,6 +125,10 @@ mod tests {
             (1949, "1.9 kB"),
             (1950, "2.0 kB"),
             (1_940_000, "1.9 MB"),
+            (1_949_999, "1.9 MB"),
+            (1_950_000, "2.0 MB"),
+            (999_949, "999 kB"),
+            (999_950, "1.0 MB"),
             (1_960_000, "2.0 MB"),
             (1_960_000_000, "2.0 GB"),
             (123_456_789, "123 MB"),

@@ -31,6 +31,9 @@ pub struct LoadError {
     path: Vec<Step>,
 }
 
+/// What is said of a field whose object has it already.
+pub(crate) const TWICE: &str = "the field is given twice";
+
 /// The [`Files`] of whoever has none.
 ///
 /// # Errors
@@ -219,7 +222,7 @@ impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
                 }
             };
             if twice {
-                let error = A::Error::custom("the field is given twice");
+                let error = A::Error::custom(TWICE);
                 return loader.within(Step::Field(field.name), Err(error));
             }
         }

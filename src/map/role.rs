@@ -251,13 +251,14 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
         };
         return Found::new(role, start, size, step);
     }
-    // A newer writer's field may be here, of a size that is not known.
+    // A newer writer's field may be here, of a size that is not known: it ends where another begins.
     let last = desc.slots().saturating_add(SLOTS_LOOKED_AT).min(raw.slots());
-    let starts = (desc.slots()..last).filter_map(|slot| Some((raw.field_pos(slot)?, slot)));
-    let before = starts.filter(|(start, _)| *start <= at && *start >= from).max();
+    let starts = || (desc.slots()..last).filter_map(|slot| Some((raw.field_pos(slot)?, slot)));
+    let before = starts().filter(|(start, _)| *start <= at && *start >= from).max();
     match before {
         Some((start, slot)) => {
-            let bytes = to.saturating_sub(start);
+            let next = starts().map(|(start, _)| start).filter(|&start| start > at).min();
+            let bytes = next.map_or(to, |next| next.min(to)).saturating_sub(start);
             Found::new(Role::UnknownField { slot }, start, bytes, None)
         }
         None => Found::new(Role::BetweenFields, from, to.saturating_sub(from), None),

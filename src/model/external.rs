@@ -282,13 +282,18 @@ impl<'a> Pte<'a> {
         self.pieces(states.segment_index, offsets, Tensor::is_state)
     }
 
-    /// Gives the program other initial states: one after the other, without padding.
+    /// Gives the program other initial states: one after the other, without padding. Further lists, which
+    /// no runtime reads, stay.
     fn set_states(&mut self, states: Vec<Blob<'a>>) {
         let (data, offsets) = concatenated(states, 1);
         let old = self.root.mutable_data_segments.iter().flatten().next().cloned();
         let segment_index = self.segment_after(old, data);
         let states = SubsegmentOffsets { segment_index, offsets: Some(offsets) };
-        self.root.mutable_data_segments = Some(alloc::vec![states]);
+        let lists = self.root.mutable_data_segments.get_or_insert_default();
+        match lists.first_mut() {
+            Some(first) => *first = states,
+            None => lists.push(states),
+        }
     }
 
     fn externalize_data(

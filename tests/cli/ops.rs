@@ -101,6 +101,9 @@ fn what_a_list_lacks_is_named() {
         let args = ["ops", "linear.pte", "--against", list];
         told(&mut page, &args, &run(&args, Some(folder.path()), b""));
     }
+    // What lies past the limit must not pass for missing.
+    let args = ["ops", "linear.pte", "--max-stream", "8", "--against", "names.txt"];
+    told(&mut page, &args, &run(&args, Some(folder.path()), b""));
     let args = ["ops", "linear.pte", "--format", "yaml", "--against", "names.txt"];
     told(&mut page, &args, &run(&args, Some(folder.path()), b""));
     let args = ["ops", "--json", "linear.pte", "--against", "names.txt"];

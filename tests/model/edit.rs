@@ -336,6 +336,23 @@ fn a_shape_without_a_size_takes_no_data() {
     assert_eq!(data.segments[0].to_bytes().unwrap().to_vec(), words(&[7]));
 }
 
+/// No runtime reads a second list of them: it is nobody's to lose.
+#[test]
+fn other_lists_of_states_stay() {
+    let list = r#""mutable_data_segments": [{"segment_index": 0, "offsets": [0, 8]},
+        {"segment_index": 0, "offsets": [0, 4]}],"#;
+    let state = r#"{"val_type": "Tensor", "val": {"scalar_type": "INT", "sizes": [2],
+        "dim_order": [0], "allocation_info": {"memory_id": 1},
+        "extra_tensor_info": {"fully_qualified_name": "k", "location": "EXTERNAL"}}}"#;
+    let bytes = build::file(&with_payload(state, list));
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let second = program.root.mutable_data_segments.as_ref().unwrap()[1].clone();
+    program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
+    let lists = program.root.mutable_data_segments.as_ref().unwrap();
+    assert_eq!((lists.len(), &lists[1]), (2, &second));
+    assert_eq!(payload(&program.image().unwrap().to_bytes().unwrap()), PAYLOAD);
+}
+
 /// One offset stands for no constants: the segment beside it, be it there or not, is never loaded.
 #[test]
 fn a_list_without_contents_has_no_segment() {

@@ -5,13 +5,15 @@ use core::fmt;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 use super::{Files, KEY};
 use crate::error::Step;
 use crate::file::Kind;
-use crate::flat::load::LoadError;
 use crate::flat::load::leaf::file_name;
+use crate::flat::load::{LoadError, TWICE};
 use crate::flat::tree::Unknown;
 use crate::flat::write::Layout;
 use crate::model::{Blob, HeaderForm};
@@ -128,7 +130,7 @@ impl<'de, 'a> Visitor<'de> for PartsOf<'_, '_, '_, 'a> {
                 return Err(A::Error::custom(format!("a container has no {key:?}, but {names}")));
             };
             let read = match seen.contains(&key) {
-                true => Err(A::Error::custom("the field is given twice")),
+                true => Err(A::Error::custom(TWICE)),
                 false => parts.read(key, &mut map, reader),
             };
             reader.within(Step::Field(key), read)?;
@@ -237,12 +239,12 @@ impl<'de> Visitor<'de> for HeaderOf<'_, '_, '_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<HeaderForm, A::Error> {
         let Self(reader) = self;
-        let (mut length, mut chunk, mut in_front) = (None::<u32>, None::<u32>, false);
+        let (mut length, mut chunk, mut in_front) = (None::<u32>, None::<u32>, None::<bool>);
         while let Some(key) = map.next_key::<String>()? {
             let (name, read) = match key.as_str() {
-                "length" => ("length", map.next_value().map(|value| length = Some(value))),
-                "chunk" => ("chunk", map.next_value().map(|value| chunk = Some(value))),
-                "in_front" => ("in_front", map.next_value().map(|value| in_front = value)),
+                "length" => ("length", once(&mut map, &mut length)),
+                "chunk" => ("chunk", once(&mut map, &mut chunk)),
+                "in_front" => ("in_front", once(&mut map, &mut in_front)),
                 _ => {
                     let error = format!("a header has no {key:?}, but length, chunk, in_front");
                     return Err(A::Error::custom(error));
@@ -257,7 +259,7 @@ impl<'de> Visitor<'de> for HeaderOf<'_, '_, '_, '_> {
             let error = format!("a header of more than {MOST_CHUNK} bytes with its padding");
             return reader.within(Step::Field("chunk"), Err(A::Error::custom(error)));
         }
-        Ok(match in_front {
+        Ok(match in_front.unwrap_or_default() {
             true => HeaderForm::InFront { length, chunk },
             false => HeaderForm::Inserted { length, chunk },
         })
@@ -274,15 +276,27 @@ impl<'de> Visitor<'de> for UnknownOf {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Unknown, A::Error> {
-        let mut unknown = Unknown::default();
+        let (mut fields, mut members) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "fields" => unknown.fields = map.next_value()?,
-                "members" => unknown.members = map.next_value()?,
+                "fields" => once(&mut map, &mut fields)?,
+                "members" => once(&mut map, &mut members)?,
                 _ => return Err(A::Error::custom(format!("{key:?} beside fields and members"))),
             }
         }
-        Ok(unknown)
+        let (fields, members) = (fields.unwrap_or_default(), members.unwrap_or_default());
+        Ok(Unknown { fields, members })
+    }
+}
+
+/// The value of a field that is there once.
+fn once<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
+    map: &mut A,
+    field: &mut Option<T>,
+) -> Result<(), A::Error> {
+    match field.replace(map.next_value()?) {
+        None => Ok(()),
+        Some(_) => Err(A::Error::custom(TWICE)),
     }
 }
 
