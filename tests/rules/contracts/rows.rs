@@ -509,6 +509,8 @@ pub(super) const ROWS: &[Row] = &[
             (2, "SHORT[3]", QUANTIZED),
             (2, "LONG[2]", QUANTIZED),
             (3, "2", QUANTIZED),
+            (4, "1", QUANTIZED),
+            (5, "-1", QUANTIZED),
             (8, "BYTE[2,3]", QUANTIZED),
         ],
     ),
@@ -517,10 +519,32 @@ pub(super) const ROWS: &[Row] = &[
         "BYTE[2,3] FLOAT[2] - 0 0 255 0 7 DOUBLE[2,3] .",
         &[(7, "6", QUANTIZED), (3, "1", QUANTIZED)],
     ),
+    // Only from CHAR, and only to FLOAT, are the zero points held to the range; without any it is 0.
+    (
+        "quantized_decomposed::dequantize_per_channel.out",
+        "BYTE[2,3] DOUBLE[2] LONG[2] 0 1 255 0 - FLOAT[2,3] .",
+        &[(2, "LONG[3]", QUANTIZED)],
+    ),
+    (
+        "quantized_decomposed::dequantize_per_channel.out",
+        "CHAR[2,3] DOUBLE[2] LONG[2] 0 1 127 1 7 DOUBLE[2,3] .",
+        &[(7, "-", QUANTIZED)],
+    ),
+    (
+        "quantized_decomposed::dequantize_per_channel.out",
+        "CHAR[2,3] DOUBLE[2] - 0 0 127 1 6 FLOAT[2,3] .",
+        &[(4, "1", QUANTIZED)],
+    ),
     (
         "quantized_decomposed::dequantize_per_token.out",
         "CHAR[2,3] DOUBLE[2,1] LONG[2,1] -128 127 1 6 FLOAT[2,3] .",
-        &[(1, "DOUBLE[3,1]", QUANTIZED), (2, "LONG[1]", QUANTIZED), (6, "5", QUANTIZED)],
+        &[
+            (1, "DOUBLE[3,1]", QUANTIZED),
+            (2, "LONG[1]", QUANTIZED),
+            (3, "1", QUANTIZED),
+            (4, "-1", QUANTIZED),
+            (6, "5", QUANTIZED),
+        ],
     ),
     (
         "quantized_decomposed::choose_qparams.Tensor_out",

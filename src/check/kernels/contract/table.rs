@@ -262,6 +262,12 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Any(&[In(8, FLOATS), In(0, CHAR)])),
             quantized(Any(&[In(8, FLOATS), AtLeast(Width(8), Const(4))])),
             quantized(AtMost(Int(4), Int(5))),
+            // Of CHAR to FLOAT the zero points, which are 0 where there are none, must be in range. What they
+            // hold is not looked at; torch makes no range without 0 (`validate_qmin_qmax`).
+            quantized(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtMost(Int(4), ZERO)])),
+            quantized(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtLeast(Int(5), ZERO)])),
+            quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtMost(Int(4), ZERO)])),
+            quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtLeast(Int(5), ZERO)])),
         ],
     ),
     (
@@ -303,6 +309,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Int(6), Dtype(7))),
             quantized(In(7, FLOATS)),
             quantized(AtMost(Int(3), Int(4))),
+            quantized(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtMost(Int(3), ZERO)])),
+            quantized(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtLeast(Int(4), ZERO)])),
         ],
     ),
     (
