@@ -220,6 +220,34 @@ fn places_are_those_of_the_file_where_the_flatbuffer_is_not_at_its_start() {
     assert_snapshot("hostile-generation-0", text.trim_end());
 }
 
+/// What is said of a segment, of an entry, and of how tables lie, is too.
+#[test]
+fn findings_in_generation_0_have_their_places_in_the_file() {
+    for (rule, asm, at) in [
+        ("segment-unreferenced", zero(0), "segment*"),
+        ("layout-dim-order", zero(1).patch("dim_order*+4", [1]), "tensor*"),
+        ("object-size-too-small", zero(1).patch("tensor^+2", [4, 0]), "tensor^"),
+    ] {
+        assert_eq!(places(&asm, rule), [asm.at(at)], "{rule}");
+    }
+}
+
+/// Nothing but its header tells where the FlatBuffer of generation 0 ends, if nothing follows it.
+#[test]
+fn a_flatbuffer_of_generation_0_without_data_ends_with_the_file() {
+    // No base, and no bytes behind it.
+    let bare = zero(0).patch("segments*", [0; 4]).patch("header+24", [0; 16]);
+    assert!(places(&bare.clone().cut("end"), "trailing-bytes").is_empty());
+    assert_eq!(places(&bare.clone().cut("end+1"), "trailing-bytes"), [bare.at("end")]);
+}
+
+/// Where what a rule says of a `.ptd` stands.
+fn places(asm: &Asm, rule: &str) -> Vec<u64> {
+    let report = Ptd::read(&asm.finish()).unwrap().check();
+    let found = report.findings().iter().filter(|finding| finding.rule.id == rule);
+    found.map(|finding| finding.offset).collect()
+}
+
 #[test]
 fn a_layout_that_is_neither_old_nor_current_is_refused() {
     let error = Ptd::read(&coming().finish()).unwrap_err();
