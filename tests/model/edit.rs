@@ -576,6 +576,22 @@ fn segments_keep_their_place_as_far_as_they_can() {
     assert_eq!(pte.segment(0), Some(&[1; 100][..]));
 }
 
+/// A place that is a multiple of more than writers ask for is one by accident: a file of a few bytes does
+/// not grow by a megabyte for it.
+#[test]
+fn a_segment_that_moves_keeps_no_alignment_beyond_a_page() {
+    let bytes = build::file(
+        r#"{"align": 16, "data": [{"zeros": 1048580}], "root": {"segments": [
+            {"offset": 0, "size": 4}, {"offset": 1048576, "size": 4}
+        ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]}}"#,
+    );
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.set_data("a", vec![1; 5].into());
+    let places = program.root.segments.iter().flatten();
+    let places: Vec<_> = places.map(|place| (place.offset, place.size)).collect();
+    assert_eq!(places, [(0, 5), (4096, 4)]);
+}
+
 #[test]
 fn traces_and_names_are_left_out() {
     let mut seen = [0, 0];
