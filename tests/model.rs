@@ -17,6 +17,7 @@ use crate::support::files::{self, name};
 
 mod builder;
 pub(crate) mod edit;
+mod written;
 
 /// Every genuine file: taken apart and put together again, it is the same file, whoever wrote it.
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pte::model::{self, AnyPtd, Blob, External, ModelError};
+use pte::model::{self, AnyPtd, Blob, External};
 use pte::pte::Storage;
 use pte::schema::flat_tensor::model::{NamedData, TensorLayout};
 use pte::schema::program::model::{KernelTypes, Tensor};
@@ -10,7 +10,6 @@ use pte::schema::program::{TensorDataLocation, view};
 use pte::schema::scalar::ScalarType;
 use pte::{Ptd, Pte};
 
-use crate::support::asm::Asm;
 use crate::support::build;
 use crate::support::files::{self, name};
 
@@ -306,25 +305,6 @@ fn data_under_two_keys_goes_out_once() {
     assert_eq!(pte.segment_count(), 2);
 }
 
-/// What a file without a header gets one for is as aligned as it was before.
-#[test]
-fn a_header_leaves_what_is_inside_aligned() {
-    let bytes = build::file(
-        r#"{"root": {"constant_buffer": [{"storage": []}, {"storage": [1, 2, 3, 4]}]}}"#,
-    );
-    for align in [None, Some(64), Some(256)] {
-        let mut program = Pte::read(&bytes).unwrap().to_model();
-        program.container.layout.force_align = align;
-        program.add_segment(Blob::from(vec![5; 9]));
-        let out = program.image().unwrap().to_bytes().unwrap();
-        let pte = Pte::read(&out).unwrap();
-        let buffer = pte.program().constant_buffer().unwrap().get(1).unwrap();
-        let pos = buffer.storage().unwrap().pos();
-        assert_eq!(pos % align.unwrap_or(16), 0, "{align:?}: {pos}");
-        assert_eq!(pte.segment(0), Some(&[5; 9][..]));
-    }
-}
-
 /// A shape whose bytes cannot be counted takes no data, of whatever length.
 #[test]
 fn a_shape_without_a_size_takes_no_data() {
@@ -550,48 +530,6 @@ fn many_names_move_out_and_back() {
     assert_eq!((key, pte.bytes(range.unwrap())), (Some("49999"), Some(&[7][..])));
 }
 
-/// What lies in front of the first change stays where it is.
-#[test]
-fn segments_keep_their_place_as_far_as_they_can() {
-    let bytes = build::file(
-        r#"{"data": [{"zeros": 600}], "root": {"segments": [
-            {"offset": 8, "size": 8}, {"offset": 96, "size": 4}, {"offset": 512, "size": 88}
-        ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]}}"#,
-    );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
-    assert_eq!(program.container.segment_alignment, 8, "what all of them are multiples of");
-    program.set_data("b", vec![1; 5].into());
-    let places = |program: &model::Pte<'_>| {
-        let places = program.root.segments.iter().flatten();
-        places.map(|place| (place.offset, place.size)).collect::<Vec<_>>()
-    };
-    assert_eq!(places(&program), [(8, 8), (96, 5), (512, 88)], "512 was no accident");
-    program.set_data("a", vec![1; 100].into());
-    assert_eq!(places(&program)[0], (8, 100));
-    program.align(64);
-    assert_eq!(places(&program), [(0, 100), (128, 5), (192, 88)]);
-    let image = program.image().unwrap().to_bytes().unwrap();
-    let pte = Pte::read(&image).unwrap();
-    assert_eq!(pte.header().unwrap().segment_base_offset % 64, 0);
-    assert_eq!(pte.segment(0), Some(&[1; 100][..]));
-}
-
-/// A place that is a multiple of more than writers ask for is one by accident: a file of a few bytes does
-/// not grow by a megabyte for it.
-#[test]
-fn a_segment_that_moves_keeps_no_alignment_beyond_a_page() {
-    let bytes = build::file(
-        r#"{"align": 16, "data": [{"zeros": 1048580}], "root": {"segments": [
-            {"offset": 0, "size": 4}, {"offset": 1048576, "size": 4}
-        ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]}}"#,
-    );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
-    program.set_data("a", vec![1; 5].into());
-    let places = program.root.segments.iter().flatten();
-    let places: Vec<_> = places.map(|place| (place.offset, place.size)).collect();
-    assert_eq!(places, [(0, 5), (4096, 4)]);
-}
-
 #[test]
 fn traces_and_names_are_left_out() {
     let mut seen = [0, 0];
@@ -637,80 +575,6 @@ fn a_trace_without_frames_is_none() {
     );
     let mut program = Pte::read(&bytes).unwrap().to_model();
     assert_eq!(program.strip_stacktraces(), 1);
-}
-
-/// What a newer writer put into the tables is not lost without a word.
-#[test]
-fn unknown_parts_are_not_lost_in_silence() {
-    let bytes =
-        build::file(r#"{"root": {"execution_plan": [{"values": [{"val_type": 99, "val": {}}]}]}}"#);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
-    assert_eq!(program.unknown.members, 1);
-    let error = program.image().unwrap_err();
-    assert!(matches!(error, ModelError::Unknown(_)));
-    assert_eq!(
-        error.to_string(),
-        "0 fields and 1 members of unions are of a newer writer, and would be lost"
-    );
-    program.forget_unknown();
-    assert!(Pte::read(&program.image().unwrap().to_bytes().unwrap()).is_ok());
-}
-
-/// Nor is a field in a slot so far out that nobody looks at it; what is counted then is that there are
-/// such slots.
-#[test]
-fn unknown_fields_far_out_are_not_lost_either() {
-    let fields = |slots: usize, last: u16| {
-        let mut offsets = vec![0; slots];
-        offsets[slots - 1] = last;
-        let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &offsets).zeros(8);
-        Pte::read(&asm.finish()).unwrap().to_model().unknown.fields
-    };
-    let root = pte::schema::program::desc::SCHEMA.root;
-    let known: usize =
-        root.fields.iter().map(|field| field.slot + field.slots()).max().unwrap().into();
-    assert_eq!([fields(known + 64, 0), fields(known + 64, 4)], [0, 1]);
-    assert_eq!([fields(known + 65, 0), fields(known + 65, 4), fields(999, 4)], [1, 1, 1]);
-}
-
-/// Each way in which a model can contradict itself has its message.
-#[test]
-fn contradictions_are_told() {
-    let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
-    let told = |change: &dyn Fn(&mut model::Pte<'_>)| {
-        let mut program = Pte::read(&bytes).unwrap().to_model();
-        change(&mut program);
-        program.image().unwrap_err().to_string()
-    };
-    let said = [
-        told(&|program| drop(program.segments.pop())),
-        told(&|program| program.segments[1] = Blob::Zeros(7)),
-        told(&|program| program.root.segments.as_mut().unwrap()[1].offset = 0),
-        told(&|program| program.root.segments.as_mut().unwrap()[1].offset = u64::MAX),
-        told(&|program| program.container.header = None),
-        told(&|program| {
-            let form = model::HeaderForm::Inserted { length: 32, chunk: 28 };
-            program.container.header = Some(form);
-        }),
-        told(&|program| program.container.padding = u64::MAX),
-    ];
-    crate::support::snapshot::assert_snapshot("model-errors", &said.join("\n"));
-}
-
-/// An empty segment may lie in another one, and the next one may not.
-#[test]
-fn an_empty_segment_hides_no_overlap() {
-    let image = |last: u64| {
-        let bytes = build::file(&format!(
-            r#"{{"root": {{"segments": [{{"size": 16}}, {{"offset": 8, "size": 0}},
-                {{"offset": {last}, "size": 8}}]}}, "data": [{{"zeros": 24}}]}}"#
-        ));
-        Pte::read(&bytes).unwrap().to_model().image().map(|image| image.len())
-    };
-    assert!(image(16).is_ok());
-    let error = image(8).unwrap_err();
-    let overlap = ModelError::SegmentOverlap { index: 2, offset: 8, end: 16 };
-    assert_eq!(error.to_string(), overlap.to_string());
 }
 
 const PAYLOAD: &[u8; 16] = b"PAYLOAD-16-BYTES";
