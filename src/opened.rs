@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use crate::bytes::wide;
 use crate::error::Error;
+use crate::file::extents::{Extents, Part};
 use crate::file::header::Head;
 use crate::file::source::Source;
 use crate::limits::{HEAD, Limits};
@@ -32,6 +33,7 @@ pub struct Opened<S> {
     source: S,
     len: u64,
     head: Head,
+    extents: Extents,
     region: Vec<u8>,
     limits: Limits,
 }
@@ -114,8 +116,8 @@ impl<S: Source> Opened<S> {
         let extents = head.extents(len)?;
         extents.within(limits)?;
         // The region lies in the file and within the limit: only now is it allocated.
-        let region = read_range(&source, extents.region)?;
-        Ok(Self { source, len, head, region, limits: *limits })
+        let region = read_range(&source, extents.region.clone())?;
+        Ok(Self { source, len, head, extents, region, limits: *limits })
     }
 
     /// Proves the FlatBuffers part.
@@ -124,12 +126,13 @@ impl<S: Source> Opened<S> {
     ///
     /// The first place that breaks a rule of the structure.
     pub fn file(&self) -> Result<File<'_>, Error> {
+        let (part, len) = (Part::Region(&self.region), self.len);
         match self.head {
             Head::Pte(header) => {
-                Pte::prove(header, &self.region, self.len, &self.limits).map(File::Pte)
+                Pte::prove(header, &self.extents, part, len, &self.limits).map(File::Pte)
             }
             Head::Ptd(header, whole) => {
-                Ptd::prove(header, whole, &self.region, self.len, &self.limits).map(File::Ptd)
+                Ptd::prove((header, whole), &self.extents, part, len, &self.limits).map(File::Ptd)
             }
         }
     }

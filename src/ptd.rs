@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use crate::bytes::{array_at, index as at_index, narrow, wide};
 use crate::error::{Error, ErrorKind, Magic, Result, Step};
+use crate::file::extents::{Extents, Part};
 use crate::file::header::{FlatTensorHeader, Head};
 use crate::file::segments::{SegmentArea, piece};
 use crate::flat::view::{Raw, Table, Vector};
@@ -87,28 +88,26 @@ impl<'a> Ptd<'a> {
         let Head::Ptd(header, whole) = head else {
             return Err(Error::new(ErrorKind::WrongKind { found: ".pte", wanted: ".ptd" }, 0));
         };
-        let extents = head.extents(len)?;
-        let ptd = Self::prove(header, whole, extents.slice(bytes), len, limits)?;
-        Ok(Self { file: Some(bytes), ..ptd })
+        Self::prove((header, whole), &head.extents(len)?, Part::File(bytes), len, limits)
     }
 
-    /// Proves the FlatBuffers part `region` of a file of `len` bytes; `whole` if it is a FlatBuffer
-    /// of its own behind the header (generation 0).
+    /// Proves what is there of a file of `len` bytes; `whole` if its FlatBuffer is one of its own behind
+    /// the header (generation 0).
     pub(crate) fn prove(
-        header: FlatTensorHeader,
-        whole: bool,
-        region: &'a [u8],
+        (header, whole): (FlatTensorHeader, bool),
+        extents: &Extents,
+        part: Part<'a>,
         len: u64,
         limits: &Limits,
     ) -> Result<Self> {
-        let extents = Head::Ptd(header, whole).extents(len)?;
+        let (region, file) = part.split(extents);
         let (begin, area) = (extents.region.start, extents.segments);
         if whole {
             identifier(region).map_err(|error| error.shifted(begin))?;
         }
         let (root, generation, seen) = generation::tell(region, whole, limits)
             .map_err(|error| error.within(Step::Field("flat_tensor")).shifted(begin))?;
-        let ptd = Self { header, root, generation, seen, region, begin, area, len, file: None };
+        let ptd = Self { header, root, generation, seen, region, begin, area, len, file };
         for nth in 0..ptd.segment_count() {
             ptd.segment_range(nth)?;
         }

@@ -6,7 +6,7 @@ use alloc::string::String;
 
 use crate::bytes::{index as at_index, narrow, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
-use crate::file::extents::Extents;
+use crate::file::extents::{Extents, Part};
 use crate::file::header::{ExtendedHeader, Head};
 use crate::file::segments::SegmentArea;
 use crate::flat::view::{List, Table};
@@ -67,22 +67,21 @@ impl<'a> Pte<'a> {
         let Head::Pte(header) = head else {
             return Err(Error::new(ErrorKind::WrongKind { found: ".ptd", wanted: ".pte" }, 0));
         };
-        let extents = head.extents(len)?;
-        let pte = Self::prove(header, extents.slice(bytes), len, limits)?;
-        Ok(Self { file: Some(bytes), ..pte })
+        Self::prove(header, &head.extents(len)?, Part::File(bytes), len, limits)
     }
 
-    /// Proves the FlatBuffers part `region` of a file of `len` bytes.
+    /// Proves what is there of a file of `len` bytes.
     pub(crate) fn prove(
         header: Option<ExtendedHeader>,
-        region: &'a [u8],
+        extents: &Extents,
+        part: Part<'a>,
         len: u64,
         limits: &Limits,
     ) -> Result<Self> {
-        let Extents { segments: area, .. } = Head::Pte(header).extents(len)?;
+        let (region, file) = part.split(extents);
         let (program, seen) =
             walk::read(region, limits).map_err(|error| error.within(Step::Field("program")))?;
-        let pte = Self { header, program, seen, region, area, len, file: None };
+        let pte = Self { header, program, seen, region, area: extents.segments, len, file };
         for (nth, segment) in (0..).zip(pte.segments().into_iter().flatten()) {
             pte.place(nth, segment)?;
         }

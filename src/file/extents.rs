@@ -17,6 +17,25 @@ pub(crate) struct Extents {
     pub(crate) segments: SegmentArea,
 }
 
+/// What is in memory of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'a> {
+    /// All of it.
+    File(&'a [u8]),
+    /// The bytes that the walker may see.
+    Region(&'a [u8]),
+}
+
+impl<'a> Part<'a> {
+    /// The bytes that the walker may see; and the whole file, if it is there.
+    pub(crate) fn split(self, extents: &Extents) -> (&'a [u8], Option<&'a [u8]>) {
+        match self {
+            Self::File(file) => (extents.slice(file), Some(file)),
+            Self::Region(region) => (region, None),
+        }
+    }
+}
+
 impl Head {
     /// Where the parts of a file of `len` bytes are.
     pub(crate) fn extents(&self, len: u64) -> Result<Extents> {
@@ -40,7 +59,7 @@ impl Extents {
     }
 
     /// The FlatBuffers part of a whole file.
-    pub(crate) fn slice<'a>(&self, file: &'a [u8]) -> &'a [u8] {
+    fn slice<'a>(&self, file: &'a [u8]) -> &'a [u8] {
         let (Ok(start), Ok(end)) =
             (usize::try_from(self.region.start), usize::try_from(self.region.end))
         else {

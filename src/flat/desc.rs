@@ -35,8 +35,8 @@ pub struct TableDesc {
     /// The fields that a walker looks at, by ascending slot; the first `refs_len` count.
     refs: [Ref; MAX_REFS],
     refs_len: u16,
-    /// What lies in a table for each slot; as many count as the type knows.
-    inline: [Inline; MAX_SLOTS],
+    /// What lies in a table for each slot; nothing for those that the type does not know.
+    pub(crate) inline: [Inline; MAX_SLOTS],
     slots: u16,
     /// The same in short.
     pub(crate) form: Form,
@@ -55,23 +55,34 @@ pub(crate) struct Ref {
     pub(crate) to: To,
 }
 
-/// What lies inside a table for one slot.
+/// What lies inside a table for one slot: nothing, if no field has it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inline {
-    /// Bytes of it, 0 for a slot that no field has.
-    pub(crate) size: u16,
-    /// A bit for each of them.
-    pub(crate) bytes: u16,
-    /// The bits by which its position must be a multiple of its size.
-    pub(crate) low: u16,
-    /// The number of the [`Ref`] that it belongs to, past the last one if it belongs to none.
-    pub(crate) nth: u16,
+    /// A bit for each byte.
+    pub(crate) bytes: u32,
+    /// The bits of its offset by which it would not be at a multiple of 4, if it must, or 64 or more.
+    pub(crate) astray: u16,
+    /// Where a shape notes the offset: at the number of the [`Ref`], or at one of [`EIGHTS`] or
+    /// [`OTHERS`].
+    pub(crate) place: u16,
+}
+
+impl Ref {
+    const fn new(field: &FieldDesc, to: To) -> Self {
+        Self { name: field.name, to }
+    }
 }
 
 impl Inline {
-    /// One of `size` bytes, 8 at most.
-    const fn new(size: u16, nth: u16) -> Self {
-        Self { size, bytes: (1u16 << size).wrapping_sub(1), low: size.saturating_sub(1), nth }
+    /// One of `size` bytes: 0, 1, 4 or 8.
+    const fn new(size: u16, place: u16) -> Self {
+        let low = if size < 4 { 0 } else { 3 };
+        Self { bytes: (1u32 << size).wrapping_sub(1), astray: 0xffc0 | low, place }
+    }
+
+    /// Bytes of it.
+    pub(crate) fn size(self) -> u32 {
+        self.bytes.count_ones()
     }
 }
 
@@ -95,7 +106,10 @@ pub(crate) enum To {
     /// Numbers of so many bytes.
     Numbers(u16),
     Tables(&'static TableDesc),
-    Union(&'static UnionDesc),
+    /// The tag of a union at that place, whose value comes next.
+    Union(u16, &'static UnionDesc),
+    /// The value of a union at that place.
+    Value(u16),
 }
 
 /// One field of a table.
@@ -204,36 +218,58 @@ pub struct UnionDesc {
 /// Slots looked at beyond the known ones of a table, to tell that a newer writer made it.
 pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 
-/// Most fields of one table that a walker looks at: what its shape has room for.
-pub(crate) const MAX_REFS: usize = 10;
+/// Offsets that a shape has room for.
+pub(crate) const PLACES: usize = 16;
+
+/// Most of them are of what a walker looks at, and come first.
+const MAX_REFS: usize = 13;
+
+/// The places of numbers of 8 bytes, and of all others that a walker does not look at.
+pub(crate) const EIGHTS: [u16; 2] = [13, 14];
+const OTHERS: u16 = 15;
 
 /// Most slots of one table.
-pub(crate) const MAX_SLOTS: usize = 16;
+const MAX_SLOTS: usize = 16;
 
 impl TableDesc {
     /// A table, checked while compiling: slots ascend, a union takes two and is the only one, and
     /// the references fit a shape.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
-        let mut inline = [Inline::new(0, u16::MAX); MAX_SLOTS];
-        let (mut refs_len, mut free, mut union, mut rest) = (0u16, 0, None, fields);
+        let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
+        let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
+        let (mut free, mut union, mut rest) = (0, None, fields);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             free = field.slot.saturating_add(field.slots());
-            let nth = if field.kind.to().is_some() { refs_len } else { u16::MAX };
-            let (_, room) = inline.split_at_mut(index(field.slot));
-            match (field.kind, room) {
-                (Kind::Union(_), [tag, value, ..]) => {
-                    (*tag, *value) = (Inline::new(1, nth), Inline::new(4, nth));
-                }
-                (kind, [only, ..]) => *only = Inline::new(kind.inline_size(), nth),
-                _ => panic_const("more than MAX_SLOTS slots"),
+            let to = field.kind.to(refs_len);
+            let size = field.kind.inline_size();
+            let place = match (to, size, eights) {
+                (Some(_), ..) => refs_len,
+                (None, 8, [place, ..]) => *place,
+                (None, 8, []) => panic_const("a shape has room for two numbers of 8 bytes"),
+                (None, ..) => OTHERS,
+            };
+            if let (8, [_, rest @ ..]) = (size, eights) {
+                eights = rest;
             }
-            if let Some(to) = field.kind.to() {
-                let (_, room) = refs.split_at_mut(index(refs_len));
-                let [first, ..] = room else { panic_const("more than MAX_REFS references") };
-                *first = Ref { name: field.name, to };
-                refs_len = refs_len.saturating_add(1);
+            let (_, slots) = inline.split_at_mut(index(field.slot));
+            let (_, places) = refs.split_at_mut(index(refs_len));
+            match (to, slots, places) {
+                (Some(to @ To::Union(..)), [tag, value, ..], [first, second, ..]) => {
+                    (*tag, *value) =
+                        (Inline::new(1, place), Inline::new(4, place.saturating_add(1)));
+                    (*first, *second) = (Ref::new(field, to), Ref::new(field, To::Value(place)));
+                }
+                (Some(to), [only, ..], [first, ..]) => {
+                    *only = Inline::new(size, place);
+                    *first = Ref::new(field, to);
+                }
+                (None, [only, ..], _) => *only = Inline::new(size, place),
+                _ => panic_const("more than MAX_SLOTS slots, or MAX_REFS references"),
+            }
+            if to.is_some() {
+                refs_len = refs_len.saturating_add(field.slots());
             }
             if let Kind::Union(desc) = field.kind {
                 assert!(union.is_none(), "a shape has room for one tag");
@@ -243,7 +279,7 @@ impl TableDesc {
         }
         let form = match refs.split_at(index(refs_len)).0 {
             [] => Form::Leaf,
-            [Ref { to: To::Union(desc), .. }] => Form::Union(desc),
+            [Ref { to: To::Union(_, desc), .. }, _] => Form::Union(desc),
             [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
             _ => Form::Other,
         };
@@ -273,12 +309,6 @@ impl TableDesc {
         self.slots
     }
 
-    /// What lies in a table for each slot.
-    #[inline]
-    pub(crate) fn inline(&self) -> &[Inline] {
-        self.inline.get(..index(self.slots)).unwrap_or_default()
-    }
-
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<&'static FieldDesc> {
         self.fields.iter().find(|field| field.name == name)
@@ -296,8 +326,8 @@ impl FieldDesc {
 }
 
 impl Kind {
-    /// What a walker looks at; `None` for a number, of which every value is as good.
-    const fn to(self) -> Option<To> {
+    /// What a walker looks at, at that place; `None` for a number, of which every value is as good.
+    const fn to(self, place: u16) -> Option<To> {
         Some(match self {
             Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
             Self::Scalar(_) => return None,
@@ -306,7 +336,7 @@ impl Kind {
             Self::Scalars { prim: Prim::Bool, .. } => To::Bools,
             Self::Scalars { prim, .. } => To::Numbers(prim.size()),
             Self::Tables(desc) => To::Tables(desc),
-            Self::Union(desc) => To::Union(desc),
+            Self::Union(desc) => To::Union(place, desc),
         })
     }
 

@@ -6,7 +6,8 @@
 
 use self::budget::Budget;
 use self::seen::Notes;
-use self::shape::{Shape, Shapes};
+use self::shape::Shape;
+use self::shapes::Shapes;
 use crate::bytes::{further, index, slice_at, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::{Form, Ref, TableDesc, To};
@@ -17,8 +18,10 @@ mod budget;
 mod leaf;
 mod seen;
 mod shape;
+mod shapes;
 #[cfg(test)]
 mod tests;
+mod text;
 mod union;
 mod why;
 
@@ -99,6 +102,9 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     #[inline(never)]
     fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let (first, len) = self.vector(at, 4)?;
+        if len == 0 {
+            return Ok(());
+        }
         self.notes.tables(len);
         let pos = first.wrapping_sub(4);
         self.elements.spend(len.into(), pos)?;
@@ -132,18 +138,21 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     /// One table at `pos` whose vtable was not found at once.
     #[inline(never)]
     fn stranger(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
-        let spare;
-        let shape = match self.shapes.room(vtable, desc) {
-            Some(shape) => shape,
-            None => {
-                spare = Shape::new();
-                &spare
-            }
+        let Some(shape) = self.shapes.room(vtable, desc) else {
+            return self.passing(pos, vtable, desc);
         };
-        if !shape.is(vtable, desc) {
+        if shape.is_free() {
             shape.prove(self.buf, pos, vtable, desc, &self.notes)?;
         }
         self.object(pos, shape, desc)
+    }
+
+    /// One table at `pos` whose vtable there is no room to keep in mind.
+    #[inline(never)]
+    fn passing(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
+        let shape = Shape::new();
+        shape.prove(self.buf, pos, vtable, desc, &self.notes)?;
+        self.object(pos, &shape, desc)
     }
 
     /// One table at `pos`, whose vtable has been proven to have `shape`. Most have one field to look at,
@@ -164,17 +173,17 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
             match desc.form {
                 Form::Leaf => return Ok(()),
                 Form::Other => return self.references(desc.refs(), pos, shape),
-                Form::Numbers(_) if shape.first() == 0 => return Ok(()),
+                Form::Numbers(_) if shape.at(0) == 0 => return Ok(()),
                 Form::Numbers(size) => {
-                    let at = further(pos, shape.first().into());
+                    let at = further(pos, shape.at(0).into());
                     return Self::within(self.numbers(at, size.into()), step);
                 }
                 // Telling the way takes a call.
                 Form::Union(union) if TELL => {
-                    return Self::within(self.union(pos, shape, union), step);
+                    return Self::within(self.union(pos, shape.union(0), union), step);
                 }
                 Form::Union(union) => {
-                    let Some((at, member)) = self.variant(pos, shape, union)? else {
+                    let Some((at, member)) = self.variant(pos, shape.union(0), union)? else {
                         return Ok(());
                     };
                     self.notes.tables(1);
@@ -198,13 +207,14 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
             }
             let at = further(pos, offset.into());
             let walked = match field.to {
-                To::Bool => self.bools(at, 1),
+                To::Bool => self.bool(at),
                 To::Str => self.string(at),
                 To::Table(desc) => self.table(at, desc),
                 To::Bools => self.bool_list(at),
                 To::Numbers(size) => self.numbers(at, size.into()),
                 To::Tables(desc) => self.tables(at, desc),
-                To::Union(desc) => self.union(pos, shape, desc),
+                To::Union(place, desc) => self.union(pos, shape.union(place), desc),
+                To::Value(place) => self.tagged(pos, shape.union(place)),
             };
             Self::within(walked, || Step::Field(field.name))?;
         }

@@ -1,37 +1,23 @@
-//! What the walk does where it ends: strings and numbers, and the offsets that lead there.
+//! What the walk does where it ends: numbers, and the offsets that lead there.
 
 use super::Walk;
-use crate::bytes::{further, index, narrow, slice_at, sum, u32_at, wide};
+use crate::bytes::{further, index, slice_at, sum, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result};
 
 impl<const TELL: bool> Walk<'_, TELL> {
-    #[inline(never)]
-    pub(super) fn string(&self, at: u32) -> Result<()> {
-        let (pos, len) = self.follow(at)?;
-        if pos & 3 != 0 {
-            return Err(Error::new(ErrorKind::VectorMisaligned {}, pos.into()));
-        }
-        let Some(text) = slice_at(self.buf, sum(pos, 4), len) else {
-            return Err(Error::new(ErrorKind::StringOutOfBounds { len }, pos.into()));
-        };
-        let end = pos.saturating_add(4).saturating_add(len);
-        if slice_at(self.buf, index(end), 1) != Some(&[0]) {
-            return Err(Error::new(ErrorKind::StringNotTerminated {}, end.into()));
-        }
-        if !text.is_ascii()
-            && let Err(error) = core::str::from_utf8(text)
-        {
-            let valid = narrow(error.valid_up_to());
-            let at = pos.saturating_add(4).saturating_add(valid);
-            return Err(Error::new(ErrorKind::StringNotUtf8 { valid }, at.into()));
-        }
-        self.bytes.spend(u64::from(len).saturating_add(4), pos)
-    }
-
     #[inline(always)]
     pub(super) fn numbers(&self, at: u32, size: u32) -> Result<()> {
         let (pos, len) = self.follow(at)?;
         self.elements(pos, len, size)
+    }
+
+    /// One bool that was proven to be there.
+    #[inline(always)]
+    pub(super) fn bool(&self, at: u32) -> Result<()> {
+        if self.byte(at, 0) > 1 {
+            self.notes.odd();
+        }
+        Ok(())
     }
 
     #[inline(never)]
@@ -40,8 +26,7 @@ impl<const TELL: bool> Walk<'_, TELL> {
     }
 
     /// Bools that were proven to be there: any byte is one, and more than 1 is odd.
-    #[inline(never)]
-    pub(super) fn bools(&self, first: u32, len: u32) -> Result<()> {
+    fn bools(&self, first: u32, len: u32) -> Result<()> {
         let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
         if bools.iter().any(|&byte| byte > 1) {
             self.notes.odd();

@@ -4,9 +4,9 @@ use core::cell::Cell;
 
 use super::seen::Notes;
 use super::why;
-use crate::bytes::{array_at, index, slice_at, sum, u16_at};
-use crate::error::{Error, ErrorKind, Result};
-use crate::flat::desc::{MAX_REFS, SLOTS_LOOKED_AT, TableDesc};
+use crate::bytes::{array_at, index, slice_at, sum};
+use crate::error::Result;
+use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 
 /// A vtable read as one table type: as long as a line of the cache, so that it is found by a shift.
 ///
@@ -23,57 +23,8 @@ pub(super) struct Shape {
     /// A table fits at a position `pos` with `pos & mask == residue`.
     mask: Cell<u32>,
     residue: Cell<u32>,
-    /// The offsets of a union's two halves, 0 for an absent one.
-    tag: Cell<u16>,
-    value: Cell<u16>,
-    at: [Cell<u16>; MAX_REFS],
-}
-
-/// Shapes proven so far. Where there is no room a shape is proven again for every table, which
-/// costs a read for each of its known fields: still linear.
-pub(super) struct Shapes {
-    places: [Shape; WAYS + PROBES - 1],
-    /// Vtables for which there was no room.
-    misses: Cell<u16>,
-}
-
-const WAYS: usize = 1 << (u32::BITS - SHIFT);
-const SHIFT: u32 = 25;
-/// Places looked at before giving up; with 4, large programs fall off a cliff.
-const PROBES: usize = 16;
-/// Misses after which the first place alone is looked at: whoever makes a vtable for each table shall
-/// not have each of them looked for in all those places too.
-const MISSES: u16 = 1 << 12;
-
-impl Shapes {
-    pub(super) fn new() -> Self {
-        Self { places: [const { Shape::new() }; WAYS + PROBES - 1], misses: Cell::new(0) }
-    }
-
-    /// What is known of the vtable at `vtable` as one of `desc`, if it is in the first place that it may
-    /// be in.
-    #[inline(always)]
-    pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
-        self.places.get(way(vtable, desc)).filter(|shape| shape.is(vtable, desc))
-    }
-
-    /// Where that is, or has room; `None` where there is none.
-    pub(super) fn room(&self, vtable: u32, desc: &'static TableDesc) -> Option<&Shape> {
-        let misses = self.misses.get();
-        let probes = if misses < MISSES { PROBES } else { 1 };
-        let mut shapes = self.places.get(way(vtable, desc)..)?.iter().take(probes);
-        let found = shapes.find(|shape| shape.is(vtable, desc) || shape.desc.get().is_none());
-        if found.is_none() {
-            self.misses.set(misses.saturating_add(1));
-        }
-        found
-    }
-}
-
-/// The number of the first place that it may be in.
-#[inline(always)]
-fn way(vtable: u32, desc: &TableDesc) -> usize {
-    index((vtable ^ desc.seed).wrapping_mul(0x9e37_79b9) >> SHIFT)
+    /// The offsets of fields, each at its place, 0 for one that is not there.
+    at: [Cell<u16>; PLACES],
 }
 
 impl Shape {
@@ -85,10 +36,14 @@ impl Shape {
             extent: Cell::new(0),
             mask: Cell::new(0),
             residue: Cell::new(0),
-            tag: Cell::new(0),
-            value: Cell::new(0),
-            at: [const { Cell::new(0) }; MAX_REFS],
+            at: [const { Cell::new(0) }; PLACES],
         }
+    }
+
+    /// Whether nothing has been proven yet.
+    #[inline(always)]
+    pub(super) fn is_free(&self) -> bool {
+        self.desc.get().is_none()
     }
 
     /// Whether it is that of a vtable as one of `desc`.
@@ -121,26 +76,26 @@ impl Shape {
     }
 
     /// The offsets of what is looked at, in the order of [`TableDesc::refs`], 0 for an absent field; for
-    /// a union that of whichever half is there.
+    /// a union that of its tag.
     #[inline(always)]
     pub(super) fn offsets(&self) -> impl Iterator<Item = u16> {
         self.at.iter().map(Cell::get)
     }
 
-    /// The first of them.
+    /// The offset at a place.
     #[inline(always)]
-    pub(super) fn first(&self) -> u16 {
-        let [first, ..] = &self.at;
-        first.get()
+    pub(super) fn at(&self, place: u16) -> u16 {
+        self.at.get(usize::from(place) % PLACES).map_or(0, Cell::get)
     }
 
-    /// The offsets of a union's tag and of its value, 0 for one that is not there.
+    /// The offsets of the union at a place: of its tag and of its value.
     #[inline(always)]
-    pub(super) fn union(&self) -> (u16, u16) {
-        (self.tag.get(), self.value.get())
+    pub(super) fn union(&self, place: u16) -> (u16, u16) {
+        (self.at(place), self.at(place.saturating_add(1)))
     }
 
     /// Reads the vtable at `vtable` of the table at `pos` as one of `desc`.
+    #[inline(always)]
     pub(super) fn prove(
         &self,
         buf: &[u8],
@@ -149,30 +104,13 @@ impl Shape {
         desc: &'static TableDesc,
         notes: &Notes,
     ) -> Result<()> {
-        if pos & 3 != 0 {
-            return Err(Error::new(ErrorKind::TableMisaligned {}, pos.into()));
-        }
-        if array_at::<4>(buf, index(vtable)).is_none() {
-            let back = pos.wrapping_sub(vtable).cast_signed();
-            let vtable = i64::from(pos).saturating_sub(back.into());
-            return Err(Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into()));
-        }
-        let refuse = |kind| Err(Error::new(kind, vtable.into()));
-        if vtable & 1 != 0 {
-            return refuse(ErrorKind::VtableMisaligned {});
-        }
-        let len = u16_at(buf, index(vtable)).unwrap_or_default();
-        if len < 4 || len & 1 != 0 {
-            return refuse(ErrorKind::VtableLength { len });
-        }
-        let Some(entries) = slice_at(buf, sum(vtable, 4), u32::from(len.saturating_sub(4))) else {
-            return refuse(ErrorKind::VtableOutOfBounds { vtable: vtable.into() });
+        let [a, b, c, d] = array_at(buf, index(vtable)).unwrap_or_default();
+        let (len, size) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+        let entries = slice_at(buf, sum(vtable, 4), u32::from(len.saturating_sub(4)));
+        let apart = pos & 3 | (vtable | u32::from(len)) & 1;
+        let (Some(entries), 4.., 4.., 0) = (entries, len, size, apart) else {
+            return Err(why::no_vtable(buf, pos, vtable));
         };
-        let size = u16_at(buf, sum(vtable, 2)).unwrap_or_default();
-        if size < 4 {
-            let at = vtable.saturating_add(2);
-            return Err(Error::new(ErrorKind::ObjectSize { size }, at.into()));
-        }
         let odd = self.fill(vtable, entries.as_chunks().0, desc)?;
         notes.vtable(vtable, odd || u32::from(size) < self.extent());
         self.vtable.set(vtable);
@@ -181,46 +119,62 @@ impl Shape {
     }
 
     /// Reads the entries of the vtable: whether they are odd.
+    #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        let (mut extent, mut least) = (4u32, 4u16);
-        // Of where fields must be a multiple of something: the bits that are 1 in one, and 0 in one.
-        let (mut ones, mut zeros) = (0u16, 0u16);
-        // The bytes that are taken, a bit each, of a table that is no longer than any known one, and
-        // those that are twice.
+        // The bytes that fields take, a bit each from the table's fifth on, and those that two take.
         let (mut taken, mut twice) = (0u64, 0u64);
-        for (inline, &entry) in desc.inline().iter().zip(entries) {
+        let mut astray = 0u16;
+        for (inline, &entry) in desc.inline.iter().zip(entries) {
             let offset = u16::from_le_bytes(entry);
-            if offset == 0 || inline.size == 0 {
-                continue;
-            }
-            extent = u32::from(offset).saturating_add(inline.size.into()).max(extent);
-            least = least.min(offset);
-            ones |= offset & inline.low;
-            zeros |= !offset & inline.low;
-            let bytes = u64::from(inline.bytes).wrapping_shl(offset.into());
-            twice |= taken & bytes;
-            taken |= bytes;
-            if let Some(at) = self.at.get(usize::from(inline.nth)) {
-                at.set(offset);
+            if offset != 0 {
+                if let Some(at) = self.at.get(usize::from(inline.place) % PLACES) {
+                    at.set(offset);
+                }
+                astray |= offset & inline.astray;
+                let bytes = u64::from(inline.bytes).wrapping_shl(u32::from(offset).wrapping_sub(4));
+                twice |= taken & bytes;
+                taken |= bytes;
             }
         }
-        // A table lies at a multiple of 4; fields of 8 bytes, which alone look at the third bit, ask more.
-        if least < 4 || ones & 3 != 0 || ones & zeros & 4 != 0 {
-            return Err(why::misplaced_field(vtable, entries, desc));
-        }
-        let odd = twice != 0 || extent > u64::BITS;
-        let (mask, residue) = (3 | (ones | zeros) & 4, ones & 4);
+        // A field in the first four has come out at the other end, where no table is expected to
+        // have any, nor beyond: whoever has is looked at again.
+        let usual = u64::from(astray) | twice | taken >> 60 == 0;
+        let extent = match usual {
+            true => 68u32.saturating_sub(taken.leading_zeros()),
+            false => extent(vtable, entries, desc)?,
+        };
         self.extent.set(extent);
-        self.mask.set(mask.into());
-        self.residue.set(residue.into());
-        if let Some((slot, _)) = desc.union {
-            let half =
-                |slot: u16| entries.get(usize::from(slot)).copied().map_or(0, u16::from_le_bytes);
-            self.tag.set(half(slot));
-            self.value.set(half(slot.saturating_add(1)));
+        // A table lies at a multiple of 4; those of its fields that are of 8 bytes ask more.
+        self.mask.set(3);
+        let [first, second] = EIGHTS.map(|place| self.at(place));
+        if first | second != 0 {
+            if first != 0 && second != 0 && (first ^ second) & 4 != 0 {
+                return Err(why::misplaced_field(vtable, entries, desc));
+            }
+            self.mask.set(7);
+            self.residue.set(u32::from((first | second) & 4));
         }
-        Ok(odd || newer_fields(entries, desc))
+        let newer = entries.len() > usize::from(desc.slots()) && newer_fields(entries, desc);
+        Ok(!usual || newer)
     }
+}
+
+/// Bytes from the start of a table to the end of its last known field, wherever they are. It refuses
+/// what is in the first four, or is not at a multiple of 4 and must be.
+#[cold]
+#[inline(never)]
+fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
+    let mut extent = 4;
+    for (inline, &entry) in desc.inline.iter().zip(entries) {
+        let offset = u16::from_le_bytes(entry);
+        if offset != 0 && inline.size() != 0 {
+            if offset < 4 || offset & inline.astray & 3 != 0 {
+                return Err(why::misplaced_field(vtable, entries, desc));
+            }
+            extent = u32::from(offset).saturating_add(inline.size()).max(extent);
+        }
+    }
+    Ok(extent)
 }
 
 /// Where a table at `pos` that begins with `back` says that its vtable is. No buffer is as long as

@@ -1,9 +1,34 @@
 //! Why a table cannot be where it is: told in full, and only where one is refused.
 
 use super::shape::Shape;
-use crate::bytes::{sum, u16_at, wide};
+use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, Step};
 use crate::flat::desc::{Inline, TableDesc};
+
+/// Why there is no vtable at `vtable` for the table at `pos`.
+#[cold]
+#[inline(never)]
+pub(super) fn no_vtable(buf: &[u8], pos: u32, vtable: u32) -> Error {
+    if pos & 3 != 0 {
+        return Error::new(ErrorKind::TableMisaligned {}, pos.into());
+    }
+    let Some([a, b, c, d]) = array_at(buf, index(vtable)) else {
+        // In front of the buffer, or past its end.
+        let back = pos.wrapping_sub(vtable).cast_signed();
+        let vtable = i64::from(pos).saturating_sub(back.into());
+        return Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into());
+    };
+    let (len, size) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+    if vtable & 1 != 0 {
+        Error::new(ErrorKind::VtableMisaligned {}, vtable.into())
+    } else if len < 4 || len & 1 != 0 {
+        Error::new(ErrorKind::VtableLength { len }, vtable.into())
+    } else if slice_at(buf, index(vtable), len.into()).is_none() {
+        Error::new(ErrorKind::VtableOutOfBounds { vtable: vtable.into() }, vtable.into())
+    } else {
+        Error::new(ErrorKind::ObjectSize { size }, vtable.saturating_add(2).into())
+    }
+}
 
 /// Why the fields of a table cannot be where the entries of its vtable say: the first that is too near
 /// its start, misaligned, or one of 8 bytes where another one of them is misaligned then.
@@ -12,17 +37,17 @@ use crate::flat::desc::{Inline, TableDesc};
 pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Error {
     let mut eight = None;
     let wrong = |(_, (inline, offset)): &(usize, (&Inline, u16))| {
-        let (offset, size) = (*offset, inline.size);
-        let apart = offset & size.wrapping_sub(1) & 3 != 0;
+        let (offset, size) = (*offset, inline.size());
+        let apart = offset & inline.astray & 3 != 0;
         let other = size == 8 && *eight.get_or_insert(offset & 7) != offset & 7;
         offset < 4 || apart || other
     };
     let offsets = entries.iter().copied().map(u16::from_le_bytes);
-    let fields = desc.inline().iter().zip(offsets).enumerate();
-    let mut there = fields.filter(|(_, (inline, offset))| *offset != 0 && inline.size != 0);
+    let fields = desc.inline.iter().zip(offsets).enumerate();
+    let mut there = fields.filter(|(_, (inline, offset))| *offset != 0 && inline.size() != 0);
     let (slot, offset, size) = there
         .find(wrong)
-        .map_or((0, 0, 0), |(slot, (inline, offset))| (slot, offset, inline.size.into()));
+        .map_or((0, 0, 0), |(slot, (inline, offset))| (slot, offset, inline.size()));
     let kind = match offset {
         ..4 => ErrorKind::FieldOffset { offset },
         _ => ErrorKind::FieldMisaligned { size },
