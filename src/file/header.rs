@@ -122,17 +122,13 @@ impl Head {
             return read_header(head, 0, FlatTensorHeader::MINIMUM, len)
                 .map(|h| Self::Ptd(h, true));
         }
-        let known = [program::desc::SCHEMA.identifier, flat_tensor::desc::SCHEMA.identifier];
-        for (known, is_pte) in known.into_iter().zip([true, false]) {
-            let Some(identifier) = versioned(head, 4, &known) else { continue };
-            if identifier != known {
-                let (identifier, known) = (Magic(identifier), Magic(known));
-                return Err(Error::new(ErrorKind::UnknownIdentifier { identifier, known }, 4));
-            }
-            return match is_pte {
-                true => Self::pte(head, len),
-                false => Self::ptd(head, len),
-            };
+        if let Some(identifier) = versioned(head, 4, &PROGRAM) {
+            known_identifier(identifier, PROGRAM)?;
+            return Self::pte(head, len);
+        }
+        if let Some(identifier) = versioned(head, 4, &FLAT_TENSOR) {
+            known_identifier(identifier, FLAT_TENSOR)?;
+            return Self::ptd(head, len);
         }
         let neighbour = Neighbour::of(head);
         Err(Error::new(
@@ -168,6 +164,14 @@ fn versioned(head: &[u8], pos: usize, known: &[u8; 4]) -> Option<[u8; 4]> {
     let [a, b, c, d] = found;
     let same = found == *known || (c.is_ascii_digit() && d.is_ascii_digit());
     (same && [a, b] == [known[0], known[1]]).then_some(found)
+}
+
+fn known_identifier(identifier: [u8; 4], known: [u8; 4]) -> Result<()> {
+    if identifier == known {
+        return Ok(());
+    }
+    let (identifier, known) = (Magic(identifier), Magic(known));
+    Err(Error::new(ErrorKind::UnknownIdentifier { identifier, known }, 4))
 }
 
 fn known_header(magic: [u8; 4], known: [u8; 4], at: u64) -> Result<()> {
@@ -216,5 +220,7 @@ pub(super) fn in_header(error: Error) -> Error {
     error.within(Step::Field("header"))
 }
 
+const PROGRAM: [u8; 4] = program::desc::SCHEMA.identifier;
+const FLAT_TENSOR: [u8; 4] = flat_tensor::desc::SCHEMA.identifier;
 const EXTENDED_MAGIC: [u8; 4] = ExtendedHeader::MAGIC;
 const FLAT_TENSOR_MAGIC: [u8; 4] = FlatTensorHeader::MAGIC;

@@ -7,7 +7,7 @@
 use self::budget::Budget;
 use self::seen::Notes;
 use self::shape::Shape;
-use self::shapes::Shapes;
+use self::shapes::{FEW, MANY, SHORT, Shapes};
 use crate::bytes::{further, index, slice_at, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::flat::desc::{Form, Ref, TableDesc, To};
@@ -46,11 +46,10 @@ pub(crate) fn verify<'a>(
     if root < 8 || u64::from(root).saturating_add(4) > len {
         return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, 0));
     }
-    let seen = match Walk::<false>::run(buf, root, desc, limits) {
-        Ok(seen) => seen,
-        // Once more, to tell the way there.
-        Err(_) => Walk::<true>::run(buf, root, desc, limits)?,
-    };
+    let run = if len < SHORT { Walk::<false, FEW>::run } else { Walk::<false, MANY>::run };
+    // A second time to tell the way to what the first one refused.
+    let seen = run(buf, root, desc, limits)
+        .or_else(|_| Walk::<true, MANY>::run(buf, root, desc, limits))?;
     Ok((Raw::new(buf, root), seen))
 }
 
@@ -60,17 +59,18 @@ pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(
 }
 
 /// A walk; with `TELL`, its errors tell the way. Without, none has to be kept in mind: most walks meet
-/// no error.
-struct Walk<'a, const TELL: bool> {
+/// no error. It has room for `WAYS` shapes.
+struct Walk<'a, const TELL: bool, const WAYS: usize> {
     buf: &'a [u8],
     bytes: Budget,
     /// Tables that vectors refer to.
     elements: Budget,
-    shapes: Shapes,
+    shapes: Shapes<WAYS>,
     notes: Notes,
 }
 
-impl<'a, const TELL: bool> Walk<'a, TELL> {
+impl<'a, const TELL: bool, const WAYS: usize> Walk<'a, TELL, WAYS> {
+    #[inline(never)]
     fn run(buf: &'a [u8], root: u32, desc: &'static TableDesc, limits: &Limits) -> Result<Seen> {
         let len = wide(buf.len());
         let bytes = Budget::new("bytes", limits.bytes_visited(len));
@@ -141,8 +141,8 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
         let Some(shape) = self.shapes.room(vtable, desc) else {
             return self.passing(pos, vtable, desc);
         };
-        if shape.is_free() {
-            shape.prove(self.buf, pos, vtable, desc, &self.notes)?;
+        if !shape.is_proven() {
+            shape.prove(self.buf, pos, &self.notes)?;
         }
         self.object(pos, shape, desc)
     }
@@ -150,8 +150,8 @@ impl<'a, const TELL: bool> Walk<'a, TELL> {
     /// One table at `pos` whose vtable there is no room to keep in mind.
     #[inline(never)]
     fn passing(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
-        let shape = Shape::new();
-        shape.prove(self.buf, pos, vtable, desc, &self.notes)?;
+        let shape = Shape::new(vtable, desc);
+        shape.prove(self.buf, pos, &self.notes)?;
         self.object(pos, &shape, desc)
     }
 

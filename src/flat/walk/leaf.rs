@@ -4,7 +4,7 @@ use super::Walk;
 use crate::bytes::{further, index, slice_at, sum, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result};
 
-impl<const TELL: bool> Walk<'_, TELL> {
+impl<const TELL: bool, const WAYS: usize> Walk<'_, TELL, WAYS> {
     #[inline(always)]
     pub(super) fn numbers(&self, at: u32, size: u32) -> Result<()> {
         let (pos, len) = self.follow(at)?;

@@ -14,11 +14,11 @@ use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 /// prove it. What is half filled is refused, with which the walk ends: nobody asks for it.
 #[repr(align(64))]
 pub(super) struct Shape {
-    /// The table type; none where nothing has been proven yet.
-    desc: Cell<Option<&'static TableDesc>>,
-    vtable: Cell<u32>,
-    /// Bytes from the table's start to the end of its last known field. Computed from the fields,
-    /// never taken from the declared object size, which genuine files get wrong (format.md §7.8).
+    desc: &'static TableDesc,
+    vtable: u32,
+    /// Bytes from the table's start to the end of its last known field, 0 as long as nothing is proven.
+    /// Computed from the fields, never taken from the declared object size, which genuine files get
+    /// wrong (format.md §7.8).
     extent: Cell<u32>,
     /// A table fits at a position `pos` with `pos & mask == residue`.
     mask: Cell<u32>,
@@ -28,39 +28,41 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Nothing proven yet.
-    pub(super) const fn new() -> Self {
+    /// That of a vtable as one of `desc`, of which nothing is proven yet.
+    #[inline(always)]
+    pub(super) fn new(vtable: u32, desc: &'static TableDesc) -> Self {
         Self {
-            desc: Cell::new(None),
-            vtable: Cell::new(0),
+            desc,
+            vtable,
             extent: Cell::new(0),
-            mask: Cell::new(0),
-            residue: Cell::new(0),
+            // A table lies at a multiple of 4; nothing fits one of which nothing is proven.
+            mask: Cell::new(3),
+            residue: Cell::new(4),
             at: [const { Cell::new(0) }; PLACES],
         }
     }
 
-    /// Whether nothing has been proven yet.
+    /// Whether it is proven: four bytes of a table, at the least, say where its vtable is.
     #[inline(always)]
-    pub(super) fn is_free(&self) -> bool {
-        self.desc.get().is_none()
+    pub(super) fn is_proven(&self) -> bool {
+        self.extent.get() != 0
     }
 
     /// Whether it is that of a vtable as one of `desc`.
     #[inline(always)]
     pub(super) fn is(&self, vtable: u32, desc: &'static TableDesc) -> bool {
-        self.is_at(vtable) && self.desc.get().is_some_and(|its| core::ptr::eq(its, desc))
+        self.is_at(vtable) && core::ptr::eq(self.desc, desc)
     }
 
     /// Whether its vtable is there.
     #[inline(always)]
     pub(super) fn is_at(&self, vtable: u32) -> bool {
-        self.vtable.get() == vtable
+        self.vtable == vtable
     }
 
     /// Where its vtable is.
     pub(super) fn vtable(&self) -> u32 {
-        self.vtable.get()
+        self.vtable
     }
 
     /// Bytes of a table.
@@ -94,16 +96,10 @@ impl Shape {
         (self.at(place), self.at(place.saturating_add(1)))
     }
 
-    /// Reads the vtable at `vtable` of the table at `pos` as one of `desc`.
+    /// Reads the vtable, of the table at `pos`.
     #[inline(always)]
-    pub(super) fn prove(
-        &self,
-        buf: &[u8],
-        pos: u32,
-        vtable: u32,
-        desc: &'static TableDesc,
-        notes: &Notes,
-    ) -> Result<()> {
+    pub(super) fn prove(&self, buf: &[u8], pos: u32, notes: &Notes) -> Result<()> {
+        let (vtable, desc) = (self.vtable, self.desc);
         let [a, b, c, d] = array_at(buf, index(vtable)).unwrap_or_default();
         let (len, size) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         let entries = slice_at(buf, sum(vtable, 4), u32::from(len.saturating_sub(4)));
@@ -113,8 +109,6 @@ impl Shape {
         };
         let odd = self.fill(vtable, entries.as_chunks().0, desc)?;
         notes.vtable(vtable, odd || u32::from(size) < self.extent());
-        self.vtable.set(vtable);
-        self.desc.set(Some(desc));
         Ok(())
     }
 
@@ -144,8 +138,8 @@ impl Shape {
             false => extent(vtable, entries, desc)?,
         };
         self.extent.set(extent);
-        // A table lies at a multiple of 4; those of its fields that are of 8 bytes ask more.
-        self.mask.set(3);
+        self.residue.set(0);
+        // Fields of 8 bytes ask for more than a multiple of 4.
         let [first, second] = EIGHTS.map(|place| self.at(place));
         if first | second != 0 {
             if first != 0 && second != 0 && (first ^ second) & 4 != 0 {

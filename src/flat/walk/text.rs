@@ -4,7 +4,7 @@ use super::Walk;
 use crate::bytes::{index, narrow, slice_at, sum, wide};
 use crate::error::{Error, ErrorKind, Result};
 
-impl<const TELL: bool> Walk<'_, TELL> {
+impl<const TELL: bool, const WAYS: usize> Walk<'_, TELL, WAYS> {
     #[inline(never)]
     pub(super) fn string(&self, at: u32) -> Result<()> {
         let (pos, len) = self.follow(at)?;

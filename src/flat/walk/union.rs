@@ -8,7 +8,7 @@ use crate::flat::desc::{TableDesc, UnionDesc};
 /// The offsets of a union's tag and of its value, 0 for one that is not there.
 type Halves = (u16, u16);
 
-impl<const TELL: bool> Walk<'_, TELL> {
+impl<const TELL: bool, const WAYS: usize> Walk<'_, TELL, WAYS> {
     /// The union of the table at `pos`, and its member.
     #[inline(never)]
     pub(super) fn union(&self, pos: u32, at: Halves, desc: &'static UnionDesc) -> Result<()> {
