@@ -104,6 +104,20 @@ fn vectors_of_1_and_4_and_8_bytes() {
 }
 
 #[test]
+fn strings() {
+    for residue in 0..8 {
+        let asm = Asm::new().link("flat_tensor").bytes(b"FT01").flat_tensor_header();
+        let asm = asm.table("flat_tensor", 12, &[0, 0, 4, 8]).link("tensors").link("segments");
+        let asm = asm.vector("tensors", 4, 1).link("tensor").vector("segments", 4, 0);
+        let asm = asm.table("tensor", 8, &[4]).link("name").align(8).zeros(residue);
+        let asm = asm.label("name*").u32(1).bytes(b"w").zeros(8);
+        let wanted = asm.at("name*").is_multiple_of(4);
+        let read = Ptd::read(&asm.segments(&[]).finish()).map(drop);
+        assert_eq!(read.is_ok(), wanted, "{residue}: {read:?}");
+    }
+}
+
+#[test]
 fn vtables() {
     for residue in 0..8 {
         let asm = Asm::new().link("program").bytes(b"ET12").zeros(residue).label("program^");

@@ -103,7 +103,7 @@ impl Shape {
         let [a, b, c, d] = array_at(buf, index(vtable)).unwrap_or_default();
         let (len, size) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         let entries = slice_at(buf, sum(vtable, 4), u32::from(len.saturating_sub(4)));
-        let apart = pos & 3 | (vtable | u32::from(len)) & 1;
+        let apart = (vtable | u32::from(len)) & 1;
         let (Some(entries), 4.., 4.., 0) = (entries, len, size, apart) else {
             return Err(why::no_vtable(buf, pos, vtable));
         };
