@@ -76,8 +76,9 @@ impl<'a> Raw<'a> {
     pub(crate) fn new(buf: &'a [u8], pos: u32) -> Self {
         steps::take(1);
         let vtable = vtable_pos(buf, pos);
-        let len = proven(u16_at(buf, index(vtable)));
-        Self { buf, vtable: proven(slice_at(buf, index(vtable), len.into())), pos }
+        let rest = proven(buf.get(index(vtable)..));
+        let len = proven(u16_at(rest, 0));
+        Self { buf, vtable: proven(rest.get(..len.into())), pos }
     }
 
     /// The table that the offset at `at` leads to, which was proven.
