@@ -3,7 +3,6 @@
 
 pub(crate) mod extents;
 pub mod header;
-pub(crate) mod payload;
 pub(crate) mod segments;
 pub(crate) mod source;
 

@@ -47,7 +47,9 @@ mod steps;
 
 mod limits;
 
-mod neighbour;
+mod backend;
+
+mod foreign;
 
 mod error;
 
@@ -72,6 +74,9 @@ pub mod pte;
 pub mod ptd;
 
 mod opened;
+
+// Delegates' payloads: found, recognized, read.
+pub mod payload;
 
 // Files as plain values, and how they are written.
 pub mod model;
@@ -101,10 +106,11 @@ pub mod memory;
 #[cfg(feature = "diff")]
 pub mod diff;
 
+pub use backend::Backend;
 pub use error::{Code, Error, ErrorKind, Magic, Place, Result, Step};
 pub use file::source::{PastEnd, Source};
+pub use foreign::ForeignFormat;
 pub use limits::Limits;
-pub use neighbour::Neighbour;
 pub use opened::{File, OpenError, Opened};
 pub use ptd::Ptd;
 pub use pte::Pte;

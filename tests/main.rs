@@ -25,6 +25,7 @@ mod corpus;
 mod diff;
 mod docs;
 mod element;
+mod foreign;
 mod header;
 mod hostile;
 mod layers;
@@ -33,7 +34,6 @@ mod map;
 mod memory;
 #[cfg(feature = "json")]
 mod model;
-mod neighbour;
 #[cfg(feature = "json")]
 mod roles;
 #[cfg(feature = "json")]

@@ -14,6 +14,7 @@ use super::rule::rules;
 use super::spot::Plan;
 use super::{Findings, Report};
 use crate::Pte;
+use crate::backend::{Backend, LONGEST_MAGIC, Magic};
 use crate::bytes::wide;
 use crate::error::Step;
 use crate::file::source::Source;
@@ -132,7 +133,7 @@ impl Heads {
         let plans = pte.program().execution_plan().into_iter().flatten();
         for delegate in plans.flat_map(|plan| plan.delegates().into_iter().flatten()) {
             let (Some(id), Some(payload)) = (delegate.id(), delegate.processed()) else { continue };
-            if payload.location() == DataLocation::SEGMENT && magics_of(id).is_some() {
+            if payload.location() == DataLocation::SEGMENT && magic_of(id).is_some() {
                 steps::look_up("", heads.len());
                 heads.insert(payload.index(), Vec::new());
             }
@@ -154,39 +155,30 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
         let plan = Plan::new(pte, nth, view);
         for (nth, delegate) in (0..).zip(view.delegates().into_iter().flatten()) {
             let (Some(id), Some(payload)) = (delegate.id(), delegate.processed()) else { continue };
-            let Some((at, known)) = magics_of(id) else { continue };
+            let Some(magic) = magic_of(id) else { continue };
             let Ok(Some(range)) = pte.delegate_range(delegate) else { continue };
             let head = match payload.location() {
                 DataLocation::SEGMENT => heads.get(&payload.index()).map(Vec::as_slice),
                 // Inside the FlatBuffers part, which is in memory.
                 _ => pte.bytes(range),
             };
-            let head = head.and_then(|head| head.get(at..)).unwrap_or_default();
-            if !known.iter().any(|magic| head.starts_with(magic)) {
+            let head = head.unwrap_or_default();
+            if !magic.is_in(head) {
                 let steps = [Step::Field("delegates"), Step::Index(nth), Step::Field("processed")];
                 plan.find(out, &PAYLOAD_MAGIC, payload.raw(), &steps, || {
-                    let len = known.first().map_or(0, |magic| magic.len());
-                    let found = head.get(..len).unwrap_or(head).escape_ascii();
-                    format!("the payload of {id} has \"{found}\" at byte {at}")
+                    let len = magic.any_of.first().map_or(0, |magic| magic.len());
+                    let found = magic.found_in(head);
+                    let found = found.get(..len).unwrap_or(found).escape_ascii();
+                    format!("the payload of {id} has \"{found}\" at byte {}", magic.at)
                 });
             }
         }
     }
 }
 
-/// Where the payloads of a backend have their magic, and what it may be; `None` for a backend that
-/// is not known or whose payloads may begin anyhow.
-fn magics_of(backend: &str) -> Option<(usize, &'static [&'static [u8]])> {
-    Some(match backend {
-        "XnnpackBackend" => (4, &[b"XH00", b"XN00", b"XN01"]),
-        "VulkanBackend" => (4, &[b"VH00", b"VK00"]),
-        "MPSBackend" => (4, &[b"MP00"]),
-        "MLXBackend" => (4, &[b"MLX0"]),
-        "TOSABackend" => (4, &[b"TOSA"]),
-        "NativeBackend" => (4, &[b"NPTG"]),
-        "EthosUBackend" => (0, &[b"vela_bin_stream\0"]),
-        _ => return None,
-    })
+/// The magic that all payloads of the backend called `id` have.
+fn magic_of(id: &str) -> Option<Magic> {
+    Backend::of_id(id)?.magic()
 }
 
 /// Bytes of the file, read in pieces that neighbouring parts share.
@@ -211,8 +203,6 @@ impl<S: Source> Window<'_, S> {
     }
 }
 
-/// Bytes kept of a segment: those of the longest magic.
-const LONGEST_MAGIC: usize = 16;
 /// Bytes looked at of a segment.
 const HEAD: u64 = 64;
 /// Bytes looked at of a gap: alignments of writers end at 4096.

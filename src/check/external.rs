@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::ops::Range;
 
-use super::keys::Asked;
+use super::keys::RequestedKeys;
 use super::rule::rules;
 use super::spot::Plan;
 use super::values::Values;
@@ -94,7 +94,7 @@ impl Pte<'_> {
     ) -> Result<Report, E> {
         let mut out = Findings::new(limits);
         let mut files = Files::new(self, data, &mut out);
-        let mut asked = Asked::new(self, limits);
+        let mut requested = RequestedKeys::new(self, limits);
         for (nth, view) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
             let plan = Plan::new(self, nth, view);
             for (index, value) in plan.values() {
@@ -103,12 +103,11 @@ impl Pte<'_> {
                 files.resolve(&plan, index, tensor, key, &mut out);
             }
             for delegate in (0..).zip(view.delegates().into_iter().flatten()) {
-                asked.look(&plan, delegate, &mut read, |key| files.size(key), &mut out)?;
+                requested.add(&plan, delegate, &mut read, |key| files.size(key), &mut out)?;
             }
         }
-        // A payload that was not looked into may ask for any key.
-        if !asked.others {
-            files.unused(&asked, &mut out);
+        if !requested.is_incomplete {
+            files.unused(&requested, &mut out);
         }
         Ok(out.report())
     }
@@ -196,8 +195,8 @@ impl<'d> Files<'d> {
         })
     }
 
-    /// What neither a tensor nor a payload asks for.
-    fn unused(&self, asked: &Asked<'_>, out: &mut Findings) {
+    /// Reports keys that neither a tensor nor a payload requests.
+    fn unused(&self, requested: &RequestedKeys<'_>, out: &mut Findings) {
         for (file, ptd) in (0..).zip(self.data) {
             out.data = Some(at_index(file));
             for (nth, entry) in (0..).zip(ptd.entries()) {
@@ -205,8 +204,8 @@ impl<'d> Files<'d> {
                 let here =
                     |found: &&Found| (found.file, found.nth, found.used) == (file, nth, false);
                 steps::look_up(key, self.first.len());
-                steps::look_up(key, asked.keys.len());
-                if self.first.get(key).filter(here).is_some() && !asked.keys.contains(key) {
+                steps::look_up(key, requested.keys.len());
+                if self.first.get(key).filter(here).is_some() && !requested.keys.contains(key) {
                     let path = || data::path(ptd, nth);
                     out.find(&KEY_UNUSED, entry.offset(), path, || {
                         format!("{} is not used", Quoted(key))

@@ -1,27 +1,23 @@
-//! The keys that delegates ask for: what is known of their payloads.
+//! The keys that delegates' payloads request.
 //!
-//! Only XNNPACK's payloads are looked into. Others may ask for any key.
+//! Payloads whose layout is unknown may request any key.
 
-use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
-use alloc::vec;
+use alloc::string::{String, ToString};
 use core::ops::Range;
 
 use super::Findings;
 use super::rule::rules;
 use super::spot::Plan;
 use crate::Pte;
-use crate::bytes::index;
+use crate::backend::Backend;
 use crate::error::Step;
-use crate::file::payload::{self, Graph};
 use crate::flat::view::Table;
-use crate::flat::walk;
 use crate::limits::Limits;
+use crate::payload::{NamedConstants, Payload};
 use crate::quoted::Quoted;
 use crate::schema::program::view::BackendDelegate;
-use crate::schema::xnnpack::view::{XNNGraph, XNNQuantParams, XValue, XValueUnion};
 
 rules! {
     "keys";
@@ -40,148 +36,89 @@ rules! {
         Refuses ["6.6", "7.4.21", "7.7.23"];
 }
 
-/// What the delegates of a program ask for.
-pub(super) struct Asked<'l> {
+/// The keys that the payloads of a program request.
+pub(super) struct RequestedKeys<'l> {
     limits: &'l Limits,
     /// Every key that a payload names.
     pub(super) keys: BTreeSet<String>,
-    /// Whether there may be others: a payload was not looked into.
-    pub(super) others: bool,
-    /// Payloads that were looked into: delegates may share them.
-    seen: BTreeSet<(u64, u64)>,
+    /// Whether a payload that could not be read may request others.
+    pub(super) is_incomplete: bool,
+    /// Payloads that were read: delegates may share them.
+    seen: BTreeSet<(u64, u64, Option<Backend>)>,
     /// Bytes of payloads that may still be read: segments may overlap.
     left: u64,
 }
 
-impl<'l> Asked<'l> {
+impl<'l> RequestedKeys<'l> {
     pub(super) fn new(pte: &Pte<'_>, limits: &'l Limits) -> Self {
         let left = pte.file_len().saturating_mul(limits.amplification.into());
-        Self { limits, keys: BTreeSet::new(), others: false, seen: BTreeSet::new(), left }
+        let (keys, seen) = (BTreeSet::new(), BTreeSet::new());
+        Self { limits, keys, is_incomplete: false, seen, left }
     }
 
-    /// Looks into the payload of delegate `nth`, of which `read` gives ranges of the file; `size`
-    /// is how many bytes a key has, `None` where there is no such key.
-    pub(super) fn look<'b, E>(
+    /// Adds the keys of delegate `nth`'s payload. `read` gives ranges of the file; `size` is how many
+    /// bytes a key has, `None` where there is no such key.
+    pub(super) fn add<'a, B: AsRef<[u8]>, E>(
         &mut self,
-        plan: &Plan<'_, '_>,
-        (nth, delegate): (u32, BackendDelegate<'_>),
-        mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+        plan: &Plan<'_, 'a>,
+        (nth, delegate): (u32, BackendDelegate<'a>),
+        mut read: impl FnMut(Range<u64>) -> Result<Option<B>, E>,
         size: impl Fn(&str) -> Option<u64>,
         out: &mut Findings,
     ) -> Result<(), E> {
         // Delegates without a payload, or with one that is nowhere, have findings of their own.
-        let Some(whole) = range_of(plan.pte, delegate) else { return Ok(()) };
-        if delegate.id() != Some("XnnpackBackend") {
-            self.others = true;
-            return Ok(());
-        }
-        if !self.seen.insert((whole.start, whole.end)) {
-            return Ok(());
-        }
+        let Ok(Some(payload)) = plan.pte.payload(delegate) else { return Ok(()) };
         let at = delegate.processed().map_or(delegate.raw(), |processed| processed.raw());
         let steps = [Step::Field("delegates"), Step::Index(nth), Step::Field("processed")];
-        let len = whole.end.saturating_sub(whole.start);
-        let head = whole.start..whole.start.saturating_add(len.min(payload::HEADER));
-        let Some(head) = self.pay(head).map(&mut read).transpose()?.flatten() else {
-            self.others = true;
+        let mut find = |rule, message: &dyn Fn() -> String| {
+            plan.find(out, rule, at, &steps, message);
+        };
+        let Some(constants) = self.named_constants(&payload, &mut read, size, &mut find)? else {
             return Ok(());
         };
-        let graph = match payload::xnnpack(&head, len) {
-            Some(Graph::At(graph)) => graph,
-            Some(Graph::Whole) => return Ok(()),
-            None => {
-                self.others = true;
-                plan.find(out, &PAYLOAD_UNREADABLE, at, &steps, || {
-                    format!("the header of the payload of {len} bytes leads nowhere")
-                });
-                return Ok(());
-            }
-        };
-        let begin = whole.start.saturating_add(graph.start);
-        let range = begin..whole.start.saturating_add(graph.end);
-        let Some(bytes) = self.pay(range).map(&mut read).transpose()?.flatten() else {
-            self.others = true;
-            return Ok(());
-        };
-        let graph = match payload::is_graph(&bytes) {
-            true => walk::read::<XNNGraph<'_>>(&bytes, self.limits).map_err(|error| {
-                let offset = error.offset();
-                format!("at byte {offset} of its graph: {error}")
-            }),
-            false => Err("its graph has an identifier that is not known".into()),
-        };
-        match graph {
-            Ok((graph, _)) => self.graph(graph, size, |rule, message| {
-                plan.find(out, rule, at, &steps, message);
-            }),
-            Err(message) => {
-                self.others = true;
-                plan.find(out, &PAYLOAD_UNREADABLE, at, &steps, || message);
-            }
+        self.is_incomplete |= constants != NamedConstants::All;
+        if let NamedConstants::Refused(reason) = &constants {
+            find(&PAYLOAD_UNREADABLE, &|| reason.to_string());
         }
         Ok(())
     }
 
-    /// The keys of a graph.
-    fn graph(
+    /// Judges and keeps the keys of a payload; `None` for one that was read before.
+    fn named_constants<B: AsRef<[u8]>, E>(
         &mut self,
-        graph: XNNGraph<'_>,
+        payload: &Payload<'_>,
+        read: &mut impl FnMut(Range<u64>) -> Result<Option<B>, E>,
         size: impl Fn(&str) -> Option<u64>,
-        mut find: impl FnMut(&'static super::Rule, &dyn Fn() -> String),
-    ) {
-        let Some(constants) = graph.constant_data() else { return };
-        // Only what a value uses is looked up; constant 0 stands for none.
-        let mut used = vec![false; constants.len()];
-        for value in graph.xvalues().into_iter().flatten() {
-            for constant in constants_of(value).into_iter().flatten() {
-                if let Some(used) = used.get_mut(index(constant)).filter(|_| constant != 0) {
-                    *used = true;
-                }
-            }
+        find: &mut impl FnMut(&'static super::Rule, &dyn Fn() -> String),
+    ) -> Result<Option<NamedConstants>, E> {
+        let range = payload.range();
+        if !self.seen.insert((range.start, range.end, payload.backend())) {
+            return Ok(None);
         }
-        for (constant, used) in constants.iter().zip(used) {
-            let Some(key) = constant.named_key() else { continue };
+        let Self { limits, keys, left, .. } = self;
+        let mut pay = |range: Range<u64>| {
+            *left = left.checked_sub(range.end.saturating_sub(range.start))?;
+            Some(range)
+        };
+        let read = |range| pay(range).map(&mut *read).transpose().map(Option::flatten);
+        let constants = payload.named_constants(limits, read, |constant| {
+            let key = constant.key;
             match size(key) {
-                None if used => find(&DELEGATE_KEY_UNRESOLVED, &|| {
+                None if constant.is_used => find(&DELEGATE_KEY_UNRESOLVED, &|| {
                     format!("the payload uses {}, which is in none of the files", Quoted(key))
                 }),
-                Some(size) if used && size < constant.size() => {
+                Some(size) if constant.is_used && size < constant.size => {
                     find(&DELEGATE_KEY_SHORT, &|| {
-                        let wanted = constant.size();
+                        let wanted = constant.size;
                         format!("{} has {size} bytes, and the payload says {wanted}", Quoted(key))
                     });
                 }
                 _ => {}
             }
-            if !self.keys.contains(key) {
-                self.keys.insert(key.into());
+            if !keys.contains(key) {
+                keys.insert(key.into());
             }
-        }
-    }
-
-    /// The range, if its bytes may still be read.
-    fn pay(&mut self, range: Range<u64>) -> Option<Range<u64>> {
-        self.left = self.left.checked_sub(range.end.saturating_sub(range.start))?;
-        Some(range)
-    }
-}
-
-fn range_of(pte: &Pte<'_>, delegate: BackendDelegate<'_>) -> Option<Range<u64>> {
-    pte.delegate_range(delegate).ok().flatten()
-}
-
-/// The constants that a value uses, by index: its data, and its scales.
-fn constants_of(value: XValue<'_>) -> [Option<u32>; 2] {
-    match value.xvalue_union() {
-        Some(XValueUnion::XNNTensorValue(tensor)) => [Some(tensor.constant_buffer_idx()), None],
-        Some(XValueUnion::XNNQuantizedTensorValue(value)) => {
-            let scales = match value.quant_params() {
-                Some(XNNQuantParams::PerChannelQuant(quant)) => Some(quant.scale_buffer_idx()),
-                Some(XNNQuantParams::PerChannelGroupQuant(quant)) => Some(quant.scale_buffer_idx()),
-                _ => None,
-            };
-            [value.tensor_value().map(|tensor| tensor.constant_buffer_idx()), scales]
-        }
-        _ => [None, None],
+        });
+        constants.map(Some)
     }
 }

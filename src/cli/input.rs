@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::output::{Output, Progress};
 use super::problem::Problem;
 use super::text::name_of;
-use pte::{Limits, Neighbour, Opened, Source};
+use pte::{ForeignFormat, Limits, Opened, Source};
 
 /// An opened file, and what to call it.
 #[derive(Debug)]
@@ -252,7 +252,7 @@ pub(super) enum Streams {
 }
 
 fn is_safetensors(head: &[u8]) -> bool {
-    Neighbour::of(head) == Neighbour::Safetensors
+    ForeignFormat::of(head) == ForeignFormat::Safetensors
 }
 
 const HEAD: u64 = 64;

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::neighbour::Neighbour;
+use crate::foreign::ForeignFormat;
 
 /// What is known of a way to be refused before it is met.
 ///
@@ -286,9 +286,9 @@ kinds! {
     /// The file is of another kind.
     OtherFormat {
         /// What it is.
-        neighbour: Neighbour
+        format: ForeignFormat
     } = "other-format"
-        "this is {neighbour}, not a .pte or .ptd file"
+        "this is {format}, not a .pte or .ptd file"
         asks "The file is a .pte or a .ptd."
         otherwise "Loading is refused: the identifier is another one."
         runtime "refuses"

@@ -8,8 +8,8 @@ use binrw::{BinRead, BinWrite, binrw};
 
 use crate::bytes::wide;
 use crate::error::{Error, ErrorKind, Magic, Result, Step};
+use crate::foreign::ForeignFormat;
 use crate::limits::HEAD;
-use crate::neighbour::Neighbour;
 use crate::schema::{flat_tensor, program};
 
 /// The first 8 bytes of every FlatBuffers file.
@@ -130,11 +130,13 @@ impl Head {
             known_identifier(identifier, FLAT_TENSOR)?;
             return Self::ptd(head, len);
         }
-        let neighbour = Neighbour::of(head);
+        let format = ForeignFormat::of(head);
         Err(Error::new(
-            match neighbour {
-                Neighbour::Unknown | Neighbour::Zeros if len < 8 => return Err(too_short(len, 8)),
-                _ => ErrorKind::OtherFormat { neighbour },
+            match format {
+                ForeignFormat::Unknown | ForeignFormat::Zeros if len < 8 => {
+                    return Err(too_short(len, 8));
+                }
+                _ => ErrorKind::OtherFormat { format },
             },
             0,
         ))

@@ -1,13 +1,15 @@
-//! Other kinds of files that are handed to this tool, named for what they are.
+//! Foreign formats: files that are neither `.pte` nor `.ptd`, recognized by their first bytes.
 //!
 //! Magic numbers: format.md §10, and the formats' own specifications.
 
 use core::fmt;
 
-/// A kind of file that is neither a `.pte` nor a `.ptd`.
+use crate::backend::Backend;
+
+/// A format that is neither `.pte` nor `.ptd`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Neighbour {
+pub enum ForeignFormat {
     /// Nothing at all.
     Empty,
     /// Nothing but zero bytes, where a head should be.
@@ -23,7 +25,7 @@ pub enum Neighbour {
     /// The graph of a `.ptn` package, taken out of it.
     NativeGraph,
     /// A delegate's payload, taken out of its program.
-    Delegate(&'static str),
+    Payload(Backend),
     /// Another FlatBuffers file, by its identifier.
     FlatBuffer([u8; 4]),
     /// Hugging Face's tensors.
@@ -50,8 +52,8 @@ pub enum Neighbour {
     Unknown,
 }
 
-impl Neighbour {
-    /// Names what a file is from its first bytes; up to 64 are looked at.
+impl ForeignFormat {
+    /// Recognizes a format by a file's first bytes, of which at most 64 are read.
     pub fn of(head: &[u8]) -> Self {
         let head = head.get(..64).unwrap_or(head);
         if head.is_empty() {
@@ -66,7 +68,7 @@ impl Neighbour {
                 () => Self::Zip,
             };
         }
-        for (magic, neighbour) in [
+        for (magic, format) in [
             (&b"GGUF"[..], Self::Gguf),
             (b"\x1f\x8b", Self::Gzip),
             (b"\x7fELF", Self::Executable),
@@ -77,14 +79,16 @@ impl Neighbour {
             (b"<!DOCTYPE", Self::Html),
             (b"<!doctype", Self::Html),
             (b"<html", Self::Html),
-            (b"CMJR", Self::Delegate("CoreML")),
-            (b"vela_bin_stream\0", Self::Delegate("Ethos-U")),
-            (b"\xcd\xab\x78\x56", Self::Delegate("QNN")),
-            (b"\xcd\xab\x34\x12", Self::Delegate("QNN")),
         ] {
             if starts(magic) {
-                return neighbour;
+                return format;
             }
+        }
+        match Backend::of_payload(head) {
+            // The graph of a `.ptn` package is one too, and more often met as such.
+            Some(Backend::Native) => return Self::NativeGraph,
+            Some(backend) => return Self::Payload(backend),
+            None => {}
         }
         if matches!(head, [0x80, 2..=5, ..]) {
             return Self::Pickle;
@@ -95,12 +99,6 @@ impl Neighbour {
         match (magic_at(head, 4), magic_at(head, 8)) {
             (Some(id @ (b"BP06" | b"BP08")), _) => return Self::BundledProgram(*id),
             (Some(b"ED00"), _) | (_, Some(b"ED00")) => return Self::EtDump,
-            (Some(b"NPTG"), _) => return Self::NativeGraph,
-            (Some(b"XH00" | b"XN00" | b"XN01"), _) => return Self::Delegate("XNNPACK"),
-            (Some(b"VH00" | b"VK00"), _) => return Self::Delegate("Vulkan"),
-            (Some(b"MP00"), _) => return Self::Delegate("MPS"),
-            (Some(b"MLX0"), _) => return Self::Delegate("MLX"),
-            (Some(b"TOSA"), _) => return Self::Delegate("TOSA"),
             _ => {}
         }
         if head.iter().all(|&byte| byte == 0) {
@@ -147,7 +145,7 @@ fn is_text(head: &[u8]) -> bool {
     }
 }
 
-impl fmt::Display for Neighbour {
+impl fmt::Display for ForeignFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "an empty file",
@@ -163,7 +161,9 @@ impl fmt::Display for Neighbour {
             Self::EtRecord => "an ETRecord (a record of an export)",
             Self::Ptn => "a .ptn package of the native backend",
             Self::NativeGraph => "a graph of the native backend (program.ptg of a .ptn package)",
-            Self::Delegate(name) => return write!(f, "a delegate's payload ({name})"),
+            Self::Payload(backend) => {
+                return write!(f, "a delegate's payload ({})", backend.name());
+            }
             Self::FlatBuffer(id) => {
                 return write!(f, "another FlatBuffers file (\"{}\")", id.escape_ascii());
             }

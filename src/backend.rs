@@ -1,0 +1,151 @@
+//! The known backends: what a program calls each, and how its payloads begin.
+//!
+//! From `delegates.md` §1 and ExecuTorch's `backends/*/runtime`. This is the one list of them: format
+//! detection, rules and [`payload`](crate::payload) read it.
+
+/// A backend whose payloads are recognized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// XNNPACK: CPU kernels.
+    Xnnpack,
+    /// Vulkan, and WebGPU, which registers under the same id.
+    Vulkan,
+    /// Metal Performance Shaders.
+    Mps,
+    /// Apple MLX.
+    Mlx,
+    /// Plain TOSA graphs.
+    Tosa,
+    /// ExecuTorch's native backend.
+    Native,
+    /// Arm Ethos-U.
+    EthosU,
+    /// Apple Core ML.
+    CoreMl,
+    /// Qualcomm AI Engine Direct.
+    Qnn,
+}
+
+/// What is known of a backend.
+struct Known {
+    backend: Backend,
+    /// `BackendDelegate.id`.
+    id: &'static str,
+    name: &'static str,
+    /// Where its payloads have their magic.
+    at: usize,
+    magics: &'static [&'static [u8]],
+    /// Whether every payload has one of the magics.
+    always: bool,
+}
+
+impl Known {
+    const fn new(
+        backend: Backend,
+        id: &'static str,
+        name: &'static str,
+        at: usize,
+        magics: &'static [&'static [u8]],
+    ) -> Self {
+        Self { backend, id, name, at, magics, always: true }
+    }
+
+    /// The same, of which some payloads have no magic.
+    const fn or_without(self) -> Self {
+        Self { always: false, ..self }
+    }
+}
+
+#[rustfmt::skip]
+static KNOWN: [Known; 9] = [
+    Known::new(Backend::Xnnpack, "XnnpackBackend", "XNNPACK", 4, &[b"XH00", b"XN00", b"XN01"]),
+    Known::new(Backend::Vulkan, "VulkanBackend", "Vulkan", 4, &[b"VH00", b"VK00"]),
+    Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[b"MP00"]),
+    Known::new(Backend::Mlx, "MLXBackend", "MLX", 4, &[b"MLX0"]),
+    Known::new(Backend::Tosa, "TOSABackend", "TOSA", 4, &[b"TOSA"]),
+    Known::new(Backend::Native, "NativeBackend", "native", 4, &[b"NPTG"]),
+    Known::new(Backend::EthosU, "EthosUBackend", "Ethos-U", 0, &[b"vela_bin_stream\0"]),
+    Known::new(Backend::CoreMl, "CoreMLBackend", "CoreML", 0, &[b"CMJR"]).or_without(),
+    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[b"\xcd\xab\x78\x56", b"\xcd\xab\x34\x12"]).or_without(),
+];
+
+/// The magic that every payload of a backend has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Magic {
+    /// Where it is, counted from the payload's first byte.
+    pub(crate) at: usize,
+    /// The magics that the backend accepts.
+    pub(crate) any_of: &'static [&'static [u8]],
+}
+
+impl Magic {
+    /// The bytes of the payload that begins with `head` from the magic on.
+    pub(crate) fn found_in(self, head: &[u8]) -> &[u8] {
+        head.get(self.at..).unwrap_or_default()
+    }
+
+    /// Whether the payload that begins with `head` has one of the magics.
+    pub(crate) fn is_in(self, head: &[u8]) -> bool {
+        let found = self.found_in(head);
+        self.any_of.iter().any(|magic| found.starts_with(magic))
+    }
+}
+
+impl Backend {
+    /// Returns the backend that a program calls `id`.
+    pub fn of_id(id: &str) -> Option<Self> {
+        KNOWN.iter().find(|known| known.id == id).map(|known| known.backend)
+    }
+
+    /// Returns the backend whose payload begins with `head`; 16 bytes are enough.
+    pub fn of_payload(head: &[u8]) -> Option<Self> {
+        let is_it = |known: &&Known| Magic { at: known.at, any_of: known.magics }.is_in(head);
+        KNOWN.iter().find(is_it).map(|known| known.backend)
+    }
+
+    /// The name that programs call it by (`BackendDelegate.id`).
+    pub fn id(self) -> &'static str {
+        self.known().map_or("", |known| known.id)
+    }
+
+    /// The name that people call it by.
+    pub fn name(self) -> &'static str {
+        self.known().map_or("", |known| known.name)
+    }
+
+    /// The magic that all of its payloads have; `None` where some have none.
+    pub(crate) fn magic(self) -> Option<Magic> {
+        let known = self.known().filter(|known| known.always)?;
+        Some(Magic { at: known.at, any_of: known.magics })
+    }
+
+    fn known(self) -> Option<&'static Known> {
+        KNOWN.iter().find(|known| known.backend == self)
+    }
+}
+
+/// Bytes from which every magic can be read.
+pub(crate) const LONGEST_MAGIC: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::{Backend, KNOWN, LONGEST_MAGIC};
+
+    #[test]
+    fn every_backend_has_one_row_whose_magics_are_its_own() {
+        for known in &KNOWN {
+            let rows = KNOWN.iter().filter(|other| other.id == known.id);
+            assert_eq!(rows.count(), 1, "{}", known.id);
+            assert_eq!(Backend::of_id(known.id), Some(known.backend));
+            assert_eq!((known.backend.id(), known.backend.name()), (known.id, known.name));
+            for magic in known.magics {
+                let head = [&[0; 8][..known.at], magic].concat();
+                assert_eq!(Backend::of_payload(&head), Some(known.backend));
+                assert!(head.len() <= LONGEST_MAGIC);
+            }
+        }
+        assert_eq!(Backend::of_id("xnnpackbackend"), None);
+        assert_eq!(Backend::of_payload(b"\0\0\0\0XH0"), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! Other kinds of files: each is known from its first bytes, and named.
+
+use core::fmt::Write;
+use std::collections::BTreeSet;
+
+use pte::{Backend, ErrorKind, ForeignFormat, Ptd, Pte};
+
+use crate::support::snapshot::assert_snapshot;
+
+/// The fewest bytes that tell a kind of file from every other.
+const HEADS: &[(&[u8], ForeignFormat)] = &[
+    (b"", ForeignFormat::Empty),
+    (b"\0", ForeignFormat::Zeros),
+    (&[0; 64], ForeignFormat::Zeros),
+    (b"\x14\0\0\0BP06", ForeignFormat::BundledProgram(*b"BP06")),
+    (b"\x14\0\0\0BP08", ForeignFormat::BundledProgram(*b"BP08")),
+    (b"\x14\0\0\0ED00", ForeignFormat::EtDump),
+    (b"\x90\x01\0\0\x14\0\0\0ED00", ForeignFormat::EtDump),
+    (b"PK\x03\x04\x14\0ETRECORD_V0", ForeignFormat::EtRecord),
+    (b"PK\x03\x04\x14\0program.ptg", ForeignFormat::Ptn),
+    (b"\x14\0\0\0NPTG", ForeignFormat::NativeGraph),
+    (b"CMJR", ForeignFormat::Payload(Backend::CoreMl)),
+    (b"vela_bin_stream\0", ForeignFormat::Payload(Backend::EthosU)),
+    (b"\xcd\xab\x78\x56", ForeignFormat::Payload(Backend::Qnn)),
+    (b"\0\0\0\0XH00", ForeignFormat::Payload(Backend::Xnnpack)),
+    (b"\x14\0\0\0XN00", ForeignFormat::Payload(Backend::Xnnpack)),
+    (b"\x14\0\0\0XN01", ForeignFormat::Payload(Backend::Xnnpack)),
+    (b"\0\0\0\0VH00", ForeignFormat::Payload(Backend::Vulkan)),
+    (b"\x14\0\0\0VK00", ForeignFormat::Payload(Backend::Vulkan)),
+    (b"\x14\0\0\0MP00", ForeignFormat::Payload(Backend::Mps)),
+    (b"\x14\0\0\0MLX0", ForeignFormat::Payload(Backend::Mlx)),
+    (b"\x14\0\0\0TOSA", ForeignFormat::Payload(Backend::Tosa)),
+    (b"\x14\0\0\0TFL3", ForeignFormat::FlatBuffer(*b"TFL3")),
+    (b"\x40\0\0\0\0\0\0\0{\"", ForeignFormat::Safetensors),
+    (b"\x02\0\0\0\0\0\0\0{}", ForeignFormat::Safetensors),
+    (b"GGUF", ForeignFormat::Gguf),
+    (b"\x08\x0a\x12", ForeignFormat::Onnx),
+    (b"PK\x03\x04", ForeignFormat::Zip),
+    (b"\x1f\x8b", ForeignFormat::Gzip),
+    (b"\x80\x02", ForeignFormat::Pickle),
+    (b"\x80\x05", ForeignFormat::Pickle),
+    (b"\x7fELF", ForeignFormat::Executable),
+    (b"\xcf\xfa\xed\xfe", ForeignFormat::Executable),
+    (b"\xca\xfe\xba\xbe", ForeignFormat::Executable),
+    (b"MZ", ForeignFormat::Executable),
+    (b"version https://git-lfs", ForeignFormat::GitLfs),
+    (b"<!DOCTYPE", ForeignFormat::Html),
+    (b"<html", ForeignFormat::Html),
+    (b"a text", ForeignFormat::Text),
+    (b"1\t2\r\n", ForeignFormat::Text),
+    (b"\xc3\xa9t\xc3", ForeignFormat::Text),
+    (b"\x80\x06", ForeignFormat::Unknown),
+    (b"a text\0", ForeignFormat::Unknown),
+    (b"\xc3\xa9t\xc3\x28", ForeignFormat::Unknown),
+    (b"\x14\0\0\0ab\0d", ForeignFormat::Unknown),
+    (b"\xc3", ForeignFormat::Unknown),
+    (b"\0\0\0\0\0\0\0\x01", ForeignFormat::Unknown),
+];
+
+#[test]
+fn every_kind_is_known_from_its_head() {
+    let mut text = String::new();
+    for (head, format) in HEADS {
+        assert_eq!(ForeignFormat::of(head), *format, "{}", head.escape_ascii());
+        let shown = match head {
+            [0, .., 0] => format!("{} zeros", head.len()),
+            head => head.escape_ascii().to_string(),
+        };
+        writeln!(text, "{shown:38}{format}").unwrap();
+    }
+    assert_snapshot("foreign-heads", &text);
+}
+
+/// Some kinds begin in several ways.
+#[test]
+fn every_way_to_begin_is_known() {
+    for (head, format) in [
+        (&b"\xcd\xab\x34\x12"[..], ForeignFormat::Payload(Backend::Qnn)),
+        (b"PK\x03\x04\x14\0etrecord_version", ForeignFormat::EtRecord),
+        (b"PK\x03\x04\x14\0aliases.json", ForeignFormat::Ptn),
+        (b"<!doctype", ForeignFormat::Html),
+        (b"\x02\0\0\0\0\0\0\0{ ", ForeignFormat::Safetensors),
+        (b"\x02\0\0\0\0\0\0\0{\n", ForeignFormat::Safetensors),
+        (b"\x08\x01\x1a", ForeignFormat::Onnx),
+        (b"\x08\x1e\x3a", ForeignFormat::Onnx),
+        (b"\x08\x1f\x3a", ForeignFormat::Unknown),
+        (b"\x08\0\x3a", ForeignFormat::Unknown),
+        (b"\x80\x01", ForeignFormat::Unknown),
+    ] {
+        assert_eq!(ForeignFormat::of(head), format, "{}", head.escape_ascii());
+    }
+}
+
+#[test]
+fn every_kind_is_told_in_a_refusal() {
+    for (head, format) in HEADS {
+        let kind = Pte::read(head).unwrap_err().kind();
+        assert_eq!(Ptd::read(head).unwrap_err().kind(), kind);
+        match format {
+            ForeignFormat::Unknown | ForeignFormat::Zeros if head.len() < 8 => {
+                assert_eq!(kind, ErrorKind::FileTooShort { len: head.len() as u64, needed: 8 });
+            }
+            _ => assert_eq!(kind, ErrorKind::OtherFormat { format: *format }),
+        }
+    }
+}
+
+#[test]
+fn every_kind_is_tested() {
+    let tested: BTreeSet<String> = HEADS.iter().map(|(_, format)| variant(format)).collect();
+    let source = include_str!("../src/foreign.rs");
+    let (_, declared) = source.split_once("pub enum ForeignFormat {\n").unwrap();
+    let (declared, _) = declared.split_once("\n}").unwrap();
+    let declared = declared.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+    let declared: BTreeSet<String> = declared
+        .map(|line| line.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned())
+        .collect();
+    assert_eq!(tested, declared);
+}
+
+/// The name of a variant without what it carries.
+fn variant(format: &ForeignFormat) -> String {
+    let shown = format!("{format:?}");
+    shown.split('(').next().unwrap().to_owned()
+}
+
+/// What a download that broke off at once is told: up to 8 bytes, as many as name a format.
+#[test]
+fn the_first_bytes_of_a_program() {
+    let file = include_bytes!("data/pte/linear.pte");
+    let mut text = String::new();
+    for len in 0..=8 {
+        let error = Pte::read(&file[..len]).unwrap_err();
+        let head = file[..len].escape_ascii();
+        writeln!(text, "{len} bytes, \"{head}\"").unwrap();
+        writeln!(text, "  error[{}]: {error}\n    at {}", error.code(), error.place()).unwrap();
+    }
+    assert_snapshot("foreign-prefixes", &text);
+}
+
+/// Only the first 64 bytes are looked at.
+#[test]
+fn what_follows_a_head_changes_nothing() {
+    for (head, format) in HEADS.iter().filter(|(head, _)| head.len() == 64) {
+        assert_eq!(ForeignFormat::of(&[*head, b"GGUF \xff"].concat()), *format);
+    }
+    let far = [&b"PK\x03\x04"[..], &[b' '; 49], b"ETRECORD_V0"].concat();
+    assert_eq!(far.len(), 64);
+    assert_eq!(ForeignFormat::of(&far), ForeignFormat::EtRecord);
+    let further = [&b"PK\x03\x04"[..], &[b' '; 53], b"ETRECORD_V0"].concat();
+    assert_eq!(ForeignFormat::of(&further), ForeignFormat::Zip);
+}
+
+/// A window that ends inside a character is text all the same.
+#[test]
+fn text_is_text_wherever_the_window_ends() {
+    let text = "é".repeat(40);
+    for start in 0..2 {
+        let shifted = [&b"x"[..start], text.as_bytes()].concat();
+        assert_eq!(ForeignFormat::of(&shifted), ForeignFormat::Text, "{start}");
+    }
+}
