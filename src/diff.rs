@@ -3,15 +3,15 @@
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use pte::diff::{Given, Verdict, compare};
-//! use pte::{Limits, Opened, Pte};
+//! use pte::{Limits, Handle, Pte};
 //!
 //! # let bytes: &[u8] = include_bytes!("../tests/data/pte/linear.pte");
 //! let mut model = Pte::read(bytes)?.to_model();
 //! model.set_data("metadata.note", vec![1, 2, 3].into());
 //! let changed = model.image()?.to_bytes()?;
 //!
-//! let before = Opened::open(bytes, &Limits::UNTRUSTED)?;
-//! let after = Opened::open(&changed[..], &Limits::UNTRUSTED)?;
+//! let before = Handle::open(bytes, &Limits::UNTRUSTED)?;
+//! let after = Handle::open(&changed[..], &Limits::UNTRUSTED)?;
 //! let report = compare(&Given::new(&before), &Given::new(&after), &Limits::UNTRUSTED)?;
 //! assert_eq!(report.verdict, Verdict::Different);
 //! assert_eq!(report.differences.len(), 1);
@@ -37,10 +37,9 @@ use core::fmt;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::error::Error;
 use crate::file::source::Source;
+use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
-use crate::opened::{File, OpenError, Opened};
 
 mod align;
 mod contents;
@@ -60,15 +59,15 @@ use contents::Contents;
 #[derive(Debug)]
 pub struct Given<'g, S> {
     /// The file.
-    pub file: &'g Opened<S>,
+    pub file: &'g Handle<S>,
     /// Where a program's EXTERNAL tensors and its delegates' keys are looked for; without them, such
     /// a tensor is its key.
-    pub data: Vec<&'g Opened<S>>,
+    pub data: Vec<&'g Handle<S>>,
 }
 
 impl<'g, S> Given<'g, S> {
     /// A file by itself.
-    pub fn new(file: &'g Opened<S>) -> Self {
+    pub fn new(file: &'g Handle<S>) -> Self {
         Self { file, data: Vec::new() }
     }
 }
@@ -212,7 +211,7 @@ pub enum Whose {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffError<E> {
-    /// A file was refused, or cannot be read.
+    /// A file cannot be read.
     Open(Whose, OpenError<E>),
     /// One is a `.pte` and the other a `.ptd`.
     Kinds,
@@ -245,17 +244,14 @@ impl<E: fmt::Debug + fmt::Display> core::error::Error for DiffError<E> {}
 ///
 /// # Errors
 ///
-/// Where a file is refused or cannot be read, where the kinds differ, or where more would be read
+/// Where a file cannot be read, where the kinds differ, or where more would be read
 /// than `limits` allow.
 pub fn compare<S: Source>(
     before: &Given<'_, S>,
     after: &Given<'_, S>,
     limits: &Limits,
 ) -> Result<Report, DiffError<S::Error>> {
-    let files = (
-        before.file.file().map_err(|error| refused(Whose::Before, error))?,
-        after.file.file().map_err(|error| refused(Whose::After, error))?,
-    );
+    let files = (before.file.file(), after.file.file());
     let a = &mut Contents::new(before, Whose::Before, limits)?;
     let b = &mut Contents::new(after, Whose::After, limits)?;
     let mut report = Report::new();
@@ -278,10 +274,6 @@ pub fn compare<S: Source>(
         report.written = written::of(&files.0, &files.1);
     }
     Ok(report)
-}
-
-fn refused<E>(whose: Whose, error: Error) -> DiffError<E> {
-    DiffError::Open(whose, OpenError::Refused(error))
 }
 
 impl Report {

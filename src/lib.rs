@@ -22,7 +22,7 @@
 //! Bytes become a proven type once: [`Pte`] or [`Ptd`]. Views of their tables are `Copy` and
 //! total; an `Option` is there only where the file may really leave something out. Where no rule of
 //! [`check`] finds an Error, the types of [`sound`] do without those too. A file on disk is opened
-//! by ranges through [`Opened`], so that a large one costs what its FlatBuffers part costs. Every
+//! by ranges through [`Handle`], so that a large one costs what its FlatBuffers part costs. Every
 //! FlatBuffers table is declared once, in [`schema`]; the verifier, the views, the JSON form and the
 //! `.fbs` text all read that declaration.
 //!
@@ -73,7 +73,7 @@ pub mod pte;
 
 pub mod ptd;
 
-mod opened;
+mod handle;
 
 // Delegates' payloads: found, recognized, read.
 pub mod payload;
@@ -110,8 +110,8 @@ pub use backend::Backend;
 pub use error::{Code, Error, ErrorKind, Magic, Place, Result, Step};
 pub use file::source::{PastEnd, Source};
 pub use foreign::ForeignFormat;
+pub use handle::{File, Handle, OpenError};
 pub use limits::Limits;
-pub use opened::{File, OpenError, Opened};
 pub use ptd::Ptd;
 pub use pte::Pte;
 

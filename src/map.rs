@@ -26,7 +26,7 @@ use core::ops::Range;
 use alloc::vec::Vec;
 
 use crate::bytes::{index, narrow};
-use crate::opened::File;
+use crate::handle::File;
 
 mod claims;
 mod data;

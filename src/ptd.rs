@@ -67,6 +67,29 @@ pub struct Layout<'a> {
     pub dim_order: Option<Vector<'a, u8>>,
 }
 
+/// What was proven of a data file, without the bytes that it was proven of.
+#[derive(Debug)]
+pub(crate) struct Proof {
+    header: FlatTensorHeader,
+    generation: Generation,
+    seen: Seen,
+    begin: u64,
+    area: SegmentArea,
+    len: u64,
+}
+
+impl Proof {
+    /// The data file whose FlatBuffer is `region`, the same bytes that were proven.
+    pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Ptd<'a> {
+        let Self { header, generation, seen, begin, area, len } = *self;
+        let root = match generation {
+            Generation::Three => Root::Current(seen.root(region)),
+            Generation::Zero | Generation::One | Generation::Two => Root::Legacy(seen.root(region)),
+        };
+        Ptd { header, root, generation, seen, region, begin, area, len, file: None }
+    }
+}
+
 impl<'a> Ptd<'a> {
     /// Proves a whole file, with the limits for files of strangers.
     ///
@@ -112,6 +135,12 @@ impl<'a> Ptd<'a> {
             ptd.segment_range(nth)?;
         }
         Ok(ptd)
+    }
+
+    /// The proof, without the bytes that it is of.
+    pub(crate) fn into_proof(self) -> Proof {
+        let Self { header, generation, seen, begin, area, len, .. } = self;
+        Proof { header, generation, seen, begin, area, len }
     }
 
     /// The header.

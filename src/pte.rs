@@ -46,6 +46,23 @@ pub struct Pte<'a> {
     file: Option<&'a [u8]>,
 }
 
+/// What was proven of a program, without the bytes that it was proven of.
+#[derive(Debug)]
+pub(crate) struct Proof {
+    header: Option<ExtendedHeader>,
+    seen: Seen,
+    area: SegmentArea,
+    len: u64,
+}
+
+impl Proof {
+    /// The program in `region`, the same bytes that were proven.
+    pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Pte<'a> {
+        let Self { header, seen, area, len } = *self;
+        Pte { header, program: seen.root(region), seen, region, area, len, file: None }
+    }
+}
+
 impl<'a> Pte<'a> {
     /// Proves a whole file, with the limits for files of strangers.
     ///
@@ -86,6 +103,11 @@ impl<'a> Pte<'a> {
             pte.place(nth, segment)?;
         }
         Ok(pte)
+    }
+
+    /// The proof, without the bytes that it is of.
+    pub(crate) fn into_proof(self) -> Proof {
+        Proof { header: self.header, seen: self.seen, area: self.area, len: self.len }
     }
 
     /// The extended header; a program without segment data has none.

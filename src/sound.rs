@@ -32,7 +32,6 @@
 
 use crate::check::{Report, Severity};
 use crate::flat::view::{Proof, Raw, Table};
-use crate::limits::Limits;
 use crate::{Ptd, Pte};
 
 mod code;
@@ -61,16 +60,7 @@ impl<'a> Pte<'a> {
     ///
     /// Everything that was found, where that is so bad.
     pub fn sound(self) -> Result<Program<'a>, Report> {
-        self.sound_with(&Limits::UNTRUSTED)
-    }
-
-    /// Judges the program.
-    ///
-    /// # Errors
-    ///
-    /// As [`sound`](Self::sound).
-    pub fn sound_with(self, limits: &Limits) -> Result<Program<'a>, Report> {
-        let report = without_error(self.check_with(limits))?;
+        let report = without_error(self.check())?;
         Ok(Program { pte: self, report })
     }
 }
@@ -94,16 +84,7 @@ impl<'a> Ptd<'a> {
     ///
     /// Everything that was found, where that is so bad.
     pub fn sound(self) -> Result<Data<'a>, Report> {
-        self.sound_with(&Limits::UNTRUSTED)
-    }
-
-    /// Judges the data file.
-    ///
-    /// # Errors
-    ///
-    /// As [`sound`](Self::sound).
-    pub fn sound_with(self, limits: &Limits) -> Result<Data<'a>, Report> {
-        let report = without_error(self.check_with(limits))?;
+        let report = without_error(self.check())?;
         Ok(Data { index: self.index(), ptd: self, report })
     }
 }

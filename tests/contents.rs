@@ -2,33 +2,29 @@
 
 use std::fs;
 
+use pte::check::Checker;
 use pte::flat::view::Table;
-use pte::{Limits, Opened};
+use pte::{Handle, Limits};
 use serde_json::{Value, json};
 
 use crate::support::{build, files};
 
 fn findings(bytes: &[u8]) -> Vec<(String, u64, String)> {
-    let opened = Opened::open(bytes, &Limits::UNTRUSTED).unwrap();
-    let file = opened.file().unwrap();
-    let report = opened.check_contents(&file, &Limits::UNTRUSTED).unwrap();
-    let rows = report.findings().iter();
+    let report = Checker::new().check_bytes(bytes).unwrap();
+    let rows = report.findings().iter().filter(|found| found.rule.subject == "contents");
     rows.map(|f| (f.rule.id.to_string(), f.offset, f.message.clone())).collect()
 }
 
 /// What the longer search finds: where, which way, and what.
 fn scanned(bytes: &[u8]) -> Vec<(u64, String, String)> {
-    let opened = Opened::open(bytes, &Limits::UNTRUSTED).unwrap();
-    let file = opened.file().unwrap();
+    let handle = Handle::open(bytes, &Limits::UNTRUSTED).unwrap();
     let mut read = 0;
-    let report = opened.scan_contents(&file, &Limits::UNTRUSTED, |more| read += more).unwrap();
+    let checker = Checker::new().scan(true);
+    let report = checker.check_with_progress(&handle, |more| read += more).unwrap();
+    let file = handle.file();
     assert_eq!(read, file.file_len() - file.region_range().end, "each byte is read, and once");
-    let rows = report.findings().iter();
-    rows.map(|f| {
-        assert_eq!(f.rule.id, "content-embedded");
-        (f.offset, f.place().path().to_string(), f.message.clone())
-    })
-    .collect()
+    let rows = report.findings().iter().filter(|f| f.rule.id == "content-embedded");
+    rows.map(|f| (f.offset, f.place().path().to_string(), f.message.clone())).collect()
 }
 
 fn with(file: &str, at: usize, bytes: &[u8]) -> Vec<u8> {

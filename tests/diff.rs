@@ -4,7 +4,7 @@ use std::fs;
 
 use pte::diff::{Class, Difference, Given, Report, Verdict, compare};
 use pte::model::{self, AnyPtd};
-use pte::{Limits, Opened, Ptd, Pte};
+use pte::{Handle, Limits, Ptd, Pte};
 
 mod hostile;
 mod loose;
@@ -22,8 +22,8 @@ fn diff(before: &[u8], after: &[u8]) -> Report {
 }
 
 #[track_caller]
-fn opened(bytes: &[u8]) -> Opened<&[u8]> {
-    Opened::open(bytes, &Limits::UNTRUSTED).unwrap()
+fn opened(bytes: &[u8]) -> Handle<&[u8]> {
+    Handle::open(bytes, &Limits::UNTRUSTED).unwrap()
 }
 
 fn sample(name: &str) -> Vec<u8> {

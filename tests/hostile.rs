@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use std::collections::BTreeMap;
 
-use pte::{Error, ErrorKind, File, Limits, Opened, Ptd, Pte};
+use pte::{Error, ErrorKind, File, Handle, Limits, Ptd, Pte};
 
 use crate::support::asm::Asm;
 use crate::support::snapshot::assert_snapshot;
@@ -34,9 +34,8 @@ struct Case {
 fn case(code: &'static str, attack: &'static str, asm: &Asm, at: &str) -> Case {
     let bytes = asm.finish();
     let error = read(&bytes).map(drop).expect_err(attack);
-    let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED)
-        .and_then(|opened| Ok(opened.file().map(drop)?))
-        .map_err(|refused| match refused {
+    let opened =
+        Handle::open(&bytes[..], &Limits::UNTRUSTED).map(drop).map_err(|refused| match refused {
             pte::OpenError::Refused(error) => error,
             other => panic!("{attack}: {other}"),
         });

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::ops::Range;
 
-use pte::{File, Limits, OpenError, Opened, PastEnd, Source};
+use pte::{File, Handle, Limits, OpenError, PastEnd, Source};
 
 use crate::support::{build, files};
 
@@ -37,8 +37,8 @@ impl Source for Watched<'_> {
 fn opening_reads_the_head_and_the_flatbuffers_part() {
     for path in files::everything() {
         let bytes = fs::read(&path).unwrap();
-        let opened = Opened::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
-        let region = match opened.file().unwrap() {
+        let opened = Handle::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
+        let region = match opened.file() {
             File::Pte(pte) => 0..pte.region().len() as u64,
             File::Ptd(ptd) => ptd.region_start()..ptd.region_start() + ptd.region().len() as u64,
         };
@@ -58,11 +58,10 @@ fn neighbouring_parts_are_read_at_once() {
     let bytes = build::file(&format!(r#"{{"root": {root}, "data": {data}, "align": 1}}"#));
     let len = bytes.len() as u64;
     let base = len - 66004;
-    let opened = Opened::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
-    let file = opened.file().unwrap();
+    let opened = Handle::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
     opened.source().reads.borrow_mut().clear();
-    let report = opened.check_contents(&file, &Limits::UNTRUSTED).unwrap();
-    assert!(report.findings().is_empty());
+    let report = pte::check::Checker::new().check(&opened).unwrap();
+    assert!(report.findings().iter().all(|found| found.rule.subject != "contents"));
     let window = base + (1 << 16);
     assert_eq!(*opened.source().reads.borrow(), [base..window, window..len]);
 }
@@ -70,8 +69,8 @@ fn neighbouring_parts_are_read_at_once() {
 #[test]
 fn a_segment_is_read_when_it_is_asked_for() {
     let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
-    let opened = Opened::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
-    let File::Pte(pte) = opened.file().unwrap() else { panic!("a program") };
+    let opened = Handle::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
+    let File::Pte(pte) = opened.file() else { panic!("a program") };
     let segment = pte.segment_range(0).unwrap();
     assert_eq!(pte.segment(0), None, "only the FlatBuffers part is here");
     assert_eq!(opened.source().reads.borrow().len(), 2);
@@ -86,7 +85,7 @@ fn nothing_is_read_of_a_file_whose_header_lies() {
     let mut bytes = fs::read("tests/data/pte/linear.pte").unwrap();
     bytes[16..24].copy_from_slice(&(1u64 << 60).to_le_bytes());
     let watched = Watched::new(&bytes);
-    match Opened::open(watched, &Limits::UNTRUSTED) {
+    match Handle::open(watched, &Limits::UNTRUSTED) {
         Err(OpenError::Refused(error)) => assert_eq!(error.code(), "flatbuffer-truncated"),
         other => panic!("{:?}", other.map(drop)),
     }
@@ -104,7 +103,7 @@ fn a_source_that_fails_is_told_apart_from_a_file_that_is_refused() {
             Err("the disk is on fire")
         }
     }
-    match Opened::open(Broken, &Limits::UNTRUSTED) {
+    match Handle::open(Broken, &Limits::UNTRUSTED) {
         Err(error @ OpenError::Source("the disk is on fire")) => {
             assert_eq!(error.to_string(), "the disk is on fire");
         }
@@ -117,12 +116,11 @@ fn a_source_that_fails_is_told_apart_from_a_file_that_is_refused() {
 #[test]
 fn a_file_on_disk_reads_as_its_bytes_do() {
     for path in files::samples() {
-        let file = Opened::open(fs::File::open(&path).unwrap(), &Limits::UNTRUSTED).unwrap();
+        let file = Handle::open(fs::File::open(&path).unwrap(), &Limits::UNTRUSTED).unwrap();
         let bytes = fs::read(&path).unwrap();
-        let slice = Opened::open(bytes.as_slice(), &Limits::UNTRUSTED).unwrap();
-        let verdict =
-            |file: Result<File<'_>, pte::Error>| file.map(|file| format!("{file:?}").len()).ok();
-        assert_eq!(verdict(file.file()), verdict(slice.file()), "{path:?}");
+        let slice = Handle::open(bytes.as_slice(), &Limits::UNTRUSTED).unwrap();
+        let shown = |file: File<'_>| format!("{file:?}").len();
+        assert_eq!(shown(file.file()), shown(slice.file()), "{path:?}");
         assert_eq!(file.file_len(), bytes.len() as u64);
     }
 }
@@ -154,18 +152,18 @@ fn a_region_past_the_limit_is_not_read() {
     }
     let (bytes, reads) = (fs::read("tests/data/pte/linear.pte").unwrap(), RefCell::new(0));
     let limits = Limits { program: 1615, ..Limits::UNTRUSTED };
-    match Opened::open(Counted(&bytes, &reads), &limits) {
+    match Handle::open(Counted(&bytes, &reads), &limits) {
         Err(OpenError::Refused(error)) => assert_eq!(error.code(), "program-limit"),
         other => panic!("{:?}", other.map(drop)),
     }
     assert_eq!(*reads.borrow(), 1, "the head alone");
-    assert!(Opened::open(&bytes[..], &Limits { program: 1616, ..Limits::UNTRUSTED }).is_ok());
+    assert!(Handle::open(&bytes[..], &Limits { program: 1616, ..Limits::UNTRUSTED }).is_ok());
 }
 
 #[test]
 fn ranges_that_are_not_in_the_file_are_not_read() {
     let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
-    let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
     let len = opened.file_len();
     assert_eq!(opened.read(len - 2..len), Ok(bytes[bytes.len() - 2..].to_vec()));
     assert_eq!(opened.read(len..len), Ok(Vec::new()));

@@ -5,7 +5,7 @@ use core::ops::Range;
 use pte::ptd::Generation;
 use pte::pte::Storage;
 use pte::schema::program::view::KernelTypes;
-use pte::{Error, File, Limits, OpenError, Opened, Ptd, Pte, Result};
+use pte::{Error, File, Handle, Limits, OpenError, Ptd, Pte, Result};
 
 use crate::read::{assert_reason, assert_refusal, read, region, wide};
 
@@ -15,15 +15,12 @@ use crate::read::{assert_reason, assert_refusal, read, region, wide};
 pub fn container(bytes: &[u8]) {
     let limits = Limits::UNTRUSTED;
     let whole = read(bytes, &limits);
-    let opened = match Opened::open(bytes, &limits) {
+    let opened = match Handle::open(bytes, &limits) {
         Ok(opened) => opened,
         Err(OpenError::Refused(error)) => return assert_refused(whole, &error, bytes),
         Err(error) => panic!("while opening: {error}"),
     };
-    let file = match opened.file() {
-        Ok(file) => file,
-        Err(error) => return assert_refused(whole, &error, bytes),
-    };
+    let file = opened.file();
     let whole = whole.unwrap_or_else(|error| {
         panic!("only the slice is refused: {error}, at {}", error.place());
     });
@@ -102,7 +99,7 @@ fn assert_segments(file: &File<'_>) {
 }
 
 /// A range lies in the file, and its bytes are the same by every way there.
-fn assert_range(range: &Range<u64>, whole: &File<'_>, opened: &Opened<&[u8]>, bytes: &[u8]) {
+fn assert_range(range: &Range<u64>, whole: &File<'_>, opened: &Handle<&[u8]>, bytes: &[u8]) {
     assert!(range.start <= range.end, "{range:?} is reversed");
     assert!(range.end <= wide(bytes.len()), "{range:?} ends past {} bytes", bytes.len());
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);

@@ -1,10 +1,10 @@
 //! The oracle `convert`: tensors from one format to the other, and anew.
 
+use pte::Ptd;
 use pte::build::{BuildError, PtdBuilder};
 use pte::check::Severity;
 use pte::convert::Safetensors;
 use pte::model::Image;
-use pte::{Limits, Ptd};
 
 /// Reading a safetensors file never panics. One that is accepted, and has a counterpart, becomes a
 /// `.ptd` that is read and has no Error, and comes back as it was. So does a `.ptd`, of which what
@@ -55,7 +55,7 @@ fn anew(built: PtdBuilder<'_>, of: &str) -> Vec<u8> {
     let image = model.image().unwrap_or_else(|error| panic!("{of}: {error}"));
     let bytes = written(&image);
     let ptd = Ptd::read(&bytes).unwrap_or_else(|error| panic!("{of}: {error}"));
-    let report = ptd.check_with(&Limits::UNTRUSTED);
+    let report = ptd.check();
     assert!(report.worst() < Some(Severity::Error), "{of}: {report}");
     bytes
 }

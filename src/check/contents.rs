@@ -9,23 +9,24 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::Findings;
 use super::container::{Begin, in_order};
 use super::rule::rules;
 use super::spot::Plan;
-use super::{Findings, Report};
 use crate::Pte;
 use crate::backend::{Backend, LONGEST_MAGIC, Magic};
 use crate::bytes::wide;
 use crate::error::Step;
 use crate::file::source::Source;
 use crate::flat::view::Table;
-use crate::limits::Limits;
-use crate::opened::{File, OpenError, Opened};
+use crate::handle::{File, OpenError, ReadVec};
 use crate::schema::program::DataLocation;
 use crate::steps;
 
 mod code;
 mod scan;
+
+pub(super) use scan::scan;
 
 rules! {
     "contents";
@@ -48,52 +49,45 @@ rules! {
         Refuses ["6.6", "7.4.21", "7.7.23", "10"];
 }
 
-impl<S: Source> Opened<S> {
-    /// Judges what lies behind the FlatBuffers part of `file`, which is this source's: the gaps, and
-    /// the first 64 bytes of each segment and payload.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError::Source`] where reading fails.
-    pub fn check_contents(
-        &self,
-        file: &File<'_>,
-        limits: &Limits,
-    ) -> Result<Report, OpenError<S::Error>> {
-        let mut out = Findings::new(limits);
-        let mut window = Window { opened: self, start: 0, bytes: Vec::new() };
-        let range_of = |nth| file.segment_range(nth).unwrap_or_default();
-        let root = root_of(file);
-        let mut end = file.region_range().end;
-        let mut heads = Heads::of(file);
-        for Begin { nth, .. } in in_order(file.segment_count(), range_of) {
-            let range = range_of(nth);
-            let path = || vec![Step::Field(root), Step::Field("segments"), Step::Index(nth)];
-            if end < range.start {
-                let gap = end..range.start.min(end.saturating_add(LONGEST_GAP));
-                let bytes = window.read(gap.clone())?;
-                if let Some((at, byte)) = (gap.start..).zip(bytes).find(|(_, byte)| **byte != 0) {
-                    out.find(&GAP_NOT_ZERO, at, path, || {
-                        format!("a byte of {byte:#04x} in front of segment {nth}")
-                    });
-                }
-            }
-            end = end.max(range.end);
-            let head = range.start..range.end.min(range.start.saturating_add(HEAD));
-            let head = window.read(head)?;
-            heads.keep(nth, head);
-            if let Some(what) = code::begins(head) {
-                out.find(&CONTENT_EXECUTABLE, range.start, path, || {
-                    format!("segment {nth} begins like {what}")
+/// Judges what lies behind the FlatBuffer of `file`, whose bytes are in `source`: the gaps, and the
+/// first 64 bytes of each segment and payload.
+pub(super) fn judge<S: Source>(
+    file: &File<'_>,
+    source: &S,
+    out: &mut Findings,
+) -> Result<(), OpenError<S::Error>> {
+    let mut window = Window { source, len: file.file_len(), start: 0, bytes: Vec::new() };
+    let range_of = |nth| file.segment_range(nth).unwrap_or_default();
+    let root = root_of(file);
+    let mut end = file.region_range().end;
+    let mut heads = Heads::of(file);
+    for Begin { nth, .. } in in_order(file.segment_count(), range_of) {
+        let range = range_of(nth);
+        let path = || vec![Step::Field(root), Step::Field("segments"), Step::Index(nth)];
+        if end < range.start {
+            let gap = end..range.start.min(end.saturating_add(LONGEST_GAP));
+            let bytes = window.read(gap.clone())?;
+            if let Some((at, byte)) = (gap.start..).zip(bytes).find(|(_, byte)| **byte != 0) {
+                out.find(&GAP_NOT_ZERO, at, path, || {
+                    format!("a byte of {byte:#04x} in front of segment {nth}")
                 });
             }
         }
-        inline_payloads(file, &mut out);
-        if let File::Pte(pte) = file {
-            magics(pte, &heads, &mut out);
+        end = end.max(range.end);
+        let head = range.start..range.end.min(range.start.saturating_add(HEAD));
+        let head = window.read(head)?;
+        heads.keep(nth, head);
+        if let Some(what) = code::begins(head) {
+            out.find(&CONTENT_EXECUTABLE, range.start, path, || {
+                format!("segment {nth} begins like {what}")
+            });
         }
-        Ok(out.report())
     }
+    inline_payloads(file, out);
+    if let File::Pte(pte) = file {
+        magics(pte, &heads, out);
+    }
+    Ok(())
 }
 
 /// The name of the root table in paths.
@@ -182,8 +176,10 @@ fn magic_of(id: &str) -> Option<Magic> {
 }
 
 /// Bytes of the file, read in pieces that neighbouring parts share.
-struct Window<'o, S> {
-    opened: &'o Opened<S>,
+struct Window<'s, S> {
+    source: &'s S,
+    /// Bytes of the file.
+    len: u64,
     start: u64,
     bytes: Vec<u8>,
 }
@@ -194,7 +190,7 @@ impl<S: Source> Window<'_, S> {
         let end = self.start.saturating_add(wide(self.bytes.len()));
         if range.start < self.start || range.end > end {
             let until = range.start.saturating_add(WINDOW).max(range.end);
-            self.bytes = self.opened.read(range.start..until.min(self.opened.file_len()))?;
+            self.bytes = self.source.read_vec(range.start..until.min(self.len))?;
             self.start = range.start;
         }
         let from = usize::try_from(range.start.saturating_sub(self.start)).unwrap_or(usize::MAX);

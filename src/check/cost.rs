@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use std::fs;
 
 use self::build::{At, Builder, Field, number};
-use super::RULES;
+use super::{Checker, Policy, RULES};
 use crate::map::{Map, Nesting, Spot};
-use crate::{File, Limits, Opened, Ptd, steps};
+use crate::{File, Handle, Limits, Ptd, steps};
 use Field::{Number, To};
 
 mod build;
@@ -557,19 +557,16 @@ impl Cost {
     /// Judges a file in every way that there is.
     fn of(Made(file, data): &Made) -> Self {
         let limits = Limits::UNTRUSTED;
-        let opened = Opened::open(&file[..], &limits).unwrap();
+        let opened = Handle::open(&file[..], &limits).unwrap();
         let data: Vec<_> = data.iter().map(|data| Ptd::read(data).unwrap()).collect();
-        let file = opened.file().unwrap();
+        let file = opened.file();
         let region = file.region_range();
         let own = (region.end - region.start) as usize;
         let bytes = own + data.iter().map(|data| data.region().len()).sum::<usize>();
         steps::taken();
-        let mut reports = vec![file.check(), opened.check_contents(&file, &limits).unwrap()];
-        reports.extend(data.iter().map(|data| data.check_with(&limits)));
-        if let File::Pte(pte) = &file {
-            reports.push(opened.check_with_data(pte, &data, &limits).unwrap());
-        }
-        reports.push(file.check_release((0, 1), &limits));
+        let checker = Checker::new().data(&data).policy(Policy::new().runtime((0, 1)));
+        let mut reports = vec![checker.check(&opened).unwrap()];
+        reports.extend(data.iter().map(Ptd::check));
         // A map is no rule, and may cost no more than they do.
         Map::in_detail(&file).nested(Nesting { depth: 9, most: 16 });
         drop(Spot::of(&file, region.end / 2));

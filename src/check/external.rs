@@ -6,21 +6,18 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 use core::ops::Range;
 
 use super::keys::RequestedKeys;
 use super::rule::rules;
 use super::spot::Plan;
 use super::values::Values;
-use super::{Findings, Report, data};
+use super::{Findings, data};
 use crate::bytes::index as at_index;
 use crate::error::Step;
-use crate::file::source::Source;
 use crate::flat::view::{Scalar, Table, Vector};
 use crate::limits::Limits;
 use crate::limits::MOST_DIMENSIONS;
-use crate::opened::{OpenError, Opened};
 use crate::ptd::Generation;
 use crate::quoted::Quoted;
 use crate::schema::program::TensorDataLocation;
@@ -60,74 +57,33 @@ rules! {
         Ignores ["6.7"];
 }
 
-impl Pte<'_> {
-    /// Judges this program and the `.ptd` files that it is used with as a whole: what each is by
-    /// itself is not judged again.
-    ///
-    /// ```
-    /// # fn main() -> pte::Result<()> {
-    /// # let program = include_bytes!("../../tests/data/pte/external_all.pte");
-    /// # let data = include_bytes!(
-    /// #     "../../tests/data/ptd/external_all.default_external_constant.ptd"
-    /// # );
-    /// let (program, data) = (pte::Pte::read(program)?, pte::Ptd::read(data)?);
-    /// let limits = pte::Limits::UNTRUSTED;
-    /// assert!(program.check_with_data(&[data], &limits).findings().is_empty());
-    /// let alone = program.check_with_data(&[], &limits);
-    /// assert_eq!(alone.findings()[0].rule.id, "external-unresolved");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn check_with_data(&self, data: &[Ptd<'_>], limits: &Limits) -> Report {
-        let read = |range| Ok::<_, Infallible>(self.bytes(range).map(Cow::Borrowed));
-        match self.judge_with_data(data, limits, read) {
-            Ok(report) => report,
-            Err(never) => match never {},
+/// Judges a program and the `.ptd` files that it is used with as a whole: what each is by itself is
+/// not judged again. `read` gives the bytes of a range of the program's file, or `None` where they
+/// cannot be had; it is asked for payloads, which say which keys a delegate requests.
+pub(super) fn judge<'b, E>(
+    pte: &Pte<'_>,
+    data: &[Ptd<'_>],
+    limits: &Limits,
+    mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    out: &mut Findings,
+) -> Result<(), E> {
+    let mut files = Files::new(pte, data, out);
+    let mut requested = RequestedKeys::new(pte, limits);
+    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
+        let plan = Plan::new(pte, nth, view);
+        for (index, value) in plan.values() {
+            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+            let Some(key) = external_key(tensor) else { continue };
+            files.resolve(&plan, index, tensor, key, out);
+        }
+        for delegate in (0..).zip(view.delegates().into_iter().flatten()) {
+            requested.add(&plan, delegate, &mut read, |key| files.size(key), out)?;
         }
     }
-
-    fn judge_with_data<'b, E>(
-        &self,
-        data: &[Ptd<'_>],
-        limits: &Limits,
-        mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
-    ) -> Result<Report, E> {
-        let mut out = Findings::new(limits);
-        let mut files = Files::new(self, data, &mut out);
-        let mut requested = RequestedKeys::new(self, limits);
-        for (nth, view) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
-            let plan = Plan::new(self, nth, view);
-            for (index, value) in plan.values() {
-                let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
-                let Some(key) = external_key(tensor) else { continue };
-                files.resolve(&plan, index, tensor, key, &mut out);
-            }
-            for delegate in (0..).zip(view.delegates().into_iter().flatten()) {
-                requested.add(&plan, delegate, &mut read, |key| files.size(key), &mut out)?;
-            }
-        }
-        if !requested.is_incomplete {
-            files.unused(&requested, &mut out);
-        }
-        Ok(out.report())
+    if !requested.is_incomplete {
+        files.unused(&requested, out);
     }
-}
-
-impl<S: Source> Opened<S> {
-    /// As [`Pte::check_with_data`], for this source's program: payloads are read where they tell
-    /// which keys a delegate asks for.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError::Source`] where reading fails.
-    pub fn check_with_data(
-        &self,
-        pte: &Pte<'_>,
-        data: &[Ptd<'_>],
-        limits: &Limits,
-    ) -> Result<Report, OpenError<S::Error>> {
-        pte.judge_with_data(data, limits, |range| self.read(range).map(|b| Some(Cow::Owned(b))))
-    }
+    Ok(())
 }
 
 /// Every key of the `.ptd` files.

@@ -85,6 +85,7 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::bytes::{index, narrow};
+    use crate::check::Policy;
     use crate::check::rules;
 
     /// Finds something in every seventh element, of one rule or another.
@@ -109,8 +110,8 @@ mod tests {
                 assert_eq!(sevenths(0..len, &mut whole), len);
                 assert_eq!(judge(len, &mut parts, sevenths).iter().sum::<u32>(), len);
                 assert_eq!(
-                    format!("{:?}", parts.report()),
-                    format!("{:?}", whole.report()),
+                    format!("{:?}", parts.report(&Policy::new())),
+                    format!("{:?}", whole.report(&Policy::new())),
                     "{len}"
                 );
             }

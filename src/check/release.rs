@@ -4,14 +4,13 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::Findings;
 use super::rule::{Release, Rule, rules};
-use super::{Findings, Report};
+use crate::File;
 use crate::error::Step;
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
 use crate::flat::view::{List, Raw, Table};
-use crate::limits::Limits;
 use crate::ptd::Root;
-use crate::{File, Ptd, Pte};
 
 rules! {
     "release";
@@ -41,49 +40,18 @@ const NEEDED: &[(&str, &str)] = &[
     ("Program", "named_data"),
 ];
 
-impl File<'_> {
-    /// Judges what the runtime of `release` (major and minor number) does not know: whatever came
-    /// with a later one. That it no longer reads what is old is
-    /// [`is_refused_by`](Rule::is_refused_by).
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let bytes: &[u8] = include_bytes!("../../tests/data/pte/external_all.pte");
-    /// let opened = pte::Opened::open(bytes, &pte::Limits::UNTRUSTED)?;
-    /// let file = opened.file()?;
-    /// let limits = pte::Limits::UNTRUSTED;
-    /// assert!(file.check_release((1, 5), &limits).findings().is_empty());
-    /// let report = file.check_release((0, 4), &limits);
-    /// assert_eq!(report.worst(), Some(pte::check::Severity::Error), "EXTERNAL came with 0.5");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn check_release(&self, release: (u32, u32), limits: &Limits) -> Report {
-        match self {
-            Self::Pte(pte) => pte.check_release(release, limits),
-            Self::Ptd(ptd) => ptd.check_release(release, limits),
+/// Judges what the runtime of `release` does not know: fields and values that came with a later one.
+/// That it no longer reads what is old is [`is_refused_by`](super::Rule::is_refused_by).
+pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
+    match file {
+        File::Pte(pte) => Pass::new(release, "program", 0, out).root(pte.program()),
+        File::Ptd(ptd) => {
+            let mut pass = Pass::new(release, "flat_tensor", ptd.region_start(), out);
+            match ptd.root() {
+                Root::Current(root) => pass.root(root),
+                Root::Legacy(root) => pass.root(root),
+            }
         }
-    }
-}
-
-impl Pte<'_> {
-    /// As [`File::check_release`].
-    pub fn check_release(&self, release: (u32, u32), limits: &Limits) -> Report {
-        let mut pass = Pass::new(release, limits, "program", 0);
-        pass.root(self.program());
-        pass.out.report()
-    }
-}
-
-impl Ptd<'_> {
-    /// As [`File::check_release`].
-    pub fn check_release(&self, release: (u32, u32), limits: &Limits) -> Report {
-        let mut pass = Pass::new(release, limits, "flat_tensor", self.region_start());
-        match self.root() {
-            Root::Current(root) => pass.root(root),
-            Root::Legacy(root) => pass.root(root),
-        }
-        pass.out.report()
     }
 }
 
@@ -93,17 +61,17 @@ fn since(text: Option<&str>) -> Option<Release> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-struct Pass {
-    out: Findings,
+struct Pass<'o> {
+    out: &'o mut Findings,
     release: Release,
     path: Vec<Step>,
     /// Where the FlatBuffer begins in the file.
     begin: u64,
 }
 
-impl Pass {
-    fn new(release: Release, limits: &Limits, root: &'static str, begin: u64) -> Self {
-        Self { out: Findings::new(limits), release, path: vec![Step::Field(root)], begin }
+impl<'o> Pass<'o> {
+    fn new(release: Release, root: &'static str, begin: u64, out: &'o mut Findings) -> Self {
+        Self { out, release, path: vec![Step::Field(root)], begin }
     }
 
     fn root<'a, T: Table<'a>>(&mut self, root: T) {

@@ -73,8 +73,8 @@ const REFUSED: &[Row] = &[("constants-inline", (1, 5), NEVER), ("old-generation"
 const TAKEN: &[Row] = &[("external-generation", (0, 5), (0, 7))];
 const NEVER: Release = (u32::MAX, u32::MAX);
 
-/// A release's major and minor number.
-pub(super) type Release = (u32, u32);
+/// A release of the runtime: its major and minor number.
+pub type Release = (u32, u32);
 
 /// The newest release of the runtime that is known here: what a later one brings is not judged.
 pub const NEWEST: (u32, u32) = (1, 5);

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use pte::Limits;
+use pte::check::Checker;
 use pte::file::Kind;
 use pte::model::json::{self, AnyFile, JsonError};
 use pte::model::{File, ModelError, Root};
-use pte::{Limits, OpenError};
 
 use super::check::judged::Judged;
-use super::check::levels::Levels;
 use super::check::show;
 use super::problem::{Problem, Status, printable};
 use super::text::name_of;
@@ -119,12 +119,9 @@ impl Build {
         let opened = save::proven(image, &name, limits)?;
         let problem = |error| Problem::io(name_of(&self.json), io::Error::other(error));
         let judged = {
-            let file = opened.file().map_err(|error| problem(OpenError::Refused(error)))?;
-            let contents = opened.check_contents(&file, limits).map_err(problem)?;
-            let mut judged = Judged::new(name.clone(), &file);
-            let levels = Levels::default();
-            judged.add(&opened, &[], &contents, &levels);
-            judged.add(&opened, &[], &file.check_with(limits), &levels);
+            let report = Checker::new().limits(*limits).check(&opened).map_err(problem)?;
+            let mut judged = Judged::new(name.clone(), &opened.file());
+            judged.add(&opened, &[], &report);
             judged
         };
         save::write(&opened, common.output.as_deref(), &inputs, common.quiet)?;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use pte::check::{Checker, Policy};
 use pte::{File, Ptd};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -72,14 +73,14 @@ enum Shape {
 
 impl Check {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        self.levels.known()?;
+        let policy = self.levels.policy()?;
         input::once(self.paths.iter().chain(&self.with))?;
         if let Some(message) = self.levels.note().filter(|_| !common.quiet) {
             note(&message);
         }
         let mut found = Vec::new();
         self.paths.iter().for_each(|path| gather(path, &mut found));
-        // Opened once: it may be a stream. What cannot be read is told as a file of its own.
+        // Handle once: it may be a stream. What cannot be read is told as a file of its own.
         let with: Vec<_> = self
             .companions(common)
             .into_iter()
@@ -95,12 +96,12 @@ impl Check {
             judged.par_extend(found.into_par_iter().map(|Found { path, problem }| {
                 let input = problem.map_or_else(|| Input::open(&path, &common.limits()), Err);
                 let with = Some((&names[..], &data[..]));
-                let judged = self.judge(&path, input.as_ref(), with, &work, common);
+                let judged = self.judge(&path, input.as_ref(), with, (&policy, &work), common);
                 work.file();
                 judged
             }));
             judged.par_extend(with.par_iter().map(|(path, input)| {
-                let judged = self.judge(path, input.as_ref(), None, &work, common);
+                let judged = self.judge(path, input.as_ref(), None, (&policy, &work), common);
                 work.file();
                 judged
             }));
@@ -135,11 +136,11 @@ impl Check {
         path: &Path,
         input: Result<&Input, &Problem>,
         companions: Option<(&[String], &[Ptd<'_>])>,
-        work: &Work,
+        (policy, work): (&Policy, &Work),
         common: &Common,
     ) -> Judged {
         let judged = match input {
-            Ok(input) => self.judge_input(input, companions, work, common),
+            Ok(input) => self.judge_input(input, companions, (policy, work), common),
             Err(problem) => return Judged::problem(name_of(path), problem),
         };
         judged.unwrap_or_else(|problem| Judged::problem(name_of(path), &problem))
@@ -149,10 +150,10 @@ impl Check {
         &self,
         input: &Input,
         companions: Option<(&[String], &[Ptd<'_>])>,
-        work: &Work,
+        (policy, work): (&Policy, &Work),
         common: &Common,
     ) -> Result<Judged, Problem> {
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         if companions.is_none() && matches!(file, File::Pte(_)) {
             return Err(input.absent("a program, and --with takes .ptd files".into()));
         }
@@ -160,28 +161,17 @@ impl Check {
         if self.structure_only {
             return Ok(judged);
         }
-        let contents = input.opened.check_contents(&file, &common.limits());
-        let contents = contents.map_err(|error| Problem::open(&input.name, error))?;
-        judged.add(&input.opened, &[], &contents, &self.levels);
-        if self.scan_blobs {
-            let read = |bytes| work.bytes(bytes);
-            let found = input.opened.scan_contents(&file, &common.limits(), read);
-            let found = found.map_err(|error| Problem::open(&input.name, error))?;
-            judged.add(&input.opened, &[], &found, &self.levels);
-        }
-        judged.add(&input.opened, &[], &file.check_with(&common.limits()), &self.levels);
-        if let Some(release) = self.levels.release() {
-            let report = file.check_release(release, &common.limits());
-            judged.add(&input.opened, &[], &report, &self.levels);
-        }
+        let mut checker =
+            Checker::new().limits(common.limits()).policy(policy.clone()).scan(self.scan_blobs);
         // Of data that could not be read nothing resolves.
-        if let (File::Pte(pte), Some((names, data))) = (&file, companions)
-            && !self.with.is_empty()
-        {
-            let report = input.opened.check_with_data(pte, data, &common.limits());
-            let report = report.map_err(|error| Problem::open(&input.name, error))?;
-            judged.add(&input.opened, names, &report, &self.levels);
+        let mut names = &[][..];
+        if let Some((own, data)) = companions.filter(|_| !self.with.is_empty()) {
+            checker = checker.data(data);
+            names = own;
         }
+        let report = checker.check_with_progress(&input.opened, |bytes| work.bytes(bytes));
+        let report = report.map_err(|error| Problem::open(&input.name, error))?;
+        judged.add(&input.opened, names, &report);
         Ok(judged)
     }
 
@@ -252,7 +242,7 @@ impl Work {
 /// A companion as data, if it is a sound `.ptd`.
 fn as_data(input: &Input) -> Option<(String, Ptd<'_>)> {
     match input.opened.file() {
-        Ok(File::Ptd(ptd)) => Some((input.name.clone(), ptd)),
+        File::Ptd(ptd) => Some((input.name.clone(), ptd)),
         _ => None,
     }
 }

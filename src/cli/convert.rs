@@ -69,7 +69,7 @@ impl Convert {
             return Ok(Status::Good);
         }
         let input = Input::new(bytes, &name, &limits)?;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         let File::Ptd(ptd) = &file else {
             return Err(input.absent(
                 "this is a program, and only .ptd and safetensors files are converted; \

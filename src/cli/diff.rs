@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use pte::diff::{
     self, Class, DiffError, Difference, Given, Report, Shown, Verdict, Whose, Written,
 };
-use pte::{File, OpenError, Opened};
+use pte::{File, Handle, OpenError};
 
 use super::Common;
 use super::input::{self, Bytes, Input};
@@ -157,7 +157,7 @@ fn classes() -> PossibleValuesParser {
 }
 
 fn side<'g>(file: &'g Input, data: &[&'g Input]) -> Given<'g, Bytes> {
-    let data: Vec<&Opened<Bytes>> = data.iter().map(|input| &input.opened).collect();
+    let data: Vec<&Handle<Bytes>> = data.iter().map(|input| &input.opened).collect();
     Given { file: &file.opened, data }
 }
 
@@ -165,7 +165,7 @@ fn side<'g>(file: &'g Input, data: &[&'g Input]) -> Given<'g, Bytes> {
 fn kinds(files: [&Input; 2]) -> Problem {
     let told = files.map(|input| {
         let kind = match input.opened.file() {
-            Ok(File::Pte(_)) => "a program",
+            File::Pte(_) => "a program",
             _ => "a data file",
         };
         format!("{} is {kind}", input.name)

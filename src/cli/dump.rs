@@ -101,7 +101,7 @@ impl Blobs {
 impl Dump {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let input = Input::open(&self.file, &common.limits())?;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         if let Blobs::Folder(folder) = &self.blobs {
             let name = folder.to_string_lossy();
             fs::create_dir_all(folder).map_err(|error| Problem::io(name, error))?;

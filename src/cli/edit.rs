@@ -92,7 +92,7 @@ impl Edit {
         let others = others.collect::<Result<Vec<_>, _>>()?;
         let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
         let data = data.collect::<Result<Vec<_>, Problem>>()?;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         let known = errors(&file, &limits);
         let output = match (self.in_place, &common.output) {
             (true, _) if self.file.as_os_str() == "-" => {
@@ -290,7 +290,7 @@ impl Data {
 
 /// The `.ptd` of an input; one of an old generation as it would be today.
 fn current(input: &Input) -> Result<Ptd<'_>, Problem> {
-    match input.opened.file().map_err(|error| input.refused(error))? {
+    match input.opened.file() {
         File::Ptd(ptd) => match ptd.to_model_from(input.opened.source()) {
             AnyPtd::Current(model) => Ok(model),
             AnyPtd::Legacy(_) => PtdBuilder::from_ptd(&ptd, input.opened.source())

@@ -83,7 +83,7 @@ impl Extract {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut input = Input::open(&self.file, &common.limits())?;
         input.progress = !common.quiet;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         if let Some(folder) = &self.what.all {
             if common.output.is_some() {
                 return Err(Problem::Usage("--all and -o are two outputs: give one".into()));

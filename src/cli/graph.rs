@@ -114,7 +114,7 @@ trait Draw {
 impl Graph {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let input = Input::open(&self.file, &common.limits())?;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         let File::Pte(pte) = &file else {
             return Err(input.absent("this is a .ptd, which has no methods".into()));
         };

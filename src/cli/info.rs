@@ -44,10 +44,8 @@ impl Info {
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
         let (mut facts, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
         for (nth, path) in self.files.iter().enumerate() {
-            let found = Input::open(path, &common.limits()).and_then(|input| {
-                let file = input.opened.file().map_err(|error| input.refused(error))?;
-                Ok(Facts::of(name_of(path), &file))
-            });
+            let found = Input::open(path, &common.limits())
+                .map(|input| Facts::of(name_of(path), &input.opened.file()));
             match found {
                 Ok(found) if self.format.is_json() => facts.push(found),
                 Ok(found) => {

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use super::output::{Output, Progress};
 use super::problem::Problem;
 use super::text::name_of;
-use pte::{ForeignFormat, Limits, Opened, Source};
+use pte::{ForeignFormat, Handle, Limits, Source};
 
 /// An opened file, and what to call it.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) name: String,
-    pub(super) opened: Opened<Bytes>,
+    pub(super) opened: Handle<Bytes>,
     /// Whether long work may show how far it is.
     pub(super) progress: bool,
     /// Bytes that may still be read: parts may overlap, and a small file may name a huge sum.
@@ -38,7 +38,7 @@ impl Input {
 
     /// The file that `bytes` are.
     pub(super) fn new(bytes: Bytes, name: &str, limits: &Limits) -> Result<Self, Problem> {
-        let opened = Opened::open(bytes, limits).map_err(|error| Problem::open(name, error))?;
+        let opened = Handle::open(bytes, limits).map_err(|error| Problem::open(name, error))?;
         let name = name.into();
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
         let budget = budget.saturating_add(CHUNK);

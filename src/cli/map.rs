@@ -126,7 +126,7 @@ impl MapFile {
         let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
         let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
         let input = Input::open(&self.file, &common.limits())?;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         if let Some(Offset(at)) = self.at {
             let byte = Byte::of(&file, at, &input)?;
             let written = match shape {

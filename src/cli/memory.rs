@@ -123,7 +123,7 @@ struct Subject {
 impl Memory {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let input = Input::open(&self.file, &common.limits())?;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         let takes =
             |name: Option<&str>| self.method.as_deref().is_none_or(|of| of == name.unwrap_or(""));
         let plans = match &file {

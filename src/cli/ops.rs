@@ -155,7 +155,7 @@ impl Ops {
 
 fn read(path: &Path, common: &Common, nth: usize, total: &mut Sum) -> Result<Methods, Problem> {
     let input = Input::open(path, &common.limits())?;
-    match input.opened.file().map_err(|error| input.refused(error))? {
+    match input.opened.file() {
         File::Pte(pte) => Ok(Methods::of(&pte, nth, total)),
         File::Ptd(_) => Err(input.absent("this is a .ptd, which has no operators".into())),
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pte::check::Severity;
+use pte::check::{Checker, Severity};
 use pte::model::Image;
-use pte::{File, Limits, OpenError, Opened};
+use pte::{File, Handle, Limits, OpenError};
 
 use super::output::{Content, Output, Progress};
 use super::problem::Problem;
@@ -16,20 +16,18 @@ pub(super) fn proven<'m>(
     image: Image<'m>,
     name: &str,
     limits: &Limits,
-) -> Result<Opened<Image<'m>>, Problem> {
+) -> Result<Handle<Image<'m>>, Problem> {
     let refused =
         |error| Problem::Refused { file: format!("{name}, which was not written"), error };
-    let opened = Opened::open(image, limits).map_err(|error| match error {
+    Handle::open(image, limits).map_err(|error| match error {
         OpenError::Refused(error) => refused(error),
         error => Problem::io(name, io::Error::other(error)),
-    })?;
-    opened.file().map_err(refused)?;
-    Ok(opened)
+    })
 }
 
 /// Writes it to `path`, whole or not at all, unless that would overwrite one of `inputs`.
 pub(super) fn write(
-    opened: &Opened<Image<'_>>,
+    opened: &Handle<Image<'_>>,
     path: Option<&Path>,
     inputs: &[PathBuf],
     quiet: bool,
@@ -44,14 +42,12 @@ pub(super) fn write(
 
 /// Refuses a file, called `name`, that has an Error which `known` has not.
 pub(super) fn no_worse(
-    opened: &Opened<Image<'_>>,
+    opened: &Handle<Image<'_>>,
     name: &str,
     known: &BTreeSet<&'static str>,
     limits: &Limits,
 ) -> Result<(), Problem> {
-    let file = opened.file();
-    let file = file.map_err(|error| Problem::Refused { file: name.into(), error })?;
-    let new = errors(&file, limits);
+    let new = errors(&opened.file(), limits);
     let Some(id) = new.difference(known).next() else { return Ok(()) };
     let message = format!(
         "the result would have an Error that the input has not, {id}: nothing is written \
@@ -62,7 +58,7 @@ pub(super) fn no_worse(
 
 /// The rules of severity Error that a file breaks.
 pub(super) fn errors(file: &File<'_>, limits: &Limits) -> BTreeSet<&'static str> {
-    let report = file.check_with(limits);
+    let report = Checker::new().limits(*limits).check_tables(file);
     let found = report.counts().filter(|(rule, _)| rule.severity == Severity::Error);
     found.map(|(rule, _)| rule.id).collect()
 }

@@ -274,7 +274,7 @@ pub(super) fn largest_first(parts: &[Tree]) -> Vec<&Tree> {
 impl Tree {
     fn of(path: &Path, common: &Common) -> Result<Self, Problem> {
         let input = Input::open(path, &common.limits())?;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         Ok(Self { name: name_of(path), ..Self::of_file(&file, &input)? })
     }
 

@@ -107,7 +107,7 @@ impl Tensors {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut input = Input::open(&self.file, &common.limits())?;
         input.progress = !common.quiet;
-        let file = input.opened.file().map_err(|error| input.refused(error))?;
+        let file = input.opened.file();
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), inputs)?;
         let (mut cache, mut first) = (Cache::new(), true);

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 
 use sha2::{Digest, Sha256};
 
-use super::{DiffError, Given, Whose, refused};
+use super::{DiffError, Given, Whose};
 use crate::file::source::Source;
+use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
-use crate::opened::{File, OpenError, Opened};
 
 /// A SHA-256.
 pub(super) type Sha = [u8; 32];
@@ -18,8 +18,8 @@ pub(super) type Sha = [u8; 32];
 /// The bytes of one side: its file, and the `.ptd` files that it is used with.
 pub(super) struct Contents<'g, S> {
     whose: Whose,
-    file: &'g Opened<S>,
-    data: &'g [&'g Opened<S>],
+    file: &'g Handle<S>,
+    data: &'g [&'g Handle<S>],
     keys: BTreeMap<&'g str, (usize, Range<u64>)>,
     known: BTreeMap<(usize, u64, u64), Sha>,
     /// Bytes that may still be read: ranges may overlap, and a small file may name a huge sum.
@@ -40,7 +40,7 @@ impl<'g, S: Source> Contents<'g, S> {
         let mut keys = BTreeMap::new();
         for (nth, &opened) in given.data.iter().enumerate() {
             let whose = whose.with(nth);
-            let File::Ptd(ptd) = opened.file().map_err(|error| refused(whose, error))? else {
+            let File::Ptd(ptd) = opened.file() else {
                 return Err(DiffError::NoData(whose));
             };
             for entry in ptd.entries() {
@@ -110,14 +110,14 @@ impl Whose {
 
 /// Whether two files have the same bytes: reads until one is another.
 pub(super) fn identical<S: Source>(
-    before: &Opened<S>,
-    after: &Opened<S>,
+    before: &Handle<S>,
+    after: &Handle<S>,
 ) -> Result<bool, DiffError<S::Error>> {
     let len = before.file_len();
     if len != after.file_len() {
         return Ok(false);
     }
-    let read = |whose, file: &Opened<S>, range: Range<u64>| -> Result<Vec<u8>, _> {
+    let read = |whose, file: &Handle<S>, range: Range<u64>| -> Result<Vec<u8>, _> {
         file.read(range).map_err(|error: OpenError<S::Error>| DiffError::Open(whose, error))
     };
     let mut at = 0;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Written, say};
 use crate::flat::write::Layout;
-use crate::opened::File;
+use crate::handle::File;
 use crate::ptd::Root;
 
 /// All that is known to differ between two files that mean the same.

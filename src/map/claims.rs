@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::ways::{Detail, Ways};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
-use crate::opened::File;
+use crate::handle::File;
 use crate::steps;
 
 /// Who asks for which bytes, in the order in which they are served.

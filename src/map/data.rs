@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::claims::{Claims, PADDING};
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
 use super::{Label, ROOT, User, index, narrow};
-use crate::opened::File;
+use crate::handle::File;
 use crate::ptd::{Ptd, Root};
 use crate::pte::{Pte, Storage};
 use crate::schema::program::view::KernelTypes;

@@ -10,7 +10,7 @@ use super::role::{self, EXTENDED, FLAT_TENSOR, STANDARD};
 use super::ways::{Detail, Way};
 use super::{Map, Name, Part, Role};
 use crate::error::{Place, Step};
-use crate::opened::File;
+use crate::handle::File;
 
 /// What is known of one byte of a file.
 ///

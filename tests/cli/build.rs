@@ -8,7 +8,7 @@ use pte::file::Kind;
 use pte::flat::{json, load};
 use pte::model::json::{AnyFile, JsonError};
 use pte::model::{self, AnyPtd, File, Root};
-use pte::{Opened, Pte, Source};
+use pte::{Handle, Pte, Source};
 
 use super::{BASIC, LINEAR, good, pte, run, text, told};
 use crate::support::build;
@@ -447,8 +447,8 @@ fn a_model_is_read_from_json() {
         }
         assert!(image.read_at(bytes.len() as u64, &mut [0]).is_err());
         assert!(image.read_at(1, &mut vec![0; bytes.len()]).is_err());
-        let opened = Opened::open(image, &pte::Limits::UNTRUSTED).unwrap();
-        assert_eq!(opened.file().unwrap().segment_count() as usize, segments(&file));
+        let opened = Handle::open(image, &pte::Limits::UNTRUSTED).unwrap();
+        assert_eq!(opened.file().segment_count() as usize, segments(&file));
     }
     let half = r#"{"execution_plan": [{"values": [{"val_type": "Tensor"}]}]}"#;
     let error = model::json::read(half, None, &mut model::json::no_files).unwrap_err();
@@ -489,11 +489,11 @@ fn damaged_json_does_no_harm() {
                 unbuildable += 1;
                 continue;
             };
-            let opened = Opened::open(image, &pte::Limits::UNTRUSTED);
-            match opened.as_ref().map_err(drop).and_then(|opened| opened.file().map_err(drop)) {
-                Err(()) => unreadable += 1,
-                Ok(file) => {
-                    file.check_with(&pte::Limits::UNTRUSTED);
+            let opened = Handle::open(image, &pte::Limits::UNTRUSTED);
+            match opened {
+                Err(_) => unreadable += 1,
+                Ok(handle) => {
+                    handle.file().check();
                     built += 1;
                 }
             }

@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use std::collections::BTreeMap;
 
-use pte::check::{Finding, RULES, Rule};
+use pte::check::{Checker, Finding, RULES, Rule};
 use pte::{File, Limits};
 
 use super::read;
@@ -262,7 +262,9 @@ fn findings_are_kept_up_to_the_limit_and_counted_beyond() {
     let bytes = asm.table("segment", 4, &[8, 16]).zeros(20).finish();
     let file = read(&bytes).unwrap();
     for (limit, kept) in [(0, 0), (1, 1), (9, 9), (10, 10), (11, 10)] {
-        let report = file.check_with(&Limits { findings_per_rule: limit, ..Limits::UNTRUSTED });
+        let report = Checker::new()
+            .limits(Limits { findings_per_rule: limit, ..Limits::UNTRUSTED })
+            .check_tables(&file);
         let small = |id: &str| id == "object-size-too-small";
         let found = report.findings().iter().filter(|finding| small(finding.rule.id)).count();
         assert_eq!(found, kept, "{limit}");

@@ -21,8 +21,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use pte::check::{Checker, Policy};
 use pte::check::{RULES, Report, Rule};
-use pte::{File, Limits, Opened, Ptd};
+use pte::{Handle, Limits, OpenError, Ptd};
 use serde_json::{Map, Value};
 
 use crate::support::build;
@@ -121,25 +122,28 @@ impl Fixture {
     /// Every finding: the rule, and its place and message.
     fn judge(&self) -> Vec<(String, String)> {
         let Parts { bytes, with, runtime, also } = self.parts();
-        let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
-        let file = match opened.file() {
-            Ok(file) => file,
-            Err(error) => return vec![(error.code().into(), error.to_string())],
+        let handle = match Handle::open(&bytes[..], &Limits::UNTRUSTED) {
+            Ok(handle) => handle,
+            Err(OpenError::Refused(error)) => {
+                return vec![(error.code().into(), error.to_string())];
+            }
+            Err(error) => panic!("{error}"),
         };
-        let mut found = list(&file.check());
-        found.extend(list(&opened.check_contents(&file, &Limits::UNTRUSTED).unwrap()));
-        found.extend(list(&opened.scan_contents(&file, &Limits::UNTRUSTED, |_| {}).unwrap()));
+        let mut checker = Checker::new().scan(true);
         if let Some(runtime) = runtime {
             let number = |nth: usize| u32::try_from(runtime[nth].as_u64().unwrap()).unwrap();
-            let release = (number(0), number(1));
-            found.extend(list(&file.check_release(release, &Limits::UNTRUSTED)));
+            checker = checker.policy(Policy::new().runtime((number(0), number(1))));
         }
-        if let (Some(with), File::Pte(pte)) = (with, &file) {
-            let built: Vec<_> =
-                with.as_array().unwrap().iter().map(|ptd| build::file(&ptd.to_string())).collect();
-            let data: Vec<_> = built.iter().map(|bytes| Ptd::read(bytes).unwrap()).collect();
-            found.extend(list(&opened.check_with_data(pte, &data, &Limits::UNTRUSTED).unwrap()));
+        let built: Option<Vec<_>> = with.map(|with| {
+            with.as_array().unwrap().iter().map(|ptd| build::file(&ptd.to_string())).collect()
+        });
+        let data: Option<Vec<_>> = built
+            .as_ref()
+            .map(|built| built.iter().map(|bytes| Ptd::read(bytes).unwrap()).collect());
+        if let Some(data) = &data {
+            checker = checker.data(data);
         }
+        let mut found = list(&checker.check(&handle).unwrap());
         for id in also.as_array().into_iter().flatten() {
             let known = found.len();
             found.retain(|(rule, _)| rule != id);

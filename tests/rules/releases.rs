@@ -2,9 +2,19 @@
 
 use std::fs;
 
-use pte::{Limits, Opened};
+use pte::check::{Checker, Finding, Policy, Release, Report};
+use pte::{File, Handle, Limits};
 
 use crate::support::{build, files};
+
+fn judged_for(release: Release, file: &File<'_>) -> Report {
+    Checker::new().policy(Policy::new().runtime(release)).check_tables(file)
+}
+
+/// What is found for the release alone.
+fn release_findings(report: &Report) -> impl Iterator<Item = &Finding> {
+    report.findings().iter().filter(|finding| finding.rule.subject == "release")
+}
 
 /// Each field that data needs, in a file that has it, for the last release without it and for the
 /// first one with it.
@@ -12,9 +22,9 @@ use crate::support::{build, files};
 fn what_a_release_lacks_is_an_error_where_data_needs_it() {
     let judged = |json: &str, release| -> Vec<_> {
         let bytes = build::file(json);
-        let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
-        let report = opened.file().unwrap().check_release(release, &Limits::UNTRUSTED);
-        let found = report.findings().iter();
+        let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let report = judged_for(release, &opened.file());
+        let found = release_findings(&report);
         found.map(|f| (f.rule.id, f.place().path().to_string())).collect()
     };
     let tensor = |rest: &str| {
@@ -140,9 +150,9 @@ fn genuine_files_are_known_to_the_release_that_wrote_them() {
         let mut numbers = version.0.split('.').map(str::parse::<u32>);
         let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { continue };
         let bytes = fs::read(&path).unwrap();
-        let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
-        let report = opened.file().unwrap().check_release((major, minor), &Limits::UNTRUSTED);
-        assert!(report.findings().is_empty(), "{path:?}");
+        let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let report = judged_for((major, minor), &opened.file());
+        assert!(release_findings(&report).next().is_none(), "{path:?}");
         seen += 1;
     }
     assert!(seen > 5, "{seen}");
@@ -152,11 +162,11 @@ fn genuine_files_are_known_to_the_release_that_wrote_them() {
 #[test]
 fn what_generation_0_has_too_early_is_told_where_it_stands() {
     let bytes = fs::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
-    let opened = Opened::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
-    let file = opened.file().unwrap();
-    let report = file.check_release((0, 1), &Limits::UNTRUSTED);
-    assert!(!report.findings().is_empty());
-    for finding in report.findings() {
+    let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let file = opened.file();
+    let report = judged_for((0, 1), &file);
+    assert!(release_findings(&report).next().is_some());
+    for finding in release_findings(&report) {
         let spot = pte::map::Spot::of(&file, finding.offset).unwrap();
         let (told, found) = (spot.place().path().to_string(), finding.place().path().to_string());
         assert_eq!(told, found, "{:#x}", finding.offset);

@@ -6,7 +6,7 @@ use pte::flat::json;
 use pte::map::{Map, Name, Nesting, Part, Span, Spot, Within};
 use pte::ptd::Root;
 use pte::schema::program::view::KernelTypes;
-use pte::{Error, ErrorKind, File, Limits, Opened, Ptd, Pte};
+use pte::{Error, ErrorKind, File, Handle, Limits, Ptd, Pte};
 
 /// Reads `bytes` as whatever they are, in every way that there is, and asks everything of what is
 /// proven. No panic is the least; see the assertions for more.
@@ -31,11 +31,11 @@ fn read_slice(bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn read_ranges(bytes: &[u8]) -> Result<(), Error> {
-    let opened = Opened::open(bytes, &Limits::UNTRUSTED).map_err(|error| match error {
+    let opened = Handle::open(bytes, &Limits::UNTRUSTED).map_err(|error| match error {
         pte::OpenError::Refused(error) => error,
         other => panic!("a slice is read within its length: {other}"),
     })?;
-    match opened.file()? {
+    match opened.file() {
         File::Pte(pte) => ask_pte(&pte, None),
         File::Ptd(ptd) => ask_ptd(&ptd, None),
     }

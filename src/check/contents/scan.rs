@@ -8,75 +8,59 @@ use core::ops::Range;
 
 use super::{CONTENT_EMBEDDED, code, root_of};
 use crate::bytes::wide;
-use crate::check::{Findings, Report};
+use crate::check::Findings;
 use crate::error::Step;
 use crate::file::source::Source;
 use crate::flat::view::Vector;
-use crate::limits::Limits;
-use crate::opened::{File, OpenError, Opened};
+use crate::handle::{File, OpenError};
 use crate::pte::Pte;
 
-impl<S: Source> Opened<S> {
-    /// Searches all of `file`, which is this source's, for what runs: segments, the gaps between
-    /// them, what follows the last one, and the blobs inside the FlatBuffers part. How segments and
-    /// payloads begin is told by [`check_contents`](Self::check_contents), and not told again.
-    ///
-    /// Each byte is read once, whatever the file says, and about a megabyte of memory is used;
-    /// `read` is told of every piece how many bytes it had.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let bytes: &[u8] = include_bytes!("../../../tests/data/pte/linear.pte");
-    /// let opened = pte::Opened::open(bytes, &pte::Limits::UNTRUSTED)?;
-    /// let mut done = 0;
-    /// let report =
-    ///     opened.scan_contents(&opened.file()?, &pte::Limits::UNTRUSTED, |read| done += read)?;
-    /// assert!(report.findings().is_empty());
-    /// assert_eq!(done, opened.file_len() - opened.file()?.region_range().end);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where there is no memory.
-    pub fn scan_contents(
-        &self,
-        file: &File<'_>,
-        limits: &Limits,
-        mut read: impl FnMut(u64),
-    ) -> Result<Report, OpenError<S::Error>> {
-        let mut out = Findings::new(limits);
-        let parts = Parts::of(file);
-        inline(file, &parts, &mut out);
-        let Range { start, end } = file.region_range().end..self.file_len();
-        let mut buffer = buffer(end.saturating_sub(start)).ok_or(OpenError::Memory)?;
-        // Where the first byte of the buffer is in the file, and how many are left from before.
-        let (mut at, mut kept) = (start, 0usize);
-        while at.saturating_add(wide(kept)) < end {
-            let pos = at.saturating_add(wide(kept));
-            let room = buffer.len().saturating_sub(kept);
-            let len = usize::try_from(end.saturating_sub(pos)).map_or(room, |rest| rest.min(room));
-            let filled = kept.saturating_add(len);
-            self.read_into(pos, buffer.get_mut(kept..filled).unwrap_or_default())?;
-            let bytes = buffer.get(..filled).unwrap_or_default();
-            // What reaches past what is here is left for the next piece, if there is one.
-            let judged = match pos.saturating_add(wide(len)) < end {
-                true => filled.saturating_sub(code::REACH),
-                false => filled,
-            };
-            code::search(bytes, judged, |nth, what| {
-                let found = at.saturating_add(wide(nth));
-                if !parts.is_told(found, bytes.get(nth..)) {
-                    parts.tell(found, what, &mut out);
-                }
-            });
-            buffer.copy_within(judged..filled, 0);
-            (at, kept) = (at.saturating_add(wide(judged)), filled.saturating_sub(judged));
-            read(wide(len));
-        }
-        Ok(out.report())
+/// Searches all of `file`, whose bytes are in `source`, for executable content: segments, the gaps
+/// between them, what follows the last one, and the blobs inside the FlatBuffer. How segments and
+/// payloads begin is what [`judge`](super::judge) reports, and is not reported again.
+///
+/// Each byte is read once, whatever the file says, and about a megabyte of memory is used; `read` is
+/// called with the bytes of every read.
+///
+/// # Errors
+///
+/// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
+pub(in crate::check) fn scan<S: Source>(
+    file: &File<'_>,
+    source: &S,
+    mut read: impl FnMut(u64),
+    out: &mut Findings,
+) -> Result<(), OpenError<S::Error>> {
+    let parts = Parts::of(file);
+    inline(file, &parts, out);
+    let Range { start, end } = file.region_range().end..file.file_len();
+    let mut buffer = buffer(end.saturating_sub(start)).ok_or(OpenError::Memory)?;
+    // Where the first byte of the buffer is in the file, and how many are left from before.
+    let (mut at, mut kept) = (start, 0usize);
+    while at.saturating_add(wide(kept)) < end {
+        let pos = at.saturating_add(wide(kept));
+        let room = buffer.len().saturating_sub(kept);
+        let len = usize::try_from(end.saturating_sub(pos)).map_or(room, |rest| rest.min(room));
+        let filled = kept.saturating_add(len);
+        let rest = buffer.get_mut(kept..filled).unwrap_or_default();
+        source.read_at(pos, rest).map_err(OpenError::Source)?;
+        let bytes = buffer.get(..filled).unwrap_or_default();
+        // What reaches past what is here is left for the next piece, if there is one.
+        let judged = match pos.saturating_add(wide(len)) < end {
+            true => filled.saturating_sub(code::REACH),
+            false => filled,
+        };
+        code::search(bytes, judged, |nth, what| {
+            let found = at.saturating_add(wide(nth));
+            if !parts.is_told(found, bytes.get(nth..)) {
+                parts.tell(found, what, out);
+            }
+        });
+        buffer.copy_within(judged..filled, 0);
+        (at, kept) = (at.saturating_add(wide(judged)), filled.saturating_sub(judged));
+        read(wide(len));
     }
+    Ok(())
 }
 
 /// The blobs inside the FlatBuffers part, which is in memory.

@@ -1,10 +1,9 @@
 //! What is known of a file once it was judged, under the names of its JSON.
 
 use pte::check::{Report, Severity};
-use pte::{Error, File, Opened, Source};
+use pte::{Error, File, Handle, Source};
 use serde::Serialize;
 
-use super::levels::Levels;
 use crate::cli::problem::{Problem, Status, io_help};
 use crate::cli::rules::UNREADABLE;
 
@@ -93,36 +92,21 @@ impl Judged {
         }
     }
 
-    /// Adds what a report found.
+    /// Adds what a report found; `companions` are the names of the data files that it was judged with.
     pub(in crate::cli) fn add(
         &mut self,
-        opened: &Opened<impl Source>,
+        opened: &Handle<impl Source>,
         companions: &[String],
         report: &Report,
-        levels: &Levels,
     ) {
-        let found = report.findings().iter();
-        let before = self.findings.len();
-        self.findings.extend(found.filter_map(|finding| {
+        self.findings.extend(report.findings().iter().map(|finding| {
             let inside = finding.data.and_then(|nth| companions.get(nth));
-            Finding::of(finding, inside, opened, levels)
+            Finding::of(finding, inside, opened)
         }));
-        // Of those that were not kept, only the rule is known.
-        for (rule, count) in report.counts() {
-            let Some(severity) = levels.of(rule) else { continue };
-            let kept = self.findings.get(before..).unwrap_or_default();
-            let kept = kept.iter().filter(|finding| finding.rule == rule.id).count();
-            let kept = u64::try_from(kept).unwrap_or(u64::MAX);
-            self.omitted = self.omitted.saturating_add(count.saturating_sub(kept));
-            if severity == Severity::Error {
-                (self.verdict, self.status) = ("error", self.status.max(Status::BadNews));
-            }
+        self.omitted = self.omitted.saturating_add(report.omitted());
+        if report.worst() == Some(Severity::Error) {
+            (self.verdict, self.status) = ("error", self.status.max(Status::BadNews));
         }
-        self.findings.sort_by_key(|finding| match finding.severity {
-            "error" => 0,
-            "warning" => 1,
-            _ => 2,
-        });
     }
 }
 
@@ -130,24 +114,22 @@ impl Finding {
     fn of(
         finding: &pte::check::Finding,
         inside: Option<&String>,
-        opened: &Opened<impl Source>,
-        levels: &Levels,
-    ) -> Option<Self> {
-        let severity = levels.of(finding.rule)?;
+        opened: &Handle<impl Source>,
+    ) -> Self {
         let begin = finding.offset & !15;
         let end = begin.saturating_add(16).min(opened.file_len());
         let window = opened.read(begin.min(end)..end).ok();
         let window = window.filter(|bytes| !bytes.is_empty() && inside.is_none());
-        Some(Self {
+        Self {
             rule: finding.rule.id.into(),
-            severity: severity.name(),
+            severity: finding.severity.name(),
             message: finding.message.clone(),
             offset: Some(finding.offset),
             path: finding.place().path().to_string(),
             inside: inside.cloned(),
             help: Some(finding.rule.why),
             window: window.map(|bytes| (begin, bytes)),
-        })
+        }
     }
 
     fn refusal(error: &Error) -> Self {

@@ -1,7 +1,7 @@
 //! Which findings count for more, or for nothing: `--allow`, `--deny`, `--runtime`.
 
 use clap::Args;
-use pte::check::{NEWEST, Rule, Severity, rules};
+use pte::check::{NEWEST, Policy, Release, Rule, rule};
 
 use crate::cli::problem::Problem;
 use crate::cli::rules::{Told, unknown};
@@ -19,15 +19,10 @@ pub(in crate::cli) struct Levels {
     /// yet and cannot do without, is an Error.
     #[arg(long, value_name = "VERSION", value_parser = release)]
     #[arg(conflicts_with = "structure_only")]
-    runtime: Option<(u32, u32)>,
+    runtime: Option<Release>,
 }
 
 impl Levels {
-    /// The release that is judged for, if one is named.
-    pub(super) fn release(&self) -> Option<(u32, u32)> {
-        self.runtime
-    }
-
     /// What is to be said of the release before it is judged for.
     pub(super) fn note(&self) -> Option<String> {
         let (major, minor) = self.runtime.filter(|release| *release > NEWEST)?;
@@ -37,49 +32,51 @@ impl Levels {
         ))
     }
 
-    /// Refuses names that are no rule's.
-    pub(super) fn known(&self) -> Result<(), Problem> {
-        if self.allow.iter().any(|name| name == "warnings") {
-            return Err(Problem::Usage("--allow takes rules, one each".into()));
+    /// The policy that the arguments ask for.
+    ///
+    /// # Errors
+    ///
+    /// Names that are no rule's.
+    pub(super) fn policy(&self) -> Result<Policy, Problem> {
+        let mut policy = Policy::new();
+        if let Some(release) = self.runtime {
+            policy = policy.runtime(release);
         }
-        let told = Told::all();
-        let is_unknown = |name: &&String| told.iter().all(|rule| rule.id != **name);
-        if let Some(name) = self.allow.iter().find(is_unknown) {
-            return Err(unknown(name, &[]));
+        for name in &self.allow {
+            policy = policy.allow(allowed(name)?);
         }
-        let denied = self.deny.iter().filter(|name| *name != "warnings");
-        if let Some(name) = denied.into_iter().find(is_unknown) {
-            return Err(unknown(name, &["warnings"]));
+        for name in &self.deny {
+            policy = match (name.as_str(), rule(name)) {
+                ("warnings", _) => policy.deny_warnings(),
+                (_, Some(rule)) => policy.deny(rule),
+                // What ends the reading of a file is an Error already.
+                (_, None) if is_refusal(name) => policy,
+                _ => return Err(unknown(name, &["warnings"])),
+            };
         }
-        // Those that are no rule's end the reading of a file; to deny one changes nothing.
-        let refusal = self.allow.iter().find(|name| !rules().any(|rule| rule.id == *name));
-        refusal.map_or(Ok(()), |name| {
-            Err(Problem::Usage(format!(
-                "{name} cannot be allowed: a file with it cannot be read any further, so that \
-                 nothing of the rest would be judged; leave the file out instead"
-            )))
-        })
-    }
-
-    /// How bad a finding of `rule` is; `None` if it is left out.
-    pub(super) fn of(&self, rule: &Rule) -> Option<Severity> {
-        if self.allow.iter().any(|name| name == rule.id) {
-            return None;
-        }
-        let refused = self.runtime.is_some_and(|release| rule.is_refused_by(release));
-        let denied = self.deny.iter().any(|name| {
-            name == rule.id || (name == "warnings" && rule.severity == Severity::Warning)
-        });
-        let taken = self.runtime.is_some_and(|release| rule.is_taken_by(release));
-        Some(match () {
-            () if denied || refused => Severity::Error,
-            () if taken => Severity::Note,
-            () => rule.severity,
-        })
+        Ok(policy)
     }
 }
 
-fn release(text: &str) -> Result<(u32, u32), String> {
+/// The rule that is allowed by this name.
+fn allowed(name: &str) -> Result<&'static Rule, Problem> {
+    match rule(name) {
+        Some(rule) => Ok(rule),
+        None if name == "warnings" => Err(Problem::Usage("--allow takes rules, one each".into())),
+        None if is_refusal(name) => Err(Problem::Usage(format!(
+            "{name} cannot be allowed: a file with it cannot be read any further, so that nothing \
+             of the rest would be judged; leave the file out instead"
+        ))),
+        None => Err(unknown(name, &[])),
+    }
+}
+
+/// Whether findings of this name end the reading of a file.
+fn is_refusal(name: &str) -> bool {
+    Told::all().iter().any(|told| told.id == name)
+}
+
+fn release(text: &str) -> Result<Release, String> {
     let number = |part: &str| {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         digits.then(|| part.parse().ok()).flatten()

@@ -3,6 +3,8 @@
 
 use core::cell::Cell;
 
+use crate::flat::view::{Proof, Raw, Table};
+
 /// How the tables of a proven buffer lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
@@ -16,6 +18,13 @@ pub(crate) struct Seen {
     /// Whether some table or vector is such that `check/layout` may have something to say of it, or
     /// that a model does not hold all of it.
     pub(crate) odd: bool,
+}
+
+impl Seen {
+    /// The root of `buf`, whose bytes and type were proven when this was noted.
+    pub(crate) fn root<'a, T: Table<'a>>(self, buf: &'a [u8]) -> T {
+        T::from_raw(Raw::new(buf, self.root), Proof(()))
+    }
 }
 
 /// The same while it is being gathered.

@@ -1,5 +1,5 @@
-//! A file of either kind, opened from a source: its FlatBuffers part in memory and proven, its
-//! segments left where they are.
+//! The owned handle: a file of either kind whose FlatBuffer is in memory and proven, and whose
+//! segments stay in their source.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,35 +7,45 @@ use core::ops::Range;
 
 use crate::bytes::wide;
 use crate::error::Error;
-use crate::file::extents::{Extents, Part};
+use crate::file::extents::Part;
 use crate::file::header::Head;
 use crate::file::source::Source;
+use crate::file::{Kind, sniff};
 use crate::limits::{HEAD, Limits};
-use crate::ptd::Ptd;
-use crate::pte::Pte;
+use crate::ptd::{self, Ptd};
+use crate::pte::{self, Pte};
 use crate::steps;
 
-/// A source with its FlatBuffers part in memory: the segments stay where they are until they are
-/// asked for.
+/// A file, proven once and kept: it owns its FlatBuffer, and reads segments from `S` on demand.
+///
+/// It has no lifetime where `S` has none: it can be stored, sent to another thread, or handed to
+/// another language. [`file`](Self::file) gives views of it any number of times without proving
+/// again.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let bytes: &[u8] = include_bytes!("../tests/data/pte/linear.pte");
-/// let opened = pte::Opened::open(bytes, &pte::Limits::UNTRUSTED)?;
-/// let pte::File::Pte(program) = opened.file()? else { return Err("not a .pte".into()) };
+/// let handle = pte::Handle::open(bytes, &pte::Limits::UNTRUSTED)?;
+/// let pte::File::Pte(program) = handle.file() else { return Err("not a .pte".into()) };
 /// let constants = program.segment_range(0)?;
-/// assert_eq!(opened.read(constants.clone())?.len() as u64, constants.end - constants.start);
+/// assert_eq!(handle.read(constants.clone())?.len() as u64, constants.end - constants.start);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Opened<S> {
+pub struct Handle<S> {
     source: S,
     len: u64,
-    head: Head,
-    extents: Extents,
+    /// The bytes that `proof` is of; nothing changes them.
     region: Vec<u8>,
-    limits: Limits,
+    proof: Proof,
+}
+
+/// What was proven of a file, without the bytes that it was proven of.
+#[derive(Debug)]
+enum Proof {
+    Pte(pte::Proof),
+    Ptd(ptd::Proof),
 }
 
 /// A proven file of either kind: there are these two.
@@ -48,6 +58,18 @@ pub enum File<'a> {
 }
 
 impl<'a> File<'a> {
+    /// Proves a whole file of either kind.
+    ///
+    /// # Errors
+    ///
+    /// The first place that breaks a rule of the structure.
+    pub fn read_with(bytes: &'a [u8], limits: &Limits) -> Result<Self, Error> {
+        match sniff(bytes)? {
+            Kind::Pte => Pte::read_with(bytes, limits).map(Self::Pte),
+            Kind::Ptd => Ptd::read_with(bytes, limits).map(Self::Ptd),
+        }
+    }
+
     /// Bytes of the whole file.
     pub fn file_len(&self) -> u64 {
         match self {
@@ -99,13 +121,13 @@ pub enum OpenError<E> {
     Memory,
 }
 
-impl<S: Source> Opened<S> {
-    /// Reads the head and the FlatBuffers part of `source`, and nothing else.
+impl<S: Source> Handle<S> {
+    /// Reads the head and the FlatBuffer of `source`, and proves it; reads nothing else.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Refused`] where the header or the file's length rules out that this is a
-    /// `.pte` or `.ptd`; [`OpenError::Source`] where reading fails.
+    /// [`OpenError::Refused`] where the header, the length or the structure is not that of a `.pte` or
+    /// `.ptd`, [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
     pub fn open(source: S, limits: &Limits) -> Result<Self, OpenError<S::Error>> {
         let len = source.size().map_err(OpenError::Source)?;
         let mut head = [0; HEAD];
@@ -116,24 +138,24 @@ impl<S: Source> Opened<S> {
         let extents = head.extents(len)?;
         extents.within(limits)?;
         // The region lies in the file and within the limit: only now is it allocated.
-        let region = read_range(&source, extents.region.clone())?;
-        Ok(Self { source, len, head, extents, region, limits: *limits })
-    }
-
-    /// Proves the FlatBuffers part.
-    ///
-    /// # Errors
-    ///
-    /// The first place that breaks a rule of the structure.
-    pub fn file(&self) -> Result<File<'_>, Error> {
-        let (part, len) = (Part::Region(&self.region), self.len);
-        match self.head {
+        let region = source.read_vec(extents.region.clone())?;
+        let part = Part::Region(&region);
+        let proof = match head {
             Head::Pte(header) => {
-                Pte::prove(header, &self.extents, part, len, &self.limits).map(File::Pte)
+                Proof::Pte(Pte::prove(header, &extents, part, len, limits)?.into_proof())
             }
             Head::Ptd(header, whole) => {
-                Ptd::prove((header, whole), &self.extents, part, len, &self.limits).map(File::Ptd)
+                Proof::Ptd(Ptd::prove((header, whole), &extents, part, len, limits)?.into_proof())
             }
+        };
+        Ok(Self { source, len, region, proof })
+    }
+
+    /// Views of the file. Nothing is proven again.
+    pub fn file(&self) -> File<'_> {
+        match &self.proof {
+            Proof::Pte(proof) => File::Pte(proof.over(&self.region)),
+            Proof::Ptd(proof) => File::Ptd(proof.over(&self.region)),
         }
     }
 
@@ -147,7 +169,12 @@ impl<S: Source> Opened<S> {
         &self.source
     }
 
-    /// The bytes of a range that this file's views gave.
+    /// The source, which the handle gives up.
+    pub fn into_source(self) -> S {
+        self.source
+    }
+
+    /// Reads the bytes of a range that this file's views gave.
     ///
     /// # Errors
     ///
@@ -157,25 +184,26 @@ impl<S: Source> Opened<S> {
         if range.start > range.end || range.end > self.len {
             return Err(OpenError::PastEnd);
         }
-        read_range(&self.source, range)
-    }
-
-    /// Fills `out` with the bytes from `pos` on, which lie in the file.
-    pub(crate) fn read_into(&self, pos: u64, out: &mut [u8]) -> Result<(), OpenError<S::Error>> {
-        self.source.read_at(pos, out).map_err(OpenError::Source)
+        self.source.read_vec(range)
     }
 }
 
-fn read_range<S: Source>(source: &S, range: Range<u64>) -> Result<Vec<u8>, OpenError<S::Error>> {
-    let size = range.end.saturating_sub(range.start);
-    let size = usize::try_from(size).map_err(|_| OpenError::Memory)?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size).map_err(|_| OpenError::Memory)?;
-    bytes.resize(size, 0);
-    steps::take(size);
-    source.read_at(range.start, &mut bytes).map_err(OpenError::Source)?;
-    Ok(bytes)
+/// Reads ranges of a source into memory of their own.
+pub(crate) trait ReadVec: Source {
+    /// The bytes of a range that lies in the source.
+    fn read_vec(&self, range: Range<u64>) -> Result<Vec<u8>, OpenError<Self::Error>> {
+        let size = range.end.saturating_sub(range.start);
+        let size = usize::try_from(size).map_err(|_| OpenError::Memory)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|_| OpenError::Memory)?;
+        bytes.resize(size, 0);
+        steps::take(size);
+        self.read_at(range.start, &mut bytes).map_err(OpenError::Source)?;
+        Ok(bytes)
+    }
 }
+
+impl<S: Source> ReadVec for S {}
 
 impl<E> From<Error> for OpenError<E> {
     fn from(error: Error) -> Self {

@@ -1,0 +1,153 @@
+//! The one way to judge a file: what is judged, for whom, and the report.
+
+use alloc::borrow::Cow;
+use core::convert::Infallible;
+
+use super::policy::Policy;
+use super::report::{Findings, Report};
+use super::{contents, external, release};
+use crate::file::source::{PastEnd, Source};
+use crate::handle::{File, Handle, OpenError, ReadVec};
+use crate::limits::Limits;
+use crate::ptd::Ptd;
+
+/// Judges files: its settings are what is judged and for whom, and each check gives one report.
+///
+/// ```
+/// use pte::check::{Checker, Policy};
+/// use pte::{Handle, Limits};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program: &[u8] = include_bytes!("../../tests/data/pte/external_all.pte");
+/// # let data = include_bytes!(
+/// #     "../../tests/data/ptd/external_all.default_external_constant.ptd"
+/// # );
+/// let data = [pte::Ptd::read(data)?];
+/// let handle = Handle::open(program, &Limits::UNTRUSTED)?;
+/// let checker = Checker::new().data(&data).policy(Policy::new().runtime((1, 5)));
+/// assert!(checker.check(&handle)?.findings().is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Checker<'d> {
+    limits: Limits,
+    policy: Policy,
+    data: Option<&'d [Ptd<'d>]>,
+    scans: bool,
+}
+
+impl Default for Checker<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'d> Checker<'d> {
+    /// Judges by every rule, with the limits for untrusted files and the rules' own severities.
+    pub fn new() -> Self {
+        Self { limits: Limits::UNTRUSTED, policy: Policy::new(), data: None, scans: false }
+    }
+
+    /// Sets how much work a file may cause, and how many findings of each rule are kept.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sets how bad findings are, and the release that files are judged for.
+    #[must_use]
+    pub fn policy(self, policy: Policy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Judges programs together with the `.ptd` files that they are used with, which are not judged
+    /// by themselves. Without this call, what a program takes from outside is not judged.
+    #[must_use]
+    pub fn data(self, data: &'d [Ptd<'d>]) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Searches all bytes behind the FlatBuffer for executable content: reads the whole file. Without
+    /// it, only how segments and payloads begin is read.
+    #[must_use]
+    pub fn scan(self, scans: bool) -> Self {
+        Self { scans, ..self }
+    }
+
+    /// Judges a file whose segments are read from its source.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
+    pub fn check<S: Source>(&self, handle: &Handle<S>) -> Result<Report, OpenError<S::Error>> {
+        self.check_with_progress(handle, |_| {})
+    }
+
+    /// As [`check`](Self::check); `progress` is called with the bytes that each read of a
+    /// [scan](Self::scan) had.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn check_with_progress<S: Source>(
+        &self,
+        handle: &Handle<S>,
+        progress: impl FnMut(u64),
+    ) -> Result<Report, OpenError<S::Error>> {
+        self.judge_all(&handle.file(), handle.source(), progress)
+    }
+
+    /// Proves and judges a whole file in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Refused`] with the first place that breaks a rule of the structure,
+    /// [`OpenError::Memory`] where memory is short.
+    pub fn check_bytes(&self, bytes: &[u8]) -> Result<Report, OpenError<PastEnd>> {
+        self.judge_all(&File::read_with(bytes, &self.limits)?, &bytes, |_| {})
+    }
+
+    /// Judges what the FlatBuffer says. Of segments only payloads are read, where they are in memory.
+    pub fn check_tables(&self, file: &File<'_>) -> Report {
+        let mut out = Findings::new(&self.limits);
+        self.judge_tables(file, &mut out);
+        if let (File::Pte(pte), Some(data)) = (file, self.data) {
+            let read = |range| Ok::<_, Infallible>(pte.bytes(range).map(Cow::Borrowed));
+            match external::judge(pte, data, &self.limits, read, &mut out) {
+                Ok(()) => {}
+                Err(never) => match never {},
+            }
+        }
+        out.report(&self.policy)
+    }
+
+    fn judge_tables(&self, file: &File<'_>, out: &mut Findings) {
+        file.judge(out);
+        if let Some(version) = self.policy.release() {
+            release::judge(file, version, out);
+        }
+    }
+
+    /// Judges `file`, whose bytes are in `source`.
+    fn judge_all<S: Source>(
+        &self,
+        file: &File<'_>,
+        source: &S,
+        progress: impl FnMut(u64),
+    ) -> Result<Report, OpenError<S::Error>> {
+        let mut out = Findings::new(&self.limits);
+        contents::judge(file, source, &mut out)?;
+        if self.scans {
+            contents::scan(file, source, progress, &mut out)?;
+        }
+        self.judge_tables(file, &mut out);
+        if let (File::Pte(pte), Some(data)) = (file, self.data) {
+            let read = |range| source.read_vec(range).map(|bytes| Some(Cow::Owned(bytes)));
+            external::judge(pte, data, &self.limits, read, &mut out)?;
+        }
+        let mut report = out.report(&self.policy);
+        report.sort();
+        Ok(report)
+    }
+}

@@ -1,0 +1,82 @@
+//! Severity policy: which findings count for more, or for nothing.
+
+use alloc::vec::Vec;
+
+use super::rule::{Release, Rule, Severity};
+
+/// How bad findings are for the caller: rules that are allowed or denied, and the release of the
+/// runtime that a file is for.
+///
+/// ```
+/// use pte::check::{Checker, Policy, Severity, rule};
+///
+/// let duplicate = rule("key-duplicate").unwrap();
+/// let policy = Policy::new().deny_warnings().allow(duplicate);
+/// assert_eq!(policy.severity(duplicate), None);
+/// assert_eq!(policy.severity(rule("payload-magic").unwrap()), Some(Severity::Error));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    allowed: Vec<&'static Rule>,
+    denied: Vec<&'static Rule>,
+    denies_warnings: bool,
+    release: Option<Release>,
+}
+
+impl Policy {
+    /// The rules' own severities.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Leaves out findings of `rule`, even where it is denied too.
+    #[must_use]
+    pub fn allow(mut self, rule: &'static Rule) -> Self {
+        self.allowed.push(rule);
+        self
+    }
+
+    /// Takes findings of `rule` for Errors.
+    #[must_use]
+    pub fn deny(mut self, rule: &'static Rule) -> Self {
+        self.denied.push(rule);
+        self
+    }
+
+    /// Takes Warnings for Errors.
+    #[must_use]
+    pub fn deny_warnings(mut self) -> Self {
+        self.denies_warnings = true;
+        self
+    }
+
+    /// Judges for a release of the runtime. What it no longer reads, or does not know yet and cannot
+    /// do without, is an Error. A release after [`NEWEST`](super::NEWEST) is taken for that one.
+    #[must_use]
+    pub fn runtime(mut self, release: Release) -> Self {
+        self.release = Some(release);
+        self
+    }
+
+    /// The release that files are judged for, if one was chosen.
+    pub fn release(&self) -> Option<Release> {
+        self.release
+    }
+
+    /// How bad a finding of `rule` is; `None` if it is left out.
+    pub fn severity(&self, rule: &Rule) -> Option<Severity> {
+        let is_in = |rules: &[&Rule]| rules.iter().any(|other| other.id == rule.id);
+        if is_in(&self.allowed) {
+            return None;
+        }
+        let is_denied =
+            is_in(&self.denied) || self.denies_warnings && rule.severity == Severity::Warning;
+        let is_refused = self.release.is_some_and(|release| rule.is_refused_by(release));
+        let is_accepted = self.release.is_some_and(|release| rule.is_taken_by(release));
+        Some(match () {
+            () if is_denied || is_refused => Severity::Error,
+            () if is_accepted => Severity::Note,
+            () => rule.severity,
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! What judging gives: findings and their report.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::policy::Policy;
+use super::rule::{Rule, Severity};
+use crate::bytes::wide;
+use crate::error::{Place, Step};
+use crate::limits::Limits;
+use crate::steps;
+
+/// One place that breaks a rule.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How bad it is, by the policy that it was judged with.
+    pub severity: Severity,
+    /// What is there, with the numbers that show it.
+    pub message: String,
+    /// Where, counted from the start of the file.
+    pub offset: u64,
+    /// Which of the `.ptd`s that a program is judged with the place is in; `None` for the file
+    /// itself.
+    pub data: Option<usize>,
+    /// The way there, innermost step first.
+    path: Vec<Step>,
+}
+
+/// Everything that was found in a file.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    findings: Vec<Finding>,
+    counts: BTreeMap<&'static str, Count>,
+}
+
+/// How often a rule was broken, and how bad that is.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    rule: &'static Rule,
+    severity: Severity,
+    count: u64,
+}
+
+impl Report {
+    /// The findings that were kept: at most [`Limits::findings_per_rule`] for each rule.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// How often each rule was broken, whether kept or not.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static Rule, u64)> {
+        self.counts.values().map(|count| (count.rule, count.count))
+    }
+
+    /// Puts the worst findings first, and leaves those of one severity in their order.
+    pub(super) fn sort(&mut self) {
+        self.findings.sort_by_key(|finding| core::cmp::Reverse(finding.severity));
+    }
+
+    /// Findings that were counted and not kept.
+    pub fn omitted(&self) -> u64 {
+        let all = self.counts().fold(0u64, |sum, (_, count)| sum.saturating_add(count));
+        all.saturating_sub(wide(self.findings.len()))
+    }
+
+    /// The worst severity that was found, whether kept or not.
+    pub fn worst(&self) -> Option<Severity> {
+        self.counts.values().map(|count| count.severity).max()
+    }
+}
+
+/// How often each severity was met, and the first of the worst findings that were kept.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(worst) = self.worst() else { return f.write_str("nothing was found") };
+        let count = self.counts.values().filter(|count| count.severity == worst);
+        let count = count.fold(0u64, |sum, count| sum.saturating_add(count.count));
+        write!(f, "{count} × {worst}")?;
+        let mut worst = self.findings.iter().filter(|finding| finding.severity == worst);
+        worst.next().map_or(Ok(()), |first| {
+            write!(f, ", the first: {}, {}, at {}", first.rule.id, first.message, first.place())
+        })
+    }
+}
+
+/// Of a file that is not [`sound`](crate::sound).
+impl core::error::Error for Report {}
+
+impl Finding {
+    /// Offset and path, for showing.
+    pub fn place(&self) -> Place<'_> {
+        Place::new(Some(self.offset), &self.path)
+    }
+}
+
+/// What rules write to.
+pub(crate) struct Findings {
+    found: Vec<Finding>,
+    /// How often each rule was broken, the frequent ones first: a hostile file breaks millions of times
+    /// what costs no more than to be counted.
+    counts: Vec<(&'static Rule, u64)>,
+    most: u64,
+    /// The `.ptd` that is being looked at, where a program is judged with some.
+    pub(super) data: Option<usize>,
+}
+
+impl Findings {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let most = limits.findings_per_rule.into();
+        Self { found: Vec::new(), counts: Vec::new(), most, data: None }
+    }
+
+    /// Another one for the same file, to be merged by [`extend`](Self::extend).
+    pub(super) fn another(&self) -> Self {
+        Self { found: Vec::new(), counts: Vec::new(), most: self.most, data: self.data }
+    }
+
+    /// Whether nothing was found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// What was found, each as bad as `policy` has it.
+    pub(super) fn report(self, policy: &Policy) -> Report {
+        let counts = self.counts.into_iter().filter_map(|(rule, count)| {
+            Some((rule.id, Count { rule, severity: policy.severity(rule)?, count }))
+        });
+        let findings = self.found.into_iter().filter_map(|finding| {
+            Some(Finding { severity: policy.severity(finding.rule)?, ..finding })
+        });
+        Report { findings: findings.collect(), counts: counts.collect() }
+    }
+
+    /// How often a rule was broken.
+    fn count(&mut self, rule: &'static Rule) -> Option<&mut u64> {
+        let is_it = |(known, _): &(&Rule, u64)| core::ptr::eq(*known, rule);
+        let at = match self.counts.iter().position(is_it) {
+            Some(at) => at,
+            None => {
+                self.counts.push((rule, 0));
+                self.counts.len().saturating_sub(1)
+            }
+        };
+        let ahead = at.saturating_sub(1);
+        let is_rarer = |pair: &[(&Rule, u64)]| matches!(pair, [(_, a), (_, b)] if a < b);
+        if self.counts.get(ahead..=at).is_some_and(is_rarer) {
+            self.counts.swap(at, ahead);
+            return self.counts.get_mut(ahead).map(|(_, count)| count);
+        }
+        self.counts.get_mut(at).map(|(_, count)| count)
+    }
+
+    /// Adds what was found after what is here, as if it had been found here.
+    pub(super) fn extend(&mut self, later: Self) {
+        let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
+        for finding in later.found {
+            let before = self.count(finding.rule).map_or(0, |count| *count);
+            let kept = kept.entry(finding.rule.id).or_insert(before);
+            if *kept < self.most {
+                *kept = kept.saturating_add(1);
+                self.found.push(finding);
+            }
+        }
+        for (rule, more) in later.counts {
+            if let Some(count) = self.count(rule) {
+                *count = count.saturating_add(more);
+            }
+        }
+    }
+
+    /// Counts a finding, and keeps it while there are few. The path, outermost step first, and the
+    /// message are only asked for if it is kept.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn find(
+        &mut self,
+        rule: &'static Rule,
+        offset: u64,
+        path: impl FnOnce() -> Vec<Step>,
+        message: impl FnOnce() -> String,
+    ) {
+        steps::take(1);
+        let most = self.most;
+        let Some(count) = self.count(rule) else { return };
+        *count = count.saturating_add(1);
+        if *count > most {
+            return;
+        }
+        let mut path = path();
+        path.reverse();
+        let message = message();
+        steps::take(path.len().saturating_add(message.len()));
+        let severity = rule.severity;
+        self.found.push(Finding { rule, severity, message, offset, data: self.data, path });
+    }
+}
