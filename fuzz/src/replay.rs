@@ -4,7 +4,20 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io, panic};
 
-use crate::Oracle;
+use crate::{ORACLES, Oracle};
+
+/// The oracle that `FUZZER` names, or else the program's own file name.
+///
+/// # Panics
+///
+/// Where neither names one.
+pub fn chosen() -> Oracle {
+    let own = || Some(env::current_exe().ok()?.file_stem()?.to_str()?.to_owned());
+    let name = env::var("FUZZER").ok().or_else(own).unwrap_or_default();
+    let names = || ORACLES.map(|(name, _)| name).join(" ");
+    let found = ORACLES.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("set FUZZER to one of: {}", names())).1
+}
 
 /// The `main` of a target on a stable toolchain: every file that the command line names, and every
 /// file below every folder, through `oracle`.

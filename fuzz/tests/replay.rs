@@ -49,7 +49,7 @@ fn files_hold() {
     let mut files = seeds();
     files.extend(below("../tests/data"));
     files.extend(below("regressions"));
-    for &(name, oracle) in ORACLES {
+    for (name, oracle) in ORACLES {
         let broken: Vec<_> = files
             .iter()
             .filter(|(_, bytes)| !replay::holds(oracle, bytes))
@@ -111,7 +111,7 @@ fn damaged_seeds_hold() {
                 None => accepted += 1,
                 Some((error, _)) => drop(refused.insert(error.code())),
             }
-            for &(name, oracle) in ORACLES {
+            for (name, oracle) in ORACLES {
                 if !replay::holds(oracle, &bytes) {
                     let kept = keep(name, &bytes);
                     let seed = path.display();
@@ -134,7 +134,7 @@ fn draws_hold() {
         let len = 64 << random.below(6);
         let bytes: Vec<u8> = (0..len).map(|_| random.next_u64().to_le_bytes()[3]).collect();
         programs += u64::from(smith::program(&mut Unstructured::new(&bytes)).is_ok());
-        for &(name, oracle) in ORACLES {
+        for (name, oracle) in ORACLES {
             if !replay::holds(oracle, &bytes) {
                 panic!("{name} fails for draw {nth}, kept in {}", keep(name, &bytes).display());
             }
@@ -155,17 +155,9 @@ fn the_dictionary_of_dumps_has_every_field() {
 }
 
 #[test]
-fn every_target_has_an_oracle_and_a_folder() {
+fn every_oracle_has_a_folder_of_regressions() {
     let oracles: BTreeSet<String> = ORACLES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let declared: BTreeSet<String> = manifest
-        .split("[[bin]]\nname = \"")
-        .skip(1)
-        .map(|rest| rest.split('"').next().unwrap().to_owned())
-        .collect();
-    assert_eq!(declared, oracles, "Cargo.toml");
-    assert_eq!(names_in("fuzz_targets", ".rs"), oracles, "fuzz_targets");
-    assert_eq!(names_in("regressions", ""), oracles, "regressions");
+    assert_eq!(names_in("regressions", ""), oracles);
 }
 
 /// Every seed; a checkout without them fails, since a replay of nothing would succeed.
