@@ -122,7 +122,7 @@ struct LimitArguments {
     /// Budgets for files of strangers, or for one's own.
     #[arg(long, global = true, value_name = "WHOSE", default_value = "untrusted")]
     limits: Whose,
-    /// Bytes visited per byte of the FlatBuffers part.
+    /// Bytes visited per byte of the FlatBuffers part, and written per byte given.
     #[arg(long, global = true, value_name = "N")]
     max_amplification: Option<u32>,
     /// Bytes of the FlatBuffers part.

@@ -48,7 +48,8 @@ use safetensors::tensor::TensorInfo;
 use crate::build::{PtdBuilder, Shape};
 use crate::bytes::wide;
 use crate::file::source::Source;
-use crate::model::{Blob, Image, Ranges, ReadError};
+use crate::limits::Limits;
+use crate::model::{Blob, Budget, Image, Ranges, ReadError};
 use crate::ptd::{Layout, Ptd};
 use crate::schema::scalar::ScalarType;
 
@@ -239,14 +240,24 @@ impl<'a> Safetensors<'a> {
         Ok(builder)
     }
 
-    /// The whole file as it is to be written: as the `safetensors` package writes it, tensors of
-    /// the largest elements first, and by name.
+    /// Returns the whole file as it is to be written, held to [`Limits::UNTRUSTED`].
+    ///
+    /// # Errors
+    ///
+    /// See [`image_with`](Self::image_with).
+    pub fn image(&self) -> Result<Image<'_>, ConvertError> {
+        self.image_with(&Limits::UNTRUSTED)
+    }
+
+    /// Returns the whole file as it is to be written: as the `safetensors` package writes it,
+    /// tensors of the largest elements first, and by name.
     ///
     /// # Errors
     ///
     /// Where a name is there twice or is `__metadata__`, data has not the bytes that its shape
-    /// asks for, or the header is longer than readers take.
-    pub fn image(&self) -> Result<Image<'_>, ConvertError> {
+    /// asks for, or the header is longer than readers take. [`ConvertError::Amplified`] where
+    /// tensors overlap so much that the file exceeds [`Limits::bytes_written`].
+    pub fn image_with(&self, limits: &Limits) -> Result<Image<'_>, ConvertError> {
         let mut sorted: Vec<_> = self.tensors.iter().collect();
         sorted.sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
         let mut infos = Vec::with_capacity(sorted.len());
@@ -264,12 +275,15 @@ impl<'a> Safetensors<'a> {
             infos.push((tensor.name.as_str(), info));
         }
         let text = header::write(self.metadata.as_deref(), &infos)?;
+        let blobs = self.tensors.iter().map(|tensor| &tensor.data);
+        let budget = Budget::new(wide(text.len()), blobs);
         let mut image = Image::new();
         image.bytes(wide(text.len()).to_le_bytes().to_vec());
         image.bytes(text);
         for tensor in sorted {
             image.blob(&tensor.data);
         }
+        budget.check(image.len(), limits)?;
         Ok(image)
     }
 

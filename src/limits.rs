@@ -13,6 +13,8 @@ pub struct Limits {
     /// file visits less than its own length. Every genuine file seen so far passes with 4, and most
     /// with 1. Lists of tables may have a sixty-fourth as many elements, each counted at every
     /// visit, or 1,000,000.
+    ///
+    /// A file that is written is bounded as well: see [`bytes_written`](Self::bytes_written).
     pub amplification: u32,
     /// Longest FlatBuffers part, in bytes: FlatBuffers' own bound is 2^31 − 1, so 32-bit positions
     /// always suffice. A larger value here has no effect.
@@ -49,6 +51,24 @@ impl Limits {
     pub(crate) fn tables_in_lists(&self, len: u64) -> u64 {
         self.bytes_visited(len).div_euclid(64).max(MOST_TABLES)
     }
+
+    /// Returns how long a written file may be that is made of `given` different bytes, `segments`
+    /// of them different segments: [`amplification`](Self::amplification) times `given`, 4096 bytes
+    /// of padding for each segment but no more than 200 for each byte, and 1 MiB.
+    ///
+    /// Segments may overlap, and a blob may be named many times, so that a small file or a small
+    /// JSON text can describe a huge file. Every genuine file, and each segment of it aligned to a
+    /// page, is within the limit.
+    ///
+    /// ```
+    /// assert_eq!(pte::Limits::UNTRUSTED.bytes_written(10_000, 2), 4 * 10_000 + 2 * 4096 + (1 << 20));
+    /// ```
+    pub fn bytes_written(&self, given: u64, segments: u64) -> u64 {
+        let padding = segments.saturating_mul(PADDING_OF_SEGMENT);
+        let padding = padding.min(given.saturating_mul(PADDING_OF_BYTE));
+        let copies = given.saturating_mul(self.amplification.into());
+        copies.saturating_add(padding).saturating_add(ALWAYS_WRITTEN)
+    }
 }
 
 impl Default for Limits {
@@ -66,6 +86,17 @@ pub(crate) const MOST_TABLES: u64 = 1_000_000;
 /// Bytes that the official runtime reads before anything else (`kNumHeadBytes`, format.md §1.2):
 /// both headers lie within them.
 pub(crate) const HEAD: usize = 64;
+
+/// Bytes of padding in front of a segment in a written file: a page.
+const PADDING_OF_SEGMENT: u64 = 4096;
+
+/// Bytes of padding for each byte that a written file is made of: a segment of a few bytes takes 24
+/// more in the tables, which pays for a page.
+const PADDING_OF_BYTE: u64 = 200;
+
+/// Bytes that a written file may have however little it is made of: room for the gaps that a file
+/// of a few segments may have, and nothing to a disk.
+const ALWAYS_WRITTEN: u64 = 1 << 20;
 
 /// Most dimensions of a tensor (`kTensorDimensionLimit`, format.md §6.3).
 pub(crate) const MOST_DIMENSIONS: usize = 16;

@@ -28,6 +28,7 @@ use crate::flat::write::{Layout, WriteError};
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
 mod blob;
+mod budget;
 mod constants;
 #[cfg(feature = "std")]
 mod copy;
@@ -42,6 +43,8 @@ mod segments;
 mod writer;
 
 pub use blob::{Blob, Ranges, ReadError};
+pub use budget::Amplified;
+pub(crate) use budget::Budget;
 pub(crate) use constants::concatenated;
 pub use data::DataError;
 pub use external::{External, ExternalError, Inlined};
@@ -171,6 +174,8 @@ pub enum ModelError {
     Unknown(Unknown),
     /// The file is longer than 2^64 − 1 bytes.
     TooLarge,
+    /// The file is many times longer than what it is made of.
+    Amplified(Amplified),
     /// Bytes could not be read from where they are.
     Read(ReadError),
 }
@@ -234,6 +239,7 @@ impl fmt::Display for ModelError {
                  be lost"
             ),
             Self::TooLarge => f.write_str("the file would be longer than a file can be"),
+            Self::Amplified(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),
         }
     }
@@ -244,6 +250,12 @@ impl core::error::Error for ModelError {}
 impl From<WriteError> for ModelError {
     fn from(error: WriteError) -> Self {
         Self::Tables(error)
+    }
+}
+
+impl From<Amplified> for ModelError {
+    fn from(error: Amplified) -> Self {
+        Self::Amplified(error)
     }
 }
 

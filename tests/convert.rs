@@ -468,6 +468,26 @@ fn data_stays_where_it_is() {
     assert_eq!(opened.file().segment_range(0).unwrap(), len..len + BYTES);
 }
 
+/// Tensors that overlap are not written once each.
+#[test]
+fn tensors_that_are_one_range_are_not_written_once_each() {
+    let source = &[7; 500_000][..];
+    let tensor = |nth: u32| Tensor {
+        name: nth.to_string(),
+        dtype: Dtype::U8,
+        shape: vec![500_000],
+        data: Blob::Range(&source, 0..500_000),
+    };
+    let tensors = (0..1000).map(tensor).collect();
+    let tensors = Safetensors { metadata: None, tensors };
+    match tensors.image() {
+        Err(ConvertError::Amplified(error)) => assert!(error.len > 500_000_000, "{error}"),
+        other => panic!("{other:?}"),
+    }
+    let limits = pte::Limits { amplification: 1000, ..pte::Limits::UNTRUSTED };
+    assert!(tensors.image_with(&limits).unwrap().len() > 500_000_000);
+}
+
 /// An image that is read by ranges is the image that is written.
 #[test]
 fn an_image_can_be_read_before_it_is_written() {

@@ -15,8 +15,10 @@ use pte::{Ptd, Pte};
 use crate::support::build;
 use crate::support::files::{self, name};
 
+pub(crate) mod amplified;
 mod builder;
 pub(crate) mod edit;
+mod sparse;
 mod written;
 
 /// Every genuine file: taken apart and put together again, it is the same file, whoever wrote it.

@@ -9,7 +9,7 @@ use pte::Limits;
 use pte::check::Checker;
 use pte::file::Kind;
 use pte::model::json::{self, AnyFile, JsonError};
-use pte::model::{File, ModelError, Root};
+use pte::model::{Amplified, File, ModelError, Root};
 
 use super::check::judged::Judged;
 use super::check::show;
@@ -103,16 +103,13 @@ impl Build {
         if self.lay_out {
             file.lay_out();
         }
-        let image = file.image().map_err(|error| self.unbuildable(&error))?;
-        // A few bytes of JSON may ask for any number of zeros, and name a blob any number of times.
-        let given = folder.given();
-        let most = given.saturating_mul(limits.amplification.into()).saturating_add(limits.stream);
-        if image.len() > most {
-            return Err(self.absent(format!(
-                "the file would have {} bytes, of {given} that are given: there are gaps, or blobs \
-                 are used over and over; if you trust the JSON, raise --max-amplification",
-                image.len()
-            )));
+        let image = file.image_with(limits).map_err(|error| self.unbuildable(&error))?;
+        // The tables may be many times longer than their JSON, where data in them is aligned.
+        let (given, segments) = (folder.given(), file.segments.len());
+        let limit = limits.bytes_written(given, u64::try_from(segments).unwrap_or(u64::MAX));
+        if image.len() > limit {
+            let error = Amplified { len: image.len(), given, limit };
+            return Err(self.absent(save::allowed(&error)));
         }
         let name = common.output.as_deref().map_or("<standard output>".into(), name_of);
         let inputs: Vec<_> = [self.json.clone()].into_iter().chain(folder.used()).collect();
@@ -176,7 +173,7 @@ impl Build {
             ModelError::Unknown(_) => "; take \"unknown\" out of the container to go without them",
             _ => "",
         };
-        self.absent(format!("{error}{hint}"))
+        self.absent(format!("{}{hint}", save::unwritable(error)))
     }
 }
 

@@ -89,7 +89,8 @@ impl Convert {
                 let tensors = Safetensors::from_ptd(ptd, source, self.skip_blobs);
                 let tensors = tensors.map_err(|error| problem(&name, error))?;
                 input.spend(&(0..tensors.data_len()))?;
-                let image = tensors.image().map_err(|error| problem(&name, error))?;
+                let image =
+                    tensors.image_with(&common.limits()).map_err(|error| problem(&name, error))?;
                 // Whoever reads it does so by the same rules.
                 Safetensors::open(&image).map_err(|error| problem(&name, error))?;
                 self.write(common, &image)?;
@@ -140,8 +141,8 @@ impl Convert {
         }
         let model = built.finish().map_err(refused)?;
         let absent = |message| Problem::Absent { file: name.clone(), message };
-        let image = model.image().map_err(|error| absent(error.to_string()))?;
         let limits = common.limits();
+        let image = model.image_with(&limits).map_err(|error| absent(save::unwritable(&error)))?;
         let judged = save::proven(image, &name, &limits)?;
         save::no_worse(&judged, &name, &BTreeSet::new(), &limits)?;
         self.write(common, judged.source())
@@ -163,6 +164,9 @@ fn problem(name: &str, error: ConvertError) -> Problem {
         ConvertError::Read(error) => Problem::io(name, io::Error::from(error)),
         ConvertError::Broken(error) | ConvertError::Build(BuildError::Broken(error)) => {
             Problem::Refused { file: name.into(), error }
+        }
+        ConvertError::Amplified(error) => {
+            Problem::Absent { file: name.into(), message: save::allowed(&error) }
         }
         error => Problem::Absent { file: name.into(), message: error.to_string() },
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::build::PtdBuilder;
-use pte::model::{AnyPtd, Blob, External, Image, Ptd, Pte, Ranges};
+use pte::model::{AnyPtd, Blob, External, Image, ModelError, Ptd, Pte, Ranges};
 
 use super::Common;
 use super::input::{Input, identity};
@@ -112,6 +112,7 @@ impl Edit {
         let read = self.inline.iter().chain(blobs).cloned();
         let inputs: Vec<_> = inputs.into_iter().chain(read).collect();
         let none = BTreeSet::new();
+        let unwritable = |error: ModelError| input.absent(save::unwritable(&error));
         let write = |image: Image<'_>, path: &Path, known| {
             let name = name_of(path);
             let opened = save::proven(image, &name, &limits)?;
@@ -132,11 +133,11 @@ impl Edit {
                 let out = self.program(&input, &mut model, &ptds, &data, common)?;
                 if let Some(ptd) = out {
                     let path = self.beside(output)?;
-                    let image = ptd.image().map_err(|error| input.absent(error.to_string()))?;
+                    let image = ptd.image_with(&limits).map_err(unwritable)?;
                     // First, so that there is no program without its data.
                     write(image, &path, &none)?;
                 }
-                let image = model.image().map_err(|error| input.absent(error.to_string()))?;
+                let image = model.image_with(&limits).map_err(unwritable)?;
                 write(image, output, &known)?;
             }
             File::Ptd(ptd) => {
@@ -149,7 +150,7 @@ impl Edit {
                     model.forget_unknown();
                 }
                 self.data(&input, &mut model, &data)?;
-                let image = model.image().map_err(|error| input.absent(error.to_string()))?;
+                let image = model.image_with(&limits).map_err(unwritable)?;
                 write(image, output, &known)?;
             }
         }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pte::check::{Checker, Severity};
-use pte::model::Image;
+use pte::model::{Amplified, Image, ModelError};
 use pte::{File, Handle, Limits, OpenError};
 
 use super::output::{Content, Output, Progress};
@@ -38,6 +38,19 @@ pub(super) fn write(
     out.image(image, "what is to be written", &progress)?;
     drop(progress);
     out.finish()
+}
+
+/// Describes why a model cannot be written, with what to do where a limit is in the way.
+pub(super) fn unwritable(error: &ModelError) -> String {
+    match error {
+        ModelError::Amplified(error) => allowed(error),
+        error => error.to_string(),
+    }
+}
+
+/// Describes a file that would be too long for what it is made of.
+pub(super) fn allowed(error: &Amplified) -> String {
+    format!("{error}; if you trust what is given, raise --max-amplification")
 }
 
 /// Refuses a file, called `name`, that has an Error which `known` has not.

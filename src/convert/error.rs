@@ -10,7 +10,7 @@ use super::{HEADER_LIMIT, METADATA};
 use crate::build::BuildError;
 use crate::error::Error;
 use crate::flat::json::is_harmless;
-use crate::model::ReadError;
+use crate::model::{Amplified, ReadError};
 use crate::quoted::Quoted;
 use crate::schema::scalar::ScalarType;
 
@@ -129,6 +129,8 @@ pub enum ConvertError {
     Build(BuildError),
     /// The file would be longer than a file can be.
     TooLarge,
+    /// The file would be many times longer than what it is made of.
+    Amplified(Amplified),
 }
 
 impl fmt::Display for ConvertError {
@@ -237,6 +239,7 @@ impl fmt::Display for ConvertError {
             Self::Broken(error) => write!(f, "{error}, at {}", error.place()),
             Self::Build(error) => error.fmt(f),
             Self::TooLarge => f.write_str("the file would be longer than a file can be"),
+            Self::Amplified(error) => error.fmt(f),
         }
     }
 }
@@ -268,6 +271,12 @@ impl core::error::Error for ConvertError {}
 impl From<ReadError> for ConvertError {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
+    }
+}
+
+impl From<Amplified> for ConvertError {
+    fn from(error: Amplified) -> Self {
+        Self::Amplified(error)
     }
 }
 

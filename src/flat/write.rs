@@ -51,11 +51,31 @@ pub fn write(
     chunk: &[u8],
     layout: &Layout,
 ) -> Result<Vec<u8>, WriteError> {
+    within(schema, root, chunk, layout, MAX_PROGRAM)
+}
+
+/// Writes a FlatBuffer without a chunk as [`write()`] does, if it has at most `most` bytes.
+pub(crate) fn write_within(
+    schema: &Schema,
+    root: &Object<'_>,
+    layout: &Layout,
+    most: usize,
+) -> Result<Vec<u8>, WriteError> {
+    within(schema, root, &[], layout, wide(most).min(MAX_PROGRAM))
+}
+
+fn within(
+    schema: &Schema,
+    root: &Object<'_>,
+    chunk: &[u8],
+    layout: &Layout,
+    most: u64,
+) -> Result<Vec<u8>, WriteError> {
     let (wanted, found) = (schema.root, root.desc());
     if !core::ptr::eq(wanted, found) {
         return Err(WriteError::WrongRoot { wanted: wanted.name, found: found.name });
     }
-    let mut writer = Writer { layout, out: Vec::new(), vtables: BTreeMap::new(), align: 1 };
+    let mut writer = Writer { layout, out: Vec::new(), vtables: BTreeMap::new(), align: 1, most };
     let pos = writer.table(root)?;
     writer.pad(writer.align.max(4), 8)?;
     writer.prepend(chunk)?;
@@ -87,6 +107,8 @@ struct Writer<'l> {
     vtables: BTreeMap<Vec<u8>, u32>,
     /// The largest alignment that was asked for.
     align: u32,
+    /// The largest length, at most [`MAX_PROGRAM`].
+    most: u64,
 }
 
 /// What one slot of a table becomes.
@@ -244,7 +266,7 @@ impl Writer<'_> {
 
     /// The length with `more` bytes.
     fn room(&self, more: usize) -> Result<usize, WriteError> {
-        let len = self.out.len().checked_add(more).filter(|len| wide(*len) <= MAX_PROGRAM);
+        let len = self.out.len().checked_add(more).filter(|len| wide(*len) <= self.most);
         len.ok_or(WriteError::TooLarge)
     }
 

@@ -100,19 +100,7 @@ impl<'a> Blob<'a> {
                 Self::Range(*source, begin..begin.saturating_add(len))
             }
             Self::Zeros(_) => Self::Zeros(len),
-            Self::Parts(parts) => {
-                let mut at = 0u64;
-                let mut cut = Vec::new();
-                for part in parts {
-                    let (first, next) = (at, at.saturating_add(part.len()));
-                    if begin < next && first < end {
-                        let begin = begin.saturating_sub(first);
-                        cut.push(part.slice(begin..end.saturating_sub(first)));
-                    }
-                    at = next;
-                }
-                Self::Parts(cut)
-            }
+            Self::Parts(_) => Cutter::new(self).slice(begin..end),
         }
     }
 
@@ -209,13 +197,56 @@ impl<'a> Blob<'a> {
         if let Self::Bytes(bytes) = self {
             return Ok(Cow::Borrowed(bytes));
         }
-        let mut out = Vec::new();
+        let mut out = with_room(self.len())?;
         self.pieces::<ReadError>(&mut |piece| {
             out.extend_from_slice(piece);
             Ok(())
         })?;
         Ok(out.into())
     }
+}
+
+/// A blob from which many ranges are taken: finds the parts of each in log n steps.
+pub(super) struct Cutter<'b, 'a> {
+    blob: &'b Blob<'a>,
+    /// The parts that are not empty, each with where it begins.
+    parts: Vec<(u64, &'b Blob<'a>)>,
+}
+
+impl<'b, 'a> Cutter<'b, 'a> {
+    pub(super) fn new(blob: &'b Blob<'a>) -> Self {
+        let mut parts = Vec::new();
+        if let Blob::Parts(all) = blob {
+            let mut begin = 0u64;
+            for part in all.iter().filter(|part| !part.is_empty()) {
+                parts.push((begin, part));
+                begin = begin.saturating_add(part.len());
+            }
+        }
+        Self { blob, parts }
+    }
+
+    /// Returns those bytes of `range` that the blob has.
+    pub(super) fn slice(&self, range: Range<u64>) -> Blob<'a> {
+        if !matches!(self.blob, Blob::Parts(_)) {
+            return self.blob.slice(range);
+        }
+        let first = self.parts.partition_point(|(begin, _)| *begin <= range.start);
+        let parts = self.parts.iter().skip(first.saturating_sub(1));
+        let parts = parts.take_while(|(begin, _)| *begin < range.end);
+        let cut = parts.map(|(first, part)| {
+            part.slice(range.start.saturating_sub(*first)..range.end.saturating_sub(*first))
+        });
+        Blob::Parts(cut.filter(|part| !part.is_empty()).collect())
+    }
+}
+
+/// An empty vector with room for `len` bytes.
+pub(super) fn with_room(len: u64) -> Result<Vec<u8>, ReadError> {
+    let mut out = Vec::new();
+    let reserved = out.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX));
+    reserved.map_err(ReadError::new)?;
+    Ok(out)
 }
 
 impl Default for Blob<'_> {

@@ -2,8 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::{Blob, Pte};
+use super::blob::Cutter;
+use super::{Blob, Budget, ModelError, Pte};
 use crate::bytes::index;
+use crate::limits::Limits;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::model::{Buffer, EValue, KernelTypes, SubsegmentOffsets, Tensor};
 
@@ -51,7 +53,8 @@ impl<'a> Pte<'a> {
                 *end = begin.saturating_add(size).max(*end);
             }
         }
-        offsets.iter().zip(ends).map(|(&begin, end)| segment.slice(begin..end)).collect()
+        let cutter = Cutter::new(segment);
+        offsets.iter().zip(ends).map(|(&begin, end)| cutter.slice(begin..end)).collect()
     }
 
     /// The segment of the constants, and where each of them begins; `None` where they are in the
@@ -69,9 +72,13 @@ impl<'a> Pte<'a> {
     /// # Errors
     ///
     /// Where constants in the tables cannot be read from where they are.
-    pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), super::ReadError> {
+    /// [`ModelError::Amplified`] where they overlap so much that copies of them in the tables would
+    /// exceed [`Limits::UNTRUSTED`].
+    pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), ModelError> {
         let inside = self.root.constant_buffer.as_ref().is_some_and(|buffers| !buffers.is_empty());
         if inside && self.offsets().is_none() {
+            let len = constants.iter().fold(0, |sum: u64, blob| sum.saturating_add(blob.len()));
+            Budget::new(0, &constants).check(len, &Limits::UNTRUSTED)?;
             let mut buffers = Vec::with_capacity(constants.len());
             for constant in constants {
                 buffers.push(Buffer { storage: Some(constant.to_bytes()?.into_owned()) });

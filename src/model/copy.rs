@@ -9,14 +9,14 @@ use super::length;
 use crate::bytes::wide;
 use crate::file::source::PastEnd;
 
-/// Bytes of a range that are worth a call of the system of their own.
+/// Bytes of a range, or zeros, that are worth a system call for themselves.
 const LONG: u64 = 1 << 18;
 
 /// Bytes that the system is asked to copy at once: whoever waits is told how far it is.
 const AT_ONCE: u64 = 1 << 26;
 
 impl Blob<'_> {
-    /// Writes it to the end of `out`, for which `small` holds back what is short.
+    /// Writes the blob to the end of `out`, whose short pieces `small` gathers.
     pub(super) fn write_to_file(
         &self,
         small: &mut BufWriter<&File>,
@@ -34,6 +34,14 @@ impl Blob<'_> {
                 }
                 None => self.write_pieces(small, done),
             },
+            Self::Zeros(zeros) if *zeros >= LONG => {
+                small.flush()?;
+                match leave_hole(*zeros, out)? {
+                    true => done(*zeros),
+                    false => self.write_pieces(small, done)?,
+                }
+                Ok(())
+            }
             _ => self.write_pieces(small, done),
         }
     }
@@ -44,6 +52,19 @@ impl Blob<'_> {
             out.write_all(piece)
         })
     }
+}
+
+/// Lengthens a file by `zeros` bytes that take no room on most file systems, and returns true. Returns
+/// false, and changes nothing, where the end of the file is not where the next byte goes.
+fn leave_hole(zeros: u64, mut out: &File) -> io::Result<bool> {
+    let metadata = out.metadata()?;
+    if !metadata.is_file() || out.stream_position()? != metadata.len() {
+        return Ok(false);
+    }
+    let len = metadata.len().checked_add(zeros).ok_or(io::ErrorKind::FileTooLarge)?;
+    out.set_len(len)?;
+    out.seek(SeekFrom::Start(len))?;
+    Ok(true)
 }
 
 /// Copies a range of a file to the end of another one.

@@ -4,7 +4,6 @@ use alloc::string::{String, ToString};
 use core::fmt;
 
 use super::{Blob, Ptd, Pte};
-use crate::bytes::index;
 use crate::schema::{flat_tensor, program};
 
 /// Why named data cannot be changed.
@@ -108,11 +107,6 @@ impl<'a> Ptd<'a> {
         let segment = named.remove(nth).segment_index;
         self.drop_unused(alloc::vec![segment]);
         Ok(())
-    }
-
-    /// The bytes of an entry.
-    pub(super) fn data(&self, named: &flat_tensor::model::NamedData) -> Option<Blob<'a>> {
-        self.segments.get(index(named.segment_index)).cloned()
     }
 }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::constants::concatenated;
-use super::{Blob, Container, File, HeaderForm, Ptd, Pte, ReadError};
+use super::{Blob, Container, File, HeaderForm, ModelError, Ptd, Pte, ReadError};
 use crate::bytes::{index, narrow};
 use crate::flat::tree::Unknown;
 use crate::flat::write::Layout;
@@ -50,6 +50,8 @@ pub enum ExternalError {
     SameKey(String),
     /// A tensor's data has another shape than the tensor, or fewer bytes than its shape.
     Mismatch(String),
+    /// The constants cannot be in the program.
+    Model(ModelError),
     /// Bytes could not be read from where they are.
     Read(ReadError),
 }
@@ -164,7 +166,8 @@ impl<'a> Pte<'a> {
                 (layout.scalar_type, &layout.sizes, &layout.dim_order) == of_tensor
             });
             let size = tensor.scalar_type.nbytes(tensor.sizes.iter().flatten().copied());
-            let data = ptd.data(entry).zip(size).filter(|(data, size)| same && data.len() >= *size);
+            let data = ptd.segments.get(index(entry.segment_index)).zip(size);
+            let data = data.filter(|(data, size)| same && data.len() >= *size);
             let Some((data, size)) = data else { return Err(ExternalError::Mismatch(key)) };
             let is_state = tensor.allocation_info.is_some();
             let (list, places) = match (is_state, &mut places) {
@@ -199,7 +202,7 @@ impl<'a> Pte<'a> {
         let known: BTreeMap<String, usize> = (named.iter().enumerate().rev())
             .filter_map(|(nth, entry)| Some((entry.key.clone()?, nth)))
             .collect();
-        let mut replaced = Vec::new();
+        let (mut replaced, mut held) = (Vec::new(), BTreeMap::new());
         for entry in ptd.root.named_data.iter().flatten() {
             let Some(key) = entry.key.as_deref().filter(|&key| !used.contains(key)) else {
                 continue;
@@ -208,8 +211,10 @@ impl<'a> Pte<'a> {
                 inlined.unused = inlined.unused.saturating_add(1);
                 continue;
             }
-            let Some(data) = ptd.data(entry) else { continue };
-            let segment_index = self.hold(data);
+            let Some(data) = ptd.segments.get(index(entry.segment_index)) else { continue };
+            // Entries that share a segment there share one here.
+            let segment_index = held.entry(entry.segment_index);
+            let segment_index = *segment_index.or_insert_with(|| self.hold(data.clone()));
             let named = self.root.named_data.get_or_insert_default();
             match known.get(key).and_then(|&nth| named.get_mut(nth)) {
                 Some(own) => {
@@ -377,12 +382,22 @@ impl fmt::Display for ExternalError {
             }
             Self::SameKey(key) => write!(f, "two things would have the name {key:?}"),
             Self::Mismatch(key) => write!(f, "the data of {key:?} does not fit its tensor"),
+            Self::Model(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for ExternalError {}
+
+impl From<ModelError> for ExternalError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Read(error) => Self::Read(error),
+            error => Self::Model(error),
+        }
+    }
+}
 
 impl From<ReadError> for ExternalError {
     fn from(error: ReadError) -> Self {

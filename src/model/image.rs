@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::blob::{Blob, ReadError, read_across};
+use super::blob::{Blob, ReadError, read_across, with_room};
 use crate::bytes::wide;
 use crate::file::source::Source;
 
@@ -73,9 +73,9 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// Where bytes cannot be read from where they are.
+    /// Where bytes cannot be read from where they are, or there is no memory for the file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ReadError> {
-        let mut out = Vec::new();
+        let mut out = with_room(self.len)?;
         self.pieces::<ReadError>(|piece| {
             out.extend_from_slice(piece);
             Ok(())
@@ -94,7 +94,8 @@ impl<'m> Image<'m> {
     }
 
     /// Writes the file to the end of one on disk. Long ranges of other files on disk are copied by
-    /// the system, which need not bring them into this process. `done` is told of each piece.
+    /// the system, which need not bring them into this process. Long ranges of zeros become holes of
+    /// a sparse file. `done` gets the length of each piece.
     ///
     /// # Errors
     ///

@@ -2,30 +2,43 @@
 
 use alloc::vec::Vec;
 
-use super::{Container, File, HeaderForm, Image, ModelError, Root};
+use super::{Budget, Container, File, HeaderForm, Image, ModelError, Root};
 use crate::bytes::{index, u32_at, wide};
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::tree::Unknown;
-use crate::flat::write::{Layout, write};
-use crate::limits::HEAD;
+use crate::flat::write::{Layout, write, write_within};
+use crate::limits::{HEAD, Limits};
 use crate::ptd::is_polyglot;
 use crate::schema::flat_tensor_legacy::desc::SCHEMA as OLD;
 
 impl<R: Root> File<'_, R> {
-    /// The whole file as it is to be written.
+    /// Returns the whole file as it is to be written, held to [`Limits::UNTRUSTED`].
+    ///
+    /// # Errors
+    ///
+    /// See [`image_with`](Self::image_with).
+    pub fn image(&self) -> Result<Image<'_>, ModelError> {
+        self.image_with(&Limits::UNTRUSTED)
+    }
+
+    /// Returns the whole file as it is to be written, held to
+    /// [`limits.bytes_written`](Limits::bytes_written).
     ///
     /// # Errors
     ///
     /// Where the root and the segments contradict each other, the header has no room, or the
     /// tables hold something of a newer writer, which would be lost: see
-    /// [`forget_unknown`](Self::forget_unknown).
-    pub fn image(&self) -> Result<Image<'_>, ModelError> {
+    /// [`forget_unknown`](Self::forget_unknown). [`ModelError::Amplified`] where the file would be
+    /// many times longer than what it is made of.
+    pub fn image_with(&self, limits: &Limits) -> Result<Image<'_>, ModelError> {
         if !self.unknown.is_none() {
             return Err(ModelError::Unknown(self.unknown));
         }
         let container = &self.container;
         let order = self.order()?;
         let tables = self.tables()?;
+        let blobs = self.segments.iter().chain([&container.trailing]);
+        let budget = Budget::new(wide(tables.len()), blobs);
         let mut image = Image::new();
         let is_pte = R::SCHEMA.extension == "pte";
         match container.header {
@@ -36,6 +49,7 @@ impl<R: Root> File<'_, R> {
         image.blob(&container.trailing);
         // Runtimes read so many bytes before anything else.
         image.zeros_to(wide(HEAD));
+        budget.check(image.len(), limits)?;
         Ok(image)
     }
 
@@ -85,7 +99,8 @@ impl<R: Root> File<'_, R> {
     /// worked; if not, nothing is changed.
     pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
         let object = self.root.to_object();
-        let of = |layout: &Layout| write(R::SCHEMA, &object, &[], layout).ok();
+        // What is longer than the tables are is none of them, and may be much longer.
+        let of = |layout: &Layout| write_within(R::SCHEMA, &object, layout, region.len()).ok();
         let fits = |layout: Layout| {
             let plain = of(&layout)?;
             let chunk = region.len().checked_sub(plain.len())?;
@@ -104,7 +119,8 @@ impl<R: Root> File<'_, R> {
             // Most tables hold nothing that could be aligned otherwise.
             let plain = Layout::default();
             let forced = Layout { force_align: FORCED.last().copied(), ..plain };
-            let sensitive = of(&plain) != of(&forced);
+            let plain = of(&plain);
+            let sensitive = plain.is_none() || plain != of(&forced);
             let all = FORCED.into_iter().filter(|_| sensitive);
             all.flat_map(|align| layouts(Some(align))).find_map(fits)
         });

@@ -555,6 +555,55 @@ fn blobs_are_beside_their_json() {
     assert_eq!(from(&["m.json", "--blobs", "dir=.."], "a").status.code(), Some(3));
 }
 
+/// A file is as long as what is given allows: a mebibyte, for JSON of a line.
+#[test]
+fn a_line_of_json_makes_no_gigabyte() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("w"), vec![7; 100_000]).unwrap();
+    let often = vec!["{\"file\": \"w\"}"; 1000].join(",");
+    let places = vec!["{}"; 1000].join(",");
+    let pages = vec!["[1]"; 5000].join(",");
+    let empty = vec!["{}"; 5000].join(",");
+    let of = |segments: &str, blobs: &str, rest: &str| {
+        format!(
+            r#"{{"segments":[{segments}],"container":{{"kind":"pte","segments":[{blobs}]{rest}}}}}"#
+        )
+    };
+    let cases = [
+        of(r#"{"size":1}"#, "[1]", r#","padding":1000000000"#),
+        of(r#"{"size":1}"#, "[1]", r#","segment_base_offset":1000000000"#),
+        of(r#"{"size":1,"offset":1000000000}"#, "[1]", ""),
+        of(&places, &often, ""),
+        of("{},{}", "[1],[2]", r#","segment_alignment":1073741824"#),
+        of(&empty, &pages, r#","segment_alignment":4096"#),
+        // Data in the tables that is aligned to pages.
+        of("", "", r#","force_align":4096"#).replacen(
+            '{',
+            &format!("{{\"constant_buffer\":[{}],", vec![r#"{"storage":[1]}"#; 2000].join(",")),
+            1,
+        ),
+    ];
+    for json in cases {
+        // Where a place is said, it is kept.
+        let lay_out = if json.contains("000000000") { "-q" } else { "--lay-out" };
+        let args = ["build", "-", lay_out, "-o", "out"];
+        let done = run(&args, Some(folder.path()), json.as_bytes());
+        let (said, json) = (text(&done.stderr), &json[..json.len().min(100)]);
+        assert_eq!(done.status.code(), Some(1), "{json}: {said}");
+        assert!(said.contains("raise --max-amplification"), "{json}: {said}");
+        assert!(!folder.path().join("out").exists(), "{json}");
+    }
+    let small = of(r#"{"size":1}"#, "[1]", r#","padding":1000000"#);
+    let done = run(&["-q", "build", "-", "-o", "out"], Some(folder.path()), small.as_bytes());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    // Zeros take no room on the disk, nor time.
+    let long = of(r#"{"size":1}"#, "[1]", r#","padding":100000000000"#);
+    let args = ["-q", "build", "-", "-o", "out", "--max-amplification", "4294967295"];
+    let done = run(&args, Some(folder.path()), long.as_bytes());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(fs::metadata(folder.path().join("out")).unwrap().len() > 100_000_000_000);
+}
+
 /// What is compared with a long file is compared piece by piece.
 #[test]
 fn a_long_file_comes_back_too() {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{BASIC, LINEAR, good, json, pte, text};
+use crate::model::amplified::{one_segment_listed_often, overlapping_constants};
 use crate::support::snapshot::assert_snapshot;
 
 #[test]
@@ -162,6 +163,33 @@ fn a_key_may_have_an_equals_sign() {
 fn an_output_that_is_full_is_told() {
     let done = pte(&["edit", LINEAR, "-o", "/dev/full"]);
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+}
+
+/// A file whose parts overlap is not written with each of them once: see `model::amplified`.
+#[test]
+fn parts_that_overlap_are_not_written_once_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["in.pte", "out.pte"].map(|name| folder.path().join(name));
+    let [path, out_path] = [&file, &out].map(|path| path.to_str().unwrap());
+    let edits: [(Vec<u8>, &[&str]); 3] = [
+        (one_segment_listed_often(1000), &["--align", "4096"]),
+        (overlapping_constants(200, |_| 0), &["--externalize", "all"]),
+        (overlapping_constants(200, |nth| nth), &["--externalize", "all"]),
+    ];
+    for (bytes, edit) in edits {
+        fs::write(&file, bytes).unwrap();
+        let done = pte(&[&["-q", "edit", path, "-o", out_path], edit].concat());
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{edit:?}: {said}");
+        assert!(said.contains("different bytes that it is made of"), "{said}");
+        assert!(said.contains("raise --max-amplification"), "{said}");
+        assert_eq!(only_file(folder.path()), "in.pte", "{edit:?}");
+    }
+    // Who trusts the file gets what was asked for.
+    fs::write(&file, overlapping_constants(20, |_| 0)).unwrap();
+    let args = ["-q", "edit", path, "-o", out_path, "--externalize", "all"];
+    assert_eq!(pte(&args).status.code(), Some(1));
+    good(&[&args[..], &["--max-amplification", "20"]].concat());
 }
 
 fn only_file(folder: &Path) -> String {

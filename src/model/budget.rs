@@ -1,0 +1,103 @@
+//! How long a written file may be, by the bytes that it is made of.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+use super::Blob;
+use crate::bytes::wide;
+use crate::limits::Limits;
+
+/// A file would be many times longer than what it is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amplified {
+    /// Bytes that the file would have.
+    pub len: u64,
+    /// Different bytes that it is made of: its tables, and those that its blobs share counted once.
+    pub given: u64,
+    /// Bytes that it may have: see [`Limits::bytes_written`].
+    pub limit: u64,
+}
+
+/// The different bytes that a file is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    given: u64,
+    /// Different blobs that have bytes.
+    blobs: u64,
+}
+
+/// A range of a source, known by its address, or of memory, whose addresses are the range.
+type Extent = (usize, Range<u64>);
+
+impl Budget {
+    /// Counts the bytes of a file with `tables` bytes of tables, and those of `blobs`. A byte that
+    /// several blobs hold counts once. Takes n log n time for n blobs.
+    pub(crate) fn new<'b, 'a: 'b>(
+        tables: u64,
+        blobs: impl IntoIterator<Item = &'b Blob<'a>>,
+    ) -> Self {
+        let (mut extents, mut zeros) = (Vec::new(), 0);
+        for blob in blobs {
+            collect(blob, &mut extents, &mut zeros);
+        }
+        extents.sort_unstable_by_key(|(source, range)| (*source, range.start, range.end));
+        extents.dedup();
+        let mut budget = Self { given: tables.saturating_add(zeros), blobs: wide(extents.len()) };
+        let mut counted: Extent = (0, 0..0);
+        for (source, range) in extents {
+            let begin = match source == counted.0 {
+                true => range.start.max(counted.1.end),
+                false => range.start,
+            };
+            budget.given = budget.given.saturating_add(range.end.saturating_sub(begin));
+            counted = (source, 0..range.end.max(begin));
+        }
+        budget
+    }
+
+    /// Refuses a file of `len` bytes that is too long for what it is made of.
+    pub(crate) fn check(&self, len: u64, limits: &Limits) -> Result<(), Amplified> {
+        let limit = limits.bytes_written(self.given, self.blobs);
+        match len <= limit {
+            true => Ok(()),
+            false => Err(Amplified { len, given: self.given, limit }),
+        }
+    }
+}
+
+/// Adds the extents of a blob that is not empty. Zeros are of no source: each counts by itself.
+fn collect(blob: &Blob<'_>, extents: &mut Vec<Extent>, zeros: &mut u64) {
+    let extent = match blob {
+        Blob::Bytes(bytes) => {
+            let begin = wide(bytes.as_ptr().addr());
+            (0, begin..begin.saturating_add(wide(bytes.len())))
+        }
+        Blob::Range(source, range) => {
+            (core::ptr::from_ref(*source).cast::<()>().addr(), range.clone())
+        }
+        Blob::Zeros(count) => {
+            *zeros = zeros.saturating_add(*count);
+            return;
+        }
+        Blob::Parts(parts) => {
+            return parts.iter().for_each(|part| collect(part, extents, zeros));
+        }
+    };
+    if !extent.1.is_empty() {
+        extents.push(extent);
+    }
+}
+
+impl fmt::Display for Amplified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { len, given, limit } = self;
+        write!(
+            f,
+            "the file would have {len} bytes, more than the {limit} allowed for the {given} \
+             different bytes that it is made of: data overlaps, or there are large gaps"
+        )
+    }
+}
+
+impl core::error::Error for Amplified {}

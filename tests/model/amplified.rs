@@ -1,0 +1,213 @@
+//! Files that would be many times longer than what they are made of are refused, and honest ones
+//! are not.
+
+use std::fmt::Write;
+
+use pte::model::{self, AnyPtd, Blob, ExternalError, ModelError};
+use pte::{Limits, Ptd, Pte};
+
+use crate::support::asm::Asm;
+use crate::support::build;
+
+const DATA: usize = 500_000;
+
+/// A program whose segments are all one table, and so the same 500 kB.
+pub(crate) fn one_segment_listed_often(count: u32) -> Vec<u8> {
+    let asm = Asm::new().link("program").bytes(b"ET12").extended_header(32);
+    let asm = asm.table("program", 8, &[0, 0, 0, 0, 4]).link("segments");
+    let asm = (0..count).fold(asm.vector("segments", 4, count), |asm, _| asm.u32_to("segment*"));
+    let asm = asm.table("segment", 16, &[0, 8]).zeros(4).u64(DATA as u64);
+    asm.segments(&vec![7; DATA]).finish()
+}
+
+/// The same of a `.ptd`.
+fn one_segment_of_data_listed_often(count: u32) -> Vec<u8> {
+    let asm = Asm::new().link("data").bytes(b"FT01").flat_tensor_header();
+    let asm = asm.table("data", 12, &[0, 4, 8]).link("segments").link("named");
+    let asm = asm.vector("named", 4, 0);
+    let asm = (0..count).fold(asm.vector("segments", 4, count), |asm, _| asm.u32_to("segment*"));
+    let asm = asm.table("segment", 16, &[0, 8]).zeros(4).u64(DATA as u64);
+    asm.segments(&vec![7; DATA]).finish()
+}
+
+#[track_caller]
+fn is_amplified(error: &ModelError, at_least: u64) {
+    let ModelError::Amplified(error) = error else { panic!("{error}") };
+    assert!(error.len >= at_least && error.limit < error.len, "{error}");
+    assert!(error.limit < 40_000_000, "{error}");
+}
+
+/// 120,000 segments over one table would become 60 GB.
+#[test]
+fn segments_that_are_one_range_are_not_written_once_each() {
+    let bytes = one_segment_listed_often(120_000);
+    assert!(bytes.len() < 981_000);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.align(4096);
+    is_amplified(&program.image().unwrap_err(), 60_000_000_000);
+    let limits = Limits { amplification: u32::MAX, ..Limits::UNTRUSTED };
+    assert!(program.image_with(&limits).unwrap().len() > 60_000_000_000, "where it is allowed");
+
+    let bytes = one_segment_of_data_listed_often(100_000);
+    let AnyPtd::Current(mut data) = Ptd::read(&bytes).unwrap().to_model() else { panic!() };
+    data.align(16);
+    is_amplified(&data.image().unwrap_err(), 50_000_000_000);
+}
+
+/// The same where segments stay in a source.
+#[test]
+fn segments_of_a_source_that_are_one_range_are_not_written_once_each() {
+    let bytes = one_segment_listed_often(1000);
+    let source = &bytes[..];
+    let mut program = Pte::read(&bytes).unwrap().to_model_from(&source);
+    program.align(4096);
+    is_amplified(&program.image().unwrap_err(), 500_000_000);
+}
+
+/// A program of constants that begin where `begin` says, and all end where the segment does.
+pub(crate) fn overlapping_constants(count: usize, begin: impl Fn(usize) -> usize) -> Vec<u8> {
+    let (mut values, mut offsets) = (String::new(), "0".to_string());
+    for nth in 0..count {
+        let comma = if nth > 0 { "," } else { "" };
+        let (place, at) = (nth + 1, begin(nth));
+        write!(
+            values,
+            r#"{comma}{{"val_type": "Tensor", "val": {{"scalar_type": "BYTE", "sizes": [{}],
+                "dim_order": [0], "data_buffer_idx": {place}}}}}"#,
+            DATA - at
+        )
+        .unwrap();
+        write!(offsets, ",{at}").unwrap();
+    }
+    build::file(&format!(
+        r#"{{"data": [{{"zeros": {DATA}}}], "root": {{"segments": [{{"size": {DATA}}}],
+            "constant_segment": {{"offsets": [{offsets}]}},
+            "execution_plan": [{{"name": "forward", "values": [{values}]}}]}}}}"#
+    ))
+}
+
+#[test]
+fn constants_that_overlap_do_not_move_out_once_each() {
+    let steps: [fn(usize) -> usize; 2] = [|_| 0, |nth| nth];
+    for begin in steps {
+        let bytes = overlapping_constants(1000, begin);
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let out = program.externalize(|_| true).unwrap();
+        assert_eq!(out.segments.len(), 1000);
+        is_amplified(&out.image().unwrap_err(), 450_000_000);
+        // What stays has the same bound.
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut nth = 0;
+        let out = program.externalize(|_| core::mem::replace(&mut nth, 1) == 0).unwrap();
+        assert_eq!(out.segments.len(), 1);
+        is_amplified(&program.image().unwrap_err(), 450_000_000);
+    }
+}
+
+/// Where a program has its constants in its tables, copies would be made in memory.
+#[test]
+fn constants_that_overlap_do_not_move_into_the_tables_once_each() {
+    let bytes = overlapping_constants(1000, |_| 0);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let out = program.externalize(|_| true).unwrap();
+    program.root.constant_segment = None;
+    let storage = Some(Vec::new());
+    let buffer = pte::schema::program::model::Buffer { storage };
+    program.root.constant_buffer = Some(vec![buffer]);
+    match program.inline(&out).unwrap_err() {
+        ExternalError::Model(error) => is_amplified(&error, 500_000_000),
+        error => panic!("{error}"),
+    }
+}
+
+/// Data that entries share is one segment of the program.
+#[test]
+fn shared_data_moves_in_once() {
+    let mut data = model::Ptd::empty();
+    data.add_segment(vec![7; 1000].into());
+    let entry = |key: &str| pte::schema::flat_tensor::model::NamedData {
+        key: Some(key.into()),
+        ..Default::default()
+    };
+    data.root.named_data = Some(["a", "b", "c"].map(entry).into());
+    let bytes = build::file(r#"{"root": {"execution_plan": []}}"#);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    assert_eq!(program.inline(&data).unwrap().data, 3);
+    assert_eq!(program.segments.len(), 1);
+    let named = program.root.named_data.as_ref().unwrap();
+    assert!(named.iter().all(|entry| entry.segment_index == 0));
+    let out = program.image().unwrap().to_bytes().unwrap();
+    let pte = Pte::read(&out).unwrap();
+    assert!(pte.named_data().all(|(_, range)| pte.bytes(range.unwrap()).unwrap() == [7; 1000]));
+}
+
+/// Padding has an allowance: thousands of segments of a byte, each on a page of its own.
+#[test]
+fn small_segments_may_be_aligned_to_pages() {
+    for size in [1, 64, 5000] {
+        let mut data = model::Ptd::empty();
+        for nth in 0..3000 {
+            data.segments.push(vec![nth as u8; size].into());
+        }
+        data.align(4096);
+        let image = data.image().unwrap_or_else(|error| panic!("{size}: {error}"));
+        assert!(image.len() > 3000 * 4096 - 4096);
+    }
+}
+
+/// Zeros that a caller asks for as such are given.
+#[test]
+fn zeros_may_be_a_segment() {
+    let mut data = model::Ptd::empty();
+    data.add_segment(Blob::Zeros(1 << 40));
+    assert!(data.image().unwrap().len() > 1 << 40);
+    // No computer has memory for it.
+    data.segments[0] = Blob::Zeros(1 << 62);
+    data.lay_out();
+    let image = data.image().unwrap();
+    assert!(image.to_bytes().unwrap_err().to_string().contains("memory"));
+}
+
+/// Gaps that a model asks for are bounded by what it holds.
+#[test]
+fn gaps_are_bounded_by_what_is_given() {
+    let bytes = build::file(
+        r#"{"root": {"segments": [{"size": 4}], "named_data": [{"key": "a"}]},
+            "data": [{"zeros": 4}]}"#,
+    );
+    let image = |change: &dyn Fn(&mut model::Pte<'_>)| {
+        let mut program = Pte::read(&bytes).unwrap().to_model();
+        change(&mut program);
+        program.image().map(|image| image.len())
+    };
+    let far = 1 << 30;
+    is_amplified(&image(&|program| program.container.padding = far).unwrap_err(), far);
+    let base = |program: &mut model::Pte<'_>| program.container.segment_base_offset = Some(far);
+    is_amplified(&image(&base).unwrap_err(), far);
+    let offset = |program: &mut model::Pte<'_>| {
+        program.root.segments.as_mut().unwrap()[0].offset = far;
+    };
+    is_amplified(&image(&offset).unwrap_err(), far);
+    let least = |program: &mut model::Pte<'_>| program.container.padding = 1 << 20;
+    assert!(image(&least).unwrap() > 1 << 20, "a mebibyte is nothing");
+}
+
+/// Ranges of constants in a blob of many parts are found without a look at each part.
+#[test]
+fn constants_of_many_parts_are_cut_in_time() {
+    let count = 100_000;
+    let offsets: Vec<u64> = (0..=count).map(|nth| nth * 16).collect();
+    let parts = (0..=count).map(|nth| Blob::from(nth.to_le_bytes().repeat(2)));
+    let bytes = build::file(r#"{"root": {"execution_plan": []}}"#);
+    let mut program = Pte::read(&bytes).unwrap().to_model();
+    program.add_segment(Blob::Parts(parts.collect()));
+    program.root.constant_segment = Some(pte::schema::program::model::SubsegmentOffsets {
+        segment_index: 0,
+        offsets: Some(offsets),
+    });
+    let constants = program.constants();
+    assert_eq!(constants.len() as u64, count + 1);
+    for (nth, constant) in constants.iter().enumerate().step_by(9999) {
+        assert_eq!(&*constant.to_bytes().unwrap(), (nth as u64).to_le_bytes().repeat(2));
+    }
+}
