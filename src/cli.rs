@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use pte::Limits;
 
+mod atomic;
 mod build;
 mod check;
 mod complete;
@@ -30,6 +31,7 @@ mod rules;
 mod save;
 mod schema;
 mod size;
+mod temporary;
 mod tensors;
 mod text;
 

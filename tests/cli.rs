@@ -24,6 +24,8 @@ mod memory;
 mod named;
 mod ops;
 mod size;
+#[cfg(target_os = "linux")]
+mod written;
 
 const LINEAR: &str = "tests/data/pte/linear.pte";
 const BASIC: &str = "tests/data/ptd/ptd_basic.ptd";

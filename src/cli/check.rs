@@ -116,14 +116,12 @@ impl Check {
         let mut seen = BTreeSet::new();
         let mut distinct = Vec::new();
         for path in &self.with {
-            match input::identity(path) {
-                Some(identity) if !seen.insert(identity) => {
-                    if !common.quiet {
-                        let name = name_of(path);
-                        note(&format!("{name} is given twice to --with, and is used once"));
-                    }
-                }
-                _ => distinct.push(path.as_path()),
+            let is_repeated = input::identity(path).is_some_and(|identity| !seen.insert(identity));
+            if !is_repeated {
+                distinct.push(path.as_path());
+            } else if !common.quiet {
+                let name = name_of(path);
+                note(&format!("{name} is given twice to --with, and is used once"));
             }
         }
         distinct

@@ -1,6 +1,6 @@
 //! `pte completions` and `pte man`: what a shell and `man` need to know of the command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -56,8 +56,12 @@ impl Man {
             if common.output.is_some() {
                 return Err(Problem::Usage("--all and -o are two outputs: give one".into()));
             }
-            let name = folder.to_string_lossy();
-            clap_mangen::generate_to(command, folder).map_err(|error| Problem::io(name, error))?;
+            let mut command = command.disable_help_subcommand(true);
+            command.build();
+            for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+                write_page(verb.clone(), folder)?;
+            }
+            write_page(command, folder)?;
             return Ok(Status::Good);
         }
         let page = match &self.verb {
@@ -78,4 +82,15 @@ impl Man {
         out.finish()?;
         Ok(Status::Good)
     }
+}
+
+/// Writes the page of a command into a folder, under the name that `man` looks for.
+fn write_page(command: clap::Command, folder: &Path) -> Result<(), Problem> {
+    let page = clap_mangen::Man::new(command);
+    let name = page.get_filename();
+    let mut text = Vec::new();
+    page.render(&mut text).map_err(|error| Problem::io(name.clone(), error))?;
+    let mut out = Output::open(Some(&folder.join(name)), Content::Plain)?;
+    out.bytes(&text)?;
+    out.finish()
 }

@@ -9,6 +9,7 @@ use pte::build::PtdBuilder;
 use pte::model::{AnyPtd, Blob, External, Image, ModelError, Ptd, Pte, Ranges};
 
 use super::Common;
+use super::atomic::hard_links;
 use super::input::{Input, identity};
 use super::problem::{Problem, Status, note};
 use super::save::{self, errors};
@@ -101,7 +102,17 @@ impl Edit {
             (true, Some(_)) => {
                 return Err(Problem::Usage("--in-place and -o are two outputs: give one".into()));
             }
-            (true, None) => self.file.as_path(),
+            (true, None) => {
+                let links = hard_links(&self.file);
+                if links > 1 {
+                    return Err(Problem::Usage(format!(
+                        "{} has {links} hard links, and --in-place would change this one alone: \
+                         write to another name with -o",
+                        name_of(&self.file)
+                    )));
+                }
+                self.file.as_path()
+            }
             (false, Some(path)) => path.as_path(),
             (false, None) => {
                 return Err(Problem::Usage("name the output with -o, or use --in-place".into()));

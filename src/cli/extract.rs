@@ -16,6 +16,7 @@ use super::input::Input;
 use super::output::{Content, Output};
 use super::problem::{Problem, Status};
 use super::rows::{Row, What};
+use super::temporary::Temporary;
 use super::text::name_of;
 
 /// Take a segment, a tensor, a blob or a delegate's payload out of a file
@@ -251,7 +252,7 @@ fn array(input: &Input, found: Found<'_>) -> Result<(Vec<u8>, Vec<u8>), Problem>
 struct Parts<'i> {
     input: &'i Input,
     folder: &'i Path,
-    temporary: tempfile::TempDir,
+    temporary: Temporary,
     index: io::BufWriter<fs::File>,
     count: usize,
     /// The file that holds a range: what is shared is written once.
@@ -267,8 +268,7 @@ impl<'i> Parts<'i> {
         }
         let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         let beside = beside.unwrap_or(Path::new("."));
-        let temporary = tempfile::Builder::new().prefix(".pte-").tempdir_in(beside);
-        let temporary = temporary.map_err(problem)?;
+        let temporary = Temporary::folder(beside).map_err(problem)?;
         let index = fs::File::create_new(temporary.path().join("index.json")).map_err(problem)?;
         let mut index = io::BufWriter::new(index);
         index.write_all(b"{\"schema\": \"pte.extract/1\", \"parts\": [").map_err(problem)?;
@@ -310,14 +310,14 @@ impl<'i> Parts<'i> {
         if self.folder.exists() {
             fs::remove_dir(self.folder).map_err(problem)?;
         }
-        let finished = self.temporary.keep();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             // A temporary folder is private; this one need not be.
-            fs::set_permissions(&finished, fs::Permissions::from_mode(0o755)).map_err(problem)?;
+            let permissions = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(self.temporary.path(), permissions).map_err(problem)?;
         }
-        fs::rename(&finished, self.folder).map_err(problem)
+        self.temporary.rename(self.folder).map_err(problem)
     }
 }
 

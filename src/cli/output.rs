@@ -1,4 +1,4 @@
-//! Where a verb's output goes: standard output, or a file that appears whole or not at all.
+//! Where a verb's output goes: standard output or a file.
 
 use core::fmt;
 use core::time::Duration;
@@ -13,6 +13,7 @@ use pte::model::{Image, ReadError};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
+use super::atomic::AtomicFile;
 use super::problem::{Problem, printable};
 
 /// The output of a verb. Nothing is kept of it unless [`finish`](Self::finish) is reached.
@@ -26,7 +27,7 @@ pub(super) struct Output {
 
 enum To {
     Screen(io::BufWriter<Box<dyn Write>>),
-    File { path: PathBuf, temporary: io::BufWriter<tempfile::NamedTempFile> },
+    File(AtomicFile),
 }
 
 /// What is written.
@@ -76,14 +77,7 @@ impl Output {
                 return Ok(Self { name, to, strip, failed: None });
             }
         };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            let error = io::Error::new(io::ErrorKind::NotFound, "its folder does not exist");
-            return Err(problem(error));
-        }
-        let temporary = temporary(&path).tempfile_in(folder).map_err(problem)?;
-        let to = To::File { path, temporary: io::BufWriter::new(temporary) };
+        let to = To::File(AtomicFile::create(path).map_err(problem)?);
         Ok(Self { name, to, strip, failed: None })
     }
 
@@ -123,9 +117,7 @@ impl Output {
                 done(u64::try_from(piece.len()).unwrap_or_default());
                 out.write_all(piece)
             }),
-            To::File { temporary, .. } => temporary
-                .flush()
-                .and_then(|()| image.write_to_file(temporary.get_ref().as_file(), done)),
+            To::File(file) => file.file().and_then(|file| image.write_to_file(file, done)),
         };
         written.map_err(|error| {
             let of_input = error.get_ref().is_some_and(|cause| cause.is::<ReadError>());
@@ -154,33 +146,10 @@ impl Output {
         let done = match (self.failed, self.to) {
             (Some(error), _) => Err(error),
             (None, To::Screen(mut out)) => out.flush(),
-            (None, To::File { path, temporary }) => persist(temporary, &path),
+            (None, To::File(file)) => file.commit(),
         };
         done.map_err(|error| Problem::io(name, error))
     }
-}
-
-fn persist(temporary: io::BufWriter<tempfile::NamedTempFile>, path: &Path) -> io::Result<()> {
-    let file = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
-    // Where a file is replaced, its bytes must not be given up for ones that a loss of power takes.
-    if path.exists() {
-        file.as_file().sync_all()?;
-    }
-    file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// A file that becomes the one at `path`: with its permissions, or with those of any new file.
-fn temporary(path: &Path) -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".pte-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The system takes from these what the umask says.
-        let mode = path.metadata().map_or(0o666, |metadata| metadata.permissions().mode());
-        builder.permissions(fs::Permissions::from_mode(mode));
-    }
-    builder
 }
 
 /// Whether an input and an output are one file, by whatever names.
@@ -212,7 +181,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let to: &mut dyn Write = match &mut self.to {
             To::Screen(out) => out,
-            To::File { temporary, .. } => temporary,
+            To::File(file) => file,
         };
         match &mut self.strip {
             None => to.write(bytes),
@@ -226,7 +195,7 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.to {
             To::Screen(out) => out.flush(),
-            To::File { temporary, .. } => temporary.flush(),
+            To::File(file) => file.flush(),
         }
     }
 }
