@@ -47,6 +47,8 @@ mod steps;
 
 mod limits;
 
+pub mod quoted;
+
 mod backend;
 
 mod foreign;
@@ -55,9 +57,6 @@ mod error;
 
 // FlatBuffers: knows nothing of ExecuTorch.
 pub mod flat;
-
-// A stranger's text in a message.
-mod quoted;
 
 // Declarations: the tables of both formats.
 pub mod schema;

@@ -1,21 +1,241 @@
-//! Texts of the file in messages: a message is short, however long the text is.
+//! Text from a file, a file's name or the command line, made fit for a terminal.
+//!
+//! Such text is untrusted: a control character moves the cursor or sets the terminal's title, a
+//! bidirectional one reverses what is read, and an invisible one makes two names look alike.
+//! [`Untrusted`] and [`UntrustedString`] hold it and can only be displayed with these escaped.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 
-use crate::flat::json::is_harmless;
+/// Whether a character can be shown as it is, behind another one that is.
+///
+/// Not shown are control and format characters, spaces other than U+0020, separators of lines,
+/// code points without a character (unassigned, private, surrogate), and characters that are blank
+/// by design: fillers, variation selectors and the empty pattern of Braille.
+#[must_use]
+pub fn is_harmless(c: char) -> bool {
+    // Nearly every character of a genuine file is one of these.
+    matches!(c, ' '..='~') || (!is_blank(c) && is_printable(c))
+}
 
-/// A text in quotes, escaped; of a long one its beginning, and how long it is.
+/// Whether a character has no picture though its category is that of letters, marks or symbols:
+/// Unicode's `Default_Ignorable_Code_Point`, and others that fonts leave empty.
+fn is_blank(c: char) -> bool {
+    matches!(
+        c,
+        '\u{34f}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2800}'
+            | '\u{2d7f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{ffa0}'
+            | '\u{fffc}'
+            | '\u{1107f}'
+            | '\u{16fe4}'
+            | '\u{1d159}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Whether Rust prints a character in a string's `Debug` form: the standard library has the table of
+/// Unicode's categories.
+fn is_printable(c: char) -> bool {
+    // Behind a letter, since a string that begins with a mark has it escaped.
+    let mut bytes = [b'a'; 5];
+    let len = bytes.get_mut(1..).map_or(0, |rest| c.encode_utf8(rest).len());
+    let text = bytes.get(..=len).and_then(|bytes| core::str::from_utf8(bytes).ok());
+    text.is_some_and(|text| text.escape_debug().nth(1) == Some(c))
+}
+
+/// Whether a character is drawn over the one in front of it, such as a combining accent.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && c.escape_debug().len() > 1
+}
+
+/// Decides for each character of a text, in order, whether it can be shown as it is.
+///
+/// A combining mark needs a character in front: without one it would be drawn over what surrounds
+/// the text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scan {
+    has_base: bool,
+}
+
+impl Scan {
+    /// Whether the next character can be shown as it is.
+    pub fn shows(&mut self, c: char) -> bool {
+        self.has_base = is_harmless(c) && (self.has_base || !is_mark(c));
+        self.has_base
+    }
+}
+
+/// Writes a text with what cannot be shown as Rust's escapes, such as `\u{202e}` and `\n`.
+fn write_escaped(text: &str, out: &mut impl Write) -> fmt::Result {
+    let (mut scan, mut plain) = (Scan::default(), 0);
+    for (at, c) in text.char_indices() {
+        if scan.shows(c) {
+            continue;
+        }
+        out.write_str(text.get(plain..at).unwrap_or_default())?;
+        write!(out, "{}", c.escape_default())?;
+        plain = at.saturating_add(c.len_utf8());
+    }
+    out.write_str(text.get(plain..).unwrap_or_default())
+}
+
+/// A text that is displayed escaped. To have it as it is, for a lookup or a format with escapes of
+/// its own, is to say so: [`raw`](Self::raw).
+///
+/// ```
+/// use pte::quoted::Untrusted;
+///
+/// let name = Untrusted::from("a\u{1b}[2J\u{a0}b");
+/// assert_eq!(name.to_string(), r"a\u{1b}[2J\u{a0}b");
+/// assert_eq!(name.raw().len(), 8);
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Untrusted<'a>(&'a str);
+
+impl<'a> Untrusted<'a> {
+    /// Returns the text as it is. It must not reach a terminal.
+    #[must_use]
+    pub fn raw(self) -> &'a str {
+        self.0
+    }
+
+    /// Returns the escaped text: of a long one its first `most` characters and an ellipsis.
+    #[must_use]
+    pub fn cut(self, most: usize) -> String {
+        match self.0.char_indices().nth(most) {
+            None => self.to_string(),
+            Some((end, _)) => format!("{}…", Self(self.0.get(..end).unwrap_or_default())),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Untrusted<'a> {
+    fn from(text: &'a str) -> Self {
+        Self(text)
+    }
+}
+
+impl<'a> From<&'a UntrustedString> for Untrusted<'a> {
+    fn from(text: &'a UntrustedString) -> Self {
+        Self(&text.0)
+    }
+}
+
+impl fmt::Display for Untrusted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.width().is_none() && f.precision().is_none() {
+            return write_escaped(self.0, f);
+        }
+        let mut text = String::new();
+        write_escaped(self.0, &mut text)?;
+        f.pad(&text)
+    }
+}
+
+/// In quotes, and escaped as well.
+impl fmt::Debug for Untrusted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rust's own escapes leave some characters that are not seen as they are.
+        write!(Harmless(f), "{:?}", self.0)
+    }
+}
+
+/// An owned text that is displayed escaped: see [`Untrusted`].
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UntrustedString(String);
+
+impl UntrustedString {
+    /// Returns the text of a message that may quote a file, such as an operating system's error.
+    #[must_use]
+    pub fn of(message: &(impl fmt::Display + ?Sized)) -> Self {
+        Self(message.to_string())
+    }
+
+    /// Returns the text as it is. It must not reach a terminal.
+    #[must_use]
+    pub fn raw(&self) -> &str {
+        &self.0
+    }
+
+    /// Borrows the text.
+    #[must_use]
+    pub fn as_untrusted(&self) -> Untrusted<'_> {
+        Untrusted(&self.0)
+    }
+}
+
+impl From<String> for UntrustedString {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for UntrustedString {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<Untrusted<'_>> for UntrustedString {
+    fn from(text: Untrusted<'_>) -> Self {
+        Self(text.0.to_owned())
+    }
+}
+
+impl From<&Self> for UntrustedString {
+    fn from(text: &Self) -> Self {
+        text.clone()
+    }
+}
+
+impl fmt::Display for UntrustedString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_untrusted().fmt(f)
+    }
+}
+
+impl fmt::Debug for UntrustedString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.as_untrusted(), f)
+    }
+}
+
+/// As it is: a format of data has escapes of its own.
+#[cfg(any(feature = "serde", feature = "cli"))]
+impl serde::Serialize for Untrusted<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+/// As it is: a format of data has escapes of its own.
+#[cfg(any(feature = "serde", feature = "cli"))]
+impl serde::Serialize for UntrustedString {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// A text in quotes, escaped; of a long one its beginning, and how long it is: a message is short,
+/// however long the text is.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text) = *self;
-        // Rust's own escapes leave some characters that are not seen as they are.
-        let mut f = Harmless(f);
         match text.char_indices().nth(MOST_CHARACTERS) {
-            None => write!(f, "{text:?}"),
+            None => write!(f, "{:?}", Untrusted(text)),
             Some((end, _)) => {
-                let shown = text.get(..end).unwrap_or_default();
+                let shown = Untrusted(text.get(..end).unwrap_or_default());
                 write!(f, "{shown:?}… ({} bytes)", text.len())
             }
         }
@@ -39,17 +259,80 @@ const MOST_CHARACTERS: usize = 200;
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
     use alloc::string::ToString;
 
-    use super::{MOST_CHARACTERS, Quoted};
+    use super::{MOST_CHARACTERS, Quoted, Untrusted, is_harmless};
 
     #[test]
     fn a_text_is_cut_where_a_message_would_grow_with_it() {
         assert_eq!(Quoted("a\0\"b").to_string(), r#""a\0\"b""#);
         assert_eq!(Quoted("a\u{3164}\u{fe0f}b").to_string(), r#""a\u{3164}\u{fe0f}b""#);
         let most = "é".repeat(MOST_CHARACTERS);
-        assert_eq!(Quoted(&most).to_string(), alloc::format!("{most:?}"));
+        assert_eq!(Quoted(&most).to_string(), format!("{most:?}"));
         let more = most.clone() + "éa";
-        assert_eq!(Quoted(&more).to_string(), alloc::format!("{most:?}… (403 bytes)"));
+        assert_eq!(Quoted(&more).to_string(), format!("{most:?}… (403 bytes)"));
+        assert_eq!(Untrusted("abc").cut(3), "abc");
+        assert_eq!(Untrusted("ab\n").cut(2), "ab…");
+    }
+
+    /// Everything that moves the cursor, has no picture, or looks like a space and is another one.
+    #[test]
+    fn invisible_characters_are_escaped() {
+        let ranges = [
+            '\0'..='\u{1f}',
+            '\u{7f}'..='\u{a0}',
+            '\u{ad}'..='\u{ad}',
+            '\u{34f}'..='\u{34f}',
+            '\u{600}'..='\u{605}',
+            '\u{61c}'..='\u{61c}',
+            '\u{115f}'..='\u{1160}',
+            '\u{1680}'..='\u{1680}',
+            '\u{17b4}'..='\u{17b5}',
+            '\u{180b}'..='\u{180f}',
+            '\u{2000}'..='\u{200f}',
+            '\u{2028}'..='\u{202f}',
+            '\u{205f}'..='\u{206f}',
+            '\u{2800}'..='\u{2800}',
+            '\u{3000}'..='\u{3000}',
+            '\u{3164}'..='\u{3164}',
+            '\u{e000}'..='\u{f8ff}',
+            '\u{fdd0}'..='\u{fdef}',
+            '\u{fe00}'..='\u{fe0f}',
+            '\u{feff}'..='\u{feff}',
+            '\u{ffa0}'..='\u{ffa0}',
+            '\u{fff0}'..='\u{fffc}',
+            '\u{fffe}'..='\u{ffff}',
+            '\u{13430}'..='\u{1343f}',
+            '\u{16fe4}'..='\u{16fe4}',
+            '\u{1bca0}'..='\u{1bca3}',
+            '\u{1d159}'..='\u{1d159}',
+            '\u{1d173}'..='\u{1d17a}',
+            '\u{40000}'..='\u{4ffff}',
+            '\u{e0000}'..='\u{e0fff}',
+            '\u{f0000}'..='\u{10ffff}',
+        ];
+        for c in ranges.into_iter().flatten() {
+            assert!(!is_harmless(c), "{:x}", u32::from(c));
+            let shown = Untrusted(&format!("a{c}b")).to_string();
+            assert!(shown.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{shown}");
+        }
+    }
+
+    #[test]
+    fn writing_of_people_is_shown_as_it_is() {
+        for text in ["naïve", "名前 🎉", "ελληνικά", "हिन्दी", "ไทย", "e\u{301}", "a\\b \"c\"", "→…–✓"]
+        {
+            assert_eq!(Untrusted(text).to_string(), text);
+        }
+    }
+
+    /// A mark without a character in front would change a quote or a space of the message.
+    #[test]
+    fn a_mark_without_a_base_is_escaped() {
+        assert_eq!(Untrusted("\u{301}a\u{301}").to_string(), "\\u{301}a\u{301}");
+        assert_eq!(Untrusted("a\n\u{338}").to_string(), r"a\n\u{338}");
+        assert_eq!(format!("{:?}", Untrusted("\u{301}\u{a0}")), r#""\u{301}\u{a0}""#);
+        assert_eq!(format!("{:>4}|{:<4}|", Untrusted("ab"), Untrusted("\n")), "  ab|\\n  |");
     }
 }

@@ -238,20 +238,38 @@ fn a_file_of_the_other_kind_is_named() {
     assert_eq!(error.code(), "wrong-kind");
 }
 
-/// Unicode 16 has 4,174 code points that are shown as nothing where they are not known
-/// (Default_Ignorable_Code_Point). Besides them there are the separators of lines and of paragraphs,
-/// the blank of Braille, and the three marks of annotations.
+/// Unicode's Default_Ignorable_Code_Point, which has 4,174 code points, spaces, separators of lines,
+/// format characters and what has no character at all.
 #[test]
 fn every_character_that_is_not_seen_is_known() {
-    let is_hidden = |c: &char| !pte::flat::json::is_harmless(*c) && !c.is_control();
-    assert_eq!((char::MIN..=char::MAX).filter(is_hidden).count(), 4174 + 2 + 1 + 3);
-    for c in ['\u{fff0}', '\u{fff8}', '\u{fffb}', '\u{2065}', '\u{e0fff}', '\u{17b5}', '\u{1bca3}']
+    let is_hidden = |c: &char| !pte::quoted::is_harmless(*c);
+    let ignorable = [
+        '\u{ad}'..='\u{ad}',
+        '\u{34f}'..='\u{34f}',
+        '\u{61c}'..='\u{61c}',
+        '\u{115f}'..='\u{1160}',
+        '\u{17b4}'..='\u{17b5}',
+        '\u{180b}'..='\u{180f}',
+        '\u{200b}'..='\u{200f}',
+        '\u{202a}'..='\u{202e}',
+        '\u{2060}'..='\u{206f}',
+        '\u{3164}'..='\u{3164}',
+        '\u{fe00}'..='\u{fe0f}',
+        '\u{feff}'..='\u{feff}',
+        '\u{ffa0}'..='\u{ffa0}',
+        '\u{fff0}'..='\u{fff8}',
+        '\u{1bca0}'..='\u{1bca3}',
+        '\u{1d173}'..='\u{1d17a}',
+        '\u{e0000}'..='\u{e0fff}',
+    ];
+    assert_eq!(ignorable.iter().cloned().flatten().filter(is_hidden).count(), 4174);
+    for c in "\u{a0}\u{1680}\u{2000}\u{200a}\u{2028}\u{202f}\u{205f}\u{3000}\u{fffb}\u{2800}\
+              \u{1d159}\u{fffc}\u{e000}\u{10fffd}\u{e1000}\u{40000}\u{9}\u{1b}\u{9b}"
+        .chars()
     {
         assert!(is_hidden(&c), "{}", c.escape_unicode());
     }
-    for c in
-        ['\u{fffc}', '\u{ffef}', '\u{2070}', '\u{e1000}', '\u{17b6}', '\u{1bca4}', ' ', '~', 'é']
-    {
+    for c in ['\u{fffd}', '\u{2070}', '\u{17b6}', '\u{301}', ' ', '~', 'é', '名', '🎉'] {
         assert!(!is_hidden(&c), "{}", c.escape_unicode());
     }
 }

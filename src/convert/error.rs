@@ -9,9 +9,8 @@ use safetensors::Dtype;
 use super::{HEADER_LIMIT, METADATA};
 use crate::build::BuildError;
 use crate::error::Error;
-use crate::flat::json::is_harmless;
 use crate::model::{Amplified, ReadError};
-use crate::quoted::Quoted;
+use crate::quoted::{Quoted, Untrusted};
 use crate::schema::scalar::ScalarType;
 
 /// Why tensors cannot be converted: what is wrong, of which tensor, and what to do.
@@ -250,15 +249,10 @@ struct Line<'e>(&'e serde_json::Error);
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string();
-        for c in text.chars().take(MOST_CHARACTERS) {
-            match is_harmless(c) {
-                true => fmt::Write::write_char(f, c)?,
-                false => write!(f, "{}", c.escape_default())?,
-            }
-        }
+        f.write_str(&Untrusted::from(text.as_str()).cut(MOST_CHARACTERS))?;
         // Where it is stands at the end.
         if text.chars().nth(MOST_CHARACTERS).is_some() {
-            write!(f, "… at line {} column {}", self.0.line(), self.0.column())?;
+            write!(f, " at line {} column {}", self.0.line(), self.0.column())?;
         }
         Ok(())
     }

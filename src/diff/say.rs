@@ -11,8 +11,7 @@ use super::contents::Sha;
 use super::plan::Plan;
 use super::steps::{NONE, Step};
 use super::values::Sort;
-use crate::flat::json::is_harmless;
-use crate::quoted::Quoted;
+use crate::quoted::{Quoted, Untrusted};
 use crate::schema::program::view::{InstructionArguments, KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
@@ -28,18 +27,7 @@ pub(super) fn data(text: impl Into<String>, sha256: Option<Sha>) -> Shown {
 
 /// A text of the file as it is, but for what cannot be shown; of a long one its beginning.
 pub(super) fn plain(text: &str) -> String {
-    let mut out = String::new();
-    for (nth, c) in text.chars().enumerate() {
-        if nth == MOST_CHARACTERS {
-            out.push('…');
-            break;
-        }
-        match is_harmless(c) {
-            true => out.push(c),
-            false => out.extend(c.escape_unicode()),
-        }
-    }
-    out
+    Untrusted::from(text).cut(MOST_CHARACTERS)
 }
 
 /// A text of the file in quotes.

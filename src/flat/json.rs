@@ -10,6 +10,7 @@ use alloc::string::String;
 
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
 use crate::flat::view::{List, Raw, Table};
+use crate::quoted::Scan;
 
 /// How a table is written.
 #[derive(Debug)]
@@ -292,9 +293,9 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
 /// Those of `out`.
 pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')?;
-    let mut plain = 0;
+    let (mut scan, mut plain) = (Scan::default(), 0);
     for (at, c) in text.char_indices() {
-        if is_harmless(c) && c != '"' && c != '\\' {
+        if scan.shows(c) && c != '"' && c != '\\' {
             continue;
         }
         out.write_str(text.get(plain..at).unwrap_or_default())?;
@@ -320,41 +321,4 @@ pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
 pub fn escape(c: char, out: &mut impl Write) -> fmt::Result {
     let mut units = [0; 2];
     c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
-}
-
-/// Whether a character of a stranger's text can be shown as it is. Control characters move the
-/// cursor, the bidirectional ones reverse what is read, and what is not seen makes two names look
-/// like one: Unicode's Default_Ignorable_Code_Point, separators of lines, marks of annotations, and
-/// the empty pattern of Braille.
-pub fn is_harmless(c: char) -> bool {
-    // Nearly every character of a genuine file is one of these.
-    if matches!(c, ' '..='~') {
-        return true;
-    }
-    !c.is_control()
-        && !matches!(
-            c,
-            // Default_Ignorable_Code_Point, Unicode 16.
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'..='\u{1160}'
-                | '\u{17b4}'..='\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fff8}'
-                | '\u{1bca0}'..='\u{1bca3}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-                // Neither ignorable nor seen.
-                | '\u{2028}'..='\u{2029}'
-                | '\u{2800}'
-                | '\u{fff9}'..='\u{fffb}'
-        )
 }
