@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use pte::Limits;
+use pte::quoted::Untrusted;
 
 mod atomic;
 mod build;
@@ -42,14 +43,40 @@ pub(crate) fn run() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // A pipe that is closed on the help text is no failure.
-            let _ = error.print();
+            print(&error);
             return if error.use_stderr() { Status::Usage.into() } else { Status::Good.into() };
         }
     };
     arguments.common.color.apply();
     let status = arguments.verb.run(&arguments.common);
     status.into()
+}
+
+/// Prints the help, or what is wrong with the command line. The parser quotes arguments as they are:
+/// where one cannot be shown, it is asked again with all of them escaped.
+fn print(error: &clap::Error) {
+    let given: Vec<_> = std::env::args_os().map(|argument| text::text_of(&argument)).collect();
+    let escaped: Vec<_> = given.iter().map(ToString::to_string).collect();
+    let is_harmless = given.iter().zip(&escaped).all(|(given, escaped)| given.raw() == escaped);
+    let again = match is_harmless {
+        true => None,
+        false => Arguments::try_parse_from(escaped).err(),
+    };
+    match again {
+        Some(again) if again.kind() == error.kind() => write_out(&again),
+        None if is_harmless => write_out(error),
+        // Such arguments are wrong only because they were not escaped.
+        _ => {
+            let plain = error.render().to_string();
+            let lines = plain.lines().map(|line| format!("{}\n", Untrusted::from(line)));
+            problem::lines(&lines.collect::<String>());
+        }
+    }
+}
+
+fn write_out(message: &clap::Error) {
+    // A pipe that is closed on the help text is no failure.
+    let _ = message.print();
 }
 
 /// See inside ExecuTorch's model files, and judge them, whoever they come from.
@@ -133,7 +160,7 @@ struct LimitArguments {
     /// Findings shown for each rule.
     #[arg(long, global = true, value_name = "N")]
     max_findings: Option<u32>,
-    /// Bytes taken from standard input.
+    /// Bytes taken from standard input, a pipe or a device.
     #[arg(long, global = true, value_name = "BYTES")]
     max_stream: Option<u64>,
 }

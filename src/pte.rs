@@ -12,6 +12,7 @@ use crate::file::segments::SegmentArea;
 use crate::flat::view::{List, Table};
 use crate::flat::walk::{self, Seen};
 use crate::limits::Limits;
+use crate::quoted::UntrustedString;
 use crate::schema::program::DataLocation;
 use crate::schema::program::view::{BackendDelegate, DataSegment, NamedData, Operator, Program};
 
@@ -228,13 +229,13 @@ impl<'a> Pte<'a> {
 }
 
 /// An operator's name with its overload, as the runtime looks it up: `aten::add.out`.
-pub fn operator_name(operator: Operator<'_>) -> String {
+pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
     let mut name = String::from(operator.name().unwrap_or_default());
     if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
         name.push('.');
         name.push_str(overload);
     }
-    name
+    name.into()
 }
 
 /// A vector of the FlatBuffers part as a range of the file, at whose start that part is.

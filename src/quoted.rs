@@ -321,7 +321,8 @@ mod tests {
 
     #[test]
     fn writing_of_people_is_shown_as_it_is() {
-        for text in ["naïve", "名前 🎉", "ελληνικά", "हिन्दी", "ไทย", "e\u{301}", "a\\b \"c\"", "→…–✓"]
+        for text in
+            ["naïve", "名前 🎉", "ελληνικά", "हिन्दी", "ไทย", "e\u{301}", "a\\b \"c\"", "→…–✓"]
         {
             assert_eq!(Untrusted(text).to_string(), text);
         }

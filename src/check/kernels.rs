@@ -148,7 +148,7 @@ impl Kernels {
 fn called(operator: Operator<'_>) -> String {
     let holds_nul = |part: Option<&str>| part.is_some_and(|part| part.contains('\0'));
     if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
-        return operator_name(operator);
+        return operator_name(operator).raw().into();
     }
     let read = |part: Option<&'_ str>| {
         let part = part.unwrap_or_default();

@@ -1,7 +1,6 @@
 //! `pte build`: a file from the JSON of a dump.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,7 +12,8 @@ use pte::model::{Amplified, File, ModelError, Root};
 
 use super::check::judged::Judged;
 use super::check::show;
-use super::problem::{Problem, Status, printable};
+use super::input::{self, NoText};
+use super::problem::{Problem, Status, lines};
 use super::text::name_of;
 use super::{Common, save};
 use folder::Folder;
@@ -75,7 +75,9 @@ fn folder(text: &str) -> Result<PathBuf, String> {
 impl Build {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let limits = common.limits();
-        let text = read(&self.json, &limits)?;
+        let text = input::read_text(&self.json, &limits)?.map_err(|NoText(at)| {
+            self.absent(format!("this is no JSON: the byte at {at:#x} is no text in UTF-8"))
+        })?;
         let beside = self.json.parent().filter(|parent| !parent.as_os_str().is_empty());
         let beside = beside.filter(|_| self.json.as_os_str() != "-").unwrap_or(Path::new("."));
         let folder = Folder::new(self.blobs.as_deref().unwrap_or(beside), text.len());
@@ -109,7 +111,8 @@ impl Build {
         let limit = limits.bytes_written(given, u64::try_from(segments).unwrap_or(u64::MAX));
         if image.len() > limit {
             let error = Amplified { len: image.len(), given, limit };
-            return Err(self.absent(save::allowed(&error)));
+            let message = save::allowed(&error);
+            return Err(Problem::Absent { file: name_of(&self.json), message });
         }
         let name = common.output.as_deref().map_or("<standard output>".into(), name_of);
         let inputs: Vec<_> = [self.json.clone()].into_iter().chain(folder.used()).collect();
@@ -126,21 +129,21 @@ impl Build {
             let mut text = String::new();
             // A string takes whatever is written to it.
             let _ = show::write(&[judged], &mut text);
-            anstream::eprint!("{text}");
+            lines(&text);
         }
         Ok(Status::Good)
     }
 
     fn absent(&self, message: String) -> Problem {
-        Problem::Absent { file: name_of(&self.json), message }
+        Problem::Absent { file: name_of(&self.json), message: message.into() }
     }
 
     /// A text that is no file; `status` is that of a blob that was not to be had.
     fn refused(&self, error: &JsonError, status: Option<Status>) -> Problem {
         let text = |message: String, place: String| Problem::Text {
             file: name_of(&self.json),
-            error: message,
-            place,
+            error: message.into(),
+            place: place.into(),
             status: status.unwrap_or(Status::BadNews),
         };
         match error {
@@ -175,29 +178,4 @@ impl Build {
         };
         self.absent(format!("{}{hint}", save::unwritable(error)))
     }
-}
-
-/// The whole text.
-fn read(path: &Path, limits: &Limits) -> Result<String, Problem> {
-    let name = name_of(path);
-    let problem = |error| Problem::io(name.clone(), error);
-    let mut bytes = Vec::new();
-    if path.as_os_str() == "-" {
-        let most = limits.stream.saturating_add(1);
-        io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(problem)?;
-        if u64::try_from(bytes.len()).is_ok_and(|len| len > limits.stream) {
-            let message = format!(
-                "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
-                limits.stream
-            );
-            return Err(Problem::Absent { file: name, message });
-        }
-    } else {
-        bytes = fs::read(path).map_err(problem)?;
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let message = format!("this is no JSON: the byte at {at:#x} is not UTF-8");
-        Problem::Absent { file: printable(&name).to_string(), message }
-    })
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::check::{Checker, Policy};
+use pte::quoted::UntrustedString;
 use pte::{File, Ptd};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -127,13 +128,13 @@ impl Check {
         distinct
     }
 
-    /// Judges a file, or tells why there is none: a program with its companions and their names, or a
+    /// Judges a file, or reports why there is none: a program with its companions and their names, or a
     /// companion itself.
     fn judge(
         &self,
         path: &Path,
         input: Result<&Input, &Problem>,
-        companions: Option<(&[String], &[Ptd<'_>])>,
+        companions: Option<(&[UntrustedString], &[Ptd<'_>])>,
         (policy, work): (&Policy, &Work),
         common: &Common,
     ) -> Judged {
@@ -147,7 +148,7 @@ impl Check {
     fn judge_input(
         &self,
         input: &Input,
-        companions: Option<(&[String], &[Ptd<'_>])>,
+        companions: Option<(&[UntrustedString], &[Ptd<'_>])>,
         (policy, work): (&Policy, &Work),
         common: &Common,
     ) -> Result<Judged, Problem> {
@@ -238,7 +239,7 @@ impl Work {
 }
 
 /// A companion as data, if it is a sound `.ptd`.
-fn as_data(input: &Input) -> Option<(String, Ptd<'_>)> {
+fn as_data(input: &Input) -> Option<(UntrustedString, Ptd<'_>)> {
     match input.opened.file() {
         File::Ptd(ptd) => Some((input.name.clone(), ptd)),
         _ => None,
@@ -254,7 +255,7 @@ struct Found {
 
 impl Found {
     fn problem(path: PathBuf, error: io::Error) -> Self {
-        let problem = Problem::Io { file: name_of(&path), error };
+        let problem = Problem::io(name_of(&path), error);
         Self { path, problem: Some(problem) }
     }
 }

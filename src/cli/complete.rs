@@ -70,7 +70,7 @@ impl Man {
                 Some(found) => found.clone().display_name(format!("pte-{verb}")),
                 None => {
                     let message = format!("there is no verb {verb}");
-                    return Err(Problem::Usage(message));
+                    return Err(Problem::Usage(message.into()));
                 }
             },
         };

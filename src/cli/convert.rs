@@ -9,6 +9,7 @@ use pte::File;
 use pte::build::{BuildError, PtdBuilder};
 use pte::convert::{ConvertError, Safetensors};
 use pte::model::Image;
+use pte::quoted::UntrustedString;
 
 use super::input::{Bytes, Input, Streams};
 use super::output::{Content, Output, Progress};
@@ -158,8 +159,8 @@ impl Convert {
     }
 }
 
-/// What ends the verb, by whose fault it is.
-fn problem(name: &str, error: ConvertError) -> Problem {
+/// Returns the problem of a conversion that failed.
+fn problem(name: &UntrustedString, error: ConvertError) -> Problem {
     match error {
         ConvertError::Read(error) => Problem::io(name, io::Error::from(error)),
         ConvertError::Broken(error) | ConvertError::Build(BuildError::Broken(error)) => {
@@ -168,6 +169,6 @@ fn problem(name: &str, error: ConvertError) -> Problem {
         ConvertError::Amplified(error) => {
             Problem::Absent { file: name.into(), message: save::allowed(&error) }
         }
-        error => Problem::Absent { file: name.into(), message: error.to_string() },
+        error => Problem::Absent { file: name.into(), message: UntrustedString::of(&error) },
     }
 }

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use pte::diff::{
     self, Class, DiffError, Difference, Given, Report, Shown, Verdict, Whose, Written,
 };
+use pte::quoted::UntrustedString;
 use pte::{File, Handle, OpenError};
 
 use super::Common;
@@ -91,8 +92,8 @@ enum Shape {
 
 /// The two files, by what they are called, and what was found.
 struct Found<'f> {
-    before: &'f str,
-    after: &'f str,
+    before: &'f UntrustedString,
+    after: &'f UntrustedString,
     report: &'f Report,
     /// Whether there are differences that were left out.
     ignored: bool,
@@ -114,7 +115,7 @@ impl Diff {
         let (both, old, new) = (all(&self.with)?, all(&self.with_before)?, all(&self.with_after)?);
         let old: Vec<&Input> = both.iter().chain(&old).collect();
         let new: Vec<&Input> = both.iter().chain(&new).collect();
-        let given = |file: &Input, data: &[&Input]| -> (Vec<String>, String) {
+        let given = |file: &Input, data: &[&Input]| -> Names {
             (data.iter().map(|input| input.name.clone()).collect(), file.name.clone())
         };
         let (old_names, new_names) = (given(&before, &old), given(&after, &new));
@@ -170,14 +171,14 @@ fn kinds(files: [&Input; 2]) -> Problem {
         };
         format!("{} is {kind}", input.name)
     });
-    Problem::Usage(format!("{}: give two programs, or two data files", told.join(", ")))
+    Problem::Usage(format!("{}: give two programs, or two data files", told.join(", ")).into())
 }
 
 /// The names of a side: of the data that it is used with, and its own.
-type Names = (Vec<String>, String);
+type Names = (Vec<UntrustedString>, UntrustedString);
 
 fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
-    let name = |whose: Whose| -> String {
+    let name = |whose: Whose| -> UntrustedString {
         let beside = |(data, own): &Names, nth: usize| data.get(nth).unwrap_or(own).clone();
         match whose {
             Whose::Before => old.1.clone(),
@@ -191,18 +192,23 @@ fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
             Problem::Refused { file: name(whose), error }
         }
         DiffError::Open(whose, error) => Problem::open(&name(whose), error),
-        DiffError::NoData(whose) => Problem::Usage(format!(
-            "only a program is used with data, and only with a .ptd: {}",
-            name(whose)
-        )),
+        DiffError::NoData(whose) => {
+            let name = name(whose);
+            let message = format!("only a program is used with data, and only with a .ptd: {name}");
+            Problem::Usage(message.into())
+        }
         DiffError::Work(whose, most) => Problem::Absent {
             file: name(whose),
             message: format!(
                 "more than {most} bytes would be read: the same data is used over and over; if you \
                  trust the file, raise --max-amplification"
-            ),
+            )
+            .into(),
         },
-        error => Problem::Absent { file: name(Whose::After), message: error.to_string() },
+        error => {
+            let message = UntrustedString::of(&error);
+            Problem::Absent { file: name(Whose::After), message }
+        }
     }
 }
 
@@ -258,12 +264,12 @@ fn title(class: Class) -> String {
 }
 
 /// The side of a difference as a line shows it: of a digest the beginning.
-fn text(shown: &Shown) -> String {
+fn text(shown: &Shown) -> UntrustedString {
     match shown.sha256 {
         Some(sha) => {
             let digest = super::hex(sha.get(..8).unwrap_or_default());
-            format!("{} sha256 {digest}…", shown.text)
+            format!("{} sha256 {digest}…", shown.text).into()
         }
-        None => shown.text.clone(),
+        None => shown.text.as_str().into(),
     }
 }

@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::input::Input;
 use super::output::{Content, Output, formatted};
-use super::problem::{Problem, Status};
+use super::problem::{Problem, Status, note};
+use super::text::name_of;
 use super::{Common, hex};
 use pte::File;
 use pte::flat::json;
@@ -103,8 +104,7 @@ impl Dump {
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();
         if let Blobs::Folder(folder) = &self.blobs {
-            let name = folder.to_string_lossy();
-            fs::create_dir_all(folder).map_err(|error| Problem::io(name, error))?;
+            fs::create_dir_all(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
@@ -150,15 +150,14 @@ impl Dump {
             && omitted.unknown_members > 0
             && !common.quiet
         {
-            anstream::eprintln!(
-                "note: {} unions have a member that this version does not know; \
-                 they are shown as the tag's number",
+            note(&format!(
+                "{} unions have a member that this version does not know; they are shown as the \
+                 tag's number",
                 omitted.unknown_members
-            );
+            ));
         }
-        for note in around.iter().filter(|_| !common.quiet).flat_map(|around| &around.notes) {
-            anstream::eprintln!("note: {note}");
-        }
+        let notes = around.iter().filter(|_| !common.quiet).flat_map(|around| &around.notes);
+        notes.for_each(|text| note(text));
         Ok(Status::Good)
     }
 }

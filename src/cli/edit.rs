@@ -10,7 +10,7 @@ use pte::model::{AnyPtd, Blob, External, Image, ModelError, Ptd, Pte, Ranges};
 
 use super::Common;
 use super::atomic::hard_links;
-use super::input::{Input, identity};
+use super::input::{Input, identity, open_regular};
 use super::problem::{Problem, Status, note};
 use super::save::{self, errors};
 use super::text::name_of;
@@ -105,11 +105,12 @@ impl Edit {
             (true, None) => {
                 let links = hard_links(&self.file);
                 if links > 1 {
-                    return Err(Problem::Usage(format!(
+                    let message = format!(
                         "{} has {links} hard links, and --in-place would change this one alone: \
                          write to another name with -o",
                         name_of(&self.file)
-                    )));
+                    );
+                    return Err(Problem::Usage(message.into()));
                 }
                 self.file.as_path()
             }
@@ -123,7 +124,10 @@ impl Edit {
         let read = self.inline.iter().chain(blobs).cloned();
         let inputs: Vec<_> = inputs.into_iter().chain(read).collect();
         let none = BTreeSet::new();
-        let unwritable = |error: ModelError| input.absent(save::unwritable(&error));
+        let unwritable = |error: ModelError| Problem::Absent {
+            file: input.name.clone(),
+            message: save::unwritable(&error),
+        };
         let write = |image: Image<'_>, path: &Path, known| {
             let name = name_of(path);
             let opened = save::proven(image, &name, &limits)?;
@@ -170,7 +174,7 @@ impl Edit {
 
     /// Where the `.ptd` goes that comes with a program at `output`.
     fn beside(&self, output: &Path) -> Result<PathBuf, Problem> {
-        let usage = |message: String| Err(Problem::Usage(message));
+        let usage = |message: String| Err(Problem::Usage(message.into()));
         let Some(path) = &self.ptd else {
             let path = output.with_extension("ptd");
             if output.as_os_str() == "-" {
@@ -270,7 +274,7 @@ impl Edit {
             ("--strip", !self.strip.is_empty()),
         ];
         match wrong.into_iter().find(|&(_, given)| given) {
-            Some((option, _)) => Err(Problem::Usage(format!("{option} is for a .pte"))),
+            Some((option, _)) => Err(Problem::Usage(format!("{option} is for a .pte").into())),
             None => Ok(()),
         }
     }
@@ -286,12 +290,8 @@ struct Data {
 impl Data {
     fn open(path: &Path) -> Result<Self, Problem> {
         let problem = |error| Problem::io(name_of(path), error);
-        let file = std::fs::File::open(path).map_err(problem)?;
-        let metadata = file.metadata().map_err(problem)?;
-        if !metadata.is_file() {
-            return Err(problem(std::io::Error::other("this is no regular file")));
-        }
-        Ok(Self { file, len: metadata.len() })
+        let (file, len) = open_regular(path).map_err(problem)?;
+        Ok(Self { file, len })
     }
 
     fn blob(&self) -> Blob<'_> {

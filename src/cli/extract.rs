@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::element::npy;
+use pte::quoted::Untrusted;
 use serde::Serialize;
 
 use super::Common;
 use super::input::Input;
-use super::output::{Content, Output};
+use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status};
 use super::rows::{Row, What};
 use super::temporary::Temporary;
@@ -114,14 +115,14 @@ impl Extract {
             let count = file.segment_count();
             let absent = |_| input.absent(format!("there is no segment {index}, only {count}"));
             file.segment_range(index).map_err(absent)?
-        } else if let Some(key) = &what.key {
+        } else if let Some(key) = what.key.as_deref().map(Untrusted::from) {
             let named = |row: &Row<'_>| matches!(row.what, What::Named(_));
             let rows = Row::all(file).filter(named).filter(|row| row.key == Some(key));
             return first(rows, || input.absent(format!("there is no key {key:?}")));
         } else if let Some(name) = &what.tensor {
-            return tensor(input, file, name);
+            return tensor(input, file, name.as_str().into());
         } else if let Some(name) = &what.delegate {
-            delegate(input, file, name)?
+            delegate(input, file, name.as_str().into())?
         } else {
             file.region_range()
         };
@@ -148,12 +149,12 @@ impl Extract {
             let Some(range) = row.range() else { continue };
             let what = match row.what {
                 What::Value { method, index } => {
-                    input.name_again(method)?;
-                    format!("tensor {}:{index}", method.unwrap_or_default())
+                    input.name_again(method.map(Untrusted::raw))?;
+                    format!("tensor {}:{index}", method.unwrap_or_default().raw())
                 }
                 What::Named(nth) => format!("named {nth}"),
             };
-            parts.add(&what, row.key, range)?;
+            parts.add(&what, row.key.map(Untrusted::raw), range)?;
         }
         for index in 0..file.segment_count() {
             let range = file.segment_range(index).map_err(|error| input.refused(error))?;
@@ -181,12 +182,16 @@ fn first<'a>(
     }
 }
 
-fn tensor<'a>(input: &Input, file: &'a File<'a>, name: &str) -> Result<Found<'a>, Problem> {
+fn tensor<'a>(
+    input: &Input,
+    file: &'a File<'a>,
+    name: Untrusted<'_>,
+) -> Result<Found<'a>, Problem> {
     let shaped = || Row::all(file).filter(|row| row.layout.is_some());
-    let place = place(name);
+    let place = place(name.raw());
     let rows = shaped().filter(|row| row.key == Some(name));
     let by_place = shaped().filter(|row| match row.what {
-        What::Value { method, index } => method.zip(Some(index)) == place,
+        What::Value { method, index } => method.map(Untrusted::raw).zip(Some(index)) == place,
         What::Named(_) => false,
     });
     let absent = || {
@@ -197,9 +202,9 @@ fn tensor<'a>(input: &Input, file: &'a File<'a>, name: &str) -> Result<Found<'a>
     first(rows.chain(by_place), absent)
 }
 
-fn delegate(input: &Input, file: &File<'_>, name: &str) -> Result<Range<u64>, Problem> {
-    let usage = || Problem::Usage(format!("{name:?} is not METHOD:N, such as forward:0"));
-    let (method, nth) = place(name).ok_or_else(usage)?;
+fn delegate(input: &Input, file: &File<'_>, name: Untrusted<'_>) -> Result<Range<u64>, Problem> {
+    let usage = || Problem::Usage(format!("{name:?} is not METHOD:N, such as forward:0").into());
+    let (method, nth) = place(name.raw()).ok_or_else(usage)?;
     let absent = || input.absent(format!("there is no delegate {name:?}"));
     let File::Pte(pte) = file else { return Err(absent()) };
     let plans = pte.program().execution_plan().into_iter().flatten();
@@ -299,8 +304,9 @@ impl<'i> Parts<'i> {
         };
         let between = if self.count > 0 { ",\n  " } else { "\n  " };
         self.count = self.count.saturating_add(1);
-        let line = serde_json::to_string(&part).map_err(|error| problem(error.into()))?;
-        write!(self.index, "{between}{line}").map_err(problem)
+        let line = json_bytes(&part).map_err(problem)?;
+        self.index.write_all(between.as_bytes()).map_err(problem)?;
+        self.index.write_all(&line).map_err(problem)
     }
 
     fn finish(mut self) -> Result<(), Problem> {

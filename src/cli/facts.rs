@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use pte::file::header::{ExtendedHeader, FlatTensorHeader};
+use pte::quoted::UntrustedString;
 use pte::{File, Ptd, Pte};
 
 mod data;
@@ -16,7 +17,7 @@ pub(super) use program::{Method, Program, Value};
 /// The facts of one file.
 #[derive(Serialize)]
 pub(super) struct Facts {
-    pub(super) path: String,
+    pub(super) path: UntrustedString,
     pub(super) kind: &'static str,
     pub(super) bytes: u64,
     pub(super) header: Option<Header>,
@@ -70,7 +71,7 @@ pub(super) struct Data {
 }
 
 impl Facts {
-    pub(super) fn of(path: String, file: &File<'_>) -> Self {
+    pub(super) fn of(path: UntrustedString, file: &File<'_>) -> Self {
         let report = file.check();
         let (kind, bytes, header, parts, contents) = match file {
             File::Pte(pte) => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pte::flat::view::Vector;
+use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::InstructionArguments;
 use pte::{File, Pte};
 use serde::Serialize;
@@ -76,7 +77,7 @@ struct Node<'n> {
     kind: &'static str,
     /// Of the operator or backend, or of a constant; as long as the file has it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'n str>,
+    name: Option<Untrusted<'n>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chain: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,8 +104,8 @@ struct Edge<'n> {
 
 /// One of the formats: for each method its nodes, then its edges.
 trait Draw {
-    fn begin(&mut self, path: &str) -> Result<(), Problem>;
-    fn method(&mut self, nth: usize, name: Option<&str>) -> Result<(), Problem>;
+    fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem>;
+    fn method(&mut self, nth: usize, name: Option<Untrusted<'_>>) -> Result<(), Problem>;
     fn node(&mut self, node: &Node<'_>) -> Result<(), Problem>;
     fn edge(&mut self, edge: &Edge<'_>) -> Result<(), Problem>;
     fn method_ends(&mut self) -> Result<(), Problem>;
@@ -131,7 +132,7 @@ impl Graph {
             draw.begin(&input.name)?;
             for (nth, plan) in pte.program().execution_plan().into_iter().flatten().enumerate() {
                 if self.takes(plan.name()) {
-                    draw.method(nth, plan.name())?;
+                    draw.method(nth, plan.name().map(Untrusted::from))?;
                     let picture = Picture { input: &input, pte, nth, flow: Flow::of(pte, plan) };
                     picture.nodes(draw)?;
                     picture.edges(draw)?;
@@ -160,7 +161,9 @@ impl Graph {
             }
         }
         if let (0, Some(method)) = (methods, &self.method) {
-            return Err(input.absent(format!("there is no method {method:?}")));
+            return Err(
+                input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
+            );
         }
         if shape != Shape::Json && instructions.max(methods) > self.max_instructions {
             let wide = |count| grouped(u64::try_from(count).unwrap_or(u64::MAX));
@@ -225,7 +228,7 @@ impl Picture<'_, '_> {
                 let index = call.op_index();
                 let name = usize::try_from(index).ok().and_then(|at| self.flow.operators.get(at));
                 let text = name.is_none().then(|| format!("no operator {index}"));
-                ("kernel", name.map(String::as_str), list(call.args()), text)
+                ("kernel", name.map(Untrusted::from), list(call.args()), text)
             }
             Some(InstructionArguments::DelegateCall(call)) => {
                 let index = call.delegate_index();
@@ -235,7 +238,7 @@ impl Picture<'_, '_> {
                     Some(_) => format!("delegate {index}"),
                     None => format!("no delegate {index}"),
                 };
-                let name = delegate.and_then(|delegate| delegate.id());
+                let name = delegate.and_then(|delegate| delegate.id()).map(Untrusted::from);
                 ("delegate", name, list(call.args()), Some(text))
             }
             Some(InstructionArguments::MoveCall(call)) => {
@@ -252,7 +255,7 @@ impl Picture<'_, '_> {
             _ => ("unknown", None, Vec::new(), None),
         };
         // A long name costs for each time that it is shown.
-        self.input.name_again(name)?;
+        self.input.name_again(name.map(Untrusted::raw))?;
         draw.node(&Node {
             id: &self.step_id(number),
             kind,
@@ -349,7 +352,7 @@ impl Node<'_> {
     /// What is written in the box, line by line.
     fn lines(&self) -> Vec<String> {
         let mut first = match (self.kind, self.name) {
-            ("kernel" | "delegate", Some(name)) => text::name(name).to_string(),
+            ("kernel" | "delegate", Some(name)) => text::name(name),
             ("jump", _) => "jump if false".into(),
             (kind, _) => kind.into(),
         };
@@ -357,7 +360,7 @@ impl Node<'_> {
             first.insert_str(0, &format!("{instruction}: "));
         }
         let mut lines = vec![first];
-        lines.extend(self.text.as_deref().map(|text| text::name(text).to_string()));
+        lines.extend(self.text.as_deref().map(text::name));
         lines
     }
 }

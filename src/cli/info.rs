@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::facts::{Contents, Data, Facts, FlatTensor, Large, Method, Program, Value};
 use super::input::{self, Input};
 use super::output::{Output, formatted};
-use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING, printable};
+use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
 use super::text::{self, bar, count, grouped, name, name_of, wide};
 use super::{Common, Format};
 
@@ -71,7 +71,7 @@ fn show(facts: &Facts, out: &mut Output) -> fmt::Result {
     writeln!(
         out,
         "{BOLD}{}{BOLD:#}  {DIM}.{} {kind} · {} bytes{DIM:#}",
-        printable(&facts.path),
+        facts.path,
         facts.kind,
         grouped(facts.bytes),
     )?;
@@ -126,7 +126,7 @@ fn show_method(title: &str, method: &Method, out: &mut Output) -> fmt::Result {
         }
         shown.join(", ")
     };
-    let method_name = name(method.name.as_deref().unwrap_or("(no name)"));
+    let method_name = method.name.as_ref().map_or("(no name)".into(), name);
     let (inputs, outputs) =
         (values(&method.inputs, method.input_count), values(&method.outputs, method.output_count));
     label(out, title, &format!("{NAME}{method_name}{NAME:#}({inputs}) → {outputs}"))?;
@@ -182,8 +182,8 @@ fn show_data(data: &FlatTensor, out: &mut Output) -> fmt::Result {
 
 fn key(row: &Large) -> String {
     match &row.key {
-        Some(key) if key.is_empty() => "\"\"".into(),
-        Some(key) => name(key).to_string(),
+        Some(key) if key.raw().is_empty() => "\"\"".into(),
+        Some(key) => name(key),
         None => "(no key)".into(),
     }
 }

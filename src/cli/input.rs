@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use super::output::{Output, Progress};
 use super::problem::Problem;
 use super::text::name_of;
+use pte::quoted::UntrustedString;
 use pte::{ForeignFormat, Handle, Limits, Source};
 
 /// An opened file, and what to call it.
 #[derive(Debug)]
 pub(super) struct Input {
-    pub(super) name: String,
+    pub(super) name: UntrustedString,
     pub(super) opened: Handle<Bytes>,
     /// Whether long work may show how far it is.
     pub(super) progress: bool,
@@ -37,7 +38,11 @@ impl Input {
     }
 
     /// The file that `bytes` are.
-    pub(super) fn new(bytes: Bytes, name: &str, limits: &Limits) -> Result<Self, Problem> {
+    pub(super) fn new(
+        bytes: Bytes,
+        name: &UntrustedString,
+        limits: &Limits,
+    ) -> Result<Self, Problem> {
         let opened = Handle::open(bytes, limits).map_err(|error| Problem::open(name, error))?;
         let name = name.into();
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
@@ -108,7 +113,7 @@ impl Input {
 
     /// Something that is not in this file.
     pub(super) fn absent(&self, message: String) -> Problem {
-        Problem::Absent { file: self.name.clone(), message }
+        Problem::Absent { file: self.name.clone(), message: message.into() }
     }
 
     /// A refusal of this file.
@@ -156,7 +161,7 @@ pub(super) fn once<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(
                 false => name_of(path),
             };
             let message = format!("{name} is a stream: it can be read, and so be named, only once");
-            return Err(Problem::Usage(message));
+            return Err(Problem::Usage(message.into()));
         }
     }
     Ok(())
@@ -176,23 +181,17 @@ fn is_stream(path: &Path) -> bool {
 impl Bytes {
     pub(super) fn open(
         path: &Path,
-        name: &str,
+        name: &UntrustedString,
         limits: &Limits,
         streams: Streams,
     ) -> Result<Self, Problem> {
         if path.as_os_str() == "-" {
             return Self::stream(io::stdin().lock(), name, limits, streams);
         }
-        let file = fs::File::open(path).map_err(|error| Problem::io(name, error))?;
-        let metadata = file.metadata().map_err(|error| Problem::io(name, error))?;
-        if metadata.is_dir() {
-            let error = io::Error::new(io::ErrorKind::IsADirectory, "this is a directory");
-            return Err(Problem::io(name, error));
-        }
-        match metadata.is_file() {
-            true => Ok(Self(file)),
+        match open(path).map_err(|error| Problem::io(name, error))? {
+            (file, Some(_)) => Ok(Self(file)),
             // A pipe or a device cannot be read by ranges.
-            false => Self::stream(file, name, limits, streams),
+            (file, None) => Self::stream(file, name, limits, streams),
         }
     }
 
@@ -200,7 +199,7 @@ impl Bytes {
     /// may be as long as a model, and memory should not be.
     fn stream(
         mut from: impl Read,
-        name: &str,
+        name: &UntrustedString,
         limits: &Limits,
         streams: Streams,
     ) -> Result<Self, Problem> {
@@ -223,11 +222,7 @@ impl Bytes {
         let rest = limits.stream.saturating_sub(HEAD);
         let copied = io::copy(&mut from.by_ref().take(rest), &mut spool).map_err(problem)?;
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
-            let message = format!(
-                "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
-                limits.stream
-            );
-            return Err(Problem::Absent { file: name.into(), message });
+            return Err(long_stream(name, limits));
         }
         Ok(Self(spool))
     }
@@ -240,6 +235,98 @@ impl Bytes {
         self.read_at(0, head)?;
         Ok(is_safetensors(head))
     }
+}
+
+/// Opens what is at `path`. The length is that of a regular file, `None` for a pipe or a device.
+fn open(path: &Path) -> io::Result<(fs::File, Option<u64>)> {
+    let file = fs::File::open(path)?;
+    let len = length(&file.metadata()?)?;
+    Ok((file, len))
+}
+
+/// Opens a regular file and returns its length. Anything else is refused before it is opened: a
+/// pipe would be waited for.
+pub(super) fn open_regular(path: &Path) -> io::Result<(fs::File, u64)> {
+    let refused = || io::Error::other("this is no regular file");
+    length(&path.metadata()?)?.ok_or_else(refused)?;
+    match open(path)? {
+        (file, Some(len)) => Ok((file, len)),
+        // Something else took its place.
+        (_, None) => Err(refused()),
+    }
+}
+
+fn length(metadata: &fs::Metadata) -> io::Result<Option<u64>> {
+    match metadata.is_dir() {
+        true => Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a directory")),
+        false => Ok(metadata.is_file().then_some(metadata.len())),
+    }
+}
+
+fn long_stream(name: &UntrustedString, limits: &Limits) -> Problem {
+    let message = format!(
+        "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
+        limits.stream
+    );
+    Problem::Absent { file: name.into(), message: message.into() }
+}
+
+/// The offset of a byte at which a file is seen to be no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoText(pub(super) usize);
+
+/// Reads the text at `path` into memory: all of a regular file, and of a stream or a device as much
+/// as the limits allow. It ends at the first byte that is not UTF-8, or is NUL.
+pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, NoText>, Problem> {
+    let name = name_of(path);
+    let problem = |error| Problem::io(&name, error);
+    let (mut file, mut stdin);
+    let (from, len): (&mut dyn Read, _) = match path.as_os_str() == "-" {
+        true => {
+            stdin = io::stdin().lock();
+            (&mut stdin, None)
+        }
+        false => {
+            let (opened, len) = open(path).map_err(problem)?;
+            file = opened;
+            (&mut file, len)
+        }
+    };
+    // The system says of some of its own files that they are empty.
+    let len = len.filter(|&len| len > 0);
+    // One more than the limit shows that there is more; what is appended meanwhile is left.
+    let mut from = from.take(len.unwrap_or(limits.stream.saturating_add(1)));
+    let (mut bytes, mut valid) = (Vec::new(), 0usize);
+    let mut piece = vec![0; PIECE];
+    loop {
+        let read = match from.read(&mut piece) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map_err(problem)?,
+        };
+        let read = piece.get(..read).unwrap_or_default();
+        if read.is_empty() {
+            break;
+        }
+        if let Some(at) = read.iter().position(|&byte| byte == 0) {
+            return Ok(Err(NoText(bytes.len().saturating_add(at))));
+        }
+        let memory = |_| problem(io::ErrorKind::OutOfMemory.into());
+        bytes.try_reserve(read.len()).map_err(memory)?;
+        bytes.extend_from_slice(read);
+        match core::str::from_utf8(bytes.get(valid..).unwrap_or_default()) {
+            Ok(_) => valid = bytes.len(),
+            Err(error) => {
+                valid = valid.saturating_add(error.valid_up_to());
+                if error.error_len().is_some() {
+                    return Ok(Err(NoText(valid)));
+                }
+            }
+        }
+        if len.is_none() && u64::try_from(bytes.len()).is_ok_and(|len| len > limits.stream) {
+            return Err(long_stream(&name, limits));
+        }
+    }
+    Ok(String::from_utf8(bytes).map_err(|_| NoText(valid)))
 }
 
 /// Which streams are worth reading whole.
@@ -259,6 +346,9 @@ const HEAD: u64 = 64;
 
 /// Bytes read at once: a multiple of every element's size.
 const CHUNK: u64 = 1 << 20;
+
+/// Bytes of a text read at once.
+const PIECE: usize = 1 << 16;
 
 impl Source for Bytes {
     type Error = io::Error;

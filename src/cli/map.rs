@@ -8,13 +8,14 @@ use std::path::PathBuf;
 use clap::Args;
 use pte::File;
 use pte::map::{Kind, Map, Name, Nesting, Part, Span, Title, Within};
+use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use self::byte::Byte;
 use super::Common;
 use super::input::Input;
 use super::output::{Content, Output, formatted};
-use super::problem::{BOLD, DIM, NAME, Problem, Status, printable};
+use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::text::{grouped, name};
 
 mod byte;
@@ -78,7 +79,7 @@ enum Shape {
 #[derive(Serialize)]
 struct Document<'d> {
     schema: &'static str,
-    path: &'d str,
+    path: &'d UntrustedString,
     bytes: u64,
     parts: Vec<Row>,
 }
@@ -89,10 +90,10 @@ struct Row {
     begin: u64,
     end: u64,
     bytes: u64,
-    name: String,
+    name: UntrustedString,
     /// What it is a part of, outermost first, where that is not what is around it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<Vec<String>>,
+    part: Option<Vec<UntrustedString>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +141,7 @@ impl MapFile {
         let rows = self.rows(&map, &input)?;
         let written = match shape {
             Shape::Json => {
-                let (path, bytes) = (input.name.as_str(), file.file_len());
+                let (path, bytes) = (&input.name, file.file_len());
                 out.json(&Document { schema: "pte.map/1", path, bytes, parts: rows })?;
                 Ok(())
             }
@@ -190,12 +191,12 @@ impl Row {
                 }
                 name_of(part, input)?
             }
-            Title::Segment(nth) => format!("segment {nth}"),
+            Title::Segment(nth) => format!("segment {nth}").into(),
             Title::Alike { name, count: many } => {
                 count = Some(many);
                 name.into()
             }
-            _ => String::new(),
+            _ => UntrustedString::default(),
         };
         let Range { start: begin, end } = span.range;
         let (bytes, part) = (end.saturating_sub(begin), others);
@@ -217,7 +218,7 @@ impl Row {
 
     /// What there is most of in it, and how much padding.
     fn kinds(&self) -> String {
-        let told = |kind: &&KindRow| self.count.is_some() && kind.name == self.name;
+        let told = |kind: &&KindRow| self.count.is_some() && kind.name == self.name.raw();
         let (padding, kinds): (Vec<_>, Vec<_>) =
             self.kinds.iter().filter(|kind| !told(kind)).partition(|kind| kind.name == "padding");
         let mut shown: Vec<_> = kinds.iter().take(MOST_KINDS).map(|kind| kind.text()).collect();
@@ -234,7 +235,7 @@ impl Row {
         match (self.count, of) {
             (Some(count), _) => format!("{} × {}", name(&self.name), grouped(count)),
             (None, Some(of)) => format!("{} / {}", name(of), name(&self.name)),
-            (None, None) => name(&self.name).to_string(),
+            (None, None) => name(&self.name),
         }
     }
 }
@@ -263,7 +264,7 @@ impl KindRow {
 }
 
 /// What a part is or is in, outermost first: things in the tables are told by the way to them.
-fn parts_of(part: Part<'_, '_>, input: &Input) -> Result<Vec<String>, Problem> {
+fn parts_of(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>, Problem> {
     let mut parts = Vec::new();
     let mut part = Some(part);
     while let Some(one) = part.filter(|part| part.parent().is_some()) {
@@ -277,16 +278,16 @@ fn parts_of(part: Part<'_, '_>, input: &Input) -> Result<Vec<String>, Problem> {
 }
 
 /// The name of a part, paid for: parts may share a long one.
-fn name_of(part: Part<'_, '_>, input: &Input) -> Result<String, Problem> {
-    let name = part.name().to_string();
+fn name_of(part: Part<'_, '_>, input: &Input) -> Result<UntrustedString, Problem> {
+    let name = UntrustedString::of(&part.name());
     if !matches!(part.name(), Name::Fixed(_)) {
-        input.name_again(Some(&name))?;
+        input.name_again(Some(name.raw()))?;
     }
     Ok(name)
 }
 
 fn show(input: &Input, file: &File<'_>, rows: &[Row], out: &mut Output) -> fmt::Result {
-    let (path, bytes) = (printable(&input.name), file.file_len());
+    let (path, bytes) = (&input.name, file.file_len());
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(bytes))?;
     let screen = Screen { offset: format!("{bytes:#x}").len(), bytes: grouped(bytes).len() };
     show_rows(rows, &screen, 0, out)

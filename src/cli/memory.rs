@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 use pte::File;
 use pte::memory::Memory as Planned;
+use pte::quoted::{Untrusted, UntrustedString};
 
 use self::method::Method;
 use super::Common;
 use super::input::Input;
 use super::output::{Content, Output, formatted};
-use super::problem::{ERROR, Problem, Status, note, printable};
+use super::problem::{Problem, Status, bad_news, note};
 use super::size::Bytes;
 use super::text::{grouped, name};
 
@@ -106,7 +107,12 @@ impl FromStr for Budget {
 
 /// One of the formats: for each method what it plans.
 trait Show {
-    fn begin(&mut self, out: &mut Output, path: &str, of: &Subject) -> Result<(), Problem>;
+    fn begin(
+        &mut self,
+        out: &mut Output,
+        path: &UntrustedString,
+        of: &Subject,
+    ) -> Result<(), Problem>;
     fn method(&mut self, out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem>;
     fn end(&mut self, out: &mut Output) -> Result<(), Problem>;
 }
@@ -138,7 +144,9 @@ impl Memory {
             bytes: input.opened.file_len(),
         };
         if let (0, Some(method)) = (subject.methods, &self.method) {
-            return Err(input.absent(format!("there is no method {method:?}")));
+            return Err(
+                input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
+            );
         }
         let content = if self.json || self.svg { Content::Plain } else { Content::Text };
         let inputs = core::slice::from_ref(&self.file);
@@ -198,21 +206,21 @@ impl Judge<'_> {
             }
             let of = budget.arena.map_or("all arenas".into(), |id| format!("arena {id}"));
             input.name_again(memory.plan().name())?;
-            anstream::eprintln!(
-                "{ERROR}error{ERROR:#}: {}: {}: {of}: {} bytes are planned, {} over the budget of {}",
-                printable(&input.name),
+            bad_news(&format!(
+                "{}: {}: {of}: {} bytes are planned, {} over the budget of {}",
+                input.name,
                 name(memory.plan().name().unwrap_or("(no name)")),
                 grouped(needed),
                 grouped(over),
                 grouped(budget.bytes),
-            );
+            ));
         }
         Ok(())
     }
 
     fn end(self, is_quiet: bool) -> Status {
         if let Some(more) = self.over.checked_sub(MOST_OVER).filter(|&more| more > 0) {
-            anstream::eprintln!("{ERROR}error{ERROR:#}: … and {} more", grouped(more));
+            bad_news(&format!("… and {} more", grouped(more)));
         }
         for id in self.budgets.iter().filter_map(|budget| budget.arena) {
             if !is_quiet && !self.met.contains(&id) {

@@ -2,12 +2,11 @@
 
 use core::fmt::{self, Write};
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::File;
+use pte::quoted::UntrustedString;
 use pte::schema::scalar::ScalarType;
 use serde::Serialize;
 
@@ -16,7 +15,7 @@ use self::yaml::List;
 use super::Common;
 use super::input::{self, Input};
 use super::output::{Content, Output, formatted};
-use super::problem::{BOLD, DIM, NAME, Problem, Status, printable};
+use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::text::{count as counted, grouped, name, name_of};
 
 mod count;
@@ -73,26 +72,26 @@ struct Document<'d> {
     files: Vec<Listed<'d>>,
     operators: Vec<Operator<'d>>,
     backends: Vec<Backend<'d>>,
-    missing: Option<Vec<&'d str>>,
+    missing: Option<Vec<&'d UntrustedString>>,
 }
 
 #[derive(Serialize)]
 struct Listed<'d> {
-    path: &'d str,
+    path: &'d UntrustedString,
     method_count: u64,
     methods: Vec<Of<'d>>,
 }
 
 #[derive(Serialize)]
 struct Of<'d> {
-    name: Option<&'d str>,
+    name: Option<&'d UntrustedString>,
     operators: Vec<Operator<'d>>,
     backends: Vec<Backend<'d>>,
 }
 
 #[derive(Serialize)]
 struct Operator<'d> {
-    name: &'d str,
+    name: &'d UntrustedString,
     calls: u64,
     dtypes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +100,7 @@ struct Operator<'d> {
 
 #[derive(Serialize)]
 struct Backend<'d> {
-    id: &'d str,
+    id: &'d UntrustedString,
     delegates: u64,
     calls: u64,
 }
@@ -122,7 +121,7 @@ impl Ops {
         let (mut total, mut files, mut status) = (Sum::default(), Vec::new(), Status::Good);
         for (nth, (path, name)) in self.files.iter().zip(&names).enumerate() {
             match read(path, common, nth, &mut total) {
-                Ok(methods) => files.push((name.as_str(), methods)),
+                Ok(methods) => files.push((name, methods)),
                 Err(problem) => status = status.max(problem.report()),
             }
         }
@@ -131,8 +130,8 @@ impl Ops {
             return Ok(status);
         }
         let missing = list.map(|list| {
-            let operators = total.operators.keys().map(String::as_str);
-            operators.filter(|name| !list.has(name)).collect::<Vec<_>>()
+            let operators = total.operators.keys();
+            operators.filter(|name| !list.has(name.raw())).collect::<Vec<_>>()
         });
         if missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
             status = status.max(Status::BadNews);
@@ -144,7 +143,7 @@ impl Ops {
             }
             (Shape::Yaml, _) => yaml::write(&mut out, total.operators.iter(), &names),
             (Shape::Text, Some(missing)) => {
-                missing.iter().try_for_each(|name| writeln!(out, "{}", printable(name)))
+                missing.iter().try_for_each(|name| writeln!(out, "{name}"))
             }
             (Shape::Text, None) => show(&files, &total, &mut out),
         };
@@ -163,41 +162,32 @@ fn read(path: &Path, common: &Common, nth: usize, total: &mut Sum) -> Result<Met
 
 fn read_list(path: &Path, common: &Common) -> Result<List, Problem> {
     let name = name_of(path);
-    let problem = |error| Problem::io(name.clone(), error);
-    let mut text = String::new();
-    let most = common.limits().stream;
-    let past = most.saturating_add(1);
-    let read = match path.as_os_str() == "-" {
-        true => io::stdin().lock().take(past).read_to_string(&mut text),
-        false => fs::File::open(path).and_then(|file| file.take(past).read_to_string(&mut text)),
-    };
-    read.map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => Problem::Usage(format!(
+    let text = input::read_text(path, &common.limits())?.map_err(|_| {
+        let message = format!(
             "{name} is no text, and so no list of operators: `pte ops --format yaml` makes one"
-        )),
-        _ => problem(error),
+        );
+        Problem::Usage(message.into())
     })?;
-    // The rest of a list that was cut would be reported as missing.
-    if u64::try_from(text.len()).is_ok_and(|len| len > most) {
-        let message = format!("more than {most} bytes of operators; raise --max-stream");
-        return Err(Problem::Absent { file: name, message });
-    }
     List::read(&text).map_err(|(line, error)| Problem::Text {
-        file: name.clone(),
+        file: name,
         error: error.into(),
-        place: format!("line {line}"),
+        place: format!("line {line}").into(),
         status: Status::Usage,
     })
 }
 
 impl<'d> Document<'d> {
-    fn of(files: &'d [(&str, Methods)], total: &'d Sum, missing: Option<Vec<&'d str>>) -> Self {
+    fn of(
+        files: &'d [(&UntrustedString, Methods)],
+        total: &'d Sum,
+        missing: Option<Vec<&'d UntrustedString>>,
+    ) -> Self {
         let method = |method: &'d Method| Of {
-            name: method.name.as_deref(),
+            name: method.name.as_ref(),
             operators: operators(&method.sum, false),
             backends: backends(&method.sum),
         };
-        let listed = |(path, methods): &'d (&str, Methods)| Listed {
+        let listed = |(path, methods): &'d (&UntrustedString, Methods)| Listed {
             path,
             method_count: methods.count,
             methods: methods.first.iter().map(method).collect(),
@@ -230,12 +220,12 @@ fn backends(sum: &Sum) -> Vec<Backend<'_>> {
     all.map(|(id, of)| Backend { id, delegates: of.delegates, calls: of.calls }).collect()
 }
 
-fn show(files: &[(&str, Methods)], total: &Sum, out: &mut Output) -> fmt::Result {
+fn show(files: &[(&UntrustedString, Methods)], total: &Sum, out: &mut Output) -> fmt::Result {
     let mut parts = 0u64;
     for (path, methods) in files {
-        writeln!(out, "{BOLD}{}{BOLD:#}", printable(path))?;
+        writeln!(out, "{BOLD}{path}{BOLD:#}")?;
         for method in &methods.first {
-            let name = name(method.name.as_deref().unwrap_or("(no name)"));
+            let name = method.name.as_ref().map_or("(no name)".into(), name);
             writeln!(out, "  {NAME}{name}{NAME:#}")?;
             show_sum(&method.sum, out)?;
         }
@@ -262,13 +252,11 @@ fn show_sum(sum: &Sum, out: &mut Output) -> fmt::Result {
         .iter()
         .map(|(id, of)| {
             let dtypes: Vec<_> = of.dtypes.iter().map(|&dtype| dtype_name(dtype)).collect();
-            (of.calls, name(id).to_string(), dtypes.join(", "))
+            (of.calls, name(id), dtypes.join(", "))
         })
         .collect();
-    let backends = sum
-        .backends
-        .iter()
-        .map(|(id, of)| (of.calls, name(id).to_string(), counted(of.delegates, "delegate")));
+    let backends =
+        sum.backends.iter().map(|(id, of)| (of.calls, name(id), counted(of.delegates, "delegate")));
     let mut rows: Vec<_> = rows;
     rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     rows.extend(backends);

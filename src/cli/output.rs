@@ -10,15 +10,16 @@ use std::time::Instant;
 use anstream::adapter::StripBytes;
 use pte::flat::json;
 use pte::model::{Image, ReadError};
+use pte::quoted::{Scan, UntrustedString};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use super::atomic::AtomicFile;
-use super::problem::{Problem, printable};
+use super::problem::Problem;
 
 /// The output of a verb. Nothing is kept of it unless [`finish`](Self::finish) is reached.
 pub(super) struct Output {
-    name: String,
+    name: UntrustedString,
     to: To,
     /// Takes colour out of what goes to a file.
     strip: Option<StripBytes>,
@@ -91,9 +92,8 @@ impl Output {
             && inputs.iter().any(|input| is_same(input, path))
         {
             let name = super::text::name_of(path);
-            let message =
-                format!("{} is also an input, and would be overwritten", printable(&name));
-            return Err(Problem::Usage(message));
+            let message = format!("{name} is also an input, and would be overwritten");
+            return Err(Problem::Usage(message.into()));
         }
         Self::open(path, content)
     }
@@ -108,7 +108,7 @@ impl Output {
     pub(super) fn image(
         &mut self,
         image: &Image<'_>,
-        input: &str,
+        input: &UntrustedString,
         progress: &Progress,
     ) -> Result<(), Problem> {
         let done = |bytes| progress.add(bytes);
@@ -211,6 +211,13 @@ impl fmt::Write for Output {
     }
 }
 
+/// A JSON value on one line.
+pub(super) fn json_bytes(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    value.serialize(&mut Serializer::with_formatter(&mut bytes, Safe(CompactFormatter)))?;
+    Ok(bytes)
+}
+
 /// JSON in which text from a file cannot move a terminal's cursor or reverse what is read.
 struct Safe<F>(F);
 
@@ -220,18 +227,19 @@ impl<F: Formatter> Formatter for Safe<F> {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        for part in fragment.split_inclusive(|c| !json::is_harmless(c)) {
-            match part.chars().next_back().filter(|&c| !json::is_harmless(c)) {
-                None => out.write_all(part.as_bytes())?,
-                Some(last) => {
-                    let mut text = String::from(part.strip_suffix(last).unwrap_or_default());
-                    // A string takes whatever is written to it.
-                    let _ = json::escape(last, &mut text);
-                    out.write_all(text.as_bytes())?;
-                }
+        let (mut scan, mut plain) = (Scan::default(), 0);
+        for (at, c) in fragment.char_indices() {
+            if scan.shows(c) {
+                continue;
             }
+            out.write_all(fragment.get(plain..at).unwrap_or_default().as_bytes())?;
+            let mut text = String::new();
+            // A string takes whatever is written to it.
+            let _ = json::escape(c, &mut text);
+            out.write_all(text.as_bytes())?;
+            plain = at.saturating_add(c.len_utf8());
         }
-        Ok(())
+        out.write_all(fragment.get(plain..).unwrap_or_default().as_bytes())
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! What ends a verb early, how it is told, and which exit status it means.
+//! What ends a verb early, how it is reported, and which exit status it means.
 
 use core::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
-use pte::flat::json;
+use pte::quoted::{Untrusted, UntrustedString};
 use pte::{Error, OpenError};
 
 /// The exit status of the command; of several files the highest wins.
@@ -22,16 +22,16 @@ pub(super) enum Status {
 #[derive(Debug)]
 pub(super) enum Problem {
     /// The file's bytes were refused.
-    Refused { file: String, error: Error },
+    Refused { file: UntrustedString, error: Error },
     /// What was asked for is not in the file, or cannot be had of it.
-    Absent { file: String, message: String },
+    Absent { file: UntrustedString, message: UntrustedString },
     /// A text that was given is not what it should be.
-    Text { file: String, error: String, place: String, status: Status },
+    Text { file: UntrustedString, error: UntrustedString, place: UntrustedString, status: Status },
     /// The command line asks for what does not go together.
-    Usage(String),
+    Usage(UntrustedString),
     /// Reading or writing failed.
-    Io { file: String, error: io::Error },
-    /// Whoever reads our output went away: that is no failure.
+    Io { file: UntrustedString, kind: io::ErrorKind, error: UntrustedString },
+    /// The reader of the output went away, which is no failure.
     Closed,
 }
 
@@ -44,14 +44,15 @@ pub(super) const BOLD: Style = Style::new().bold();
 
 impl Problem {
     /// A failure of the file called `file`.
-    pub(super) fn io(file: impl Into<String>, error: io::Error) -> Self {
+    pub(super) fn io(file: impl Into<UntrustedString>, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::Closed,
-            _ => Self::Io { file: file.into(), error },
+            kind => Self::Io { file: file.into(), kind, error: UntrustedString::of(&error) },
         }
     }
 
-    pub(super) fn open(file: &str, error: OpenError<io::Error>) -> Self {
+    /// A file called `file` that could not be opened.
+    pub(super) fn open(file: &UntrustedString, error: OpenError<io::Error>) -> Self {
         match error {
             OpenError::Refused(error) => Self::Refused { file: file.into(), error },
             OpenError::Source(error) => Self::io(file, error),
@@ -70,7 +71,7 @@ impl Problem {
         }
     }
 
-    /// Tells it on standard error.
+    /// Writes the problem to standard error.
     pub(super) fn report(&self) -> Status {
         if !matches!(self, Self::Closed) {
             anstream::eprintln!("{self}");
@@ -85,22 +86,22 @@ impl fmt::Display for Problem {
             Self::Refused { file, error } => {
                 write!(f, "{ERROR}error[{}]{ERROR:#}: {error}", error.code())?;
                 write!(f, "\n  at {}", error.place())?;
-                write!(f, "\n  {DIM}in{DIM:#} {}", printable(file))?;
+                write!(f, "\n  {DIM}in{DIM:#} {file}")?;
                 write!(f, "\n  {DIM}help:{DIM:#} {}", error.kind().help())
             }
             Self::Absent { file, message } => {
-                write!(f, "{ERROR}error{ERROR:#}: {}", printable(message))?;
-                write!(f, "\n  {DIM}in{DIM:#} {}", printable(file))
+                write!(f, "{ERROR}error{ERROR:#}: {message}")?;
+                write!(f, "\n  {DIM}in{DIM:#} {file}")
             }
             Self::Text { file, error, place, .. } => {
-                write!(f, "{ERROR}error{ERROR:#}: {}", printable(error))?;
-                write!(f, "\n  at {}", printable(place))?;
-                write!(f, "\n  {DIM}in{DIM:#} {}", printable(file))
+                write!(f, "{ERROR}error{ERROR:#}: {error}")?;
+                write!(f, "\n  at {place}")?;
+                write!(f, "\n  {DIM}in{DIM:#} {file}")
             }
-            Self::Usage(message) => write!(f, "{ERROR}error{ERROR:#}: {}", printable(message)),
-            Self::Io { file, error } => {
-                write!(f, "{ERROR}error{ERROR:#}: {}: {error}", printable(file))?;
-                match io_help(error.kind()) {
+            Self::Usage(message) => write!(f, "{ERROR}error{ERROR:#}: {message}"),
+            Self::Io { file, kind, error } => {
+                write!(f, "{ERROR}error{ERROR:#}: {file}: {error}")?;
+                match io_help(*kind) {
                     Some(help) => write!(f, "\n  {DIM}help:{DIM:#} {help}"),
                     None => Ok(()),
                 }
@@ -126,27 +127,19 @@ pub(super) fn io_help(kind: io::ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// Tells something that ends nothing on standard error.
+/// Writes something that ends nothing to standard error.
 pub(super) fn note(message: &str) {
-    anstream::eprintln!("{NOTE}note{NOTE:#}: {}", printable(message));
+    anstream::eprintln!("{NOTE}note{NOTE:#}: {}", Untrusted::from(message));
 }
 
-/// Text from a file or a file's name, made fit for a terminal: no character of it reaches the
-/// screen that moves the cursor, reverses what is read, or is not seen.
-pub(super) fn printable(text: &str) -> impl fmt::Display {
-    struct Printable<'t>(&'t str);
-    impl fmt::Display for Printable<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            for c in self.0.chars() {
-                match json::is_harmless(c) {
-                    true => fmt::Write::write_char(f, c)?,
-                    false => write!(f, "{}", c.escape_default())?,
-                }
-            }
-            Ok(())
-        }
-    }
-    Printable(text)
+/// Writes what makes the exit status bad, and ends nothing, to standard error.
+pub(super) fn bad_news(message: &str) {
+    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", Untrusted::from(message));
+}
+
+/// Writes lines with colour, in which untrusted text is escaped, to standard error.
+pub(super) fn lines(styled: &str) {
+    anstream::eprint!("{styled}");
 }
 
 impl From<Status> for ExitCode {

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use pte::ptd::Layout;
 use pte::pte::{Arena, Storage};
+use pte::quoted::Untrusted;
 use pte::schema::program::view::{KernelTypes, Tensor};
 use pte::{Error, File, Ptd, Pte};
 
@@ -11,7 +12,7 @@ use pte::{Error, File, Ptd, Pte};
 pub(super) struct Row<'a> {
     pub(super) what: What<'a>,
     /// Its name in the file; few tensors of a program have one.
-    pub(super) key: Option<&'a str>,
+    pub(super) key: Option<Untrusted<'a>>,
     pub(super) layout: Option<Layout<'a>>,
     pub(super) lives: Lives,
 }
@@ -20,7 +21,7 @@ pub(super) struct Row<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     /// A tensor of a method, by the index of its value.
-    Value { method: Option<&'a str>, index: u32 },
+    Value { method: Option<Untrusted<'a>>, index: u32 },
     /// A named tensor or blob, by its number.
     Named(u32),
 }
@@ -73,7 +74,7 @@ fn values<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = Row<'a>> {
     pte.program().execution_plan().into_iter().flatten().flat_map(move |plan| {
         let values = (0u32..).zip(plan.values().into_iter().flatten());
         // Once: to read a name takes as long as it is.
-        let method = plan.name();
+        let method = plan.name().map(Untrusted::from);
         values.filter_map(move |(index, value)| match value.val() {
             Some(KernelTypes::Tensor(tensor)) => {
                 Some(tensor_row(pte, tensor, What::Value { method, index }))
@@ -86,7 +87,10 @@ fn values<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = Row<'a>> {
 fn tensor_row<'a>(pte: &'a Pte<'a>, tensor: Tensor<'a>, what: What<'a>) -> Row<'a> {
     Row {
         what,
-        key: tensor.extra_tensor_info().and_then(|extra| extra.fully_qualified_name()),
+        key: tensor
+            .extra_tensor_info()
+            .and_then(|extra| extra.fully_qualified_name())
+            .map(Untrusted::from),
         layout: Some(Layout {
             scalar_type: tensor.scalar_type(),
             sizes: tensor.sizes(),
@@ -107,7 +111,7 @@ fn tensor_row<'a>(pte: &'a Pte<'a>, tensor: Tensor<'a>, what: What<'a>) -> Row<'
 fn blobs<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = Row<'a>> {
     (0u32..).zip(pte.named_data()).map(|(nth, (key, range))| Row {
         what: What::Named(nth),
-        key,
+        key: key.map(Untrusted::from),
         layout: None,
         lives: range.map_or_else(Lives::Broken, Lives::Constant),
     })
@@ -116,7 +120,7 @@ fn blobs<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = Row<'a>> {
 fn entries<'a>(ptd: &'a Ptd<'a>) -> impl Iterator<Item = Row<'a>> {
     (0u32..).zip(ptd.entries()).map(|(nth, entry)| Row {
         what: What::Named(nth),
-        key: entry.key(),
+        key: entry.key().map(Untrusted::from),
         layout: entry.layout(),
         lives: entry.range().map_or_else(Lives::Broken, Lives::Constant),
     })

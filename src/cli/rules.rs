@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use clap::Args;
 use pte::ErrorKind;
 use pte::check::{Rule, Severity, coverage, rules};
+use pte::quoted::Untrusted;
 use serde::Serialize;
 
 use super::output::{Output, formatted};
@@ -184,7 +185,8 @@ pub(super) fn unknown(name: &str, others: &[&'static str]) -> Problem {
         [] => String::new(),
         some => format!(" (did you mean {}?)", some.join(" or ")),
     };
-    Problem::Usage(format!("there is no rule {name:?}{near}; `pte rules` lists them"))
+    let name = Untrusted::from(name);
+    Problem::Usage(format!("there is no rule {name:?}{near}; `pte rules` lists them").into())
 }
 
 /// A typing error or a missing ending scores more, two different words less.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pte::check::{Checker, Severity};
 use pte::model::{Amplified, Image, ModelError};
+use pte::quoted::UntrustedString;
 use pte::{File, Handle, Limits, OpenError};
 
 use super::output::{Content, Output, Progress};
@@ -14,11 +15,13 @@ use super::problem::Problem;
 /// Proves the structure of a file that is not written yet, called `name`.
 pub(super) fn proven<'m>(
     image: Image<'m>,
-    name: &str,
+    name: &UntrustedString,
     limits: &Limits,
 ) -> Result<Handle<Image<'m>>, Problem> {
-    let refused =
-        |error| Problem::Refused { file: format!("{name}, which was not written"), error };
+    let refused = |error| {
+        let file = format!("{}, which was not written", name.raw()).into();
+        Problem::Refused { file, error }
+    };
     Handle::open(image, limits).map_err(|error| match error {
         OpenError::Refused(error) => refused(error),
         error => Problem::io(name, io::Error::other(error)),
@@ -35,28 +38,28 @@ pub(super) fn write(
     let image = opened.source();
     let mut out = Output::beside(path, Content::Bytes, inputs)?;
     let progress = Progress::new(!quiet, "bytes", image.len());
-    out.image(image, "what is to be written", &progress)?;
+    out.image(image, &"what is to be written".into(), &progress)?;
     drop(progress);
     out.finish()
 }
 
 /// Describes why a model cannot be written, with what to do where a limit is in the way.
-pub(super) fn unwritable(error: &ModelError) -> String {
+pub(super) fn unwritable(error: &ModelError) -> UntrustedString {
     match error {
         ModelError::Amplified(error) => allowed(error),
-        error => error.to_string(),
+        error => UntrustedString::of(error),
     }
 }
 
 /// Describes a file that would be too long for what it is made of.
-pub(super) fn allowed(error: &Amplified) -> String {
-    format!("{error}; if you trust what is given, raise --max-amplification")
+pub(super) fn allowed(error: &Amplified) -> UntrustedString {
+    format!("{error}; if you trust what is given, raise --max-amplification").into()
 }
 
 /// Refuses a file, called `name`, that has an Error which `known` has not.
 pub(super) fn no_worse(
     opened: &Handle<Image<'_>>,
-    name: &str,
+    name: &UntrustedString,
     known: &BTreeSet<&'static str>,
     limits: &Limits,
 ) -> Result<(), Problem> {
@@ -66,7 +69,7 @@ pub(super) fn no_worse(
         "the result would have an Error that the input has not, {id}: nothing is written \
          (see pte explain {id})"
     );
-    Err(Problem::Absent { file: name.into(), message })
+    Err(Problem::Absent { file: name.into(), message: message.into() })
 }
 
 /// The rules of severity Error that a file breaks.

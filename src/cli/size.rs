@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use pte::File;
 use pte::map::{Map, Name, Part};
+use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use super::input::{self, Input};
 use super::output::{Output, formatted};
-use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, printable};
+use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::text::{self, bar, grouped, name, name_of, wide};
 use super::{Common, Format};
 
@@ -60,13 +61,13 @@ struct Document<'d> {
 
 #[derive(Serialize)]
 struct Base<'d> {
-    path: &'d str,
+    path: &'d UntrustedString,
     bytes: u64,
 }
 
 #[derive(Serialize)]
 struct Listed<'d> {
-    path: &'d str,
+    path: &'d UntrustedString,
     bytes: u64,
     parts: &'d [Tree],
     /// Bytes beyond the budget.
@@ -79,7 +80,7 @@ struct Listed<'d> {
 /// A part with its name as text. A file has its path for a name.
 #[derive(Serialize)]
 pub(super) struct Tree {
-    pub(super) name: String,
+    pub(super) name: UntrustedString,
     pub(super) bytes: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<Tree>,
@@ -88,7 +89,7 @@ pub(super) struct Tree {
 /// What has changed its size.
 #[derive(Serialize)]
 struct Grown<'d> {
-    path: Vec<&'d str>,
+    path: Vec<&'d UntrustedString>,
     before: u64,
     bytes: u64,
     change: i128,
@@ -133,13 +134,13 @@ impl Size {
         let largest: Vec<_> = largest
             .map(|part| format!("{} {}", name(&part.name), text::bytes(part.bytes)))
             .collect();
-        anstream::eprintln!(
-            "{ERROR}error{ERROR:#}: {} is {} bytes over the budget of {}: {}",
-            printable(&file.name),
+        bad_news(&format!(
+            "{} is {} bytes over the budget of {}: {}",
+            file.name,
             grouped(over),
             grouped(budget),
             largest.join(", ")
-        );
+        ));
         Status::BadNews
     }
 
@@ -164,7 +165,7 @@ impl Size {
             if nth > 0 {
                 out.write_char('\n')?;
             }
-            let (path, bytes) = (printable(&file.name), grouped(file.bytes));
+            let (path, bytes) = (&file.name, grouped(file.bytes));
             write!(out, "{BOLD}{path}{BOLD:#}  {DIM}{bytes} bytes")?;
             match base {
                 None => {
@@ -176,7 +177,7 @@ impl Size {
                 Some(base) => {
                     let change = change(base.bytes, file.bytes);
                     let (change, percent) = (signed(change), percent(change, base.bytes));
-                    let path = printable(&base.name);
+                    let path = &base.name;
                     writeln!(out, " · {change} ({percent}) against {path}{DIM:#}")?;
                     self.show_growth(file, base, out)?;
                 }
@@ -200,7 +201,7 @@ impl Size {
         let shown = rows.iter().take(MOST_GROWN);
         let widest = shown.clone().map(|row| signed(row.change).len()).max().unwrap_or_default();
         for row in shown {
-            let path: Vec<_> = row.path.iter().map(|part| name(part).to_string()).collect();
+            let path: Vec<_> = row.path.iter().map(|&part| name(part)).collect();
             let (change, path) = (signed(row.change), path.join(" / "));
             let (before, bytes) = (grouped(row.before), grouped(row.bytes));
             let was = match (row.before, row.bytes) {
@@ -235,7 +236,7 @@ fn show_parts(file: &Tree, screen: &Screen, level: u32, out: &mut Output) -> fmt
     let most = if parts.len() > MOST_PARTS.saturating_add(1) { MOST_PARTS } else { parts.len() };
     let (shown, folded) = parts.split_at_checked(most).unwrap_or_default();
     for part in shown {
-        let (mut part, mut title) = (*part, name(&part.name).to_string());
+        let (mut part, mut title) = (*part, name(&part.name));
         let mut below = level.saturating_add(1);
         // A part of one part stands in one row with it.
         while let [only] = part.parts.as_slice()
@@ -284,10 +285,10 @@ impl Tree {
     }
 
     fn part(part: Part<'_, '_>, input: &Input) -> Result<Self, Problem> {
-        let name = part.name().to_string();
+        let name = UntrustedString::of(&part.name());
         if !matches!(part.name(), Name::Fixed(_)) {
             // Parts may share a long name.
-            input.name_again(Some(&name))?;
+            input.name_again(Some(name.raw()))?;
         }
         let parts = part.parts().map(|part| Self::part(part, input)).collect::<Result<_, _>>()?;
         Ok(Self { name, bytes: part.bytes(), parts })
@@ -299,7 +300,7 @@ fn compare<'d>(
     before: &[&'d Tree],
     after: &[&'d Tree],
     depth: u32,
-    path: &mut Vec<&'d str>,
+    path: &mut Vec<&'d UntrustedString>,
     rows: &mut Vec<Grown<'d>>,
 ) {
     let sum = |parts: &[&Tree]| parts.iter().map(|part| part.bytes).sum::<u64>();
@@ -310,7 +311,7 @@ fn compare<'d>(
         rows.push(Grown { path: path.clone(), before, bytes, change });
         return;
     }
-    let mut names: BTreeMap<&str, [Vec<&Tree>; 2]> = BTreeMap::new();
+    let mut names: BTreeMap<&UntrustedString, [Vec<&Tree>; 2]> = BTreeMap::new();
     for part in before.iter().flat_map(|part| &part.parts) {
         let [of_name, _] = names.entry(&part.name).or_default();
         of_name.push(part);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pte::element::{Stats, Tally, Value};
+use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::scalar::ScalarType;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -51,10 +52,10 @@ pub(super) struct Tensors {
 #[derive(Serialize)]
 struct Listed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<&'a str>,
+    method: Option<Untrusted<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u32>,
-    key: Option<&'a str>,
+    key: Option<Untrusted<'a>>,
     dtype: Option<Dtype>,
     sizes: Option<Vec<i32>>,
     dim_order: Option<Vec<u8>>,
@@ -67,7 +68,7 @@ struct Listed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_offset: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+    problem: Option<UntrustedString>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,7 +124,7 @@ impl Tensors {
         };
         for row in rows {
             if let What::Value { method, .. } = row.what {
-                input.name_again(method)?;
+                input.name_again(method.map(Untrusted::raw))?;
             }
             let computed = self.compute(&input, &row, &mut cache)?;
             if self.format.is_json() {
@@ -222,7 +223,7 @@ impl<'a> Listed<'a> {
             memory_id: arena.map(|arena| arena.memory_id),
             memory_offset: arena.map(|arena| arena.offset),
             problem: match &row.lives {
-                Lives::Broken(error) => Some(error.to_string()),
+                Lives::Broken(error) => Some(UntrustedString::of(error)),
                 _ => None,
             },
             sha256: computed.sha256.as_deref(),
@@ -311,7 +312,7 @@ impl fmt::Display for Columns<'_, '_> {
         write!(f, "{what:<14} {bytes:>9}  {shape:<28}  ")?;
         match row.key {
             None => f.write_str(&lives)?,
-            Some("") => write!(f, "{lives:<22}  {NAME}\"\"{NAME:#}")?,
+            Some(key) if key.raw().is_empty() => write!(f, "{lives:<22}  {NAME}\"\"{NAME:#}")?,
             Some(key) => write!(f, "{lives:<22}  {NAME}{}{NAME:#}", text::name(key))?,
         }
         f.write_char('\n')?;

@@ -1,24 +1,29 @@
 //! Numbers and shapes as people read them.
 
-use core::fmt;
+use std::ffi::OsStr;
 use std::path::Path;
 
+use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::scalar::ScalarType;
 
-use super::problem::printable;
-
-/// What a path is called in messages. Bytes that are no text are shown as numbers, so that two names
-/// are never one.
-pub(super) fn name_of(path: &Path) -> String {
-    if path.as_os_str() == "-" {
-        return "<standard input>".into();
+/// Returns what a path is called in messages.
+pub(super) fn name_of(path: &Path) -> UntrustedString {
+    match path.as_os_str() == "-" {
+        true => "<standard input>".into(),
+        false => text_of(path.as_os_str()),
     }
+}
+
+/// Returns the text of an argument or a path. Bytes that are no text are shown as numbers, so that
+/// two names are never one.
+pub(super) fn text_of(name: &OsStr) -> UntrustedString {
+    let bytes = name.as_encoded_bytes();
     let mut name = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+    for chunk in bytes.utf8_chunks() {
         name.push_str(chunk.valid());
         chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
     }
-    name
+    name.into()
 }
 
 /// How many there are, as the number that is shown.
@@ -102,11 +107,9 @@ pub(super) fn bar(part: u64, whole: u64) -> String {
     format!("{bar:<10}")
 }
 
-/// A text of the file: without control characters, and no longer than a line can show.
-pub(super) fn name(text: &str) -> impl fmt::Display {
-    let shown: String = text.chars().take(MOST_CHARACTERS).collect();
-    let cut = shown.len() < text.len();
-    format!("{}{}", printable(&shown), if cut { "…" } else { "" })
+/// Returns a text of the file as a line can show it: escaped, and of a long one its beginning.
+pub(super) fn name<'a>(text: impl Into<Untrusted<'a>>) -> String {
+    text.into().cut(MOST_CHARACTERS)
 }
 
 /// More sizes than any real tensor has: the runtime takes 16.

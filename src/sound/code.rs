@@ -150,7 +150,7 @@ impl<'p> Operator<'p> {
 
 impl fmt::Display for Operator<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&operator_name(self.0))
+        operator_name(self.0).fmt(f)
     }
 }
 

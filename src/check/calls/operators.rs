@@ -25,7 +25,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) 
         let overload = operator.overload();
         if [operator.name(), overload].iter().flatten().any(|text| text.contains('\0')) {
             find(&OPERATOR_NAME_NUL, &|| {
-                format!("{} holds a NUL", Quoted(&operator_name(operator)))
+                format!("{} holds a NUL", Quoted(operator_name(operator).raw()))
             });
         }
         match operator.name() {

@@ -9,8 +9,11 @@ use std::path::{Component, Path, PathBuf};
 
 use pte::Source;
 use pte::model::Blob;
+use pte::quoted::{Untrusted, UntrustedString};
 
+use crate::cli::input::open_regular;
 use crate::cli::problem::Status;
+use crate::cli::text::name_of;
 
 /// A folder whose files are read when their bytes are needed. They are one source, one behind the
 /// other, in the order in which they were first asked for.
@@ -47,19 +50,24 @@ impl Folder {
     pub(super) fn blob(&self, name: &str) -> Result<Blob<'_>, String> {
         let within = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         if name.is_empty() || !within {
+            let name = Untrusted::from(name);
             return Err(format!("{name:?} is no file inside the folder of blobs"));
         }
         let found = self.find(name);
         let (path, len) = found.map_err(|error| {
             let inside = error.kind() == io::ErrorKind::InvalidInput;
             self.status.set((!inside).then_some(Status::Io));
-            format!("{name:?} in {:?}: {error}", self.path)
+            let (name, folder, error) =
+                (Untrusted::from(name), name_of(&self.path), UntrustedString::of(&error));
+            format!("{name:?} in {folder:?}: {error}")
         })?;
         if let Some(range) = self.ranges.borrow().get(&path) {
             return Ok(Blob::Range(self, range.clone()));
         }
         let begin = self.len.get();
-        let end = begin.checked_add(len).ok_or_else(|| format!("{name:?} is too long"))?;
+        let end = begin
+            .checked_add(len)
+            .ok_or_else(|| format!("{:?} is too long", Untrusted::from(name)))?;
         self.len.set(end);
         self.files.borrow_mut().push((begin, path.clone()));
         self.ranges.borrow_mut().insert(path, begin..end);
@@ -120,10 +128,10 @@ impl Source for Folder {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
         let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", name_of(path)));
         let mut open = self.open.borrow_mut();
         if open.as_ref().is_none_or(|(which, _)| *which != nth) {
-            *open = Some((nth, fs::File::open(path).map_err(named)?));
+            *open = Some((nth, open_regular(path).map_err(named)?.0));
         }
         let Some((_, file)) = open.as_ref() else { return Ok(()) };
         Source::read_at(file, pos.saturating_sub(*begin), out).map_err(named)

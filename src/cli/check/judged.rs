@@ -1,6 +1,7 @@
 //! What is known of a file once it was judged, under the names of its JSON.
 
 use pte::check::{Report, Severity};
+use pte::quoted::UntrustedString;
 use pte::{Error, File, Handle, Source};
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ pub(super) struct Document<'d> {
 /// A file and its findings.
 #[derive(Serialize)]
 pub(in crate::cli) struct Judged {
-    pub(super) path: String,
+    pub(super) path: UntrustedString,
     pub(super) kind: Option<&'static str>,
     pub(super) verdict: &'static str,
     pub(in crate::cli) findings: Vec<Finding>,
@@ -30,12 +31,12 @@ pub(in crate::cli) struct Judged {
 pub(in crate::cli) struct Finding {
     pub(super) rule: String,
     pub(super) severity: &'static str,
-    pub(super) message: String,
+    pub(super) message: UntrustedString,
     pub(super) offset: Option<u64>,
-    pub(super) path: String,
+    pub(super) path: UntrustedString,
     /// The companion that the place is in, where it is not in this file.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
-    pub(super) inside: Option<String>,
+    pub(super) inside: Option<UntrustedString>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) help: Option<&'static str>,
     /// The bytes there, and where they begin.
@@ -45,7 +46,7 @@ pub(in crate::cli) struct Finding {
 
 impl Judged {
     /// A file whose structure is proven, with no finding yet.
-    pub(in crate::cli) fn new(path: String, file: &File<'_>) -> Self {
+    pub(in crate::cli) fn new(path: UntrustedString, file: &File<'_>) -> Self {
         let kind = match file {
             File::Pte(_) => "pte",
             File::Ptd(_) => "ptd",
@@ -61,7 +62,7 @@ impl Judged {
     }
 
     /// A file that could not be read, or was refused.
-    pub(super) fn problem(path: String, problem: &Problem) -> Self {
+    pub(super) fn problem(path: UntrustedString, problem: &Problem) -> Self {
         let finding = match problem {
             Problem::Refused { error, .. } => Finding::refusal(error),
             _ => Finding {
@@ -69,14 +70,14 @@ impl Judged {
                 severity: Severity::Error.name(),
                 message: match problem {
                     Problem::Absent { message, .. } => message.clone(),
-                    Problem::Io { error, .. } => error.to_string(),
-                    problem => problem.to_string(),
+                    Problem::Io { error, .. } => error.clone(),
+                    problem => UntrustedString::of(problem),
                 },
                 offset: None,
-                path: String::new(),
+                path: UntrustedString::default(),
                 inside: None,
                 help: match problem {
-                    Problem::Io { error, .. } => io_help(error.kind()),
+                    Problem::Io { kind, .. } => io_help(*kind),
                     _ => None,
                 },
                 window: None,
@@ -96,7 +97,7 @@ impl Judged {
     pub(in crate::cli) fn add(
         &mut self,
         opened: &Handle<impl Source>,
-        companions: &[String],
+        companions: &[UntrustedString],
         report: &Report,
     ) {
         self.findings.extend(report.findings().iter().map(|finding| {
@@ -113,7 +114,7 @@ impl Judged {
 impl Finding {
     fn of(
         finding: &pte::check::Finding,
-        inside: Option<&String>,
+        inside: Option<&UntrustedString>,
         opened: &Handle<impl Source>,
     ) -> Self {
         let begin = finding.offset & !15;
@@ -123,9 +124,9 @@ impl Finding {
         Self {
             rule: finding.rule.id.into(),
             severity: finding.severity.name(),
-            message: finding.message.clone(),
+            message: finding.message.as_str().into(),
             offset: Some(finding.offset),
-            path: finding.place().path().to_string(),
+            path: UntrustedString::of(&finding.place().path()),
             inside: inside.cloned(),
             help: Some(finding.rule.why),
             window: window.map(|bytes| (begin, bytes)),
@@ -136,9 +137,9 @@ impl Finding {
         Self {
             rule: error.code().into(),
             severity: Severity::Error.name(),
-            message: error.to_string(),
+            message: UntrustedString::of(error),
             offset: Some(error.offset()),
-            path: error.place().path().to_string(),
+            path: UntrustedString::of(&error.place().path()),
             inside: None,
             help: Some(error.kind().help()),
             window: None,

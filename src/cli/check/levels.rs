@@ -63,10 +63,13 @@ fn allowed(name: &str) -> Result<&'static Rule, Problem> {
     match rule(name) {
         Some(rule) => Ok(rule),
         None if name == "warnings" => Err(Problem::Usage("--allow takes rules, one each".into())),
-        None if is_refusal(name) => Err(Problem::Usage(format!(
-            "{name} cannot be allowed: a file with it cannot be read any further, so that nothing \
-             of the rest would be judged; leave the file out instead"
-        ))),
+        None if is_refusal(name) => {
+            let message = format!(
+                "{name} cannot be allowed: a file with it cannot be read any further, so that \
+                 nothing of the rest would be judged; leave the file out instead"
+            );
+            Err(Problem::Usage(message.into()))
+        }
         None => Err(unknown(name, &[])),
     }
 }

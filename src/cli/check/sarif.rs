@@ -35,7 +35,7 @@ fn invocation(files: &[Judged]) -> Value {
         findings.map(move |finding| {
             json!({
                 "level": "error",
-                "message": { "text": finding.message },
+                "message": { "text": message(finding) },
                 "associatedRule": { "id": UNREADABLE },
                 "locations": [location(file, finding)],
             })
@@ -69,22 +69,27 @@ fn result(file: &Judged, finding: &Finding) -> Value {
     json!({
         "ruleId": finding.rule,
         "level": finding.severity,
-        "message": { "text": finding.message },
+        "message": { "text": message(finding) },
         "locations": [location(file, finding)],
     })
+}
+
+/// The text of a message. SARIF makes a link of `[text](target)`, and a file may have such a name.
+fn message(finding: &Finding) -> String {
+    finding.message.raw().replace("](", "] (")
 }
 
 /// Where it is: in the file, and on the way from the root.
 fn location(file: &Judged, finding: &Finding) -> Value {
     let mut physical = json!({
-        "artifactLocation": { "uri": uri(finding.inside.as_ref().unwrap_or(&file.path)) },
+        "artifactLocation": { "uri": uri(finding.inside.as_ref().unwrap_or(&file.path).raw()) },
     });
     if let (Some(offset), Some(physical)) = (finding.offset, physical.as_object_mut()) {
         // A binary file has no lines; sites that insist on one show the first.
         physical.insert("region".into(), json!({ "byteOffset": offset, "byteLength": 1 }));
     }
     let mut location = json!({ "physicalLocation": physical });
-    if let (false, Some(location)) = (finding.path.is_empty(), location.as_object_mut()) {
+    if let (false, Some(location)) = (finding.path.raw().is_empty(), location.as_object_mut()) {
         let logical = json!([{ "fullyQualifiedName": finding.path }]);
         location.insert("logicalLocations".into(), logical);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pte::diff::{Class, Difference, Shown, Verdict};
+use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use super::Found;
@@ -11,8 +12,8 @@ use crate::cli::hex;
 #[derive(Serialize)]
 pub(super) struct Document<'d> {
     schema: &'static str,
-    before: &'d str,
-    after: &'d str,
+    before: &'d UntrustedString,
+    after: &'d UntrustedString,
     verdict: &'static str,
     count: u64,
     counts: BTreeMap<&'static str, u64>,

@@ -3,15 +3,15 @@
 use core::fmt::{self, Write};
 
 use pte::diff::{Class, Difference, Verdict};
+use pte::quoted::{Untrusted, UntrustedString};
 
 use super::{Found, text, title};
 use crate::cli::output::Output;
-use crate::cli::problem::printable;
-use crate::cli::text::grouped;
+use crate::cli::text::{grouped, name};
 
 pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     let mut page = String::new();
-    let name = |name: &str| code(&super::super::text::name(name).to_string());
+    let name = |path: &UntrustedString| code(name(path).as_str());
     let sign = match found.report.verdict {
         Verdict::Identical | Verdict::Same => "✅",
         Verdict::Different => "⚠️",
@@ -21,7 +21,7 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     if !found.written().is_empty() {
         writeln!(page, "\n| what | before | after |\n| --- | --- | --- |")?;
         for written in found.written() {
-            let (before, after) = (code(&written.before), code(&written.after));
+            let (before, after) = (code(written.before.as_str()), code(written.after.as_str()));
             writeln!(page, "| {} | {before} | {after} |", written.what)?;
         }
     }
@@ -91,16 +91,17 @@ fn row(difference: &Difference) -> String {
     };
     let side = |side: &Option<_>| side.as_ref().map_or_else(String::new, |side| code(&text(side)));
     let (before, after) = (side(&difference.before), side(&difference.after));
-    format!("| {sign} | {} | {} | {before} | {after} |\n", code(&place), difference.what)
+    format!("| {sign} | {} | {} | {before} | {after} |\n", code(place.as_str()), difference.what)
 }
 
 /// A text that is shown as it is: no mark of the page, no mention of a user, no link.
-fn code(text: &str) -> String {
-    let text = printable(text).to_string();
+fn code<'t>(text: impl Into<Untrusted<'t>>) -> String {
+    let text = text.into().to_string();
     if text.is_empty() {
         return text;
     }
-    if !text.contains(['`', '|', '\\']) {
+    // A code span loses a space at each end.
+    if !text.contains(['`', '|', '\\']) && text.trim() == text {
         return format!("`{text}`");
     }
     // A table ends a cell in a code span too.

@@ -4,14 +4,15 @@ use core::fmt::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use pte::diff::{Class, Difference, Verdict};
+use pte::quoted::Untrusted;
 
 use super::{Found, text, title};
 use crate::cli::output::Output;
-use crate::cli::problem::{BOLD, DIM, NAME, printable};
+use crate::cli::problem::{BOLD, DIM, NAME};
 use crate::cli::text::grouped;
 
 pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
-    let (before, after) = (printable(found.before), printable(found.after));
+    let (before, after) = (found.before, found.after);
     writeln!(out, "{BOLD}{before}{BOLD:#} → {BOLD}{after}{BOLD:#}")?;
     let style = match found.report.verdict {
         Verdict::Identical | Verdict::Same => ADDED,
@@ -19,7 +20,7 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     };
     writeln!(out, "{style}{}{style:#}", found.summary())?;
     for written in found.written() {
-        let (before, after) = (printable(&written.before), printable(&written.after));
+        let (before, after) = (escaped(&written.before), escaped(&written.after));
         writeln!(out, "  {DIM}{}{DIM:#}  {before} → {after}", written.what)?;
     }
     if found.report.verdict == Verdict::Same && !found.ignored && found.written().is_empty() {
@@ -54,12 +55,17 @@ fn row(difference: &Difference, out: &mut Output) -> fmt::Result {
     write!(out, "  {style}{sign}{style:#} ")?;
     if let Some(method) = &difference.method {
         let colon = if difference.place.is_empty() { "" } else { ": " };
-        write!(out, "{NAME}{}{NAME:#}{colon}", printable(method))?;
+        write!(out, "{NAME}{}{NAME:#}{colon}", escaped(method))?;
     }
-    write!(out, "{}  {DIM}{}{DIM:#}  ", printable(&difference.place), difference.what)?;
+    write!(out, "{}  {DIM}{}{DIM:#}  ", escaped(&difference.place), difference.what)?;
     let sides = [&difference.before, &difference.after].into_iter().flatten();
-    let sides: Vec<_> = sides.map(|side| printable(&text(side)).to_string()).collect();
+    let sides: Vec<_> = sides.map(|side| text(side).to_string()).collect();
     writeln!(out, "{}", sides.join(" → "))
+}
+
+/// A text of the report, which quotes the files.
+fn escaped(text: &str) -> Untrusted<'_> {
+    text.into()
 }
 
 const ADDED: Style = AnsiColor::Green.on_default();

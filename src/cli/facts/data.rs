@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pte::Ptd;
 use pte::ptd::Generation;
+use pte::quoted::UntrustedString;
 use pte::schema::scalar::ScalarType;
 use serde::Serialize;
 
@@ -31,7 +32,7 @@ pub(in crate::cli) struct Dtype {
 
 #[derive(Serialize)]
 pub(in crate::cli) struct Large {
-    pub(in crate::cli) key: Option<String>,
+    pub(in crate::cli) key: Option<UntrustedString>,
     pub(in crate::cli) bytes: u64,
     #[serde(skip)]
     pub(in crate::cli) text: String,
@@ -74,7 +75,7 @@ impl FlatTensor {
                 text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
             });
             let bytes = length(&entry.range().unwrap_or_default());
-            rows.push((rank, Large { key: entry.key().map(ToString::to_string), bytes, text }));
+            rows.push((rank, Large { key: entry.key().map(Into::into), bytes, text }));
         }
         rows.sort_by_key(|(rank, _)| *rank);
         Self {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pte::Pte;
 use pte::flat::view::Vector;
 use pte::pte::{Storage, operator_name};
+use pte::quoted::UntrustedString;
 use pte::schema::program::TensorShapeDynamism;
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 use serde::Serialize;
@@ -30,7 +31,7 @@ pub(in crate::cli) struct Program {
 
 #[derive(Serialize)]
 pub(in crate::cli) struct Method {
-    pub(in crate::cli) name: Option<String>,
+    pub(in crate::cli) name: Option<UntrustedString>,
     /// The first of them: a real method has few, and each is longer here than in the file.
     pub(in crate::cli) inputs: Vec<Value>,
     pub(in crate::cli) outputs: Vec<Value>,
@@ -61,13 +62,13 @@ pub(in crate::cli) struct Value {
 
 #[derive(Serialize)]
 pub(in crate::cli) struct Counted {
-    pub(in crate::cli) name: String,
+    pub(in crate::cli) name: UntrustedString,
     pub(in crate::cli) calls: u64,
 }
 
 #[derive(Serialize)]
 pub(in crate::cli) struct Backend {
-    pub(in crate::cli) id: String,
+    pub(in crate::cli) id: UntrustedString,
     pub(in crate::cli) delegates: u64,
     /// Of all payloads; one that is shared counts once.
     pub(in crate::cli) bytes: u64,
@@ -78,8 +79,8 @@ pub(in crate::cli) struct Backend {
 impl Program {
     pub(super) fn of(pte: &Pte<'_>) -> Self {
         let program = pte.program();
-        let mut calls: BTreeMap<String, u64> = BTreeMap::new();
-        let mut backends: BTreeMap<String, Backend> = BTreeMap::new();
+        let mut calls: BTreeMap<UntrustedString, u64> = BTreeMap::new();
+        let mut backends: BTreeMap<UntrustedString, Backend> = BTreeMap::new();
         let mut data = Tensors::default();
         let (mut methods, mut method_count, mut ends) = (Vec::new(), 0u64, MOST_ENDS);
         for plan in program.execution_plan().into_iter().flatten() {
@@ -89,7 +90,7 @@ impl Program {
             }
             count_operators(plan, &mut calls);
             for delegate in plan.delegates().into_iter().flatten() {
-                let id = delegate.id().unwrap_or_default().to_string();
+                let id = UntrustedString::from(delegate.id().unwrap_or_default());
                 let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
                 let backend = backends.entry(id.clone()).or_insert(Backend {
                     id,
@@ -158,7 +159,7 @@ impl Tensors {
 
 /// Counts calls by operator first and asks for names after: a name is as long as the file allows,
 /// and there may be as many calls of it.
-fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<String, u64>) {
+fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, u64>) {
     let mut by_index: BTreeMap<i32, u64> = BTreeMap::new();
     for chain in plan.chains().into_iter().flatten() {
         for instruction in chain.instructions().into_iter().flatten() {
@@ -189,7 +190,7 @@ impl Method {
             .map(|chain| chain.instructions().map_or(0, |instructions| instructions.len()))
             .fold(0u64, |sum, count| sum.saturating_add(index(count).into()));
         Self {
-            name: plan.name().map(ToString::to_string),
+            name: plan.name().map(Into::into),
             inputs: values(plan.inputs()),
             outputs: values(plan.outputs()),
             input_count: index(plan.inputs().map_or(0, |inputs| inputs.len())).into(),

@@ -1,5 +1,7 @@
 //! The picture for Graphviz.
 
+use pte::quoted::{Untrusted, UntrustedString};
+
 use super::{Draw, Edge, Node};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
@@ -8,15 +10,15 @@ use crate::cli::text;
 pub(super) struct Dot<'o>(pub(super) &'o mut Output);
 
 impl Draw for Dot<'_> {
-    fn begin(&mut self, path: &str) -> Result<(), Problem> {
-        let path = quoted(&[text::name(path).to_string()]);
+    fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem> {
+        let path = quoted(&[text::name(path)]);
         self.line(&format!("digraph {path} {{"))?;
         self.line("  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];")?;
         self.line("  edge [fontname=\"sans-serif\", fontsize=10];")
     }
 
-    fn method(&mut self, nth: usize, name: Option<&str>) -> Result<(), Problem> {
-        let name = quoted(&[text::name(name.unwrap_or("(no name)")).to_string()]);
+    fn method(&mut self, nth: usize, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
+        let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
         self.line(&format!("  subgraph cluster_m{nth} {{\n    label={name};"))
     }
 
@@ -35,7 +37,7 @@ impl Draw for Dot<'_> {
 
     fn edge(&mut self, edge: &Edge<'_>) -> Result<(), Problem> {
         let look = match (edge.kind, edge.text) {
-            ("data", Some(text)) => format!("label={}", quoted(&[text::name(text).to_string()])),
+            ("data", Some(text)) => format!("label={}", quoted(&[text::name(text)])),
             ("jump", _) => "label=\"false\", style=dashed, color=\"#dc2626\"".into(),
             _ => "style=dotted, color=\"#6b7280\"".into(),
         };

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use pte::Pte;
 use pte::flat::view::Vector;
 use pte::pte::{Storage, operator_name};
+use pte::quoted::UntrustedString;
 use pte::roles::{Role, Roles};
 use pte::schema::program::view::{
     ExecutionPlan, Instruction, InstructionArguments, KernelTypes, Tensor,
@@ -17,7 +18,7 @@ use crate::cli::text;
 pub(super) struct Flow<'a> {
     pub(super) plan: ExecutionPlan<'a>,
     /// Names of the operators: each is read once, and may be called often.
-    pub(super) operators: Vec<String>,
+    pub(super) operators: Vec<UntrustedString>,
     /// Those of all chains, which run one after the other.
     pub(super) steps: Vec<Step<'a>>,
     pub(super) values: Vec<Value<'a>>,

@@ -1,5 +1,7 @@
 //! The picture as JSON, a line for each node and edge.
 
+use pte::quoted::{Untrusted, UntrustedString};
+
 use super::{Draw, Edge, Node};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
@@ -32,13 +34,13 @@ impl<'o> Lines<'o> {
 }
 
 impl Draw for Lines<'_> {
-    fn begin(&mut self, path: &str) -> Result<(), Problem> {
+    fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem> {
         self.out.bytes(b"{\"schema\": \"pte.graph/1\", \"path\": ")?;
         self.out.json_line(&path)?;
         self.out.bytes(b", \"methods\": [")
     }
 
-    fn method(&mut self, _: usize, name: Option<&str>) -> Result<(), Problem> {
+    fn method(&mut self, _: usize, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         self.out.bytes(if self.methods == 0 { b"\n{\"name\": " } else { b",\n{\"name\": " })?;
         self.methods = self.methods.saturating_add(1);
         (self.in_edges, self.rows) = (false, 0);

@@ -1,5 +1,7 @@
 //! The picture for Mermaid, which many pages draw from text.
 
+use pte::quoted::{Untrusted, UntrustedString};
+
 use super::{Draw, Edge, Node};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
@@ -8,7 +10,7 @@ use crate::cli::text;
 pub(super) struct Mermaid<'o>(pub(super) &'o mut Output);
 
 impl Draw for Mermaid<'_> {
-    fn begin(&mut self, _: &str) -> Result<(), Problem> {
+    fn begin(&mut self, _: &UntrustedString) -> Result<(), Problem> {
         self.line("flowchart TD")?;
         self.line("  classDef kernel fill:#dbeafe,stroke:#1e3a8a,color:#000")?;
         self.line("  classDef delegate fill:#fde68a,stroke:#92400e,color:#000")?;
@@ -16,8 +18,8 @@ impl Draw for Mermaid<'_> {
         self.line("  classDef stored fill:#e5e7eb,stroke:#374151,color:#000")
     }
 
-    fn method(&mut self, nth: usize, name: Option<&str>) -> Result<(), Problem> {
-        let name = quoted(&[text::name(name.unwrap_or("(no name)")).to_string()]);
+    fn method(&mut self, nth: usize, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
+        let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
         self.line(&format!("  subgraph m{nth}[{name}]"))
     }
 
@@ -38,7 +40,7 @@ impl Draw for Mermaid<'_> {
         let (from, to) = (edge.from, edge.to);
         self.line(&match (edge.kind, edge.text) {
             ("data", Some(text)) => {
-                format!("    {from} -->|{}| {to}", quoted(&[text::name(text).to_string()]))
+                format!("    {from} -->|{}| {to}", quoted(&[text::name(text)]))
             }
             ("jump", _) => format!("    {from} ==>|\"false\"| {to}"),
             _ => format!("    {from} -.-> {to}"),
@@ -61,23 +63,40 @@ impl Mermaid<'_> {
     }
 }
 
-/// Text in quotes. Whatever could end it, or be read as HTML, Markdown or a directive, is a number.
+/// Returns text in quotes, as an entity each character that could end it or mean something else.
+///
+/// Between quotes Mermaid still replaces icons (`fa:fa-bell`), reads Markdown, makes links of
+/// addresses, and cuts the last `;` of a line with `style`, a colon and a `#`.
 fn quoted(lines: &[String]) -> String {
     let mut text = String::from("\"");
     for (nth, line) in lines.iter().enumerate() {
         if nth > 0 {
             text.push_str("<br>");
         }
-        for c in line.chars() {
-            match c {
-                'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '_' | '-' | '.' | ',' | ':' => {
-                    text.push(c)
-                }
-                '(' | ')' | '[' | ']' | '/' => text.push(c),
-                c => text.push_str(&format!("#{};", u32::from(c))),
+        for (at, c) in line.char_indices() {
+            let before = line.get(..at).unwrap_or_default();
+            match is_plain(c, before) {
+                true => text.push(c),
+                false => text.push_str(&format!("#{};", u32::from(c))),
             }
         }
     }
     text.push('"');
     text
+}
+
+/// Whether a character stands for itself behind the part `before` of its line.
+fn is_plain(c: char, before: &str) -> bool {
+    match c {
+        'a'..='z' | 'A'..='Z' => true,
+        // At the beginning of a line these make a list or a block of code.
+        '0'..='9' | '-' | ' ' => !before.is_empty(),
+        // A list too, and `www.` begins an address.
+        '.' => {
+            let digits = before.bytes().all(|byte| byte.is_ascii_digit());
+            !digits && !before.to_ascii_lowercase().ends_with("www")
+        }
+        ',' | '/' | '[' | ']' => true,
+        _ => false,
+    }
 }

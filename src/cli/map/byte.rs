@@ -5,28 +5,29 @@ use core::fmt::{self, Write};
 use pte::File;
 use pte::flat::desc::Number;
 use pte::map::{Role, Spot};
+use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use super::parts_of;
 use crate::cli::input::Input;
 use crate::cli::output::Output;
-use crate::cli::problem::{BOLD, DIM, NAME, Problem, printable};
+use crate::cli::problem::{BOLD, DIM, NAME, Problem};
 use crate::cli::text::{grouped, name};
 
 /// A byte with its names as text.
 pub(super) struct Byte<'a> {
     spot: Spot<'a>,
-    path: String,
+    path: UntrustedString,
     at: u64,
     bytes: u64,
     /// Outermost first.
-    parts: Vec<String>,
+    parts: Vec<UntrustedString>,
 }
 
 #[derive(Serialize)]
 pub(super) struct Document<'d> {
     schema: &'static str,
-    path: &'d str,
+    path: &'d UntrustedString,
     bytes: u64,
     byte: Told<'d>,
 }
@@ -34,15 +35,15 @@ pub(super) struct Document<'d> {
 #[derive(Serialize)]
 struct Told<'d> {
     offset: u64,
-    part: &'d [String],
+    part: &'d [UntrustedString],
     begin: u64,
     end: u64,
     segment: Option<u32>,
-    path: Option<String>,
+    path: Option<UntrustedString>,
     role: &'static str,
     role_begin: u64,
     role_end: u64,
-    text: String,
+    text: UntrustedString,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,9 +66,9 @@ impl<'a> Byte<'a> {
         Ok(Self { path: input.name.clone(), at, bytes, parts, spot })
     }
 
-    fn way(&self) -> Option<String> {
-        let way = self.spot.place().path().to_string();
-        Some(way).filter(|way| !way.is_empty())
+    fn way(&self) -> Option<UntrustedString> {
+        let way = UntrustedString::of(&self.spot.place().path());
+        Some(way).filter(|way| !way.raw().is_empty())
     }
 
     pub(super) fn document(&self) -> Document<'_> {
@@ -99,7 +100,7 @@ impl<'a> Byte<'a> {
                 role: self.spot.role().id(),
                 role_begin: range.start,
                 role_end: range.end,
-                text: self.spot.role().to_string(),
+                text: UntrustedString::of(&self.spot.role()),
                 to,
                 value,
                 value_name,
@@ -109,18 +110,18 @@ impl<'a> Byte<'a> {
 
     pub(super) fn show(&self, out: &mut Output) -> fmt::Result {
         let (piece, range) = (self.spot.piece(), self.spot.range());
-        let path = printable(&self.path);
+        let path = &self.path;
         writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}byte {:#x} ({}){DIM:#}", self.at, self.at)?;
-        let parts: Vec<_> = self.parts.iter().map(|part| name(part).to_string()).collect();
+        let parts: Vec<_> = self.parts.iter().map(name).collect();
         label(out, "part", &format!("{NAME}{}{NAME:#}", parts.join(" / ")))?;
         label(out, "piece", &within(self.at, &piece))?;
         if let Some(segment) = self.spot.segment() {
             label(out, "segment", &segment.to_string())?;
         }
         if let Some(way) = self.way() {
-            label(out, "path", &way)?;
+            label(out, "path", &way.to_string())?;
         }
-        label(out, "role", &self.spot.role().to_string())?;
+        label(out, "role", &UntrustedString::of(&self.spot.role()).to_string())?;
         if range != piece {
             label(out, "", &within(self.at, &range))?;
         }

@@ -10,7 +10,7 @@ use super::Row;
 use crate::cli::facts::{Contents, Facts};
 use crate::cli::input::Input;
 use crate::cli::output::Output;
-use crate::cli::problem::{Problem, printable};
+use crate::cli::problem::Problem;
 use crate::cli::size::Tree;
 use crate::cli::text::{count, grouped};
 
@@ -34,7 +34,7 @@ pub(super) fn show(
 }
 
 fn page(facts: &Facts, file: &File<'_>, rows: &[Row], sizes: &Tree) -> Markup {
-    let title = printable(&facts.path).to_string();
+    let title = facts.path.to_string();
     let base = title.rsplit('/').next().unwrap_or_default();
     let kind = match &facts.contents {
         Contents::Pte(_) => "program".to_string(),
@@ -65,7 +65,7 @@ fn page(facts: &Facts, file: &File<'_>, rows: &[Row], sizes: &Tree) -> Markup {
                     section aria-labelledby="map" {
                         h2 #map { "Map" }
                         (picture::draw("The whole file, to scale", rows, 0..facts.bytes, None))
-                        @if let Some(row) = rows.iter().find(|row| row.name == TABLES)
+                        @if let Some(row) = rows.iter().find(|row| row.name.raw() == TABLES)
                             && row.bytes < facts.bytes
                         {
                             (picture::draw("The FlatBuffers part, to scale", &row.parts, row.begin..row.end, Some("tables")))

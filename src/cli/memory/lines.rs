@@ -1,6 +1,7 @@
 //! What methods plan as JSON, a line for each arena.
 
 use pte::memory::{Arena, Life, Memory, Tensor};
+use pte::quoted::{Untrusted, UntrustedString};
 use serde::{Serialize, Serializer};
 
 use super::method::{self, Method};
@@ -49,14 +50,14 @@ struct Place {
 struct PeakAt<'d> {
     #[serde(flatten)]
     place: Place,
-    does: &'d str,
+    does: &'d UntrustedString,
 }
 
 #[derive(Serialize)]
 struct Row<'d> {
     value: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'d str>,
+    name: Option<Untrusted<'d>>,
     dtype: String,
     sizes: Vec<i32>,
     bytes: Option<u64>,
@@ -90,7 +91,12 @@ struct Outside {
 }
 
 impl Show for Lines {
-    fn begin(&mut self, out: &mut Output, path: &str, of: &Subject) -> Result<(), Problem> {
+    fn begin(
+        &mut self,
+        out: &mut Output,
+        path: &UntrustedString,
+        of: &Subject,
+    ) -> Result<(), Problem> {
         out.bytes(b"{\"schema\": \"pte.memory/1\", \"path\": ")?;
         out.json_line(&path)?;
         out.bytes(format!(", \"kind\": \"{}\", ", of.kind).as_bytes())?;
@@ -140,7 +146,7 @@ impl Lines {
     fn arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> Result<(), Problem> {
         let memory = method.memory;
         let does = arena.peak_step.map(|step| method.does(step)).transpose()?;
-        let peak_at = arena.peak_step.zip(does.as_deref());
+        let peak_at = arena.peak_step.zip(does.as_ref());
         let head = Head {
             id: arena.id,
             device: method::device(arena).map(|(kind, index)| Device { kind, index }),

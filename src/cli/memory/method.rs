@@ -4,6 +4,7 @@ use core::cmp::Reverse;
 
 use pte::memory::{Arena, Life, Memory, Role, Tensor};
 use pte::pte::operator_name;
+use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::{self, InstructionArguments, KernelTypes};
 
 use super::Budget;
@@ -36,16 +37,16 @@ impl<'a> Method<'_, 'a> {
     }
 
     /// Its fully qualified name, which few have; a long one costs for each time that it is shown.
-    pub(super) fn name(&self, value: u32) -> Result<Option<&'a str>, Problem> {
+    pub(super) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
         let name = self.name_unpaid(value);
-        self.input.name_again(name)?;
+        self.input.name_again(name.map(Untrusted::raw))?;
         Ok(name)
     }
 
     /// The same, where it was paid for.
-    pub(super) fn name_unpaid(&self, value: u32) -> Option<&'a str> {
+    pub(super) fn name_unpaid(&self, value: u32) -> Option<Untrusted<'a>> {
         let extra = self.view(value)?.extra_tensor_info()?;
-        extra.fully_qualified_name().filter(|name| !name.is_empty())
+        extra.fully_qualified_name().filter(|name| !name.is_empty()).map(Into::into)
     }
 
     /// The name of a value as people read it, such as `value 7 cache float32[2, 8]`.
@@ -61,28 +62,28 @@ impl<'a> Method<'_, 'a> {
         Ok(title)
     }
 
-    /// What is done at a step: the operator's name, the backend's, or what else it is.
-    pub(super) fn does(&self, step: u32) -> Result<String, Problem> {
+    /// Returns what is done at a step: the operator's name, the backend's, or the kind of instruction.
+    pub(super) fn does(&self, step: u32) -> Result<UntrustedString, Problem> {
         let plan = self.memory.plan();
         let name = match self.memory.instruction(step) {
             Some(InstructionArguments::KernelCall(call)) => {
                 let index = call.op_index();
                 let all = plan.operators().zip(usize::try_from(index).ok());
                 let operator = all.and_then(|(all, nth)| all.get(nth));
-                operator.map_or_else(|| format!("no operator {index}"), operator_name)
+                operator.map_or_else(|| format!("no operator {index}").into(), operator_name)
             }
             Some(InstructionArguments::DelegateCall(call)) => {
                 let index = call.delegate_index();
                 let all = plan.delegates().zip(usize::try_from(index).ok());
                 let id = all.and_then(|(all, nth)| all.get(nth)?.id());
-                format!("delegate {index} {}", id.unwrap_or_default())
+                format!("delegate {index} {}", id.unwrap_or_default()).into()
             }
             Some(InstructionArguments::MoveCall(_)) => "move".into(),
             Some(InstructionArguments::FreeCall(_)) => "free".into(),
             Some(InstructionArguments::JumpFalseCall(_)) => "jump".into(),
             _ => "unknown".into(),
         };
-        self.input.name_again(Some(&name))?;
+        self.input.name_again(Some(name.raw()))?;
         Ok(name)
     }
 

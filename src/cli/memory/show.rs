@@ -3,12 +3,13 @@
 use core::fmt::Write;
 
 use pte::memory::{Arena, Memory};
+use pte::quoted::UntrustedString;
 
 use super::chart;
 use super::method::{self, Method};
 use super::{MOST_METHODS, Show, Subject};
 use crate::cli::output::Output;
-use crate::cli::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING, printable};
+use crate::cli::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING};
 use crate::cli::size::percent;
 use crate::cli::text::{bar, count, grouped, name, wide};
 
@@ -25,10 +26,14 @@ impl Text {
 }
 
 impl Show for Text {
-    fn begin(&mut self, out: &mut Output, path: &str, of: &Subject) -> Result<(), Problem> {
+    fn begin(
+        &mut self,
+        out: &mut Output,
+        path: &UntrustedString,
+        of: &Subject,
+    ) -> Result<(), Problem> {
         self.left = of.methods.min(MOST_METHODS).min(MOST_SHOWN);
         self.more = of.methods.saturating_sub(self.left);
-        let path = printable(path);
         text(writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(of.bytes)))?;
         if of.methods > 0 {
             return Ok(());
@@ -85,7 +90,7 @@ fn show_arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> R
     let memory = method.memory;
     text(write!(out, "    {BOLD}arena {}{BOLD:#}", arena.id))?;
     if let Some((kind, index)) = method::device(arena) {
-        text(write!(out, " {DIM}on {} {index}{DIM:#}", name(&kind)))?;
+        text(write!(out, " {DIM}on {} {index}{DIM:#}", name(kind.as_str())))?;
     }
     if let Some(over) = method.over(Some(arena.id), arena.needed()) {
         text(write!(out, "  {ERROR}{} over the budget{ERROR:#}", grouped(over)))?;

@@ -5,11 +5,12 @@
 use core::cmp::Reverse;
 
 use pte::memory::{Arena, Role, Tensor};
+use pte::quoted::{UntrustedString, is_harmless};
 
 use super::method::{self, Method};
 use super::{Show, Subject};
 use crate::cli::output::Output;
-use crate::cli::problem::{Problem, printable};
+use crate::cli::problem::Problem;
 use crate::cli::text::{self, count, grouped};
 
 /// How far the picture is.
@@ -27,8 +28,13 @@ pub(super) struct Svg {
 }
 
 impl Show for Svg {
-    fn begin(&mut self, _: &mut Output, path: &str, of: &Subject) -> Result<(), Problem> {
-        self.title = format!("Planned memory of {}", printable(path));
+    fn begin(
+        &mut self,
+        _: &mut Output,
+        path: &UntrustedString,
+        of: &Subject,
+    ) -> Result<(), Problem> {
+        self.title = format!("Planned memory of {path}");
         self.height = 40;
         if of.methods == 0 {
             self.line(20, "There are no methods, and so no memory is planned.");
@@ -209,9 +215,9 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML has no way to write these, and what is shown has none of them.
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
+            c if is_harmless(c) => out.push(c),
+            // XML has no way to write most of these.
+            c => out.extend(c.escape_default()),
         }
     }
     out

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pte::Pte;
 use pte::pte::operator_name;
+use pte::quoted::UntrustedString;
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 
 /// The operators and backends of a method, of a program, or of several programs.
 #[derive(Debug, Default)]
 pub(super) struct Sum {
-    pub(super) operators: BTreeMap<String, Operator>,
-    pub(super) backends: BTreeMap<String, Backend>,
+    pub(super) operators: BTreeMap<UntrustedString, Operator>,
+    pub(super) backends: BTreeMap<UntrustedString, Backend>,
 }
 
 /// What is known of an operator.
@@ -35,7 +36,7 @@ pub(super) struct Backend {
 /// A method by itself.
 #[derive(Debug)]
 pub(super) struct Method {
-    pub(super) name: Option<String>,
+    pub(super) name: Option<UntrustedString>,
     pub(super) sum: Sum,
 }
 
@@ -55,7 +56,7 @@ impl Methods {
             let sum = Sum::of(plan, nth);
             total.add(&sum);
             if methods.first.len() < MOST_METHODS {
-                methods.first.push(Method { name: plan.name().map(ToString::to_string), sum });
+                methods.first.push(Method { name: plan.name().map(Into::into), sum });
             }
         }
         methods
@@ -99,7 +100,7 @@ impl Sum {
             }
         }
         for (index, delegate) in (0i32..).zip(plan.delegates().into_iter().flatten()) {
-            let id = delegate.id().unwrap_or_default().to_string();
+            let id = delegate.id().unwrap_or_default().into();
             let entry = sum.backends.entry(id).or_default();
             entry.delegates = entry.delegates.saturating_add(1);
             let calls = runs.get(&index).copied().unwrap_or_default();

@@ -4,15 +4,15 @@
 use core::fmt::{self, Write};
 use std::collections::BTreeSet;
 
-use pte::flat::json;
+use pte::quoted::{UntrustedString, is_harmless};
 
 use super::count::Operator;
 
 /// Writes the document of these operators. `files` are the programs that use them.
 pub(super) fn write<'o>(
     out: &mut impl Write,
-    operators: impl Iterator<Item = (&'o String, &'o Operator)> + Clone,
-    files: &[String],
+    operators: impl Iterator<Item = (&'o UntrustedString, &'o Operator)> + Clone,
+    files: &[UntrustedString],
 ) -> fmt::Result {
     // Keys in the order of their names, as PyYAML has them.
     out.write_str("build_features: []\ncustom_classes: []\n")?;
@@ -20,7 +20,7 @@ pub(super) fn write<'o>(
     let none = called.peek().is_none();
     writeln!(out, "et_kernel_metadata:{}", if none { " {}" } else { "" })?;
     for (name, operator) in called {
-        key(out, name)?;
+        key(out, name.raw())?;
         operator.kernels.iter().try_for_each(|kernel| writeln!(out, "  - {kernel}"))?;
     }
     out.write_str("include_all_non_op_selectives: false\ninclude_all_operators: false\n")?;
@@ -28,11 +28,11 @@ pub(super) fn write<'o>(
     let mut operators = operators.peekable();
     writeln!(out, "operators:{}", if operators.peek().is_none() { " {}" } else { "" })?;
     for (name, operator) in operators {
-        key(out, name)?;
+        key(out, name.raw())?;
         out.write_str("    debug_info:\n")?;
         for file in operator.files.iter().filter_map(|&nth| files.get(nth)) {
             out.write_str("    - ")?;
-            scalar(out, file)?;
+            scalar(out, file.raw())?;
             out.write_char('\n')?;
         }
         out.write_str("    include_all_overloads: false\n    is_root_operator: true\n")?;
@@ -63,7 +63,7 @@ fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
         match c {
             '"' | '\\' => write!(out, "\\{c}")?,
             // Of others than ASCII, readers differ in what may be printed.
-            c if c.is_ascii() && json::is_harmless(c) => out.write_char(c)?,
+            c if c.is_ascii() && is_harmless(c) => out.write_char(c)?,
             c => write!(out, "\\U{:08x}", u32::from(c))?,
         }
     }

@@ -31,9 +31,9 @@ pub(super) fn of_row(row: &Row, around: Option<&'static str>) -> &'static str {
         (Some("vtable"), _) => Some("vtables"),
         (Some(_), _) => None,
         // A part of a method is no data.
-        (None, Some("tables")) if row.name == "delegates" => None,
-        (None, Some("tables") | None) => of_name(&row.name),
-        (None, Some(_)) if row.name == "padding" => Some("padding"),
+        (None, Some("tables")) if row.name.raw() == "delegates" => None,
+        (None, Some("tables") | None) => of_name(row.name.raw()),
+        (None, Some(_)) if row.name.raw() == "padding" => Some("padding"),
         (None, Some(_)) => None,
     };
     own.or(around).or_else(|| of_segment(row)).unwrap_or("loose")
@@ -42,7 +42,7 @@ pub(super) fn of_row(row: &Row, around: Option<&'static str>) -> &'static str {
 /// A segment has the colour of what most of it is.
 fn of_segment(row: &Row) -> Option<&'static str> {
     let largest = row.parts.iter().max_by_key(|part| part.bytes)?;
-    of_name(&largest.name)
+    of_name(largest.name.raw())
 }
 
 /// What the colours mean, and how many bytes have each.
@@ -50,7 +50,7 @@ pub(super) fn legend(sizes: &Tree) -> Markup {
     html! {
         ul.legend {
             @for part in &sizes.parts {
-                @if let Some(class) = of_name(&part.name) {
+                @if let Some(class) = of_name(part.name.raw()) {
                     li { b class=(class) {} (part.name) " " span.dim { (grouped(part.bytes)) } }
                 }
             }

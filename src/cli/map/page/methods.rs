@@ -33,7 +33,7 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &Method) -> Markup {
         .take(MOST_ROWS)
         .map(|(nth, operator)| {
             let calls = calls.get(&nth).copied().unwrap_or_default();
-            (calls, name(&operator_name(operator)).to_string())
+            (calls, name(&operator_name(operator)))
         })
         .collect();
     let delegates: Vec<_> = plan
@@ -44,14 +44,14 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &Method) -> Markup {
         .map(|delegate| {
             let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
             let bytes = range.end.saturating_sub(range.start);
-            (name(delegate.id().unwrap_or_default()).to_string(), bytes)
+            (name(delegate.id().unwrap_or_default()), bytes)
         })
         .collect();
     let more = |len: Option<usize>| len.unwrap_or_default().saturating_sub(MOST_ROWS);
     let more_operators = more(plan.operators().map(|all| all.len()));
     let more_delegates = more(plan.delegates().map(|all| all.len()));
     html! {
-        h3 { code { (name(method.name.as_deref().unwrap_or("(no name)"))) } }
+        h3 { code { (method.name.as_ref().map_or("(no name)".into(), name)) } }
         p.dim { (count(method.instructions, "instruction")) " · " (count(method.values, "value")) }
         dl {
             dt { "inputs" } dd { (values(&method.inputs, method.input_count)) }

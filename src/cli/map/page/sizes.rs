@@ -38,7 +38,7 @@ impl Table {
                 self.left_out = self.left_out.saturating_add(1);
                 continue;
             }
-            let class = match (level, class::of_name(&part.name)) {
+            let class = match (level, class::of_name(part.name.raw())) {
                 (0, Some(class)) => class,
                 _ => around.unwrap_or("loose"),
             };
@@ -57,7 +57,7 @@ impl Table {
                 td.n { (grouped(part.bytes)) }
                 td.n { (share) }
                 td.wide { span.share { b class=(class) style={ "width:" (share) } {} } }
-                td { (name(&part.name).to_string()) }
+                td { (name(&part.name)) }
             }
         }
     }
