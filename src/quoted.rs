@@ -59,8 +59,8 @@ fn is_mark(c: char) -> bool {
 
 /// Decides for each character of a text, in order, whether it can be shown as it is.
 ///
-/// A combining mark needs a character in front: without one it would be drawn over what surrounds
-/// the text.
+/// A combining mark needs a letter or a symbol in front: on a quote, a slash or a space it would
+/// change what surrounds the text, or parts it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scan {
     has_base: bool,
@@ -69,8 +69,9 @@ pub struct Scan {
 impl Scan {
     /// Whether the next character can be shown as it is.
     pub fn shows(&mut self, c: char) -> bool {
-        self.has_base = is_harmless(c) && (self.has_base || !is_mark(c));
-        self.has_base
+        let shown = is_harmless(c) && (self.has_base || !is_mark(c));
+        self.has_base = shown && c != ' ' && !c.is_ascii_punctuation();
+        shown
     }
 }
 
@@ -333,6 +334,7 @@ mod tests {
     fn a_mark_without_a_base_is_escaped() {
         assert_eq!(Untrusted("\u{301}a\u{301}").to_string(), "\\u{301}a\u{301}");
         assert_eq!(Untrusted("a\n\u{338}").to_string(), r"a\n\u{338}");
+        assert_eq!(Untrusted("a \u{338}=\u{338}").to_string(), r"a \u{338}=\u{338}");
         assert_eq!(format!("{:?}", Untrusted("\u{301}\u{a0}")), r#""\u{301}\u{a0}""#);
         assert_eq!(format!("{:>4}|{:<4}|", Untrusted("ab"), Untrusted("\n")), "  ab|\\n  |");
     }

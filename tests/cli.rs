@@ -24,6 +24,7 @@ mod memory;
 mod named;
 mod ops;
 mod size;
+mod untrusted;
 #[cfg(target_os = "linux")]
 mod written;
 

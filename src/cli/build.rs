@@ -76,7 +76,7 @@ impl Build {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let limits = common.limits();
         let text = input::read_text(&self.json, &limits)?.map_err(|NoText(at)| {
-            self.absent(format!("this is no JSON: the byte at {at:#x} is no text in UTF-8"))
+            self.absent(format!("this is no JSON: the byte at {at:#x} is no text"))
         })?;
         let beside = self.json.parent().filter(|parent| !parent.as_os_str().is_empty());
         let beside = beside.filter(|_| self.json.as_os_str() != "-").unwrap_or(Path::new("."));

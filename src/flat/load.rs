@@ -13,6 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use crate::error::{Place, Step};
 use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
 use crate::flat::tree::{Object, Value};
+use crate::quoted::Untrusted;
 
 pub(crate) mod leaf;
 
@@ -111,7 +112,7 @@ impl fmt::Display for LoadError {
         if !path.is_empty() {
             write!(f, "{}: ", self.place())?;
         }
-        write!(f, "{message} (line {line}, column {column})")
+        write!(f, "{} (line {line}, column {column})", Untrusted::from(message.as_str()))
     }
 }
 

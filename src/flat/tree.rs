@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::flat::desc::{FieldDesc, Kind, Number, TableDesc, UnionDesc};
+use crate::quoted::Quoted;
 
 mod read;
 
@@ -129,7 +130,9 @@ impl Value<'_> {
 impl fmt::Display for SetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownField { table, name } => write!(f, "{} has no field {name:?}", table.name),
+            Self::UnknownField { table, name } => {
+                write!(f, "{} has no field {}", table.name, Quoted(name))
+            }
             Self::WrongValue { table, field } => {
                 write!(f, "{}.{} takes ", table.name, field.name)?;
                 match field.kind {

@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 use core::fmt;
 
 use super::{Blob, Ptd, Pte};
+use crate::quoted::Quoted;
 use crate::schema::{flat_tensor, program};
 
 /// Why named data cannot be changed.
@@ -113,12 +114,12 @@ impl<'a> Ptd<'a> {
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownKey(key) => write!(f, "no data has the key {key:?}"),
+            Self::UnknownKey(key) => write!(f, "no data has the key {}", Quoted(key)),
             Self::TensorSize { key, wanted: Some(wanted), given } => {
-                write!(f, "the tensor {key:?} has {wanted} bytes, and {given} were given")
+                write!(f, "the tensor {} has {wanted} bytes, and {given} were given", Quoted(key))
             }
             Self::TensorSize { key, wanted: None, .. } => {
-                write!(f, "the tensor {key:?} has a shape of no size")
+                write!(f, "the tensor {} has a shape of no size", Quoted(key))
             }
         }
     }

@@ -11,6 +11,7 @@ use super::{Blob, Container, File, HeaderForm, ModelError, Ptd, Pte, ReadError};
 use crate::bytes::{index, narrow};
 use crate::flat::tree::Unknown;
 use crate::flat::write::Layout;
+use crate::quoted::Quoted;
 use crate::schema::flat_tensor::model::{FlatTensor, NamedData, TensorLayout};
 use crate::schema::program;
 use crate::schema::program::TensorDataLocation;
@@ -380,8 +381,8 @@ impl fmt::Display for ExternalError {
             Self::Constant { data_buffer_idx } => {
                 write!(f, "constant {data_buffer_idx} has fewer bytes than its tensor")
             }
-            Self::SameKey(key) => write!(f, "two things would have the name {key:?}"),
-            Self::Mismatch(key) => write!(f, "the data of {key:?} does not fit its tensor"),
+            Self::SameKey(key) => write!(f, "two things would have the name {}", Quoted(key)),
+            Self::Mismatch(key) => write!(f, "the data of {} does not fit its tensor", Quoted(key)),
             Self::Model(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),
         }

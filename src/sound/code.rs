@@ -141,10 +141,10 @@ impl<'p> Operator<'p> {
         proven(self.0.name(), "operator-name-missing", "")
     }
 
-    /// Its overload, such as `out`; empty where it is missing (a Warning), which is the same to
-    /// whoever looks the operator up.
+    /// Returns its overload, such as `out`, or an empty text for the one without a name. A file that
+    /// leaves it out is not sound: `operator-overload-missing` is an Error.
     pub fn overload(self) -> &'p str {
-        self.0.overload().unwrap_or_default()
+        proven(self.0.overload(), "operator-overload-missing", "")
     }
 }
 

@@ -293,3 +293,17 @@ fn releases_that_never_were_are_refused() {
         assert_ne!(status(release), Some(2), "{release:?}");
     }
 }
+
+/// SARIF makes a link of `[text](target)` in a message.
+#[test]
+fn sarif_has_no_links() {
+    let name = serde_json::json!({"key": "[a](http://e.org)", "segment_index": 0});
+    let root = serde_json::json!({"segments": [{"size": 8}], "named_data": [name, name]});
+    let file = serde_json::json!({"kind": "ptd", "root": root, "data": [{"zeros": 8}]});
+    let done = run(&["check", "--format", "sarif", "-"], None, &build::file(&file.to_string()));
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let results = shown["runs"][0]["results"].as_array().unwrap();
+    let messages: Vec<_> = results.iter().map(|r| r["message"]["text"].as_str().unwrap()).collect();
+    assert!(messages.iter().any(|text| text.contains("[a] (http://e.org)")), "{messages:?}");
+    assert!(messages.iter().all(|text| !text.contains("](")), "{messages:?}");
+}

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use pte::Pte;
 use pte::model;
 use pte::schema::program::model::{Instruction, InstructionArguments, KernelCall, Operator};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{BASIC, LINEAR, pte, run, text, told};
+use crate::support::build;
 use crate::support::snapshot::assert_snapshot;
 
 const OLD: &str = "tests/data/pte/v0.5.0_cond.pte";
@@ -204,4 +205,62 @@ fn a_hint_is_given() {
     // What a program does is not left out by anybody.
     let shown = text(&pte(&["diff", LINEAR, "tests/data/pte/add.pte"]).stdout);
     assert!(!shown.contains("hint"), "{shown}");
+}
+
+/// A comment on a pull request mentions nobody, links to nothing, and keeps its cells.
+#[test]
+fn markdown_shows_a_name_as_it_is() {
+    let names = [
+        "a|b",
+        "`x`",
+        "``",
+        "[l](http://e.org)",
+        "![i](http://e.org/i)",
+        "http://e.org",
+        "@user",
+        "#12",
+        "<img src=x>",
+        "</details>",
+        "<!--",
+        "&lt;",
+        " lead",
+        "trail ",
+        "\\",
+        "\\|",
+        "a\nb",
+        "~~s~~",
+        "**b**",
+    ];
+    let named: Vec<_> = names.iter().map(|key| json!({"key": key, "segment_index": 0})).collect();
+    let data = |named: Value| {
+        let root = json!({"segments": [{"size": 8}], "named_data": named});
+        build::file(&json!({"kind": "ptd", "root": root, "data": [{"zeros": 8}]}).to_string())
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old`|@.ptd");
+    fs::write(&path, data(json!([]))).unwrap();
+    let args = ["diff", "--format", "markdown", path.to_str().unwrap(), "-"];
+    let done = run(&args, None, &data(json!(named)));
+    let page = text(&done.stdout);
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| + ")).collect();
+    assert_eq!(rows.len(), names.len(), "{page}");
+    let mut outside = String::new();
+    for row in rows {
+        assert_eq!(row.matches('|').count(), 6, "{row}");
+    }
+    for line in page.lines().filter(|line| !line.starts_with('<')) {
+        let mut rest = line;
+        while let Some((before, code)) = rest.split_once("<code>") {
+            let (code, after) = code.split_once("</code>").unwrap();
+            assert!(!code.contains(['`', '|', '<', '@', '[', '\\']), "{line}");
+            outside.push_str(before);
+            rest = after;
+        }
+        let spans: Vec<_> = rest.split('`').collect();
+        assert_eq!(spans.len() % 2, 1, "{line}");
+        spans.iter().step_by(2).for_each(|part| outside.push_str(part));
+    }
+    for mark in ["@", "http", "[", "<", "*", "#1", "\\"] {
+        assert!(!outside.contains(mark), "{mark}: {outside}");
+    }
 }

@@ -138,6 +138,78 @@ fn odd_names_and_unknown_parts_are_drawn() {
     }
 }
 
+/// Between quotes Mermaid draws icons and Markdown, makes links, and reads entities and directives.
+#[test]
+fn mermaid_reads_a_name_as_text() {
+    let names = [
+        "fa:fa-bell",
+        "fab:fa-x",
+        "1. one",
+        "2) two",
+        "- three",
+        "    four",
+        "__five__",
+        "_a",
+        "b_",
+        "a_b_",
+        "permute_copy",
+        "*six*",
+        "[seven](e.org)",
+        "[8]: e.org",
+        "www.e.org",
+        "http://e.org",
+        "a@e.org",
+        "style:#x",
+        "\"",
+        "%%{init: {}}%%",
+        "$$x$$",
+        "`nine`",
+        "<b>ten</b>",
+        "&#58;",
+        "#58;",
+        "a\nb",
+        "a\\nb",
+        ";",
+        "end",
+        "click m0 callback",
+        "|",
+        "{}",
+        "---",
+        "a<br>b",
+    ];
+    let plans: Vec<_> = names.iter().map(|name| json!({"name": name})).collect();
+    let bytes = build::file(&json!({"root": {"execution_plan": plans}}).to_string());
+    let done = run(&["graph", "--format", "mermaid", "-"], None, &bytes);
+    let page = text(&done.stdout);
+    let titles = page.lines().filter_map(|line| {
+        line.trim().strip_prefix("subgraph m")?.split_once('[')?.1.strip_suffix(']')
+    });
+    let titles: Vec<_> = titles.collect();
+    assert_eq!(titles.len(), names.len(), "{page}");
+    for (title, name) in titles.into_iter().zip(names) {
+        let label = title.strip_prefix('"').and_then(|title| title.strip_suffix('"')).unwrap();
+        // Each entity, and what is plain behind it.
+        let mut parts = label.split('#');
+        let first = parts.next().unwrap();
+        let (mut plain, mut decoded) = (first.to_string(), first.to_string());
+        for part in parts {
+            let (number, rest) = part.split_once(';').unwrap();
+            decoded.push(char::from_u32(number.parse().unwrap()).unwrap());
+            decoded.push_str(rest);
+            plain.push(' ');
+            plain.push_str(rest);
+        }
+        assert_eq!(decoded, name.replace('\n', "\\n"), "{label}");
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || " ,-./[]_".contains(c);
+        assert!(plain.chars().all(is_plain), "{label}");
+        assert!(!plain.contains("www."), "{label}");
+        assert!(!label.starts_with('_') && !label.ends_with('_'), "{label}");
+        assert!(!label.contains(";_") && !label.contains("_#"), "{label}");
+        let list = label.trim_start_matches(|c: char| c.is_ascii_digit());
+        assert!(!list.starts_with(['.', ' ', '-']), "{label}");
+    }
+}
+
 /// Of a hundred thousand calls of one value the picture is refused, and the JSON is as long as they.
 #[test]
 fn large_methods_are_drawn_on_demand() {

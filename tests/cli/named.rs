@@ -200,3 +200,42 @@ fn what_is_not_seen_is_escaped() {
         assert_eq!(name.is_some(), matches!(args, ["dump", ..] | ["tensors", "--json", ..]));
     }
 }
+
+/// A text is read whole, but not a device or a pipe that does not end; what is data is a file.
+#[cfg(unix)]
+#[test]
+fn a_text_that_does_not_end_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    pipe(&path);
+    let path = path.to_str().unwrap();
+    for args in [&["build"][..], &["ops", PROGRAM, "--against"]] {
+        // Its first byte is no text.
+        let endless = pte(&[args, &["/dev/zero"]].concat());
+        let said = text(&endless.stderr);
+        assert!(said.contains("is no text"), "{args:?}: {said}");
+        let is_usage = args[0] == "ops";
+        assert_eq!(endless.status.code(), Some(if is_usage { 2 } else { 1 }), "{args:?}");
+        let to = path.to_string();
+        let writer = std::thread::spawn(move || {
+            let mut pipe = fs::File::options().write(true).open(to).unwrap();
+            // The reader goes away.
+            while std::io::Write::write_all(&mut pipe, &[b' '; 1 << 16]).is_ok() {}
+        });
+        let done = pte(&[args, &[path, "--max-stream", "100000"]].concat());
+        let said = text(&done.stderr);
+        assert!(said.contains("more than 100000 bytes on a stream"), "{args:?}: {said}");
+        assert_eq!(done.status.code(), Some(1), "{args:?}");
+        writer.join().unwrap();
+        let folder = pte(&[args, &["tests"]].concat());
+        assert!(text(&folder.stderr).contains("this is a directory"), "{args:?}");
+    }
+    // Without a writer, a pipe would be waited for.
+    for path in ["/dev/zero", path] {
+        let out = folder.path().join("out.pte");
+        let data = format!("key={path}");
+        let done = pte(&["edit", PROGRAM, "--set-data", &data, "-o", out.to_str().unwrap()]);
+        assert_eq!(done.status.code(), Some(3), "{path}");
+        assert!(text(&done.stderr).contains("this is no regular file"), "{path}");
+    }
+}

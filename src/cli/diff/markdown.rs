@@ -14,7 +14,7 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     let name = |path: &UntrustedString| code(name(path).as_str());
     let sign = match found.report.verdict {
         Verdict::Identical | Verdict::Same => "✅",
-        Verdict::Different => "⚠️",
+        Verdict::Different => "⚠",
     };
     writeln!(page, "### {} → {}\n", name(found.before), name(found.after))?;
     writeln!(page, "{sign} {}", found.summary())?;

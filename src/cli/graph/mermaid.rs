@@ -74,8 +74,8 @@ fn quoted(lines: &[String]) -> String {
             text.push_str("<br>");
         }
         for (at, c) in line.char_indices() {
-            let before = line.get(..at).unwrap_or_default();
-            match is_plain(c, before) {
+            let (before, rest) = line.split_at_checked(at).unwrap_or_default();
+            match is_plain(c, before, rest.get(c.len_utf8()..).unwrap_or_default()) {
                 true => text.push(c),
                 false => text.push_str(&format!("#{};", u32::from(c))),
             }
@@ -85,18 +85,20 @@ fn quoted(lines: &[String]) -> String {
     text
 }
 
-/// Whether a character stands for itself behind the part `before` of its line.
-fn is_plain(c: char, before: &str) -> bool {
+/// Whether a character stands for itself between the parts `before` and `after` of its line.
+fn is_plain(c: char, before: &str, after: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric();
     match c {
-        'a'..='z' | 'A'..='Z' => true,
+        'a'..='z' | 'A'..='Z' | '0'..='9' | ',' | '/' | '[' | ']' => true,
         // At the beginning of a line these make a list or a block of code.
-        '0'..='9' | '-' | ' ' => !before.is_empty(),
-        // A list too, and `www.` begins an address.
+        '-' | ' ' => !before.is_empty(),
+        // Behind a number it makes a list, and `www.` begins an address.
         '.' => {
             let digits = before.bytes().all(|byte| byte.is_ascii_digit());
             !digits && !before.to_ascii_lowercase().ends_with("www")
         }
-        ',' | '/' | '[' | ']' => true,
+        // Inside a word it emphasizes nothing.
+        '_' => before.ends_with(is_word) && after.starts_with(is_word),
         _ => false,
     }
 }
