@@ -47,6 +47,30 @@ fn the_command_sees_only_what_is_public() {
     assert!(!modules(&lib).contains(&"cli".to_string()));
 }
 
+/// Messages go where untrusted text is escaped, inputs come from where streams are bounded.
+#[test]
+fn the_command_speaks_and_opens_files_in_one_place() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
+    let mut found = Vec::new();
+    for path in rust_files(&folder) {
+        let text = code(&fs::read_to_string(&path).unwrap());
+        for (word, place) in [
+            ("print!(", "problem.rs"),
+            ("println!(", "problem.rs"),
+            ("File::open(", "input.rs"),
+            ("fs::read(", "input.rs"),
+            ("read_to_string(", "input.rs"),
+            ("to_string_lossy(", "text.rs"),
+            (".display()", "text.rs"),
+        ] {
+            if text.contains(word) && !path.ends_with(place) {
+                found.push(format!("{} has {word}", path.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn the_trusted_base_stays_small() {
     // Whoever reviews the code that follows unproven offsets reads these files.

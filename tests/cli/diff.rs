@@ -207,7 +207,7 @@ fn a_hint_is_given() {
     assert!(!shown.contains("hint"), "{shown}");
 }
 
-/// A comment on a pull request mentions nobody, links to nothing, and keeps its cells.
+/// A comment on a pull request has no mention and no link of a file, and keeps its cells.
 #[test]
 fn markdown_shows_a_name_as_it_is() {
     let names = [

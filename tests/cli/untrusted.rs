@@ -1,5 +1,5 @@
-//! Untrusted text: whatever a file, its name, a list, a JSON text or an argument holds, no output
-//! that a terminal may show has a character of it that moves the cursor or is not seen.
+//! Untrusted text of a file, its name, a list, a JSON text or an argument: no output that a terminal
+//! may show has a character of it that moves the cursor or is not seen.
 
 use std::fs;
 use std::path::Path;
