@@ -174,6 +174,11 @@ pub enum ModelError {
     Unknown(Unknown),
     /// The file is longer than 2^64 − 1 bytes.
     TooLarge,
+    /// The tables are longer than allowed.
+    TablesLimit {
+        /// Bytes that they may have.
+        limit: u64,
+    },
     /// The file is many times longer than what it is made of.
     Amplified(Amplified),
     /// Bytes could not be read from where they are.
@@ -239,6 +244,9 @@ impl fmt::Display for ModelError {
                  be lost"
             ),
             Self::TooLarge => f.write_str("the file would be longer than a file can be"),
+            Self::TablesLimit { limit } => {
+                write!(f, "the tables take more than the {limit} bytes allowed")
+            }
             Self::Amplified(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),
         }

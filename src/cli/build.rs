@@ -105,10 +105,11 @@ impl Build {
         if self.lay_out {
             file.lay_out();
         }
-        let image = file.image_with(limits).map_err(|error| self.unbuildable(&error))?;
         // The tables may be many times longer than their JSON, where data in them is aligned.
         let (given, segments) = (folder.given(), file.segments.len());
         let limit = limits.bytes_written(given, u64::try_from(segments).unwrap_or(u64::MAX));
+        let within = Limits { program: limits.program.min(limit), ..*limits };
+        let image = file.image_with(&within).map_err(|error| self.unbuildable(&error))?;
         if image.len() > limit {
             let error = Amplified { len: image.len(), given, limit };
             let message = save::allowed(&error);

@@ -47,6 +47,10 @@ pub(super) fn write(
 pub(super) fn unwritable(error: &ModelError) -> UntrustedString {
     match error {
         ModelError::Amplified(error) => allowed(error),
+        ModelError::TablesLimit { .. } => format!(
+            "{error}; if you trust what is given, raise --max-amplification and --max-program"
+        )
+        .into(),
         error => UntrustedString::of(error),
     }
 }

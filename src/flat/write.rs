@@ -51,20 +51,11 @@ pub fn write(
     chunk: &[u8],
     layout: &Layout,
 ) -> Result<Vec<u8>, WriteError> {
-    within(schema, root, chunk, layout, MAX_PROGRAM)
+    write_within(schema, root, chunk, layout, MAX_PROGRAM)
 }
 
-/// Writes a FlatBuffer without a chunk as [`write()`] does, if it has at most `most` bytes.
+/// Writes a FlatBuffer as [`write()`] does, if it has at most `most` bytes.
 pub(crate) fn write_within(
-    schema: &Schema,
-    root: &Object<'_>,
-    layout: &Layout,
-    most: usize,
-) -> Result<Vec<u8>, WriteError> {
-    within(schema, root, &[], layout, wide(most).min(MAX_PROGRAM))
-}
-
-fn within(
     schema: &Schema,
     root: &Object<'_>,
     chunk: &[u8],
@@ -75,6 +66,7 @@ fn within(
     if !core::ptr::eq(wanted, found) {
         return Err(WriteError::WrongRoot { wanted: wanted.name, found: found.name });
     }
+    let most = most.min(MAX_PROGRAM);
     let mut writer = Writer { layout, out: Vec::new(), vtables: BTreeMap::new(), align: 1, most };
     let pos = writer.table(root)?;
     writer.pad(writer.align.max(4), 8)?;

@@ -6,8 +6,8 @@ use super::{Budget, Container, File, HeaderForm, Image, ModelError, Root};
 use crate::bytes::{index, u32_at, wide};
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::tree::Unknown;
-use crate::flat::write::{Layout, write, write_within};
-use crate::limits::{HEAD, Limits};
+use crate::flat::write::{Layout, WriteError, write_within};
+use crate::limits::{HEAD, Limits, MAX_PROGRAM};
 use crate::ptd::is_polyglot;
 use crate::schema::flat_tensor_legacy::desc::SCHEMA as OLD;
 
@@ -22,7 +22,7 @@ impl<R: Root> File<'_, R> {
     }
 
     /// Returns the whole file as it is to be written, held to
-    /// [`limits.bytes_written`](Limits::bytes_written).
+    /// [`limits.bytes_written`](Limits::bytes_written), its tables to [`limits.program`](Limits).
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl<R: Root> File<'_, R> {
         }
         let container = &self.container;
         let order = self.order()?;
-        let tables = self.tables()?;
+        let tables = self.tables(limits.program)?;
         let blobs = self.segments.iter().chain([&container.trailing]);
         let budget = Budget::new(wide(tables.len()), blobs);
         let mut image = Image::new();
@@ -100,7 +100,9 @@ impl<R: Root> File<'_, R> {
     pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
         let object = self.root.to_object();
         // What is longer than the tables are is none of them, and may be much longer.
-        let of = |layout: &Layout| write_within(R::SCHEMA, &object, layout, region.len()).ok();
+        let of = |layout: &Layout| {
+            write_within(R::SCHEMA, &object, &[], layout, wide(region.len())).ok()
+        };
         let fits = |layout: Layout| {
             let plain = of(&layout)?;
             let chunk = region.len().checked_sub(plain.len())?;
@@ -132,8 +134,8 @@ impl<R: Root> File<'_, R> {
         true
     }
 
-    /// The FlatBuffers part, with zeros where a header is to be.
-    fn tables(&self) -> Result<Vec<u8>, ModelError> {
+    /// Returns the FlatBuffers part of at most `most` bytes, with zeros where a header is to be.
+    fn tables(&self, most: u64) -> Result<Vec<u8>, ModelError> {
         let object = self.root.to_object();
         let layout = &self.container.layout;
         let room = match self.container.header {
@@ -157,7 +159,11 @@ impl<R: Root> File<'_, R> {
             return Err(ModelError::HeaderInFront);
         }
         let inside = alloc::vec![0; if whole { 0 } else { room }];
-        let tables = write(R::SCHEMA, &object, &inside, layout)?;
+        let tables = write_within(R::SCHEMA, &object, &inside, layout, most);
+        let tables = tables.map_err(|error| match error {
+            WriteError::TooLarge if most < MAX_PROGRAM => ModelError::TablesLimit { limit: most },
+            error => error.into(),
+        })?;
         // Where an old layout stores its alignment, the current one leads to its segments.
         if is_old && is_polyglot(&tables, whole) {
             return Err(ModelError::Polyglot);

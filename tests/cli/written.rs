@@ -13,10 +13,10 @@ use pte::model::{Blob, Ptd};
 
 use super::{BASIC, LINEAR, good, pte, text};
 
-/// A `.ptd` of 32 GB that takes no room on the disk, and longer to write than any test runs.
+/// A `.ptd` of 8 GB that takes no room on the disk, and longer to write than any test runs.
 fn long_file(folder: &Path) -> String {
     let mut data = Ptd::empty();
-    data.add_segment(Blob::Zeros(32 << 30));
+    data.add_segment(Blob::Zeros(8 << 30));
     let path = folder.join("long.ptd");
     let file = fs::File::create_new(&path).unwrap();
     data.image().unwrap().write_to_file(&file, |_| ()).unwrap();
