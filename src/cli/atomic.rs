@@ -125,7 +125,7 @@ fn keep_owner(_: &fs::File, _: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Files without a name: nothing is left of them whatever ends the command.
+/// Files without a name: nothing is left of them however the command ends.
 #[cfg(target_os = "linux")]
 mod unnamed {
     use std::fs;
