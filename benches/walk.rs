@@ -1,7 +1,7 @@
 //! Files that are built to be slow, beside an honest one of the same size: reading and judging them may
 //! take a constant factor longer, whatever is in them.
 //!
-//! `cargo bench --bench hostile [-- MEGABYTES]`
+//! `cargo bench --bench walk [-- MEGABYTES]`
 
 #![allow(
     clippy::arithmetic_side_effects,
