@@ -6,7 +6,7 @@ use std::hash::DefaultHasher;
 
 use alloc::vec::Vec;
 
-use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
+use imara_diff::Hunk;
 
 use super::plan::{Delegate, Plan};
 use super::steps::{NONE, Step};
@@ -14,7 +14,11 @@ use super::values::Sort;
 use crate::bytes::{index as at_index, narrow};
 use crate::schema::program::view::InstructionArguments;
 
+mod hunks;
+mod increasing;
 mod moved;
+
+use hunks::hunks;
 
 /// A step of both methods, or of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,24 +146,6 @@ fn inner(
     both(pairs, &mut at, hunk.before.end);
 }
 
-/// Myers' algorithm with the bounds of git and GNU diff. Those let it take minutes for a million
-/// steps of two kinds: of more than any model has, only what is in front and behind is aligned.
-fn hunks(before: &[u64], after: &[u64]) -> Vec<Hunk> {
-    let front = before.iter().zip(after).take_while(|(one, other)| one == other).count();
-    let rest = |keys: &[u64]| keys.len().saturating_sub(front);
-    let least = rest(before).min(rest(after));
-    let pairs = before.iter().rev().zip(after.iter().rev()).take(least);
-    let behind = pairs.take_while(|(one, other)| one == other).count();
-    if rest(before).max(rest(after)).saturating_sub(behind) > LONGEST {
-        let range = |keys: &[u64]| narrow(front)..narrow(keys.len().saturating_sub(behind));
-        return alloc::vec![Hunk { before: range(before), after: range(after) }];
-    }
-    let mut input = InternedInput::default();
-    input.update_before(before.iter().copied());
-    input.update_after(after.iter().copied());
-    Diff::compute(Algorithm::Myers, &input).hunks().collect()
-}
-
 /// A key for each step: of steps that are alike, the same.
 fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
     let key = |step: &Step<'_>| {
@@ -261,6 +247,3 @@ fn agreement(one: Option<&Step<'_>>, other: Option<&Step<'_>>) -> i64 {
     let same = one.args().iter().zip(other.args().iter()).filter(|(one, other)| one == other);
     i64::try_from(same.count()).unwrap_or(i64::MAX)
 }
-
-/// Steps between those that are the same in front and behind.
-const LONGEST: usize = 50_000;

@@ -8,21 +8,28 @@ use core::ops::Range;
 
 use super::contents::{Contents, Sha};
 use super::{Class, DiffError, Difference, Report, Shown, say};
+use crate::bytes::{index as at_index, narrow};
 use crate::error::Result;
 use crate::file::source::Source;
 use crate::ptd::{Layout, Ptd};
 use crate::pte::Pte;
 
 /// What a key leads to.
-#[derive(Clone)]
 struct Entry<'a> {
     layout: Option<Layout<'a>>,
     /// Its digest and length, or the code of what is wrong with it.
     data: core::result::Result<(Sha, u64), &'static str>,
 }
 
-/// By key; of entries with one key, which of them.
-type Entries<'a> = BTreeMap<(Option<&'a str>, usize), Entry<'a>>;
+/// The entries of a file. What is the same and in the same place is kept once, however many keys lead to it.
+struct Entries<'a> {
+    /// By key, and those of one key in the order of the file; with the number of what is there.
+    rows: Vec<(Option<&'a str>, u32)>,
+    distinct: Vec<Entry<'a>>,
+}
+
+/// A key, and of the entries with that key which one.
+type Key<'a> = (Option<&'a str>, usize);
 
 /// Adds what differs between the named data of two programs.
 pub(super) fn compare<S: Source>(
@@ -48,14 +55,18 @@ fn lend<'a, S: Source>(
     to: &mut Entries<'a>,
     contents: &mut Contents<'_, S>,
 ) -> core::result::Result<(), DiffError<S::Error>> {
-    for &(key, nth) in from.keys() {
-        if let (Some(name), 0) = (key, nth)
-            && !to.contains_key(&(key, 0))
+    let mut lent = Vec::new();
+    for rows in from.keys() {
+        if let Some(&(Some(name), _)) = rows.first()
+            && to.of_key(Some(name)).is_empty()
             && let Some(data) = contents.hash_key(name)?
         {
-            to.insert((key, 0), Entry { layout: None, data: Ok(data) });
+            lent.push((Some(name), narrow(to.distinct.len())));
+            to.distinct.push(Entry { layout: None, data: Ok(data) });
         }
     }
+    to.rows.append(&mut lent);
+    to.sort();
     Ok(())
 }
 
@@ -78,54 +89,101 @@ fn entries<'a, S: Source>(
     rows: impl Iterator<Item = (Option<&'a str>, Option<Layout<'a>>, Result<Range<u64>>)>,
     contents: &mut Contents<'_, S>,
 ) -> core::result::Result<Entries<'a>, DiffError<S::Error>> {
-    let mut entries = BTreeMap::new();
-    let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    let mut entries = Entries { rows: Vec::with_capacity(rows.size_hint().0), distinct: Vec::new() };
+    let mut known = BTreeMap::new();
     for (key, layout, range) in rows {
-        let data = match range {
-            Ok(range) => {
-                let len = range.end.saturating_sub(range.start);
-                Ok((contents.hash(range)?, len))
+        let range = range.map_err(|error| error.code()).map(|range| (range.start, range.end));
+        let sizes = layout.and_then(|layout| layout.sizes).map(|sizes| sizes.bytes().as_ptr_range());
+        let order = layout.and_then(|layout| layout.dim_order).map(|all| all.bytes().as_ptr_range());
+        let bounds = |range: Range<*const u8>| (range.start, range.end);
+        let dtype = layout.map(|layout| layout.scalar_type.0);
+        let place = (range, dtype, sizes.map(bounds), order.map(bounds));
+        let nth = match known.get(&place) {
+            Some(&nth) => nth,
+            None => {
+                let data = match range {
+                    Ok((start, end)) => {
+                        Ok((contents.hash(start..end)?, end.saturating_sub(start)))
+                    }
+                    Err(code) => Err(code),
+                };
+                let nth = narrow(entries.distinct.len());
+                entries.distinct.push(Entry { layout, data });
+                known.insert(place, nth);
+                nth
             }
-            Err(error) => Err(error.code()),
         };
-        let count = counts.entry(key).or_default();
-        entries.insert((key, *count), Entry { layout, data });
-        *count = count.saturating_add(1);
+        entries.rows.push((key, nth));
     }
+    entries.sort();
     Ok(entries)
 }
 
+impl<'a> Entries<'a> {
+    fn sort(&mut self) {
+        self.rows.sort_by_key(|&(key, _)| key);
+    }
+
+    /// Returns the rows of each key.
+    fn keys(&self) -> impl Iterator<Item = &[(Option<&'a str>, u32)]> {
+        self.rows.chunk_by(|(one, _), (other, _)| one == other)
+    }
+
+    /// Returns the rows of a key.
+    fn of_key(&self, key: Option<&str>) -> &[(Option<&'a str>, u32)] {
+        let from = self.rows.partition_point(|&(other, _)| other < key);
+        let rest = self.rows.get(from..).unwrap_or_default();
+        let len = rest.partition_point(|&(other, _)| other <= key);
+        rest.get(..len).unwrap_or_default()
+    }
+
+    fn entry(&self, row: Option<&(Option<&'a str>, u32)>) -> Option<&Entry<'a>> {
+        self.distinct.get(at_index(row?.1))
+    }
+}
+
 fn differences(before: &Entries<'_>, after: &Entries<'_>, report: &mut Report) {
-    let mut add =
-        |key: &(Option<&str>, usize), what, before: Option<Shown>, after: Option<Shown>| {
-            report.add(Class::NamedData, || Difference {
-                class: Class::NamedData,
-                method: None,
-                place: match *key {
-                    (None, _) => "(no key)".into(),
-                    (Some(name), 0) => say::quoted(name),
-                    (Some(name), nth) => format!("{}, again ({nth})", say::quoted(name)),
-                },
-                what,
-                before,
-                after,
-            });
-        };
-    for (key, old) in before {
-        match after.get(key) {
-            None => add(key, "entry", Some(old.shown()), None),
-            Some(new) => match (old.fields(new).as_slice(), old.data == new.data) {
-                ([], true) => {}
-                ([(what, one, other)], true) => {
-                    add(key, what, Some(say::shown(one.clone())), Some(say::shown(other.clone())));
-                }
-                ([], false) => add(key, "data", Some(old.shown()), Some(new.shown())),
-                _ => add(key, "tensor", Some(old.shown()), Some(new.shown())),
+    let mut add = |key: &Key<'_>, what, before: Option<Shown>, after: Option<Shown>| {
+        report.add(Class::NamedData, || Difference {
+            class: Class::NamedData,
+            method: None,
+            place: match *key {
+                (None, _) => "(no key)".into(),
+                (Some(name), 0) => say::quoted(name),
+                (Some(name), nth) => format!("{}, again ({nth})", say::quoted(name)),
             },
+            what,
+            before,
+            after,
+        });
+    };
+    for rows in before.keys() {
+        let key = rows.first().and_then(|&(key, _)| key);
+        let others = after.of_key(key);
+        for (nth, row) in rows.iter().enumerate() {
+            let Some(old) = before.entry(Some(row)) else { continue };
+            let key = &(key, nth);
+            match after.entry(others.get(nth)) {
+                None => add(key, "entry", Some(old.shown()), None),
+                Some(new) => match (old.fields(new).as_slice(), old.data == new.data) {
+                    ([], true) => {}
+                    ([(what, one, other)], true) => {
+                        let (one, other) = (one.clone(), other.clone());
+                        add(key, what, Some(say::shown(one)), Some(say::shown(other)));
+                    }
+                    ([], false) => add(key, "data", Some(old.shown()), Some(new.shown())),
+                    _ => add(key, "tensor", Some(old.shown()), Some(new.shown())),
+                },
+            }
         }
     }
-    for (key, new) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
-        add(key, "entry", None, Some(new.shown()));
+    for rows in after.keys() {
+        let key = rows.first().and_then(|&(key, _)| key);
+        let known = before.of_key(key).len();
+        for (nth, row) in rows.iter().enumerate().skip(known) {
+            let new = after.entry(Some(row));
+            add(&(key, nth), "entry", None, new.map(Entry::shown));
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Pair;
+use super::increasing::longest_increasing;
 use crate::bytes::{index as at_index, narrow};
 use crate::diff::plan::Plan;
 use crate::diff::steps::{NONE, Step};
@@ -23,7 +24,7 @@ pub(super) fn moved(
 ) -> Vec<Pair> {
     let exact = [exact(a, fine_a), exact(b, fine_b)];
     let Some(found) = Found::of(&pairs, a, b, &exact) else { return pairs };
-    let in_order = found.in_order();
+    let in_order = longest_increasing(&found.to_b);
     let (mut all, mut next) = (Vec::with_capacity(pairs.len()), 0u32);
     let behind = |all: &mut Vec<Pair>, range: core::ops::Range<u32>| {
         all.extend(range.map(|other| match found.to_a.get(at_index(other)) {
@@ -140,32 +141,6 @@ impl Found {
             }
         }
         are_some
-    }
-
-    /// Which steps of the first method have their order in both: as many as can be.
-    fn in_order(&self) -> Vec<bool> {
-        // The end of the best list of each length, and for each step the one in front of it.
-        let (mut ends, mut before) = (Vec::<(u32, u32)>::new(), vec![NONE; self.to_b.len()]);
-        for (one, &other) in (0u32..).zip(&self.to_b) {
-            if other == NONE {
-                continue;
-            }
-            let len = ends.partition_point(|&(end, _)| end < other);
-            if let (Some(slot), Some(last)) = (before.get_mut(at_index(one)), len.checked_sub(1)) {
-                *slot = ends.get(last).map_or(NONE, |&(_, one)| one);
-            }
-            match ends.get_mut(len) {
-                Some(end) => *end = (other, one),
-                None => ends.push((other, one)),
-            }
-        }
-        let mut in_order = vec![false; self.to_b.len()];
-        let mut at = ends.last().map_or(NONE, |&(_, one)| one);
-        while let Some(slot) = in_order.get_mut(at_index(at)) {
-            *slot = true;
-            at = before.get(at_index(at)).copied().unwrap_or(NONE);
-        }
-        in_order
     }
 }
 
