@@ -18,6 +18,7 @@ mod diff;
 mod dump;
 mod edit;
 mod extract;
+mod factors;
 mod facts;
 mod graph;
 mod info;
@@ -27,6 +28,7 @@ mod memory;
 mod ops;
 mod output;
 mod problem;
+mod reserve;
 mod rows;
 mod rules;
 mod save;
@@ -229,7 +231,29 @@ impl Format {
 }
 
 impl Verb {
+    /// Returns the name under which its memory is declared.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Info(_) => "info",
+            Self::Check(_) => "check",
+            Self::Dump(_) => "dump",
+            Self::Build(_) => "build",
+            Self::Tensors(_) => "tensors",
+            Self::Size(_) => "size",
+            Self::Memory(_) => "memory",
+            Self::Map(_) => "map",
+            Self::Ops(_) => "ops",
+            Self::Graph(_) => "graph",
+            Self::Diff(_) => "diff",
+            Self::Extract(_) => "extract",
+            Self::Edit(_) => "edit",
+            Self::Convert(_) => "convert",
+            _ => "",
+        }
+    }
+
     fn run(&self, common: &Common) -> Status {
+        reserve::set_factor(factors::factor(self.name()));
         let done = match self {
             Self::Info(verb) => verb.run(common),
             Self::Check(verb) => verb.run(common),

@@ -164,6 +164,11 @@ impl<S: Source> Handle<S> {
         self.len
     }
 
+    /// Returns how many bytes the FlatBuffer has.
+    pub fn region_len(&self) -> u64 {
+        wide(self.region.len())
+    }
+
     /// Where the bytes come from.
     pub fn source(&self) -> &S {
         &self.source

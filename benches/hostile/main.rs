@@ -1,9 +1,9 @@
 //! Every verb on files that are built to cost much: processor time, memory and output for each byte, the worst
 //! of all families beside an honest file of the same size.
 //!
-//! `cargo bench --bench hostile [-- [MEGABYTES] [limits] [WORD…]]`. A word chooses the verbs and families
-//! that have it in their names. `limits` runs all of them where memory is short instead, and only looks
-//! for processes that crash. The exit status is 1 where an aim is missed.
+//! `cargo bench --bench hostile [-- [MEGABYTES] [limits] [verb=TEXT…] [family=TEXT…]]` runs all verbs on all
+//! families, or those with such a text in their names. `limits` runs them where memory is short instead,
+//! and only looks for processes that crash. The exit status is 1 where an aim is missed.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -19,10 +19,12 @@ use std::process::ExitCode;
 
 use child::Cost;
 use families::Family;
-use verbs::{MEMORY, SECONDS, VERBS, Verb};
+use verbs::{SECONDS, VERBS, Verb};
 
 mod child;
 mod data;
+#[path = "../../src/cli/factors.rs"]
+mod factors;
 mod families;
 mod flat;
 mod programs;
@@ -53,11 +55,12 @@ fn main() -> ExitCode {
     }
     let mut all = programs::families();
     all.extend(data::families());
-    let has = |name: &str| words.iter().any(|word| name.contains(word.as_str()));
-    let some_family = all.iter().any(|family| has(&family.name));
-    let some_verb = VERBS.iter().any(|verb| has(verb.line));
-    all.retain(|family| !some_family || has(&family.name));
-    let verbs: Vec<_> = VERBS.iter().filter(|verb| !some_verb || has(verb.line)).collect();
+    let takes = |prefix: &str, name: &str| {
+        let mut texts = words.iter().filter_map(|word| word.strip_prefix(prefix)).peekable();
+        texts.peek().is_none() || texts.any(|text| name.contains(text))
+    };
+    all.retain(|family| takes("family=", &family.name));
+    let verbs: Vec<_> = VERBS.iter().filter(|verb| takes("verb=", verb.line)).collect();
     let mut table = Table::new(&verbs, size, is_measuring && !is_limited);
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     for family in &all {
@@ -140,7 +143,7 @@ impl Table {
         if family.name.contains("honest") {
             row.honest = [0, 1, 2].map(|nth| row.honest[nth].max(found[nth]));
         }
-        let aims = [SECONDS, MEMORY, verb.output];
+        let aims = [SECONDS, verb.memory(), verb.output];
         for (nth, what) in ["s a MB", "x memory", "x output"].into_iter().enumerate() {
             if found[nth] >= row.most[nth].0 {
                 row.most[nth] = (found[nth], family.name.clone());

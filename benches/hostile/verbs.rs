@@ -16,8 +16,6 @@ pub(crate) struct Verb {
 
 /// Processor time, in seconds for each MB of the file.
 pub(crate) const SECONDS: f64 = 0.5;
-/// Bytes of memory for each byte of the file.
-pub(crate) const MEMORY: f64 = 24.0;
 /// Bytes of output for each byte of the file.
 pub(crate) const OUTPUT: f64 = 200.0;
 /// The same, where all tables are asked for, each time that they are referred to.
@@ -83,6 +81,11 @@ const fn data(line: &'static str) -> Verb {
 }
 
 impl Verb {
+    /// Bytes of memory for each byte of the file: what the command itself declares.
+    pub(crate) fn memory(&self) -> f64 {
+        crate::factors::factor(self.line.split(' ').next().unwrap_or_default()) as f64
+    }
+
     /// The arguments, for files in a folder.
     pub(crate) fn args(&self, folder: &Path) -> Vec<String> {
         let path = |name: &str| folder.join(name).display().to_string();

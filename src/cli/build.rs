@@ -14,7 +14,8 @@ use super::check::judged::Judged;
 use super::check::show;
 use super::input::{self, NoText};
 use super::problem::{Problem, Status, lines};
-use super::text::name_of;
+use super::reserve::Reserved;
+use super::text::{name_of, wide};
 use super::{Common, save};
 use folder::Folder;
 
@@ -78,6 +79,7 @@ impl Build {
         let text = input::read_text(&self.json, &limits)?.map_err(|NoText(at)| {
             self.absent(format!("this is no JSON: the byte at {at:#x} is no text"))
         })?;
+        let _reserved = Reserved::new(wide(text.len()), &name_of(&self.json))?;
         let beside = self.json.parent().filter(|parent| !parent.as_os_str().is_empty());
         let beside = beside.filter(|_| self.json.as_os_str() != "-").unwrap_or(Path::new("."));
         let folder = Folder::new(self.blobs.as_deref().unwrap_or(beside), text.len());

@@ -1,13 +1,16 @@
 //! `pte graph`: the instructions of a method as a picture.
 
+use core::cell::RefCell;
+use core::fmt;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
 use pte::flat::view::Vector;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::InstructionArguments;
 use pte::{File, Pte};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use self::flow::{Flow, Writer};
 use super::Common;
@@ -73,28 +76,32 @@ enum Shape {
 /// A box of the picture.
 #[derive(Serialize)]
 struct Node<'n> {
-    id: &'n str,
+    id: Id,
     kind: &'static str,
     /// Of the operator or backend, or of a constant; as long as the file has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Untrusted<'n>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    chain: Option<usize>,
+    chain: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    instruction: Option<usize>,
+    instruction: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     args: Option<Vec<i32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_text")]
+    text: Option<Rc<str>>,
+}
+
+fn shared_text<S: Serializer>(text: &Option<Rc<str>>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_deref().serialize(serializer)
 }
 
 /// A line between two boxes.
 #[derive(Serialize)]
 struct Edge<'n> {
-    from: &'n str,
-    to: &'n str,
+    from: Id,
+    to: Id,
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<usize>,
@@ -102,11 +109,33 @@ struct Edge<'n> {
     text: Option<&'n str>,
 }
 
+/// The name of a box, by the number of its method and its own.
+#[derive(Clone, Copy)]
+struct Id {
+    method: usize,
+    letter: char,
+    number: usize,
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "m{}{}{}", self.method, self.letter, self.number)
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// One of the formats: for each method its nodes, then its edges.
 trait Draw {
     fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem>;
     fn method(&mut self, nth: usize, name: Option<Untrusted<'_>>) -> Result<(), Problem>;
     fn node(&mut self, node: &Node<'_>) -> Result<(), Problem>;
+    /// Returns the text of an edge, as it is drawn.
+    fn label(&self, text: String) -> String;
     fn edge(&mut self, edge: &Edge<'_>) -> Result<(), Problem>;
     fn method_ends(&mut self) -> Result<(), Problem>;
     fn end(&mut self) -> Result<(), Problem>;
@@ -133,7 +162,9 @@ impl Graph {
             for (nth, plan) in pte.program().execution_plan().into_iter().flatten().enumerate() {
                 if self.takes(plan.name()) {
                     draw.method(nth, plan.name().map(Untrusted::from))?;
-                    let picture = Picture { input: &input, pte, nth, flow: Flow::of(pte, plan) };
+                    let flow = Flow::of(pte, plan);
+                    let [labels, texts] = [(); 2].map(|()| RefCell::new(vec![None; KEPT]));
+                    let picture = Picture { input: &input, pte, nth, flow, labels, texts };
                     picture.nodes(draw)?;
                     picture.edges(draw)?;
                     draw.method_ends()?;
@@ -185,29 +216,51 @@ struct Picture<'p, 'a> {
     pte: &'p Pte<'a>,
     nth: usize,
     flow: Flow<'a>,
+    /// Labels that were made lately: a value may be on any number of edges.
+    labels: RefCell<Kept>,
+    texts: RefCell<Kept>,
+}
+
+/// Texts of values that were made lately, by index.
+type Kept = Vec<Option<(usize, Rc<str>)>>;
+
+/// Texts that are kept.
+const KEPT: usize = 64;
+
+/// Returns the text of a value, which is made if it is not kept.
+fn kept(texts: &mut Kept, at: usize, make: impl FnOnce() -> String) -> Rc<str> {
+    let slot = texts.get_mut(at % KEPT);
+    if let Some(Some((of, text))) = &slot
+        && *of == at
+    {
+        return Rc::clone(text);
+    }
+    let text: Rc<str> = make().into();
+    slot.into_iter().for_each(|slot| *slot = Some((at, Rc::clone(&text))));
+    text
 }
 
 impl Picture<'_, '_> {
     fn nodes(&self, draw: &mut dyn Draw) -> Result<(), Problem> {
-        for (at, value) in self.flow.values.iter().enumerate().filter(|(_, value)| value.is_node) {
+        let values = self.flow.values.iter().enumerate();
+        for (at, _) in values.filter(|(_, value)| value.is_node) {
             let kind = self.flow.role(self.pte, at);
-            draw.node(&Node { value: Some(at), ..self.plain(&self.value_id(at), kind, at) })?;
-            debug_assert!(value.is_node, "only nodes are drawn");
+            draw.node(&Node { value: Some(at), ..self.plain(self.value_id(at), kind, at) })?;
         }
         for number in 0..self.flow.steps.len() {
             self.step(number, draw)?;
         }
-        if self.flow.steps.iter().any(|step| step.jump == Some(self.flow.steps.len())) {
+        if self.flow.steps.iter().any(|step| step.jump() == Some(self.flow.steps.len())) {
             let end = self.step_id(self.flow.steps.len());
-            draw.node(&Node { text: None, ..self.plain(&end, "end", usize::MAX) })?;
+            draw.node(&Node { text: None, ..self.plain(end, "end", usize::MAX) })?;
         }
         for (nth, &at) in self.flow.outputs.iter().enumerate() {
-            draw.node(&Node { value: Some(at), ..self.plain(&self.output_id(nth), "output", at) })?;
+            draw.node(&Node { value: Some(at), ..self.plain(self.output_id(nth), "output", at) })?;
         }
         Ok(())
     }
 
-    fn plain<'n>(&self, id: &'n str, kind: &'static str, at: usize) -> Node<'n> {
+    fn plain<'n>(&self, id: Id, kind: &'static str, at: usize) -> Node<'n> {
         Node {
             id,
             kind,
@@ -216,14 +269,14 @@ impl Picture<'_, '_> {
             instruction: None,
             args: None,
             value: None,
-            text: Some(self.flow.text(at)),
+            text: Some(self.text(at)),
         }
     }
 
     fn step(&self, number: usize, draw: &mut dyn Draw) -> Result<(), Problem> {
         let Some(step) = self.flow.steps.get(number) else { return Ok(()) };
         let list = |args: Option<Vector<'_, i32>>| args.into_iter().flatten().collect::<Vec<_>>();
-        let (kind, name, args, text) = match step.does {
+        let (kind, name, args, text) = match self.flow.does(step) {
             Some(InstructionArguments::KernelCall(call)) => {
                 let index = call.op_index();
                 let name = usize::try_from(index).ok().and_then(|at| self.flow.operators.get(at));
@@ -249,7 +302,7 @@ impl Picture<'_, '_> {
             }
             Some(InstructionArguments::JumpFalseCall(call)) => {
                 let to = call.destination_instruction();
-                let text = step.jump.is_none().then(|| format!("to {to}, which is nowhere"));
+                let text = step.jump().is_none().then(|| format!("to {to}, which is nowhere"));
                 ("jump", None, vec![call.cond_value_index()], text)
             }
             _ => ("unknown", None, Vec::new(), None),
@@ -257,14 +310,14 @@ impl Picture<'_, '_> {
         // A long name costs for each time that it is shown.
         self.input.name_again(name.map(Untrusted::raw))?;
         draw.node(&Node {
-            id: &self.step_id(number),
+            id: self.step_id(number),
             kind,
             name,
             chain: Some(step.chain),
             instruction: Some(step.index),
             args: Some(args),
             value: None,
-            text,
+            text: text.map(Rc::from),
         })
     }
 
@@ -276,76 +329,92 @@ impl Picture<'_, '_> {
                 // Of a list that is written, the edges go to its tensors.
                 let to_list = list.writers == 0 || list.is_input;
                 match flow.values.get(item).is_some_and(|item| item.is_node) && !to_list {
-                    true => self.data(&self.value_id(at), &self.value_id(item), item, draw)?,
-                    false if to_list => self.read(item, &self.value_id(at), draw)?,
+                    true => self.data(self.value_id(at), self.value_id(item), item, draw)?,
+                    false if to_list => self.read(item, self.value_id(at), draw)?,
                     false => {}
                 }
             }
         }
         for (number, step) in flow.steps.iter().enumerate() {
             let id = self.step_id(number);
-            for &at in &step.reads {
-                self.read(at, &id, draw)?;
+            for at in flow.reads(number).iter().copied().map(index) {
+                self.read(at, id, draw)?;
             }
-            for &at in &step.writes {
+            for at in flow.writes(number).iter().copied().map(index) {
                 if flow.values.get(at).is_some_and(|value| value.is_node) {
-                    self.data(&id, &self.value_id(at), at, draw)?;
+                    self.data(id, self.value_id(at), at, draw)?;
                 }
             }
             let next = number.saturating_add(1);
-            if next < flow.steps.len() || step.jump == Some(next) {
-                self.control(&id, next, "next", draw)?;
+            if next < flow.steps.len() || step.jump() == Some(next) {
+                self.control(id, next, "next", draw)?;
             }
-            if let Some(to) = step.jump {
-                self.control(&id, to, "jump", draw)?;
+            if let Some(to) = step.jump() {
+                self.control(id, to, "jump", draw)?;
             }
         }
         for (nth, &at) in flow.outputs.iter().enumerate() {
-            self.read(at, &self.output_id(nth), draw)?;
+            self.read(at, self.output_id(nth), draw)?;
         }
         Ok(())
     }
 
     /// An edge from where a value comes from; none where nothing is drawn for that, such as for a
     /// number that an operator takes.
-    fn read(&self, at: usize, to: &str, draw: &mut dyn Draw) -> Result<(), Problem> {
+    fn read(&self, at: usize, to: Id, draw: &mut dyn Draw) -> Result<(), Problem> {
         let Some(value) = self.flow.values.get(at) else { return Ok(()) };
         let from = match value.writer {
             _ if value.is_node => self.value_id(at),
-            Some(Writer::Step(number)) => self.step_id(number),
-            Some(Writer::List(list)) => self.value_id(list),
+            Some(Writer::Step(number)) => self.step_id(index(number)),
+            Some(Writer::List(list)) => self.value_id(index(list)),
             None => return Ok(()),
         };
-        self.data(&from, to, at, draw)
+        self.data(from, to, at, draw)
     }
 
-    fn data(&self, from: &str, to: &str, at: usize, draw: &mut dyn Draw) -> Result<(), Problem> {
-        let text = self.flow.text(at);
+    fn data(&self, from: Id, to: Id, at: usize, draw: &mut dyn Draw) -> Result<(), Problem> {
+        let text = self.label(at, draw);
         draw.edge(&Edge { from, to, kind: "data", value: Some(at), text: Some(&text) })
     }
 
     fn control(
         &self,
-        from: &str,
+        from: Id,
         to: usize,
         kind: &'static str,
         draw: &mut dyn Draw,
     ) -> Result<(), Problem> {
-        draw.edge(&Edge { from, to: &self.step_id(to), kind, value: None, text: None })
+        draw.edge(&Edge { from, to: self.step_id(to), kind, value: None, text: None })
     }
 
-    fn value_id(&self, at: usize) -> String {
-        format!("m{}v{at}", self.nth)
+    /// Returns a value as people read it.
+    fn text(&self, at: usize) -> Rc<str> {
+        let mut texts = self.texts.borrow_mut();
+        kept(&mut texts, at, || self.flow.text(at))
     }
 
-    fn output_id(&self, nth: usize) -> String {
-        format!("m{}r{nth}", self.nth)
+    /// Returns the label of an edge on which a value is.
+    fn label(&self, at: usize, draw: &dyn Draw) -> Rc<str> {
+        let mut labels = self.labels.borrow_mut();
+        kept(&mut labels, at, || draw.label(self.flow.text(at)))
+    }
+
+    fn value_id(&self, at: usize) -> Id {
+        Id { method: self.nth, letter: 'v', number: at }
+    }
+
+    fn output_id(&self, nth: usize) -> Id {
+        Id { method: self.nth, letter: 'r', number: nth }
     }
 
     /// Of an instruction, by its number over all chains.
-    fn step_id(&self, number: usize) -> String {
-        format!("m{}i{number}", self.nth)
+    fn step_id(&self, number: usize) -> Id {
+        Id { method: self.nth, letter: 'i', number }
     }
+}
+
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 impl Node<'_> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::output::{Output, Progress};
 use super::problem::Problem;
+use super::reserve::Reserved;
 use super::text::name_of;
 use pte::quoted::UntrustedString;
 use pte::{ForeignFormat, Handle, Limits, Source};
@@ -23,6 +24,7 @@ pub(super) struct Input {
     /// Bytes that may still be read: parts may overlap, and a small file may name a huge sum.
     left: AtomicU64,
     budget: u64,
+    _reserved: Reserved,
 }
 
 /// A file that is read by ranges.
@@ -44,10 +46,12 @@ impl Input {
         limits: &Limits,
     ) -> Result<Self, Problem> {
         let opened = Handle::open(bytes, limits).map_err(|error| Problem::open(name, error))?;
+        let reserved = Reserved::new(opened.region_len(), name)?;
         let name = name.into();
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
         let budget = budget.saturating_add(CHUNK);
-        Ok(Self { name, opened, progress: false, left: AtomicU64::new(budget), budget })
+        let left = AtomicU64::new(budget);
+        Ok(Self { name, opened, progress: false, left, budget, _reserved: reserved })
     }
 
     /// The bytes of a range that this file's views gave.

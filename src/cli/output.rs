@@ -227,6 +227,10 @@ impl<F: Formatter> Formatter for Safe<F> {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
+        // Nearly all text is printable ASCII.
+        if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return out.write_all(fragment.as_bytes());
+        }
         let (mut scan, mut plain) = (Scan::default(), 0);
         for (at, c) in fragment.char_indices() {
             if scan.shows(c) {

@@ -89,12 +89,15 @@ fn entries<'a, S: Source>(
     rows: impl Iterator<Item = (Option<&'a str>, Option<Layout<'a>>, Result<Range<u64>>)>,
     contents: &mut Contents<'_, S>,
 ) -> core::result::Result<Entries<'a>, DiffError<S::Error>> {
-    let mut entries = Entries { rows: Vec::with_capacity(rows.size_hint().0), distinct: Vec::new() };
+    let mut entries =
+        Entries { rows: Vec::with_capacity(rows.size_hint().0), distinct: Vec::new() };
     let mut known = BTreeMap::new();
     for (key, layout, range) in rows {
         let range = range.map_err(|error| error.code()).map(|range| (range.start, range.end));
-        let sizes = layout.and_then(|layout| layout.sizes).map(|sizes| sizes.bytes().as_ptr_range());
-        let order = layout.and_then(|layout| layout.dim_order).map(|all| all.bytes().as_ptr_range());
+        let sizes =
+            layout.and_then(|layout| layout.sizes).map(|sizes| sizes.bytes().as_ptr_range());
+        let order =
+            layout.and_then(|layout| layout.dim_order).map(|all| all.bytes().as_ptr_range());
         let bounds = |range: Range<*const u8>| (range.start, range.end);
         let dtype = layout.map(|layout| layout.scalar_type.0);
         let place = (range, dtype, sizes.map(bounds), order.map(bounds));
@@ -102,9 +105,7 @@ fn entries<'a, S: Source>(
             Some(&nth) => nth,
             None => {
                 let data = match range {
-                    Ok((start, end)) => {
-                        Ok((contents.hash(start..end)?, end.saturating_sub(start)))
-                    }
+                    Ok((start, end)) => Ok((contents.hash(start..end)?, end.saturating_sub(start))),
                     Err(code) => Err(code),
                 };
                 let nth = narrow(entries.distinct.len());

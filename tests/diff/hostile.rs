@@ -100,6 +100,29 @@ fn calls_in_another_order() {
     quick(&few(3), &few(5));
 }
 
+/// Myers' algorithm alone takes 13 times as long for four times as many.
+#[test]
+fn alignment_of_calls_of_two_kinds_is_not_quadratic() {
+    let names = ["x::0", "x::1"].map(String::from).to_vec();
+    let calls = |count: usize, seed: u64| {
+        let mut state = seed;
+        let calls = (0..count).map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 63) as i32, vec![0])
+        });
+        program(names.clone(), vec![int(1)], calls.collect())
+    };
+    let time = |count: usize| {
+        let (before, after) = (calls(count, 1), calls(count, 2));
+        let begun = taken();
+        diff(&before, &after);
+        taken() - begun
+    };
+    let (few, many) = (time(12_500), time(50_000));
+    // A clock of hundredths of a second says nothing of less.
+    assert!(many < few * 7 + Duration::from_millis(100), "{few:?}, then {many:?}");
+}
+
 /// Every call takes one of a few hundred long lists, and no two calls the same two.
 #[test]
 fn long_lists_that_calls_share() {

@@ -35,13 +35,19 @@ impl Draw for Dot<'_> {
         self.line(&format!("    {} [label={}{look}];", node.id, quoted(&node.lines())))
     }
 
+    fn label(&self, text: String) -> String {
+        quoted(&[text::name(text.as_str())])
+    }
+
     fn edge(&mut self, edge: &Edge<'_>) -> Result<(), Problem> {
-        let look = match (edge.kind, edge.text) {
-            ("data", Some(text)) => format!("label={}", quoted(&[text::name(text)])),
-            ("jump", _) => "label=\"false\", style=dashed, color=\"#dc2626\"".into(),
-            _ => "style=dotted, color=\"#6b7280\"".into(),
-        };
-        self.line(&format!("    {} -> {} [{look}];", edge.from, edge.to))
+        let (from, to) = (edge.from, edge.to);
+        match (edge.kind, edge.text) {
+            ("data", Some(text)) => self.line(&format!("    {from} -> {to} [label={text}];")),
+            ("jump", _) => self.line(&format!(
+                "    {from} -> {to} [label=\"false\", style=dashed, color=\"#dc2626\"];"
+            )),
+            _ => self.line(&format!("    {from} -> {to} [style=dotted, color=\"#6b7280\"];")),
+        }
     }
 
     fn method_ends(&mut self) -> Result<(), Problem> {

@@ -20,28 +20,31 @@ pub(super) struct Flow<'a> {
     /// Names of the operators: each is read once, and may be called often.
     pub(super) operators: Vec<UntrustedString>,
     /// Those of all chains, which run one after the other.
-    pub(super) steps: Vec<Step<'a>>,
-    pub(super) values: Vec<Value<'a>>,
+    pub(super) steps: Vec<Step>,
+    pub(super) values: Vec<Value>,
+    /// The values that each step reads and writes, one after the other.
+    refs: Vec<u32>,
     pub(super) inputs: Vec<usize>,
     pub(super) outputs: Vec<usize>,
 }
 
-/// An instruction.
-pub(super) struct Step<'a> {
-    pub(super) chain: usize,
-    pub(super) index: usize,
-    pub(super) does: Option<InstructionArguments<'a>>,
-    pub(super) reads: Vec<usize>,
-    pub(super) writes: Vec<usize>,
+/// An instruction. A file may list one again and again, so its contents are looked up where they are needed.
+pub(super) struct Step {
+    pub(super) chain: u32,
+    pub(super) index: u32,
+    /// What it reads, then what it writes, in `Flow::refs`.
+    begin: u32,
+    middle: u32,
+    end: u32,
     /// Where a jump goes, as a number of `steps`; their count is the end.
-    pub(super) jump: Option<usize>,
+    jump: Option<u32>,
 }
 
-/// A value of the plan.
-pub(super) struct Value<'a> {
-    pub(super) val: Option<KernelTypes<'a>>,
+/// What is known of a value of the plan besides its contents.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Value {
     /// What writes it: nothing, one thing, or more.
-    pub(super) writers: usize,
+    pub(super) writers: u32,
     pub(super) writer: Option<Writer>,
     pub(super) is_input: bool,
     /// Whether it is a node of its own.
@@ -52,28 +55,25 @@ pub(super) struct Value<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Writer {
     /// The step of this number.
-    Step(usize),
+    Step(u32),
     /// A list that a step writes, by its value.
-    List(usize),
+    List(u32),
 }
 
 impl<'a> Flow<'a> {
     pub(super) fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
+        let chains = plan.chains().into_iter().flatten();
+        let count = chains.map(|chain| chain.instructions().map_or(0, |all| all.len()));
+        let count = count.fold(0, usize::saturating_add);
         let mut flow = Self {
             plan,
             operators: plan.operators().into_iter().flatten().map(operator_name).collect(),
-            steps: Vec::new(),
-            values: Vec::new(),
+            steps: Vec::with_capacity(count),
+            values: vec![Value::default(); plan.values().map_or(0, |values| values.len())],
+            refs: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
         };
-        flow.values.extend(plan.values().into_iter().flatten().map(|value| Value {
-            val: value.val(),
-            writers: 0,
-            writer: None,
-            is_input: false,
-            is_node: false,
-        }));
         flow.inputs = flow.indices(plan.inputs());
         flow.outputs = flow.indices(plan.outputs());
         for at in flow.inputs.clone() {
@@ -101,7 +101,7 @@ impl<'a> Flow<'a> {
         all: &Range<usize>,
     ) {
         let does = instruction.instr_args();
-        let number = self.steps.len();
+        let number = narrow(self.steps.len());
         let one = |at: i32| self.index(at).into_iter().collect::<Vec<_>>();
         let mut jump = None;
         let (reads, writes) = match does {
@@ -126,7 +126,13 @@ impl<'a> Flow<'a> {
         for &at in &writes {
             self.written(at, Writer::Step(number));
         }
-        self.steps.push(Step { chain, index, does, reads, writes, jump });
+        let begin = narrow(self.refs.len());
+        self.refs.extend(reads.into_iter().map(narrow));
+        let middle = narrow(self.refs.len());
+        self.refs.extend(writes.into_iter().map(narrow));
+        let end = narrow(self.refs.len());
+        let (chain, index, jump) = (narrow(chain), narrow(index), jump.map(narrow));
+        self.steps.push(Step { chain, index, begin, middle, end, jump });
     }
 
     /// What a call reads and writes, each result once.
@@ -160,7 +166,7 @@ impl<'a> Flow<'a> {
     /// Whether something is in a value before a step: it may be an input of a delegate.
     fn is_there(&self, pte: &Pte<'a>, at: i32) -> bool {
         let Some(value) = self.index(at).and_then(|at| self.values.get(at)) else { return true };
-        let empty = match value.val {
+        let empty = match self.index(at).and_then(|at| self.val(at)) {
             Some(KernelTypes::Tensor(tensor)) => is_empty(pte, tensor),
             _ => false,
         };
@@ -178,7 +184,7 @@ impl<'a> Flow<'a> {
             && let Some(items) = self.tensor_list(at)
         {
             for item in self.indices(Some(items)) {
-                self.written(item, Writer::List(at));
+                self.written(item, Writer::List(narrow(at)));
             }
         }
     }
@@ -186,22 +192,50 @@ impl<'a> Flow<'a> {
     /// A value is a node of its own where more than one thing writes it, so that there is an edge
     /// for each writer and each reader and not for each pair of them; or where nothing does.
     fn choose_nodes(&mut self, pte: &Pte<'a>) {
-        let reads: Vec<_> = self.steps.iter().flat_map(|step| step.reads.clone()).collect();
-        for at in reads {
-            self.used(pte, at, false);
+        for number in 0..self.steps.len() {
+            for nth in 0..self.reads(number).len() {
+                let at = self.reads(number).get(nth).copied().map_or(usize::MAX, wide);
+                self.used(pte, at, false);
+            }
         }
-        for at in self.outputs.clone() {
+        for nth in 0..self.outputs.len() {
+            let at = self.outputs.get(nth).copied().unwrap_or(usize::MAX);
             self.used(pte, at, true);
         }
-        let writes: Vec<_> = self.steps.iter().flat_map(|step| step.writes.clone()).collect();
-        for at in writes {
-            self.used(pte, at, false);
+        for number in 0..self.steps.len() {
+            for nth in 0..self.writes(number).len() {
+                let at = self.writes(number).get(nth).copied().map_or(usize::MAX, wide);
+                self.used(pte, at, false);
+            }
         }
+    }
+
+    /// Returns the values that a step reads.
+    pub(super) fn reads(&self, number: usize) -> &[u32] {
+        let of = |step: &Step| self.refs.get(wide(step.begin)..wide(step.middle));
+        self.steps.get(number).and_then(of).unwrap_or_default()
+    }
+
+    /// Returns the values that a step writes, each once.
+    pub(super) fn writes(&self, number: usize) -> &[u32] {
+        let of = |step: &Step| self.refs.get(wide(step.middle)..wide(step.end));
+        self.steps.get(number).and_then(of).unwrap_or_default()
+    }
+
+    /// Returns what a step does.
+    pub(super) fn does(&self, step: &Step) -> Option<InstructionArguments<'a>> {
+        let chain = self.plan.chains()?.get(wide(step.chain))?;
+        chain.instructions()?.get(wide(step.index))?.instr_args()
+    }
+
+    /// Returns the contents of a value.
+    pub(super) fn val(&self, at: usize) -> Option<KernelTypes<'a>> {
+        self.plan.values()?.get(at)?.val()
     }
 
     fn used(&mut self, pte: &Pte<'a>, at: usize, anyhow: bool) {
         let Some(value) = self.values.get(at).filter(|value| !value.is_node) else { return };
-        let is_node = match value.val {
+        let is_node = match self.val(at) {
             _ if value.writers > 1 => true,
             _ if self.is_list(at) => true,
             Some(KernelTypes::Tensor(tensor)) => value.writers == 0 || !is_empty(pte, tensor),
@@ -220,7 +254,7 @@ impl<'a> Flow<'a> {
 
     /// The tensors of a list.
     pub(super) fn items(&self, at: usize) -> Vec<usize> {
-        match self.values.get(at).and_then(|value| value.val) {
+        match self.val(at) {
             Some(KernelTypes::TensorList(list)) => self.indices(list.items()),
             Some(KernelTypes::OptionalTensorList(list)) => self.indices(list.items()),
             _ => Vec::new(),
@@ -228,18 +262,20 @@ impl<'a> Flow<'a> {
     }
 
     pub(super) fn is_list(&self, at: usize) -> bool {
-        let val = self.values.get(at).and_then(|value| value.val);
-        matches!(val, Some(KernelTypes::TensorList(_) | KernelTypes::OptionalTensorList(_)))
+        matches!(
+            self.val(at),
+            Some(KernelTypes::TensorList(_) | KernelTypes::OptionalTensorList(_))
+        )
     }
 
     fn tensor_list(&self, at: usize) -> Option<Vector<'a, i32>> {
-        match self.values.get(at)?.val? {
+        match self.val(at)? {
             KernelTypes::TensorList(list) => list.items(),
             _ => None,
         }
     }
 
-    fn value(&mut self, at: usize, change: impl FnOnce(&mut Value<'a>)) {
+    fn value(&mut self, at: usize, change: impl FnOnce(&mut Value)) {
         if let Some(value) = self.values.get_mut(at) {
             change(value);
         }
@@ -255,7 +291,7 @@ impl<'a> Flow<'a> {
 
     /// A value as people read it.
     pub(super) fn text(&self, at: usize) -> String {
-        match self.values.get(at).and_then(|value| value.val) {
+        match self.val(at) {
             Some(KernelTypes::Tensor(tensor)) => {
                 let sizes = tensor.sizes().into_iter().flatten();
                 text::shape(tensor.scalar_type(), sizes)
@@ -272,7 +308,7 @@ impl<'a> Flow<'a> {
     /// Where a value's contents come from.
     pub(super) fn role(&self, pte: &Pte<'a>, at: usize) -> &'static str {
         let Some(value) = self.values.get(at) else { return "value" };
-        match value.val {
+        match self.val(at) {
             _ if value.is_input => "input",
             _ if self.is_list(at) => "list",
             Some(KernelTypes::Tensor(tensor)) => match pte.storage(tensor) {
@@ -285,6 +321,22 @@ impl<'a> Flow<'a> {
             _ => "value",
         }
     }
+}
+
+impl Step {
+    /// Where a jump goes, as a number of the method's steps.
+    pub(super) fn jump(&self) -> Option<usize> {
+        self.jump.map(wide)
+    }
+}
+
+/// A number of values or steps, of which a file has no more than 2^31.
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn wide(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// Whether nothing is in a tensor before something writes it.

@@ -36,12 +36,14 @@ impl Draw for Mermaid<'_> {
         self.line(&format!("    {}{open}{}{close}{class}", node.id, quoted(&node.lines())))
     }
 
+    fn label(&self, text: String) -> String {
+        quoted(&[text::name(text.as_str())])
+    }
+
     fn edge(&mut self, edge: &Edge<'_>) -> Result<(), Problem> {
         let (from, to) = (edge.from, edge.to);
         self.line(&match (edge.kind, edge.text) {
-            ("data", Some(text)) => {
-                format!("    {from} -->|{}| {to}", quoted(&[text::name(text)]))
-            }
+            ("data", Some(text)) => format!("    {from} -->|{text}| {to}"),
             ("jump", _) => format!("    {from} ==>|\"false\"| {to}"),
             _ => format!("    {from} -.-> {to}"),
         })

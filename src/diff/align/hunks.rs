@@ -44,8 +44,7 @@ impl<'t> Part<'t> {
         let (before, after) = (rest(self.before, front), rest(self.after, front));
         let back = common(before.iter().rev(), after.iter().rev());
         let cut = |list: &'t [Token]| list.get(..list.len().saturating_sub(back));
-        let at =
-            (self.at.0.saturating_add(narrow(front)), self.at.1.saturating_add(narrow(front)));
+        let at = (self.at.0.saturating_add(narrow(front)), self.at.1.saturating_add(narrow(front)));
         Self { before: cut(before).unwrap_or_default(), after: cut(after).unwrap_or_default(), at }
     }
 
@@ -85,10 +84,7 @@ impl<'t> Part<'t> {
             let part = Part {
                 before: self.before.get(from.0..to.0).unwrap_or_default(),
                 after: self.after.get(from.1..to.1).unwrap_or_default(),
-                at: (
-                    one.saturating_add(narrow(from.0)),
-                    other.saturating_add(narrow(from.1)),
-                ),
+                at: (one.saturating_add(narrow(from.0)), other.saturating_add(narrow(from.1))),
             };
             part.trimmed().split(depth.saturating_sub(1), hunks);
             from = (to.0.saturating_add(1), to.1.saturating_add(1));

@@ -1,0 +1,26 @@
+//! How much memory each verb may take.
+
+/// Bytes of memory for each byte of the FlatBuffer (of `build`, of the JSON), of any file. The command
+/// asks for as much before it begins, and the benchmark `hostile` measures against it.
+pub(super) const FACTORS: &[(&str, u64)] = &[
+    ("info", 12),
+    ("check", 12),
+    ("dump", 24),
+    ("build", 120),
+    ("tensors", 6),
+    ("size", 24),
+    ("memory", 24),
+    ("map", 24),
+    ("ops", 24),
+    ("graph", 16),
+    ("diff", 24),
+    ("extract", 24),
+    ("edit", 24),
+    ("convert", 24),
+];
+
+/// Returns the factor of a verb.
+pub(super) fn factor(verb: &str) -> u64 {
+    let known = FACTORS.iter().find(|(name, _)| *name == verb);
+    known.map_or(1, |&(_, factor)| factor)
+}
