@@ -236,6 +236,7 @@ impl Verb {
         match self {
             Self::Info(_) => "info",
             Self::Check(_) => "check",
+            Self::Dump(dump) if dump.container => "dump --container",
             Self::Dump(_) => "dump",
             Self::Build(_) => "build",
             Self::Tensors(_) => "tensors",

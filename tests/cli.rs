@@ -19,6 +19,7 @@ mod edit;
 mod graph;
 mod help;
 mod inputs;
+mod limits;
 mod map;
 mod memory;
 mod named;

@@ -93,7 +93,7 @@ impl Flat {
             out.resize(out.len().next_multiple_of(4), 0);
             match node {
                 Node::Numbers(size, len, bytes) => {
-                    while (out.len() + 4) % size != 0 {
+                    while !(out.len() + 4).is_multiple_of(*size) {
                         out.extend([0; 4]);
                     }
                     at[nth] = out.len();

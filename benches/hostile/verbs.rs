@@ -83,7 +83,11 @@ const fn data(line: &'static str) -> Verb {
 impl Verb {
     /// Bytes of memory for each byte of the file: what the command itself declares.
     pub(crate) fn memory(&self) -> f64 {
-        crate::factors::factor(self.line.split(' ').next().unwrap_or_default()) as f64
+        let name = match self.line.contains("--container") {
+            true => "dump --container",
+            false => self.line.split(' ').next().unwrap_or_default(),
+        };
+        crate::factors::factor(name) as f64
     }
 
     /// The arguments, for files in a folder.

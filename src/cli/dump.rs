@@ -54,7 +54,7 @@ pub(super) struct Dump {
     compact: bool,
     /// Show the header, the segments and what is behind them too.
     #[arg(long)]
-    container: bool,
+    pub(super) container: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anstream::adapter::StripBytes;
+use anstream::{AutoStream, ColorChoice};
 use pte::flat::json;
 use pte::model::{Image, ReadError};
 use pte::quoted::{Scan, UntrustedString};
@@ -53,14 +54,17 @@ impl Output {
                     "these bytes are not for a terminal: name a file with -o, or pipe them".into(),
                 ));
             }
+            // Colour is taken out in front of the buffer: behind it, each piece is a write to the system.
+            let is_plain = AutoStream::choice(&stdout) == ColorChoice::Never;
+            let strip = (content == Content::Text && is_plain).then(StripBytes::new);
             let out: Box<dyn Write> = match content {
-                Content::Text => Box::new(anstream::AutoStream::auto(stdout.lock())),
-                Content::Plain | Content::Bytes => Box::new(stdout.lock()),
+                Content::Text if !is_plain => Box::new(AutoStream::auto(stdout.lock())),
+                _ => Box::new(stdout.lock()),
             };
             return Ok(Self {
                 name: "<standard output>".into(),
                 to: To::Screen(io::BufWriter::new(out)),
-                strip: None,
+                strip,
                 failed: None,
             });
         };
