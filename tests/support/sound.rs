@@ -9,6 +9,7 @@ use core::ops::Range;
 use pte::check::{Report, Severity};
 use pte::file::Kind;
 use pte::pte::Arena;
+use pte::quoted::Untrusted;
 use pte::sound::{
     Chain, Data, Instruction, List, Method, Operand, Program, Shape, Storage, Tensor, Value,
 };
@@ -84,7 +85,9 @@ fn ask_method(method: Method<'_>, whole: u64) {
     assert!(memory.is_some_and(|memory| memory < 1 << 47), "{memory:?} bytes of memory");
     for operator in method.operators() {
         let name = operator.to_string();
-        assert!(name.starts_with(operator.name()) && name.ends_with(operator.overload()));
+        let shown = |text| Untrusted::from(text).to_string();
+        assert!(name.starts_with(&shown(operator.name())));
+        assert!(name.ends_with(&shown(operator.overload())));
         assert!(name.len() < 100, "{name}");
     }
     for delegate in method.delegates() {
