@@ -1,4 +1,4 @@
-//! FlatBuffers, and nothing of ExecuTorch: a schema as data, a verifier, and total accessors.
+//! FlatBuffers: a schema as data, a verifier, and total accessors.
 //!
 //! A table is declared once, with `schema!`; everything else here reads that declaration.
 

@@ -45,3 +45,4 @@ mod sound;
 #[cfg(feature = "json")]
 mod source;
 mod views;
+mod words;

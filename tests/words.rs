@@ -1,0 +1,60 @@
+//! The language rules of CONTRIBUTING.md, held for the files that keep them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files and folders whose comments, messages and text are in plain words. The list grows until it is
+/// the whole package.
+const PLAIN: &[&str] = &[
+    "CONTRIBUTING.md",
+    "docs/DESIGN.md",
+    "docs/notes",
+    "docs/release-checklist.md",
+    "src/backend.rs",
+    "src/check/checker.rs",
+    "src/check/policy.rs",
+    "src/check/report.rs",
+    "src/cli/atomic.rs",
+    "src/cli/reserve.rs",
+    "src/cli/temporary.rs",
+    "src/foreign.rs",
+    "src/handle.rs",
+    "src/model/budget.rs",
+    "src/payload.rs",
+    "src/payload",
+    "src/quoted.rs",
+];
+
+/// Idioms that a reader has to read twice.
+const RIDDLES: &[&str] =
+    &["whoever", "nobody", "somebody", "whatever", "stranger", "strangers", "told", "tells"];
+
+#[test]
+fn comments_and_messages_are_in_plain_words() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for path in PLAIN.iter().flat_map(|name| files(&root.join(name))) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in (1..).zip(text.lines()) {
+            // A rule may quote what it forbids.
+            let words = line.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            let quoted = |word: &str| line.contains(&format!("\"{word}\""));
+            for word in words.filter(|word| RIDDLES.contains(&word.as_str())) {
+                if !quoted(&word) {
+                    found.push(format!("{}:{number}: {word}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+fn files(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = entries.flat_map(|entry| files(&entry)).collect();
+    found.sort();
+    found
+}
