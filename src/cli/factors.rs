@@ -4,7 +4,7 @@
 /// asks for as much before it begins, and the benchmark `hostile` measures against it.
 pub(super) const FACTORS: &[(&str, u64)] = &[
     ("info", 12),
-    ("check", 8),
+    ("check", 12),
     ("dump", 6),
     ("dump --container", 24),
     ("build", 120),

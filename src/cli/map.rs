@@ -137,8 +137,8 @@ impl MapFile {
             formatted(out, written)?;
             return Ok(Status::Good);
         }
-        let map = Map::in_detail(&file);
-        let rows = self.rows(&map, &input)?;
+        // The page makes a second map, and there is memory for one.
+        let rows = self.rows(&Map::in_detail(&file), &input)?;
         let written = match shape {
             Shape::Json => {
                 let (path, bytes) = (&input.name, file.file_len());

@@ -16,8 +16,8 @@ fn within(kilobytes: u32, args: &[&str]) -> Output {
 }
 
 /// Before work begins, memory is asked for: an allocation that fails later ends the process.
-#[test]
 #[cfg(target_os = "linux")]
+#[test]
 fn too_little_memory_is_an_error_that_says_how_much_is_needed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.pte");

@@ -100,7 +100,7 @@ fn calls_in_another_order() {
     quick(&few(3), &few(5));
 }
 
-/// Myers' algorithm alone takes 13 times as long for four times as many.
+/// Myers' algorithm alone takes 16 times as long for four times as many.
 #[test]
 fn alignment_of_calls_of_two_kinds_is_not_quadratic() {
     let names = ["x::0", "x::1"].map(String::from).to_vec();
