@@ -54,16 +54,17 @@ fn the_command_speaks_and_opens_files_in_one_place() {
     let mut found = Vec::new();
     for path in rust_files(&folder) {
         let text = code(&fs::read_to_string(&path).unwrap());
-        for (word, place) in [
-            ("print!(", "problem.rs"),
-            ("println!(", "problem.rs"),
-            ("File::open(", "input.rs"),
-            ("fs::read(", "input.rs"),
-            ("read_to_string(", "input.rs"),
-            ("to_string_lossy(", "text.rs"),
-            (".display()", "text.rs"),
+        for (word, places) in [
+            ("print!(", &["problem.rs"][..]),
+            ("println!(", &["problem.rs"]),
+            ("File::open(", &["input.rs"]),
+            ("fs::read(", &["input.rs"]),
+            // Which signals are ignored is in a file of the system's.
+            ("read_to_string(", &["input.rs", "temporary.rs"]),
+            ("to_string_lossy(", &["text.rs"]),
+            (".display()", &["text.rs"]),
         ] {
-            if text.contains(word) && !path.ends_with(place) {
+            if text.contains(word) && !places.iter().any(|place| path.ends_with(place)) {
                 found.push(format!("{} has {word}", path.display()));
             }
         }
