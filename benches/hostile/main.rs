@@ -63,11 +63,13 @@ fn main() -> ExitCode {
     let verbs: Vec<_> = VERBS.iter().filter(|verb| takes("verb=", verb.line)).collect();
     let mut table = Table::new(&verbs, size, is_measuring && !is_limited);
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-    for family in &all {
+    for (number, family) in all.iter().enumerate() {
         make(folder.path(), family, size);
         for (nth, verb) in verbs.iter().enumerate() {
             let is_given = !verb.line.contains("JSON") || folder.path().join("json").exists();
-            if is_given && verb.kind.is_none_or(|kind| kind == family.kind) {
+            // `cargo test` takes every ninth pair: each verb and each family several times.
+            let is_taken = is_measuring || (number + nth) % 9 == 0;
+            if is_taken && is_given && verb.kind.is_none_or(|kind| kind == family.kind) {
                 match is_limited {
                     true => table.limited(folder.path(), verb, family),
                     false => table.add(nth, folder.path(), verb, family),
