@@ -43,6 +43,7 @@ use crate::limits::Limits;
 
 mod align;
 mod contents;
+mod fields;
 mod method;
 mod named;
 mod plan;

@@ -6,6 +6,7 @@ use pte::diff::{Class, Difference, Given, Report, Verdict, compare};
 use pte::model::{self, AnyPtd};
 use pte::{Handle, Limits, Ptd, Pte};
 
+mod fields;
 mod hostile;
 mod loose;
 mod moved;

@@ -1,17 +1,19 @@
 //! What a tensor is, apart from where it lies.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::DiffError;
 use super::contents::{Contents, Hasher};
+use super::fields::{self, Field};
 use super::say;
 use super::values::{Held, Sort};
 use crate::file::source::Source;
+use crate::flat::view::Table;
 use crate::pte::{Pte, Storage};
+use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::Tensor;
-use crate::schema::program::{DeviceType, TensorDataLocation};
 
 /// The digests of a tensor.
 pub(super) fn held<'a, S: Source>(
@@ -37,15 +39,7 @@ pub(super) fn held<'a, S: Source>(
         Err(error) => _ = rest.text(Some(error.code())),
     }
     let mut meta = Hasher::of(b't');
-    meta.number(tensor.scalar_type().0)
-        .number(tensor.storage_offset())
-        .bytes(tensor.sizes().unwrap_or_default().bytes())
-        .bytes(tensor.dim_order().unwrap_or_default().bytes())
-        .number(i64::from(tensor.requires_grad()))
-        .number(tensor.layout())
-        .number(tensor.shape_dynamism().0);
-    let (device, nth) = device(tensor);
-    meta.number(device.0).number(nth);
+    fields::hash(Some(tensor.raw()), Tensor::DESC, &mut meta);
     let meta = meta.finish();
     let mut digest = Hasher::of(b'T');
     digest.bytes(&meta).bytes(data.as_ref().map_or(&[][..], |sha| sha)).bytes(&rest.finish());
@@ -72,11 +66,6 @@ pub(super) fn is_external(tensor: Tensor<'_>) -> bool {
     extra.is_some_and(|extra| extra.location() == TensorDataLocation::EXTERNAL)
 }
 
-fn device(tensor: Tensor<'_>) -> (DeviceType, i8) {
-    let extra = tensor.extra_tensor_info();
-    extra.map_or((DeviceType::CPU, 0), |extra| (extra.device_type(), extra.device_index()))
-}
-
 /// Where a tensor is planned to lie.
 pub(super) fn place(tensor: Tensor<'_>) -> Option<(u32, u64)> {
     let info = tensor.allocation_info()?;
@@ -84,37 +73,9 @@ pub(super) fn place(tensor: Tensor<'_>) -> Option<(u32, u64)> {
     Some((info.memory_id(), offset))
 }
 
-/// A field that is not the same, before and after.
-pub(super) type Field = (&'static str, String, String);
-
 /// What differs between two tensors besides their data, as far as it is worth showing.
-pub(super) fn fields(old: Tensor<'_>, new: Tensor<'_>) -> Vec<Field> {
-    let mut out = Vec::new();
-    let mut field = |what: &'static str, before: String, after: String| {
-        if before != after {
-            out.push((what, before, after));
-        }
-    };
-    let dtype = |tensor: Tensor<'_>| say::dtype(tensor.scalar_type());
-    field("dtype", dtype(old), dtype(new));
-    let sizes = |tensor: Tensor<'_>| say::list(tensor.sizes().into_iter().flatten());
-    field("sizes", sizes(old), sizes(new));
-    let order = |tensor: Tensor<'_>| say::list(tensor.dim_order().into_iter().flatten());
-    field("dim order", order(old), order(new));
-    let dynamism = |tensor: Tensor<'_>| tensor.shape_dynamism().to_string();
-    field("dynamism", dynamism(old), dynamism(new));
-    let layout = |tensor: Tensor<'_>| tensor.layout().to_string();
-    field("layout", layout(old), layout(new));
-    let offset = |tensor: Tensor<'_>| tensor.storage_offset().to_string();
-    field("storage offset", offset(old), offset(new));
-    let grad = |tensor: Tensor<'_>| tensor.requires_grad().to_string();
-    field("requires_grad", grad(old), grad(new));
-    let on = |tensor: Tensor<'_>| {
-        let (device, nth) = device(tensor);
-        format!("{device} {nth}")
-    };
-    field("device", on(old), on(new));
-    out
+pub(super) fn differing(old: Tensor<'_>, new: Tensor<'_>) -> Vec<Field> {
+    fields::differing(old.raw(), new.raw(), Tensor::DESC)
 }
 
 /// Where the data of a tensor is, if not in its own file.

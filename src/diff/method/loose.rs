@@ -117,7 +117,7 @@ fn one_field(
     let (old, new) = (a.tensor(x)?, b.tensor(y)?);
     let place = PLACE_OF_ONE.into();
     let (before, after) = (a.held(x)?.data, b.held(y)?.data);
-    match (tensors::fields(old, new).as_slice(), one.count == other.count, before == after) {
+    match (tensors::differing(old, new).as_slice(), one.count == other.count, before == after) {
         ([(what, before, after)], true, true) => {
             Some((place, what, Some(say::shown(before.clone())), Some(say::shown(after.clone()))))
         }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::items::Items;
 use super::{At, Met, Method};
 use crate::bytes::{index as at_index, narrow};
+use crate::diff::fields::Field;
 use crate::diff::plan::Plan;
 use crate::diff::steps::NONE;
 use crate::diff::values::{Held, Sort};
@@ -79,7 +80,7 @@ impl Method<'_, '_, '_, '_> {
             let (Some(one), Some(other)) = (a.tensor(x), b.tensor(y)) else {
                 return Default::default();
             };
-            let fields = tensors::fields(one, other);
+            let fields = tensors::differing(one, other);
             if old.data == new.data && !fields.is_empty() {
                 let (what, before, after) = match fields.as_slice() {
                     [(what, before, after)] => (*what, before.clone(), after.clone()),
@@ -183,9 +184,9 @@ impl Method<'_, '_, '_, '_> {
         self.add(class, |method| {
             let place = method.place(at, x);
             if let (Some(old), Some(new)) = (a.tensor(x), b.tensor(y)) {
-                let mut fields = tensors::fields(old, new);
+                let mut fields = tensors::differing(old, new);
                 if fields.len() > 1 {
-                    let text = |pick: fn(&tensors::Field) -> &String| {
+                    let text = |pick: fn(&Field) -> &String| {
                         let items =
                             fields.iter().map(|field| format!("{} {}", field.0, pick(field)));
                         Some(say::shown(items.collect::<Vec<_>>().join(", ")))

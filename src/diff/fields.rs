@@ -1,0 +1,168 @@
+//! Tables compared field by field, from their declaration: a new field is compared without a line here.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::contents::Hasher;
+use super::say;
+use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
+use crate::flat::view::Raw;
+use crate::schema::scalar::ScalarType;
+
+/// The fields of a tensor that are not compared as such: table, field, and why.
+const LEFT_OUT: &[(&str, &str, &str)] = &[
+    ("Tensor", "data_buffer_idx", "the data that it leads to is compared"),
+    ("Tensor", "allocation_info", "places in arenas are differences of the memory plan"),
+    ("ExtraTensorInfo", "mutable_data_segments_idx", "the data that it leads to is compared"),
+    ("ExtraTensorInfo", "fully_qualified_name", "a key is compared by its data, a name as a name"),
+    ("ExtraTensorInfo", "location", "the data that it leads to is compared"),
+];
+
+/// How fields are called, in the order in which they are shown; others follow by their own names.
+/// Fields of one name are one difference.
+const NAMES: &[(&str, &str)] = &[
+    ("scalar_type", "dtype"),
+    ("sizes", "sizes"),
+    ("dim_order", "dim order"),
+    ("shape_dynamism", "dynamism"),
+    ("layout", "layout"),
+    ("storage_offset", "storage offset"),
+    ("requires_grad", "requires_grad"),
+    ("device_type", "device"),
+    ("device_index", "device"),
+];
+
+/// A field that differs: its name, and its text before and after.
+pub(super) type Field = (&'static str, String, String);
+
+/// The fields of a table that are compared, those of the tables in it included.
+fn compared(desc: &'static TableDesc) -> impl Iterator<Item = &'static FieldDesc> {
+    let is_left_out = |name: &str| LEFT_OUT.iter().any(|row| (row.0, row.1) == (desc.name, name));
+    desc.fields.iter().filter(move |field| !is_left_out(field.name))
+}
+
+/// Adds a table to a digest. A table that is absent is one whose fields all are.
+pub(super) fn hash(raw: Option<Raw<'_>>, desc: &'static TableDesc, hasher: &mut Hasher) {
+    for field in compared(desc) {
+        match field.kind {
+            Kind::Scalar(scalar) => match number(raw, field, scalar) {
+                Number::Bool(flag) => _ = hasher.number(i64::from(flag)),
+                Number::Int(int) => _ = hasher.bytes(&int.to_le_bytes()),
+                Number::Float(float) => _ = hasher.bytes(&float.to_bits().to_le_bytes()),
+            },
+            Kind::Str => _ = hasher.text(raw.and_then(|raw| raw.str(field.slot))),
+            Kind::Scalars { prim, .. } => _ = hasher.bytes(numbers(raw, field, prim)),
+            Kind::Table(desc) => hash(raw.and_then(|raw| raw.target(field.slot)), desc, hasher),
+            Kind::Tables(desc) => {
+                let list = raw.and_then(|raw| raw.list::<Raw<'_>>(field.slot));
+                let items = list.into_iter().flat_map(|list| list.raws());
+                hasher.number(list.map_or(0, |list| i64::from(crate::bytes::narrow(list.len()))));
+                items.for_each(|item| hash(Some(item), desc, hasher));
+            }
+            Kind::Union(union) => {
+                let member = raw.and_then(|raw| raw.union(field.slot));
+                hasher.number(member.map_or(0, |(tag, _)| tag));
+                let known =
+                    member.and_then(|(tag, raw)| Some((raw.resolved(), union.member(tag)?)));
+                known.into_iter().for_each(|(raw, desc)| hash(Some(raw), desc, hasher));
+            }
+        }
+    }
+}
+
+/// Returns the fields that differ between two tables of `desc`.
+pub(super) fn differing(old: Raw<'_>, new: Raw<'_>, desc: &'static TableDesc) -> Vec<Field> {
+    let mut texts: Vec<Field> = Vec::new();
+    add((Some(old), Some(new)), desc, &mut texts);
+    texts.retain(|(_, before, after)| before != after);
+    let rank = |name: &str| NAMES.iter().position(|row| row.1 == name).unwrap_or(usize::MAX);
+    texts.sort_by_key(|(name, ..)| rank(name));
+    texts
+}
+
+/// Adds the text of every field, whether it differs or not; fields of one name are one text.
+fn add(
+    (old, new): (Option<Raw<'_>>, Option<Raw<'_>>),
+    desc: &'static TableDesc,
+    texts: &mut Vec<Field>,
+) {
+    for field in compared(desc) {
+        if let Kind::Table(desc) = field.kind {
+            let [old, new] = [old, new].map(|raw| raw.and_then(|raw| raw.target(field.slot)));
+            add((old, new), desc, texts);
+            continue;
+        }
+        let name = NAMES.iter().find(|row| row.0 == field.name).map_or(field.name, |row| row.1);
+        let (before, after) = (text(old, field), text(new, field));
+        match texts.iter_mut().find(|(known, ..)| *known == name) {
+            Some((_, one, other)) => {
+                one.push_str(&format!(" {before}"));
+                other.push_str(&format!(" {after}"));
+            }
+            None => texts.push((name, before, after)),
+        }
+    }
+}
+
+fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
+    match field.kind {
+        Kind::Scalar(scalar) => match (number(raw, field, scalar), scalar.names) {
+            (Number::Int(int), Some(names)) if names.name == "ScalarType" => {
+                say::dtype(ScalarType(i8::try_from(int).unwrap_or_default()))
+            }
+            (Number::Int(int), Some(names)) => {
+                names.name_of(int).map_or_else(|| int.to_string(), ToString::to_string)
+            }
+            (Number::Int(int), None) => int.to_string(),
+            (Number::Bool(flag), _) => flag.to_string(),
+            (Number::Float(float), _) => float.to_string(),
+        },
+        Kind::Str => raw.and_then(|raw| raw.str(field.slot)).map_or("none".into(), say::quoted),
+        Kind::Scalars { prim, .. } => {
+            let size = usize::from(prim.size()).max(1);
+            let items = numbers(raw, field, prim).chunks(size);
+            say::list(items.filter_map(|item| match Number::from_le(item, prim)? {
+                Number::Int(int) => Some(int.to_string()),
+                Number::Bool(flag) => Some(flag.to_string()),
+                Number::Float(float) => Some(float.to_string()),
+            }))
+        }
+        // No tensor has any, which a test holds.
+        Kind::Table(_) | Kind::Tables(_) | Kind::Union(_) => "tables".into(),
+    }
+}
+
+fn number(raw: Option<Raw<'_>>, field: &FieldDesc, scalar: ScalarDesc) -> Number {
+    raw.and_then(|raw| raw.number(field.slot, scalar.prim)).unwrap_or(scalar.default)
+}
+
+fn numbers<'a>(raw: Option<Raw<'a>>, field: &FieldDesc, prim: Prim) -> &'a [u8] {
+    raw.and_then(|raw| raw.vector_bytes(field.slot, prim)).map_or(&[], |(bytes, _)| bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::program::desc;
+
+    #[test]
+    fn fields_that_are_left_out_or_named_exist() {
+        for (table, field, _) in LEFT_OUT {
+            let found = desc::SCHEMA.tables.iter().find(|desc| desc.name == *table);
+            assert!(found.unwrap().field(field).is_some(), "{table}.{field}");
+        }
+        let fields = || [&desc::Tensor, &desc::ExtraTensorInfo].into_iter().flat_map(compared);
+        for (field, _) in NAMES {
+            assert!(fields().any(|known| known.name == *field), "{field}");
+        }
+    }
+
+    /// The text of tables in tables would have to be shown in a way of its own.
+    #[test]
+    fn no_tensor_has_lists_of_tables() {
+        for field in [&desc::Tensor, &desc::ExtraTensorInfo].into_iter().flat_map(compared) {
+            assert!(!matches!(field.kind, Kind::Tables(_) | Kind::Union(_)), "{}", field.name);
+        }
+    }
+}
