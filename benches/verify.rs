@@ -30,7 +30,7 @@ const ROWS: [Row; 4] = [
         black_box(views::read_all(read(bytes).program()));
         None
     }),
-    ("structure, model", |bytes| Some(read(bytes).to_model())),
+    ("structure, model", |bytes| read(bytes).to_model().ok()),
 ];
 
 fn main() {

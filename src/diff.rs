@@ -6,7 +6,7 @@
 //! use pte::{Limits, Handle, Pte};
 //!
 //! # let bytes: &[u8] = include_bytes!("../tests/data/pte/linear.pte");
-//! let mut model = Pte::read(bytes)?.to_model();
+//! let mut model = Pte::read(bytes)?.to_model()?;
 //! model.set_data("metadata.note", vec![1, 2, 3].into());
 //! let changed = model.image()?.to_bytes()?;
 //!

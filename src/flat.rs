@@ -5,9 +5,11 @@
 pub mod desc;
 pub mod fbs;
 pub mod json;
+pub mod ledger;
 #[cfg(feature = "json")]
 pub mod load;
 pub mod model;
+pub mod node;
 mod schema;
 pub mod tree;
 pub mod view;

@@ -104,3 +104,10 @@ pub(crate) const MOST_DIMENSIONS: usize = 16;
 /// Bytes that a table in a list counts for beside those of the offset to it: the least that one with
 /// fields has. What it refers to outside of lists, a few tables at most, counts for nothing.
 pub(crate) const LISTED_TABLE: u64 = 12;
+
+/// Bytes of memory that a model may take for each byte of the tables or the JSON that it is made of, with
+/// what writing it takes: genuine files take 7 at most.
+pub(crate) const MODEL_BYTES: u64 = 24;
+
+/// Bytes of memory that every model may take, so that no small file is refused.
+pub(crate) const MODEL_FLOOR: u64 = 1 << 20;

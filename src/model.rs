@@ -3,7 +3,7 @@
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let bytes = include_bytes!("../tests/data/pte/linear.pte");
-//! let mut model = pte::Pte::read(bytes)?.to_model();
+//! let mut model = pte::Pte::read(bytes)?.to_model()?;
 //! for plan in model.root.execution_plan.iter_mut().flatten() {
 //!     plan.name = Some("predict".into());
 //! }
@@ -22,7 +22,9 @@ use core::ops::Range;
 
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::desc::Schema;
+use crate::flat::ledger::MemoryError;
 use crate::flat::model::Model;
+use crate::flat::node::Node;
 use crate::flat::tree::Unknown;
 use crate::flat::write::{Layout, WriteError};
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
@@ -38,6 +40,7 @@ mod external;
 mod image;
 #[cfg(feature = "json")]
 pub mod json;
+mod like;
 mod read;
 mod segments;
 mod writer;
@@ -49,7 +52,7 @@ pub(crate) use constants::concatenated;
 pub use data::DataError;
 pub use external::{External, ExternalError, Inlined};
 pub use image::Image;
-pub use read::AnyPtd;
+pub use read::{AnyPtd, PtdViews};
 
 /// A `.pte`.
 pub type Pte<'a> = File<'a, program::model::Program>;
@@ -60,7 +63,7 @@ pub type Ptd<'a> = File<'a, flat_tensor::model::FlatTensor>;
 /// A `.ptd` before release 0.7.
 pub type LegacyPtd<'a> = File<'a, flat_tensor_legacy::model::FlatTensor>;
 
-/// A file: its tables as structs, the bytes of its segments, and what holds them together.
+/// A file: its tables as structs or views, the bytes of its segments, and what holds them together.
 #[derive(Clone, Debug)]
 pub struct File<'a, R> {
     /// The root table. Its `segments` say where each segment lies.
@@ -110,13 +113,26 @@ pub enum HeaderForm {
     },
 }
 
-/// A table that is the root of a file with segments.
-pub trait Root: Model {
+/// A table that is the root of a file with segments: a struct, or a view of a proven file.
+pub trait RootNode: Node {
     /// The schema that it is the root of.
     const SCHEMA: &'static Schema;
 
+    /// Gives the place of each segment to `each`: its offset and its size.
+    fn each_segment(&self, each: &mut dyn FnMut(u64, u64));
+
+    /// Returns the number of segments.
+    fn segment_count(&self) -> usize;
+}
+
+/// A struct that is the root of a file with segments.
+pub trait Root: RootNode + Model {
     /// Where each segment lies: its offset and its size.
-    fn segments(&self) -> Vec<(u64, u64)>;
+    fn segments(&self) -> Vec<(u64, u64)> {
+        let mut places = Vec::with_capacity(self.segment_count());
+        self.each_segment(&mut |offset, size| places.push((offset, size)));
+        places
+    }
 
     /// Sets where each segment lies.
     fn set_segments(&mut self, segments: &[(u64, u64)]);
@@ -172,6 +188,8 @@ pub enum ModelError {
     Polyglot,
     /// The tables were taken from a file of a newer writer, and parts of them are not known.
     Unknown(Unknown),
+    /// There is no memory for what is to be written.
+    Memory(MemoryError),
     /// The file is longer than 2^64 − 1 bytes.
     TooLarge,
     /// The tables are longer than allowed.
@@ -243,6 +261,7 @@ impl fmt::Display for ModelError {
                 "{fields} fields and {members} members of unions are of a newer writer, and would \
                  be lost"
             ),
+            Self::Memory(error) => error.fmt(f),
             Self::TooLarge => f.write_str("the file would be longer than a file can be"),
             Self::TablesLimit { limit } => {
                 write!(f, "the tables take more than the {limit} bytes allowed")
@@ -257,7 +276,16 @@ impl core::error::Error for ModelError {}
 
 impl From<WriteError> for ModelError {
     fn from(error: WriteError) -> Self {
-        Self::Tables(error)
+        match error {
+            WriteError::OutOfMemory => Self::Memory(MemoryError::OutOfMemory),
+            error => Self::Tables(error),
+        }
+    }
+}
+
+impl From<MemoryError> for ModelError {
+    fn from(error: MemoryError) -> Self {
+        Self::Memory(error)
     }
 }
 
@@ -280,13 +308,32 @@ fn length(range: &Range<u64>) -> u64 {
 
 macro_rules! root {
     ($schema:ident $Root:ident, |$root:ident, $each:ident| $indices:block) => {
-        impl Root for $schema::model::$Root {
+        impl RootNode for $schema::model::$Root {
             const SCHEMA: &'static Schema = &$schema::desc::SCHEMA;
 
-            fn segments(&self) -> Vec<(u64, u64)> {
-                self.segments.iter().flatten().map(|place| (place.offset, place.size)).collect()
+            fn each_segment(&self, each: &mut dyn FnMut(u64, u64)) {
+                self.segments.iter().flatten().for_each(|place| each(place.offset, place.size));
             }
 
+            fn segment_count(&self) -> usize {
+                self.segments.as_ref().map_or(0, Vec::len)
+            }
+        }
+
+        impl RootNode for $schema::view::$Root<'_> {
+            const SCHEMA: &'static Schema = &$schema::desc::SCHEMA;
+
+            fn each_segment(&self, each: &mut dyn FnMut(u64, u64)) {
+                let places = self.segments().into_iter().flatten();
+                places.for_each(|place| each(place.offset(), place.size()));
+            }
+
+            fn segment_count(&self) -> usize {
+                self.segments().map_or(0, |segments| segments.len())
+            }
+        }
+
+        impl Root for $schema::model::$Root {
             fn set_segments(&mut self, segments: &[(u64, u64)]) {
                 let place = |&(offset, size)| $schema::model::DataSegment { offset, size };
                 // No segments are as good as an empty list of them.

@@ -11,6 +11,7 @@ use crate::support::build::file;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
+mod budget;
 mod build;
 mod check;
 mod convert;

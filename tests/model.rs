@@ -16,6 +16,7 @@ use crate::support::build;
 use crate::support::files::{self, name};
 
 pub(crate) mod amplified;
+mod budget;
 mod builder;
 pub(crate) mod edit;
 mod sparse;
@@ -30,11 +31,11 @@ fn every_file_comes_back_byte_for_byte() {
         let layout = match pte::file::sniff(&bytes).unwrap() {
             pte::file::Kind::Pte => {
                 let pte = Pte::read(&bytes).unwrap();
-                comes_back(pte.to_model(), pte.region(), &bytes, &name)
+                comes_back(pte.to_model().unwrap(), pte.region(), &bytes, &name)
             }
             pte::file::Kind::Ptd => {
                 let ptd = Ptd::read(&bytes).unwrap();
-                match ptd.to_model() {
+                match ptd.to_model().unwrap() {
                     AnyPtd::Current(model) => comes_back(model, ptd.region(), &bytes, &name),
                     AnyPtd::Legacy(model) => comes_back(model, ptd.region(), &bytes, &name),
                 }
@@ -52,11 +53,11 @@ fn every_file_says_the_same_in_todays_layout() {
     for path in files::everything().into_iter().filter(|path| path.extension().unwrap() == "pte") {
         let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
         let pte = Pte::read(&bytes).unwrap();
-        let mut model = pte.to_model();
+        let mut model = pte.to_model().unwrap();
         model.container.layout = Layout::default();
         let written = model.image().unwrap().to_bytes().unwrap();
         let again = Pte::read(&written).unwrap();
-        let model = again.to_model();
+        let model = again.to_model().unwrap();
         assert!(
             model.image().unwrap().to_bytes().unwrap() == written,
             "{name}: not the same twice"
@@ -97,7 +98,7 @@ fn comes_back<R: Root>(mut model: File<'_, R>, region: &[u8], bytes: &[u8], name
 fn models_can_be_serialized() {
     for path in files::samples().into_iter().filter(|path| path.extension().unwrap() == "pte") {
         let bytes = fs::read(&path).unwrap();
-        let root = Pte::read(&bytes).unwrap().to_model().root;
+        let root = Pte::read(&bytes).unwrap().to_model().unwrap().root;
         let text = serde_json::to_string(&root).unwrap();
         if text.contains("\"double_val\":null") {
             continue; // JSON has no infinity.
@@ -190,7 +191,9 @@ fn an_empty_segment_far_out_makes_no_long_file() {
         let image = model.image().unwrap();
         assert!(image.len() < 400, "{} bytes", image.len());
         let bytes = image.to_bytes().unwrap();
-        let AnyPtd::Current(again) = Ptd::read(&bytes).unwrap().to_model() else { panic!() };
+        let AnyPtd::Current(again) = Ptd::read(&bytes).unwrap().to_model().unwrap() else {
+            panic!()
+        };
         assert_eq!(again.root, root);
         assert_eq!(again.image().unwrap().to_bytes().unwrap(), bytes);
     }
@@ -204,11 +207,11 @@ fn padding_behind_empty_segments_is_counted() {
             "segment_base_offset": 0, "segment_data_size": 0}}"#,
     );
     for padding in [0, 24] {
-        let mut model = Pte::read(&bytes).unwrap().to_model();
+        let mut model = Pte::read(&bytes).unwrap().to_model().unwrap();
         model.container.segment_base_offset = None;
         model.container.padding = padding;
         let out = model.image().unwrap().to_bytes().unwrap();
-        let again = Pte::read(&out).unwrap().to_model();
+        let again = Pte::read(&out).unwrap().to_model().unwrap();
         let left = (again.container.padding, again.container.trailing.len());
         assert_eq!(left, (padding, model.container.trailing.len()));
     }

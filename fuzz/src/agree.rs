@@ -62,10 +62,10 @@ fn accepted(file: &File<'_>, tables: &[u8]) {
     let verdict = match file {
         File::Pte(pte) => {
             let read = || program_values::table_Program(ReadAsRoot::read_as_root(tables)?);
-            same(&pte.to_model().root, read());
+            same(&pte.to_model().unwrap().root, read());
             verdict::<program_verifier::Program>(tables)
         }
-        File::Ptd(ptd) => match ptd.to_model() {
+        File::Ptd(ptd) => match ptd.to_model().unwrap() {
             AnyPtd::Current(model) => {
                 let read =
                     || flat_tensor_values::table_FlatTensor(ReadAsRoot::read_as_root(tables)?);

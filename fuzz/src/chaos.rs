@@ -14,7 +14,7 @@ use pte::file::header::ExtendedHeader;
 use pte::flat::desc::{Kind, Number, Prim, Schema};
 use pte::flat::model::Model;
 use pte::flat::tree::{Object, Value};
-use pte::model::{Pte, Root};
+use pte::model::{Pte, Root, RootNode};
 
 /// What this file's layout may have.
 #[bitfield(bytes = 2)]
@@ -83,8 +83,8 @@ pub(crate) fn write(
 
 /// A whole program in such a layout, and how many fields nobody knows.
 pub(crate) fn program(model: &Pte<'_>, random: &mut Unstructured<'_>) -> Result<(Vec<u8>, u64)> {
-    let object = model.root.to_object();
-    let schema = <pte::schema::program::model::Program as Root>::SCHEMA;
+    let object = model.root.to_object().unwrap();
+    let schema = <pte::schema::program::model::Program as RootNode>::SCHEMA;
     if model.segments.is_empty() {
         return write(schema, &object, &[], random);
     }

@@ -27,14 +27,14 @@ pub fn roundtrip(bytes: &[u8]) {
     match &file {
         pte::File::Pte(pte) => {
             through_json(pte.program());
-            again(pte.to_model(), None);
+            again(pte.to_model().unwrap(), None);
         }
         pte::File::Ptd(ptd) => {
             match ptd.root() {
                 ptd::Root::Current(root) => through_json(root),
                 ptd::Root::Legacy(root) => through_json(root),
             }
-            match ptd.to_model() {
+            match ptd.to_model().unwrap() {
                 AnyPtd::Current(model) => again(model, Some(ptd.generation())),
                 AnyPtd::Legacy(model) => again(model, Some(ptd.generation())),
             }
@@ -157,7 +157,7 @@ impl Readable for program::model::Program {
     const HEADER: Option<HeaderForm> = None;
 
     fn read(bytes: &[u8]) -> pte::Result<File<'_, Self>> {
-        pte::Pte::read(bytes).map(|pte| pte.to_model())
+        pte::Pte::read(bytes).map(|pte| pte.to_model().unwrap())
     }
 
     fn of(file: AnyFile<'_>) -> File<'_, Self> {
@@ -177,7 +177,7 @@ impl Readable for flat_tensor::model::FlatTensor {
     const HEADER: Option<HeaderForm> = Some(HeaderForm::PTD);
 
     fn read(bytes: &[u8]) -> pte::Result<File<'_, Self>> {
-        pte::Ptd::read(bytes).map(|ptd| match ptd.to_model() {
+        pte::Ptd::read(bytes).map(|ptd| match ptd.to_model().unwrap() {
             AnyPtd::Current(file) => file,
             other => panic!("of another generation: {other:?}"),
         })
@@ -208,7 +208,7 @@ impl Readable for flat_tensor_legacy::model::FlatTensor {
     const HEADER: Option<HeaderForm> = Some(HeaderForm::PTD);
 
     fn read(bytes: &[u8]) -> pte::Result<File<'_, Self>> {
-        pte::Ptd::read(bytes).map(|ptd| match ptd.to_model() {
+        pte::Ptd::read(bytes).map(|ptd| match ptd.to_model().unwrap() {
             AnyPtd::Legacy(file) => file,
             other => panic!("of another generation: {other:?}"),
         })

@@ -248,7 +248,9 @@ fn image<R: model::Root>(model: &model::File<'_, R>) -> Vec<u8> {
 
 fn accepted(bytes: &[u8]) -> model::Pte<'_> {
     let read = pte::Pte::read(bytes);
-    read.unwrap_or_else(|error| panic!("refused: {error}, at {}", error.place())).to_model()
+    read.unwrap_or_else(|error| panic!("refused: {error}, at {}", error.place()))
+        .to_model()
+        .unwrap()
 }
 
 fn report(bytes: &[u8]) -> Report {

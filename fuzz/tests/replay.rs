@@ -93,7 +93,7 @@ fn the_offset_to_an_unknown_member_is_aligned() {
 #[test]
 fn a_number_that_is_none_comes_back_as_one() {
     let bytes = regression("roundtrip/number-that-is-none.pte");
-    let model = pte::Pte::read(&bytes).unwrap().to_model();
+    let model = pte::Pte::read(&bytes).unwrap().to_model().unwrap();
     let plans = model.root.execution_plan.iter().flatten();
     let mut values = plans.flat_map(|plan| plan.values.iter().flatten());
     assert!(values.any(|value| matches!(&value.val, Some(KernelTypes::DoubleList(list))

@@ -15,7 +15,7 @@ use super::{Common, hex};
 use pte::File;
 use pte::flat::json;
 use pte::flat::view::Table;
-use pte::model::AnyPtd;
+use pte::model::PtdViews;
 use pte::model::json::KEY;
 use pte::ptd;
 
@@ -119,25 +119,21 @@ impl Dump {
                 ptd::Root::Legacy(root) => json::write(root, options, &mut out),
             },
             (File::Pte(pte), Some(around)) => {
-                let model = pte.to_model_from(input.opened.source());
+                let views = pte.to_views_from(input.opened.source());
+                let views = views.map_err(|error| input.no_memory(error))?;
                 let root = pte.program();
-                whole(root, options, &mut out, |out| around.write(model, pte.region(), None, out))
+                whole(root, options, &mut out, |out| around.write(views, pte.region(), None, out))
             }
             (File::Ptd(ptd), Some(around)) => {
                 let (region, generation) = (ptd.region(), Some(ptd.generation()));
-                match (ptd.root(), ptd.to_model_from(input.opened.source())) {
-                    (ptd::Root::Current(root), AnyPtd::Current(model)) => {
-                        whole(root, options, &mut out, |out| {
-                            around.write(model, region, generation, out)
-                        })
-                    }
-                    (ptd::Root::Legacy(root), AnyPtd::Legacy(model)) => {
-                        whole(root, options, &mut out, |out| {
-                            around.write(model, region, generation, out)
-                        })
-                    }
-                    // A model has the tables of its root.
-                    _ => Err(fmt::Error),
+                let views = ptd.to_views_from(input.opened.source());
+                match views.map_err(|error| input.no_memory(error))? {
+                    PtdViews::Current(views) => whole(views.root, options, &mut out, |out| {
+                        around.write(views, region, generation, out)
+                    }),
+                    PtdViews::Legacy(views) => whole(views.root, options, &mut out, |out| {
+                        around.write(views, region, generation, out)
+                    }),
                 }
             }
         };

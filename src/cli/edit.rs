@@ -136,7 +136,8 @@ impl Edit {
         };
         match file {
             File::Pte(pte) => {
-                let mut model = pte.to_model_from(input.opened.source());
+                let model = pte.to_model_from(input.opened.source());
+                let mut model = model.map_err(|error| input.no_memory(error))?;
                 if !model.lay_out_like(pte.region()) && !common.quiet {
                     note("no known tool lays out tables as this file's are: they will move");
                 }
@@ -157,7 +158,9 @@ impl Edit {
             }
             File::Ptd(ptd) => {
                 self.only_of_programs()?;
-                let AnyPtd::Current(mut model) = ptd.to_model_from(input.opened.source()) else {
+                let model = ptd.to_model_from(input.opened.source());
+                let AnyPtd::Current(mut model) = model.map_err(|error| input.no_memory(error))?
+                else {
                     return Err(old(&input));
                 };
                 model.lay_out_like(ptd.region());
@@ -304,8 +307,9 @@ impl Data {
 fn current(input: &Input) -> Result<Ptd<'_>, Problem> {
     match input.opened.file() {
         File::Ptd(ptd) => match ptd.to_model_from(input.opened.source()) {
-            AnyPtd::Current(model) => Ok(model),
-            AnyPtd::Legacy(_) => PtdBuilder::from_ptd(&ptd, input.opened.source())
+            Err(error) => Err(input.no_memory(error)),
+            Ok(AnyPtd::Current(model)) => Ok(model),
+            Ok(AnyPtd::Legacy(_)) => PtdBuilder::from_ptd(&ptd, input.opened.source())
                 .and_then(PtdBuilder::finish)
                 .map_err(|error| input.absent(error.to_string())),
         },

@@ -17,7 +17,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
     ("diff", 24),
     ("extract", 24),
     ("edit", 24),
-    ("convert", 24),
+    ("convert", 36),
 ];
 
 /// Returns the factor of a verb.

@@ -11,6 +11,7 @@ use super::output::{Output, Progress};
 use super::problem::Problem;
 use super::reserve::Reserved;
 use super::text::name_of;
+use pte::flat::ledger::MemoryError;
 use pte::quoted::UntrustedString;
 use pte::{ForeignFormat, Handle, Limits, Source};
 
@@ -118,6 +119,16 @@ impl Input {
     /// Something that is not in this file.
     pub(super) fn absent(&self, message: String) -> Problem {
         Problem::Absent { file: self.name.clone(), message: message.into() }
+    }
+
+    /// A model of this file that there is no memory for.
+    pub(super) fn no_memory(&self, error: MemoryError) -> Problem {
+        match error {
+            MemoryError::OutOfMemory => {
+                Problem::io(self.name.clone(), io::ErrorKind::OutOfMemory.into())
+            }
+            error => self.absent(error.to_string()),
+        }
     }
 
     /// A refusal of this file.

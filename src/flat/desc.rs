@@ -42,6 +42,8 @@ pub struct TableDesc {
     pub(crate) form: Form,
     /// The slot of its union, of which it has one at most.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
+    /// Bytes that the table takes in a file at most, with an offset to it, and without its vtable.
+    written: u16,
     /// Made from the name: tables of different types may share a vtable, and are told apart.
     pub(crate) seed: u32,
 }
@@ -229,7 +231,7 @@ pub(crate) const EIGHTS: [u16; 2] = [13, 14];
 const OTHERS: u16 = 15;
 
 /// Most slots of one table.
-const MAX_SLOTS: usize = 16;
+pub(crate) const MAX_SLOTS: usize = 16;
 
 impl TableDesc {
     /// A table, checked while compiling: slots ascend, a union takes two and is the only one, and
@@ -238,10 +240,15 @@ impl TableDesc {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
         let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
+        // Two offsets, and what aligns the numbers of 8 bytes.
+        let mut written = if fields.is_empty() { 8u16 } else { 12 };
         let (mut free, mut union, mut rest) = (0, None, fields);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             free = field.slot.saturating_add(field.slots());
+            // A union has a tag too.
+            written =
+                written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
             let to = field.kind.to(refs_len);
             let size = field.kind.inline_size();
             let place = match (to, size, eights) {
@@ -293,6 +300,7 @@ impl TableDesc {
             slots: free,
             form,
             union,
+            written,
             seed: seed(name),
         }
     }
@@ -307,6 +315,13 @@ impl TableDesc {
     #[inline]
     pub(crate) fn slots(&self) -> u16 {
         self.slots
+    }
+
+    /// Returns the bytes that the table takes in a file at most, with an offset to it, and without its
+    /// vtable.
+    #[inline]
+    pub(crate) fn written(&self) -> u16 {
+        self.written
     }
 
     /// The field of that name.

@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::flat::desc::{FieldDesc, Kind, Number, TableDesc, UnionDesc};
+use crate::flat::ledger::MemoryError;
 use crate::quoted::Quoted;
 
 mod read;
@@ -60,6 +61,8 @@ pub enum SetError {
         /// The field.
         field: &'static FieldDesc,
     },
+    /// There is no memory for the field.
+    Memory(MemoryError),
 }
 
 impl<'t> Object<'t> {
@@ -69,9 +72,15 @@ impl<'t> Object<'t> {
     }
 
     /// A table with these fields, in the order of the declaration, each of which fits.
-    pub(crate) fn filled(desc: &'static TableDesc, values: Vec<Option<Value<'t>>>) -> Self {
-        let fields = desc.fields.iter().zip(values);
-        Self { desc, fields: fields.filter_map(|(field, value)| Some((field, value?))).collect() }
+    pub(crate) fn filled<const N: usize>(
+        desc: &'static TableDesc,
+        values: [Option<Value<'t>>; N],
+    ) -> Result<Self, MemoryError> {
+        let mut fields = Vec::new();
+        fields.try_reserve_exact(values.iter().flatten().count())?;
+        let values = desc.fields.iter().zip(values);
+        fields.extend(values.filter_map(|(field, value)| Some((field, value?))));
+        Ok(Self { desc, fields })
     }
 
     /// Its declaration.
@@ -93,7 +102,7 @@ impl<'t> Object<'t> {
     ///
     /// # Errors
     ///
-    /// Where the table has no such field, or the field holds something else.
+    /// Where the table has no such field, the field holds something else, or there is no memory.
     pub fn set(&mut self, name: &str, value: Value<'t>) -> Result<(), SetError> {
         let table = self.desc;
         let Some(field) = table.field(name) else {
@@ -108,7 +117,10 @@ impl<'t> Object<'t> {
                     *held = value;
                 }
             }
-            Err(at) => self.fields.insert(at, (field, value)),
+            Err(at) => {
+                self.fields.try_reserve_exact(1).map_err(|error| SetError::Memory(error.into()))?;
+                self.fields.insert(at, (field, value));
+            }
         }
         Ok(())
     }
@@ -130,6 +142,7 @@ impl Value<'_> {
 impl fmt::Display for SetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Memory(error) => error.fmt(f),
             Self::UnknownField { table, name } => {
                 write!(f, "{} has no field {}", table.name, Quoted(name))
             }

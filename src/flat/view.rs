@@ -6,7 +6,6 @@
 
 use core::fmt;
 
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use crate::bytes::{array_at, further, index, slice_at, sum, u16_at, u32_at};
@@ -33,21 +32,24 @@ pub trait Scalar: Copy {
     const PRIM: Prim;
     /// Reads one from as many bytes as it takes.
     fn read_le(bytes: &[u8]) -> Option<Self>;
-    /// Those that stand in a file one after the other.
-    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
-        bytes.chunks_exact(Self::PRIM.size().into()).filter_map(Self::read_le).collect()
+    /// Adds those that stand in a file one after the other.
+    fn extend(items: &mut Vec<Self>, bytes: &[u8]) {
+        items.extend(bytes.chunks_exact(Self::PRIM.size().into()).filter_map(Self::read_le));
     }
     /// The number that it is.
     fn to_number(self) -> Number;
-    /// As they stand in a file, one after the other.
-    fn to_bytes(items: &[Self]) -> Cow<'_, [u8]> {
-        let size = usize::from(Self::PRIM.size());
-        let mut out = Vec::with_capacity(items.len().saturating_mul(size));
-        for item in items {
-            let bytes = item.to_number().stored(Self::PRIM).unwrap_or_default();
-            out.extend_from_slice(bytes.get(..size).unwrap_or_default());
-        }
-        out.into()
+    /// Returns items of the bytes that they stand in a file as, or the bytes if they are no items.
+    ///
+    /// # Errors
+    ///
+    /// Where the bytes are to be copied.
+    fn from_owned(bytes: Vec<u8>) -> Result<Vec<Self>, Vec<u8>> {
+        Err(bytes)
+    }
+    /// Returns the items as they stand in a file, if they stand so in memory.
+    fn as_bytes(items: &[Self]) -> Option<&[u8]> {
+        let _ = items;
+        None
     }
 }
 
@@ -294,8 +296,8 @@ macro_rules! scalars {
             }
 
             #[inline]
-            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
-                bytes.as_chunks().0.iter().copied().map($T::from_le_bytes).collect()
+            fn extend(items: &mut Vec<Self>, bytes: &[u8]) {
+                items.extend(bytes.as_chunks().0.iter().copied().map($T::from_le_bytes));
             }
 
             fn to_number(self) -> Number {
@@ -309,7 +311,15 @@ macro_rules! scalars {
 
 scalars!(
     i8 I8 Int,
-    u8 U8 Int { fn to_bytes(items: &[Self]) -> Cow<'_, [u8]> { items.into() } },
+    u8 U8 Int {
+        fn from_owned(bytes: Vec<u8>) -> Result<Vec<Self>, Vec<u8>> {
+            Ok(bytes)
+        }
+
+        fn as_bytes(items: &[Self]) -> Option<&[u8]> {
+            Some(items)
+        }
+    },
     i32 I32 Int,
     u32 U32 Int,
     i64 I64 Int,

@@ -1,30 +1,35 @@
-//! A tree of tables as a FlatBuffer, by its declaration: no code for any table in particular.
+//! Tables as a FlatBuffer, by their declaration: no code for any table in particular.
 //!
 //! A FlatBuffer is built back to front, since offsets lead forward: what a table refers to is
 //! written first, in the order of the slots, and so lies behind it. A vtable stands in front of the
 //! first table that was written with it, and is shared by those written later. Numbers equal to
-//! their default are left out; all padding is zeros (format.md §0.1). One tree has one
-//! [`Layout`]'s bytes.
+//! their default are left out; all padding is zeros (format.md §0.1). The same tables have the same
+//! bytes in one [`Layout`].
 
 use core::fmt;
+use core::ops::ControlFlow::{self, Break, Continue};
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::bytes::{index, wide};
-use crate::flat::desc::{Kind, Schema};
-use crate::flat::tree::{Object, Value};
+use crate::flat::desc::{FieldDesc, Kind, MAX_SLOTS, Schema};
+use crate::flat::node::{Held, Node, NodeList};
 use crate::limits::MAX_PROGRAM;
 
+pub(crate) mod compare;
 mod layout;
+mod sink;
+mod vtables;
 
 pub use layout::Layout;
+use sink::{Reversed, Sink};
+use vtables::{Vtable, Vtables};
 
-/// Why a tree cannot be written.
+/// Why tables cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// It would be longer than FlatBuffers' own bound, 2^31 − 1 bytes.
+    /// They would be longer than FlatBuffers' own bound, 2^31 − 1 bytes.
     TooLarge,
     /// The table is not the root of the schema.
     WrongRoot {
@@ -33,6 +38,8 @@ pub enum WriteError {
         /// The table that was given.
         found: &'static str,
     },
+    /// The system has no memory left for the bytes.
+    OutOfMemory,
 }
 
 /// Writes a whole FlatBuffer with `root` as its root: the offset of the root, the identifier,
@@ -44,10 +51,10 @@ pub enum WriteError {
 ///
 /// # Errors
 ///
-/// Where `root` is not the schema's root, or the buffer would be too long.
+/// Where `root` is not the schema's root, the buffer would be too long, or there is no memory for it.
 pub fn write(
     schema: &Schema,
-    root: &Object<'_>,
+    root: &dyn Node,
     chunk: &[u8],
     layout: &Layout,
 ) -> Result<Vec<u8>, WriteError> {
@@ -57,7 +64,7 @@ pub fn write(
 /// Writes a FlatBuffer as [`write()`] does, if it has at most `most` bytes.
 pub(crate) fn write_within(
     schema: &Schema,
-    root: &Object<'_>,
+    root: &dyn Node,
     chunk: &[u8],
     layout: &Layout,
     most: u64,
@@ -66,16 +73,12 @@ pub(crate) fn write_within(
     if !core::ptr::eq(wanted, found) {
         return Err(WriteError::WrongRoot { wanted: wanted.name, found: found.name });
     }
-    let most = most.min(MAX_PROGRAM);
-    let mut writer = Writer { layout, out: Vec::new(), vtables: BTreeMap::new(), align: 1, most };
-    let pos = writer.table(root)?;
-    writer.pad(writer.align.max(4), 8)?;
-    writer.prepend(chunk)?;
-    writer.prepend(&schema.identifier)?;
-    writer.offset_to(pos)?;
-    let mut out = writer.out;
-    out.reverse();
-    Ok(out)
+    let mut writer = Writer::new(layout, Reversed::default());
+    writer.most = most.min(MAX_PROGRAM);
+    match writer.whole(schema, root, chunk) {
+        Continue(()) => Ok(writer.out.into_bytes()),
+        Break(()) => Err(writer.error.unwrap_or(WriteError::OutOfMemory)),
+    }
 }
 
 impl fmt::Display for WriteError {
@@ -85,215 +88,298 @@ impl fmt::Display for WriteError {
             Self::WrongRoot { wanted, found } => {
                 write!(f, "the root is a {found}, and the schema's is {wanted}")
             }
+            Self::OutOfMemory => f.write_str("out of memory"),
         }
     }
 }
 
 impl core::error::Error for WriteError {}
 
-struct Writer<'l> {
+/// Writes tables into a sink. Its functions break where the writer or the sink refuses.
+struct Writer<'l, S> {
     layout: &'l Layout,
-    /// The buffer, its last byte first: a position in it counts from the end of the buffer.
-    out: Vec<u8>,
-    /// Where each vtable is, by its bytes, or those of its offsets.
-    vtables: BTreeMap<Vec<u8>, u32>,
-    /// The largest alignment that was asked for.
+    out: S,
+    vtables: Vtables,
+    /// The largest alignment that was asked for, `force_align` excepted.
     align: u32,
     /// The largest length, at most [`MAX_PROGRAM`].
     most: u64,
+    /// The largest alignment of a vector with `force_align`; 0 where there is none.
+    forced: u32,
+    /// Which of [`FORCED`] would have given the same bytes so far.
+    alike: u16,
+    /// Why it refused; `None` for the sink.
+    error: Option<WriteError>,
 }
+
+/// What exporters may be asked to align data in the tables to.
+pub(crate) const FORCED: [u32; 12] = [1, 2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+
+/// Bytes in front of the chunk: the offset of the root, and the identifier.
+pub(crate) const HEAD: usize = 8;
 
 /// What one slot of a table becomes.
+#[derive(Clone, Copy, Default)]
 struct Part {
     slot: u16,
-    held: Held,
+    /// The bytes, or the offset to what was written at a position.
+    bytes: [u8; 8],
+    size: u16,
+    is_offset: bool,
 }
 
-/// What a table holds inside.
-enum Held {
-    /// As many bytes of these.
-    Bytes([u8; 8], u16),
-    /// The offset to what was written there.
-    Offset(u32),
+/// The parts of a table: no declaration has more slots.
+#[derive(Default)]
+struct Parts {
+    parts: [Part; MAX_SLOTS],
+    len: usize,
 }
 
-impl Writer<'_> {
-    fn table(&mut self, object: &Object<'_>) -> Result<u32, WriteError> {
-        let mut parts = Vec::new();
-        for (field, value) in object.fields() {
-            self.field(field.slot, value, field.kind, &mut parts)?;
+impl<'l, S: Sink> Writer<'l, S> {
+    fn new(layout: &'l Layout, out: S) -> Self {
+        let vtables = Vtables::new(layout.sizes_count);
+        let most = MAX_PROGRAM;
+        Self { layout, out, vtables, align: 1, most, forced: 0, alike: u16::MAX, error: None }
+    }
+
+    /// The whole buffer.
+    fn whole(&mut self, schema: &Schema, root: &dyn Node, chunk: &[u8]) -> ControlFlow<()> {
+        let pos = self.body(root)?;
+        self.prepend(chunk)?;
+        self.prepend(&schema.identifier)?;
+        self.offset_to(pos)
+    }
+
+    /// What follows the chunk, and where the root is in it.
+    fn body(&mut self, root: &dyn Node) -> ControlFlow<(), u32> {
+        let pos = self.table(root)?;
+        let align = self.align.max(4);
+        if self.forced != 0 {
+            self.compare_forced(align, HEAD, self.forced);
         }
-        self.layout.order(&mut parts, |part| (part.slot, part.held.size()));
+        self.pad(align.max(self.forced), HEAD)?;
+        Continue(pos)
+    }
+
+    fn table(&mut self, node: &dyn Node) -> ControlFlow<(), u32> {
+        let mut parts = Parts::default();
+        node.visit(&mut |field, held| self.field(field, held, &mut parts))?;
+        let parts = parts.parts.get_mut(..parts.len).unwrap_or_default();
+        self.layout.order(parts, |part| (part.slot, part.size));
         let end = self.pos();
-        let slots = parts.iter().map(|part| index(part.slot.into()).saturating_add(1)).max();
-        let mut places = alloc::vec![0; slots.unwrap_or_default()];
-        for Part { slot, held } in parts {
-            match held {
-                Held::Bytes(bytes, size) => {
-                    self.pad(size.into(), 0)?;
-                    self.prepend(bytes.get(..size.into()).unwrap_or_default())?;
+        let mut places = [0; MAX_SLOTS];
+        for part in parts.iter() {
+            match part.is_offset {
+                true => self.offset_to(u32::from_le_bytes(first_half(part.bytes)))?,
+                false => {
+                    self.pad(part.size.into(), 0)?;
+                    self.prepend(part.bytes.get(..part.size.into()).unwrap_or_default())?;
                 }
-                Held::Offset(pos) => self.offset_to(pos)?,
             }
-            if let Some(place) = places.get_mut(usize::from(slot)) {
+            if let Some(place) = places.get_mut(usize::from(part.slot)) {
                 *place = self.pos();
             }
         }
         self.pad(4, 0)?;
         let pos = self.pos().saturating_add(4);
-        let vtable = vtable(pos, end, &places);
-        let key =
-            if self.layout.sizes_count { &*vtable } else { vtable.get(4..).unwrap_or_default() };
-        let known = self.vtables.get(key).copied();
+        let vtable = Vtable::new(pos, end, &places);
+        let known = self.vtables.find(&vtable);
         // A new one goes right in front.
-        let at = known.unwrap_or_else(|| pos.saturating_add(length(&vtable)));
+        let at = known.unwrap_or_else(|_| pos.saturating_add(length(vtable.bytes().len())));
         // Negative where the vtable was written before, and so lies behind.
         let offset = i64::from(at).saturating_sub(pos.into());
         self.prepend(&i32::try_from(offset).unwrap_or(i32::MAX).to_le_bytes())?;
-        if known.is_none() {
-            self.vtables.insert(key.to_vec(), at);
-            self.prepend(&vtable)?;
+        if let Err(rank) = known {
+            let kept = self.vtables.insert(rank, vtable, at);
+            self.or(kept.map_err(|_| WriteError::OutOfMemory))?;
+            self.prepend(vtable.bytes())?;
         }
-        Ok(pos)
+        Continue(pos)
     }
 
     /// Writes what the field refers to, and notes what its table holds.
-    fn field(
-        &mut self,
-        slot: u16,
-        value: &Value<'_>,
-        kind: Kind,
-        parts: &mut Vec<Part>,
-    ) -> Result<(), WriteError> {
-        let held = match (value, kind) {
-            (Value::Number(number), Kind::Scalar(scalar)) => {
+    fn field(&mut self, field: &FieldDesc, held: Held<'_>, parts: &mut Parts) -> ControlFlow<()> {
+        let slot = field.slot;
+        let pos = match (held, field.kind) {
+            (Held::Number(number), Kind::Scalar(scalar)) => {
                 let [bytes, default] =
-                    [*number, scalar.default].map(|number| number.stored(scalar.prim));
-                if bytes == default {
-                    return Ok(());
+                    [number, scalar.default].map(|number| number.stored(scalar.prim));
+                if bytes != default {
+                    parts.add(slot, bytes.unwrap_or_default(), scalar.prim.size());
                 }
-                Held::Bytes(bytes.unwrap_or_default(), scalar.prim.size())
+                return Continue(());
             }
-            (Value::Union(tag, object), _) => {
-                if *tag != 0 {
-                    let held = Held::Bytes([*tag, 0, 0, 0, 0, 0, 0, 0], 1);
-                    parts.push(Part { slot, held });
+            (Held::Union(tag, node), _) => {
+                if tag != 0 {
+                    parts.add(slot, [tag, 0, 0, 0, 0, 0, 0, 0], 1);
                 }
-                if let Some(object) = object {
-                    let held = Held::Offset(self.table(object)?);
-                    parts.push(Part { slot: slot.saturating_add(1), held });
+                if let Some(node) = node {
+                    let pos = self.table(node)?;
+                    parts.add_offset(slot.saturating_add(1), pos);
                 }
-                return Ok(());
+                return Continue(());
             }
-            (Value::Str(text), _) => Held::Offset(self.string(text)?),
-            (Value::Table(object), _) => Held::Offset(self.table(object)?),
-            (Value::Scalars(bytes), Kind::Scalars { prim, align }) => {
-                Held::Offset(self.scalars(bytes, prim.size(), align)?)
+            (Held::Str(text), _) => self.string(text)?,
+            (Held::Table(node), _) => self.table(node)?,
+            (Held::Bytes(bytes), Kind::Scalars { prim, align }) => {
+                let count = bytes.len().checked_div(prim.size().into()).unwrap_or_default();
+                self.align_elements(bytes.len(), prim.size(), align)?;
+                self.prepend(bytes)?;
+                self.count(count)?
             }
-            (Value::Tables(objects), _) => Held::Offset(self.tables(objects)?),
-            // An object holds only what fits its fields.
-            (Value::Number(_) | Value::Scalars(_), _) => return Ok(()),
+            (Held::Numbers(numbers), Kind::Scalars { prim, align }) => {
+                let count = numbers.count();
+                self.align_elements(count.saturating_mul(prim.size().into()), prim.size(), align)?;
+                numbers.visit_back(&mut |bytes| self.prepend(bytes))?;
+                self.count(count)?
+            }
+            (Held::Tables(nodes), _) => self.tables(nodes)?,
+            // What is held fits its field.
+            (Held::Number(_) | Held::Bytes(_) | Held::Numbers(_), _) => return Continue(()),
         };
-        parts.push(Part { slot, held });
-        Ok(())
+        parts.add_offset(slot, pos);
+        Continue(())
     }
 
-    fn string(&mut self, text: &str) -> Result<u32, WriteError> {
+    fn string(&mut self, text: &str) -> ControlFlow<(), u32> {
         self.pad(4, text.len().saturating_add(1))?;
         self.prepend(&[0])?;
-        self.counted(text.as_bytes(), text.len())
+        self.prepend(text.as_bytes())?;
+        self.count(text.len())
     }
 
-    fn scalars(&mut self, bytes: &[u8], size: u16, align: u32) -> Result<u32, WriteError> {
-        self.pad(4, bytes.len())?;
-        if !bytes.is_empty() || self.layout.align_empty {
-            self.pad(self.layout.forced(align).max(size.into()), bytes.len())?;
+    /// Aligns a vector of `len` bytes, each element of which has `size`.
+    fn align_elements(&mut self, len: usize, size: u16, align: u32) -> ControlFlow<()> {
+        self.pad(4, len)?;
+        if len == 0 && !self.layout.align_empty {
+            return Continue(());
         }
-        self.counted(bytes, bytes.len().checked_div(size.into()).unwrap_or_default())
+        let forced = self.layout.forced(align).max(size.into());
+        if align == 0 {
+            return self.pad(forced, len);
+        }
+        self.compare_forced(size.into(), len, forced);
+        self.forced = self.forced.max(forced);
+        let align = self.align;
+        self.pad(forced, len)?;
+        self.align = align;
+        Continue(())
     }
 
-    fn tables(&mut self, objects: &[Object<'_>]) -> Result<u32, WriteError> {
+    fn tables(&mut self, nodes: &dyn NodeList) -> ControlFlow<(), u32> {
+        let count = nodes.count();
         let mut places = Vec::new();
-        for object in objects {
-            places.push(self.table(object)?);
-        }
+        let room = places.try_reserve_exact(count);
+        self.or(room.map_err(|_| WriteError::OutOfMemory))?;
+        nodes.visit_all(&mut |node| {
+            places.push(self.table(node)?);
+            Continue(())
+        })?;
         self.pad(4, 0)?;
         for pos in places.into_iter().rev() {
             self.offset_to(pos)?;
         }
-        self.counted(&[], objects.len())
+        self.count(count)
     }
 
-    /// The last elements of a vector of `count`, and its length.
-    fn counted(&mut self, bytes: &[u8], count: usize) -> Result<u32, WriteError> {
-        self.prepend(bytes)?;
-        let count = u32::try_from(count).map_err(|_| WriteError::TooLarge)?;
+    /// The length of a vector or a string, in front of its elements.
+    fn count(&mut self, count: usize) -> ControlFlow<(), u32> {
+        let count = u32::try_from(count).map_err(|_| WriteError::TooLarge);
+        let count = self.or(count)?;
         self.prepend(&count.to_le_bytes())?;
-        Ok(self.pos())
+        Continue(self.pos())
     }
 
     /// The offset to what was written at `pos`.
-    fn offset_to(&mut self, pos: u32) -> Result<(), WriteError> {
+    fn offset_to(&mut self, pos: u32) -> ControlFlow<()> {
         self.pad(4, 0)?;
         let offset = self.pos().saturating_add(4).saturating_sub(pos);
         self.prepend(&offset.to_le_bytes())
     }
 
     /// Zeros, so that what comes in front of `more` further bytes' end is aligned.
-    fn pad(&mut self, align: u32, more: usize) -> Result<(), WriteError> {
+    fn pad(&mut self, align: u32, more: usize) -> ControlFlow<()> {
         self.align = self.align.max(align);
-        let len = self.out.len().saturating_add(more);
-        let padded = len.checked_next_multiple_of(index(align)).unwrap_or(usize::MAX);
-        let zeros = padded.saturating_sub(len);
-        let len = self.room(zeros)?;
-        self.out.resize(len, 0);
-        Ok(())
+        match padding(self.out.len(), more, align) {
+            0 => Continue(()),
+            zeros => {
+                self.room(zeros)?;
+                self.out.prepend_zeros(zeros)
+            }
+        }
     }
 
-    fn prepend(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    /// Notes which of [`FORCED`], where it is more than `least`, pads as `own` does.
+    fn compare_forced(&mut self, least: u32, more: usize, own: u32) {
+        let zeros = |align: u32| padding(self.out.len(), more, align.max(least));
+        let mut bit = 1u16;
+        for align in FORCED {
+            if zeros(align) != zeros(own) {
+                self.alike &= !bit;
+            }
+            bit = bit.wrapping_shl(1);
+        }
+    }
+
+    fn prepend(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         self.room(bytes.len())?;
-        self.out.extend(bytes.iter().rev());
-        Ok(())
+        self.out.prepend(bytes)
     }
 
-    /// The length with `more` bytes.
-    fn room(&self, more: usize) -> Result<usize, WriteError> {
+    /// Breaks where `more` bytes are too many.
+    fn room(&mut self, more: usize) -> ControlFlow<()> {
         let len = self.out.len().checked_add(more).filter(|len| wide(*len) <= self.most);
-        len.ok_or(WriteError::TooLarge)
+        self.or(len.map(drop).ok_or(WriteError::TooLarge))
+    }
+
+    /// Breaks with an error.
+    fn or<T>(&mut self, result: Result<T, WriteError>) -> ControlFlow<(), T> {
+        match result {
+            Ok(value) => Continue(value),
+            Err(error) => {
+                self.error = Some(error);
+                Break(())
+            }
+        }
     }
 
     /// Where what was written last begins, from the end of the buffer: there is never more than
     /// [`MAX_PROGRAM`].
     fn pos(&self) -> u32 {
-        length(&self.out)
+        length(self.out.len())
     }
 }
 
-impl Held {
-    fn size(&self) -> u16 {
-        match self {
-            Self::Bytes(_, size) => *size,
-            Self::Offset(_) => 4,
+impl Parts {
+    fn add(&mut self, slot: u16, bytes: [u8; 8], size: u16) {
+        self.push(Part { slot, bytes, size, is_offset: false });
+    }
+
+    fn add_offset(&mut self, slot: u16, pos: u32) {
+        let [a, b, c, d] = pos.to_le_bytes();
+        self.push(Part { slot, bytes: [a, b, c, d, 0, 0, 0, 0], size: 4, is_offset: true });
+    }
+
+    fn push(&mut self, part: Part) {
+        if let Some(place) = self.parts.get_mut(self.len) {
+            *place = part;
+            self.len = self.len.saturating_add(1);
         }
     }
 }
 
-/// The vtable of a table at `pos`, counted from the end of the buffer as its `end` and the places
-/// of its slots (0 for none): at least two words, and up to the last slot that there is.
-fn vtable(pos: u32, end: u32, places: &[u32]) -> Vec<u8> {
-    let offsets = places.iter().map(|&place| match place {
-        0 => 0,
-        place => pos.saturating_sub(place),
-    });
-    let len = places.len().saturating_mul(2).saturating_add(4);
-    let first = [u32::try_from(len).unwrap_or(u32::MAX), pos.saturating_sub(end)];
-    // A table of the widest schema has a few hundred bytes.
-    let words =
-        first.into_iter().chain(offsets).map(|word| u16::try_from(word).unwrap_or(u16::MAX));
-    words.flat_map(u16::to_le_bytes).collect()
+/// Zeros behind `len` bytes, so that their end and that of `more` bytes is at a multiple of `align`.
+fn padding(len: usize, more: usize, align: u32) -> usize {
+    let len = len.saturating_add(more);
+    let padded = len.checked_next_multiple_of(index(align)).unwrap_or(usize::MAX);
+    padded.saturating_sub(len)
 }
 
-/// The length of what has at most [`MAX_PROGRAM`] bytes.
-fn length(bytes: &[u8]) -> u32 {
-    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
+fn first_half([a, b, c, d, ..]: [u8; 8]) -> [u8; 4] {
+    [a, b, c, d]
+}
+
+/// A length of at most [`MAX_PROGRAM`].
+fn length(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -10,6 +10,7 @@ use core::ops::Range;
 use super::length;
 use crate::bytes::wide;
 use crate::file::source::{PastEnd, Source};
+use crate::flat::ledger::MemoryError;
 
 /// Bytes in memory, or a range of a source, which is read when it is needed.
 #[derive(Clone)]
@@ -147,7 +148,10 @@ impl<'a> Blob<'a> {
                 let mut piece = Vec::new();
                 while at < range.end {
                     let len = range.end.saturating_sub(at).min(PIECE);
-                    piece.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+                    let room = usize::try_from(len).unwrap_or(usize::MAX);
+                    let more = room.saturating_sub(piece.len());
+                    reserve(&mut piece, more)?;
+                    piece.resize(room, 0);
                     source.read_range(at, &mut piece)?;
                     each(&piece)?;
                     at = at.saturating_add(len);
@@ -188,11 +192,11 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// All bytes, in memory.
+    /// Returns all bytes, in memory.
     ///
     /// # Errors
     ///
-    /// The error of the source.
+    /// The error of the source, or [`MemoryError::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Cow<'_, [u8]>, ReadError> {
         if let Self::Bytes(bytes) = self {
             return Ok(Cow::Borrowed(bytes));
@@ -244,8 +248,7 @@ impl<'b, 'a> Cutter<'b, 'a> {
 /// An empty vector with room for `len` bytes.
 pub(super) fn with_room(len: u64) -> Result<Vec<u8>, ReadError> {
     let mut out = Vec::new();
-    let reserved = out.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX));
-    reserved.map_err(ReadError::new)?;
+    reserve(&mut out, usize::try_from(len).unwrap_or(usize::MAX))?;
     Ok(out)
 }
 
@@ -276,6 +279,11 @@ impl fmt::Debug for Blob<'_> {
             Self::Parts(parts) => f.debug_list().entries(parts).finish(),
         }
     }
+}
+
+/// Makes room for `more` bytes behind those of `out`.
+pub(super) fn reserve(out: &mut Vec<u8>, more: usize) -> Result<(), ReadError> {
+    out.try_reserve_exact(more).map_err(|error| ReadError::new(MemoryError::from(error)))
 }
 
 /// Fills `out` with the bytes from `pos` on of blobs that lie one behind the other, each given with

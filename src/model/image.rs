@@ -69,7 +69,7 @@ impl<'m> Image<'m> {
         self.pieces.iter().try_for_each(|(_, piece)| piece.blob().pieces(&mut each))
     }
 
-    /// The file in memory.
+    /// Returns the file in memory.
     ///
     /// # Errors
     ///

@@ -33,21 +33,21 @@
 //! ```
 
 use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use core::fmt::{self, Write};
 
-use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Root};
+use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Root, RootNode};
+use crate::bytes::wide;
 use crate::file::Kind;
-use crate::flat::desc::TableDesc;
 use crate::flat::json::string;
+use crate::flat::ledger::{Ledger, MemoryError, Refused};
 use crate::flat::load::{self, LoadError};
 use crate::flat::model::TreeError;
 use crate::flat::write::Layout;
-use crate::limits::MAX_PROGRAM;
+use crate::limits::{MAX_PROGRAM, MODEL_FLOOR};
 use crate::ptd::Generation;
-use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
 mod container;
 
@@ -82,6 +82,8 @@ pub enum JsonError {
     Tree(TreeError),
     /// Its segments have bytes, and it has no container with them.
     ContainerMissing,
+    /// There is no memory for what is in it.
+    Memory(MemoryError),
 }
 
 /// The key of the root's object that the container stands under.
@@ -96,7 +98,8 @@ pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
     load::no_files(name).map(Blob::from)
 }
 
-/// Reads a file. `kind` is that of a text which does not say; `files` has its blobs.
+/// Reads a file. It may take 24 bytes of memory for each byte of the text, the blobs of `files`
+/// excepted, and 1 MiB. `kind` is that of a text which does not say; `files` has its blobs.
 ///
 /// Where the text has no container, the file is as today's writers make one without data. Sizes
 /// and offsets are not looked at: see [`File::image`], which holds them against each other, and
@@ -110,43 +113,40 @@ pub fn read<'a>(
     kind: Option<Kind>,
     files: &mut Files<'_, 'a>,
 ) -> Result<AnyFile<'a>, JsonError> {
-    let Given { keys, container } = container::read(text, files)?;
+    let mut ledger = Ledger::of(wide(text.len()));
+    let Given { keys, container } = container::read(text, files, &mut ledger)?;
     let said = container.as_ref().and_then(|parts| parts.kind);
     if kind.is_some() && said.is_some() && kind != said {
         return Err(JsonError::OtherKind);
     }
     let generation = container.as_ref().and_then(|parts| parts.generation);
-    let (current, legacy) = (&flat_tensor::desc::FlatTensor, &flat_tensor_legacy::desc::FlatTensor);
-    let known = |desc: &TableDesc| keys.iter().filter(|key| desc.field(key).is_some()).count();
     let kind = match said.or(kind) {
         Some(kind) => kind,
         None if generation.is_some() => Kind::Ptd,
-        None => {
-            let [pte, ptd] = [known(&program::desc::Program), known(current).max(known(legacy))];
-            // A program needs plans, and data needs names: what both have tells nothing.
-            match pte.cmp(&ptd) {
-                core::cmp::Ordering::Greater => Kind::Pte,
-                core::cmp::Ordering::Less => Kind::Ptd,
-                _ if keys.iter().any(|key| key == "named_data") => Kind::Ptd,
-                _ => return Err(JsonError::KindUnknown),
-            }
-        }
+        // A program needs plans, and data needs names: what both have tells nothing.
+        None => match keys.program.cmp(&keys.current.max(keys.legacy)) {
+            core::cmp::Ordering::Greater => Kind::Pte,
+            core::cmp::Ordering::Less => Kind::Ptd,
+            _ if keys.named_data => Kind::Ptd,
+            _ => return Err(JsonError::KindUnknown),
+        },
     };
     let is_legacy = match generation {
         Some(generation) => generation < 3,
-        None => known(legacy) > known(current),
+        None => keys.legacy > keys.current,
     };
+    let ledger = &mut ledger;
     Ok(match kind {
-        Kind::Pte => AnyFile::Pte(file(text, container, HeaderForm::PTE, files)?),
+        Kind::Pte => AnyFile::Pte(file(text, container, HeaderForm::PTE, files, ledger)?),
         Kind::Ptd if is_legacy => {
             let (length, chunk) = HeaderForm::PTD.room();
             let form = match generation {
                 Some(0) => HeaderForm::InFront { length, chunk },
                 _ => HeaderForm::PTD,
             };
-            AnyFile::LegacyPtd(file(text, container, form, files)?)
+            AnyFile::LegacyPtd(file(text, container, form, files, ledger)?)
         }
-        Kind::Ptd => AnyFile::Ptd(file(text, container, HeaderForm::PTD, files)?),
+        Kind::Ptd => AnyFile::Ptd(file(text, container, HeaderForm::PTD, files, ledger)?),
     })
 }
 
@@ -157,26 +157,32 @@ fn file<'a, R: Root>(
     container: Option<Parts<'a>>,
     form: HeaderForm,
     files: &mut Files<'_, 'a>,
+    ledger: &mut Ledger,
 ) -> Result<File<'a, R>, JsonError> {
-    let mut left = MAX_PROGRAM;
+    let mut used = Used::default();
     let mut bytes = |name: &str| {
         let blob = files(name)?;
-        left = left
-            .checked_sub(blob.len())
-            .ok_or_else(|| format!("the tables would take more than {MAX_PROGRAM} bytes"))?;
+        used.add(&blob)?;
         blob.to_bytes().map(Cow::into_owned).map_err(|error| format!("{name:?}: {error}"))
     };
-    let object = load::read_beside(text, R::DESC, Some(KEY), &mut bytes)?;
-    let root = R::from_object(object)?;
+    let object = load::read_within(text, R::DESC, Some(KEY), &mut bytes, ledger);
+    let object = object.map_err(|error| refused(error, ledger))?;
+    let root = R::take_object(object, ledger)?;
     let is_pte = R::SCHEMA.extension == "pte";
-    let declared = root.segments();
-    if container.is_none() && declared.iter().any(|&(_, size)| size > 0) {
-        return Err(JsonError::ContainerMissing);
-    }
-    let parts = container.unwrap_or_else(|| Parts {
-        segments: vec![Blob::EMPTY; declared.len()],
-        ..Parts::default()
-    });
+    let parts = match container {
+        Some(parts) => parts,
+        None => {
+            let (mut has_data, count) = (false, root.segment_count());
+            root.each_segment(&mut |_, size| has_data |= size > 0);
+            if has_data {
+                return Err(JsonError::ContainerMissing);
+            }
+            let segments = ledger.vec(count, 0);
+            let mut segments = segments.map_err(|Refused| JsonError::Memory(ledger.error()))?;
+            segments.resize(count, Blob::EMPTY);
+            Parts { segments, ..Parts::default() }
+        }
+    };
     let has_data = parts.segments.iter().any(|blob| !blob.is_empty());
     let layout = parts.layout.unwrap_or(if is_pte { Layout::PYTHON } else { Layout::FLATC });
     let header = parts.header.unwrap_or((has_data || !is_pte).then_some(form));
@@ -191,13 +197,44 @@ fn file<'a, R: Root>(
     Ok(File { root, segments: parts.segments, container, unknown: parts.unknown })
 }
 
+/// The blobs that are copied into tables.
+#[derive(Default)]
+struct Used {
+    /// Bytes of all, each as often as it is named.
+    copied: u64,
+    /// Bytes of all, each range of a source once.
+    given: u64,
+    ranges: BTreeSet<(u64, u64)>,
+}
+
+impl Used {
+    /// Counts a blob. A short text can name a long one over and over.
+    fn add(&mut self, blob: &Blob<'_>) -> Result<(), String> {
+        let is_new = match blob {
+            Blob::Range(_, range) => self.ranges.insert((range.start, range.end)),
+            _ => true,
+        };
+        let len = blob.len();
+        self.given = self.given.saturating_add(if is_new { len } else { 0 });
+        self.copied = self.copied.saturating_add(len);
+        let most = self.given.saturating_mul(COPIES).saturating_add(MODEL_FLOOR).min(MAX_PROGRAM);
+        match self.copied > most {
+            true => Err(format!("the tables would take more than {most} bytes")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Times that blobs may be copied into tables, on average.
+const COPIES: u64 = 4;
+
 /// Writes the container of `file` as [`read`] takes it: the value of [`KEY`], on as many lines as
 /// `pretty` says, the root's object around it. `blob` writes what stands for a blob.
 ///
 /// # Errors
 ///
 /// Those of `out`, and of `blob`.
-pub fn write<R: Root, W: Write>(
+pub fn write<R: RootNode, W: Write>(
     file: &File<'_, R>,
     generation: Option<Generation>,
     pretty: bool,
@@ -270,6 +307,7 @@ impl fmt::Display for JsonError {
             Self::ContainerMissing => {
                 f.write_str("the segments have bytes, and there is no container with them")
             }
+            Self::Memory(error) => error.fmt(f),
         }
     }
 }
@@ -284,6 +322,17 @@ impl From<LoadError> for JsonError {
 
 impl From<TreeError> for JsonError {
     fn from(error: TreeError) -> Self {
-        Self::Tree(error)
+        match error.as_memory() {
+            Some(error) => Self::Memory(error),
+            None => Self::Tree(error),
+        }
+    }
+}
+
+/// The error of a text: what `ledger` refused is no fault of the place.
+fn refused(error: LoadError, ledger: &Ledger) -> JsonError {
+    match ledger.is_exceeded() {
+        true => JsonError::Memory(ledger.error()),
+        false => JsonError::Text(error),
     }
 }

@@ -3,35 +3,64 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Ranges, Root, length};
+use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Ranges, length};
 use crate::bytes::wide;
-use crate::flat::tree::{Object, Unknown};
+use crate::flat::ledger::{Ledger, MemoryError, Refused};
+use crate::flat::model::FromView;
+use crate::flat::tree::Unknown;
 use crate::flat::view::Table;
 use crate::flat::walk::Seen;
 use crate::flat::write::Layout;
 use crate::ptd::Generation;
+use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 use crate::{ptd, pte};
 
 impl<'a> pte::Pte<'a> {
-    /// The program and its segments as plain values.
+    /// Returns the program and its segments as plain values.
     ///
     /// Segments are borrowed; where only the FlatBuffers part was read, see
-    /// [`to_model_from`](Self::to_model_from). Its structs may take many times the room of its
-    /// tables: a few dozen bytes for each that a hostile file makes of four.
-    pub fn to_model(&self) -> Pte<'a> {
-        self.model(|range| Blob::from(self.bytes(range).unwrap_or_default()))
+    /// [`to_model_from`](Self::to_model_from). A table that a file lists over and over becomes a
+    /// struct each time, so the memory for structs has a budget: with what writing them takes, 24
+    /// bytes for each byte of the FlatBuffers part, and 1 MiB. Genuine files take 7 at most.
+    ///
+    /// # Errors
+    ///
+    /// Where the budget is exceeded, or the system has no memory left.
+    pub fn to_model(&self) -> Result<Pte<'a>, MemoryError> {
+        self.model(|range| Blob::from(self.bytes(range).unwrap_or_default()), owned)
     }
 
-    /// The same, its segments left in `source`, which has the whole file.
-    pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Pte<'s> {
-        self.model(|range| Blob::Range(source, range))
+    /// Returns the same, its segments left in `source`, which has the whole file.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`to_model`](Self::to_model).
+    pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<Pte<'s>, MemoryError> {
+        self.model(|range| Blob::Range(source, range), owned)
     }
 
-    fn model<'b>(&self, blob: impl Fn(Range<u64>) -> Blob<'b>) -> Pte<'b> {
-        let program = self.program();
-        let region = self.region();
+    /// Returns the file with its tables as views, of which nothing is copied, and its segments left
+    /// in `source`, which has the whole file.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`to_model`](Self::to_model), for the list of segments.
+    pub fn to_views_from<'s>(
+        &self,
+        source: &'s dyn Ranges,
+    ) -> Result<File<'s, program::view::Program<'a>>, MemoryError> {
+        self.model(|range| Blob::Range(source, range), |view, _| Ok(view))
+    }
+
+    fn model<'b, R>(
+        &self,
+        blob: impl Fn(Range<u64>) -> Blob<'b>,
+        root: impl FnOnce(program::view::Program<'a>, &mut Ledger) -> Result<R, Refused>,
+    ) -> Result<File<'b, R>, MemoryError> {
+        let (view, region) = (self.program(), self.region());
+        let mut ledger = Ledger::of(wide(region.len()));
         let ranges = (0..self.segment_count()).map(|nth| self.segment_range(nth));
-        let ranges: Vec<_> = ranges.map(|range| range.unwrap_or_default()).collect();
+        let ranges = gathered(ranges, &mut ledger)?;
         let header = self.header();
         let container = Container {
             header: header.map(|header| HeaderForm::Inserted {
@@ -44,26 +73,71 @@ impl<'a> pte::Pte<'a> {
                 (wide(region.len()), self.file_len()),
                 &ranges,
                 &blob,
-            )
+            )?
         };
-        finish(program, self.seen(), container, ranges, blob)
+        let root = root(view, &mut ledger).map_err(|Refused| ledger.error())?;
+        finish(root, view, self.seen(), container, ranges, blob)
     }
 }
 
 impl<'a> ptd::Ptd<'a> {
-    /// The tables and segments as plain values: those of its own generation.
-    pub fn to_model(&self) -> AnyPtd<'a> {
-        self.model(|range| Blob::from(self.bytes(range).unwrap_or_default()))
+    /// Returns the tables and segments as plain values: those of its own generation. The budget is
+    /// that of a [program](pte::Pte::to_model).
+    ///
+    /// # Errors
+    ///
+    /// Where the budget is exceeded, or the system has no memory left.
+    pub fn to_model(&self) -> Result<AnyPtd<'a>, MemoryError> {
+        let blob = |range| Blob::from(self.bytes(range).unwrap_or_default());
+        Ok(match self.root() {
+            ptd::Root::Current(root) => AnyPtd::Current(self.model(root, blob, owned)?),
+            ptd::Root::Legacy(root) => AnyPtd::Legacy(self.model(root, blob, owned)?),
+        })
     }
 
-    /// The same, its segments left in `source`, which has the whole file.
-    pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> AnyPtd<'s> {
-        self.model(|range| Blob::Range(source, range))
+    /// Returns the same, its segments left in `source`, which has the whole file.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`to_model`](Self::to_model).
+    pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<AnyPtd<'s>, MemoryError> {
+        let blob = |range| Blob::Range(source, range);
+        Ok(match self.root() {
+            ptd::Root::Current(root) => AnyPtd::Current(self.model(root, blob, owned)?),
+            ptd::Root::Legacy(root) => AnyPtd::Legacy(self.model(root, blob, owned)?),
+        })
     }
 
-    fn model<'b>(&self, blob: impl Fn(Range<u64>) -> Blob<'b>) -> AnyPtd<'b> {
+    /// Returns the file with its tables as views, of which nothing is copied, and its segments left
+    /// in `source`, which has the whole file.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`to_model`](Self::to_model), for the list of segments.
+    pub fn to_views_from<'s>(
+        &self,
+        source: &'s dyn Ranges,
+    ) -> Result<PtdViews<'s, 'a>, MemoryError> {
+        let blob = |range| Blob::Range(source, range);
+        Ok(match self.root() {
+            ptd::Root::Current(root) => {
+                PtdViews::Current(self.model(root, blob, |view, _| Ok(view))?)
+            }
+            ptd::Root::Legacy(root) => {
+                PtdViews::Legacy(self.model(root, blob, |view, _| Ok(view))?)
+            }
+        })
+    }
+
+    fn model<'b, T: Table<'a>, R>(
+        &self,
+        view: T,
+        blob: impl Fn(Range<u64>) -> Blob<'b>,
+        root: impl FnOnce(T, &mut Ledger) -> Result<R, Refused>,
+    ) -> Result<File<'b, R>, MemoryError> {
+        let mut ledger = Ledger::of(wide(self.region().len()));
         let ranges = (0..self.segment_count()).map(|nth| self.segment_range(nth));
-        let ranges: Vec<_> = ranges.map(|range| range.unwrap_or_default()).collect();
+        let ranges = gathered(ranges, &mut ledger)?;
         let header = self.header();
         let (length, chunk) = (header.length, header.flatbuffer_offset);
         let chunk = u32::try_from(chunk).unwrap_or(u32::MAX);
@@ -79,15 +153,10 @@ impl<'a> ptd::Ptd<'a> {
                 (end, self.file_len()),
                 &ranges,
                 &blob,
-            )
+            )?
         };
-        let seen = self.seen();
-        match self.root() {
-            ptd::Root::Current(root) => {
-                AnyPtd::Current(finish(root, seen, container, ranges, blob))
-            }
-            ptd::Root::Legacy(root) => AnyPtd::Legacy(finish(root, seen, container, ranges, blob)),
-        }
+        let root = root(view, &mut ledger).map_err(|Refused| ledger.error())?;
+        finish(root, view, self.seen(), container, ranges, blob)
     }
 }
 
@@ -100,20 +169,51 @@ pub enum AnyPtd<'a> {
     Legacy(LegacyPtd<'a>),
 }
 
-fn finish<'v, 'b, T: Table<'v>, R: Root + From<T>>(
-    root: T,
+/// A `.ptd` of either schema, its tables as views.
+#[derive(Clone, Debug)]
+pub enum PtdViews<'s, 'a> {
+    /// Since release 0.7.
+    Current(File<'s, flat_tensor::view::FlatTensor<'a>>),
+    /// Before.
+    Legacy(File<'s, flat_tensor_legacy::view::FlatTensor<'a>>),
+}
+
+/// The struct of a view.
+fn owned<V, R: FromView<V>>(view: V, ledger: &mut Ledger) -> Result<R, Refused> {
+    let root = R::read(view, ledger);
+    if ledger.is_refused() { Err(Refused) } else { Ok(root) }
+}
+
+/// The ranges of all segments.
+fn gathered(
+    ranges: impl ExactSizeIterator<Item = crate::Result<Range<u64>>>,
+    ledger: &mut Ledger,
+) -> Result<Vec<Range<u64>>, MemoryError> {
+    let mut gathered = ledger.vec(ranges.len(), OF_SEGMENT).map_err(|Refused| ledger.error())?;
+    gathered.extend(ranges.map(Result::unwrap_or_default));
+    Ok(gathered)
+}
+
+/// Half of the bytes that a segment takes beside its range and its table: its blob and its place while
+/// it is read, its place and its piece of an image while it is written.
+const OF_SEGMENT: usize = 64;
+
+fn finish<'v, 'b, R>(
+    root: R,
+    view: impl Table<'v>,
     seen: Seen,
     container: Container<'b>,
     ranges: Vec<Range<u64>>,
     blob: impl Fn(Range<u64>) -> Blob<'b>,
-) -> File<'b, R> {
-    let count = || Object::of(root).1;
-    // Whatever is not known was noted by the walk.
-    let unknown = if seen.odd { count() } else { Unknown::default() };
-    debug_assert_eq!(unknown, count(), "noted by the walk");
-    let container = Container { layout: Layout::guess(root), ..container };
-    let segments = ranges.into_iter().map(blob).collect();
-    File { root: R::from(root), segments, container, unknown }
+) -> Result<File<'b, R>, MemoryError> {
+    // The walk noted whether anything is unknown.
+    let unknown = if seen.odd { Unknown::of(view) } else { Unknown::default() };
+    debug_assert_eq!(unknown, Unknown::of(view), "noted by the walk");
+    let container = Container { layout: Layout::guess(view), ..container };
+    let mut segments = Vec::new();
+    segments.try_reserve_exact(ranges.len())?;
+    segments.extend(ranges.into_iter().map(blob));
+    Ok(File { root, segments, container, unknown })
 }
 
 /// What is around the segments at `ranges` of a file of `len` bytes, whose tables end at `end`.
@@ -123,13 +223,15 @@ fn container<'b>(
     (end, len): (u64, u64),
     ranges: &[Range<u64>],
     blob: impl Fn(Range<u64>) -> Blob<'b>,
-) -> Container<'b> {
+) -> Result<Container<'b>, MemoryError> {
     let last = ranges.iter().map(|range| range.end).max();
     let data_end = last.unwrap_or(base).max(end);
     let counted = base.saturating_add(data_size).clamp(data_end, len.max(data_end));
     let place = |range: &Range<u64>| (range.start.saturating_sub(base), length(range));
-    let places: Vec<_> = ranges.iter().map(place).collect();
-    Container {
+    let mut places = Vec::new();
+    places.try_reserve_exact(ranges.len())?;
+    places.extend(ranges.iter().map(place));
+    Ok(Container {
         segment_base_offset: (base != 0).then_some(base),
         segment_alignment: match base {
             0 => Container::CURRENT.segment_alignment,
@@ -138,5 +240,46 @@ fn container<'b>(
         padding: counted.saturating_sub(data_end.max(base)),
         trailing: blob(counted.max(base.min(len))..len),
         ..Container::CURRENT
+    })
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Those in the repository, and those of `PTE_CORPUS`.
+    #[test]
+    fn genuine_files_take_less_than_half_of_the_memory_budget() {
+        let folders = ["tests/data/pte".to_string(), "tests/data/ptd".to_string()];
+        let folders = folders.into_iter().chain(std::env::var("PTE_CORPUS"));
+        let (mut most, mut count) = (0, 0);
+        for entry in folders.flat_map(|folder| fs::read_dir(folder).unwrap()) {
+            // Folders are passed over.
+            let Ok(bytes) = fs::read(entry.unwrap().path()) else { continue };
+            let mut ledger = Ledger::unlimited();
+            let len = if let Ok(file) = pte::Pte::read(&bytes) {
+                let _: program::model::Program = owned(file.program(), &mut ledger).unwrap();
+                wide(file.region().len())
+            } else if let Ok(file) = ptd::Ptd::read(&bytes) {
+                match file.root() {
+                    ptd::Root::Current(root) => {
+                        let _: flat_tensor::model::FlatTensor = owned(root, &mut ledger).unwrap();
+                    }
+                    ptd::Root::Legacy(root) => {
+                        let _: flat_tensor_legacy::model::FlatTensor =
+                            owned(root, &mut ledger).unwrap();
+                    }
+                }
+                wide(file.region().len())
+            } else {
+                continue;
+            };
+            most = ledger.spent().div_ceil(len).max(most);
+            count += 1;
+        }
+        std::println!("{most} bytes for each of {count} files at most");
+        assert!(count > 20 && most <= 12, "{most}");
     }
 }

@@ -2,16 +2,17 @@
 
 use alloc::vec::Vec;
 
-use super::{Budget, Container, File, HeaderForm, Image, ModelError, Root};
-use crate::bytes::{index, u32_at, wide};
+use super::{Budget, Container, File, HeaderForm, Image, ModelError, RootNode};
+use crate::bytes::{index, wide};
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
+use crate::flat::ledger::MemoryError;
 use crate::flat::tree::Unknown;
-use crate::flat::write::{Layout, WriteError, write_within};
+use crate::flat::write::{WriteError, compare, write_within};
 use crate::limits::{HEAD, Limits, MAX_PROGRAM};
 use crate::ptd::is_polyglot;
 use crate::schema::flat_tensor_legacy::desc::SCHEMA as OLD;
 
-impl<R: Root> File<'_, R> {
+impl<R: RootNode> File<'_, R> {
     /// Returns the whole file as it is to be written, held to [`Limits::UNTRUSTED`].
     ///
     /// # Errors
@@ -26,48 +27,74 @@ impl<R: Root> File<'_, R> {
     ///
     /// # Errors
     ///
-    /// Where the root and the segments contradict each other, the header has no room, or the
-    /// tables hold something of a newer writer, which would be lost: see
+    /// Where the root and the segments contradict each other, the header has no room, there is no
+    /// memory for the tables, or they hold something of a newer writer, which would be lost: see
     /// [`forget_unknown`](Self::forget_unknown). [`ModelError::Amplified`] where the file would be
     /// many times longer than what it is made of.
     pub fn image_with(&self, limits: &Limits) -> Result<Image<'_>, ModelError> {
-        if !self.unknown.is_none() {
-            return Err(ModelError::Unknown(self.unknown));
-        }
-        let container = &self.container;
+        self.check_unknown()?;
         let order = self.order()?;
         let tables = self.tables(limits.program)?;
-        let blobs = self.segments.iter().chain([&container.trailing]);
+        let blobs = self.segments.iter().chain([&self.container.trailing]);
         let budget = Budget::new(wide(tables.len()), blobs);
+        let frame = self.frame(wide(tables.len()), &order)?;
         let mut image = Image::new();
-        let is_pte = R::SCHEMA.extension == "pte";
-        match container.header {
-            Some(form) => self.lay(form, tables, &order, &mut image)?,
-            None if is_pte && order.iter().all(Place::is_empty) => image.bytes(tables),
-            None => return Err(ModelError::HeaderMissing),
+        image.bytes(match self.container.header {
+            Some(form) => with_header::<R>(tables, form, frame.base, frame.data_size),
+            None => tables,
+        });
+        for place in order.iter().filter(|_| !frame.is_nowhere) {
+            if let Some(blob) = self.segments.get(place.index) {
+                image.zeros_to(frame.base.saturating_add(place.begin));
+                image.blob(blob);
+            }
         }
-        image.blob(&container.trailing);
+        image.zeros_to(frame.end);
+        image.blob(&self.container.trailing);
         // Runtimes read so many bytes before anything else.
         image.zeros_to(wide(HEAD));
         budget.check(image.len(), limits)?;
         Ok(image)
     }
 
-    /// The tables with their header, and the segments behind them.
-    fn lay<'m>(
-        &'m self,
-        form: HeaderForm,
-        tables: Vec<u8>,
-        order: &[Place],
-        image: &mut Image<'m>,
-    ) -> Result<(), ModelError> {
+    /// Returns the length of the file as it is to be written, without making it.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`image`](Self::image).
+    pub fn image_len(&self) -> Result<u64, ModelError> {
+        self.check_unknown()?;
+        let order = self.order()?;
+        let size = match core::ptr::eq(R::SCHEMA, &OLD) {
+            // Whether it can be written depends on its bytes.
+            true => self.tables(MAX_PROGRAM)?.len(),
+            false => self.tables_len()?,
+        };
+        let end = self.frame(wide(size), &order)?.end.max(wide(size));
+        Ok(end.saturating_add(self.container.trailing.len()).max(wide(HEAD)))
+    }
+
+    fn check_unknown(&self) -> Result<(), ModelError> {
+        match self.unknown.is_none() {
+            true => Ok(()),
+            false => Err(ModelError::Unknown(self.unknown)),
+        }
+    }
+
+    /// Returns where the segments lie behind tables of `size` bytes.
+    fn frame(&self, size: u64, order: &[Place]) -> Result<Frame, ModelError> {
         let &Container { padding, segment_alignment, segment_base_offset, .. } = &self.container;
-        let size = wide(tables.len());
+        if self.container.header.is_none() {
+            let is_pte = R::SCHEMA.extension == "pte";
+            return match is_pte && order.iter().all(Place::is_empty) {
+                true => Ok(Frame { base: 0, data_size: 0, end: size, is_nowhere: true }),
+                false => Err(ModelError::HeaderMissing),
+            };
+        }
         if segment_base_offset.is_none() && are_nowhere(order) {
             let end = size.checked_add(padding).ok_or(ModelError::TooLarge)?;
-            image.bytes(with_header::<R>(tables, form, 0, if padding == 0 { 0 } else { end }));
-            image.zeros_to(end);
-            return Ok(());
+            let data_size = if padding == 0 { 0 } else { end };
+            return Ok(Frame { base: 0, data_size, end, is_nowhere: true });
         }
         let base = match segment_base_offset {
             Some(base) if base >= size => base,
@@ -78,15 +105,7 @@ impl<R: Root> File<'_, R> {
         let data_size = order.iter().map(|place| place.end).max().unwrap_or(0);
         let data_size = data_size.checked_add(padding).ok_or(ModelError::TooLarge)?;
         let end = base.checked_add(data_size).ok_or(ModelError::TooLarge)?;
-        image.bytes(with_header::<R>(tables, form, base, data_size));
-        for place in order {
-            if let Some(blob) = self.segments.get(place.index) {
-                image.zeros_to(base.saturating_add(place.begin));
-                image.blob(blob);
-            }
-        }
-        image.zeros_to(end);
-        Ok(())
+        Ok(Frame { base, data_size, end, is_nowhere: false })
     }
 
     /// Gives up what a newer writer put into the tables, so that they can be written without.
@@ -94,100 +113,79 @@ impl<R: Root> File<'_, R> {
         self.unknown = Unknown::default();
     }
 
-    /// Finds how a writer laid out the tables of `region`, the FlatBuffers part of the file that
-    /// this model was taken from, so that they will be written in the same bytes. Whether that
-    /// worked; if not, nothing is changed.
-    pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
-        let object = self.root.to_object();
-        // What is longer than the tables are is none of them, and may be much longer.
-        let of = |layout: &Layout| {
-            write_within(R::SCHEMA, &object, &[], layout, wide(region.len())).ok()
-        };
-        let fits = |layout: Layout| {
-            let plain = of(&layout)?;
-            let chunk = region.len().checked_sub(plain.len())?;
-            let chunk = u32::try_from(chunk).ok()?;
-            let inserted = match self.container.header {
-                Some(HeaderForm::InFront { .. }) | None => 0,
-                Some(HeaderForm::Inserted { .. }) => chunk,
-            };
-            let root = u32_at(&plain, 0)?.checked_add(inserted)?;
-            let same = u32_at(region, 0)? == root
-                && region.get(4..8) == plain.get(4..8)
-                && region.get(index(inserted).saturating_add(8)..) == plain.get(8..);
-            same.then_some((layout, chunk))
-        };
-        let found = layouts(None).find_map(fits).or_else(|| {
-            // Most tables hold nothing that could be aligned otherwise.
-            let plain = Layout::default();
-            let forced = Layout { force_align: FORCED.last().copied(), ..plain };
-            let plain = of(&plain);
-            let sensitive = plain.is_none() || plain != of(&forced);
-            let all = FORCED.into_iter().filter(|_| sensitive);
-            all.flat_map(|align| layouts(Some(align))).find_map(fits)
-        });
-        let Some((layout, chunk)) = found else { return false };
-        self.container.layout = layout;
-        if let Some(HeaderForm::Inserted { chunk: room, .. }) = &mut self.container.header {
-            *room = chunk;
-        }
-        true
-    }
-
-    /// Returns the FlatBuffers part of at most `most` bytes, with zeros where a header is to be.
+    /// Returns the FlatBuffer of at most `most` bytes, with zeros where a header is to be.
     fn tables(&self, most: u64) -> Result<Vec<u8>, ModelError> {
-        let object = self.root.to_object();
+        let (room, whole) = self.header_room()?;
+        let inside = zeros(if whole { 0 } else { room })?;
         let layout = &self.container.layout;
-        let room = match self.container.header {
-            None => 0,
-            Some(form) => {
-                let (length, chunk) = form.room();
-                let least = if R::SCHEMA.extension == "pte" {
-                    ExtendedHeader::MINIMUM
-                } else {
-                    FlatTensorHeader::MINIMUM
-                };
-                if length < least || chunk < length || chunk % 8 != 0 {
-                    return Err(ModelError::HeaderRoom { length, chunk });
-                }
-                index(chunk)
-            }
-        };
-        let whole = matches!(self.container.header, Some(HeaderForm::InFront { .. }));
-        let is_old = core::ptr::eq(R::SCHEMA, &OLD);
-        if whole && !is_old {
-            return Err(ModelError::HeaderInFront);
-        }
-        let inside = alloc::vec![0; if whole { 0 } else { room }];
-        let tables = write_within(R::SCHEMA, &object, &inside, layout, most);
+        let tables = write_within(R::SCHEMA, &self.root, &inside, layout, most);
         let tables = tables.map_err(|error| match error {
             WriteError::TooLarge if most < MAX_PROGRAM => ModelError::TablesLimit { limit: most },
             error => error.into(),
         })?;
         // Where an old layout stores its alignment, the current one leads to its segments.
-        if is_old && is_polyglot(&tables, whole) {
+        if core::ptr::eq(R::SCHEMA, &OLD) && is_polyglot(&tables, whole) {
             return Err(ModelError::Polyglot);
         }
-        Ok(if whole { [alloc::vec![0; room], tables].concat() } else { tables })
+        if !whole {
+            return Ok(tables);
+        }
+        let mut both = zeros(room)?;
+        both.try_reserve_exact(tables.len()).map_err(MemoryError::from)?;
+        both.extend(tables);
+        Ok(both)
+    }
+
+    /// Returns the bytes of the FlatBuffers part.
+    fn tables_len(&self) -> Result<usize, ModelError> {
+        let (room, _) = self.header_room()?;
+        let len = compare::length(R::SCHEMA, &self.root, &self.container.layout)?;
+        Ok(len.saturating_add(room))
+    }
+
+    /// Returns the bytes of the header with its padding, and whether it is in front of the tables.
+    fn header_room(&self) -> Result<(usize, bool), ModelError> {
+        let Some(form) = self.container.header else { return Ok((0, false)) };
+        let (length, chunk) = form.room();
+        let least = if R::SCHEMA.extension == "pte" {
+            ExtendedHeader::MINIMUM
+        } else {
+            FlatTensorHeader::MINIMUM
+        };
+        if length < least || chunk < length || chunk % 8 != 0 {
+            return Err(ModelError::HeaderRoom { length, chunk });
+        }
+        let whole = matches!(form, HeaderForm::InFront { .. });
+        if whole && !core::ptr::eq(R::SCHEMA, &OLD) {
+            return Err(ModelError::HeaderInFront);
+        }
+        Ok((index(chunk), whole))
     }
 
     /// The segments in the order in which they lie.
     fn order(&self) -> Result<Vec<Place>, ModelError> {
-        let declared = self.root.segments();
-        let given = self.segments.len();
-        if declared.len() != given {
-            return Err(ModelError::SegmentCount { declared: declared.len(), given });
+        let (declared, given) = (self.root.segment_count(), self.segments.len());
+        if declared != given {
+            return Err(ModelError::SegmentCount { declared, given });
         }
-        let mut places = Vec::with_capacity(given);
-        for (index, ((begin, declared), blob)) in
-            declared.into_iter().zip(&self.segments).enumerate()
-        {
+        let mut places = Vec::new();
+        places.try_reserve_exact(given).map_err(MemoryError::from)?;
+        let (mut blobs, mut wrong) = (self.segments.iter().enumerate(), None);
+        self.root.each_segment(&mut |begin, declared| {
+            let Some((index, blob)) = blobs.next() else { return };
             let given = blob.len();
-            if declared != given {
-                return Err(ModelError::SegmentSize { index, declared, given });
+            match begin.checked_add(given) {
+                Some(end) if declared == given => places.push(Place { begin, end, index }),
+                Some(_) => {
+                    wrong.get_or_insert(ModelError::SegmentSize { index, declared, given });
+                }
+                None => {
+                    wrong.get_or_insert(ModelError::TooLarge);
+                }
             }
-            let end = begin.checked_add(given).ok_or(ModelError::TooLarge)?;
-            places.push(Place { begin, end, index });
+        });
+        if let Some(wrong) = wrong {
+            return Err(wrong);
         }
         places.sort_unstable_by_key(|place| (place.begin, place.end, place.index));
         let mut end = 0;
@@ -201,6 +199,16 @@ impl<R: Root> File<'_, R> {
         }
         Ok(places)
     }
+}
+
+/// Where the segments lie, counted from the first byte of the file.
+struct Frame {
+    base: u64,
+    /// Bytes that the header counts as data.
+    data_size: u64,
+    end: u64,
+    /// Whether no room is made for segments, all of which are empty.
+    is_nowhere: bool,
 }
 
 /// Where a segment lies, counted from the first byte of the segments.
@@ -223,7 +231,7 @@ fn are_nowhere(places: &[Place]) -> bool {
 }
 
 /// The tables with their header.
-fn with_header<R: Root>(
+fn with_header<R: RootNode>(
     mut tables: Vec<u8>,
     form: HeaderForm,
     segment_base_offset: u64,
@@ -259,10 +267,10 @@ fn with_header<R: Root>(
     tables
 }
 
-/// The layouts of known writers, the likeliest first.
-fn layouts(force_align: Option<u32>) -> impl Iterator<Item = Layout> {
-    Layout::ALL.into_iter().map(move |layout| Layout { force_align, ..layout })
+/// So many zeros.
+fn zeros(len: usize) -> Result<Vec<u8>, MemoryError> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(len)?;
+    zeros.resize(len, 0);
+    Ok(zeros)
 }
-
-/// What exporters may be asked to align data in the tables to.
-const FORCED: [u32; 12] = [1, 2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096];

@@ -413,12 +413,12 @@ fn a_model_is_read_from_json() {
         match pte::file::sniff(&bytes).unwrap() {
             Kind::Pte => {
                 let pte = Pte::read(&bytes).unwrap();
-                write(pte.program(), pte.to_model(), pte.region(), None, &mut text);
+                write(pte.program(), pte.to_model().unwrap(), pte.region(), None, &mut text);
             }
             Kind::Ptd => {
                 let ptd = pte::Ptd::read(&bytes).unwrap();
                 let (region, generation) = (ptd.region(), Some(ptd.generation()));
-                match (ptd.root(), ptd.to_model()) {
+                match (ptd.root(), ptd.to_model().unwrap()) {
                     (pte::ptd::Root::Current(root), AnyPtd::Current(model)) => {
                         write(root, model, region, generation, &mut text);
                     }

@@ -18,7 +18,7 @@ const NEW: &str = "tests/data/pte/cond.pte";
 /// A program with one thing changed, in a folder that goes away.
 fn changed(path: &str, change: impl FnOnce(&mut model::Pte<'_>)) -> (tempfile::TempDir, PathBuf) {
     let bytes = fs::read(path).unwrap();
-    let mut model = Pte::read(&bytes).unwrap().to_model();
+    let mut model = Pte::read(&bytes).unwrap().to_model().unwrap();
     change(&mut model);
     model.lay_out();
     let folder = tempfile::tempdir().unwrap();

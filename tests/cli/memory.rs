@@ -111,7 +111,7 @@ fn a_budget_fails_a_build() {
     assert_eq!(planned(&pte(&["memory", POOLS, "--budget", "7=1", "--quiet"])), 0);
     // What no arena is declared for is needed all the same.
     let bytes = fs::read(LINEAR).unwrap();
-    let mut model = ::pte::Pte::read(&bytes).unwrap().to_model();
+    let mut model = ::pte::Pte::read(&bytes).unwrap().to_model().unwrap();
     model.root.execution_plan.as_mut().unwrap()[0].non_const_buffer_sizes = Some(vec![0]);
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(&file, model.image().unwrap().to_bytes().unwrap()).unwrap();

@@ -190,7 +190,7 @@ fn a_tensor_of_one_of_calls_that_are_alike() {
     for name in ["device_cuda_idx1.pte", "kv_cache_init.pte", "llm_sdpa.pte", "xnn_gpt.pte"] {
         let before = sample(name);
         let count = {
-            let mut program = pte::Pte::read(&before).unwrap().to_model();
+            let mut program = pte::Pte::read(&before).unwrap().to_model().unwrap();
             plan(&mut program, 0).values.as_ref().unwrap().len()
         };
         for nth in 0..count {

@@ -19,7 +19,7 @@ fn numbers_are_no_meaning() {
         assert_eq!(diff(&bytes, &bytes).verdict, Verdict::Identical, "{name}");
         let Ok(pte) = Pte::read(&bytes) else { continue };
         for seed in [1, 2] {
-            let mut model = pte.to_model();
+            let mut model = pte.to_model().unwrap();
             renumber(&mut model, seed);
             let Ok(image) = model.image() else { continue };
             let other = image.to_bytes().unwrap();
@@ -71,7 +71,7 @@ fn constants_may_be_inside_or_behind() {
 #[test]
 fn data_may_be_in_another_file() {
     let whole = sample("linear.pte");
-    let mut model = Pte::read(&whole).unwrap().to_model();
+    let mut model = Pte::read(&whole).unwrap().to_model().unwrap();
     let ptd = model.externalize(|_| true).unwrap().image().unwrap().to_bytes().unwrap();
     let split = model.image().unwrap().to_bytes().unwrap();
     assert_eq!(diff(&whole, &split).verdict, Verdict::Different, "the data is not given");

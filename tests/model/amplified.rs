@@ -42,14 +42,14 @@ fn is_amplified(error: &ModelError, at_least: u64) {
 fn segments_that_are_one_range_are_not_written_once_each() {
     let bytes = one_segment_listed_often(120_000);
     assert!(bytes.len() < 981_000);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.align(4096);
     is_amplified(&program.image().unwrap_err(), 60_000_000_000);
     let limits = Limits { amplification: u32::MAX, ..Limits::UNTRUSTED };
     assert!(program.image_with(&limits).unwrap().len() > 60_000_000_000, "where it is allowed");
 
     let bytes = one_segment_of_data_listed_often(100_000);
-    let AnyPtd::Current(mut data) = Ptd::read(&bytes).unwrap().to_model() else { panic!() };
+    let AnyPtd::Current(mut data) = Ptd::read(&bytes).unwrap().to_model().unwrap() else { panic!() };
     data.align(16);
     is_amplified(&data.image().unwrap_err(), 50_000_000_000);
 }
@@ -59,7 +59,7 @@ fn segments_that_are_one_range_are_not_written_once_each() {
 fn segments_of_a_source_that_are_one_range_are_not_written_once_each() {
     let bytes = one_segment_listed_often(1000);
     let source = &bytes[..];
-    let mut program = Pte::read(&bytes).unwrap().to_model_from(&source);
+    let mut program = Pte::read(&bytes).unwrap().to_model_from(&source).unwrap();
     program.align(4096);
     is_amplified(&program.image().unwrap_err(), 500_000_000);
 }
@@ -91,12 +91,12 @@ fn constants_that_overlap_do_not_move_out_once_each() {
     let steps: [fn(usize) -> usize; 2] = [|_| 0, |nth| nth];
     for begin in steps {
         let bytes = overlapping_constants(1000, begin);
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         let out = program.externalize(|_| true).unwrap();
         assert_eq!(out.segments.len(), 1000);
         is_amplified(&out.image().unwrap_err(), 450_000_000);
         // What stays has the same bound.
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         let mut nth = 0;
         let out = program.externalize(|_| core::mem::replace(&mut nth, 1) == 0).unwrap();
         assert_eq!(out.segments.len(), 1);
@@ -108,7 +108,7 @@ fn constants_that_overlap_do_not_move_out_once_each() {
 #[test]
 fn constants_that_overlap_do_not_move_into_the_tables_once_each() {
     let bytes = overlapping_constants(1000, |_| 0);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let out = program.externalize(|_| true).unwrap();
     program.root.constant_segment = None;
     let storage = Some(Vec::new());
@@ -131,7 +131,7 @@ fn shared_data_moves_in_once() {
     };
     data.root.named_data = Some(["a", "b", "c"].map(entry).into());
     let bytes = build::file(r#"{"root": {"execution_plan": []}}"#);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     assert_eq!(program.inline(&data).unwrap().data, 3);
     assert_eq!(program.segments.len(), 1);
     let named = program.root.named_data.as_ref().unwrap();
@@ -176,7 +176,7 @@ fn gaps_are_bounded_by_what_is_given() {
             "data": [{"zeros": 4}]}"#,
     );
     let image = |change: &dyn Fn(&mut model::Pte<'_>)| {
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);
         program.image().map(|image| image.len())
     };
@@ -199,7 +199,7 @@ fn constants_of_many_parts_are_cut_in_time() {
     let offsets: Vec<u64> = (0..=count).map(|nth| nth * 16).collect();
     let parts = (0..=count).map(|nth| Blob::from(nth.to_le_bytes().repeat(2)));
     let bytes = build::file(r#"{"root": {"execution_plan": []}}"#);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.add_segment(Blob::Parts(parts.collect()));
     program.root.constant_segment = Some(pte::schema::program::model::SubsegmentOffsets {
         segment_index: 0,

@@ -18,7 +18,7 @@ fn programs_are_made_as_upstream_makes_them() {
     for path in files::everything().into_iter().filter(|path| path.extension().unwrap() == "pte") {
         let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
         let pte = Pte::read(&bytes).unwrap();
-        let mut model = pte.to_model();
+        let mut model = pte.to_model().unwrap();
         model.lay_out_like(pte.region());
         // Today's layout, with nothing special asked for.
         if (model.container.layout.name, model.container.layout.force_align) != ("python", None) {

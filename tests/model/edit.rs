@@ -19,7 +19,7 @@ fn constants_go_out_and_come_back() {
     let (mut moved, mut shared) = (0, 0);
     for path in files::everything().into_iter().filter(|path| is_pte(path)) {
         let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         let before = constants(&mut program);
         let Ok(ptd) = program.externalize(|_| true) else { continue };
         let ptd = ptd.image().unwrap().to_bytes().unwrap();
@@ -28,16 +28,18 @@ fn constants_go_out_and_come_back() {
         let out = program.image().unwrap().to_bytes().unwrap();
         let out = Pte::read(&out).unwrap();
         assert_eq!(errors(out.check()), errors(Pte::read(&bytes).unwrap().check()), "{name}");
-        assert_eq!(constants(&mut out.to_model()), [], "{name}: nothing is left");
+        assert_eq!(constants(&mut out.to_model().unwrap()), [], "{name}: nothing is left");
         assert_eq!(out.named_data().count(), 0, "{name}: nothing is left");
-        let AnyPtd::Current(data) = read.to_model() else { panic!("{name}: an old generation") };
+        let AnyPtd::Current(data) = read.to_model().unwrap() else {
+            panic!("{name}: an old generation")
+        };
         moved += before.len();
         shared += before.len() - data.segments.len().min(before.len());
-        let mut back = out.to_model();
+        let mut back = out.to_model().unwrap();
         back.inline(&data).unwrap_or_else(|error| panic!("{name}: {error}"));
         let back = back.image().unwrap().to_bytes().unwrap();
         let back = Pte::read(&back).unwrap();
-        assert_eq!(constants(&mut back.to_model()), before, "{name}");
+        assert_eq!(constants(&mut back.to_model().unwrap()), before, "{name}");
         let blobs = |pte: &Pte<'_>| {
             let blobs = pte.named_data().map(|(key, range)| {
                 (key.map(String::from), pte.bytes(range.unwrap()).unwrap().to_vec())
@@ -59,7 +61,7 @@ fn empty_segments_that_are_left_alone_can_be_loaded() {
             "execution_plan": [{"delegates": [{"processed": {"location": "SEGMENT", "index": 1}}]}]
         }}"#,
     );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.remove_data("a").unwrap();
     let bytes = program.image().unwrap().to_bytes().unwrap();
     let pte = Pte::read(&bytes).unwrap();
@@ -70,7 +72,7 @@ fn empty_segments_that_are_left_alone_can_be_loaded() {
 #[test]
 fn a_key_that_is_not_there_changes_nothing() {
     let bytes = build::file(r#"{"root": {"execution_plan": []}}"#);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.remove_data("a").unwrap_err();
     assert_eq!(program.root.named_data, None);
     let mut data = data_of(&[], &[]);
@@ -83,7 +85,7 @@ fn a_key_that_is_not_there_changes_nothing() {
 #[test]
 fn what_goes_out_is_chosen() {
     let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let before = constants(&mut program);
     let ptd = program.externalize(|external| match external {
         External::Constant { bytes, .. } => bytes > 64,
@@ -99,7 +101,7 @@ fn what_goes_out_is_chosen() {
 #[test]
 fn data_of_another_shape_does_not_come_in() {
     let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let mut ptd = program.externalize(|_| true).unwrap();
     let layout = ptd.root.named_data.as_mut().unwrap()[0].tensor_layout.as_mut().unwrap();
     layout.sizes.as_mut().unwrap().reverse();
@@ -118,7 +120,7 @@ fn named_data_is_set_and_taken_out() {
         }}"#,
     );
     let change = |change: &dyn Fn(&mut model::Pte<'_>)| {
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);
         let bytes = program.image().unwrap().to_bytes().unwrap();
         let pte = Pte::read(&bytes).unwrap();
@@ -151,7 +153,7 @@ fn named_data_is_set_and_taken_out() {
         change(&|program| ["a", "b"].iter().for_each(|key| program.remove_data(key).unwrap())),
         ("c=[5, 6, 7, 8]".into(), 1)
     );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let error = program.remove_data("x").unwrap_err();
     assert_eq!(error.to_string(), "no data has the key \"x\"");
 }
@@ -164,7 +166,7 @@ fn the_last_named_data_takes_its_list_along() {
             "segments": [{"size": 4}], "named_data": [{"key": "a"}]
         }}"#,
     );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.remove_data("a").unwrap();
     assert_eq!(program.root.named_data, None);
 }
@@ -189,7 +191,7 @@ fn what_comes_in_is_the_first_of_its_name() {
     let named = data.root.named_data.as_mut().unwrap();
     named[1].segment_index = 1;
     named.push(NamedData { key: Some("a".into()), segment_index: 2, tensor_layout: None });
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.inline(&data).unwrap();
     let out = program.image().unwrap().to_bytes().unwrap();
     assert_eq!(tensors(&out), [Some(words(&[7]))]);
@@ -212,7 +214,7 @@ fn constants_and_states_leave_others_the_segment_they_shared() {
     ));
     let before = vec![Some(PAYLOAD.to_vec()), Some(PAYLOAD[8..12].to_vec())];
     assert_eq!((tensors(&bytes), payload(&bytes)), (before.clone(), PAYLOAD.to_vec()));
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let ptd = program.externalize(|_| true).unwrap();
     let out = program.image().unwrap().to_bytes().unwrap();
     assert_eq!(tensors(&out), [None, before[1].clone()]);
@@ -230,7 +232,7 @@ fn constants_and_states_leave_others_the_segment_they_shared() {
             "extra_tensor_info": {"fully_qualified_name": "k", "location": "EXTERNAL"}}}"#,
         r#""mutable_data_segments": [{"segment_index": 0, "offsets": [0, 8]}],"#,
     ));
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
     let out = program.image().unwrap().to_bytes().unwrap();
     assert_eq!(tensors(&out), [Some(PAYLOAD[8..12].to_vec()), Some(words(&[7, 8]))]);
@@ -255,7 +257,7 @@ fn a_state_outside_is_no_part_of_the_states_inside() {
         .replace(r#"[{"size": 16}]"#, r#"[{"size": 16}, {"offset": 16, "size": 8}]"#)
         .replace("}]}", r#"}, {"hex": "0100000002000000"}]}"#);
     let bytes = build::file(&text);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.inline(&data_of(&[("k", 3)], &[7, 8, 9])).unwrap();
     let out = program.image().unwrap().to_bytes().unwrap();
     let want = [&[1][..], &[2], &[7, 8, 9]].map(|state| Some(words(state)));
@@ -268,7 +270,7 @@ fn a_state_outside_is_no_part_of_the_states_inside() {
 #[test]
 fn a_tensor_outside_has_an_index_that_is_not_0() {
     let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.externalize(|_| true).unwrap();
     let plans = program.root.execution_plan.iter().flatten();
     let values = plans.flat_map(|plan| plan.values.iter().flatten());
@@ -292,7 +294,7 @@ fn data_under_two_keys_goes_out_once() {
                 {"key": "c", "segment_index": 1}, {"key": "d", "segment_index": 2}]},
           "data": [{"hex": "01"}, {"zeros": 15}, {"hex": "02"}, {"zeros": 15}, {"hex": "03"}]}"#,
     );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let ptd = program.externalize(
         |external| matches!(external, External::Data { key, .. } if ["a", "b"].contains(&key)),
     );
@@ -325,7 +327,7 @@ fn other_lists_of_states_stay() {
         "dim_order": [0], "allocation_info": {"memory_id": 1},
         "extra_tensor_info": {"fully_qualified_name": "k", "location": "EXTERNAL"}}}"#;
     let bytes = build::file(&with_payload(state, list));
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let second = program.root.mutable_data_segments.as_ref().unwrap()[1].clone();
     program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
     let lists = program.root.mutable_data_segments.as_ref().unwrap();
@@ -356,7 +358,7 @@ fn a_list_without_contents_has_no_segment() {
         (state, r#""mutable_data_segments": [],"#),
     ] {
         let bytes = build::file(&with_payload(&external(planned), list));
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
         let out = program.image().unwrap().to_bytes().unwrap();
         assert_eq!(tensors(&out), [Some(words(&[7, 8]))], "{planned} {list}");
@@ -368,7 +370,7 @@ fn a_list_without_contents_has_no_segment() {
     // The same once more needs no more segments: what moved out left an empty one.
     let list = r#""constant_segment": {"segment_index": 0, "offsets": [0]},"#;
     let bytes = build::file(&with_payload(&external(""), list));
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
     for _ in 0..2 {
         let ptd = program.externalize(|_| true).unwrap();
@@ -392,7 +394,7 @@ fn tensors_of_other_sizes_share_what_the_largest_has() {
                 )
             });
             let bytes = build::file(&with_payload(&values.join(","), ""));
-            let mut program = Pte::read(&bytes).unwrap().to_model();
+            let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
             program.inline(&data_of(&[("a", 2), ("b", 4)], &[1, 2, 3, 4])).unwrap();
             let inlined = program.image().unwrap().to_bytes().unwrap();
             let want = order.map(|name| Some(words(&[1, 2, 3, 4][..size(name)])));
@@ -406,7 +408,7 @@ fn tensors_of_other_sizes_share_what_the_largest_has() {
             let ptd = ptd.image().unwrap().to_bytes().unwrap();
             let ptd = Ptd::read(&ptd).unwrap();
             assert_eq!(errors(ptd.check()), Vec::<&str>::new(), "{order:?}");
-            let AnyPtd::Current(ptd) = ptd.to_model() else { panic!("an old generation") };
+            let AnyPtd::Current(ptd) = ptd.to_model().unwrap() else { panic!("an old generation") };
             assert_eq!(ptd.segments.len(), 1, "there once");
             program.inline(&ptd).unwrap();
             let back = program.image().unwrap().to_bytes().unwrap();
@@ -435,7 +437,7 @@ fn states_need_not_be_in_order() {
     ));
     let before = [Some(words(&[3, 4])), Some(words(&[1, 2])), None];
     assert_eq!(tensors(&bytes), before);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.inline(&data_of(&[("k", 2)], &[7, 8])).unwrap();
     let out = program.image().unwrap().to_bytes().unwrap();
     assert_eq!(tensors(&out), [before[0].clone(), before[1].clone(), Some(words(&[7, 8]))]);
@@ -459,7 +461,7 @@ fn a_name_that_is_taken_is_not_given_again() {
     let out = |name: &str, taken: &str| {
         for order in [[external.into(), constant(name)], [constant(name), external.into()]] {
             let bytes = build::file(&with_payload(&order.join(","), rest));
-            let mut program = Pte::read(&bytes).unwrap().to_model();
+            let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
             let chosen = |external: External<'_>| match external {
                 External::Constant { .. } => true,
                 External::Data { key, .. } => key == "blub",
@@ -493,7 +495,7 @@ fn a_constant_of_an_unknown_place_stays_one() {
     let bytes = build::file(&with_payload(&values, list));
     let before = [&PAYLOAD[..8], &PAYLOAD[8..12], &PAYLOAD[12..]].map(|part| Some(part.to_vec()));
     assert_eq!(tensors(&bytes), before);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let chosen = |external: External<'_>| matches!(external, External::Constant { bytes: 8, .. });
     let ptd = program.externalize(chosen).unwrap();
     assert_eq!(ptd.segments.len(), 1);
@@ -516,7 +518,7 @@ fn many_names_move_out_and_back() {
         r#"{{"data": [{{"hex": "07"}}], "root": {{"segments": [{places}], "named_data": [{}]}}}}"#,
         names.join(",")
     ));
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let ptd = program.externalize(|_| true).unwrap();
     assert_eq!((ptd.segments.len(), program.segments.len()), (names.len(), 0));
     let inlined = program.inline(&ptd).unwrap();
@@ -537,11 +539,11 @@ fn traces_and_names_are_left_out() {
     let samples = files::samples().into_iter().filter(|path| is_pte(path)).map(read);
     for (name, bytes) in samples.chain([("traced".into(), traced())]) {
         let pte = Pte::read(&bytes).unwrap();
-        let mut program = pte.to_model();
+        let mut program = pte.to_model().unwrap();
         seen[0] += program.strip_stacktraces();
         seen[1] += program.strip_names();
         assert_eq!((program.strip_stacktraces(), program.strip_names()), (0, 0));
-        let mut wanted = pte.to_model().root;
+        let mut wanted = pte.to_model().unwrap().root;
         for plan in wanted.execution_plan.iter_mut().flatten() {
             plan.chains.iter_mut().flatten().for_each(|chain| chain.stacktrace = None);
             for value in plan.values.iter_mut().flatten() {
@@ -560,7 +562,7 @@ fn traces_and_names_are_left_out() {
         }
         let stripped = program.image().unwrap().to_bytes().unwrap();
         // As text, since NaN is not equal to itself.
-        let left = format!("{:?}", Pte::read(&stripped).unwrap().to_model().root);
+        let left = format!("{:?}", Pte::read(&stripped).unwrap().to_model().unwrap().root);
         assert!(left == format!("{wanted:?}"), "{name}");
         assert!(stripped.len() <= bytes.len(), "{name}");
     }
@@ -573,7 +575,7 @@ fn a_trace_without_frames_is_none() {
         r#"{"root": {"execution_plan": [{"chains": [{"instructions": [], "stacktrace": [
             {"items": []}, {"items": [{"lineno": 7}, {"lineno": 8}]}, {}]}]}]}}"#,
     );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     assert_eq!(program.strip_stacktraces(), 1);
 }
 

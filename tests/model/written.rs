@@ -15,7 +15,7 @@ fn a_header_leaves_what_is_inside_aligned() {
         r#"{"root": {"constant_buffer": [{"storage": []}, {"storage": [1, 2, 3, 4]}]}}"#,
     );
     for align in [None, Some(64), Some(256)] {
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         program.container.layout.force_align = align;
         program.add_segment(Blob::from(vec![5; 9]));
         let out = program.image().unwrap().to_bytes().unwrap();
@@ -35,7 +35,7 @@ fn segments_keep_their_place_as_far_as_they_can() {
             {"offset": 8, "size": 8}, {"offset": 96, "size": 4}, {"offset": 512, "size": 88}
         ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]}}"#,
     );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     assert_eq!(program.container.segment_alignment, 8, "what all of them are multiples of");
     program.set_data("b", vec![1; 5].into());
     let places = |program: &model::Pte<'_>| {
@@ -62,7 +62,7 @@ fn a_segment_that_moves_keeps_no_alignment_beyond_a_page() {
             {"offset": 0, "size": 4}, {"offset": 1048576, "size": 4}
         ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]}}"#,
     );
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.set_data("a", vec![1; 5].into());
     let places = program.root.segments.iter().flatten();
     let places: Vec<_> = places.map(|place| (place.offset, place.size)).collect();
@@ -74,7 +74,7 @@ fn a_segment_that_moves_keeps_no_alignment_beyond_a_page() {
 fn unknown_parts_are_not_lost_in_silence() {
     let bytes =
         build::file(r#"{"root": {"execution_plan": [{"values": [{"val_type": 99, "val": {}}]}]}}"#);
-    let mut program = Pte::read(&bytes).unwrap().to_model();
+    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     assert_eq!(program.unknown.members, 1);
     let error = program.image().unwrap_err();
     assert!(matches!(error, ModelError::Unknown(_)));
@@ -94,7 +94,7 @@ fn unknown_fields_far_out_are_not_lost_either() {
         let mut offsets = vec![0; slots];
         offsets[slots - 1] = last;
         let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &offsets).zeros(8);
-        Pte::read(&asm.finish()).unwrap().to_model().unknown.fields
+        Pte::read(&asm.finish()).unwrap().to_model().unwrap().unknown.fields
     };
     let root = pte::schema::program::desc::SCHEMA.root;
     let known: usize =
@@ -108,7 +108,7 @@ fn unknown_fields_far_out_are_not_lost_either() {
 fn contradictions_are_told() {
     let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
     let told = |change: &dyn Fn(&mut model::Pte<'_>)| {
-        let mut program = Pte::read(&bytes).unwrap().to_model();
+        let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);
         program.image().unwrap_err().to_string()
     };
@@ -135,7 +135,7 @@ fn an_empty_segment_hides_no_overlap() {
             r#"{{"root": {{"segments": [{{"size": 16}}, {{"offset": 8, "size": 0}},
                 {{"offset": {last}, "size": 8}}]}}, "data": [{{"zeros": 24}}]}}"#
         ));
-        Pte::read(&bytes).unwrap().to_model().image().map(|image| image.len())
+        Pte::read(&bytes).unwrap().to_model().unwrap().image().map(|image| image.len())
     };
     assert!(image(16).is_ok());
     let error = image(8).unwrap_err();

@@ -8,5 +8,6 @@ pub(crate) mod files;
 pub(crate) mod harvest;
 pub(crate) mod json;
 pub(crate) mod restated;
+pub(crate) mod shared;
 pub(crate) mod snapshot;
 pub(crate) mod sound;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use pte::Source;
-use pte::model::{Blob, File, ModelError, Root, json};
+use pte::model::{Blob, File, Image, ModelError, ReadError, RootNode, json};
 use pte::ptd::Generation;
 use sha2::{Digest, Sha256};
 
@@ -33,17 +33,17 @@ impl<'d> Around<'d> {
         Self { input, blobs, pretty, digests, problem: None, notes }
     }
 
-    /// Writes the container of `model`, which was taken from tables in `region`.
-    pub(super) fn write<R: Root>(
+    /// Writes the container of `file`, whose tables are in `region`.
+    pub(super) fn write<R: RootNode>(
         &mut self,
-        mut model: File<'_, R>,
+        mut file: File<'_, R>,
         region: &[u8],
         generation: Option<Generation>,
         out: &mut Output,
     ) -> fmt::Result {
-        model.lay_out_like(region);
+        let is_known = file.lay_out_like(region);
         let pretty = self.pretty;
-        json::write(&model, generation, pretty, out, |blob, out| {
+        json::write(&file, generation, pretty, out, |blob, out| {
             let shown = match blob {
                 Blob::Range(_, range) => self.blob(range.clone(), out),
                 // What was taken from a file on disk is in ranges of it.
@@ -58,7 +58,7 @@ impl<'d> Around<'d> {
                 fmt::Error
             })
         })?;
-        self.tell(&mut model).map_err(|error| {
+        self.compare_rebuilt(&file, is_known).map_err(|error| {
             self.problem.get_or_insert(Problem::io(&self.input.name, error));
             fmt::Error
         })
@@ -98,47 +98,75 @@ impl<'d> Around<'d> {
         Ok(digest)
     }
 
-    /// Says what `pte build` will not do with what was written.
-    fn tell<R: Root>(&mut self, model: &mut File<'_, R>) -> io::Result<()> {
-        if !model.unknown.is_none() {
-            let (fields, members) = (model.unknown.fields, model.unknown.members);
+    /// Notes what `pte build` will not do with what was written. Tables in a layout that is not known
+    /// are not made for it: their bytes differ.
+    fn compare_rebuilt<R: RootNode>(
+        &mut self,
+        file: &File<'_, R>,
+        is_known: bool,
+    ) -> io::Result<()> {
+        if !file.unknown.is_none() {
+            let (fields, members) = (file.unknown.fields, file.unknown.members);
             self.notes.push(format!(
                 "{fields} fields and {members} members of unions are of a newer writer: they are \
                  not shown, and `pte build` cannot restore them"
             ));
             return Ok(());
         }
-        let built = model.image();
-        let same = match &built {
-            Ok(image) => {
-                let source = self.input.opened.source();
-                let (mut at, mut same) = (0u64, image.len() == source.size()?);
-                let mut there = Vec::new();
-                image.pieces(|piece| {
-                    for part in piece.chunks(1 << 20) {
-                        if !same {
-                            break;
-                        }
-                        there.resize(part.len(), 0);
-                        source.read_at(at, &mut there)?;
-                        same = there == part;
-                        at = at.saturating_add(u64::try_from(part.len()).unwrap_or(u64::MAX));
-                    }
-                    io::Result::Ok(())
-                })?;
-                same
-            }
-            Err(_) => false,
+        let is_same = match is_known {
+            true => file.image().map(|image| self.is_same(&image)),
+            false => file.image_len().map(|_| Ok(false)),
         };
-        match built {
+        match is_same {
             Err(ModelError::Read(error)) => return Err(error.into()),
             Err(error) => self.notes.push(format!("`pte build` cannot build this again: {error}")),
-            Ok(_) if !same => self.notes.push(
-                "what `pte build` makes of this means the same, and is not the same bytes".into(),
-            ),
-            Ok(_) => {}
+            Ok(is_same) => {
+                if !is_same? {
+                    self.notes.push(
+                        "what `pte build` makes of this means the same, and is not the same bytes"
+                            .into(),
+                    );
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Whether the input has the bytes of `image`. Reading ends at the first piece that differs.
+    fn is_same(&self, image: &Image<'_>) -> io::Result<bool> {
+        let source = self.input.opened.source();
+        if image.len() != source.size()? {
+            return Ok(false);
+        }
+        let (mut at, mut there) = (0u64, Vec::new());
+        let compared = image.pieces(|piece| {
+            for part in piece.chunks(1 << 20) {
+                there.resize(part.len(), 0);
+                source.read_at(at, &mut there).map_err(Unequal::Io)?;
+                if there != part {
+                    return Err(Unequal::Bytes);
+                }
+                at = at.saturating_add(u64::try_from(part.len()).unwrap_or(u64::MAX));
+            }
+            Ok(())
+        });
+        match compared {
+            Ok(()) => Ok(true),
+            Err(Unequal::Bytes) => Ok(false),
+            Err(Unequal::Io(error)) => Err(error),
+        }
+    }
+}
+
+/// Why a comparison ends early.
+enum Unequal {
+    Bytes,
+    Io(io::Error),
+}
+
+impl From<ReadError> for Unequal {
+    fn from(error: ReadError) -> Self {
+        Self::Io(error.into())
     }
 }
 

@@ -12,6 +12,7 @@ use serde::de::{
 use super::{Any, Loader};
 use crate::error::Step;
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
+use crate::flat::ledger::{Ledger, Refused};
 
 pub(super) struct ScalarsOf<'s, 'l, 'f> {
     pub(super) loader: &'s mut Loader<'l, 'f>,
@@ -35,7 +36,10 @@ impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
             let number = seq.next_element_seed(Any(NumberOf { prim, names: None }));
             let Some(number) = loader.within(Step::Index(nth), number)? else { break };
             let stored = number.stored(prim).unwrap_or_default();
-            bytes.extend_from_slice(stored.get(..prim.size().into()).unwrap_or_default());
+            let stored = stored.get(..prim.size().into()).unwrap_or_default();
+            let room = loader.ledger.reserve(&mut bytes, stored.len());
+            room.map_err(|Refused| loader.no_memory())?;
+            bytes.extend_from_slice(stored);
         }
         Ok(bytes)
     }
@@ -68,6 +72,24 @@ pub(crate) fn file_name<'de, A: MapAccess<'de>>(
     match map.next_key::<String>()? {
         Some(key) => Err(Error::custom(format!("{key:?} beside \"file\""))),
         None => Ok(name),
+    }
+}
+
+/// A string, whose memory is counted.
+pub(super) struct TextOf<'l> {
+    pub(super) ledger: &'l mut Ledger,
+}
+
+impl Visitor<'_> for TextOf<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        let copy = self.ledger.string(text);
+        copy.map_err(|Refused| E::custom(self.ledger.error()))
     }
 }
 

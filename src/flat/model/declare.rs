@@ -25,11 +25,14 @@ macro_rules! model {
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod model {
             use super::*;
-            use $crate::flat::desc::TableDesc;
+            use $crate::flat::desc::{FieldDesc, TableDesc};
             use $crate::error::Step;
-            use $crate::flat::model::{Model, TreeError, checked, models, scalars, tables};
+            use $crate::flat::ledger::{Ledger, MemoryError};
+            use $crate::flat::model::{FromView, Model, TreeError, checked, scalars, tables};
+            use $crate::flat::node::{Held, Node, Visit, sealed::Sealed};
             use $crate::flat::tree::{Object, Value};
             use $crate::flat::view::Scalar;
+            use core::ops::ControlFlow;
 
             $(
                 $(#[$um])*
@@ -51,19 +54,31 @@ macro_rules! model {
                 }
 
                 impl $U {
-                    fn to_value(&self) -> Value<'_> {
-                        match self {
-                            $( Self::$M(member) => Value::Union($tag, Some(member.to_object())), )*
+                    fn to_value(&self) -> Result<Value<'_>, MemoryError> {
+                        Ok(match self {
+                            $( Self::$M(member) => Value::Union($tag, Some(member.to_object()?)), )*
                             Self::Unknown(tag) => Value::unknown_member(*tag, &desc::$U),
+                        })
+                    }
+
+                    fn visit(&self, field: &'static FieldDesc, to: &mut Visit<'_>) -> ControlFlow<()> {
+                        match self {
+                            $( Self::$M(member) => to(field, Held::Union($tag, Some(member))), )*
+                            Self::Unknown(tag) => {
+                                Value::unknown_member(*tag, &desc::$U).visit(field, to)
+                            }
                         }
                     }
 
-                    fn of(value: Option<Value<'_>>) -> Result<Option<Self>, TreeError> {
+                    fn of(
+                        value: Option<Value<'_>>,
+                        ledger: &mut Ledger,
+                    ) -> Result<Option<Self>, TreeError> {
                         let Some(Value::Union(tag, member)) = value else { return Ok(None) };
                         match (tag, member) {
                             (0, None) => Ok(None),
                             (0, _) | (_, None) => Err(TreeError::half(tag)),
-                            $( ($tag, Some(member)) => match $M::from_object(member) {
+                            $( ($tag, Some(member)) => match $M::take_object(member, ledger) {
                                 Ok(member) => Ok(Some(Self::$M(member))),
                                 Err(error) => Err(error.within(Step::Variant(stringify!($M)))),
                             }, )*
@@ -72,11 +87,15 @@ macro_rules! model {
                     }
                 }
 
-                impl From<view::$U<'_>> for $U {
+                impl FromView<view::$U<'_>> for $U {
                     #[inline(always)]
-                    fn from(view: view::$U<'_>) -> Self {
+                    fn read(view: view::$U<'_>, ledger: &mut Ledger) -> Self {
                         match view {
-                            $( view::$U::$M(member) => Self::$M(member.into()), )*
+                            $( view::$U::$M(member) => {
+                                // What was refused is asked for in the end.
+                                let _ = ledger.table($M::DESC);
+                                Self::$M($M::read(member, ledger))
+                            } )*
                             view::$U::Unknown(tag) => Self::Unknown(tag),
                         }
                     }
@@ -103,22 +122,25 @@ macro_rules! model {
                 impl Model for $T {
                     const DESC: &'static TableDesc = &desc::$T;
 
-                    fn to_object(&self) -> Object<'_> {
-                        Object::filled(Self::DESC, alloc::vec![ $(
+                    fn to_object(&self) -> Result<Object<'_>, MemoryError> {
+                        Object::filled(Self::DESC, [ $(
                             $( $crate::flat::model::declare::value!(self.$f, $R) )?
-                            $( self.$f.as_deref().map(scalars::<$SV>) )?
-                            $( self.$f.as_deref().map(tables::<$RV>) )?
-                            $( self.$f.as_ref().map($FU::to_value) )?
+                            $( self.$f.as_deref().map(scalars::<$SV>).transpose()? )?
+                            $( self.$f.as_deref().map(tables::<$RV>).transpose()? )?
+                            $( self.$f.as_ref().map($FU::to_value).transpose()? )?
                             $( Some(Value::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
                     }
 
                     #[allow(unused_mut, unused_variables, reason = "a table may have no fields")]
-                    fn from_object(object: Object<'_>) -> Result<Self, TreeError> {
-                        let mut object = checked(object, Self::DESC)?;
+                    fn take_object(
+                        object: Object<'_>,
+                        ledger: &mut Ledger,
+                    ) -> Result<Self, TreeError> {
+                        let mut object = checked(object, Self::DESC, ledger)?;
                         Ok(Self { $(
                             $f: $crate::flat::model::declare::held!(
-                                object.take(stringify!($f)),
+                                object.take(stringify!($f)), ledger,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S $default )?
                             ).map_err(|error| error.within(Step::Field(stringify!($f))))?,
                         )* })
@@ -133,15 +155,36 @@ macro_rules! model {
                     }
                 }
 
-                impl From<view::$T<'_>> for $T {
+                impl FromView<view::$T<'_>> for $T {
                     #[inline]
                     #[allow(unused_variables, reason = "a table may have no fields")]
-                    fn from(view: view::$T<'_>) -> Self {
+                    fn read(view: view::$T<'_>, ledger: &mut Ledger) -> Self {
                         Self { $(
                             $f: $crate::flat::model::declare::taken!(
-                                view.$f(), $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S )?
+                                view.$f(), ledger,
+                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S )?
                             ),
                         )* }
+                    }
+                }
+
+                impl Sealed for $T {}
+
+                impl Node for $T {
+                    fn desc(&self) -> &'static TableDesc {
+                        Self::DESC
+                    }
+
+                    #[allow(unused_variables, unused_mut, reason = "a table may have no fields")]
+                    fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()> {
+                        let mut fields = Self::DESC.fields.iter();
+                        $( if let Some(field) = fields.next() {
+                            $crate::flat::model::declare::visited!(
+                                self.$f, field, visit,
+                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S )?
+                            );
+                        } )*
+                        ControlFlow::Continue(())
                     }
                 }
             )*
@@ -163,7 +206,10 @@ macro_rules! value {
         $held.as_deref().map(|text| Value::Str(text.into()))
     };
     ($held:expr, $R:ident) => {
-        $held.as_ref().map(|table| Value::Table(table.to_object()))
+        match &$held {
+            Some(table) => Some(Value::Table(table.to_object()?)),
+            None => None,
+        }
     };
 }
 
@@ -177,42 +223,80 @@ macro_rules! start {
 }
 
 macro_rules! taken {
-    ($read:expr, & $R:ident) => {
-        $read.map(Into::into)
+    ($read:expr, $ledger:ident, & str) => {
+        $read.map(|text| $ledger.string(text).unwrap_or_default())
     };
-    ($read:expr, [$SV:ident]) => {
-        $read.map(|items| <$SV>::from_bytes(items.bytes()))
+    ($read:expr, $ledger:ident, & $R:ident) => {
+        $read.map(|table| {
+            // What was refused is asked for in the end.
+            let _ = $ledger.table($R::DESC);
+            $R::read(table, $ledger)
+        })
     };
-    ($read:expr, [& $RV:ident]) => {
-        $read.map(models)
+    ($read:expr, $ledger:ident, [$SV:ident]) => {
+        $read.map(|items| $crate::flat::model::numbers(items, $ledger))
     };
-    ($read:expr, @ $FU:ident) => {
-        $read.map(Into::into)
+    ($read:expr, $ledger:ident, [& $RV:ident]) => {
+        $read.map(|tables| $crate::flat::model::models(tables, $ledger))
     };
-    ($read:expr, $S:ident) => {
+    ($read:expr, $ledger:ident, @ $FU:ident) => {
+        $read.map(|member| $FU::read(member, $ledger))
+    };
+    ($read:expr, $ledger:ident, $S:ident) => {
         $read
     };
 }
 
+macro_rules! visited {
+    ($held:expr, $field:ident, $visit:ident, & str) => {
+        if let Some(text) = &$held {
+            $visit($field, Held::Str(text))?;
+        }
+    };
+    ($held:expr, $field:ident, $visit:ident, & $R:ident) => {
+        if let Some(table) = &$held {
+            $visit($field, Held::Table(table))?;
+        }
+    };
+    ($held:expr, $field:ident, $visit:ident, [$SV:ident]) => {
+        if let Some(numbers) = &$held {
+            $visit($field, Held::Numbers(numbers))?;
+        }
+    };
+    ($held:expr, $field:ident, $visit:ident, [& $RV:ident]) => {
+        if let Some(tables) = &$held {
+            $visit($field, Held::Tables(tables))?;
+        }
+    };
+    ($held:expr, $field:ident, $visit:ident, @ $FU:ident) => {
+        if let Some(member) = &$held {
+            member.visit($field, $visit)?;
+        }
+    };
+    ($held:expr, $field:ident, $visit:ident, $S:ident) => {
+        $visit($field, Held::Number($held.to_number()))?;
+    };
+}
+
 macro_rules! held {
-    ($value:expr, & str) => {
-        Ok::<_, TreeError>($crate::flat::model::string_of($value))
+    ($value:expr, $ledger:ident, & str) => {
+        $crate::flat::model::string_of($value, $ledger)
     };
-    ($value:expr, & $R:ident) => {
-        $crate::flat::model::table_of::<$R>($value)
+    ($value:expr, $ledger:ident, & $R:ident) => {
+        $crate::flat::model::table_of::<$R>($value, $ledger)
     };
-    ($value:expr, [$SV:ident]) => {
-        Ok::<_, TreeError>($crate::flat::model::scalars_of::<$SV>($value))
+    ($value:expr, $ledger:ident, [$SV:ident]) => {
+        $crate::flat::model::scalars_of::<$SV>($value, $ledger)
     };
-    ($value:expr, [& $RV:ident]) => {
-        $crate::flat::model::tables_of::<$RV>($value)
+    ($value:expr, $ledger:ident, [& $RV:ident]) => {
+        $crate::flat::model::tables_of::<$RV>($value, $ledger)
     };
-    ($value:expr, @ $FU:ident) => {
-        $FU::of($value)
+    ($value:expr, $ledger:ident, @ $FU:ident) => {
+        $FU::of($value, $ledger)
     };
-    ($value:expr, $S:ident $default:expr) => {
+    ($value:expr, $ledger:ident, $S:ident $default:expr) => {
         Ok::<_, TreeError>($crate::flat::model::number_of::<$S>($value).unwrap_or($default))
     };
 }
 
-pub(crate) use {held, model, owned, start, taken, value};
+pub(crate) use {held, model, owned, start, taken, value, visited};

@@ -1,14 +1,11 @@
-//! A proven table as a tree, by its declaration.
+//! What a tree leaves out of a proven table.
 
-use alloc::vec::Vec;
-
-use super::{Object, Value};
 use crate::bytes::wide;
 use crate::flat::desc::{FieldDesc, Kind, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::{Raw, Table};
 
-/// What a tree does not hold of the table that it was read from, since no one here knows what it
-/// is: a newer writer's.
+/// What a model or a tree does not hold of the table that it was read from: what a newer writer
+/// added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
     /// Fields in slots that the declaration does not have. Of a table with more such slots than are
@@ -19,53 +16,48 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// Whether the tree holds everything.
+    /// Counts what a model of a proven table does not hold.
+    pub(crate) fn of<'t>(table: impl Table<'t>) -> Self {
+        fn desc<'t, T: Table<'t>>(_: T) -> &'static TableDesc {
+            T::DESC
+        }
+        let mut unknown = Self::default();
+        unknown.count(table.raw(), desc(table));
+        unknown
+    }
+
+    /// Whether everything is held.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
-}
 
-impl<'t> Object<'t> {
-    /// The tree of a proven table, its strings and numbers borrowed, and what the tree leaves out.
-    pub fn of<T: Table<'t>>(table: T) -> (Self, Unknown) {
-        let mut unknown = Unknown::default();
-        let object = read(table.raw(), T::DESC, &mut unknown);
-        (object, unknown)
+    fn count(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
+        desc.fields.iter().for_each(|field| self.count_field(raw, field));
+        let (known, slots) = (desc.slots(), raw.slots());
+        let last = known.saturating_add(SLOTS_LOOKED_AT);
+        let more = (known..last.min(slots)).filter(|&slot| raw.offset_of(slot) != 0).count();
+        let more = wide(more).saturating_add(u64::from(slots > last));
+        self.fields = self.fields.saturating_add(more);
     }
-}
 
-fn read<'t>(raw: Raw<'t>, desc: &'static TableDesc, unknown: &mut Unknown) -> Object<'t> {
-    let fields = desc.fields.iter();
-    let fields = fields.filter_map(|field| Some((field, value(raw, field, unknown)?))).collect();
-    let (known, slots) = (desc.slots(), raw.slots());
-    let last = known.saturating_add(SLOTS_LOOKED_AT);
-    let more = (known..last.min(slots)).filter(|&slot| raw.offset_of(slot) != 0).count();
-    let more = wide(more).saturating_add(u64::from(slots > last));
-    unknown.fields = unknown.fields.saturating_add(more);
-    Object { desc, fields }
-}
-
-fn value<'t>(raw: Raw<'t>, field: &FieldDesc, unknown: &mut Unknown) -> Option<Value<'t>> {
-    let slot = field.slot;
-    Some(match field.kind {
-        Kind::Scalar(scalar) => Value::Number(raw.number(slot, scalar.prim)?),
-        Kind::Str => Value::Str(raw.str(slot)?.into()),
-        Kind::Table(desc) => Value::Table(read(raw.target(slot)?, desc, unknown)),
-        Kind::Scalars { prim, .. } => Value::Scalars(raw.vector_bytes(slot, prim)?.0.into()),
-        Kind::Tables(desc) => {
-            let list = raw.list::<Raw<'t>>(slot)?;
-            let objects: Vec<_> = list.raws().map(|raw| read(raw, desc, unknown)).collect();
-            Value::Tables(objects)
-        }
-        Kind::Union(desc) => {
-            let (tag, value) = raw.union(slot)?;
-            match desc.member(tag) {
-                Some(member) => Value::Union(tag, Some(read(value.resolved(), member, unknown))),
-                None => {
-                    unknown.members = unknown.members.saturating_add(1);
-                    Value::unknown_member(tag, desc)
+    fn count_field(&mut self, raw: Raw<'_>, field: &FieldDesc) {
+        match field.kind {
+            Kind::Scalar(_) | Kind::Str | Kind::Scalars { .. } => {}
+            Kind::Table(desc) => {
+                raw.target(field.slot).into_iter().for_each(|table| self.count(table, desc));
+            }
+            Kind::Tables(desc) => {
+                let list = raw.list::<Raw<'_>>(field.slot);
+                let tables = list.into_iter().flat_map(|list| list.raws());
+                tables.for_each(|table| self.count(table, desc));
+            }
+            Kind::Union(desc) => {
+                let Some((tag, value)) = raw.union(field.slot) else { return };
+                match desc.member(tag) {
+                    Some(member) => self.count(value.resolved(), member),
+                    None => self.members = self.members.saturating_add(1),
                 }
             }
         }
-    })
+    }
 }

@@ -9,20 +9,42 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::{Files, KEY};
+use super::{Files, JsonError, KEY, refused};
 use crate::error::Step;
 use crate::file::Kind;
+use crate::flat::desc::TableDesc;
+use crate::flat::ledger::{Ledger, Refused};
 use crate::flat::load::leaf::file_name;
 use crate::flat::load::{LoadError, TWICE};
 use crate::flat::tree::Unknown;
 use crate::flat::write::Layout;
 use crate::model::{Blob, HeaderForm};
+use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
 /// What the object of a root has.
 pub(super) struct Given<'a> {
-    /// Its keys, the container's left out.
-    pub(super) keys: Vec<String>,
+    pub(super) keys: Keys,
     pub(super) container: Option<Parts<'a>>,
+}
+
+/// How many of a root's keys are fields of each root.
+#[derive(Default)]
+pub(super) struct Keys {
+    pub(super) program: usize,
+    pub(super) current: usize,
+    pub(super) legacy: usize,
+    /// Whether one of them is `named_data`.
+    pub(super) named_data: bool,
+}
+
+impl Keys {
+    fn count(&mut self, key: &str) {
+        let is_in = |desc: &TableDesc| usize::from(desc.field(key).is_some());
+        self.program = self.program.saturating_add(is_in(&program::desc::Program));
+        self.current = self.current.saturating_add(is_in(&flat_tensor::desc::FlatTensor));
+        self.legacy = self.legacy.saturating_add(is_in(&flat_tensor_legacy::desc::FlatTensor));
+        self.named_data |= key == "named_data";
+    }
 }
 
 /// What is said of a container.
@@ -42,12 +64,16 @@ pub(super) struct Parts<'a> {
 }
 
 /// Reads the container of `text`, and passes over the rest.
-pub(super) fn read<'a>(text: &str, files: &mut Files<'_, 'a>) -> Result<Given<'a>, LoadError> {
-    let mut reader = Reader { files, path: Vec::new() };
+pub(super) fn read<'a>(
+    text: &str,
+    files: &mut Files<'_, 'a>,
+    ledger: &mut Ledger,
+) -> Result<Given<'a>, JsonError> {
+    let mut reader = Reader { files, path: Vec::new(), ledger };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json_map(RootOf(&mut reader), &mut json);
     let read = read.and_then(|given| json.end().map(|()| given));
-    read.map_err(|error| LoadError::new(&error, reader.path))
+    read.map_err(|error| refused(LoadError::new(&error, reader.path), reader.ledger))
 }
 
 fn json_map<'de, V: Visitor<'de>, D: Deserializer<'de>>(
@@ -61,9 +87,15 @@ struct Reader<'r, 'f, 'a> {
     files: &'r mut Files<'f, 'a>,
     /// Where the error is: pushed while it unwinds.
     path: Vec<Step>,
+    ledger: &'r mut Ledger,
 }
 
 impl Reader<'_, '_, '_> {
+    /// Adds an item to a vector, whose memory is counted.
+    fn push<T, E: Error>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), E> {
+        self.ledger.push(items, item).map_err(|Refused| E::custom(self.ledger.error()))
+    }
+
     fn within<T, E>(&mut self, step: Step, result: Result<T, E>) -> Result<T, E> {
         if result.is_err() {
             self.path.push(step);
@@ -83,11 +115,11 @@ impl<'de, 'a> Visitor<'de> for RootOf<'_, '_, '_, 'a> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given<'a>, A::Error> {
         let Self(reader) = self;
-        let mut given = Given { keys: Vec::new(), container: None };
+        let mut given = Given { keys: Keys::default(), container: None };
         while let Some(key) = map.next_key::<String>()? {
             if key != KEY {
                 map.next_value::<IgnoredAny>()?;
-                given.keys.push(key);
+                given.keys.count(&key);
                 continue;
             }
             let parts = match given.container {
@@ -315,7 +347,7 @@ impl<'de, 'a> Visitor<'de> for BlobsOf<'_, '_, '_, 'a> {
         for nth in 0.. {
             let blob = seq.next_element_seed(Seed(BlobOf(&mut *reader)));
             match reader.within(Step::Index(nth), blob)? {
-                Some(blob) => blobs.push(blob),
+                Some(blob) => reader.push(&mut blobs, blob)?,
                 None => break,
             }
         }
@@ -338,7 +370,7 @@ impl<'de, 'a> Visitor<'de> for BlobOf<'_, '_, '_, 'a> {
         for nth in 0.. {
             let byte = seq.next_element::<u8>();
             match reader.within(Step::Index(nth), byte)? {
-                Some(byte) => bytes.push(byte),
+                Some(byte) => reader.push(&mut bytes, byte)?,
                 None => break,
             }
         }

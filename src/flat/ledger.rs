@@ -1,0 +1,183 @@
+//! The memory that a model takes: counted against a budget before it is allocated.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem::size_of;
+
+use crate::bytes::wide;
+use crate::flat::desc::TableDesc;
+use crate::limits::{MODEL_BYTES, MODEL_FLOOR};
+
+/// Why there is no memory for a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The model would take more memory than its file may cause.
+    Budget {
+        /// Bytes that the file may cause.
+        budget: u64,
+        /// Bytes that the model takes at least: counting stops where the budget is exceeded.
+        needed: u64,
+    },
+    /// The system has no memory left.
+    OutOfMemory,
+}
+
+/// Counts the memory of one model, and allocates it.
+#[derive(Debug)]
+pub struct Ledger {
+    budget: u64,
+    /// Bytes of the budget that were not counted yet.
+    left: u64,
+    /// Why something was refused.
+    refused: Option<MemoryError>,
+}
+
+/// The end of a model that has no memory: its [`Ledger`] knows why.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refused;
+
+impl Ledger {
+    /// A ledger for what is made of `given` bytes.
+    pub(crate) fn of(given: u64) -> Self {
+        let budget = given.saturating_mul(MODEL_BYTES).saturating_add(MODEL_FLOOR);
+        Self { budget, left: budget, refused: None }
+    }
+
+    /// A ledger without a budget: only the system can refuse.
+    pub(crate) fn unlimited() -> Self {
+        Self { budget: u64::MAX, left: u64::MAX, refused: None }
+    }
+
+    /// Returns why something was refused.
+    pub(crate) fn error(&self) -> MemoryError {
+        self.refused.unwrap_or(MemoryError::OutOfMemory)
+    }
+
+    /// Returns the bytes that were counted.
+    #[cfg(test)]
+    pub(crate) fn spent(&self) -> u64 {
+        self.budget.saturating_sub(self.left)
+    }
+
+    /// Whether the budget was exceeded.
+    #[cfg(feature = "json")]
+    pub(crate) fn is_exceeded(&self) -> bool {
+        matches!(self.refused, Some(MemoryError::Budget { .. }))
+    }
+
+    /// Whether anything was refused.
+    #[inline]
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
+    /// Counts `bytes`.
+    #[inline(always)]
+    pub(crate) fn charge(&mut self, bytes: u64) -> Result<(), Refused> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(self.exceed(bytes)),
+        }
+    }
+
+    /// Notes that the budget is less than `bytes` more.
+    #[cold]
+    #[inline(never)]
+    fn exceed(&mut self, bytes: u64) -> Refused {
+        let needed = self.budget.saturating_sub(self.left).saturating_add(bytes);
+        self.refused.get_or_insert(MemoryError::Budget { budget: self.budget, needed });
+        Refused
+    }
+
+    /// Notes that the system has no memory.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self) -> Refused {
+        self.refused.get_or_insert(MemoryError::OutOfMemory);
+        Refused
+    }
+
+    /// Counts what a table takes where it is written again.
+    #[inline]
+    pub(crate) fn table(&mut self, desc: &TableDesc) -> Result<(), Refused> {
+        self.charge(written(desc.written().into()))
+    }
+
+    /// Returns a vector with room for `len` items, which are written again as `size` bytes each.
+    #[inline(always)]
+    pub(crate) fn vec<T>(&mut self, len: usize, size: usize) -> Result<Vec<T>, Refused> {
+        let each = wide(size_of::<T>()).saturating_add(written(wide(size)));
+        self.charge(wide(len).saturating_mul(each).saturating_add(OF_VECTOR))?;
+        let mut items = Vec::new();
+        items.try_reserve_exact(len).map_err(|_| self.refuse())?;
+        Ok(items)
+    }
+
+    /// Makes room for `more` items in a vector, by doubling it.
+    #[cfg(feature = "json")]
+    #[inline]
+    pub(crate) fn reserve<T>(&mut self, items: &mut Vec<T>, more: usize) -> Result<(), Refused> {
+        let (len, room) = (items.len(), items.capacity());
+        if room.saturating_sub(len) >= more {
+            return Ok(());
+        }
+        let grown = len.saturating_add(more).max(room.saturating_mul(2)).max(4);
+        let added = grown.saturating_sub(room).saturating_mul(size_of::<T>());
+        self.charge(wide(added))?;
+        items.try_reserve_exact(grown.saturating_sub(len)).map_err(|_| self.refuse())
+    }
+
+    /// Adds an item to a vector.
+    #[cfg(feature = "json")]
+    pub(crate) fn push<T>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), Refused> {
+        self.reserve(items, 1)?;
+        items.push(item);
+        Ok(())
+    }
+
+    /// Returns a copy of `text`.
+    #[inline]
+    pub(crate) fn string(&mut self, text: &str) -> Result<String, Refused> {
+        let (len, mut copy) = (wide(text.len()), String::new());
+        self.charge(len.saturating_add(written(len)).saturating_add(OF_VECTOR))?;
+        copy.try_reserve_exact(text.len()).map_err(|_| self.refuse())?;
+        copy.push_str(text);
+        Ok(copy)
+    }
+}
+
+/// Bytes for `len` that are written again: the file that is made, and the copy of it that is judged.
+#[inline]
+fn written(len: u64) -> u64 {
+    len.saturating_mul(2)
+}
+
+/// Bytes of a vector or string beside its elements: its length and what aligns it, as often as they are
+/// written, and what an allocator adds to so many bytes.
+const OF_VECTOR: u64 = 8 * 2 + 24;
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Budget { budget, needed } => write!(
+                f,
+                "the tables would take at least {needed} bytes of memory: the limit for an input of \
+                 this length is {budget}"
+            ),
+            Self::OutOfMemory => f.write_str("out of memory"),
+        }
+    }
+}
+
+impl core::error::Error for MemoryError {}
+
+impl From<alloc::collections::TryReserveError> for MemoryError {
+    fn from(_: alloc::collections::TryReserveError) -> Self {
+        Self::OutOfMemory
+    }
+}

@@ -1,0 +1,213 @@
+//! What can be written: tables one at a time, without a tree of them.
+
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+
+use super::desc::{FieldDesc, Kind, Number, TableDesc};
+use super::tree::{Object, Value};
+use super::view::{List, Raw, Scalar, Table};
+
+/// A table that can be written: a tree, a struct, or a view of a proven file.
+pub trait Node: sealed::Sealed {
+    /// Returns its declaration.
+    fn desc(&self) -> &'static TableDesc;
+
+    /// Gives each field that is present to `visit`, by ascending slot.
+    fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()>;
+}
+
+/// Takes one field of a [`Node`].
+pub type Visit<'v> = dyn FnMut(&'static FieldDesc, Held<'_>) -> ControlFlow<()> + 'v;
+
+/// What a field of a [`Node`] holds.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it lives for one call")]
+pub enum Held<'n> {
+    /// A number.
+    Number(Number),
+    /// A string.
+    Str(&'n str),
+    /// A table.
+    Table(&'n dyn Node),
+    /// The elements of a vector of numbers as they stand in a file.
+    Bytes(&'n [u8]),
+    /// A vector of numbers.
+    Numbers(&'n dyn NumberList),
+    /// A vector of tables.
+    Tables(&'n dyn NodeList),
+    /// A union's tag and its table.
+    Union(u8, Option<&'n dyn Node>),
+}
+
+/// A vector of numbers in memory.
+pub trait NumberList: sealed::Sealed {
+    /// Returns the number of elements.
+    fn count(&self) -> usize;
+
+    /// Gives the elements to `visit` as they stand in a file, a few at a time, the last ones first.
+    fn visit_back(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()>;
+}
+
+/// A vector of tables.
+pub trait NodeList: sealed::Sealed {
+    /// Returns the number of tables.
+    fn count(&self) -> usize;
+
+    /// Gives each table to `visit`.
+    fn visit_all(&self, visit: &mut dyn FnMut(&dyn Node) -> ControlFlow<()>) -> ControlFlow<()>;
+}
+
+/// A proven table with its declaration.
+struct Proven<'a> {
+    raw: Raw<'a>,
+    desc: &'static TableDesc,
+}
+
+/// A proven vector of tables with their declaration.
+struct ProvenList<'a> {
+    list: List<'a, Raw<'a>>,
+    desc: &'static TableDesc,
+}
+
+/// Gives each field of a view that is present to `visit`.
+pub(crate) fn visit_view<'a, T: Table<'a>>(table: T, visit: &mut Visit<'_>) -> ControlFlow<()> {
+    Proven { raw: table.raw(), desc: T::DESC }.visit(visit)
+}
+
+impl Proven<'_> {
+    /// Gives the field in `field` to `visit`, if it is present.
+    fn visit_field(&self, field: &'static FieldDesc, visit: &mut Visit<'_>) -> ControlFlow<()> {
+        let (raw, slot) = (self.raw, field.slot);
+        match field.kind {
+            Kind::Scalar(scalar) => match raw.number(slot, scalar.prim) {
+                Some(number) => visit(field, Held::Number(number)),
+                None => ControlFlow::Continue(()),
+            },
+            Kind::Str => match raw.str(slot) {
+                Some(text) => visit(field, Held::Str(text)),
+                None => ControlFlow::Continue(()),
+            },
+            Kind::Table(desc) => match raw.target(slot) {
+                Some(raw) => visit(field, Held::Table(&Self { raw, desc })),
+                None => ControlFlow::Continue(()),
+            },
+            Kind::Scalars { prim, .. } => match raw.vector_bytes(slot, prim) {
+                Some((bytes, _)) => visit(field, Held::Bytes(bytes)),
+                None => ControlFlow::Continue(()),
+            },
+            Kind::Tables(desc) => match raw.list(slot) {
+                Some(list) => visit(field, Held::Tables(&ProvenList { list, desc })),
+                None => ControlFlow::Continue(()),
+            },
+            Kind::Union(union) => {
+                let Some((tag, value)) = raw.union(slot) else { return ControlFlow::Continue(()) };
+                match union.member(tag) {
+                    Some(desc) => {
+                        let member = Self { raw: value.resolved(), desc };
+                        visit(field, Held::Union(tag, Some(&member)))
+                    }
+                    None => Value::unknown_member(tag, union).visit(field, visit),
+                }
+            }
+        }
+    }
+}
+
+impl Node for Proven<'_> {
+    fn desc(&self) -> &'static TableDesc {
+        self.desc
+    }
+
+    fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()> {
+        self.desc.fields.iter().try_for_each(|field| self.visit_field(field, visit))
+    }
+}
+
+impl NodeList for ProvenList<'_> {
+    fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    fn visit_all(&self, visit: &mut dyn FnMut(&dyn Node) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.list.raws().try_for_each(|raw| visit(&Proven { raw, desc: self.desc }))
+    }
+}
+
+impl Node for Object<'_> {
+    fn desc(&self) -> &'static TableDesc {
+        Object::desc(self)
+    }
+
+    fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()> {
+        self.fields().try_for_each(|(field, value)| value.visit(field, visit))
+    }
+}
+
+impl Value<'_> {
+    /// Gives the value to `visit` as that of `field`.
+    pub(crate) fn visit(
+        &self,
+        field: &'static FieldDesc,
+        visit: &mut Visit<'_>,
+    ) -> ControlFlow<()> {
+        visit(
+            field,
+            match self {
+                Self::Number(number) => Held::Number(*number),
+                Self::Str(text) => Held::Str(text),
+                Self::Table(object) => Held::Table(object),
+                Self::Scalars(bytes) => Held::Bytes(bytes),
+                Self::Tables(objects) => Held::Tables(objects),
+                Self::Union(tag, None) => Held::Union(*tag, None),
+                Self::Union(tag, Some(object)) => Held::Union(*tag, Some(object)),
+            },
+        )
+    }
+}
+
+impl<N: Node> NodeList for Vec<N> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn visit_all(&self, visit: &mut dyn FnMut(&dyn Node) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.iter().try_for_each(|node| visit(node))
+    }
+}
+
+impl<T: Scalar> NumberList for Vec<T> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn visit_back(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+        if let Some(bytes) = T::as_bytes(self) {
+            return visit(bytes);
+        }
+        let size = usize::from(T::PRIM.size());
+        self.rchunks(AT_ONCE).try_for_each(|items| {
+            let (mut bytes, mut len) = ([0; AT_ONCE * 8], 0);
+            for (room, item) in bytes.chunks_exact_mut(size).zip(items) {
+                let stored = item.to_number().stored(T::PRIM).unwrap_or_default();
+                room.copy_from_slice(stored.get(..size).unwrap_or_default());
+                len = size.saturating_add(len);
+            }
+            visit(bytes.get(..len).unwrap_or_default())
+        })
+    }
+}
+
+/// Numbers that are made bytes at once.
+const AT_ONCE: usize = 64;
+
+/// The traits are for this crate's types: the writer relies on tables that fit their declaration.
+pub(crate) mod sealed {
+    use alloc::vec::Vec;
+
+    /// A type of this crate.
+    pub trait Sealed {}
+    impl Sealed for super::Proven<'_> {}
+    impl Sealed for super::ProvenList<'_> {}
+    impl Sealed for super::Object<'_> {}
+    impl<T> Sealed for Vec<T> {}
+}

@@ -1,0 +1,90 @@
+//! The vtables that were written, to be shared by later tables.
+
+use alloc::collections::TryReserveError;
+use alloc::vec::Vec;
+
+use crate::bytes::index;
+use crate::flat::desc::MAX_SLOTS;
+
+/// Bytes of the longest vtable.
+const MOST: usize = 4 + 2 * MAX_SLOTS;
+
+/// A vtable as it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Vtable {
+    bytes: [u8; MOST],
+    len: usize,
+}
+
+/// Every vtable with where it is.
+pub(super) struct Vtables {
+    /// Whether tables share one only where they are of one size.
+    sizes_count: bool,
+    /// In the order of writing.
+    written: Vec<(Vtable, u32)>,
+    /// Indices of `written`, by the vtables' bytes.
+    sorted: Vec<u32>,
+}
+
+impl Vtable {
+    /// The vtable of a table at `pos`, counted from the end of the buffer as its `end` and the places
+    /// of its slots (0 for none): at least two words, and up to the last slot that is present.
+    pub(super) fn new(pos: u32, end: u32, places: &[u32; MAX_SLOTS]) -> Self {
+        let slots = places.iter().rposition(|&place| place != 0);
+        let slots = slots.map_or(0, |last| last.saturating_add(1));
+        let len = slots.saturating_mul(2).saturating_add(4);
+        let offsets = places.iter().take(slots).map(|&place| match place {
+            0 => 0,
+            place => pos.saturating_sub(place),
+        });
+        let first = [u32::try_from(len).unwrap_or(u32::MAX), pos.saturating_sub(end)];
+        // A table of the widest schema has a few hundred bytes.
+        let words =
+            first.into_iter().chain(offsets).map(|word| u16::try_from(word).unwrap_or(u16::MAX));
+        let mut bytes = [0; MOST];
+        for (room, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *room = word.to_le_bytes();
+        }
+        Self { bytes, len }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// What equal vtables have in common.
+    fn key(&self, sizes_count: bool) -> &[u8] {
+        if sizes_count { self.bytes() } else { self.bytes().get(4..).unwrap_or_default() }
+    }
+}
+
+impl Vtables {
+    pub(super) fn new(sizes_count: bool) -> Self {
+        Self { sizes_count, written: Vec::new(), sorted: Vec::new() }
+    }
+
+    /// Where an equal vtable was written, or else its rank among them.
+    pub(super) fn find(&self, vtable: &Vtable) -> Result<u32, usize> {
+        let key = vtable.key(self.sizes_count);
+        let entry = |nth: &u32| self.written.get(index(*nth));
+        let order = self.sorted.binary_search_by(|nth| {
+            entry(nth).map_or(&[][..], |(other, _)| other.key(self.sizes_count)).cmp(key)
+        });
+        let found = order.map(|rank| self.sorted.get(rank).and_then(entry));
+        found.map(|entry| entry.map_or(0, |&(_, at)| at))
+    }
+
+    /// Notes that a vtable of that rank was written at `at`.
+    pub(super) fn insert(
+        &mut self,
+        rank: usize,
+        vtable: Vtable,
+        at: u32,
+    ) -> Result<(), TryReserveError> {
+        self.written.try_reserve(1)?;
+        self.sorted.try_reserve(1)?;
+        self.sorted.insert(rank.min(self.sorted.len()), super::length(self.written.len()));
+        self.written.push((vtable, at));
+        Ok(())
+    }
+}

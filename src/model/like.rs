@@ -1,0 +1,60 @@
+//! How the writer of a file laid out its tables: found by trying.
+
+use super::{File, HeaderForm, RootNode};
+use crate::bytes::u32_at;
+use crate::flat::write::compare::{Plain, compare};
+use crate::flat::write::{FORCED, Layout};
+
+impl<R: RootNode> File<'_, R> {
+    /// Finds how a writer laid out the tables of `region`, the FlatBuffers part of the file that
+    /// this one was taken from, so that they are written in the same bytes. Returns whether a layout
+    /// was found; if not, nothing is changed.
+    ///
+    /// Nothing is written for it: each layout is given up at the first byte that differs.
+    pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
+        let Some((layout, chunk)) = self.find_layout(region) else { return false };
+        self.container.layout = layout;
+        if let Some(HeaderForm::Inserted { chunk: room, .. }) = &mut self.container.header {
+            *room = chunk;
+        }
+        true
+    }
+
+    /// Returns the layout that gives `region`, and the bytes of its header with padding.
+    fn find_layout(&self, region: &[u8]) -> Option<(Layout, u32)> {
+        let mut alike = [0; Layout::ALL.len()];
+        let fits = |layout: Layout, alike: &mut u16| {
+            let compared = compare(&self.root, region, &layout);
+            *alike |= compared.alike;
+            Some((layout, self.chunk(region, &compared.same?)?))
+        };
+        for (layout, alike) in Layout::ALL.into_iter().zip(&mut alike) {
+            if let Some(found) = fits(layout, alike) {
+                return Some(found);
+            }
+        }
+        // Most tables hold nothing that could be aligned otherwise: then all of these are alike.
+        for (nth, align) in (0..).zip(FORCED) {
+            let layouts = Layout::ALL.into_iter().zip(&mut alike);
+            for (layout, alike) in layouts.filter(|(_, alike)| **alike & (1 << nth) == 0) {
+                let forced = Layout { force_align: Some(align), ..layout };
+                if let Some(found) = fits(forced, alike) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the bytes of the header with padding that `region` has and `plain` has not, if that is
+    /// the only difference.
+    fn chunk(&self, region: &[u8], plain: &Plain) -> Option<u32> {
+        let chunk = u32::try_from(region.len().checked_sub(plain.len)?).ok()?;
+        let is_inside = matches!(self.container.header, Some(HeaderForm::Inserted { .. }));
+        let root = plain.root.checked_add(chunk)?;
+        let same = (is_inside || chunk == 0)
+            && u32_at(region, 0)? == root
+            && region.get(4..8) == Some(&R::SCHEMA.identifier);
+        same.then_some(chunk)
+    }
+}
