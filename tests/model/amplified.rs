@@ -49,7 +49,9 @@ fn segments_that_are_one_range_are_not_written_once_each() {
     assert!(program.image_with(&limits).unwrap().len() > 60_000_000_000, "where it is allowed");
 
     let bytes = one_segment_of_data_listed_often(100_000);
-    let AnyPtd::Current(mut data) = Ptd::read(&bytes).unwrap().to_model().unwrap() else { panic!() };
+    let AnyPtd::Current(mut data) = Ptd::read(&bytes).unwrap().to_model().unwrap() else {
+        panic!()
+    };
     data.align(16);
     is_amplified(&data.image().unwrap_err(), 50_000_000_000);
 }
