@@ -80,6 +80,9 @@ pub mod payload;
 // Files as plain values, and how they are written.
 pub mod model;
 
+// What is known of the runtime's operators.
+mod operators;
+
 // Which byte belongs to what.
 pub mod map;
 

@@ -3,20 +3,15 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use self::kind::Signature;
-pub(super) use self::kind::{Gives, Kind, Kinds};
 use self::resized::Resized;
 use super::flow::State;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use crate::pte::operator_name;
-use crate::schema::program::view::{KernelCall, Operator};
-use crate::steps;
+use crate::operators::{Kind, Signature, Signatures};
+use crate::schema::program::view::KernelCall;
 
 mod contract;
-mod kind;
 mod resized;
-mod table;
 
 rules! {
     "kernels";
@@ -55,11 +50,10 @@ rules! {
         Ignores ["7.4.28"];
 }
 
-/// The signatures of a plan's operators.
+/// The signatures and contracts of a plan's operators.
 pub(super) struct Kernels {
-    /// By operator, for those that are known.
-    signatures: Vec<Option<&'static Signature>>,
-    /// By operator too; none at all where no operator is known.
+    signatures: Signatures,
+    /// By operator; none at all where no operator is known.
     contracts: Vec<&'static [contract::Term]>,
     resized: Resized,
 }
@@ -69,14 +63,11 @@ pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
     pub(super) fn of(spot: &Plan<'_, '_>) -> Self {
-        let plan = spot.view;
-        let operators = plan.operators().into_iter().flatten();
-        let mut signatures = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
-        signatures.extend(operators.map(|operator| kind::signature(&called(operator))));
+        let signatures = Signatures::of(spot.view);
         let mut kernels = Self { signatures, contracts: Vec::new(), resized: Resized::default() };
         if kernels.are_known() {
             let terms =
-                |known: &Option<&Signature>| known.map_or(&[][..], |known| contract::of(known.0));
+                |known: Option<&Signature>| known.map_or(&[][..], |known| contract::of(known.0));
             kernels.contracts = kernels.signatures.iter().map(terms).collect();
         }
         kernels
@@ -91,13 +82,12 @@ impl Kernels {
 
     /// Whether any operator of the plan is one that the official runtime has.
     pub(super) fn are_known(&self) -> bool {
-        steps::take(self.signatures.len());
-        self.signatures.iter().any(Option::is_some)
+        self.signatures.are_known()
     }
 
     /// Whether the operator of that index is one that the official runtime has.
     pub(super) fn is_known(&self, operator: usize) -> bool {
-        self.signatures.get(operator).is_some_and(Option::is_some)
+        self.signatures.is_known(operator)
     }
 
     /// What a call breaks of its operator's contract, in that state of its values.
@@ -118,10 +108,7 @@ impl Kernels {
         &self,
         call: KernelCall<'a>,
     ) -> Option<impl Iterator<Item = (u32, i32, Kind)> + use<'a>> {
-        let (_, letters) = self.signature(call)?;
-        let args = call.args().filter(|args| args.len() == letters.len())?;
-        let kinds = letters.chars().filter_map(Kind::of);
-        Some((0..).zip(args).zip(kinds).map(|((nth, index), kind)| (nth, index, kind)))
+        self.signatures.args(call)
     }
 
     /// Whether any operator of the plan gives a result, writes to a list, makes a view, or is not
@@ -140,24 +127,6 @@ impl Kernels {
 
     /// The operator that a call is of, if it is known.
     pub(super) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
-        *self.signatures.get(usize::try_from(call.op_index()).ok()?)?
+        self.signatures.signature(call)
     }
-}
-
-/// An operator's name as the runtime reads it: each part ends at a NUL.
-fn called(operator: Operator<'_>) -> String {
-    let holds_nul = |part: Option<&str>| part.is_some_and(|part| part.contains('\0'));
-    if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
-        return operator_name(operator).raw().into();
-    }
-    let read = |part: Option<&'_ str>| {
-        let part = part.unwrap_or_default();
-        String::from(part.split('\0').next().unwrap_or_default())
-    };
-    let (mut name, overload) = (read(operator.name()), read(operator.overload()));
-    if !overload.is_empty() {
-        name.push('.');
-        name.push_str(&overload);
-    }
-    name
 }

@@ -4,10 +4,11 @@ use core::fmt;
 
 use alloc::vec::Vec;
 
-use super::kernels::{Kernels, Kind};
+use super::kernels::Kernels;
 use super::spot::Plan;
 use crate::Pte;
 use crate::flat::view::Vector;
+use crate::operators::Kind;
 use crate::schema::program::view::{DelegateCall, ExecutionPlan, KernelCall, KernelTypes};
 
 /// What the calls of a method do with their arguments.

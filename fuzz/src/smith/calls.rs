@@ -9,7 +9,7 @@ use pte::schema::scalar::ScalarType;
 use super::{Place, Smith};
 
 // The rules' own table, so that no operator is forgotten.
-#[path = "../../../src/check/kernels/table.rs"]
+#[path = "../../../src/operators/signatures.rs"]
 mod table;
 
 /// Every operator by its full name, with a letter for each argument.

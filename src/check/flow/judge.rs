@@ -11,10 +11,11 @@ use super::{
 use crate::check::calls::{
     FREE_TYPE, JUMP_CONDITION_STORAGE, JUMP_CONDITION_TYPE, STORAGE_MISSING,
 };
-use crate::check::kernels::{ARGS_COUNT, ARGS_TYPE, Kernels, Kind, Kinds, Wrong};
+use crate::check::kernels::{ARGS_COUNT, ARGS_TYPE, Kernels, Wrong};
 use crate::check::rule::Rule;
 use crate::check::spot::Plan;
 use crate::check::values::Values;
+use crate::operators::{Kind, Kinds};
 use crate::schema::program::tag;
 use crate::schema::program::view::{
     DelegateCall, FreeCall, InstructionArguments, JumpFalseCall, KernelCall, KernelTypes, MoveCall,

@@ -12,10 +12,10 @@ use super::ways::{Fixed, Loop, Noted, Ways};
 use super::{MOVE_UNSTORED, place};
 use crate::bytes::{index as at_index, narrow};
 use crate::check::Findings;
-use crate::check::kernels::{Gives, Kinds};
 use crate::check::rule::Severity;
 use crate::error::Step;
 use crate::flat::view::{List, Table};
+use crate::operators::{Gives, Kinds};
 use crate::schema::program::tag;
 use crate::schema::program::view::{
     Chain, DelegateCall, FreeCall, Instruction, InstructionArguments, KernelCall, KernelTypes,

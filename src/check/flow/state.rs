@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use crate::check::kernels::Kinds;
 use crate::check::spot::Plan;
 use crate::check::values::Values;
 use crate::flat::view::Vector;
+use crate::operators::Kinds;
 use crate::schema::program::tag;
 use crate::schema::program::view::KernelTypes;
 

@@ -226,10 +226,10 @@ mod tests {
     use alloc::string::ToString;
     use alloc::vec::Vec;
 
-    use super::super::kind::signature;
     use super::numbers::float;
     use super::vocabulary::About;
     use super::*;
+    use crate::operators::signature;
 
     /// What a condition looks at: arguments, each with the letters that it may have.
     fn looks(condition: &Condition, seen: &mut Vec<(Arg, &'static str)>) {

@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::super::Kind;
-use super::super::kind::signature;
 use super::vocabulary::{Arg, Number};
 use super::{Call, MOST_ITEMS, dtypes};
 use crate::limits::MOST_DIMENSIONS;
+use crate::operators::{Kind, signature};
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;

@@ -2,17 +2,17 @@
 
 use core::fmt;
 
-use super::table::KERNELS;
+use super::signatures::KERNELS;
 use crate::schema::program::tag;
 
 /// An operator's full name (`aten::add.out`), and the letters of its arguments.
-pub(super) type Signature = (&'static str, &'static str);
+pub(crate) type Signature = (&'static str, &'static str);
 
 /// The signature of the operator of that full name, if it is one of the official runtime's.
 ///
 /// The runtime asks for exactly as many arguments (ExecuTorch's codegen/gen.py and
 /// kernels/prim_ops/register_prim_ops.cpp).
-pub(super) fn signature(operator: &str) -> Option<&'static Signature> {
+pub(crate) fn signature(operator: &str) -> Option<&'static Signature> {
     let found = KERNELS.binary_search_by(|&(name, _)| name.cmp(operator)).ok()?;
     KERNELS.get(found)
 }
@@ -30,7 +30,7 @@ pub(super) fn signature(operator: &str) -> Option<&'static Signature> {
 /// Double, `@` a Tensor, `$` an Int, a Double or a Bool, `~` an Int if all arguments are, else a
 /// Double, `=` what cannot be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) struct Kind {
+pub(crate) struct Kind {
     value: Value,
     or_null: bool,
     role: Role,
@@ -38,7 +38,7 @@ pub(in crate::check) struct Kind {
 
 impl Kind {
     /// What a letter of a signature stands for.
-    pub(in crate::check) fn of(letter: char) -> Option<Self> {
+    pub(crate) fn of(letter: char) -> Option<Self> {
         let value = match letter.to_ascii_lowercase() {
             't' | 'w' | 'y' | 'h' => Value::Tensor,
             's' => Value::Scalar,
@@ -76,7 +76,7 @@ impl Kind {
     /// fails.
     ///
     /// A value without a known type is taken: no method with one is loaded.
-    pub(in crate::check) fn accepts(self, tag: u8) -> bool {
+    pub(crate) fn accepts(self, tag: u8) -> bool {
         match (self.value, tag) {
             (Value::Any | Value::Result(_), _)
             | (Value::Tensor, tag::Tensor)
@@ -95,14 +95,14 @@ impl Kind {
     }
 
     /// The kinds that the conversion takes.
-    pub(in crate::check) fn accepted(self) -> Kinds {
+    pub(crate) fn accepted(self) -> Kinds {
         (tag::Null..=tag::OptionalTensorList)
             .filter(|&tag| self.accepts(tag))
             .fold(Kinds::NONE, |kinds, tag| kinds.or(Kinds::of(tag)))
     }
 
     /// What the call puts there, which changes the kind of the value; `None` where it puts nothing.
-    pub(in crate::check) fn gives(self) -> Option<Gives> {
+    pub(crate) fn gives(self) -> Option<Gives> {
         match self.value {
             Value::Result(gives) => Some(gives),
             _ => None,
@@ -110,27 +110,27 @@ impl Kind {
     }
 
     /// Whether the call writes to the tensor, or to the tensors of the list.
-    pub(in crate::check) fn is_written(self) -> bool {
+    pub(crate) fn is_written(self) -> bool {
         self.role == Role::Written
     }
 
     /// Whether the call needs the data of a tensor that it gets there.
-    pub(in crate::check) fn needs_data(self) -> bool {
+    pub(crate) fn needs_data(self) -> bool {
         matches!(self.role, Role::Read | Role::Written) && !self.is_anything()
     }
 
     /// Whether any value will do: it is not read, or replaced.
-    pub(in crate::check) fn is_anything(self) -> bool {
+    pub(crate) fn is_anything(self) -> bool {
         matches!(self.value, Value::Any | Value::Result(_))
     }
 
     /// Whether the value is not what it was after the call.
-    pub(in crate::check) fn changes(self) -> bool {
+    pub(crate) fn changes(self) -> bool {
         self.is_written() || self.is_view() || self.gives().is_some()
     }
 
     /// Whether the call makes the tensor a view of its first argument.
-    pub(in crate::check) fn is_view(self) -> bool {
+    pub(crate) fn is_view(self) -> bool {
         self.role == Role::View
     }
 }
@@ -146,7 +146,7 @@ enum Role {
 
 /// Of what kind a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum Gives {
+pub(crate) enum Gives {
     /// Always one of these.
     A(Kinds),
     /// An Int if all arguments are, else a Double.
@@ -155,27 +155,27 @@ pub(in crate::check) enum Gives {
 
 /// Some kinds of values, by tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) struct Kinds(u16);
+pub(crate) struct Kinds(u16);
 
 impl Kinds {
-    pub(in crate::check) const NONE: Self = Self(0);
-    pub(in crate::check) const ANY: Self = Self(u16::MAX);
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const ANY: Self = Self(u16::MAX);
     /// What a number may be.
     const SCALAR: Self = Self::of(tag::Int).or(Self::of(tag::Double)).or(Self::of(tag::Bool));
 
     /// The kind of that tag. Those without a known type share a bit: no method with one is loaded.
-    pub(in crate::check) const fn of(tag: u8) -> Self {
+    pub(crate) const fn of(tag: u8) -> Self {
         Self(match tag {
             tag::Null..=tag::OptionalTensorList => 1 << tag,
             _ => 1,
         })
     }
 
-    pub(in crate::check) const fn or(self, other: Self) -> Self {
+    pub(crate) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    pub(in crate::check) const fn and(self, other: Self) -> Self {
+    pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 }
@@ -258,8 +258,8 @@ mod tests {
     #[test]
     fn a_kind_takes_the_values_that_it_names() {
         let files: [&[u8]; 2] = [
-            include_bytes!("../../../tests/data/pte/args_custom_op_all_kinds.pte"),
-            include_bytes!("../../../tests/data/pte/args_boollist.pte"),
+            include_bytes!("../../tests/data/pte/args_custom_op_all_kinds.pte"),
+            include_bytes!("../../tests/data/pte/args_boollist.pte"),
         ];
         let mut seen = BTreeSet::new();
         for bytes in files {

@@ -1,0 +1,77 @@
+//! Operators of the official runtime: which arguments they take, and what they do with each.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::pte::operator_name;
+use crate::schema::program::view::{ExecutionPlan, KernelCall, Operator};
+use crate::steps;
+
+mod kind;
+mod signatures;
+
+pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
+
+/// The signatures of a method's operators, by operator.
+pub(crate) struct Signatures(Vec<Option<&'static Signature>>);
+
+impl Signatures {
+    /// Looks up each operator of `plan` once.
+    pub(crate) fn of(plan: ExecutionPlan<'_>) -> Self {
+        let operators = plan.operators().into_iter().flatten();
+        let mut all = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
+        all.extend(operators.map(|operator| signature(&name_until_nul(operator))));
+        Self(all)
+    }
+
+    /// The signature of each operator, if it is known.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&'static Signature>> {
+        self.0.iter().copied()
+    }
+
+    /// Returns whether any operator of the method is known.
+    pub(crate) fn are_known(&self) -> bool {
+        steps::take(self.0.len());
+        self.0.iter().any(Option::is_some)
+    }
+
+    /// Returns whether the operator at `index` is known.
+    pub(crate) fn is_known(&self, index: usize) -> bool {
+        self.0.get(index).is_some_and(Option::is_some)
+    }
+
+    /// Returns the signature of the operator that is called, if it is known.
+    pub(crate) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
+        *self.0.get(usize::try_from(call.op_index()).ok()?)?
+    }
+
+    /// Returns the arguments of a call with their kinds. `None` if the operator is unknown or the
+    /// number of arguments is not the signature's.
+    pub(crate) fn args<'a>(
+        &self,
+        call: KernelCall<'a>,
+    ) -> Option<impl Iterator<Item = (u32, i32, Kind)> + use<'a>> {
+        let (_, letters) = self.signature(call)?;
+        let args = call.args().filter(|args| args.len() == letters.len())?;
+        let kinds = letters.chars().filter_map(Kind::of);
+        Some((0..).zip(args).zip(kinds).map(|((nth, index), kind)| (nth, index, kind)))
+    }
+}
+
+/// Returns an operator's full name as the runtime reads it: each part ends at its first NUL.
+fn name_until_nul(operator: Operator<'_>) -> String {
+    let holds_nul = |part: Option<&str>| part.is_some_and(|part| part.contains('\0'));
+    if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
+        return operator_name(operator).raw().into();
+    }
+    let read = |part: Option<&'_ str>| {
+        let part = part.unwrap_or_default();
+        String::from(part.split('\0').next().unwrap_or_default())
+    };
+    let (mut name, overload) = (read(operator.name()), read(operator.overload()));
+    if !overload.is_empty() {
+        name.push('.');
+        name.push_str(&overload);
+    }
+    name
+}
