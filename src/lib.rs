@@ -83,6 +83,9 @@ pub mod model;
 // What is known of the runtime's operators.
 mod operators;
 
+// What a method is: instructions, control flow, effects, definitions.
+pub mod method;
+
 // Which byte belongs to what.
 pub mod map;
 

@@ -33,6 +33,8 @@ mod map;
 #[cfg(feature = "json")]
 mod memory;
 #[cfg(feature = "json")]
+mod method;
+#[cfg(feature = "json")]
 mod model;
 #[cfg(feature = "json")]
 mod roles;

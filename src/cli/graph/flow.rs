@@ -1,16 +1,13 @@
 //! The instructions of a method: what each reads and writes, and where it goes on.
 
-use core::ops::Range;
 use std::collections::BTreeSet;
 
 use pte::Pte;
 use pte::flat::view::Vector;
+use pte::method::{self, Access, Definitions, Effects, Instruction};
 use pte::pte::{Storage, operator_name};
 use pte::quoted::UntrustedString;
-use pte::roles::{Role, Roles};
-use pte::schema::program::view::{
-    ExecutionPlan, Instruction, InstructionArguments, KernelTypes, Tensor,
-};
+use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 
 use crate::cli::text;
 
@@ -79,50 +76,25 @@ impl<'a> Flow<'a> {
         for at in flow.inputs.clone() {
             flow.value(at, |value| (value.is_input, value.is_node) = (true, true));
         }
-        let roles = Roles::of(pte, plan);
-        for (chain, of) in plan.chains().into_iter().flatten().enumerate() {
-            let instructions = of.instructions();
-            let begin = flow.steps.len();
-            let all = begin..begin.saturating_add(instructions.map_or(0, |all| all.len()));
-            for (index, instruction) in instructions.into_iter().flatten().enumerate() {
-                flow.step((pte, &roles), (chain, index), instruction, &all);
-            }
+        let (effects, mut definitions) = (Effects::of(plan), Definitions::of(pte, plan));
+        for instruction in method::instructions(plan) {
+            let accesses = effects.accesses(&instruction, &definitions);
+            flow.step(&instruction, &accesses);
+            definitions.record(&instruction, &accesses);
         }
         flow.choose_nodes(pte);
         flow
     }
 
-    /// Adds an instruction, which is the next of the steps `all` of its chain.
-    fn step(
-        &mut self,
-        (pte, roles): (&Pte<'a>, &Roles<'_, 'a>),
-        (chain, index): (usize, usize),
-        instruction: Instruction<'a>,
-        all: &Range<usize>,
-    ) {
-        let does = instruction.instr_args();
+    /// Adds the next instruction.
+    fn step(&mut self, instruction: &Instruction<'a>, accesses: &[(i32, Access)]) {
         let number = narrow(self.steps.len());
-        let one = |at: i32| self.index(at).into_iter().collect::<Vec<_>>();
-        let mut jump = None;
-        let (reads, writes) = match does {
-            Some(InstructionArguments::KernelCall(call)) => self.kernel(roles.kernel(call)),
-            Some(InstructionArguments::DelegateCall(call)) => {
-                self.kernel(roles.delegate(call, |at| self.is_there(pte, at)))
-            }
-            Some(InstructionArguments::MoveCall(call)) => {
-                (one(call.move_from()), one(call.move_to()))
-            }
-            Some(InstructionArguments::FreeCall(call)) => (one(call.value_index()), Vec::new()),
-            Some(InstructionArguments::JumpFalseCall(call)) => {
-                let to = usize::try_from(call.destination_instruction()).ok();
-                jump = to.and_then(|to| all.start.checked_add(to)).filter(|&to| to <= all.end);
-                let condition = one(call.cond_value_index());
-                // A number is drawn where it decides.
-                condition.iter().for_each(|&at| self.value(at, |value| value.is_node = true));
-                (condition, Vec::new())
-            }
-            _ => (Vec::new(), Vec::new()),
-        };
+        let (reads, writes) = self.reads_and_writes(accesses);
+        let jump = instruction.jump();
+        // A number is drawn where it decides.
+        if let Some(condition) = jump.and_then(|jump| self.index(jump.condition)) {
+            self.value(condition, |value| value.is_node = true);
+        }
         for &at in &writes {
             self.written(at, Writer::Step(number));
         }
@@ -131,18 +103,20 @@ impl<'a> Flow<'a> {
         let middle = narrow(self.refs.len());
         self.refs.extend(writes.into_iter().map(narrow));
         let end = narrow(self.refs.len());
-        let (chain, index, jump) = (narrow(chain), narrow(index), jump.map(narrow));
+        let (chain, index) = (instruction.chain(), instruction.index());
+        let jump = jump.filter(|jump| jump.is_valid).map(|jump| jump.target);
         self.steps.push(Step { chain, index, begin, middle, end, jump });
     }
 
-    /// What a call reads and writes, each result once.
-    fn kernel(&self, all: Vec<(i32, Role)>) -> (Vec<usize>, Vec<usize>) {
+    /// Returns what an instruction reads, and what it writes, each result once. What is freed counts
+    /// as read.
+    fn reads_and_writes(&self, accesses: &[(i32, Access)]) -> (Vec<usize>, Vec<usize>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let mut seen = BTreeSet::new();
-        for (at, role) in all {
-            match (self.index(at), role) {
-                (Some(at), Role::Read) => reads.push(at),
-                (Some(at), _) if seen.insert(at) => writes.push(at),
+        for &(at, access) in accesses {
+            match (self.index(at), access.defines()) {
+                (Some(at), false) => reads.push(at),
+                (Some(at), true) if seen.insert(at) => writes.push(at),
                 _ => {}
             }
         }
@@ -161,16 +135,6 @@ impl<'a> Flow<'a> {
             }
         }
         (reads, writes)
-    }
-
-    /// Whether something is in a value before a step: it may be an input of a delegate.
-    fn is_there(&self, pte: &Pte<'a>, at: i32) -> bool {
-        let Some(value) = self.index(at).and_then(|at| self.values.get(at)) else { return true };
-        let empty = match self.index(at).and_then(|at| self.val(at)) {
-            Some(KernelTypes::Tensor(tensor)) => is_empty(pte, tensor),
-            _ => false,
-        };
-        !empty || value.is_input || value.writers > 0
     }
 
     fn written(&mut self, at: usize, by: Writer) {
@@ -252,13 +216,9 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The tensors of a list.
+    /// Returns the tensors of a list.
     pub(super) fn items(&self, at: usize) -> Vec<usize> {
-        match self.val(at) {
-            Some(KernelTypes::TensorList(list)) => self.indices(list.items()),
-            Some(KernelTypes::OptionalTensorList(list)) => self.indices(list.items()),
-            _ => Vec::new(),
-        }
+        self.indices(i32::try_from(at).ok().and_then(|at| method::items(self.plan, at)))
     }
 
     pub(super) fn is_list(&self, at: usize) -> bool {
@@ -269,10 +229,7 @@ impl<'a> Flow<'a> {
     }
 
     fn tensor_list(&self, at: usize) -> Option<Vector<'a, i32>> {
-        match self.val(at)? {
-            KernelTypes::TensorList(list) => list.items(),
-            _ => None,
-        }
+        method::written_items(self.plan, i32::try_from(at).ok()?)
     }
 
     fn value(&mut self, at: usize, change: impl FnOnce(&mut Value)) {

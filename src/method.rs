@@ -1,0 +1,31 @@
+//! What a method is: its instructions, where control flows, and what each does to its values.
+//!
+//! ```
+//! # fn main() -> pte::Result<()> {
+//! # let bytes = include_bytes!("../tests/data/pte/add.pte");
+//! use pte::method::{self, Access, Definitions, Effects};
+//!
+//! let pte = pte::Pte::read(bytes)?;
+//! for plan in pte.program().execution_plan().into_iter().flatten() {
+//!     let effects = Effects::of(plan);
+//!     let mut definitions = Definitions::of(&pte, plan);
+//!     for instruction in method::instructions(plan) {
+//!         let all = effects.accesses(&instruction, &definitions);
+//!         definitions.record(&instruction, &all);
+//!         let written = all.iter().filter(|(_, access)| *access == Access::Write);
+//!         // The sum is named as the result, and once more behind it.
+//!         assert!(written.map(|(value, _)| *value).eq([2, 2]));
+//!         assert_eq!(definitions.first(2), Some(instruction.pc()));
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod defs;
+mod effects;
+mod instruction;
+
+pub use defs::Definitions;
+pub use effects::{Access, Effects, items, written_items};
+pub use instruction::{Instruction, Jump, Operands, instructions};

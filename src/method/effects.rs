@@ -1,0 +1,194 @@
+//! What an instruction does to each value that it names.
+
+use core::fmt;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::defs::Definitions;
+use super::instruction::Instruction;
+use crate::flat::view::Vector;
+use crate::operators::{Kind, Signatures};
+use crate::schema::program::view::{
+    DelegateCall, ExecutionPlan, InstructionArguments, KernelCall, KernelTypes,
+};
+
+/// What an instruction does to one of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Access {
+    /// Its data or its shape is read.
+    Read,
+    /// It is written, or replaced by a result.
+    Write,
+    /// It becomes the first operand, or a view of it.
+    Alias,
+    /// Its memory is freed.
+    Free,
+}
+
+impl Access {
+    /// Returns whether the value is initialized by it: it is written, or becomes another value.
+    pub fn defines(self) -> bool {
+        matches!(self, Self::Write | Self::Alias)
+    }
+}
+
+/// What the instructions of a method do to their operands.
+///
+/// The file does not say what a call writes. Signatures of the official runtime's operators say it;
+/// for other operators and for delegates, the order of arguments does (format.md §6.5).
+pub struct Effects<'a> {
+    plan: ExecutionPlan<'a>,
+    signatures: Signatures,
+}
+
+impl<'a> Effects<'a> {
+    /// Looks up the operators of `plan`.
+    pub fn of(plan: ExecutionPlan<'a>) -> Self {
+        Self { plan, signatures: Signatures::of(plan) }
+    }
+
+    /// Returns each operand of an instruction with its access; of a kernel call, reads first.
+    /// `definitions` has recorded the instructions before it.
+    pub fn accesses(
+        &self,
+        instruction: &Instruction<'a>,
+        definitions: &Definitions<'_>,
+    ) -> Vec<(i32, Access)> {
+        match instruction.operation() {
+            Some(InstructionArguments::KernelCall(call)) => self.kernel(call),
+            Some(InstructionArguments::DelegateCall(call)) => {
+                self.delegate(call, |value| definitions.is_initialized(value))
+            }
+            Some(InstructionArguments::MoveCall(call)) => {
+                vec![(call.move_from(), Access::Read), (call.move_to(), Access::Alias)]
+            }
+            Some(InstructionArguments::FreeCall(call)) => vec![(call.value_index(), Access::Free)],
+            Some(InstructionArguments::JumpFalseCall(call)) => {
+                vec![(call.cond_value_index(), Access::Read)]
+            }
+            Some(InstructionArguments::Unknown(_)) | None => Vec::new(),
+        }
+    }
+
+    /// Returns the arguments of a kernel call with their accesses, reads first. Results that are
+    /// named a second time, one by one or as a list, are returned a second time.
+    pub fn kernel(&self, call: KernelCall<'a>) -> Vec<(i32, Access)> {
+        let mut accesses = self.by_signature(call).unwrap_or_else(|| self.by_order(call));
+        accesses.sort_by_key(|&(_, access)| access);
+        accesses
+    }
+
+    /// Returns the arguments of a delegate call with their accesses, in the order of the file:
+    /// inputs, then outputs.
+    ///
+    /// The file does not say how many are inputs. The last argument that is initialized before the
+    /// call is one, and so are all arguments before it.
+    pub fn delegate(
+        &self,
+        call: DelegateCall<'a>,
+        is_initialized: impl Fn(i32) -> bool,
+    ) -> Vec<(i32, Access)> {
+        let args: Vec<_> = call.args().into_iter().flatten().collect();
+        let inputs = args.iter().rposition(|&value| is_initialized(value));
+        reads_then_writes(&args, inputs.map_or(0, |last| last.saturating_add(1)))
+    }
+
+    fn by_signature(&self, call: KernelCall<'a>) -> Option<Vec<(i32, Access)>> {
+        let (_, letters) = self.signatures.signature(call)?;
+        // The result of an operator that works in place is its first argument, of which it may
+        // change a part.
+        let first = letters.chars().next().and_then(Kind::of);
+        let has_result = letters.chars().filter_map(Kind::of).any(|kind| kind.gives().is_some());
+        let is_in_place = has_result && first.is_some_and(Kind::is_written);
+        let mut has_written = false;
+        let accesses = self.signatures.args(call)?.map(|(nth, value, kind)| {
+            let access = match kind.gives() {
+                _ if kind.is_view() => Access::Alias,
+                Some(_) if is_in_place => Access::Alias,
+                Some(_) => Access::Write,
+                None if is_in_place && nth == 0 => Access::Read,
+                None if kind.is_written() => {
+                    has_written = true;
+                    Access::Write
+                }
+                // Results are named a second time, one by one or as a list, and not read there.
+                None if kind.is_anything() && has_written => Access::Write,
+                None => Access::Read,
+            };
+            (value, access)
+        });
+        Some(accesses.collect())
+    }
+
+    /// Finds the results of an unknown operator by the order of its arguments. Every exporter puts
+    /// results last, and names them a second time at the end: one by one, or as a list.
+    fn by_order(&self, call: KernelCall<'a>) -> Vec<(i32, Access)> {
+        let args: Vec<_> = call.args().into_iter().flatten().collect();
+        let Some((&last, before)) = args.split_last() else { return Vec::new() };
+        let list = written_items(self.plan, last);
+        let items: Vec<_> =
+            list.filter(|list| list.len() <= before.len()).into_iter().flatten().collect();
+        let is_list_again = |&other: &i32| {
+            list.is_some() && written_items(self.plan, other).is_some_and(|of| is_same(of, list))
+        };
+        // Results begin behind that many arguments.
+        let reads = match () {
+            () if !items.is_empty() && before.ends_with(&items) => {
+                before.len().saturating_sub(items.len())
+            }
+            () if before.last().is_some_and(is_list_again) => before.len().saturating_sub(1),
+            () => {
+                let repeats = |&count: &usize| {
+                    let (front, back) = args.split_at(args.len().saturating_sub(count));
+                    front.ends_with(back)
+                };
+                let count = (1..=MOST_RESULTS.min(before.len())).rev().find(repeats);
+                let twice = count.map(|count| count.saturating_mul(2));
+                args.len().saturating_sub(twice.unwrap_or(1))
+            }
+        };
+        reads_then_writes(&args, reads)
+    }
+}
+
+impl fmt::Debug for Effects<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Effects").finish_non_exhaustive()
+    }
+}
+
+fn reads_then_writes(args: &[i32], reads: usize) -> Vec<(i32, Access)> {
+    let access = |nth: usize| if nth < reads { Access::Read } else { Access::Write };
+    args.iter().enumerate().map(|(nth, &value)| (value, access(nth))).collect()
+}
+
+/// Returns the items of a list of tensors, optional ones or not; `None` if `value` is no such list.
+pub fn items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
+    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
+        KernelTypes::TensorList(list) => list.items(),
+        KernelTypes::OptionalTensorList(list) => list.items(),
+        _ => None,
+    }
+}
+
+/// Returns the items of a list whose tensors a call may write. No call writes to optional tensors.
+pub fn written_items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
+    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
+        KernelTypes::TensorList(list) => list.items(),
+        _ => None,
+    }
+}
+
+/// Returns whether two lists have the same tensors; their first [`MOST_RESULTS`] items are compared.
+fn is_same(list: Vector<'_, i32>, other: Option<Vector<'_, i32>>) -> bool {
+    other.is_some_and(|other| {
+        list.len() == other.len()
+            && !list.is_empty()
+            && list.iter().zip(other).take(MOST_RESULTS).all(|(one, other)| one == other)
+    })
+}
+
+/// More results than any operator has.
+const MOST_RESULTS: usize = 16;

@@ -1,0 +1,174 @@
+//! An instruction, decoded once: where it is, what it does, and which values it names.
+
+use crate::bytes::narrow;
+use crate::flat::view::Vector;
+use crate::schema::program::view::{Chain, ExecutionPlan, InstructionArguments};
+
+/// An instruction of a method.
+///
+/// The instructions of all chains are numbered as they run, one chain after the other. This number
+/// is the program counter, `pc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction<'a> {
+    chain: u32,
+    index: u32,
+    /// The pc of the chain's first instruction, and the pc past its last one.
+    begin: u32,
+    end: u32,
+    operation: Option<InstructionArguments<'a>>,
+}
+
+/// A jump that is taken where its condition is false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Jump {
+    /// The value that decides.
+    pub condition: i32,
+    /// The target as the file has it: the index of an instruction in its chain.
+    pub destination: i32,
+    /// The pc where the method goes on. An invalid target ends the chain, as in the runtime: it is
+    /// the pc past the chain's last instruction.
+    pub target: u32,
+    /// Whether the target is an instruction of the chain, or the end of the chain.
+    pub is_valid: bool,
+}
+
+/// The values that an instruction names, in the order of the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a>(List<'a>);
+
+#[derive(Clone, Copy, Debug)]
+enum List<'a> {
+    Args(Vector<'a, i32>),
+    Fields([i32; 2], usize),
+}
+
+/// Returns the instructions of all chains of `plan`.
+pub fn instructions(plan: ExecutionPlan<'_>) -> impl Iterator<Item = Instruction<'_>> {
+    let mut begin = 0u32;
+    (0..).zip(plan.chains().into_iter().flatten()).flat_map(move |(nth, chain)| {
+        let all = instructions_of_chain(nth, begin, chain);
+        begin = begin.saturating_add(len(chain));
+        all
+    })
+}
+
+/// Returns the instructions of a chain, the first of which has the pc `begin`.
+fn instructions_of_chain(
+    nth: u32,
+    begin: u32,
+    chain: Chain<'_>,
+) -> impl Iterator<Item = Instruction<'_>> {
+    let end = begin.saturating_add(len(chain));
+    let all = (0..).zip(chain.instructions().into_iter().flatten());
+    all.map(move |(index, instruction)| {
+        let operation = instruction.instr_args();
+        Instruction { chain: nth, index, begin, end, operation }
+    })
+}
+
+fn len(chain: Chain<'_>) -> u32 {
+    narrow(chain.instructions().map_or(0, |all| all.len()))
+}
+
+impl<'a> Instruction<'a> {
+    /// Returns the index of its chain.
+    pub fn chain(&self) -> u32 {
+        self.chain
+    }
+
+    /// Returns its index in its chain.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Returns its number among the instructions of all chains.
+    pub fn pc(&self) -> u32 {
+        self.begin.saturating_add(self.index)
+    }
+
+    /// Returns the pc past the last instruction of its chain.
+    pub fn chain_end(&self) -> u32 {
+        self.end
+    }
+
+    /// Returns what it does; `None` if it is empty.
+    pub fn operation(&self) -> Option<InstructionArguments<'a>> {
+        self.operation
+    }
+
+    /// Returns the tag of what it does; 0 if it is empty.
+    pub fn tag(&self) -> u8 {
+        self.operation.map_or(0, |operation| operation.tag())
+    }
+
+    /// Returns the values that it names: the arguments of a call, source and target of a move, what
+    /// is freed, the condition of a jump.
+    pub fn operands(&self) -> Operands<'a> {
+        match self.operation {
+            Some(InstructionArguments::KernelCall(call)) => Operands::args(call.args()),
+            Some(InstructionArguments::DelegateCall(call)) => Operands::args(call.args()),
+            Some(InstructionArguments::MoveCall(call)) => {
+                Operands(List::Fields([call.move_from(), call.move_to()], 2))
+            }
+            Some(InstructionArguments::FreeCall(call)) => Operands::one(call.value_index()),
+            Some(InstructionArguments::JumpFalseCall(call)) => {
+                Operands::one(call.cond_value_index())
+            }
+            Some(InstructionArguments::Unknown(_)) | None => Operands::NONE,
+        }
+    }
+
+    /// Returns the jump that it is, if it is one.
+    pub fn jump(&self) -> Option<Jump> {
+        let Some(InstructionArguments::JumpFalseCall(call)) = self.operation else { return None };
+        let (condition, destination) = (call.cond_value_index(), call.destination_instruction());
+        let target = self.target(destination);
+        let is_valid = target.is_some();
+        Some(Jump { condition, destination, target: target.unwrap_or(self.end), is_valid })
+    }
+
+    /// Returns the pc of an instruction of its chain, or of the chain's end.
+    fn target(&self, index: i32) -> Option<u32> {
+        let target = self.begin.checked_add(u32::try_from(index).ok()?)?;
+        (target <= self.end).then_some(target)
+    }
+}
+
+impl<'a> Operands<'a> {
+    const NONE: Self = Self(List::Fields([0; 2], 0));
+
+    fn one(value: i32) -> Self {
+        Self(List::Fields([value, 0], 1))
+    }
+
+    fn args(args: Option<Vector<'a, i32>>) -> Self {
+        Self(List::Args(args.unwrap_or_default()))
+    }
+
+    /// Returns their number.
+    pub fn len(self) -> usize {
+        match self.0 {
+            List::Args(all) => all.len(),
+            List::Fields(_, len) => len,
+        }
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the one at `nth`.
+    pub fn get(self, nth: usize) -> Option<i32> {
+        match self.0 {
+            List::Args(all) => all.get(nth),
+            List::Fields(all, len) => all.get(nth).copied().filter(|_| nth < len),
+        }
+    }
+
+    /// Returns all of them, in order.
+    pub fn iter(self) -> impl Iterator<Item = i32> + 'a {
+        (0..self.len()).filter_map(move |nth| self.get(nth))
+    }
+}
