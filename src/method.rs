@@ -22,10 +22,12 @@
 //! # }
 //! ```
 
+mod cfg;
 mod defs;
 mod effects;
 mod instruction;
 
+pub(crate) use cfg::{ControlFlow, Loop, OuterLoops};
 pub use defs::Definitions;
 pub use effects::{Access, Effects, items, written_items};
 pub use instruction::{Instruction, Jump, Operands, instructions};

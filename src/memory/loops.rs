@@ -4,50 +4,41 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::bytes::index as at;
+use crate::method::{Loop, OuterLoops};
 use crate::steps;
 
 /// Steps from the first to the last, both included.
-pub(super) type Range = (u32, u32);
+type Range = (u32, u32);
 
 /// The loops of a method: of any two, one holds the other, or they are apart.
 #[derive(Default)]
 pub(super) struct Loops {
     /// By where they begin; those that begin together, the largest first.
-    loops: Vec<Range>,
+    loops: Vec<Loop>,
     /// For ranges of `loops`, where the last of them ends.
     ends: Most,
     /// By where they end, and for ranges of that where the first of them begins.
-    by_end: Vec<Range>,
+    by_end: Vec<Loop>,
     begins: Most,
-    /// The ones that no other holds.
-    outer: Vec<Range>,
+    outer: OuterLoops,
     /// For each step, the least that a jump from before it leads to behind it; none where it does
     /// not matter.
     landings: Vec<u32>,
 }
 
 impl Loops {
-    /// Of the jumps back, as ranges of steps, and those ahead, each from one step to another.
-    pub(super) fn of(mut back: Vec<Range>, ahead: &[Range], steps: u32) -> Self {
-        if back.is_empty() {
+    /// Prepares the loops of a method and its forward jumps for queries.
+    pub(super) fn of(loops: Vec<Loop>, outer: OuterLoops, forward: &[Range], steps: u32) -> Self {
+        if loops.is_empty() {
             return Self::default();
         }
-        steps::sort(back.len().saturating_mul(3));
-        back.sort_unstable_by_key(|&(begin, end)| (begin, u32::MAX.saturating_sub(end)));
-        let loops = apart(&back);
-        let ends = Most::of(loops.iter().map(|&(_, end)| end).collect());
+        steps::sort(loops.len().saturating_mul(2));
+        let ends = Most::of(loops.iter().map(|one| one.end).collect());
         let mut by_end = loops.clone();
-        by_end.sort_unstable_by_key(|&(_, end)| end);
-        let begins = by_end.iter().map(|&(begin, _)| u32::MAX.saturating_sub(begin)).collect();
+        by_end.sort_unstable_by_key(|one| one.end);
+        let begins = by_end.iter().map(|one| u32::MAX.saturating_sub(one.begin)).collect();
         let begins = Most::of(begins);
-        let mut outer: Vec<Range> = Vec::new();
-        for &(begin, end) in &loops {
-            match outer.last_mut() {
-                Some(last) if begin <= last.1 => last.1 = last.1.max(end),
-                _ => outer.push((begin, end)),
-            }
-        }
-        Self { loops, ends, by_end, begins, outer, landings: landings(ahead, steps) }
+        Self { loops, ends, by_end, begins, outer, landings: landings(forward, steps) }
     }
 
     pub(super) fn are_none(&self) -> bool {
@@ -63,53 +54,27 @@ impl Loops {
         }
         steps::look_up("", self.loops.len().saturating_mul(2));
         // Those that begin in between and end later.
-        let from = self.loops.partition_point(|&(begin, _)| begin <= first);
-        let to = self.loops.partition_point(|&(begin, _)| begin <= last);
+        let from = self.loops.partition_point(|one| one.begin <= first);
+        let to = self.loops.partition_point(|one| one.begin <= last);
         let end = self.ends.of_range(from, to).unwrap_or(last).max(last);
         // Those that end in between and begin earlier.
-        let from = self.by_end.partition_point(|&(_, end)| end < first);
-        let to = self.by_end.partition_point(|&(_, end)| end < last);
+        let from = self.by_end.partition_point(|one| one.end < first);
+        let to = self.by_end.partition_point(|one| one.end < last);
         let begin = self.begins.of_range(from, to).map(|begin| u32::MAX.saturating_sub(begin));
         first = begin.unwrap_or(first).min(first);
         last = end;
         let is_skipped = self.landings.get(at(first)).is_some_and(|&landing| landing <= last);
         if is_carried || is_skipped {
-            let nth = self.outer.partition_point(|&(_, end)| end < last);
-            let outer = self.outer.get(nth).filter(|&&(begin, _)| begin <= first);
-            (first, last) = outer.copied().unwrap_or((first, last));
+            let outer = self.outer.around(last).filter(|outer| outer.begin <= first);
+            (first, last) = outer.map_or((first, last), |outer| (outer.begin, outer.end));
         }
         (first, last)
     }
 
     /// Whether that step may run again.
     pub(super) fn has(&self, step: u32) -> bool {
-        let nth = self.outer.partition_point(|&(_, end)| end < step);
-        self.outer.get(nth).is_some_and(|&(begin, _)| begin <= step)
+        self.outer.around(step).is_some()
     }
-}
-
-/// The same loops, where two that cross each other both last until the later one ends. By where
-/// they begin, as they came.
-fn apart(sorted: &[Range]) -> Vec<Range> {
-    // Those that have not ended, and for each loop the later one that it crosses.
-    let mut open: Vec<(usize, u32)> = Vec::new();
-    let mut crossed: Vec<Option<usize>> = alloc::vec![None; sorted.len()];
-    for (nth, &(begin, end)) in sorted.iter().enumerate() {
-        while open.pop_if(|&mut (_, open)| open < begin).is_some() {}
-        while let Some((earlier, _)) = open.pop_if(|&mut (_, open)| open < end) {
-            crossed.get_mut(earlier).into_iter().for_each(|by| *by = Some(nth));
-        }
-        open.push((nth, end));
-    }
-    let mut apart = sorted.to_vec();
-    for (nth, by) in crossed.into_iter().enumerate().rev() {
-        let by = by.and_then(|by| apart.get(by).copied());
-        if let (Some((_, until)), Some((_, end))) = (by, apart.get_mut(nth)) {
-            *end = until;
-        }
-    }
-    // Two that began together may have become equal, and are in order still.
-    apart
 }
 
 /// For each step, the nearest that a jump from before it leads to behind it.

@@ -3,15 +3,12 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::loops::{Loops, Range};
+use super::loops::Loops;
 use crate::Pte;
 use crate::bytes::{index as at, narrow};
 use crate::flat::view::Vector;
-use crate::pte::Storage;
-use crate::roles::{Role, Roles};
-use crate::schema::program::view::{
-    ExecutionPlan, InstructionArguments, JumpFalseCall, KernelTypes,
-};
+use crate::method::{self, Access, ControlFlow, Definitions, Effects};
+use crate::schema::program::view::ExecutionPlan;
 use crate::steps;
 
 /// What was seen of a value while it was one thing.
@@ -26,8 +23,6 @@ pub(super) struct Seen {
     pub(super) last: u32,
     /// Whether the first use expects something there.
     pub(super) is_read: bool,
-    /// Whether there is something from the start.
-    pub(super) is_given: bool,
     /// Whether one turn of a loop may leave it to the next.
     pub(super) is_carried: bool,
 }
@@ -55,32 +50,19 @@ pub(super) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     pub(super) fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
+        let flow = ControlFlow::of(plan);
+        let unused = Seen { first: NEVER, last: 0, is_read: false, is_carried: false };
         let mut replay = Self {
             plan,
-            seen: Vec::new(),
+            seen: alloc::vec![unused; plan.values().map_or(0, |values| values.len())],
             held: BTreeMap::new(),
             ever: BTreeMap::new(),
             edges: Vec::new(),
-            loops: Loops::default(),
-            chains: Vec::new(),
-            steps: 0,
+            steps: flow.len,
+            loops: Loops::of(flow.loops, flow.outer, &flow.forward, flow.len),
+            chains: flow.chains,
         };
-        replay.find_loops();
-        replay.seen.extend(plan.values().into_iter().flatten().map(|value| {
-            let is_given = match value.val() {
-                Some(KernelTypes::Tensor(tensor)) => !matches!(
-                    pte.storage(tensor),
-                    Ok(Storage::Unbound | Storage::Planned { initial: None, .. }) | Err(_)
-                ),
-                _ => true,
-            };
-            Seen { first: NEVER, last: 0, is_read: false, is_given, is_carried: false }
-        }));
-        for index in plan.inputs().into_iter().flatten() {
-            let seen = usize::try_from(index).ok().and_then(|index| replay.seen.get_mut(index));
-            seen.into_iter().for_each(|seen| seen.is_given = true);
-        }
-        replay.run(&Roles::of(pte, plan));
+        replay.run(&Effects::of(plan), Definitions::of(pte, plan));
         replay.end();
         replay
     }
@@ -90,79 +72,23 @@ impl<'a> Replay<'a> {
         self.seen.get(at(index)).copied()
     }
 
-    /// Where jumps lead, before anything else: in a loop, what comes later is met earlier.
-    fn find_loops(&mut self) {
-        let (mut back, mut ahead) = (Vec::new(), Vec::new());
-        for chain in self.plan.chains().into_iter().flatten() {
-            self.chains.push(self.steps);
-            let len = narrow(chain.instructions().map_or(0, |all| all.len()));
-            for (nth, instruction) in (0..).zip(chain.instructions().into_iter().flatten()) {
-                let Some(InstructionArguments::JumpFalseCall(jump)) = instruction.instr_args()
-                else {
-                    continue;
-                };
-                let (from, to) = self.jump(nth, jump, len);
-                if to <= from { back.push((to, from)) } else { ahead.push((from, to)) }
-            }
-            self.steps = self.steps.saturating_add(len);
-        }
-        self.loops = Loops::of(back, &ahead, self.steps);
-    }
-
-    /// A jump as steps: to lead nowhere ends the chain.
-    fn jump(&self, nth: u32, jump: JumpFalseCall<'_>, len: u32) -> Range {
-        let begin = self.chains.last().copied().unwrap_or_default();
-        let to = u32::try_from(jump.destination_instruction()).map_or(len, |to| to.min(len));
-        (begin.saturating_add(nth), begin.saturating_add(to))
-    }
-
-    fn run(&mut self, roles: &Roles<'_, 'a>) {
-        let mut step = 0u32;
-        for chain in self.plan.chains().into_iter().flatten() {
-            let begin = step;
-            let len = narrow(chain.instructions().map_or(0, |all| all.len()));
-            let end = begin.saturating_add(len);
-            // Until there, a jump ahead may have passed over what happens.
-            let mut vague_until = begin;
-            for instruction in chain.instructions().into_iter().flatten() {
-                let is_vague = step < vague_until;
-                match instruction.instr_args() {
-                    Some(InstructionArguments::KernelCall(call)) => {
-                        let first = call.args().and_then(|args| args.get(0));
-                        for (index, role) in roles.kernel(call) {
-                            match (role, first) {
-                                (Role::Alias, Some(first)) => {
-                                    self.becomes(index, first, step, is_vague);
-                                }
-                                _ => self.uses(index, role == Role::Read, step),
-                            }
-                        }
-                    }
-                    Some(InstructionArguments::DelegateCall(call)) => {
-                        let is_there = |index| {
-                            let seen = self.now(index).and_then(|now| self.seen.get(at(now)));
-                            seen.is_some_and(|seen| seen.is_given || seen.first < step)
-                        };
-                        for (index, role) in roles.delegate(call, is_there) {
-                            self.uses(index, role == Role::Read, step);
-                        }
-                    }
-                    Some(InstructionArguments::MoveCall(call)) => {
-                        self.uses(call.move_from(), true, step);
-                        self.becomes(call.move_to(), call.move_from(), step, is_vague);
-                    }
-                    Some(InstructionArguments::JumpFalseCall(jump)) => {
-                        self.uses(jump.cond_value_index(), true, step);
-                        let to = u32::try_from(jump.destination_instruction());
-                        let to = to.map_or(end, |to| begin.saturating_add(to).min(end));
-                        vague_until = vague_until.max(to);
-                    }
-                    Some(InstructionArguments::FreeCall(call)) => {
-                        self.uses(call.value_index(), false, step);
-                    }
-                    Some(InstructionArguments::Unknown(_)) | None => {}
+    fn run(&mut self, effects: &Effects<'a>, mut definitions: Definitions<'a>) {
+        // Up to there, a forward jump may skip instructions.
+        let mut imprecise_until = 0;
+        for instruction in method::instructions(self.plan) {
+            let pc = instruction.pc();
+            let is_imprecise = pc < imprecise_until;
+            let first = instruction.operands().get(0);
+            let accesses = effects.accesses(&instruction, &definitions);
+            for &(index, access) in &accesses {
+                match (access, first) {
+                    (Access::Alias, Some(first)) => self.becomes(index, first, pc, is_imprecise),
+                    _ => self.uses(index, access == Access::Read, pc),
                 }
-                step = step.saturating_add(1);
+            }
+            definitions.record(&instruction, &accesses);
+            if let Some(jump) = instruction.jump() {
+                imprecise_until = imprecise_until.max(jump.target);
             }
         }
     }
@@ -186,7 +112,7 @@ impl<'a> Replay<'a> {
     }
 
     /// From that step on, an index is what another one is, or may be.
-    fn becomes(&mut self, index: i32, base: i32, step: u32, is_vague: bool) {
+    fn becomes(&mut self, index: i32, base: i32, step: u32, is_imprecise: bool) {
         let (Some(from), Some(to)) = (self.now(base), self.now(index)) else { return };
         if from == to {
             return self.uses(index, false, step);
@@ -200,14 +126,14 @@ impl<'a> Replay<'a> {
             }
             return self.uses(index, false, step);
         }
-        if is_vague {
+        if is_imprecise {
             // Where the move is passed over, it is what it was.
             self.uses(index, false, step);
         }
         let Ok(index) = u32::try_from(index) else { return };
         let new = self.another(step);
         self.edges.push((from, new));
-        if is_vague {
+        if is_imprecise {
             self.edges.push((to, new));
         }
         self.held.insert(index, new);
@@ -225,7 +151,7 @@ impl<'a> Replay<'a> {
     fn another(&mut self, step: u32) -> u32 {
         let new = narrow(self.seen.len());
         let (first, last) = (step, step);
-        self.seen.push(Seen { first, last, is_read: false, is_given: true, is_carried: false });
+        self.seen.push(Seen { first, last, is_read: false, is_carried: false });
         new
     }
 
@@ -234,14 +160,9 @@ impl<'a> Replay<'a> {
         for index in self.plan.outputs().into_iter().flatten() {
             self.uses(index, true, END);
         }
-        for (list, value) in (0u32..).zip(self.plan.values().into_iter().flatten()) {
-            let items = match value.val() {
-                Some(KernelTypes::TensorList(list)) => list.items(),
-                Some(KernelTypes::OptionalTensorList(list)) => list.items(),
-                _ => None,
-            };
-            if let (Some(items), Some(used)) = (items, self.seen(list))
-                && used.first != NEVER
+        for (list, value) in (0..narrow(self.plan.values().map_or(0, |all| all.len()))).zip(0..) {
+            if let Some(used) = self.seen(list).filter(|used| used.first != NEVER)
+                && let Some(items) = method::items(self.plan, value)
             {
                 self.list(list, used, items);
             }

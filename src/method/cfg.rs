@@ -1,0 +1,99 @@
+//! The control flow of a method: loops, made by backward jumps, and forward jumps.
+
+use alloc::vec::Vec;
+
+use super::instruction::instructions;
+use crate::bytes::narrow;
+use crate::schema::program::view::ExecutionPlan;
+use crate::steps;
+
+/// Instructions that a backward jump repeats: the first and the last of them, as pcs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Loop {
+    pub(crate) begin: u32,
+    /// The backward jump itself.
+    pub(crate) end: u32,
+}
+
+/// The outermost loops of a method or a chain, in order. Loops that nest or cross count as one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OuterLoops(Vec<Loop>);
+
+impl OuterLoops {
+    /// Adds the loop of a backward jump. Jumps are recorded in the order of the file.
+    pub(crate) fn record_backward_jump(&mut self, mut new: Loop) {
+        while let Some(last) = self.0.pop_if(|last| last.end >= new.begin) {
+            new.begin = new.begin.min(last.begin);
+        }
+        self.0.push(new);
+    }
+
+    /// Returns the loop that contains an instruction.
+    pub(crate) fn around(&self, pc: u32) -> Option<Loop> {
+        steps::look_up("", self.0.len());
+        let found = self.0.get(self.0.partition_point(|one| one.end < pc)).copied();
+        found.filter(|one| one.begin <= pc)
+    }
+}
+
+/// Where control flows in a method.
+#[derive(Debug, Default)]
+pub(crate) struct ControlFlow {
+    /// All loops by where they begin, the outer before the inner: of any two, one contains the other
+    /// or they are disjoint. The earlier of two that cross is widened to the end of the later.
+    pub(crate) loops: Vec<Loop>,
+    pub(crate) outer: OuterLoops,
+    /// Forward jumps from one pc to another, in order.
+    pub(crate) forward: Vec<(u32, u32)>,
+    /// The pc of the first instruction of each chain.
+    pub(crate) chains: Vec<u32>,
+    /// The number of instructions.
+    pub(crate) len: u32,
+}
+
+impl ControlFlow {
+    pub(crate) fn of(plan: ExecutionPlan<'_>) -> Self {
+        let mut flow = Self::default();
+        for chain in plan.chains().into_iter().flatten() {
+            flow.chains.push(flow.len);
+            let len = chain.instructions().map_or(0, |all| all.len());
+            flow.len = flow.len.saturating_add(narrow(len));
+        }
+        for instruction in instructions(plan) {
+            let Some(jump) = instruction.jump() else { continue };
+            let (pc, target) = (instruction.pc(), jump.target);
+            if target <= pc {
+                let new = Loop { begin: target, end: pc };
+                flow.loops.push(new);
+                flow.outer.record_backward_jump(new);
+            } else {
+                flow.forward.push((pc, target));
+            }
+        }
+        steps::sort(flow.loops.len());
+        flow.loops.sort_unstable_by_key(|one| (one.begin, u32::MAX.saturating_sub(one.end)));
+        widen_until_nested(&mut flow.loops);
+        flow
+    }
+}
+
+/// Widens the earlier of two loops that cross to the end of the later one. The loops are sorted by
+/// where they begin, the outer before the inner, and stay so.
+fn widen_until_nested(loops: &mut [Loop]) {
+    // Loops that have not ended, and for each loop the later one that it crosses.
+    let mut open: Vec<(usize, u32)> = Vec::new();
+    let mut crossed: Vec<Option<usize>> = alloc::vec![None; loops.len()];
+    for (nth, &Loop { begin, end }) in loops.iter().enumerate() {
+        while open.pop_if(|&mut (_, open)| open < begin).is_some() {}
+        while let Some((earlier, _)) = open.pop_if(|&mut (_, open)| open < end) {
+            crossed.get_mut(earlier).into_iter().for_each(|by| *by = Some(nth));
+        }
+        open.push((nth, end));
+    }
+    for (nth, by) in crossed.into_iter().enumerate().rev() {
+        let until = by.and_then(|by| loops.get(by)).map(|later| later.end);
+        if let (Some(until), Some(one)) = (until, loops.get_mut(nth)) {
+            one.end = until;
+        }
+    }
+}
