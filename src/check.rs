@@ -31,7 +31,6 @@ mod policy;
 mod release;
 mod report;
 mod resolve;
-pub(crate) mod roles;
 mod rule;
 mod spot;
 mod tensors;

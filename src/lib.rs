@@ -98,9 +98,6 @@ pub mod convert;
 // What is legal and still worth saying.
 pub mod check;
 
-// What calls read and write.
-pub mod roles;
-
 // The two formats, with nothing wrong.
 pub mod sound;
 

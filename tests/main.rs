@@ -37,8 +37,6 @@ mod method;
 #[cfg(feature = "json")]
 mod model;
 #[cfg(feature = "json")]
-mod roles;
-#[cfg(feature = "json")]
 mod roundtrip;
 #[cfg(feature = "json")]
 mod rules;

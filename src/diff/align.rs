@@ -9,9 +9,10 @@ use alloc::vec::Vec;
 use imara_diff::Hunk;
 
 use super::plan::{Delegate, Plan};
-use super::steps::{NONE, Step};
+use super::steps::NONE;
 use super::values::Sort;
 use crate::bytes::{index as at_index, narrow};
+use crate::method::Instruction;
 use crate::schema::program::view::InstructionArguments;
 
 mod hunks;
@@ -68,7 +69,7 @@ fn joined(
     let alike = |one: Range<u32>, other: Range<u32>| {
         let pairs = one.zip(other).map(|(one, other)| {
             let (Some(one), Some(other)) = (a.step(one), b.step(other)) else { return 0 };
-            let args = one.args().iter().zip(other.args().iter());
+            let args = one.operands().iter().zip(other.operands().iter());
             args.fold(0i64, |sum, (one, other)| {
                 sum.saturating_add(match (input(a, one), input(b, other)) {
                     (Some(one), Some(other)) if one == other => 4,
@@ -132,7 +133,7 @@ fn inner(
         let (before, after) = (moved(hunk.before, from), moved(hunk.after, other));
         both(pairs, &mut at, before.start);
         // As many of one as of the other, and of the same kinds: each became the other.
-        let kind = |plan: &Plan<'_, '_>, nth| plan.step(nth).map(Step::kind);
+        let kind = |plan: &Plan<'_, '_>, nth| plan.step(nth).map(Instruction::tag);
         let kinds =
             before.clone().map(|nth| kind(a, nth)).eq(after.clone().map(|nth| kind(b, nth)));
         at = (before.end, after.end);
@@ -148,11 +149,11 @@ fn inner(
 
 /// A key for each step: of steps that are alike, the same.
 fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
-    let key = |step: &Step<'_>| {
+    let key = |step: &Instruction<'_>| {
         // Which steps are aligned is no verdict: they are compared afterwards.
         let mut hasher = DefaultHasher::new();
-        step.kind().hash(&mut hasher);
-        match step.does {
+        step.tag().hash(&mut hasher);
+        match step.operation() {
             Some(InstructionArguments::KernelCall(call)) => {
                 plan.operator(call.op_index()).hash(&mut hasher);
             }
@@ -167,7 +168,7 @@ fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
             _ => {}
         }
         if fine {
-            for at in step.args().iter() {
+            for at in step.operands().iter() {
                 let nth = usize::try_from(at).ok();
                 let held = nth.and_then(|nth| Some((plan.sort(nth)?, plan.held(nth)?)));
                 held.map(|(sort, held)| match sort {
@@ -242,8 +243,9 @@ fn slide(
 }
 
 /// How many arguments have the same numbers.
-fn agreement(one: Option<&Step<'_>>, other: Option<&Step<'_>>) -> i64 {
+fn agreement(one: Option<&Instruction<'_>>, other: Option<&Instruction<'_>>) -> i64 {
     let (Some(one), Some(other)) = (one, other) else { return 0 };
-    let same = one.args().iter().zip(other.args().iter()).filter(|(one, other)| one == other);
+    let same =
+        one.operands().iter().zip(other.operands().iter()).filter(|(one, other)| one == other);
     i64::try_from(same.count()).unwrap_or(i64::MAX)
 }

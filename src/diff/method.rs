@@ -9,10 +9,11 @@ use alloc::vec::Vec;
 use super::align::{Pair, align};
 use super::contents::Sha;
 use super::plan::Plan;
-use super::steps::{NONE, Step};
+use super::steps::NONE;
 use super::{Class, Difference, Report, Shown, say};
 use crate::bytes::index as at_index;
 use crate::flat::view::Vector;
+use crate::method::{Instruction, Jump};
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 
 mod delegates;
@@ -120,7 +121,7 @@ enum Met {
 enum At<'s, 'a> {
     Input(u32),
     Output(u32),
-    Argument(&'s Step<'a>, usize),
+    Argument(&'s Instruction<'a>, usize),
 }
 
 impl Method<'_, '_, '_, '_> {
@@ -198,7 +199,7 @@ impl Method<'_, '_, '_, '_> {
         let Some(first) = moved().next().and_then(|(one, _)| self.a.step(one)) else { return };
         self.add(Class::Instructions, |method| {
             let (a, b) = (method.a, method.b);
-            let number = |step: Option<&Step<'_>>| step.map_or(NONE, |step| step.index);
+            let number = |step: Option<&Instruction<'_>>| step.map_or(NONE, |step| step.index());
             let before: Vec<_> = moved().map(|(one, _)| number(a.step(one))).collect();
             let after: Vec<_> = moved().map(|(_, other)| number(b.step(other))).collect();
             let place = match moved().count().saturating_sub(1) {
@@ -216,7 +217,7 @@ impl Method<'_, '_, '_, '_> {
         let partner = number.and_then(|number| to_a.get(at_index(number)).copied());
         match partner.map(|partner| (partner, self.a.step(partner))) {
             None => ", another one".into(),
-            Some((_, Some(step))) => format!(", which is at {} in the first file", step.index),
+            Some((_, Some(step))) => format!(", which is at {} in the first file", step.index()),
             Some((_, None)) => ", which only the second file has".into(),
         }
     }
@@ -245,7 +246,7 @@ impl Method<'_, '_, '_, '_> {
     fn both(&mut self, one: u32, other: u32, targets: &mut Targets) {
         let (a, b) = (self.a, self.b);
         let (Some(old), Some(new)) = (a.step(one), b.step(other)) else { return };
-        let is_other = match (old.does, new.does) {
+        let is_other = match (old.operation(), new.operation()) {
             (
                 Some(InstructionArguments::KernelCall(old)),
                 Some(InstructionArguments::KernelCall(new)),
@@ -257,56 +258,49 @@ impl Method<'_, '_, '_, '_> {
                 self.delegate(old.delegate_index(), new.delegate_index(), one);
                 false
             }
-            _ => old.kind() != new.kind(),
+            _ => old.tag() != new.tag(),
         };
         if is_other {
             self.operator(old, new);
         }
-        if old.chain != new.chain {
+        if old.chain() != new.chain() {
             self.add(Class::Instructions, |_| {
-                let chain = |step: &Step<'_>| Some(say::shown(step.chain.to_string()));
+                let chain = |step: &Instruction<'_>| Some(say::shown(step.chain().to_string()));
                 (say::place(a, old), "chain", chain(old), chain(new))
             });
         }
         self.arguments(old, new, is_other);
-        if let (
-            Some(InstructionArguments::JumpFalseCall(from)),
-            Some(InstructionArguments::JumpFalseCall(to)),
-        ) = (old.does, new.does)
+        if let (Some(from), Some(to)) = (old.jump(), new.jump())
+            && !targets.same((old, from), (new, to))
         {
-            let (from, to) = (from.destination_instruction(), to.destination_instruction());
-            if !targets.same((old, from), (new, to)) {
-                self.add(Class::Instructions, |method| {
-                    let text = |plan: &Plan<'_, '_>, step: &Step<'_>, to: i32| {
-                        let number = u32::try_from(to).ok().map(|to| step.begin.saturating_add(to));
-                        let at = number.filter(|&at| at < step.end).and_then(|at| plan.step(at));
-                        Some(say::shown(match at {
-                            Some(step) => format!("to {}", say::place(plan, step)),
-                            None if to.is_negative() => format!("to {to}, in front of the first"),
-                            None if number == Some(step.end) => "to the end".into(),
-                            None => format!("to {to}, past the end"),
-                        }))
-                    };
-                    let (before, mut after) = (text(a, old, from), text(b, new, to));
-                    if before == after
-                        && let Some(after) = &mut after
-                    {
-                        let number =
-                            u32::try_from(to).ok().and_then(|to| new.begin.checked_add(to));
-                        let number = number.filter(|&at| at < new.end);
-                        after.text.push_str(&method.other_step(number));
-                    }
-                    (say::place(a, old), "target", before, after)
-                });
-            }
+            self.add(Class::Instructions, |method| {
+                let text = |plan: &Plan<'_, '_>, step: &Instruction<'_>, jump: Jump| {
+                    let target = Some(jump.target).filter(|&to| to < step.chain_end());
+                    let to = jump.destination;
+                    Some(say::shown(match target.and_then(|target| plan.step(target)) {
+                        Some(step) => format!("to {}", say::place(plan, step)),
+                        None if to.is_negative() => format!("to {to}, in front of the first"),
+                        None if jump.is_valid => "to the end".into(),
+                        None => format!("to {to}, past the end"),
+                    }))
+                };
+                let (before, mut after) = (text(a, old, from), text(b, new, to));
+                if before == after
+                    && let Some(after) = &mut after
+                {
+                    let target = Some(to.target).filter(|&at| at < new.chain_end());
+                    after.text.push_str(&method.other_step(target));
+                }
+                (say::place(a, old), "target", before, after)
+            });
         }
     }
 
     /// An instruction that does something else. Where the same became the same in other calls, it is
     /// one change.
-    fn operator(&mut self, old: &Step<'_>, new: &Step<'_>) {
+    fn operator(&mut self, old: &Instruction<'_>, new: &Instruction<'_>) {
         let (a, b) = (self.a, self.b);
-        let operator = |plan: &Plan<'_, '_>, step: &Step<'_>| match step.does {
+        let operator = |plan: &Plan<'_, '_>, step: &Instruction<'_>| match step.operation() {
             Some(InstructionArguments::KernelCall(call)) => plan.operator(call.op_index()).copied(),
             _ => None,
         };
@@ -337,9 +331,9 @@ impl Method<'_, '_, '_, '_> {
     }
 
     /// The arguments of an instruction. All that are other values are one difference.
-    fn arguments(&mut self, old: &Step<'_>, new: &Step<'_>, is_other: bool) {
+    fn arguments(&mut self, old: &Instruction<'_>, new: &Instruction<'_>, is_other: bool) {
         let (a, b) = (self.a, self.b);
-        let (before, after) = (old.args(), new.args());
+        let (before, after) = (old.operands(), new.operands());
         if before.len() != after.len() {
             // Another operator takes others; what it gives takes the place of what the old one gave.
             if !is_other {
@@ -349,7 +343,7 @@ impl Method<'_, '_, '_, '_> {
                     (say::place(a, old), "arguments", text(a, old), text(b, new))
                 });
             }
-            let last = |args: super::steps::Args<'_>| args.get(args.len().saturating_sub(1));
+            let last = |args: crate::method::Operands<'_>| args.get(args.len().saturating_sub(1));
             if let (Some(x), Some(y)) = (last(before), last(after)) {
                 self.meet(x, y, At::Argument(old, before.len().saturating_sub(1)));
             }

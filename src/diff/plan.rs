@@ -8,11 +8,12 @@ use alloc::vec::Vec;
 use super::DiffError;
 use super::contents::{Contents, Hasher, Sha};
 use super::method::Items;
-use super::steps::{NONE, Step, Writers, steps};
+use super::steps::{NONE, Writers};
 use super::values::{Held, Sort, Values};
 use crate::bytes::{index as at_index, narrow};
 use crate::file::source::Source;
 use crate::flat::view::{Table, Vector};
+use crate::method::{Instruction, instructions};
 use crate::pte::Pte;
 use crate::schema::program::view::{
     BackendDelegate, ExecutionPlan, InstructionArguments, KernelTypes, Operator, Tensor,
@@ -25,8 +26,8 @@ pub(super) struct Plan<'p, 'a> {
     /// to read it takes as long as it is.
     texts: &'p Cell<usize>,
     pub(super) view: ExecutionPlan<'a>,
-    pub(super) steps: Vec<Step<'a>>,
-    pub(super) writers: Writers,
+    pub(super) steps: Vec<Instruction<'a>>,
+    pub(super) writers: Writers<'a>,
     values: Values,
     /// The first input, and the first output, that a value is.
     inputs: BTreeMap<usize, u32>,
@@ -54,7 +55,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         texts: &'p Cell<usize>,
         contents: &mut Contents<'_, S>,
     ) -> Result<Self, DiffError<S::Error>> {
-        let steps = steps(view);
+        let steps: Vec<_> = instructions(view).collect();
         let writers = Writers::of(pte, view, &steps);
         let inputs = places(view.inputs());
         let changes = |nth: usize| inputs.contains_key(&nth) || writers.first(nth) != NONE;
@@ -124,7 +125,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.view.inputs().into_iter().flatten().for_each(&mut reach);
         self.view.outputs().into_iter().flatten().for_each(&mut reach);
         for step in &self.steps {
-            step.args().iter().for_each(&mut reach);
+            step.operands().iter().for_each(&mut reach);
         }
         let lists = (0..self.values.len()).filter(|&nth| reached.get(nth) == Some(&true));
         let lists = lists.filter_map(|nth| self.value(nth).map(Items::of));
@@ -174,7 +175,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.outputs.get(&nth).copied()
     }
 
-    pub(super) fn step(&self, number: u32) -> Option<&Step<'a>> {
+    pub(super) fn step(&self, number: u32) -> Option<&Instruction<'a>> {
         self.steps.get(at_index(number))
     }
 
@@ -195,7 +196,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     pub(super) fn idle_delegates(&self) -> Vec<i32> {
         let mut idle = alloc::vec![true; self.delegates.len()];
         for step in &self.steps {
-            if let Some(InstructionArguments::DelegateCall(call)) = step.does {
+            if let Some(InstructionArguments::DelegateCall(call)) = step.operation() {
                 let nth = usize::try_from(call.delegate_index()).ok();
                 let slot = nth.and_then(|nth| idle.get_mut(nth));
                 slot.into_iter().for_each(|slot| *slot = false);

@@ -9,8 +9,9 @@ use alloc::vec::Vec;
 use super::Shown;
 use super::contents::Sha;
 use super::plan::Plan;
-use super::steps::{NONE, Step};
+use super::steps::NONE;
 use super::values::Sort;
+use crate::method::Instruction;
 use crate::quoted::{Quoted, Untrusted};
 use crate::schema::program::view::{InstructionArguments, KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
@@ -94,8 +95,8 @@ fn operator(plan: &Plan<'_, '_>, index: i32) -> String {
 }
 
 /// What an instruction does, without its arguments.
-pub(super) fn name(plan: &Plan<'_, '_>, step: &Step<'_>) -> String {
-    match step.does {
+pub(super) fn name(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String {
+    match step.operation() {
         Some(InstructionArguments::KernelCall(call)) => operator(plan, call.op_index()),
         Some(InstructionArguments::DelegateCall(call)) => backend(plan, call.delegate_index()),
         Some(InstructionArguments::MoveCall(_)) => "move".into(),
@@ -114,23 +115,23 @@ pub(super) fn backend(plan: &Plan<'_, '_>, index: i32) -> String {
 }
 
 /// An instruction by its number: `call 3 aten::add.out`.
-pub(super) fn place(plan: &Plan<'_, '_>, step: &Step<'_>) -> String {
-    let chain = match step.chain {
+pub(super) fn place(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String {
+    let chain = match step.chain() {
         0 => String::new(),
         chain => format!("chain {chain}, "),
     };
-    let kind = match step.does {
+    let kind = match step.operation() {
         Some(InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_)) => "call",
         _ => "instruction",
     };
-    format!("{chain}{kind} {} {}", step.index, name(plan, step))
+    format!("{chain}{kind} {} {}", step.index(), name(plan, step))
 }
 
 /// A whole instruction: `aten::add.out(input 0, 1, result of call 2)`.
-pub(super) fn instruction(plan: &Plan<'_, '_>, step: &Step<'_>) -> String {
+pub(super) fn instruction(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String {
     let mut text = name(plan, step);
     text.push('(');
-    let args = step.args();
+    let args = step.operands();
     // Behind the arguments stand what it gives, and that once more.
     let mut count = args.len();
     while let Some(last) = count.checked_sub(1)
@@ -152,11 +153,10 @@ pub(super) fn instruction(plan: &Plan<'_, '_>, step: &Step<'_>) -> String {
     text
 }
 
-/// Whether a value is what a step is the first to write, or a list of such.
-fn is_result(plan: &Plan<'_, '_>, step: &Step<'_>, at: i32) -> bool {
-    let number = step.begin.saturating_add(step.index);
+/// Returns whether a step is the first to write a value.
+fn is_result(plan: &Plan<'_, '_>, step: &Instruction<'_>, at: i32) -> bool {
     let nth = usize::try_from(at).unwrap_or(usize::MAX);
-    plan.input(nth).is_none() && plan.writers.first(nth) == number
+    plan.input(nth).is_none() && plan.writers.first(nth) == step.pc()
 }
 
 /// What a value is for, or what is in it.
@@ -184,8 +184,8 @@ pub(super) fn role(plan: &Plan<'_, '_>, at: i32) -> String {
     }
     let which = plan.writers.place(nth).map(|place| format!(" {place}")).unwrap_or_default();
     match plan.step(writer) {
-        Some(step) if step.chain == 0 => format!("result{which} of call {}", step.index),
-        Some(step) => format!("result{which} of chain {}, call {}", step.chain, step.index),
+        Some(step) if step.chain() == 0 => format!("result{which} of call {}", step.index()),
+        Some(step) => format!("result{which} of chain {}, call {}", step.chain(), step.index()),
         None => plan.tensor(nth).map_or_else(
             || content(plan, nth, value),
             |tensor| format!("{} that nothing writes", shape(tensor)),

@@ -92,6 +92,62 @@ fn branches_join_in_a_node() {
     assert_eq!(edges("jump", "from", "m0i5"), ["m0i10"], "the end");
 }
 
+/// A tensor that an earlier call only reads, or whose data cannot be located, is not initialized before
+/// a delegate runs: it, and what stands before it, are outputs.
+#[test]
+fn memory_graph_and_diff_agree_on_what_a_delegate_writes() {
+    let tensor = |offset: u32, data: u32| {
+        json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
+            "dim_order": [0], "data_buffer_idx": data,
+            "allocation_info": {"memory_id": 1, "memory_offset_low": offset}}})
+    };
+    // 0 is an input. 1 is the last argument of the delegate, behind 2.
+    let program = |initial: u32, last: i32| {
+        let add = |a: i32, b: i32, out: i32| {
+            json!({"instr_args_type": "KernelCall",
+                "instr_args": {"op_index": 0, "args": [a, b, 5, out, out]}})
+        };
+        let run = json!({"instr_args_type": "DelegateCall",
+            "instr_args": {"delegate_index": 0, "args": [0, 2, 1]}});
+        let other = if initial == 0 { 1 } else { 0 };
+        build::file(
+            &json!({"root": {"execution_plan": [{
+                "name": "forward",
+                "values": [tensor(0, 0), tensor(16, initial), tensor(32, 0), tensor(48, 0),
+                    tensor(64, 0), {"val_type": "Int", "val": {"int_val": 1}}],
+                "inputs": [0],
+                "outputs": [4],
+                "chains": [{"instructions": [add(0, other, 3), run, add(last, 3, 4)]}],
+                "operators": [{"name": "aten::add", "overload": "out"}],
+                "delegates": [{"id": "Backend"}],
+                "non_const_buffer_sizes": [0, 80],
+            }]}})
+            .to_string(),
+        )
+    };
+    for initial in [0, 9] {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, other] = [("one", 2), ("other", 3)].map(|(name, last)| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, program(initial, last)).unwrap();
+            path.to_str().unwrap().to_string()
+        });
+        let memory = json(&["memory", "--json", &one]);
+        let tensors = memory["methods"][0]["arenas"][0]["tensors"].as_array().unwrap();
+        let two = tensors.iter().find(|tensor| tensor["value"] == 2).unwrap();
+        assert_eq!(two["role"], "scratch", "{initial}");
+        assert_eq!(two["lives"]["first"]["instruction"], 1, "{initial}");
+
+        let graph = json(&["graph", "--json", &one]);
+        let edges = graph["methods"][0]["edges"].as_array().unwrap();
+        let edge = edges.iter().find(|edge| edge["value"] == 2).unwrap();
+        assert_eq!((&edge["from"], &edge["to"]), (&json!("m0i1"), &json!("m0i2")), "{initial}");
+
+        let shown = text(&pte(&["diff", &one, &other]).stdout);
+        assert!(shown.contains("result 0 of call 1"), "{initial}: {shown}");
+    }
+}
+
 /// Names from strangers are text in every format, and unknown things are boxes.
 #[test]
 fn odd_names_and_unknown_parts_are_drawn() {

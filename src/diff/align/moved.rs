@@ -10,9 +10,9 @@ use super::Pair;
 use super::increasing::longest_increasing;
 use crate::bytes::{index as at_index, narrow};
 use crate::diff::plan::Plan;
-use crate::diff::steps::{NONE, Step};
+use crate::diff::steps::NONE;
 use crate::diff::values::Sort;
-use crate::schema::program::view::InstructionArguments;
+use crate::method::Instruction;
 
 /// The same pairs, where steps of both methods that do the same with the same, and that were taken for
 /// others or for new and gone, are one that has moved.
@@ -154,8 +154,8 @@ fn key(group: &[(u64, u32)]) -> Option<u64> {
 }
 
 /// What a jump does depends on where it stands.
-fn is_jump(step: &Step<'_>) -> bool {
-    matches!(step.does, Some(InstructionArguments::JumpFalseCall(_)))
+fn is_jump(step: &Instruction<'_>) -> bool {
+    step.jump().is_some()
 }
 
 /// A key for each step: what it does, with which values, and what its results are for. Values are told by
@@ -165,7 +165,7 @@ fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
     // Who uses a value first, but for the one that makes it.
     let mut users = vec![None; plan.value_count()];
     for (number, step) in (0u32..).zip(&plan.steps) {
-        for (place, at) in (0u32..).zip(step.args().iter()) {
+        for (place, at) in (0u32..).zip(step.operands().iter()) {
             let nth = usize::try_from(at).unwrap_or(usize::MAX);
             if plan.writers.first(nth) != number
                 && let Some(user @ None) = users.get_mut(nth)
@@ -174,10 +174,10 @@ fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
             }
         }
     }
-    let key = |(number, step): (u32, &Step<'_>)| {
+    let key = |(number, step): (u32, &Instruction<'_>)| {
         let mut hasher = DefaultHasher::new();
-        (kind(number), step.chain).hash(&mut hasher);
-        for at in step.args().iter() {
+        (kind(number), step.chain()).hash(&mut hasher);
+        for at in step.operands().iter() {
             let nth = usize::try_from(at).unwrap_or(usize::MAX);
             if plan.sort(nth) != Some(Sort::Variable) {
                 continue;

@@ -50,7 +50,7 @@ impl Method<'_, '_, '_, '_> {
             let place = place.unwrap_or_default();
             let index = |digest: &Sha| {
                 let step = calls.get(digest).and_then(|&number| method.a.step(number));
-                step.map_or(0, |step| step.index)
+                step.map_or(0, |step| step.index())
             };
             let before: Vec<_> = found.iter().map(|(_, old, _)| index(old)).collect();
             let after: Vec<_> = found.iter().map(|(.., new)| index(new)).collect();
@@ -178,7 +178,7 @@ pub(super) struct Exchanged {
 fn calls(plan: &Plan<'_, '_>) -> BTreeMap<Sha, u32> {
     let mut calls = BTreeMap::new();
     for (number, step) in (0u32..).zip(&plan.steps) {
-        if let Some(InstructionArguments::DelegateCall(call)) = step.does
+        if let Some(InstructionArguments::DelegateCall(call)) = step.operation()
             && let Some(delegate) = plan.delegate(call.delegate_index())
         {
             calls.entry(delegate.digest).or_insert(number);

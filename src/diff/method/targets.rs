@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::bytes::{index as at_index, narrow};
 use crate::diff::align::Pair;
-use crate::diff::steps::Step;
+use crate::method::{Instruction, Jump};
 
 /// Where jumps go, in terms of both methods: to the first step from there on that both have.
 pub(super) struct Targets {
@@ -37,16 +37,18 @@ impl Targets {
         targets
     }
 
-    pub(super) fn same(&self, (old, from): (&Step<'_>, i32), (new, to): (&Step<'_>, i32)) -> bool {
-        let target = |all: &[u32], step: &Step<'_>, to: i32| {
-            let at = step.begin.checked_add(u32::try_from(to).ok()?)?;
-            match at.cmp(&step.end) {
-                core::cmp::Ordering::Less => all.get(at_index(at)).map(|&at| (at, false)),
-                core::cmp::Ordering::Equal => Some((0, true)),
-                core::cmp::Ordering::Greater => None,
-            }
+    /// Returns whether two jumps go to the same place.
+    pub(super) fn same(
+        &self,
+        (old, from): (&Instruction<'_>, Jump),
+        (new, to): (&Instruction<'_>, Jump),
+    ) -> bool {
+        let target = |all: &[u32], step: &Instruction<'_>, jump: Jump| match jump.is_valid {
+            false => None,
+            true if jump.target == step.chain_end() => Some((0, true)),
+            true => all.get(at_index(jump.target)).map(|&at| (at, false)),
         };
         let (one, other) = (target(&self.before, old, from), target(&self.after, new, to));
-        one == other && (one.is_some() || from == to)
+        one == other && (one.is_some() || from.destination == to.destination)
     }
 }
