@@ -30,4 +30,6 @@ mod instruction;
 pub(crate) use cfg::{ControlFlow, Loop, OuterLoops};
 pub use defs::Definitions;
 pub use effects::{Access, Effects, items, written_items};
+pub(crate) use effects::{for_each_changed, may_change};
 pub use instruction::{Instruction, Jump, Operands, instructions};
+pub(crate) use instruction::{instruction_of_chain, instructions_of_chain};

@@ -17,6 +17,7 @@ use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::Step;
 use crate::flat::view::{List, Raw, Table, Vector};
+use crate::method;
 use crate::schema::program::tag;
 use crate::schema::program::view::{Chain, Instruction, InstructionArguments, KernelCall};
 
@@ -145,10 +146,14 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     let is_still = flow::is_still(plan, values, &kernels);
     let pass = Pass::new(plan, values, &kernels, is_still, out);
     let mut loops = None;
+    let mut begin = 0u32;
     for (nth, chain) in (0..).zip(chains) {
         if pass.chain(nth, chain, out) {
-            pass.loops(nth, chain, loops.get_or_insert_with(|| Loops::new(plan)), out);
+            let loops = loops.get_or_insert_with(|| Loops::new(plan));
+            pass.loops((nth, begin), chain, loops, out);
         }
+        let len = chain.instructions().map_or(0, |all| all.len());
+        begin = begin.saturating_add(narrow(len));
     }
     if !is_still || pass.flows.into_inner() {
         flow::check(plan, values, &kernels, out);
@@ -256,18 +261,24 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         loops
     }
 
-    /// Judges what a chain jumps back to.
-    fn loops(&self, chain: u32, view: Chain<'a>, loops: &mut Loops, out: &mut Findings) {
-        let Some(instructions) = view.instructions() else { return };
+    /// Judges the backward jumps of a chain, whose first instruction has the pc `begin`.
+    fn loops(
+        &self,
+        (chain, begin): (u32, u32),
+        view: Chain<'a>,
+        loops: &mut Loops,
+        out: &mut Findings,
+    ) {
         let is_bool = |index: i32| self.values.tag(index.into()) == Some(tag::Bool);
-        for (nth, instruction) in (0..).zip(instructions) {
-            if let Some((condition, to)) = loops.step(nth, instruction.instr_args(), is_bool) {
-                self.find_bare(out, &LOOP_ENDLESS, (chain, nth), instruction, || {
+        let all = method::instructions_of_chain(chain, begin, view);
+        for (instruction, table) in all.zip(view.instructions().into_iter().flatten()) {
+            if let Some((condition, to)) = loops.record(&instruction, is_bool) {
+                let spot = (chain, instruction.index());
+                self.find_bare(out, &LOOP_ENDLESS, spot, table, || {
                     format!("nothing from instruction {to} on changes value {condition}")
                 });
             }
         }
-        loops.end(narrow(instructions.len()));
     }
 
     fn instruction(&self, spot: Spot<'a>, out: &mut Findings) {

@@ -28,6 +28,11 @@ impl OuterLoops {
         self.0.push(new);
     }
 
+    /// Returns whether there are no loops.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the loop that contains an instruction.
     pub(crate) fn around(&self, pc: u32) -> Option<Loop> {
         steps::look_up("", self.0.len());

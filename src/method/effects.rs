@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::defs::Definitions;
-use super::instruction::Instruction;
+use super::instruction::{Instruction, Operands};
 use crate::flat::view::Vector;
 use crate::operators::{Kind, Signatures};
 use crate::schema::program::view::{
@@ -178,6 +178,39 @@ pub fn written_items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i
     match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
         KernelTypes::TensorList(list) => list.items(),
         _ => None,
+    }
+}
+
+/// Returns the operands that an instruction may change, for any operator: all arguments of a call, and
+/// the target of a move. `None` if an instruction of its kind changes none.
+pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'a>> {
+    match instruction.operation()? {
+        InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
+            Some(instruction.operands())
+        }
+        InstructionArguments::MoveCall(call) => Some(Operands::one(call.move_to())),
+        InstructionArguments::JumpFalseCall(_)
+        | InstructionArguments::FreeCall(_)
+        | InstructionArguments::Unknown(_) => None,
+    }
+}
+
+/// Passes the operands that an instruction may change to `change`. For a call of a known operator,
+/// its signature says which; else they are those of [`may_change`].
+pub(crate) fn for_each_changed(
+    signatures: &Signatures,
+    instruction: &Instruction<'_>,
+    mut change: impl FnMut(i32),
+) {
+    let known = match instruction.operation() {
+        Some(InstructionArguments::KernelCall(call)) => signatures.args(call),
+        _ => None,
+    };
+    match known {
+        Some(args) => {
+            args.filter(|(.., kind)| kind.changes()).for_each(|(_, value, _)| change(value));
+        }
+        None => may_change(instruction).into_iter().flat_map(Operands::iter).for_each(change),
     }
 }
 

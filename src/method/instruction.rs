@@ -1,6 +1,6 @@
 //! An instruction, decoded once: where it is, what it does, and which values it names.
 
-use crate::bytes::narrow;
+use crate::bytes::{index as at, narrow};
 use crate::flat::view::Vector;
 use crate::schema::program::view::{Chain, ExecutionPlan, InstructionArguments};
 
@@ -54,7 +54,7 @@ pub fn instructions(plan: ExecutionPlan<'_>) -> impl Iterator<Item = Instruction
 }
 
 /// Returns the instructions of a chain, the first of which has the pc `begin`.
-fn instructions_of_chain(
+pub(crate) fn instructions_of_chain(
     nth: u32,
     begin: u32,
     chain: Chain<'_>,
@@ -65,6 +65,12 @@ fn instructions_of_chain(
         let operation = instruction.instr_args();
         Instruction { chain: nth, index, begin, end, operation }
     })
+}
+
+/// Returns one instruction of a chain, numbered by the chain alone.
+pub(crate) fn instruction_of_chain(chain: Chain<'_>, index: u32) -> Option<Instruction<'_>> {
+    let operation = chain.instructions()?.get(at(index))?.instr_args();
+    Some(Instruction { chain: 0, index, begin: 0, end: len(chain), operation })
 }
 
 fn len(chain: Chain<'_>) -> u32 {
@@ -119,6 +125,14 @@ impl<'a> Instruction<'a> {
         }
     }
 
+    /// Returns the source and the target of a move.
+    pub(crate) fn moved(&self) -> Option<(i32, i32)> {
+        match self.operation {
+            Some(InstructionArguments::MoveCall(call)) => Some((call.move_from(), call.move_to())),
+            _ => None,
+        }
+    }
+
     /// Returns the jump that it is, if it is one.
     pub fn jump(&self) -> Option<Jump> {
         let Some(InstructionArguments::JumpFalseCall(call)) = self.operation else { return None };
@@ -136,9 +150,9 @@ impl<'a> Instruction<'a> {
 }
 
 impl<'a> Operands<'a> {
-    const NONE: Self = Self(List::Fields([0; 2], 0));
+    pub(super) const NONE: Self = Self(List::Fields([0; 2], 0));
 
-    fn one(value: i32) -> Self {
+    pub(super) fn one(value: i32) -> Self {
         Self(List::Fields([value, 0], 1))
     }
 

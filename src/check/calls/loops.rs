@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::check::spot::Plan;
-use crate::schema::program::view::InstructionArguments;
+use crate::method::{self, Instruction};
 
 /// Which values the instructions so far may have changed, and when last.
 ///
@@ -15,57 +15,36 @@ pub(super) struct Loops {
     /// The same for any value, and for jumps.
     called: u32,
     jumped: u32,
-    /// Instructions of the chains before.
-    before: u32,
 }
 
 impl Loops {
     pub(super) fn new(plan: &Plan<'_, '_>) -> Self {
-        Self { changed: plan.each(0), called: 0, jumped: 0, before: 0 }
+        Self { changed: plan.each(0), called: 0, jumped: 0 }
     }
 
-    /// A chain of so many instructions is over.
-    pub(super) fn end(&mut self, instructions: u32) {
-        self.before = self.before.saturating_add(instructions);
-    }
-
-    /// Looks at the next instruction of a chain: where it jumps back to, and its condition, if
-    /// nothing on the way may change that one. Tensors may share memory, so that any call may change
-    /// them.
-    pub(super) fn step(
+    /// Looks at the next instruction. Returns the condition and the target of a backward jump if no
+    /// instruction of the loop may change the condition. Any call may change a tensor, since tensors
+    /// may share memory.
+    pub(super) fn record(
         &mut self,
-        nth: u32,
-        instruction: Option<InstructionArguments<'_>>,
+        instruction: &Instruction<'_>,
         is_bool: impl Fn(i32) -> bool,
-    ) -> Option<(i32, u32)> {
-        let now = self.before.saturating_add(nth).saturating_add(1);
-        let args = match instruction? {
-            InstructionArguments::KernelCall(call) => call.args(),
-            InstructionArguments::DelegateCall(call) => call.args(),
-            InstructionArguments::MoveCall(call) => {
+    ) -> Option<(i32, i32)> {
+        let now = instruction.pc().saturating_add(1);
+        let Some(jump) = instruction.jump() else {
+            if let Some(changed) = method::may_change(instruction) {
                 self.called = now;
-                self.change(call.move_to(), now);
-                return None;
+                changed.iter().for_each(|index| self.change(index, now));
             }
-            InstructionArguments::JumpFalseCall(jump) => {
-                let condition = jump.cond_value_index();
-                let jumped = core::mem::replace(&mut self.jumped, now);
-                let to =
-                    u32::try_from(jump.destination_instruction()).ok().filter(|&to| to < nth)?;
-                let begin = self.before.saturating_add(to);
-                let changed = match is_bool(condition) {
-                    true => *self.changed.get(usize::try_from(condition).ok()?)?,
-                    false => self.called,
-                };
-                return (jumped <= begin && changed <= begin).then_some((condition, to));
-            }
-            _ => return None,
+            return None;
         };
-        self.called = now;
-        for index in args.into_iter().flatten() {
-            self.change(index, now);
-        }
-        None
+        let jumped = core::mem::replace(&mut self.jumped, now);
+        let begin = Some(jump.target).filter(|&target| target < instruction.pc())?;
+        let changed = match is_bool(jump.condition) {
+            true => *self.changed.get(usize::try_from(jump.condition).ok()?)?,
+            false => self.called,
+        };
+        (jumped <= begin && changed <= begin).then_some((jump.condition, jump.destination))
     }
 
     fn change(&mut self, index: i32, now: u32) {

@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 
 use super::judge::{Broken, Judge, is_copied};
 use super::state::{By, Cell, Is, Place, State, list};
-use super::ways::{Fixed, Loop, Noted, Ways};
+use super::ways::{Fixed, Noted, Ways};
 use super::{MOVE_UNSTORED, place};
 use crate::bytes::{index as at_index, narrow};
 use crate::check::Findings;
 use crate::check::rule::Severity;
 use crate::error::Step;
 use crate::flat::view::{List, Table};
+use crate::method::{self, Loop};
 use crate::operators::{Gives, Kinds};
 use crate::schema::program::tag;
 use crate::schema::program::view::{
@@ -37,7 +38,7 @@ pub(super) struct Replay<'c, 'p, 'a> {
     changes: Vec<(i32, Cell)>,
     is_logged: bool,
     /// Whether what happens may happen otherwise, or not at all.
-    is_vague: bool,
+    is_imprecise: bool,
     /// Whether an Error was found.
     has_failed: bool,
     is_again: bool,
@@ -53,7 +54,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
             fixed: Fixed::of(judge.plan),
             changes: Vec::new(),
             is_logged: false,
-            is_vague: false,
+            is_imprecise: false,
             has_failed: false,
             is_again: false,
         }
@@ -125,36 +126,42 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         let mut ways = Ways::of(self.judge.plan, &self.fixed, view, len);
         // Where nothing leads to: behind a jump that is always taken.
         let mut is_dead = false;
-        let mut vague_until = 0;
+        let mut imprecise_until = 0;
         // What nothing leads to before something jumps back.
         let mut later: Vec<u32> = Vec::new();
-        for (nth, instruction) in (0..).zip(instructions) {
+        let numbered = method::instructions_of_chain(chain, 0, view);
+        for (of, instruction) in numbered.zip(instructions) {
+            let nth = of.index();
             is_dead &= !self.arrive(&mut ways, nth);
-            self.is_vague = nth < vague_until;
+            self.is_imprecise = nth < imprecise_until;
             self.is_logged = ways.are_open();
-            is_dead &= !(self.is_vague && ways.are_leading_to(nth));
-            let Some(args) = instruction.instr_args() else { continue };
+            is_dead &= !(self.is_imprecise && ways.are_leading_to(nth));
+            let Some(args) = of.operation() else { continue };
             if !is_dead {
                 self.judge(args, (chain, nth), instruction, out);
                 self.apply(args);
             } else if ways.are_leading_to(nth) {
                 later.push(nth);
             }
-            if let InstructionArguments::JumpFalseCall(jump) = args {
-                let condition = self.flag(jump.cond_value_index());
+            if let Some(jump) = of.jump() {
+                let condition = self.flag(jump.condition);
                 let is_first = !is_dead && condition != Some(true);
                 // In a loop it may be taken the next time around.
                 let around = ways.around(nth);
                 if is_first || around.is_some() {
                     let is_first = is_first || ways.leave_later(nth, jump, around);
-                    ways.leave(nth, jump, Noted { least: self.changes.len(), is_first });
+                    ways.record_forward_jump(
+                        nth,
+                        jump,
+                        Noted { least: self.changes.len(), is_first },
+                    );
                 }
                 is_dead |= condition == Some(false);
                 let back = ways.back(nth, jump).filter(|_| condition != Some(true));
-                if let Some(around) = back.filter(|_| nth >= vague_until) {
+                if let Some(around) = back.filter(|_| nth >= imprecise_until) {
                     self.is_logged = ways.are_open();
                     self.forget(around, instructions);
-                    vague_until = around.end.saturating_add(1);
+                    imprecise_until = around.end.saturating_add(1);
                     for nth in core::mem::take(&mut later) {
                         let instruction = instructions.get(at_index(nth));
                         let Some(instruction) = instruction.filter(|_| nth >= around.begin) else {
@@ -168,7 +175,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
             }
         }
         self.arrive(&mut ways, len);
-        (self.is_vague, self.is_logged) = (false, false);
+        (self.is_imprecise, self.is_logged) = (false, false);
         self.changes.clear();
     }
 
@@ -188,7 +195,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
     /// What a loop changes may be anything. What is changed in the data of a tensor is seen once it
     /// is known which values are other ones.
     fn forget(&mut self, around: Loop, instructions: List<'a, Instruction<'a>>) {
-        self.is_vague = true;
+        self.is_imprecise = true;
         for _ in ["values", "data"] {
             for nth in around.begin..=around.end {
                 let instruction = instructions.get(at_index(nth));
@@ -352,7 +359,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         if self.judge.values.tag(index.into()).is_some_and(is_list) {
             return;
         }
-        let is = if self.is_vague { Cell::UNKNOWN } else { is };
+        let is = if self.is_imprecise { Cell::UNKNOWN } else { is };
         self.set(index, Cell { is, by, ..cell });
     }
 
@@ -367,7 +374,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         };
         let Ok(tensor) = i32::try_from(tensor) else { return };
         let Some(&cell) = self.state.get(tensor) else { return };
-        let place = if self.is_vague { Place::Unknown } else { place };
+        let place = if self.is_imprecise { Place::Unknown } else { place };
         self.set(tensor, Cell { place, ..cell });
     }
 

@@ -5,26 +5,18 @@ use alloc::vec::Vec;
 
 use crate::bytes::index;
 use crate::check::spot::Plan;
-use crate::schema::program::view::{Chain, InstructionArguments, JumpFalseCall, KernelTypes};
+use crate::method::{self, Jump, Loop, Operands, OuterLoops};
+use crate::schema::program::view::{Chain, KernelTypes};
 use crate::steps;
 
 /// The loops of a chain, and the jumps ahead that are under way.
 pub(super) struct Ways {
     /// In order, and apart from each other.
-    loops: Vec<Loop>,
+    loops: OuterLoops,
     /// By the instruction that they lead to, what was noted at them.
     ahead: BTreeMap<u32, Noted>,
     /// Which instructions any way leads to; nothing where nothing jumps back.
     reached: Vec<bool>,
-    len: u32,
-}
-
-/// Instructions that may run again: what jumps back, taken together where they cross.
-#[derive(Clone, Copy)]
-pub(super) struct Loop {
-    pub(super) begin: u32,
-    /// The last of them, which jumps back.
-    pub(super) end: u32,
 }
 
 /// What is noted of the jumps ahead that lead to one instruction.
@@ -38,20 +30,15 @@ pub(super) struct Noted {
 
 impl Ways {
     pub(super) fn of(plan: &Plan<'_, '_>, fixed: &Fixed, chain: Chain<'_>, len: u32) -> Self {
-        let mut loops: Vec<Loop> = Vec::new();
-        for (nth, instruction) in (0..).zip(chain.instructions().into_iter().flatten()) {
-            let Some(InstructionArguments::JumpFalseCall(jump)) = instruction.instr_args() else {
-                continue;
-            };
-            let to = u32::try_from(jump.destination_instruction());
-            let Some(mut begin) = to.ok().filter(|&to| to <= nth) else { continue };
-            while let Some(before) = loops.pop_if(|before| before.end >= begin) {
-                begin = begin.min(before.begin);
+        let mut loops = OuterLoops::default();
+        for instruction in method::instructions_of_chain(0, 0, chain) {
+            let (end, jump) = (instruction.pc(), instruction.jump());
+            if let Some(jump) = jump.filter(|jump| jump.target <= end) {
+                loops.record_backward_jump(Loop { begin: jump.target, end });
             }
-            loops.push(Loop { begin, end: nth });
         }
         let reached = if loops.is_empty() { Vec::new() } else { reached(plan, fixed, chain, len) };
-        Self { loops, ahead: BTreeMap::new(), reached, len }
+        Self { loops, ahead: BTreeMap::new(), reached }
     }
 
     /// Whether any way leads to that instruction, if something jumps back in its chain.
@@ -59,38 +46,27 @@ impl Ways {
         self.reached.get(index(nth)) == Some(&true)
     }
 
-    /// Whether a jump, which nothing leads to at first, is one out of its loop that is met later.
-    pub(super) fn leave_later(
-        &self,
-        nth: u32,
-        jump: JumpFalseCall<'_>,
-        around: Option<Loop>,
-    ) -> bool {
-        let to = u32::try_from(jump.destination_instruction()).unwrap_or(u32::MAX);
-        around.is_some_and(|around| to > around.end) && self.are_leading_to(nth)
+    /// Returns whether a jump, which nothing leads to at first, is one out of its loop that is met
+    /// later.
+    pub(super) fn leave_later(&self, nth: u32, jump: Jump, around: Option<Loop>) -> bool {
+        around.is_some_and(|around| jump.target > around.end) && self.are_leading_to(nth)
     }
 
-    /// The loop that an instruction is in.
+    /// Returns the loop that an instruction is in.
     pub(super) fn around(&self, nth: u32) -> Option<Loop> {
-        steps::look_up("", self.loops.len());
-        let found = self.loops.get(self.loops.partition_point(|one| one.end < nth)).copied();
-        found.filter(|one| one.begin <= nth)
+        self.loops.around(nth)
     }
 
-    /// The loop that a jump from there leads back into.
-    pub(super) fn back(&self, nth: u32, jump: JumpFalseCall<'_>) -> Option<Loop> {
-        u32::try_from(jump.destination_instruction()).ok().filter(|&to| to <= nth)?;
-        self.around(nth)
+    /// Returns the loop that a jump from there leads back into.
+    pub(super) fn back(&self, nth: u32, jump: Jump) -> Option<Loop> {
+        (jump.target <= nth).then(|| self.around(nth))?
     }
 
-    /// Notes a jump ahead.
-    pub(super) fn leave(&mut self, nth: u32, jump: JumpFalseCall<'_>, noted: Noted) {
-        // To lead nowhere ends the chain.
-        let to = u32::try_from(jump.destination_instruction()).map_or(self.len, |to| to);
-        let to = to.min(self.len);
-        if to > nth {
+    /// Records a forward jump.
+    pub(super) fn record_forward_jump(&mut self, nth: u32, jump: Jump, noted: Noted) {
+        if jump.target > nth {
             steps::look_up("", self.ahead.len());
-            let all = self.ahead.entry(to).or_insert(noted);
+            let all = self.ahead.entry(jump.target).or_insert(noted);
             all.least = all.least.min(noted.least);
             all.is_first |= noted.is_first;
         }
@@ -120,18 +96,9 @@ impl Fixed {
             let fixed = usize::try_from(value).ok().and_then(|value| fixed.get_mut(value));
             fixed.into_iter().for_each(|fixed| *fixed = false);
         };
-        let chains = plan.view.chains().into_iter().flatten();
-        for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
-            let args = match instruction.instr_args() {
-                Some(InstructionArguments::KernelCall(call)) => call.args(),
-                Some(InstructionArguments::DelegateCall(call)) => call.args(),
-                Some(InstructionArguments::MoveCall(call)) => {
-                    change(call.move_to());
-                    None
-                }
-                _ => None,
-            };
-            args.into_iter().flatten().for_each(&mut change);
+        for instruction in method::instructions(plan.view) {
+            let changed = method::may_change(&instruction);
+            changed.into_iter().flat_map(Operands::iter).for_each(&mut change);
         }
         plan.view.inputs().into_iter().flatten().for_each(&mut change);
         Self(fixed)
@@ -147,9 +114,8 @@ impl Fixed {
     }
 }
 
-/// Which of the `len` instructions of a chain any way leads to.
+/// Returns which of the `len` instructions of a chain any path leads to.
 fn reached(plan: &Plan<'_, '_>, fixed: &Fixed, chain: Chain<'_>, len: u32) -> Vec<bool> {
-    let Some(instructions) = chain.instructions() else { return Vec::new() };
     let mut reached = alloc::vec![false; index(len)];
     let mut open = alloc::vec![0];
     while let Some(nth) = open.pop() {
@@ -158,17 +124,18 @@ fn reached(plan: &Plan<'_, '_>, fixed: &Fixed, chain: Chain<'_>, len: u32) -> Ve
             Some(reached) if !*reached => *reached = true,
             _ => continue,
         }
-        let args = instructions.get(index(nth)).and_then(|instruction| instruction.instr_args());
-        let Some(InstructionArguments::JumpFalseCall(jump)) = args else {
-            open.push(nth.saturating_add(1));
+        let next = nth.saturating_add(1);
+        let instruction = method::instruction_of_chain(chain, nth);
+        let Some(jump) = instruction.and_then(|instruction| instruction.jump()) else {
+            open.push(next);
             continue;
         };
-        let condition = fixed.flag(plan, jump.cond_value_index());
+        let condition = fixed.flag(plan, jump.condition);
         if condition != Some(false) {
-            open.push(nth.saturating_add(1));
+            open.push(next);
         }
         if condition != Some(true) {
-            open.extend(u32::try_from(jump.destination_instruction()));
+            open.push(jump.target);
         }
     }
     reached

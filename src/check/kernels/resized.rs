@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 
 use super::super::spot::Plan;
 use super::Kernels;
-use crate::flat::view::Vector;
-use crate::schema::program::view::{InstructionArguments, KernelTypes};
+use crate::method;
 use crate::steps;
 
 /// What the instructions of a method may resize.
@@ -23,27 +22,15 @@ impl Resized {
     /// Of a method, by what its instructions write to.
     pub(super) fn of(plan: &Plan<'_, '_>, kernels: &Kernels) -> Self {
         let mut resized = Self { values: plan.each(0) };
-        let chains = plan.view.chains().into_iter().flatten();
-        for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
-            match instruction.instr_args() {
-                Some(InstructionArguments::KernelCall(call)) => match kernels.args(call) {
-                    Some(args) => {
-                        let changed = args.filter(|(_, _, kind)| kind.changes());
-                        changed.for_each(|(_, index, _)| resized.mark(plan, index));
-                    }
-                    None => resized.mark_all(plan, call.args()),
-                },
-                Some(InstructionArguments::DelegateCall(call)) => {
-                    resized.mark_all(plan, call.args());
-                }
+        for instruction in method::instructions(plan.view) {
+            match instruction.moved() {
                 // Under another index a tensor may be written to as well, any number of times.
-                Some(InstructionArguments::MoveCall(call)) => {
-                    for index in [call.move_from(), call.move_to()] {
-                        resized.mark(plan, index);
-                        resized.mark(plan, index);
-                    }
+                Some((from, to)) => {
+                    [from, from, to, to].into_iter().for_each(|index| resized.mark(plan, index));
                 }
-                _ => {}
+                None => method::for_each_changed(&kernels.signatures, &instruction, |index| {
+                    resized.mark(plan, index);
+                }),
             }
         }
         resized
@@ -55,10 +42,6 @@ impl Resized {
         count.copied().unwrap_or_default()
     }
 
-    fn mark_all(&mut self, plan: &Plan<'_, '_>, args: Option<Vector<'_, i32>>) {
-        args.into_iter().flatten().for_each(|index| self.mark(plan, index));
-    }
-
     /// A value may be resized, and so may the tensors of a list: those of each are looked at twice at most.
     fn mark(&mut self, plan: &Plan<'_, '_>, index: i32) {
         steps::take(1);
@@ -66,18 +49,13 @@ impl Resized {
         if self.count(index) > 1 {
             return;
         }
-        let items = match plan.value(index.into()) {
-            Some(KernelTypes::TensorList(list)) => list.items(),
-            Some(KernelTypes::OptionalTensorList(list)) => list.items(),
-            _ => None,
-        };
-        for item in items.into_iter().flatten() {
+        for item in method::items(plan.view, index).into_iter().flatten() {
             steps::take(1);
             self.count(item);
         }
     }
 
-    /// Counts one more, and tells how many there were.
+    /// Counts one more, and returns how many there were.
     fn count(&mut self, index: i32) -> u8 {
         let slot = usize::try_from(index).ok().and_then(|index| self.values.get_mut(index));
         slot.map_or(u8::MAX, |slot| core::mem::replace(slot, slot.saturating_add(1).min(2)))
