@@ -19,7 +19,6 @@ mod dump;
 mod edit;
 mod extract;
 mod factors;
-mod facts;
 mod graph;
 mod info;
 mod input;

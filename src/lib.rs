@@ -30,8 +30,9 @@
 //!
 //! Without features the library needs `alloc` alone. `std` reads files by ranges; `json` loads the
 //! JSON that a dump writes, whole files too ([`model`]); `safetensors` converts from and to that
-//! format; `sha2` finds equal data; `diff` compares two files; `serde` and `arbitrary` derive their traits for the structs of a
-//! [`model`]; `cli`, on by default, is the command, so a library user takes `default-features = false`.
+//! format; `sha2` finds equal data; `diff` compares two files; `serde` and `arbitrary` derive their
+//! traits for the structs of a [`model`], and `serde` for the documents that the command prints;
+//! `cli`, on by default, is the command, so a library user takes `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -100,6 +101,9 @@ pub mod check;
 
 // The two formats, with nothing wrong.
 pub mod sound;
+
+// The facts of a file, on one screen.
+pub mod summary;
 
 // What a method plans for its tensors, and when they live.
 pub mod memory;

@@ -4,9 +4,11 @@ use core::fmt::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
+use pte::summary::{
+    ContentSummary, DataAmount, EntrySummary, MethodSummary, NamedSummary, ProgramSummary,
+    PtdSummary, Summary, SummaryDocument, ValueSummary,
+};
 
-use super::facts::{Contents, Data, Facts, FlatTensor, Large, Method, Program, Value};
 use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
@@ -32,22 +34,16 @@ pub(super) struct Info {
     format: Format,
 }
 
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    files: Vec<Facts>,
-}
-
 impl Info {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(&self.files)?;
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
-        let (mut facts, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
+        let (mut all, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
         for (nth, path) in self.files.iter().enumerate() {
             let found = Input::open(path, &common.limits())
-                .map(|input| Facts::of(name_of(path), &input.opened.file()));
+                .map(|input| Summary::of(&input.opened.file()).named(name_of(path)));
             match found {
-                Ok(found) if self.format.is_json() => facts.push(found),
+                Ok(found) if self.format.is_json() => all.push(found),
                 Ok(found) => {
                     let between = if nth > 0 { out.write_char('\n') } else { Ok(()) };
                     written = written.and(between).and_then(|()| show(&found, &mut out));
@@ -56,33 +52,35 @@ impl Info {
             }
         }
         if self.format.is_json() {
-            out.json(&Document { schema: "pte.info/1", files: facts })?;
+            out.json(&SummaryDocument::new(all))?;
         }
         formatted(out, written)?;
         Ok(status)
     }
 }
 
-fn show(facts: &Facts, out: &mut Output) -> fmt::Result {
-    let kind = match &facts.contents {
-        Contents::Pte(_) => "program".to_string(),
-        Contents::Ptd(data) => format!("named data, generation {}", data.generation),
+fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
+    let NamedSummary { path, summary, .. } = named;
+    let kind = match &summary.contents {
+        ContentSummary::Pte(_) => "program".to_string(),
+        ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
+        _ => "unknown".to_string(),
     };
     writeln!(
         out,
-        "{BOLD}{}{BOLD:#}  {DIM}.{} {kind} · {} bytes{DIM:#}",
-        facts.path,
-        facts.kind,
-        grouped(facts.bytes),
+        "{BOLD}{path}{BOLD:#}  {DIM}.{} {kind} · {} bytes{DIM:#}",
+        summary.kind,
+        grouped(summary.bytes),
     )?;
-    match &facts.contents {
-        Contents::Pte(program) => show_program(program, out)?,
-        Contents::Ptd(data) => show_data(data, out)?,
+    match &summary.contents {
+        ContentSummary::Pte(program) => show_program(program, out)?,
+        ContentSummary::Ptd(data) => show_data(data, out)?,
+        _ => {}
     }
-    show_file(facts, out)
+    show_file(summary, out)
 }
 
-fn show_program(program: &Program, out: &mut Output) -> fmt::Result {
+fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
     for (nth, method) in program.methods.iter().take(MOST_METHODS).enumerate() {
         let title = if nth == 0 { "methods" } else { "" };
         show_method(title, method, out)?;
@@ -117,9 +115,9 @@ fn show_program(program: &Program, out: &mut Output) -> fmt::Result {
     Ok(())
 }
 
-fn show_method(title: &str, method: &Method, out: &mut Output) -> fmt::Result {
-    let values = |values: &[Value], count: u64| {
-        let shown = values.iter().take(MOST_VALUES).map(|value| value.text.clone());
+fn show_method(title: &str, method: &MethodSummary, out: &mut Output) -> fmt::Result {
+    let values = |values: &[ValueSummary], count: u64| {
+        let shown = values.iter().take(MOST_VALUES).map(text::value);
         let mut shown: Vec<_> = shown.collect();
         if count > wide(shown.len()) {
             shown.push(format!("… {} more", grouped(count.saturating_sub(wide(shown.len())))));
@@ -147,14 +145,14 @@ fn arena(size: i64) -> String {
     u64::try_from(size).map_or_else(|_| format!("{size} B"), text::bytes)
 }
 
-fn show_amount(title: &str, data: &Data, noun: &str, out: &mut Output) -> fmt::Result {
+fn show_amount(title: &str, data: &DataAmount, noun: &str, out: &mut Output) -> fmt::Result {
     if data.count == 0 {
         return Ok(());
     }
     label(out, title, &format!("{}, {}", count(data.count, noun), text::bytes(data.bytes)))
 }
 
-fn show_data(data: &FlatTensor, out: &mut Output) -> fmt::Result {
+fn show_data(data: &PtdSummary, out: &mut Output) -> fmt::Result {
     let mut parts = vec![count(data.tensors, "tensor")];
     if data.blobs > 0 {
         parts.push(count(data.blobs, "blob"));
@@ -172,7 +170,9 @@ fn show_data(data: &FlatTensor, out: &mut Output) -> fmt::Result {
     let all = total == wide(data.largest.len());
     let mut title = if all { "contents" } else { "largest" };
     for row in &data.largest {
-        let (key, bytes, shape) = (key(row), text::bytes(row.bytes), &row.text);
+        let shape = row.dtype.map(|dtype| text::shape(dtype, row.sizes.iter().copied()));
+        let (key, bytes) = (key(row), text::bytes(row.bytes));
+        let shape = shape.as_deref().unwrap_or("blob");
         let row = format!("{NAME}{key:<widest$}{NAME:#}  {bytes:>8}  {DIM}{shape}{DIM:#}");
         label(out, title, &row)?;
         title = "";
@@ -180,7 +180,7 @@ fn show_data(data: &FlatTensor, out: &mut Output) -> fmt::Result {
     Ok(())
 }
 
-fn key(row: &Large) -> String {
+fn key(row: &EntrySummary) -> String {
     match &row.key {
         Some(key) if key.raw().is_empty() => "\"\"".into(),
         Some(key) => name(key),
@@ -188,10 +188,10 @@ fn key(row: &Large) -> String {
     }
 }
 
-fn show_file(facts: &Facts, out: &mut Output) -> fmt::Result {
-    let header = match (&facts.header, &facts.contents) {
-        (None, _) => "none".to_string(),
-        (Some(header), _) => {
+fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
+    let header = match &summary.header {
+        None => "none".to_string(),
+        Some(header) => {
             let base = match header.segment_base_offset {
                 0 => "no segments".to_string(),
                 base => format!("segments from {base:#x}"),
@@ -200,10 +200,11 @@ fn show_file(facts: &Facts, out: &mut Output) -> fmt::Result {
         }
     };
     label(out, "header", &header)?;
-    let parts = &facts.parts;
-    let segments = match &facts.contents {
-        Contents::Pte(program) => program.segments,
-        Contents::Ptd(data) => data.segments,
+    let parts = &summary.parts;
+    let segments = match &summary.contents {
+        ContentSummary::Pte(program) => program.segments,
+        ContentSummary::Ptd(data) => data.segments,
+        _ => 0,
     };
     let rows = [
         ("FlatBuffers part".to_string(), parts.flatbuffer),
@@ -213,11 +214,11 @@ fn show_file(facts: &Facts, out: &mut Output) -> fmt::Result {
     ];
     let mut title = "size";
     for (what, bytes) in rows.iter().filter(|(_, bytes)| *bytes > 0) {
-        let bar = bar(*bytes, facts.bytes);
+        let bar = bar(*bytes, summary.bytes);
         label(out, title, &format!("{bar} {:>8}  {DIM}{what}{DIM:#}", text::bytes(*bytes)))?;
         title = "";
     }
-    for (nth, (rule, times)) in facts.findings.iter().enumerate() {
+    for (nth, (rule, times)) in summary.findings.iter().enumerate() {
         let title = if nth == 0 { "findings" } else { "" };
         label(out, title, &format!("{WARNING}{rule}{WARNING:#} ×{}", grouped(*times)))?;
     }

@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use pte::quoted::{Untrusted, UntrustedString};
+use pte::schema::program::TensorShapeDynamism;
 use pte::schema::scalar::ScalarType;
+use pte::summary::{ValueKind, ValueSummary};
 
 /// Returns what a path is called in messages.
 pub(super) fn name_of(path: &Path) -> UntrustedString {
@@ -92,6 +94,30 @@ pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> 
         text.push_str(&size.to_string());
     }
     text.push(']');
+    text
+}
+
+/// Returns the type of an input or output, such as `int` or `≤ float32[2, 8]`.
+pub(super) fn value(value: &ValueSummary) -> String {
+    let Some(dtype) = value.dtype else {
+        let text = match value.kind {
+            ValueKind::Member("Int") => "int",
+            ValueKind::Member("Double") => "float",
+            ValueKind::Member("Bool") => "bool",
+            ValueKind::Member("String") => "str",
+            ValueKind::Member("Null") => "None",
+            ValueKind::Member(name) => name,
+            ValueKind::Missing => "?",
+            _ => "an unknown value",
+        };
+        return text.to_string();
+    };
+    let mut text = shape(dtype, value.sizes.iter().flatten().copied());
+    match value.dynamism {
+        None | Some(TensorShapeDynamism::STATIC) => {}
+        Some(TensorShapeDynamism::DYNAMIC_BOUND) => text.insert_str(0, "≤ "),
+        Some(_) => text.push_str(" unbound"),
+    }
     text
 }
 

@@ -5,9 +5,10 @@ use core::fmt::{self, Write};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pte::File;
+use pte::quoted::UntrustedString;
+use pte::summary::{ContentSummary, Summary};
 
 use super::Row;
-use crate::cli::facts::{Contents, Facts};
 use crate::cli::input::Input;
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
@@ -27,18 +28,25 @@ pub(super) fn show(
     rows: &[Row],
     out: &mut Output,
 ) -> Result<fmt::Result, Problem> {
-    let facts = Facts::of(input.name.clone(), file);
+    let summary = Summary::of(file);
     let sizes = Tree::of_file(file, input)?;
-    let page = page(&facts, file, rows, &sizes);
+    let page = page(&input.name, &summary, file, rows, &sizes);
     Ok(out.write_str(&page.into_string()))
 }
 
-fn page(facts: &Facts, file: &File<'_>, rows: &[Row], sizes: &Tree) -> Markup {
-    let title = facts.path.to_string();
+fn page(
+    path: &UntrustedString,
+    summary: &Summary,
+    file: &File<'_>,
+    rows: &[Row],
+    sizes: &Tree,
+) -> Markup {
+    let title = path.to_string();
     let base = title.rsplit('/').next().unwrap_or_default();
-    let kind = match &facts.contents {
-        Contents::Pte(_) => "program".to_string(),
-        Contents::Ptd(data) => format!("named data, generation {}", data.generation),
+    let kind = match &summary.contents {
+        ContentSummary::Pte(_) => "program".to_string(),
+        ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
+        _ => "unknown".to_string(),
     };
     html! {
         (DOCTYPE)
@@ -56,7 +64,7 @@ fn page(facts: &Facts, file: &File<'_>, rows: &[Row], sizes: &Tree) -> Markup {
                 header {
                     h1 { (base) }
                     p {
-                        "." (facts.kind) " " (kind) " · " (grouped(facts.bytes)) " bytes · "
+                        "." (summary.kind) " " (kind) " · " (grouped(summary.bytes)) " bytes · "
                         (count(file.segment_count().into(), "segment"))
                     }
                     @if base != title { p.path { (title) } }
@@ -64,15 +72,15 @@ fn page(facts: &Facts, file: &File<'_>, rows: &[Row], sizes: &Tree) -> Markup {
                 main {
                     section aria-labelledby="map" {
                         h2 #map { "Map" }
-                        (picture::draw("The whole file, to scale", rows, 0..facts.bytes, None))
+                        (picture::draw("The whole file, to scale", rows, 0..summary.bytes, None))
                         @if let Some(row) = rows.iter().find(|row| row.name.raw() == TABLES)
-                            && row.bytes < facts.bytes
+                            && row.bytes < summary.bytes
                         {
                             (picture::draw("The FlatBuffers part, to scale", &row.parts, row.begin..row.end, Some("tables")))
                         }
                         (class::legend(sizes))
                     }
-                    @if let File::Pte(pte) = file && let Contents::Pte(program) = &facts.contents {
+                    @if let File::Pte(pte) = file && let ContentSummary::Pte(program) = &summary.contents {
                         (methods::section(pte, program))
                     }
                     (sizes::section(sizes))

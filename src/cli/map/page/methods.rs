@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use pte::Pte;
 use pte::pte::operator_name;
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments};
+use pte::summary::{MethodSummary, ProgramSummary, ValueSummary};
 
 use super::left_out;
-use crate::cli::facts::{Method, Program, Value};
-use crate::cli::text::{count, grouped, name};
+use crate::cli::text::{self, count, grouped, name};
 
-pub(super) fn section(pte: &Pte<'_>, program: &Program) -> Markup {
+pub(super) fn section(pte: &Pte<'_>, program: &ProgramSummary) -> Markup {
     let plans = pte.program().execution_plan().into_iter().flatten();
     let all = usize::try_from(program.method_count).unwrap_or(usize::MAX);
     let more = all.saturating_sub(MOST_METHODS);
@@ -26,7 +26,7 @@ pub(super) fn section(pte: &Pte<'_>, program: &Program) -> Markup {
     }
 }
 
-fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &Method) -> Markup {
+fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Markup {
     let calls = calls(plan);
     let operators: Vec<_> = (0i32..)
         .zip(plan.operators().into_iter().flatten())
@@ -95,14 +95,14 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &Method) -> Markup {
     }
 }
 
-fn values(values: &[Value], all: u64) -> Markup {
+fn values(values: &[ValueSummary], all: u64) -> Markup {
     let shown = values.iter().take(MOST_VALUES);
     let more = all.saturating_sub(u64::try_from(shown.len()).unwrap_or(u64::MAX));
     html! {
         @if all == 0 { "none" }
         @for (nth, value) in shown.enumerate() {
             @if nth > 0 { ", " }
-            code { (value.text) }
+            code { (text::value(value)) }
         }
         @if more > 0 { ", … " (grouped(more)) " more" }
     }

@@ -1,0 +1,274 @@
+//! A summary of a file, as `pte info` shows it: sizes, methods, operators, data and findings.
+//!
+//! ```
+//! # fn main() -> pte::Result<()> {
+//! # let bytes = include_bytes!("../tests/data/pte/linear.pte");
+//! use pte::summary::{ContentSummary, Summary};
+//!
+//! let summary = Summary::of(&pte::File::Pte(pte::Pte::read(bytes)?));
+//! assert_eq!(summary.bytes, bytes.len() as u64);
+//! if let ContentSummary::Pte(program) = &summary.contents {
+//!     for method in &program.methods {
+//!         println!("{:?}: {} instructions", method.name, method.instructions);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! With the feature `serde` a [`SummaryDocument`] serializes as the document `pte.info/1`. The field
+//! names of these types are those of the document.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::bytes::wide;
+use crate::file::header::{ExtendedHeader, FlatTensorHeader};
+use crate::handle::File;
+use crate::ptd::Ptd;
+use crate::pte::Pte;
+use crate::quoted::UntrustedString;
+
+mod data;
+mod program;
+
+pub use data::{DtypeSummary, EntrySummary, PtdSummary};
+pub use program::{
+    BackendSummary, MethodSummary, OperatorSummary, ProgramSummary, ValueKind, ValueSummary,
+};
+
+/// The document `pte.info/1`: summaries of files.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SummaryDocument {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The files, in the order given.
+    pub files: Vec<NamedSummary>,
+}
+
+/// A summary with the name of its file.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NamedSummary {
+    /// The path or the name of the file.
+    pub path: UntrustedString,
+    /// Its summary.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub summary: Summary,
+}
+
+/// A summary of one file.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Summary {
+    /// `pte` or `ptd`.
+    pub kind: &'static str,
+    /// The size of the file in bytes.
+    pub bytes: u64,
+    /// The header; `None` for a program without one.
+    pub header: Option<HeaderSummary>,
+    /// The bytes of the file, by part.
+    pub parts: PartSizes,
+    /// The program or the named data.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub contents: ContentSummary,
+    /// The number of findings of each rule, by its id.
+    pub findings: BTreeMap<&'static str, u64>,
+}
+
+/// The fields of a header; those of the other kind of file are `None`.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeaderSummary {
+    /// The length of the header in bytes.
+    pub length: u32,
+    /// The length of the program FlatBuffer in bytes, of a `.pte`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub program_size: Option<u64>,
+    /// The offset of the FlatTensor FlatBuffer in bytes, of a `.ptd`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub flatbuffer_offset: Option<u64>,
+    /// The length of the FlatTensor FlatBuffer in bytes, of a `.ptd`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub flatbuffer_size: Option<u64>,
+    /// The offset in bytes that segments are counted from.
+    pub segment_base_offset: u64,
+    /// The bytes of all segments; `None` in a header of 24 bytes.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub segment_data_size: Option<u64>,
+}
+
+/// The bytes of a file, by part. Their sum is the size of the file.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PartSizes {
+    /// The FlatBuffer with the headers in front of it.
+    pub flatbuffer: u64,
+    /// From there to the first segment.
+    pub padding: u64,
+    /// From the first segment to the end of the last, gaps included.
+    pub segments: u64,
+    /// After the last segment.
+    pub trailing: u64,
+}
+
+/// What a file contains, by its kind.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[non_exhaustive]
+pub enum ContentSummary {
+    /// A program.
+    Pte(Box<ProgramSummary>),
+    /// Named tensors and blobs.
+    Ptd(Box<PtdSummary>),
+}
+
+/// A number of tensors or blobs, and their bytes. Shared data counts once.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DataAmount {
+    /// The number of tensors or blobs.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl SummaryDocument {
+    /// Returns the document of these files.
+    pub fn new(files: impl IntoIterator<Item = NamedSummary>) -> Self {
+        Self { schema: "pte.info/1", files: files.into_iter().collect() }
+    }
+}
+
+impl Summary {
+    /// Summarizes `file` from its FlatBuffer. No segment is read.
+    #[must_use]
+    pub fn of(file: &File<'_>) -> Self {
+        let (kind, header, parts, contents) = match file {
+            File::Pte(pte) => {
+                let header = pte.header().map(HeaderSummary::of_pte);
+                let contents = ContentSummary::Pte(Box::new(ProgramSummary::of(pte)));
+                ("pte", header, PartSizes::of_pte(pte), contents)
+            }
+            File::Ptd(ptd) => {
+                let header = Some(HeaderSummary::of_ptd(ptd.header()));
+                let contents = ContentSummary::Ptd(Box::new(PtdSummary::of(ptd)));
+                ("ptd", header, PartSizes::of_ptd(ptd), contents)
+            }
+        };
+        let findings = file.check().counts().map(|(rule, count)| (rule.id, count)).collect();
+        Self { kind, bytes: file.file_len(), header, parts, contents, findings }
+    }
+
+    /// Adds the name of the file.
+    #[must_use]
+    pub fn named(self, path: impl Into<UntrustedString>) -> NamedSummary {
+        NamedSummary { path: path.into(), summary: self }
+    }
+}
+
+impl HeaderSummary {
+    fn of_pte(header: ExtendedHeader) -> Self {
+        Self {
+            length: header.length,
+            program_size: Some(header.program_size),
+            flatbuffer_offset: None,
+            flatbuffer_size: None,
+            segment_base_offset: header.segment_base_offset,
+            segment_data_size: (header.length >= ExtendedHeader::CURRENT)
+                .then_some(header.segment_data_size),
+        }
+    }
+
+    fn of_ptd(header: FlatTensorHeader) -> Self {
+        Self {
+            length: header.length,
+            program_size: None,
+            flatbuffer_offset: Some(header.flatbuffer_offset),
+            flatbuffer_size: Some(header.flatbuffer_size),
+            segment_base_offset: header.segment_base_offset,
+            segment_data_size: Some(header.segment_data_size),
+        }
+    }
+}
+
+impl PartSizes {
+    fn of_pte(pte: &Pte<'_>) -> Self {
+        let ranges = (0..pte.segment_count()).filter_map(|nth| pte.segment_range(nth).ok());
+        Self::of(wide(pte.region().len()), pte.file_len(), ranges)
+    }
+
+    fn of_ptd(ptd: &Ptd<'_>) -> Self {
+        let end = wide(ptd.region().len()).saturating_add(ptd.region_start());
+        let ranges = (0..ptd.segment_count()).filter_map(|nth| ptd.segment_range(nth).ok());
+        let declared = ptd.declared_end().min(ptd.file_len());
+        Self::of(end, ptd.file_len(), ranges.chain(core::iter::once(declared..declared)))
+    }
+
+    fn of(flatbuffer: u64, len: u64, ranges: impl Iterator<Item = Range<u64>>) -> Self {
+        let (mut first, mut last) = (len, flatbuffer);
+        for range in ranges {
+            // An empty segment may be the last one too: the bytes in front of it are padding.
+            last = last.max(range.end);
+            if !range.is_empty() {
+                first = first.min(range.start);
+            }
+        }
+        // Without segments, all bytes behind the FlatBuffer are trailing.
+        let first = first.min(last);
+        Self {
+            flatbuffer,
+            padding: first.saturating_sub(flatbuffer),
+            segments: last.saturating_sub(first),
+            trailing: len.saturating_sub(last),
+        }
+    }
+}
+
+impl DataAmount {
+    /// Sums data by its start and length.
+    fn of(ranges: &BTreeMap<u64, u64>) -> Self {
+        let mut data = Self::default();
+        ranges.values().for_each(|&bytes| data.add(bytes));
+        data
+    }
+
+    fn add(&mut self, bytes: u64) {
+        self.count = self.count.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+/// Serializes a value as its text.
+#[cfg(feature = "serde")]
+fn displayed<S: serde::Serializer>(
+    value: &impl core::fmt::Display,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Serializes an optional value as its text, or as null.
+#[cfg(feature = "serde")]
+fn displayed_or_null<S: serde::Serializer>(
+    value: &Option<impl core::fmt::Display>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_none(),
+    }
+}

@@ -1,0 +1,309 @@
+//! The summary of a program.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::{DataAmount, length};
+use crate::bytes::narrow;
+use crate::flat::view::Vector;
+use crate::pte::{Pte, Storage, operator_name};
+use crate::quoted::UntrustedString;
+use crate::schema::program::TensorShapeDynamism;
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
+use crate::schema::scalar::ScalarType;
+
+/// The summary of a program.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ProgramSummary {
+    /// The version that the program declares.
+    pub version: u32,
+    /// The first 1,024 methods.
+    pub methods: Vec<MethodSummary>,
+    /// The number of methods.
+    pub method_count: u64,
+    /// The operators of all methods, the most called first.
+    pub operators: Vec<OperatorSummary>,
+    /// The backends of all methods, by id.
+    pub backends: Vec<BackendSummary>,
+    /// Tensors whose bytes in the file never change.
+    pub constants: DataAmount,
+    /// Tensors in an arena that begin as bytes of the file.
+    pub mutable: DataAmount,
+    /// Tensors whose bytes are in a `.ptd`; each tensor counts.
+    pub external: DataAmount,
+    /// Named blobs; each name counts.
+    pub named_data: DataAmount,
+    /// The number of segments.
+    pub segments: u64,
+}
+
+/// A method.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MethodSummary {
+    /// The name.
+    pub name: Option<UntrustedString>,
+    /// The first inputs: 16,384 inputs and outputs of all methods together are listed.
+    pub inputs: Vec<ValueSummary>,
+    /// The first outputs, within the same limit.
+    pub outputs: Vec<ValueSummary>,
+    /// The number of inputs.
+    pub input_count: u64,
+    /// The number of outputs.
+    pub output_count: u64,
+    /// The number of values.
+    pub values: u64,
+    /// The number of instructions in all chains.
+    pub instructions: u64,
+    /// The number of delegates.
+    pub delegates: u64,
+    /// The bytes of each arena, without the reserved first one.
+    pub arenas: Vec<i64>,
+}
+
+/// An input or output of a method.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ValueSummary {
+    /// The type of the value.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub kind: ValueKind,
+    /// The dtype, of a tensor; its name in the document.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "super::displayed_or_null"
+        )
+    )]
+    pub dtype: Option<ScalarType>,
+    /// The first 17 sizes, of a tensor: one more than it can have.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sizes: Option<Vec<i32>>,
+    /// The dynamism of the shape, of a tensor; its name in the document.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "super::displayed_or_null"
+        )
+    )]
+    pub dynamism: Option<TensorShapeDynamism>,
+}
+
+/// The type of a value: its member of `KernelTypes`. The document has its name, or null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[non_exhaustive]
+pub enum ValueKind {
+    /// A member by its name in the schema, such as `Tensor`.
+    Member(&'static str),
+    /// A member that this version does not know.
+    Unknown,
+    /// No value: the index is out of range, or the value is empty.
+    Missing,
+}
+
+/// An operator, and how often it is called.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct OperatorSummary {
+    /// The name with its overload.
+    pub name: UntrustedString,
+    /// The number of instructions that call it.
+    pub calls: u64,
+}
+
+/// A backend and its delegates.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct BackendSummary {
+    /// The id.
+    pub id: UntrustedString,
+    /// The number of delegates.
+    pub delegates: u64,
+    /// The bytes of all payloads; a shared one counts once.
+    pub bytes: u64,
+}
+
+impl ProgramSummary {
+    pub(super) fn of(pte: &Pte<'_>) -> Self {
+        let program = pte.program();
+        let mut calls: BTreeMap<UntrustedString, u64> = BTreeMap::new();
+        let mut backends: BTreeMap<UntrustedString, Delegates> = BTreeMap::new();
+        let mut data = Tensors::default();
+        let (mut methods, mut method_count, mut ends) = (Vec::new(), 0u64, MAX_ENDS);
+        for plan in program.execution_plan().into_iter().flatten() {
+            method_count = method_count.saturating_add(1);
+            if methods.len() < MAX_METHODS {
+                methods.push(MethodSummary::of(plan, &mut ends));
+            }
+            count_operators(plan, &mut calls);
+            for delegate in plan.delegates().into_iter().flatten() {
+                let id = UntrustedString::from(delegate.id().unwrap_or_default());
+                let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
+                let backend = backends.entry(id).or_default();
+                backend.count = backend.count.saturating_add(1);
+                if backend.payloads.insert((range.start, range.end)) {
+                    backend.bytes = backend.bytes.saturating_add(length(&range));
+                }
+            }
+            for value in plan.values().into_iter().flatten() {
+                if let Some(KernelTypes::Tensor(tensor)) = value.val() {
+                    data.add(pte, tensor);
+                }
+            }
+        }
+        let mut operators: Vec<_> =
+            calls.into_iter().map(|(name, calls)| OperatorSummary { name, calls }).collect();
+        operators.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
+        let mut named_data = DataAmount::default();
+        for (_, range) in pte.named_data() {
+            named_data.add(length(&range.unwrap_or_default()));
+        }
+        Self {
+            version: program.version(),
+            methods,
+            method_count,
+            operators,
+            backends: backends
+                .into_iter()
+                .map(|(id, of)| BackendSummary { id, delegates: of.count, bytes: of.bytes })
+                .collect(),
+            constants: DataAmount::of(&data.constants),
+            mutable: DataAmount::of(&data.mutable),
+            external: data.external,
+            named_data,
+            segments: pte.segment_count().into(),
+        }
+    }
+}
+
+/// The delegates of one backend.
+#[derive(Default)]
+struct Delegates {
+    count: u64,
+    bytes: u64,
+    /// The ranges of their payloads, each once.
+    payloads: BTreeSet<(u64, u64)>,
+}
+
+/// The data of tensors by its start: shared data counts once.
+#[derive(Default)]
+struct Tensors {
+    constants: BTreeMap<u64, u64>,
+    mutable: BTreeMap<u64, u64>,
+    external: DataAmount,
+}
+
+impl Tensors {
+    fn add(&mut self, pte: &Pte<'_>, tensor: Tensor<'_>) {
+        match pte.storage(tensor) {
+            Ok(Storage::Constant(range)) => {
+                self.constants.insert(range.start, length(&range));
+            }
+            Ok(Storage::Planned { initial: Some(range), .. }) => {
+                self.mutable.insert(range.start, length(&range));
+            }
+            Ok(Storage::External { .. }) => {
+                let sizes = tensor.sizes().into_iter().flatten();
+                self.external.add(tensor.scalar_type().nbytes(sizes).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Counts calls by operator index first and resolves names after: a name may be long, and each of
+/// many calls may have it.
+fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, u64>) {
+    let mut by_index: BTreeMap<i32, u64> = BTreeMap::new();
+    for chain in plan.chains().into_iter().flatten() {
+        for instruction in chain.instructions().into_iter().flatten() {
+            if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
+                let count = by_index.entry(call.op_index()).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+    for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
+        let count = by_index.get(&nth).copied().unwrap_or_default();
+        let total = calls.entry(operator_name(operator)).or_default();
+        *total = total.saturating_add(count);
+    }
+}
+
+impl MethodSummary {
+    /// `ends` is the number of inputs and outputs that may still be listed: methods may share them.
+    fn of(plan: ExecutionPlan<'_>, ends: &mut usize) -> Self {
+        let mut values = |indices: Option<Vector<'_, i32>>| -> Vec<_> {
+            let shown = indices.into_iter().flatten().take(*ends);
+            let shown: Vec<_> = shown.map(|index| ValueSummary::of(plan, index)).collect();
+            *ends = ends.saturating_sub(shown.len());
+            shown
+        };
+        let chains = plan.chains().into_iter().flatten();
+        let instructions = chains
+            .map(|chain| chain.instructions().map_or(0, |instructions| instructions.len()))
+            .fold(0u64, |sum, count| sum.saturating_add(narrow(count).into()));
+        Self {
+            name: plan.name().map(Into::into),
+            inputs: values(plan.inputs()),
+            outputs: values(plan.outputs()),
+            input_count: narrow(plan.inputs().map_or(0, |inputs| inputs.len())).into(),
+            output_count: narrow(plan.outputs().map_or(0, |outputs| outputs.len())).into(),
+            values: narrow(plan.values().map_or(0, |values| values.len())).into(),
+            instructions,
+            delegates: narrow(plan.delegates().map_or(0, |delegates| delegates.len())).into(),
+            arenas: plan.non_const_buffer_sizes().into_iter().flatten().skip(1).collect(),
+        }
+    }
+}
+
+impl ValueKind {
+    /// Returns the member's name in the schema, if it has one.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Member(name) => Some(name),
+            Self::Unknown | Self::Missing => None,
+        }
+    }
+}
+
+impl ValueSummary {
+    fn of(plan: ExecutionPlan<'_>, index: i32) -> Self {
+        let nth = usize::try_from(index).ok();
+        let value = plan.values().zip(nth).and_then(|(values, nth)| values.get(nth)?.val());
+        let kind = match value {
+            Some(member) => member.name().map_or(ValueKind::Unknown, ValueKind::Member),
+            None => ValueKind::Missing,
+        };
+        let tensor = match value {
+            Some(KernelTypes::Tensor(tensor)) => Some(tensor),
+            _ => None,
+        };
+        let sizes = |tensor: Tensor<'_>| {
+            tensor.sizes().into_iter().flatten().take(MAX_SIZES).collect()
+        };
+        Self {
+            kind,
+            dtype: tensor.map(Tensor::scalar_type),
+            sizes: tensor.map(sizes),
+            dynamism: tensor.map(Tensor::shape_dynamism),
+        }
+    }
+}
+
+/// Methods that are listed.
+const MAX_METHODS: usize = 1024;
+/// Inputs and outputs of all methods that are listed.
+const MAX_ENDS: usize = 1 << 14;
+/// Sizes that are listed: one more than a tensor can have, which shows that there are too many.
+pub(super) const MAX_SIZES: usize = 17;
