@@ -28,7 +28,6 @@ mod ops;
 mod output;
 mod problem;
 mod reserve;
-mod rows;
 mod rules;
 mod save;
 mod schema;

@@ -105,6 +105,9 @@ pub mod sound;
 // The facts of a file, on one screen.
 pub mod summary;
 
+// The tensors of a file, one row each.
+pub mod tensors;
+
 // What a method plans for its tensors, and when they live.
 pub mod memory;
 

@@ -123,7 +123,6 @@ pub struct PartSizes {
 /// What a file contains, by its kind.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
-#[non_exhaustive]
 pub enum ContentSummary {
     /// A program.
     Pte(Box<ProgramSummary>),

@@ -10,13 +10,13 @@ use clap::{Args, ValueEnum};
 use pte::File;
 use pte::element::npy;
 use pte::quoted::Untrusted;
+use pte::tensors::{TensorPlace, TensorRow};
 use serde::Serialize;
 
 use super::Common;
 use super::input::Input;
 use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status};
-use super::rows::{Row, What};
 use super::temporary::Temporary;
 use super::text::name_of;
 
@@ -116,8 +116,8 @@ impl Extract {
             let absent = |_| input.absent(format!("there is no segment {index}, only {count}"));
             file.segment_range(index).map_err(absent)?
         } else if let Some(key) = what.key.as_deref().map(Untrusted::from) {
-            let named = |row: &Row<'_>| matches!(row.what, What::Named(_));
-            let rows = Row::all(file).filter(named).filter(|row| row.key == Some(key));
+            let named = |row: &TensorRow<'_>| matches!(row.place, TensorPlace::Named(_));
+            let rows = TensorRow::all(file).filter(named).filter(|row| row.key == Some(key));
             return first(rows, || input.absent(format!("there is no key {key:?}")));
         } else if let Some(name) = &what.tensor {
             return tensor(input, file, name.as_str().into());
@@ -145,14 +145,14 @@ impl Extract {
                 }
             }
         }
-        for row in Row::all(file) {
+        for row in TensorRow::all(file) {
             let Some(range) = row.range() else { continue };
-            let what = match row.what {
-                What::Value { method, index } => {
+            let what = match row.place {
+                TensorPlace::Value { method, index } => {
                     input.name_again(method.map(Untrusted::raw))?;
                     format!("tensor {}:{index}", method.unwrap_or_default().raw())
                 }
-                What::Named(nth) => format!("named {nth}"),
+                TensorPlace::Named(nth) => format!("named {nth}"),
             };
             parts.add(&what, row.key.map(Untrusted::raw), range)?;
         }
@@ -168,12 +168,12 @@ impl Extract {
 /// A part of the file, and the row that it is of, which knows its shape.
 struct Found<'a> {
     range: Range<u64>,
-    row: Option<Row<'a>>,
+    row: Option<TensorRow<'a>>,
 }
 
 /// The first row with bytes in the file: what a runtime takes too.
 fn first<'a>(
-    mut rows: impl Iterator<Item = Row<'a>>,
+    mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,
 ) -> Result<Found<'a>, Problem> {
     match rows.find_map(|row| Some((row.range()?, row))) {
@@ -187,12 +187,14 @@ fn tensor<'a>(
     file: &'a File<'a>,
     name: Untrusted<'_>,
 ) -> Result<Found<'a>, Problem> {
-    let shaped = || Row::all(file).filter(|row| row.layout.is_some());
+    let shaped = || TensorRow::all(file).filter(|row| row.layout.is_some());
     let place = place(name.raw());
     let rows = shaped().filter(|row| row.key == Some(name));
-    let by_place = shaped().filter(|row| match row.what {
-        What::Value { method, index } => method.map(Untrusted::raw).zip(Some(index)) == place,
-        What::Named(_) => false,
+    let by_place = shaped().filter(|row| match row.place {
+        TensorPlace::Value { method, index } => {
+            method.map(Untrusted::raw).zip(Some(index)) == place
+        }
+        TensorPlace::Named(_) => false,
     });
     let absent = || {
         input.absent(format!(

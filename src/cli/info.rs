@@ -64,7 +64,6 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
     let kind = match &summary.contents {
         ContentSummary::Pte(_) => "program".to_string(),
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
-        _ => "unknown".to_string(),
     };
     writeln!(
         out,
@@ -75,7 +74,6 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
     match &summary.contents {
         ContentSummary::Pte(program) => show_program(program, out)?,
         ContentSummary::Ptd(data) => show_data(data, out)?,
-        _ => {}
     }
     show_file(summary, out)
 }
@@ -204,7 +202,6 @@ fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
     let segments = match &summary.contents {
         ContentSummary::Pte(program) => program.segments,
         ContentSummary::Ptd(data) => data.segments,
-        _ => 0,
     };
     let rows = [
         ("FlatBuffers part".to_string(), parts.flatbuffer),

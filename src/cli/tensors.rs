@@ -1,6 +1,5 @@
 //! `pte tensors`: every tensor and named blob of a file.
 
-use core::cmp::Reverse;
 use core::fmt::{self, Write};
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -8,15 +7,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pte::element::{Stats, Tally, Value};
-use pte::quoted::{Untrusted, UntrustedString};
+use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
+use pte::tensors::{TensorPlace, TensorRecord, TensorRow, TensorStorage};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::input::Input;
 use super::output::Output;
 use super::problem::{DIM, ERROR, NAME, Problem, Status};
-use super::rows::{Lives, Row, What};
 use super::{Common, Format, hex, text};
 
 /// List every tensor and named blob
@@ -51,36 +50,12 @@ pub(super) struct Tensors {
 /// A row as JSON.
 #[derive(Serialize)]
 struct Listed<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<Untrusted<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    index: Option<u32>,
-    key: Option<Untrusted<'a>>,
-    dtype: Option<Dtype>,
-    sizes: Option<Vec<i32>>,
-    dim_order: Option<Vec<u8>>,
-    bytes: Option<u64>,
-    storage: &'static str,
-    /// Where the bytes begin in the file.
-    offset: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory_id: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory_offset: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<UntrustedString>,
+    #[serde(flatten)]
+    record: TensorRecord<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<Numbers>,
-}
-
-/// A dtype by its name in the schema, or by its number where it has none.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Dtype {
-    Name(&'static str),
-    Number(i8),
 }
 
 /// Statistics as JSON; what is no number (an infinite minimum) is a string, as in `dump`.
@@ -118,12 +93,12 @@ impl Tensors {
             out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
         }
         // One row at a time: a file may name millions.
-        let rows = match self.largest {
-            None => Row::all(&file),
-            Some(most) => largest(Row::all(&file), most),
+        let rows: Box<dyn Iterator<Item = TensorRow<'_>>> = match self.largest {
+            None => Box::new(TensorRow::all(&file)),
+            Some(count) => Box::new(TensorRow::largest(&file, count).into_iter()),
         };
         for row in rows {
-            if let What::Value { method, .. } = row.what {
+            if let TensorPlace::Value { method, .. } = row.place {
                 input.name_again(method.map(Untrusted::raw))?;
             }
             let computed = self.compute(&input, &row, &mut cache)?;
@@ -143,7 +118,12 @@ impl Tensors {
         Ok(Status::Good)
     }
 
-    fn compute(&self, input: &Input, row: &Row<'_>, all: &mut Cache) -> Result<Computed, Problem> {
+    fn compute(
+        &self,
+        input: &Input,
+        row: &TensorRow<'_>,
+        all: &mut Cache,
+    ) -> Result<Computed, Problem> {
         let nothing = Computed { sha256: None, stats: None };
         let Some(range) = row.range().filter(|_| self.hash || self.stats) else {
             return Ok(nothing);
@@ -181,67 +161,13 @@ impl Tensors {
     }
 }
 
-/// The rows with the most bytes, the largest first; of equal ones that which comes first.
-fn largest<'a>(
-    rows: impl Iterator<Item = Row<'a>>,
-    most: usize,
-) -> Box<dyn Iterator<Item = Row<'a>> + 'a> {
-    let mut kept = BTreeMap::new();
-    for (nth, row) in rows.enumerate() {
-        kept.insert((row.bytes().unwrap_or_default(), Reverse(nth)), row);
-        if kept.len() > most {
-            kept.pop_first();
-        }
-    }
-    Box::new(kept.into_values().rev())
-}
-
 impl<'a> Listed<'a> {
-    fn of(row: &Row<'a>, computed: &'a Computed) -> Self {
-        let arena = match &row.lives {
-            Lives::Mutable(_, arena) | Lives::Planned(arena) => Some(*arena),
-            Lives::External(arena) => *arena,
-            _ => None,
-        };
-        let (method, index) = match row.what {
-            What::Value { method, index } => (method, Some(index)),
-            What::Named(_) => (None, None),
-        };
+    fn of(row: &TensorRow<'a>, computed: &'a Computed) -> Self {
         Self {
-            method,
-            index,
-            key: row.key,
-            dtype: row.layout.map(|layout| match layout.scalar_type.name() {
-                Some(name) => Dtype::Name(name),
-                None => Dtype::Number(layout.scalar_type.0),
-            }),
-            sizes: row.layout.and_then(|layout| Some(layout.sizes?.iter().collect())),
-            dim_order: row.layout.and_then(|layout| Some(layout.dim_order?.iter().collect())),
-            bytes: row.bytes(),
-            storage: storage(row),
-            offset: row.range().map(|range| range.start),
-            memory_id: arena.map(|arena| arena.memory_id),
-            memory_offset: arena.map(|arena| arena.offset),
-            problem: match &row.lives {
-                Lives::Broken(error) => Some(UntrustedString::of(error)),
-                _ => None,
-            },
+            record: row.into(),
             sha256: computed.sha256.as_deref(),
             stats: computed.stats.clone(),
         }
-    }
-}
-
-fn storage(row: &Row<'_>) -> &'static str {
-    match &row.lives {
-        Lives::Constant(_) if row.layout.is_none() => "blob",
-        Lives::Constant(_) => "constant",
-        Lives::Mutable(..) => "mutable",
-        Lives::Planned(_) => "planned",
-        Lives::External(_) => "external",
-        Lives::Unbound => "unbound",
-        Lives::Broken(_) => "broken",
-        Lives::Unknown => "unknown",
     }
 }
 
@@ -279,7 +205,7 @@ fn float(value: f64) -> serde_json::Value {
 
 /// A row as text.
 struct Columns<'c, 'a> {
-    row: &'c Row<'a>,
+    row: &'c TensorRow<'a>,
     computed: &'c Computed,
 }
 
@@ -291,23 +217,27 @@ impl Columns<'_, '_> {
 impl fmt::Display for Columns<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = self.row;
-        let what = match row.what {
-            What::Value { method, index } => {
+        let what = match row.place {
+            TensorPlace::Value { method, index } => {
                 format!("{}:{index}", text::name(method.unwrap_or_default()))
             }
-            What::Named(nth) => format!("#{nth}"),
+            TensorPlace::Named(nth) => format!("#{nth}"),
         };
         let bytes = row.bytes().map_or("?".into(), text::grouped);
         let shape = row.layout.map_or("–".into(), |layout| {
             text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
         });
-        let lives = match &row.lives {
-            Lives::Constant(range) => format!("{} at {:#x}", storage(row), range.start),
-            Lives::Mutable(range, arena) => {
+        let lives = match &row.storage {
+            TensorStorage::Constant(range) => {
+                format!("{} at {:#x}", row.storage_name(), range.start)
+            }
+            TensorStorage::Mutable(range, arena) => {
                 format!("arena {} from {:#x}", arena.memory_id, range.start)
             }
-            Lives::Planned(arena) => format!("arena {} + {}", arena.memory_id, arena.offset),
-            _ => storage(row).into(),
+            TensorStorage::Planned(arena) => {
+                format!("arena {} + {}", arena.memory_id, arena.offset)
+            }
+            _ => row.storage_name().into(),
         };
         write!(f, "{what:<14} {bytes:>9}  {shape:<28}  ")?;
         match row.key {
@@ -316,7 +246,7 @@ impl fmt::Display for Columns<'_, '_> {
             Some(key) => write!(f, "{lives:<22}  {NAME}{}{NAME:#}", text::name(key))?,
         }
         f.write_char('\n')?;
-        if let Lives::Broken(error) = &row.lives {
+        if let TensorStorage::Broken(error) = &row.storage {
             writeln!(f, "    {ERROR}{}{ERROR:#}: {error}", error.code())?;
         }
         if let Some(sha256) = &self.computed.sha256 {

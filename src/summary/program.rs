@@ -289,9 +289,8 @@ impl ValueSummary {
             Some(KernelTypes::Tensor(tensor)) => Some(tensor),
             _ => None,
         };
-        let sizes = |tensor: Tensor<'_>| {
-            tensor.sizes().into_iter().flatten().take(MAX_SIZES).collect()
-        };
+        let sizes =
+            |tensor: Tensor<'_>| tensor.sizes().into_iter().flatten().take(MAX_SIZES).collect();
         Self {
             kind,
             dtype: tensor.map(Tensor::scalar_type),

@@ -46,7 +46,6 @@ fn page(
     let kind = match &summary.contents {
         ContentSummary::Pte(_) => "program".to_string(),
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
-        _ => "unknown".to_string(),
     };
     html! {
         (DOCTYPE)
