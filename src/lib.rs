@@ -81,8 +81,8 @@ pub mod payload;
 // Files as plain values, and how they are written.
 pub mod model;
 
-// What is known of the runtime's operators.
-mod operators;
+// What is known of operators, and which ones programs call.
+pub mod operators;
 
 // What a method is: instructions, control flow, effects, definitions.
 pub mod method;

@@ -1,4 +1,4 @@
-//! Operators of the official runtime: which arguments they take, and what they do with each.
+//! Operators: the signatures of the official runtime's, and which ones programs call.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,10 @@ use crate::schema::program::view::{ExecutionPlan, KernelCall, Operator};
 use crate::steps;
 
 mod kind;
+pub mod selected;
 mod signatures;
+pub mod usage;
+mod yaml;
 
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
 

@@ -1,25 +1,19 @@
 //! `pte ops`: the operators and backends that programs call.
 
 use core::fmt::{self, Write};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::File;
-use pte::quoted::UntrustedString;
+use pte::operators::selected::SelectedOperators;
+use pte::operators::usage::{Usage, UsageReport};
 use pte::schema::scalar::ScalarType;
-use serde::Serialize;
 
-use self::count::{Method, Methods, Sum};
-use self::yaml::List;
 use super::Common;
 use super::input::{self, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
-use super::text::{count as counted, grouped, name, name_of};
-
-mod count;
-mod yaml;
+use super::text::{count as counted, grouped, name, name_of, wide};
 
 /// List operators and backends, how often they are called, and with which dtypes
 ///
@@ -66,45 +60,6 @@ enum Shape {
     Yaml,
 }
 
-#[derive(Serialize)]
-struct Document<'d> {
-    schema: &'static str,
-    files: Vec<Listed<'d>>,
-    operators: Vec<Operator<'d>>,
-    backends: Vec<Backend<'d>>,
-    missing: Option<Vec<&'d UntrustedString>>,
-}
-
-#[derive(Serialize)]
-struct Listed<'d> {
-    path: &'d UntrustedString,
-    method_count: u64,
-    methods: Vec<Of<'d>>,
-}
-
-#[derive(Serialize)]
-struct Of<'d> {
-    name: Option<&'d UntrustedString>,
-    operators: Vec<Operator<'d>>,
-    backends: Vec<Backend<'d>>,
-}
-
-#[derive(Serialize)]
-struct Operator<'d> {
-    name: &'d UntrustedString,
-    calls: u64,
-    dtypes: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernels: Option<&'d BTreeSet<String>>,
-}
-
-#[derive(Serialize)]
-struct Backend<'d> {
-    id: &'d UntrustedString,
-    delegates: u64,
-    calls: u64,
-}
-
 impl Ops {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let shape = if self.json { Shape::Json } else { self.format };
@@ -117,50 +72,48 @@ impl Ops {
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
         let list = self.against.as_deref().map(|path| read_list(path, common)).transpose()?;
-        let names: Vec<_> = self.files.iter().map(|path| name_of(path)).collect();
-        let (mut total, mut files, mut status) = (Sum::default(), Vec::new(), Status::Good);
-        for (nth, (path, name)) in self.files.iter().zip(&names).enumerate() {
-            match read(path, common, nth, &mut total) {
-                Ok(methods) => files.push((name, methods)),
-                Err(problem) => status = status.max(problem.report()),
+        let (mut report, mut status) = (UsageReport::default(), Status::Good);
+        for path in &self.files {
+            if let Err(problem) = read(path, common, &mut report) {
+                status = status.max(problem.report());
             }
         }
         // A build that trusts the list would lack what the broken file needs.
         if shape == Shape::Yaml && status != Status::Good {
             return Ok(status);
         }
-        let missing = list.map(|list| {
-            let operators = total.operators.keys();
-            operators.filter(|name| !list.has(name.raw())).collect::<Vec<_>>()
-        });
+        let missing = list.map(|list| report.missing_from(&list));
         if missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
             status = status.max(Status::BadNews);
         }
         let written = match (shape, missing) {
             (Shape::Json, missing) => {
-                out.json(&Document::of(&files, &total, missing))?;
+                out.json(&report.document(missing))?;
                 Ok(())
             }
-            (Shape::Yaml, _) => yaml::write(&mut out, total.operators.iter(), &names),
+            (Shape::Yaml, _) => report.write_yaml(&mut out),
             (Shape::Text, Some(missing)) => {
                 missing.iter().try_for_each(|name| writeln!(out, "{name}"))
             }
-            (Shape::Text, None) => show(&files, &total, &mut out),
+            (Shape::Text, None) => show(&report, &mut out),
         };
         formatted(out, written)?;
         Ok(status)
     }
 }
 
-fn read(path: &Path, common: &Common, nth: usize, total: &mut Sum) -> Result<Methods, Problem> {
+fn read(path: &Path, common: &Common, report: &mut UsageReport) -> Result<(), Problem> {
     let input = Input::open(path, &common.limits())?;
     match input.opened.file() {
-        File::Pte(pte) => Ok(Methods::of(&pte, nth, total)),
+        File::Pte(pte) => {
+            report.add(&input.name, &pte);
+            Ok(())
+        }
         File::Ptd(_) => Err(input.absent("this is a .ptd, which has no operators".into())),
     }
 }
 
-fn read_list(path: &Path, common: &Common) -> Result<List, Problem> {
+fn read_list(path: &Path, common: &Common) -> Result<SelectedOperators, Problem> {
     let name = name_of(path);
     let text = input::read_text(path, &common.limits())?.map_err(|_| {
         let message = format!(
@@ -168,86 +121,41 @@ fn read_list(path: &Path, common: &Common) -> Result<List, Problem> {
         );
         Problem::Usage(message.into())
     })?;
-    List::read(&text).map_err(|(line, error)| Problem::Text {
+    SelectedOperators::read(&text).map_err(|error| Problem::Text {
         file: name,
-        error: error.into(),
-        place: format!("line {line}").into(),
+        error: error.message.into(),
+        place: format!("line {}", error.line).into(),
         status: Status::Usage,
     })
 }
 
-impl<'d> Document<'d> {
-    fn of(
-        files: &'d [(&UntrustedString, Methods)],
-        total: &'d Sum,
-        missing: Option<Vec<&'d UntrustedString>>,
-    ) -> Self {
-        let method = |method: &'d Method| Of {
-            name: method.name.as_ref(),
-            operators: operators(&method.sum, false),
-            backends: backends(&method.sum),
-        };
-        let listed = |(path, methods): &'d (&UntrustedString, Methods)| Listed {
-            path,
-            method_count: methods.count,
-            methods: methods.first.iter().map(method).collect(),
-        };
-        Self {
-            schema: "pte.ops/1",
-            files: files.iter().map(listed).collect(),
-            operators: operators(total, true),
-            backends: backends(total),
-            missing,
-        }
-    }
-}
-
-/// By falling number of calls.
-fn operators(sum: &Sum, kernels: bool) -> Vec<Operator<'_>> {
-    let all = sum.operators.iter().map(|(name, operator)| Operator {
-        name,
-        calls: operator.calls,
-        dtypes: operator.dtypes.iter().map(|&dtype| ScalarType(dtype).to_string()).collect(),
-        kernels: kernels.then_some(&operator.kernels),
-    });
-    let mut all: Vec<_> = all.collect();
-    all.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(b.name)));
-    all
-}
-
-fn backends(sum: &Sum) -> Vec<Backend<'_>> {
-    let all = sum.backends.iter();
-    all.map(|(id, of)| Backend { id, delegates: of.delegates, calls: of.calls }).collect()
-}
-
-fn show(files: &[(&UntrustedString, Methods)], total: &Sum, out: &mut Output) -> fmt::Result {
+fn show(report: &UsageReport, out: &mut Output) -> fmt::Result {
     let mut parts = 0u64;
-    for (path, methods) in files {
-        writeln!(out, "{BOLD}{path}{BOLD:#}")?;
-        for method in &methods.first {
+    for program in &report.programs {
+        writeln!(out, "{BOLD}{}{BOLD:#}", program.path)?;
+        for method in &program.methods {
             let name = method.name.as_ref().map_or("(no name)".into(), name);
             writeln!(out, "  {NAME}{name}{NAME:#}")?;
-            show_sum(&method.sum, out)?;
+            show_usage(&method.usage, out)?;
         }
-        let kept = u64::try_from(methods.first.len()).unwrap_or(u64::MAX);
-        match methods.count.saturating_sub(kept) {
+        match program.method_count.saturating_sub(wide(program.methods.len())) {
             0 => {}
             rest => writeln!(out, "  {DIM}… and {} more{DIM:#}", counted(rest, "method"))?,
         }
-        parts = parts.saturating_add(methods.count);
+        parts = parts.saturating_add(program.method_count);
     }
     if parts > 1 {
         writeln!(out, "{BOLD}in sum{BOLD:#}")?;
-        show_sum(total, out)?;
+        show_usage(&report.total, out)?;
     }
     Ok(())
 }
 
-fn show_sum(sum: &Sum, out: &mut Output) -> fmt::Result {
-    if sum.operators.is_empty() && sum.backends.is_empty() {
+fn show_usage(usage: &Usage, out: &mut Output) -> fmt::Result {
+    if usage.operators.is_empty() && usage.backends.is_empty() {
         writeln!(out, "    {DIM}no operators{DIM:#}")?;
     }
-    let rows: Vec<_> = sum
+    let mut rows: Vec<_> = usage
         .operators
         .iter()
         .map(|(id, of)| {
@@ -255,9 +163,10 @@ fn show_sum(sum: &Sum, out: &mut Output) -> fmt::Result {
             (of.calls, name(id), dtypes.join(", "))
         })
         .collect();
-    let backends =
-        sum.backends.iter().map(|(id, of)| (of.calls, name(id), counted(of.delegates, "delegate")));
-    let mut rows: Vec<_> = rows;
+    let backends = usage
+        .backends
+        .iter()
+        .map(|(id, of)| (of.calls, name(id), counted(of.delegates, "delegate")));
     rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     rows.extend(backends);
     let widest = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or_default();
@@ -271,8 +180,7 @@ fn show_sum(sum: &Sum, out: &mut Output) -> fmt::Result {
     Ok(())
 }
 
-fn dtype_name(dtype: i8) -> String {
-    let dtype = ScalarType(dtype);
+fn dtype_name(dtype: ScalarType) -> String {
     dtype.torch_name().map_or_else(|| dtype.to_string(), ToString::to_string)
 }
 

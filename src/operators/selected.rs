@@ -1,108 +1,74 @@
-//! `selected_operators.yaml`, the list of operators that ExecuTorch's selective build takes: written
-//! as its `gen_oplist` writes it, and read in as much as says which operators are built.
+//! Lists of operators that a build of the runtime has.
 
-use core::fmt::{self, Write};
-use std::collections::BTreeSet;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
 
-use pte::quoted::{UntrustedString, is_harmless};
-
-use super::count::Operator;
-
-/// Writes the document of these operators. `files` are the programs that use them.
-pub(super) fn write<'o>(
-    out: &mut impl Write,
-    operators: impl Iterator<Item = (&'o UntrustedString, &'o Operator)> + Clone,
-    files: &[UntrustedString],
-) -> fmt::Result {
-    // Keys in the order of their names, as PyYAML has them.
-    out.write_str("build_features: []\ncustom_classes: []\n")?;
-    let mut called = operators.clone().filter(|(_, operator)| operator.calls > 0).peekable();
-    let none = called.peek().is_none();
-    writeln!(out, "et_kernel_metadata:{}", if none { " {}" } else { "" })?;
-    for (name, operator) in called {
-        key(out, name.raw())?;
-        operator.kernels.iter().try_for_each(|kernel| writeln!(out, "  - {kernel}"))?;
-    }
-    out.write_str("include_all_non_op_selectives: false\ninclude_all_operators: false\n")?;
-    out.write_str("kernel_metadata: {}\n")?;
-    let mut operators = operators.peekable();
-    writeln!(out, "operators:{}", if operators.peek().is_none() { " {}" } else { "" })?;
-    for (name, operator) in operators {
-        key(out, name.raw())?;
-        out.write_str("    debug_info:\n")?;
-        for file in operator.files.iter().filter_map(|&nth| files.get(nth)) {
-            out.write_str("    - ")?;
-            scalar(out, file.raw())?;
-            out.write_char('\n')?;
-        }
-        out.write_str("    include_all_overloads: false\n    is_root_operator: true\n")?;
-        out.write_str("    is_used_for_training: true\n")?;
-    }
-    Ok(())
-}
-
-/// A key of the second level. One that is too long to stand before its colon is marked.
-fn key(out: &mut impl Write, name: &str) -> fmt::Result {
-    let long = name.len() > LONGEST_KEY;
-    out.write_str(if long { "  ? " } else { "  " })?;
-    scalar(out, name)?;
-    out.write_str(if long { "\n  :\n" } else { ":\n" })
-}
-
-/// A text: bare where every reader takes it for that text, otherwise in quotes.
-fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
-    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
-    // A word such as `no` or `null` has none of these.
-    let no_word = text.contains(['.', '/', ':']);
-    if begins && no_word && text.chars().all(plain) && !text.ends_with(':') {
-        return out.write_str(text);
-    }
-    out.write_char('"')?;
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => write!(out, "\\{c}")?,
-            // Of others than ASCII, readers differ in what may be printed.
-            c if c.is_ascii() && is_harmless(c) => out.write_char(c)?,
-            c => write!(out, "\\U{:08x}", u32::from(c))?,
-        }
-    }
-    out.write_char('"')
-}
-
-/// Operators that a build has.
-#[derive(Debug, Default)]
-pub(super) struct List {
+/// The operators that a build of the runtime has, from a list of names or from a
+/// `selected_operators.yaml`.
+///
+/// ```
+/// use pte::operators::selected::SelectedOperators;
+///
+/// let selected = SelectedOperators::read("aten::add.out  # one name on each line\n")?;
+/// assert!(selected.contains("aten::add.out") && !selected.contains("aten::mul.out"));
+/// # Ok::<(), pte::operators::selected::ListError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct SelectedOperators {
     names: BTreeSet<String>,
-    /// Those without an overload that stand for all of theirs.
+    /// Names without an overload that stand for all of their overloads.
     with_overloads: BTreeSet<String>,
     all: bool,
 }
 
-/// What is wrong with a list, and in which line.
-pub(super) type Wrong = (usize, &'static str);
+/// Why a text is not a list of operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: &'static str,
+}
 
-impl List {
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl core::error::Error for ListError {}
+
+impl SelectedOperators {
     /// Reads a list of names, one on each line, or a `selected_operators.yaml`.
-    pub(super) fn read(text: &str) -> Result<Self, Wrong> {
+    ///
+    /// # Errors
+    ///
+    /// The first line that is in neither form.
+    pub fn read(text: &str) -> Result<Self, ListError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let yaml = |line: &str| {
             ["operators:", "include_all_operators:", "et_kernel_metadata:"]
                 .iter()
                 .any(|key| line.starts_with(key))
         };
-        match text.lines().any(yaml) {
+        let read = match text.lines().any(yaml) {
             true => Self::read_yaml(text),
             false => Self::read_names(text),
-        }
+        };
+        read.map_err(|(line, message)| ListError { line, message })
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    /// Whether the build has the operator `name`, given with its overload.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
         let root = name.split_once('.').map_or(name, |(root, _)| root);
         self.all || self.names.contains(name) || self.with_overloads.contains(root)
     }
 
-    fn read_names(text: &str) -> Result<Self, Wrong> {
+    fn read_names(text: &str) -> Result<Self, (usize, &'static str)> {
         let mut list = Self::default();
         for (number, line) in (1..).zip(text.lines()) {
             let name = line.split_once('#').map_or(line, |(name, _)| name).trim();
@@ -116,10 +82,10 @@ impl List {
         Ok(list)
     }
 
-    /// Of the document only two levels matter, so lines are enough to tell them apart.
-    fn read_yaml(text: &str) -> Result<Self, Wrong> {
+    /// Reads lines: only two levels of the document matter, and indentation distinguishes them.
+    fn read_yaml(text: &str) -> Result<Self, (usize, &'static str)> {
         let mut list = Self::default();
-        // How far the operators' names are set in, from the first of them on.
+        // The indentation of the operators' names, from the first of them on.
         let (mut inside, mut level, mut name) = (false, None, String::new());
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim_end();
@@ -139,7 +105,7 @@ impl List {
                     _ => {}
                 }
             } else if inside && depth == *level.get_or_insert(depth) {
-                // The second half of a long key, which has been read.
+                // The second half of a long key: its name was read before.
                 let attribute = match bare.strip_prefix(':') {
                     Some(attribute) if !attribute.starts_with(':') => attribute.trim_start(),
                     _ => {
@@ -166,7 +132,7 @@ impl List {
     }
 }
 
-/// A key, and what stands behind its colon.
+/// Splits a line into its key and the value behind the colon.
 fn entry(line: &str) -> Option<(String, &str)> {
     let (key, rest) = match line.chars().next()? {
         '"' => double_quoted(line.get(1..)?)?,
@@ -235,6 +201,3 @@ fn is_true(value: &str) -> bool {
 }
 
 const NO_KEY: &str = "this is no `name:` of a selected_operators.yaml";
-
-/// PyYAML marks keys from this length on.
-const LONGEST_KEY: usize = 120;

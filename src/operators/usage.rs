@@ -1,0 +1,218 @@
+//! Which operators and backends programs call, how often, and with which tensors.
+//!
+//! ```
+//! # fn main() -> pte::Result<()> {
+//! # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+//! let mut report = pte::operators::usage::UsageReport::default();
+//! report.add("linear.pte", &pte::Pte::read(bytes)?);
+//! for (name, operator) in &report.total.operators {
+//!     println!("{name}: {} calls", operator.calls);
+//! }
+//! assert!(report.to_yaml().contains("aten::addmm.out"));
+//! # Ok(())
+//! # }
+//! ```
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::selected::SelectedOperators;
+use super::yaml;
+use crate::pte::{Pte, operator_name};
+use crate::quoted::UntrustedString;
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
+use crate::schema::scalar::ScalarType;
+
+mod document;
+mod metadata;
+
+pub use document::{
+    BackendEntry, MethodUsageEntry, OperatorEntry, ProgramUsageEntry, UsageDocument,
+};
+
+use metadata::CallMetadata;
+
+/// The operators and backends of several programs.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct UsageReport {
+    /// The programs, in the order in which they were added.
+    pub programs: Vec<ProgramUsage>,
+    /// All programs together.
+    pub total: Usage,
+}
+
+/// The operators and backends of one program, by method.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProgramUsage {
+    /// The path or the name of the program.
+    pub path: UntrustedString,
+    /// The first 1,024 methods.
+    pub methods: Vec<MethodUsage>,
+    /// The number of methods.
+    pub method_count: u64,
+}
+
+/// The operators and backends of one method.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MethodUsage {
+    /// The name of the method.
+    pub name: Option<UntrustedString>,
+    /// What it calls.
+    pub usage: Usage,
+}
+
+/// The operators and backends of a method, of a program, or of several programs.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Operators by name with overload. One that is listed and never called is here too.
+    pub operators: BTreeMap<UntrustedString, OperatorUsage>,
+    /// Backends by id.
+    pub backends: BTreeMap<UntrustedString, BackendUsage>,
+}
+
+/// How an operator is used.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct OperatorUsage {
+    /// The number of instructions that call it.
+    pub calls: u64,
+    /// The dtypes of the tensors in its calls. A tensor list has the dtype of its first tensor.
+    pub dtypes: BTreeSet<ScalarType>,
+    /// The kernel key of each different call, such as `v1/6;0,1|6;0`: dtype and dim order of each
+    /// tensor, as kernels are registered for them.
+    pub kernels: BTreeSet<String>,
+    /// The programs that list it, by their index in [`UsageReport::programs`].
+    pub programs: BTreeSet<usize>,
+}
+
+/// How a backend is used.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct BackendUsage {
+    /// The number of delegates.
+    pub delegates: u64,
+    /// The number of instructions that call one of them.
+    pub calls: u64,
+}
+
+impl UsageReport {
+    /// Adds the program `pte`, named `path`.
+    pub fn add(&mut self, path: impl Into<UntrustedString>, pte: &Pte<'_>) {
+        let index = self.programs.len();
+        let (mut methods, mut method_count) = (Vec::new(), 0u64);
+        for plan in pte.program().execution_plan().into_iter().flatten() {
+            method_count = method_count.saturating_add(1);
+            let usage = Usage::of_plan(plan, index);
+            self.total.add(&usage);
+            if methods.len() < MAX_METHODS {
+                methods.push(MethodUsage { name: plan.name().map(Into::into), usage });
+            }
+        }
+        self.programs.push(ProgramUsage { path: path.into(), methods, method_count });
+    }
+
+    /// Returns the names of the operators that `selected` lacks, in the order of names.
+    pub fn missing_from<'r>(&'r self, selected: &SelectedOperators) -> Vec<&'r UntrustedString> {
+        self.total.operators.keys().filter(|name| !selected.contains(name.raw())).collect()
+    }
+
+    /// Returns the `selected_operators.yaml` of these programs, as ExecuTorch's `gen_oplist` writes
+    /// it.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_yaml(&mut text);
+        text
+    }
+
+    /// Writes the `selected_operators.yaml` of these programs, as ExecuTorch's `gen_oplist` writes
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `out`.
+    pub fn write_yaml(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        let paths: Vec<_> = self.programs.iter().map(|program| &program.path).collect();
+        yaml::write(out, &self.total.operators, &paths)
+    }
+}
+
+impl Usage {
+    /// Counts by index first and resolves names after: a name may be long, and each of many calls
+    /// may have it.
+    fn of_plan(plan: ExecutionPlan<'_>, program: usize) -> Self {
+        let metadata = CallMetadata::of(plan);
+        let mut calls: BTreeMap<i32, Calls> = BTreeMap::new();
+        let mut delegate_calls: BTreeMap<i32, u64> = BTreeMap::new();
+        for chain in plan.chains().into_iter().flatten() {
+            for instruction in chain.instructions().into_iter().flatten() {
+                match instruction.instr_args() {
+                    Some(InstructionArguments::KernelCall(call)) => {
+                        let of = calls.entry(call.op_index()).or_default();
+                        of.count = of.count.saturating_add(1);
+                        let args = call.args().into_iter().flatten();
+                        of.different.insert(args.filter_map(|arg| metadata.get(arg)).collect());
+                    }
+                    Some(InstructionArguments::DelegateCall(call)) => {
+                        let count = delegate_calls.entry(call.delegate_index()).or_default();
+                        *count = count.saturating_add(1);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut usage = Self::default();
+        for (index, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
+            let entry = usage.operators.entry(operator_name(operator)).or_default();
+            entry.programs.insert(program);
+            if let Some(calls) = calls.get(&index) {
+                entry.calls = entry.calls.saturating_add(calls.count);
+                for call in &calls.different {
+                    entry.dtypes.extend(call.iter().filter_map(|&id| metadata.dtype(id)));
+                    entry.kernels.insert(metadata.key(call));
+                }
+            }
+        }
+        for (index, delegate) in (0i32..).zip(plan.delegates().into_iter().flatten()) {
+            let id = delegate.id().unwrap_or_default().into();
+            let entry = usage.backends.entry(id).or_default();
+            entry.delegates = entry.delegates.saturating_add(1);
+            let calls = delegate_calls.get(&index).copied().unwrap_or_default();
+            entry.calls = entry.calls.saturating_add(calls);
+        }
+        usage
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (name, operator) in &other.operators {
+            let entry = self.operators.entry(name.clone()).or_default();
+            entry.calls = entry.calls.saturating_add(operator.calls);
+            entry.dtypes.extend(&operator.dtypes);
+            entry.kernels.extend(operator.kernels.iter().cloned());
+            entry.programs.extend(&operator.programs);
+        }
+        for (id, backend) in &other.backends {
+            let entry = self.backends.entry(id.clone()).or_default();
+            entry.delegates = entry.delegates.saturating_add(backend.delegates);
+            entry.calls = entry.calls.saturating_add(backend.calls);
+        }
+    }
+}
+
+/// The calls of one operator of a plan.
+#[derive(Default)]
+struct Calls {
+    count: u64,
+    /// The tensors of each different call, by the number of their metadata.
+    different: BTreeSet<Vec<usize>>,
+}
+
+/// Methods that are kept apart.
+const MAX_METHODS: usize = 1024;

@@ -1,0 +1,143 @@
+//! The document `pte.ops/1`. With the feature `serde` it can be serialized.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{MethodUsage, ProgramUsage, Usage, UsageReport};
+use crate::quoted::UntrustedString;
+use crate::schema::scalar::ScalarType;
+
+/// The document `pte.ops/1`: the operators and backends of programs.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct UsageDocument<'r> {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The programs.
+    pub files: Vec<ProgramUsageEntry<'r>>,
+    /// The operators of all programs, the most called first.
+    pub operators: Vec<OperatorEntry<'r>>,
+    /// The backends of all programs, by id.
+    pub backends: Vec<BackendEntry<'r>>,
+    /// The operators that a given list lacks; `None` without a list.
+    pub missing: Option<Vec<&'r UntrustedString>>,
+}
+
+/// A program.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ProgramUsageEntry<'r> {
+    /// The path or the name of the program.
+    pub path: &'r UntrustedString,
+    /// The number of methods.
+    pub method_count: u64,
+    /// The first 1,024 methods.
+    pub methods: Vec<MethodUsageEntry<'r>>,
+}
+
+/// A method.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MethodUsageEntry<'r> {
+    /// The name.
+    pub name: Option<&'r UntrustedString>,
+    /// Its operators, the most called first.
+    pub operators: Vec<OperatorEntry<'r>>,
+    /// Its backends, by id.
+    pub backends: Vec<BackendEntry<'r>>,
+}
+
+/// An operator.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct OperatorEntry<'r> {
+    /// The name with its overload.
+    pub name: &'r UntrustedString,
+    /// The number of instructions that call it.
+    pub calls: u64,
+    /// The dtypes of the tensors in its calls; their names in the document.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
+    pub dtypes: &'r BTreeSet<ScalarType>,
+    /// The kernel keys, in the list of all programs only.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub kernels: Option<&'r BTreeSet<String>>,
+}
+
+/// A backend.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct BackendEntry<'r> {
+    /// The id.
+    pub id: &'r UntrustedString,
+    /// The number of delegates.
+    pub delegates: u64,
+    /// The number of instructions that call one of them.
+    pub calls: u64,
+}
+
+impl UsageReport {
+    /// Returns the document `pte.ops/1`, with the operators that a list lacks, if one is given.
+    #[must_use]
+    pub fn document<'r>(&'r self, missing: Option<Vec<&'r UntrustedString>>) -> UsageDocument<'r> {
+        UsageDocument {
+            schema: "pte.ops/1",
+            files: self.programs.iter().map(Into::into).collect(),
+            operators: operators(&self.total, true),
+            backends: backends(&self.total),
+            missing,
+        }
+    }
+}
+
+impl<'r> From<&'r ProgramUsage> for ProgramUsageEntry<'r> {
+    fn from(program: &'r ProgramUsage) -> Self {
+        Self {
+            path: &program.path,
+            method_count: program.method_count,
+            methods: program.methods.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl<'r> From<&'r MethodUsage> for MethodUsageEntry<'r> {
+    fn from(method: &'r MethodUsage) -> Self {
+        Self {
+            name: method.name.as_ref(),
+            operators: operators(&method.usage, false),
+            backends: backends(&method.usage),
+        }
+    }
+}
+
+/// Lists operators, the most called first.
+fn operators(usage: &Usage, kernels: bool) -> Vec<OperatorEntry<'_>> {
+    let all = usage.operators.iter().map(|(name, operator)| OperatorEntry {
+        name,
+        calls: operator.calls,
+        dtypes: &operator.dtypes,
+        kernels: kernels.then_some(&operator.kernels),
+    });
+    let mut all: Vec<_> = all.collect();
+    all.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(b.name)));
+    all
+}
+
+fn backends(usage: &Usage) -> Vec<BackendEntry<'_>> {
+    let all = usage.backends.iter();
+    all.map(|(id, of)| BackendEntry { id, delegates: of.delegates, calls: of.calls }).collect()
+}
+
+#[cfg(feature = "serde")]
+fn names<S: serde::Serializer>(
+    dtypes: &&BTreeSet<ScalarType>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    use alloc::string::ToString;
+    serializer.collect_seq(dtypes.iter().map(ScalarType::to_string))
+}

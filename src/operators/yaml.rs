@@ -1,0 +1,71 @@
+//! `selected_operators.yaml` as ExecuTorch's `gen_oplist` writes it.
+
+use alloc::collections::BTreeMap;
+use core::fmt::{self, Write};
+
+use super::usage::OperatorUsage;
+use crate::quoted::{UntrustedString, is_harmless};
+
+/// Writes the document of these operators. `paths` are the programs that use them.
+pub(super) fn write(
+    out: &mut impl Write,
+    operators: &BTreeMap<UntrustedString, OperatorUsage>,
+    paths: &[&UntrustedString],
+) -> fmt::Result {
+    // Keys in the order of their names, as PyYAML has them.
+    out.write_str("build_features: []\ncustom_classes: []\n")?;
+    let mut called = operators.iter().filter(|(_, operator)| operator.calls > 0).peekable();
+    let none = called.peek().is_none();
+    writeln!(out, "et_kernel_metadata:{}", if none { " {}" } else { "" })?;
+    for (name, operator) in called {
+        key(out, name.raw())?;
+        operator.kernels.iter().try_for_each(|kernel| writeln!(out, "  - {kernel}"))?;
+    }
+    out.write_str("include_all_non_op_selectives: false\ninclude_all_operators: false\n")?;
+    out.write_str("kernel_metadata: {}\n")?;
+    writeln!(out, "operators:{}", if operators.is_empty() { " {}" } else { "" })?;
+    for (name, operator) in operators {
+        key(out, name.raw())?;
+        out.write_str("    debug_info:\n")?;
+        for path in operator.programs.iter().filter_map(|&nth| paths.get(nth)) {
+            out.write_str("    - ")?;
+            scalar(out, path.raw())?;
+            out.write_char('\n')?;
+        }
+        out.write_str("    include_all_overloads: false\n    is_root_operator: true\n")?;
+        out.write_str("    is_used_for_training: true\n")?;
+    }
+    Ok(())
+}
+
+/// Writes a key of the second level. A long one is marked with `?` and has its colon on the next line.
+fn key(out: &mut impl Write, name: &str) -> fmt::Result {
+    let long = name.len() > LONGEST_KEY;
+    out.write_str(if long { "  ? " } else { "  " })?;
+    scalar(out, name)?;
+    out.write_str(if long { "\n  :\n" } else { ":\n" })
+}
+
+/// Writes a text: bare where every reader takes it for that text, otherwise in quotes.
+fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
+    // A word such as `no` or `null` has none of these.
+    let no_word = text.contains(['.', '/', ':']);
+    if begins && no_word && text.chars().all(plain) && !text.ends_with(':') {
+        return out.write_str(text);
+    }
+    out.write_char('"')?;
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => write!(out, "\\{c}")?,
+            // Readers differ in which characters outside of ASCII are printable.
+            c if c.is_ascii() && is_harmless(c) => out.write_char(c)?,
+            c => write!(out, "\\U{:08x}", u32::from(c))?,
+        }
+    }
+    out.write_char('"')
+}
+
+/// PyYAML marks keys from this length on.
+const LONGEST_KEY: usize = 120;
