@@ -30,8 +30,11 @@ use crate::handle::File;
 
 mod claims;
 mod data;
+mod document;
+mod growth;
 mod nest;
 mod role;
+mod size;
 mod spot;
 mod tables;
 mod ways;
@@ -39,8 +42,11 @@ mod ways;
 use claims::Claims;
 use ways::Detail;
 
+pub use document::{SizeBase, SizeDocument, SizeEntry};
+pub use growth::Growth;
 pub use nest::{Kind, Nesting, Span, Title, Within};
 pub use role::Role;
+pub use size::{NamesTooLong, SizeTree};
 pub use spot::Spot;
 pub use ways::{Way, What};
 

@@ -1,21 +1,17 @@
 //! `pte size`: what makes a file as large as it is.
 
-use core::cmp::Reverse;
 use core::fmt::{self, Write};
 use core::str::FromStr;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::File;
-use pte::map::{Map, Name, Part};
-use pte::quoted::UntrustedString;
-use serde::Serialize;
+use pte::map::{Growth, SizeDocument, SizeTree};
 
 use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
-use super::text::{self, bar, grouped, name, name_of, wide};
+use super::text::{self, bar, grouped, name, wide};
 use super::{Common, Format};
 
 /// Show what makes a file as large as it is
@@ -49,61 +45,15 @@ pub(super) struct Size {
     format: Format,
 }
 
-#[derive(Serialize)]
-struct Document<'d> {
-    schema: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    budget: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    against: Option<Base<'d>>,
-    files: Vec<Listed<'d>>,
-}
-
-#[derive(Serialize)]
-struct Base<'d> {
-    path: &'d UntrustedString,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
-struct Listed<'d> {
-    path: &'d UntrustedString,
-    bytes: u64,
-    parts: &'d [Tree],
-    /// Bytes beyond the budget.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    over: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    growth: Option<Vec<Grown<'d>>>,
-}
-
-/// A part with its name as text. A file has its path for a name.
-#[derive(Serialize)]
-pub(super) struct Tree {
-    pub(super) name: UntrustedString,
-    pub(super) bytes: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) parts: Vec<Tree>,
-}
-
-/// What has changed its size.
-#[derive(Serialize)]
-struct Grown<'d> {
-    path: Vec<&'d UntrustedString>,
-    before: u64,
-    bytes: u64,
-    change: i128,
-}
-
 impl Size {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(self.files.iter().chain(&self.against))?;
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
-        let base = self.against.as_deref().map(|path| Tree::of(path, common)).transpose()?;
+        let base = self.against.as_deref().map(|path| read(path, common)).transpose()?;
         let (mut all, mut status) = (Vec::new(), Status::Good);
         for path in &self.files {
-            match Tree::of(path, common) {
+            match read(path, common) {
                 Ok(file) => {
                     status = status.max(self.judge(&file));
                     all.push(file);
@@ -112,7 +62,9 @@ impl Size {
             }
         }
         let written = if self.format.is_json() {
-            out.json(&self.document(&all, base.as_ref()))?;
+            let budget = self.budget.map(|Bytes(budget)| budget);
+            let depth = self.depth.unwrap_or(u32::MAX);
+            out.json(&SizeDocument::new(&all, budget, base.as_ref(), depth))?;
             Ok(())
         } else {
             self.show(&all, base.as_ref(), &mut out)
@@ -121,16 +73,10 @@ impl Size {
         Ok(status)
     }
 
-    /// Bytes beyond the budget, if there is one and it is exceeded.
-    fn over(&self, file: &Tree) -> Option<u64> {
-        file.bytes.checked_sub(self.budget?.0).filter(|&over| over > 0)
-    }
-
-    fn judge(&self, file: &Tree) -> Status {
-        let (Some(over), Some(Bytes(budget))) = (self.over(file), self.budget) else {
-            return Status::Good;
-        };
-        let largest = largest_first(&file.parts).into_iter().take(LARGEST_PARTS);
+    fn judge(&self, file: &SizeTree) -> Status {
+        let Some(Bytes(budget)) = self.budget else { return Status::Good };
+        let Some(over) = file.over(budget) else { return Status::Good };
+        let largest = file.largest_first().into_iter().take(LARGEST_PARTS);
         let largest: Vec<_> = largest
             .map(|part| format!("{} {}", name(&part.name), text::bytes(part.bytes)))
             .collect();
@@ -144,23 +90,7 @@ impl Size {
         Status::BadNews
     }
 
-    fn document<'d>(&self, all: &'d [Tree], base: Option<&'d Tree>) -> Document<'d> {
-        let files = all.iter().map(|file| Listed {
-            path: &file.name,
-            bytes: file.bytes,
-            parts: &file.parts,
-            over: self.over(file),
-            growth: base.map(|base| self.growth(file, base)),
-        });
-        Document {
-            schema: "pte.size/1",
-            budget: self.budget.map(|Bytes(budget)| budget),
-            against: base.map(|base| Base { path: &base.name, bytes: base.bytes }),
-            files: files.collect(),
-        }
-    }
-
-    fn show(&self, all: &[Tree], base: Option<&Tree>, out: &mut Output) -> fmt::Result {
+    fn show(&self, all: &[SizeTree], base: Option<&SizeTree>, out: &mut Output) -> fmt::Result {
         for (nth, file) in all.iter().enumerate() {
             if nth > 0 {
                 out.write_char('\n')?;
@@ -186,18 +116,8 @@ impl Size {
         Ok(())
     }
 
-    fn growth<'d>(&self, file: &'d Tree, base: &'d Tree) -> Vec<Grown<'d>> {
-        let mut rows = Vec::new();
-        let depth = self.depth.unwrap_or(u32::MAX);
-        compare(&[base], &[file], depth, &mut Vec::new(), &mut rows);
-        rows.retain(|row| row.change != 0);
-        // Of equal changes, the one that comes first in the order of names.
-        rows.sort_by_key(|row| Reverse(row.change.abs()));
-        rows
-    }
-
-    fn show_growth(&self, file: &Tree, base: &Tree, out: &mut Output) -> fmt::Result {
-        let rows = self.growth(file, base);
+    fn show_growth(&self, file: &SizeTree, base: &SizeTree, out: &mut Output) -> fmt::Result {
+        let rows = Growth::between(base, file, self.depth.unwrap_or(u32::MAX));
         let shown = rows.iter().take(MOST_GROWN);
         let widest = shown.clone().map(|row| signed(row.change).len()).max().unwrap_or_default();
         for row in shown {
@@ -227,11 +147,11 @@ struct Screen {
     depth: u32,
 }
 
-fn show_parts(file: &Tree, screen: &Screen, level: u32, out: &mut Output) -> fmt::Result {
+fn show_parts(file: &SizeTree, screen: &Screen, level: u32, out: &mut Output) -> fmt::Result {
     if level >= screen.depth {
         return Ok(());
     }
-    let parts = largest_first(&file.parts);
+    let parts = file.largest_first();
     // One more row is as long as the line that would stand for it.
     let most = if parts.len() > MOST_PARTS.saturating_add(1) { MOST_PARTS } else { parts.len() };
     let (shown, folded) = parts.split_at_checked(most).unwrap_or_default();
@@ -266,65 +186,15 @@ fn show_row(screen: &Screen, level: u32, bytes: u64, title: &str, out: &mut Outp
     writeln!(out, "  {number:>widest$} {DIM}{percent:>6}{DIM:#}  {bar} {:indent$}{title}", "")
 }
 
-pub(super) fn largest_first(parts: &[Tree]) -> Vec<&Tree> {
-    let mut parts: Vec<_> = parts.iter().collect();
-    parts.sort_by_key(|part| Reverse(part.bytes));
-    parts
+/// Reads the size tree of the file at `path`.
+fn read(path: &Path, common: &Common) -> Result<SizeTree, Problem> {
+    let input = Input::open(path, &common.limits())?;
+    tree(&input.opened.file(), &input)
 }
 
-impl Tree {
-    fn of(path: &Path, common: &Common) -> Result<Self, Problem> {
-        let input = Input::open(path, &common.limits())?;
-        let file = input.opened.file();
-        Ok(Self { name: name_of(path), ..Self::of_file(&file, &input)? })
-    }
-
-    /// The parts of `file`, which `input` is.
-    pub(super) fn of_file(file: &File<'_>, input: &Input) -> Result<Self, Problem> {
-        Self::part(Map::of(file).root(), input)
-    }
-
-    fn part(part: Part<'_, '_>, input: &Input) -> Result<Self, Problem> {
-        let name = UntrustedString::of(&part.name());
-        if !matches!(part.name(), Name::Fixed(_)) {
-            // Parts may share a long name.
-            input.name_again(Some(name.raw()))?;
-        }
-        let parts = part.parts().map(|part| Self::part(part, input)).collect::<Result<_, _>>()?;
-        Ok(Self { name, bytes: part.bytes(), parts })
-    }
-}
-
-/// Holds parts of the same names side by side, down to those without parts.
-fn compare<'d>(
-    before: &[&'d Tree],
-    after: &[&'d Tree],
-    depth: u32,
-    path: &mut Vec<&'d UntrustedString>,
-    rows: &mut Vec<Grown<'d>>,
-) {
-    let sum = |parts: &[&Tree]| parts.iter().map(|part| part.bytes).sum::<u64>();
-    let whole = |part: &&Tree| part.parts.is_empty() && part.bytes > 0;
-    if depth == 0 || before.iter().chain(after).any(whole) {
-        let (before, bytes) = (sum(before), sum(after));
-        let change = change(before, bytes);
-        rows.push(Grown { path: path.clone(), before, bytes, change });
-        return;
-    }
-    let mut names: BTreeMap<&UntrustedString, [Vec<&Tree>; 2]> = BTreeMap::new();
-    for part in before.iter().flat_map(|part| &part.parts) {
-        let [of_name, _] = names.entry(&part.name).or_default();
-        of_name.push(part);
-    }
-    for part in after.iter().flat_map(|part| &part.parts) {
-        let [_, of_name] = names.entry(&part.name).or_default();
-        of_name.push(part);
-    }
-    for (name, [before, after]) in &names {
-        path.push(name);
-        compare(before, after, depth.saturating_sub(1), path, rows);
-        path.pop();
-    }
+/// Returns the size tree of `file`, which was read from `input`.
+pub(super) fn tree(file: &File<'_>, input: &Input) -> Result<SizeTree, Problem> {
+    SizeTree::try_of(&input.name, file, |name| input.name_again(Some(name)))
 }
 
 fn change(before: u64, after: u64) -> i128 {

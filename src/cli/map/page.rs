@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pte::File;
+use pte::map::SizeTree;
 use pte::quoted::UntrustedString;
 use pte::summary::{ContentSummary, Summary};
 
@@ -12,7 +13,7 @@ use super::Row;
 use crate::cli::input::Input;
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
-use crate::cli::size::Tree;
+use crate::cli::size;
 use crate::cli::text::{count, grouped};
 
 mod class;
@@ -29,7 +30,7 @@ pub(super) fn show(
     out: &mut Output,
 ) -> Result<fmt::Result, Problem> {
     let summary = Summary::of(file);
-    let sizes = Tree::of_file(file, input)?;
+    let sizes = size::tree(file, input)?;
     let page = page(&input.name, &summary, file, rows, &sizes);
     Ok(out.write_str(&page.into_string()))
 }
@@ -39,7 +40,7 @@ fn page(
     summary: &Summary,
     file: &File<'_>,
     rows: &[Row],
-    sizes: &Tree,
+    sizes: &SizeTree,
 ) -> Markup {
     let title = path.to_string();
     let base = title.rsplit('/').next().unwrap_or_default();

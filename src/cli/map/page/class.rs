@@ -1,9 +1,9 @@
 //! The colour of a part, and what each one means.
 
 use maud::{Markup, html};
+use pte::map::SizeTree;
 
 use super::super::Row;
-use crate::cli::size::Tree;
 use crate::cli::text::grouped;
 
 /// The colour of a part with a name of ours; others have that of what they are in.
@@ -46,7 +46,7 @@ fn of_segment(row: &Row) -> Option<&'static str> {
 }
 
 /// What the colours mean, and how many bytes have each.
-pub(super) fn legend(sizes: &Tree) -> Markup {
+pub(super) fn legend(sizes: &SizeTree) -> Markup {
     html! {
         ul.legend {
             @for part in &sizes.parts {

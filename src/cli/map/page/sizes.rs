@@ -1,12 +1,13 @@
 //! What makes the file as large as it is.
 
 use maud::{Markup, html};
+use pte::map::SizeTree;
 
 use super::{class, left_out};
-use crate::cli::size::{Tree, largest_first, percent};
+use crate::cli::size::percent;
 use crate::cli::text::{grouped, name};
 
-pub(super) fn section(sizes: &Tree) -> Markup {
+pub(super) fn section(sizes: &SizeTree) -> Markup {
     let mut table = Table { whole: sizes.bytes, rows: Vec::new(), left_out: 0 };
     table.add(sizes, None, 0);
     html! {
@@ -32,8 +33,8 @@ struct Table {
 }
 
 impl Table {
-    fn add(&mut self, of: &Tree, around: Option<&'static str>, level: usize) {
-        for (nth, part) in largest_first(&of.parts).into_iter().enumerate() {
+    fn add(&mut self, of: &SizeTree, around: Option<&'static str>, level: usize) {
+        for (nth, part) in of.largest_first().into_iter().enumerate() {
             if nth >= MOST_PARTS || self.rows.len() >= MOST_ROWS {
                 self.left_out = self.left_out.saturating_add(1);
                 continue;
@@ -49,7 +50,7 @@ impl Table {
         }
     }
 
-    fn row(&self, part: &Tree, class: &str, level: usize) -> Markup {
+    fn row(&self, part: &SizeTree, class: &str, level: usize) -> Markup {
         let share = percent(part.bytes.into(), self.whole);
         let share = share.trim_start_matches('+');
         html! {

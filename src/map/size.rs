@@ -1,0 +1,128 @@
+//! The size tree: the parts of a file by name, as `pte size` shows them.
+
+use core::cmp::Reverse;
+use core::fmt;
+
+use alloc::vec::Vec;
+
+use super::{Map, Name, Part};
+use crate::bytes::wide;
+use crate::handle::File;
+use crate::limits::Limits;
+use crate::quoted::UntrustedString;
+
+/// A part of a file with its name as text, its bytes and its own parts.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+/// use pte::map::SizeTree;
+///
+/// let file = pte::File::Pte(pte::Pte::read(bytes)?);
+/// let tree = SizeTree::of("linear.pte", &file, &pte::Limits::UNTRUSTED)?;
+/// assert_eq!(tree.bytes, bytes.len() as u64);
+/// for part in tree.largest_first() {
+///     println!("{}: {} bytes", part.name, part.bytes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SizeTree {
+    /// The name of the part; for a file its path.
+    pub name: UntrustedString,
+    /// The bytes of the part. Every byte of a file counts once, for the first part that uses it.
+    pub bytes: u64,
+    /// The parts, which together have all of the bytes; or none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub parts: Vec<SizeTree>,
+}
+
+/// The names of a file's parts are longer in sum than the limit: parts share long names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamesTooLong {
+    /// The limit in bytes.
+    pub limit: u64,
+}
+
+impl SizeTree {
+    /// Returns the size tree of `file`. `path` becomes its name. No segment is read.
+    ///
+    /// # Errors
+    ///
+    /// [`NamesTooLong`] where the names have more bytes than
+    /// [`amplification`](Limits::amplification) times the file, and 4,096.
+    pub fn of(
+        path: impl Into<UntrustedString>,
+        file: &File<'_>,
+        limits: &Limits,
+    ) -> Result<Self, NamesTooLong> {
+        let factor = limits.amplification.into();
+        let limit = file.file_len().saturating_mul(factor).saturating_add(MIN_NAMES);
+        let mut left = limit;
+        Self::try_of(path, file, |name| {
+            left = left.checked_sub(wide(name.len())).ok_or(NamesTooLong { limit })?;
+            Ok(())
+        })
+    }
+
+    /// As [`of`](Self::of), and calls `charge` with each name from the file before it is kept. A
+    /// small file may use a long name for each of many parts.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `charge`.
+    pub fn try_of<E>(
+        path: impl Into<UntrustedString>,
+        file: &File<'_>,
+        mut charge: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let tree = Self::part(Map::of(file).root(), &mut charge)?;
+        Ok(Self { name: path.into(), ..tree })
+    }
+
+    /// The recursion is as deep as the map, which has a few levels.
+    fn part<E>(
+        part: Part<'_, '_>,
+        charge: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let name = UntrustedString::of(&part.name());
+        if !matches!(part.name(), Name::Fixed(_)) {
+            charge(name.raw())?;
+        }
+        let parts = part.parts().map(|part| Self::part(part, charge)).collect::<Result<_, _>>()?;
+        Ok(Self { name, bytes: part.bytes(), parts })
+    }
+
+    /// Returns the bytes beyond `budget`; `None` where there are none.
+    #[must_use]
+    pub fn over(&self, budget: u64) -> Option<u64> {
+        self.bytes.checked_sub(budget).filter(|&over| over > 0)
+    }
+
+    /// Returns the parts, the largest first. Parts of one size are in the order of the map.
+    #[must_use]
+    pub fn largest_first(&self) -> Vec<&Self> {
+        let mut parts: Vec<_> = self.parts.iter().collect();
+        parts.sort_by_key(|part| Reverse(part.bytes));
+        parts
+    }
+}
+
+impl fmt::Display for NamesTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the names of the parts have more than {} bytes: parts share long names",
+            self.limit
+        )
+    }
+}
+
+impl core::error::Error for NamesTooLong {}
+
+/// Bytes of names that any file may have.
+const MIN_NAMES: u64 = 4096;
