@@ -59,6 +59,10 @@ mod error;
 // FlatBuffers: knows nothing of ExecuTorch.
 pub mod flat;
 
+// The text of JSON documents.
+#[cfg(all(feature = "json", feature = "std"))]
+pub mod document;
+
 // Declarations: the tables of both formats.
 pub mod schema;
 

@@ -526,7 +526,7 @@ fn run(args: &[&str], folder: Option<&Path>, input: &[u8]) -> Output {
 }
 
 /// The output of a command that must succeed without a word on standard error.
-fn good(args: &[&str]) -> String {
+pub(crate) fn good(args: &[&str]) -> String {
     let done = pte(args);
     assert_eq!(text(&done.stderr), "", "{args:?}");
     assert_eq!(done.status.code(), Some(0), "{args:?}");

@@ -29,6 +29,8 @@ mod foreign;
 mod header;
 mod hostile;
 mod layers;
+#[cfg(all(feature = "json", feature = "serde", feature = "std"))]
+mod library;
 mod map;
 #[cfg(feature = "json")]
 mod memory;

@@ -9,11 +9,10 @@ use std::time::Instant;
 
 use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
-use pte::flat::json;
+use pte::document;
 use pte::model::{Image, ReadError};
-use pte::quoted::{Scan, UntrustedString};
+use pte::quoted::UntrustedString;
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use super::atomic::AtomicFile;
 use super::problem::Problem;
@@ -130,18 +129,15 @@ impl Output {
     }
 
     /// Writes a JSON document and a line break.
-    pub(super) fn json(&mut self, document: &impl Serialize) -> Result<(), Problem> {
-        let pretty = Safe(PrettyFormatter::new());
-        let written = document.serialize(&mut Serializer::with_formatter(&mut *self, pretty));
-        let written = written.map_err(io::Error::from).and_then(|()| self.write_all(b"\n"));
+    pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Problem> {
+        let written = document::write_pretty(self, value);
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
     /// Writes a JSON value on the current line.
     pub(super) fn json_line(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let compact = Safe(CompactFormatter);
-        let written = value.serialize(&mut Serializer::with_formatter(&mut *self, compact));
-        written.map_err(|error| Problem::io(self.name.clone(), error.into()))
+        let written = document::write_line(self, value);
+        written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
     /// Makes the output appear under its name.
@@ -218,73 +214,8 @@ impl fmt::Write for Output {
 /// A JSON value on one line.
 pub(super) fn json_bytes(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    value.serialize(&mut Serializer::with_formatter(&mut bytes, Safe(CompactFormatter)))?;
+    document::write_line(&mut bytes, value)?;
     Ok(bytes)
-}
-
-/// JSON in which text from a file cannot move a terminal's cursor or reverse what is read.
-struct Safe<F>(F);
-
-impl<F: Formatter> Formatter for Safe<F> {
-    fn write_string_fragment<W: ?Sized + Write>(
-        &mut self,
-        out: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        // Nearly all text is printable ASCII.
-        if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return out.write_all(fragment.as_bytes());
-        }
-        let (mut scan, mut plain) = (Scan::default(), 0);
-        for (at, c) in fragment.char_indices() {
-            if scan.shows(c) {
-                continue;
-            }
-            out.write_all(fragment.get(plain..at).unwrap_or_default().as_bytes())?;
-            let mut text = String::new();
-            // A string takes whatever is written to it.
-            let _ = json::escape(c, &mut text);
-            out.write_all(text.as_bytes())?;
-            plain = at.saturating_add(c.len_utf8());
-        }
-        out.write_all(fragment.get(plain..).unwrap_or_default().as_bytes())
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_array(out)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array(out)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(out, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array_value(out)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object(out)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object(out)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(out, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(out)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object_value(out)
-    }
 }
 
 /// A bar on standard error for work that takes over a second, if it is a terminal.

@@ -163,7 +163,7 @@ fn show_parts(file: &SizeTree, screen: &Screen, level: u32, out: &mut Output) ->
             && below < screen.depth
         {
             (part, below) = (only, below.saturating_add(1));
-            // A string takes whatever is written to it.
+            // Writing to a string cannot fail.
             let _ = write!(title, " / {}", name(&only.name));
         }
         show_row(screen, level, part.bytes, &format!("{NAME}{title}{NAME:#}"), out)?;

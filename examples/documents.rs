@@ -1,0 +1,46 @@
+//! Prints what the command prints, from the library alone.
+//!
+//! ```text
+//! documents info FILE    as `pte info --json FILE`
+//! documents size FILE    as `pte size --json FILE`
+//! documents ops FILE     as `pte ops --format yaml FILE`
+//! ```
+
+use core::error::Error;
+use std::{env, fs};
+
+use pte::map::{SizeDocument, SizeTree};
+use pte::operators::usage::UsageReport;
+use pte::summary::{Summary, SummaryDocument};
+use pte::{File, Limits, document};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<_> = env::args().collect();
+    let [_, verb, path] = args.as_slice() else { return Err("usage: documents VERB FILE".into()) };
+    print!("{}", print(verb, path)?);
+    Ok(())
+}
+
+/// Returns the document of the file at `path`.
+pub(crate) fn print(verb: &str, path: &str) -> Result<String, Box<dyn Error>> {
+    let (bytes, limits) = (fs::read(path)?, Limits::UNTRUSTED);
+    let file = File::read_with(&bytes, &limits)?;
+    let mut text = Vec::new();
+    match (verb, &file) {
+        ("info", _) => {
+            let summary = Summary::of(&file).named(path);
+            document::write_pretty(&mut text, &SummaryDocument::new([summary]))?;
+        }
+        ("size", _) => {
+            let files = [SizeTree::of(path, &file, &limits)?];
+            document::write_pretty(&mut text, &SizeDocument::new(&files, None, None, 0))?;
+        }
+        ("ops", File::Pte(pte)) => {
+            let mut report = UsageReport::default();
+            report.add(path, pte);
+            return Ok(report.to_yaml());
+        }
+        _ => return Err("no such document of this file".into()),
+    }
+    Ok(String::from_utf8(text)?)
+}

@@ -1,0 +1,42 @@
+//! The library holds what the command shows: `examples/documents.rs` uses no feature `cli`.
+
+use crate::support::snapshot::assert_snapshot;
+
+#[path = "../examples/documents.rs"]
+#[expect(dead_code, reason = "the test calls what the program's main function calls")]
+mod documents;
+
+/// The snapshots are those of the command.
+#[test]
+fn the_library_alone_prints_the_document_of_info() {
+    for (page, file) in
+        [("program", "tests/data/pte/xnn_external.pte"), ("data", "tests/data/ptd/ptd_basic.ptd")]
+    {
+        assert_snapshot(&format!("info-json-{page}"), &documents::print("info", file).unwrap());
+    }
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_library_prints_the_documents_of_the_command_byte_for_byte() {
+    use crate::cli::good;
+    use crate::support::files;
+
+    let mut compared = 0;
+    for path in files::samples() {
+        let path = path.to_str().unwrap();
+        for (verb, args) in [
+            ("info", &["info", "--json"][..]),
+            ("size", &["size", "--json"]),
+            ("ops", &["ops", "--format", "yaml"]),
+        ] {
+            if verb == "ops" && path.ends_with(".ptd") {
+                continue;
+            }
+            let shown = documents::print(verb, path).unwrap_or_else(|e| panic!("{path}: {e}"));
+            assert_eq!(shown, good(&[args, &[path]].concat()), "{verb} {path}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
