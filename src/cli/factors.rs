@@ -7,7 +7,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
     ("check", 12),
     ("dump", 6),
     ("dump --container", 24),
-    ("build", 120),
+    ("build", 36),
     ("tensors", 6),
     ("size", 24),
     ("memory", 24),
