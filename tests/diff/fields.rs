@@ -143,7 +143,7 @@ fn change(table: &mut Value, field: &FieldDesc) -> bool {
                     json!(number.as_f64().unwrap() + 1.0)
                 }
                 (None, Value::Number(number)) => json!(number.as_i64().map_or(0, |n| n ^ 1)),
-                (None, _) if scalar.prim == pte::flat::desc::Prim::Bool => json!(true),
+                (None, _) if scalar.prim == flat::desc::Prim::Bool => json!(true),
                 (None, _) => json!(1),
             };
         }
