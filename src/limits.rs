@@ -107,7 +107,7 @@ pub(crate) const LISTED_TABLE: u64 = 12;
 
 /// Bytes of memory that a model may take for each byte of the tables or the JSON that it is made of, with
 /// what writing it takes: genuine files take 7 at most.
-pub(crate) const MODEL_BYTES: u64 = 24;
+pub(crate) const MODEL_BYTES: u64 = 22;
 
 /// Bytes of memory that every model may take, so that no small file is refused.
 pub(crate) const MODEL_FLOOR: u64 = 1 << 20;

@@ -50,7 +50,7 @@ pub fn no_files(name: &str) -> Result<Vec<u8>, String> {
 
 /// Reads the JSON of a table of `desc`. Blobs must be numbers, or the names of `files`.
 ///
-/// The tree may take 24 bytes of memory for each byte of the text, the blobs of `files` excepted, and
+/// The tree may take 22 bytes of memory for each byte of the text, the blobs of `files` excepted, and
 /// 1 MiB.
 ///
 /// # Errors

@@ -98,7 +98,7 @@ pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
     load::no_files(name).map(Blob::from)
 }
 
-/// Reads a file. It may take 24 bytes of memory for each byte of the text, the blobs of `files`
+/// Reads a file. It may take 22 bytes of memory for each byte of the text, the blobs of `files`
 /// excepted, and 1 MiB. `kind` is that of a text which does not say; `files` has its blobs.
 ///
 /// Where the text has no container, the file is as today's writers make one without data. Sizes

@@ -16,9 +16,7 @@ use crate::support::build;
 /// zeros, so that a place that leads to other data leads to the same.
 const WRITING: &[(&str, &str, &str)] = &[
     ("ExtraTensorInfo", "mutable_data_segments_idx", "the data that it leads to is compared"),
-    ("SubsegmentOffsets", "offsets", "the data that they lead to are compared"),
     ("DataSegment", "offset", "the data at it are compared"),
-    ("Program", "constant_buffer", "constants that nothing refers to"),
     ("Chain", "inputs", "no runtime reads it"),
     ("Chain", "outputs", "no runtime reads it"),
     ("Chain", "stacktrace", "for people who debug an export"),

@@ -11,7 +11,7 @@ use crate::support::shared;
 
 /// The budget that docs/attacks.md states.
 fn budget(given: usize) -> u64 {
-    24 * given as u64 + (1 << 20)
+    22 * given as u64 + (1 << 20)
 }
 
 #[test]
