@@ -20,7 +20,7 @@ pub enum Kind {
     Ptd,
 }
 
-/// Tells the kind of a file from its first 64 bytes, or from all of a shorter one.
+/// Returns the kind of a file by its first 64 bytes, or from all of a shorter one.
 ///
 /// ```
 /// use pte::file::{Kind, sniff};

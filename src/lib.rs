@@ -1,6 +1,6 @@
 //! Reads, judges and writes ExecuTorch's two file formats: `.pte`, a program, and
-//! `.ptd`, named tensors and blobs. Files may come from strangers: no input panics, hangs or eats
-//! memory, and whatever is wrong is named with its offset, its path and what to do.
+//! `.ptd`, named tensors and blobs. Files may be untrusted: no input panics, hangs or eats
+//! memory, and what is wrong is named with its offset, its path and what to do.
 //!
 //! ```
 //! use pte::schema::program::view::KernelTypes;

@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For files of strangers, and the default.
+    /// For untrusted files, and the default.
     pub const UNTRUSTED: Self =
         Self { amplification: 4, program: MAX_PROGRAM, findings_per_rule: 100, stream: 1 << 30 };
 

@@ -182,7 +182,7 @@ impl<'a> Map<'a> {
         self.pieces.get(nth)
     }
 
-    /// The segment that the byte at `offset` lies in, whoever uses it; of several the first one.
+    /// The segment that the byte at `offset` lies in; of several the first one.
     pub fn segment_at(&self, offset: u64) -> Option<u32> {
         let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
         let (range, segment) = self.segments.get(nth)?;
@@ -236,7 +236,7 @@ impl fmt::Debug for Part<'_, '_> {
     }
 }
 
-/// Texts of the file are as they stand there; of many users the first ones are told.
+/// Texts of the file are as they stand there; of many users the first ones are named.
 impl fmt::Display for Name<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -274,5 +274,5 @@ impl fmt::Display for User<'_> {
     }
 }
 
-/// Users that a name tells of.
+/// Users that a name lists.
 const MOST_USERS: usize = 3;

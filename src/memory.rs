@@ -108,7 +108,7 @@ pub struct Tensor {
     pub arena: u32,
     /// Where it begins there, in bytes.
     pub offset: u64,
-    /// Its bytes, of the largest sizes that it may have; `None` where they cannot be told.
+    /// Its bytes, of the largest sizes that it may have; `None` where they are unknown.
     pub bytes: Option<u64>,
     /// What it is to the method.
     pub role: Role,
@@ -122,9 +122,9 @@ pub struct Tensor {
 pub enum Role {
     /// It is computed on the way.
     Scratch,
-    /// Whoever runs the method brings it.
+    /// The caller of the method brings it.
     Input,
-    /// Whoever runs the method reads it.
+    /// The caller of the method reads it.
     Output,
     /// It keeps what it holds from one run to the next.
     State,
@@ -144,9 +144,9 @@ pub struct Life {
 pub struct Unplanned {
     /// The index of the value.
     pub value: u32,
-    /// Its bytes, of the largest sizes that it may have; `None` where they cannot be told.
+    /// Its bytes, of the largest sizes that it may have; `None` where they are unknown.
     pub bytes: Option<u64>,
-    /// Whether it is an input or an output: whoever runs the method brings its memory. Of others
+    /// Whether it is an input or an output: the caller of the method brings its memory. Of others
     /// it is a backend's, or that of the tensor that is moved there.
     pub is_end: bool,
     /// Whether its sizes have no bound.
@@ -472,7 +472,7 @@ fn life(role: Role, seen: Seen, replay: &Replay<'_>) -> Option<Life> {
         return Some(Life { first: None, last: None });
     }
     if seen.first == NEVER {
-        // An input is put there, whoever uses it.
+        // An input is put there, for any use.
         return (role == Role::Input).then_some(Life { first: None, last: Some(0) });
     }
     let is_from_start = role == Role::Input;

@@ -91,7 +91,7 @@ impl Proof {
 }
 
 impl<'a> Ptd<'a> {
-    /// Proves a whole file, with the limits for files of strangers.
+    /// Proves a whole file, with the limits for untrusted files.
     ///
     /// # Errors
     ///

@@ -65,7 +65,7 @@ impl Proof {
 }
 
 impl<'a> Pte<'a> {
-    /// Proves a whole file, with the limits for files of strangers.
+    /// Proves a whole file, with the limits for untrusted files.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 //!
 //! [`Pte`] says that a file can be read, [`Program`] that it also makes sense: no rule of severity
 //! Error is broken. There is no other way to make one than [`Pte::sound`], so the type is the proof,
-//! and whoever has one asks for tensors, data and calls without a case for what cannot be. [`Ptd`]
+//! and its owner asks for tensors, data and calls without a case for what cannot be. [`Ptd`]
 //! becomes [`Data`] in the same way.
 //!
 //! An `Option` is left where absence has a meaning, or where only a Note or a Warning speaks of it.
@@ -51,7 +51,7 @@ pub use tensor::{Dtype, Shape, Storage, Tensor};
 pub use value::Value;
 
 impl<'a> Pte<'a> {
-    /// Judges the program, with the limits for files of strangers; it is sound if no rule of
+    /// Judges the program, with the limits for untrusted files; it is sound if no rule of
     /// severity Error is broken.
     ///
     /// Data that is in a `.ptd` is not looked for: a program is sound by itself.
@@ -66,7 +66,7 @@ impl<'a> Pte<'a> {
 }
 
 impl<'a> Ptd<'a> {
-    /// Judges the data file, with the limits for files of strangers; it is sound if no rule of
+    /// Judges the data file, with the limits for untrusted files; it is sound if no rule of
     /// severity Error is broken.
     ///
     /// ```

@@ -25,7 +25,7 @@ pub(super) struct Held {
     pub(super) sort: Sort,
 }
 
-/// What tells a value from others of its kind.
+/// What distinguishes a value from others of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// Its contents, which never change.

@@ -51,7 +51,7 @@ impl SegmentArea {
     }
 }
 
-/// The file range of `size` bytes at `offset` of a segment. Whoever asks knows where the error is.
+/// Returns the file range of `size` bytes at `offset` of a segment. The caller adds the error's place.
 pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64) -> Result<Range<u64>> {
     within(segment, offset, size).ok_or_else(|| {
         let end = offset.saturating_add(size);

@@ -13,14 +13,14 @@ pub trait Source {
     ///
     /// # Errors
     ///
-    /// Whatever the source finds.
+    /// Where the source fails.
     fn size(&self) -> Result<u64, Self::Error>;
 
     /// Fills `out` with the bytes from `pos` on.
     ///
     /// # Errors
     ///
-    /// Whatever the source finds; also where the bytes are not all there.
+    /// Where the source fails, or has fewer bytes.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), Self::Error>;
 
     /// The file on disk whose bytes these are, each at its own position, if there is one: copies

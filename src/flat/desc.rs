@@ -44,7 +44,7 @@ pub struct TableDesc {
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
     /// Bytes that the table takes in a file at most, with an offset to it, and without its vtable.
     written: u16,
-    /// Made from the name: tables of different types may share a vtable, and are told apart.
+    /// Made from the name: tables of different types may share a vtable, and are distinguished by it.
     pub(crate) seed: u32,
 }
 

@@ -39,7 +39,7 @@ pub struct LoadError {
 /// What is said of a field whose object has it already.
 pub(crate) const TWICE: &str = "the field is given twice";
 
-/// The [`Files`] of whoever has none.
+/// The [`Files`] of a caller without any.
 ///
 /// # Errors
 ///
@@ -202,7 +202,7 @@ impl Loader<'_, '_> {
     }
 }
 
-/// Whatever is there goes to the visitor.
+/// Passes any value to the visitor.
 struct Any<V>(V);
 
 impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Any<V> {
@@ -377,7 +377,7 @@ fn unplaced(error: &serde_json::Error) -> String {
     text
 }
 
-/// The text without its middle, where somebody's string in it is long.
+/// The text without its middle, where a string in it is long.
 fn shortened(text: &str) -> String {
     let cut = |nth| text.char_indices().nth(nth).map(|(at, _)| at);
     let tail = text.char_indices().rev().nth(SHOWN_TAIL).map(|(at, _)| at);

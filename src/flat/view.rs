@@ -198,7 +198,7 @@ impl<'a> Raw<'a> {
     pub(crate) fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
-        // A tag that is not known leads to bytes that nobody has proven: they are not followed.
+        // An unknown tag leads to unproven bytes: they are not followed.
         let at = self.field_pos(value)?;
         let pos = at.wrapping_add(proven(u32_at(self.buf, index(at))));
         Some((tag, Raw { buf: self.buf, vtable: &[], pos }))

@@ -1,4 +1,4 @@
-//! The verifier: the only code that follows an offset which nobody has proven.
+//! The verifier: the only code that follows unproven offsets.
 //!
 //! What is checked, and why each rule is as lenient as it is, stands in `docs/format.md`, §0.2.
 //! Facts about a table split into facts about its vtable (proven once for each pair of vtable and

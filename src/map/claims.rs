@@ -196,7 +196,7 @@ impl<'a> Claims<'a> {
         pieces
     }
 
-    /// Tells the kinds of padding apart: behind the header, zeros, and bytes that nothing refers to.
+    /// Distinguishes the kinds of padding: behind the header, zeros, and bytes that nothing refers to.
     fn tell_padding(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
         let (header, behind) = (self.child(ROOT, HEADER), self.child(ROOT, HEADER_PADDING));
         let padding = self.section(PADDING);

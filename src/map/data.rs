@@ -25,7 +25,7 @@ enum Purpose {
     Blob,
 }
 
-/// A range that somebody uses.
+/// A range in use.
 struct Use<'a> {
     range: Range<u64>,
     purpose: Purpose,

@@ -59,7 +59,7 @@ pub enum Title<'m, 'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Within<'m, 'a> {
-    /// Nothing that is told apart.
+    /// No kind of its own.
     Nothing,
     /// Ranges, in the order of the file.
     Spans(Vec<Span<'m, 'a>>),
@@ -322,7 +322,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         };
         match self.map.node(node).map(|node| (&node.label, node.parent)) {
             Some((Label::Fixed(PADDING | HEADER_PADDING | VTABLES), _)) => Like::Between,
-            // Methods are told one by one.
+            // Methods are listed one by one.
             Some((Label::Fixed(_) | Label::Method(_), _)) | None => Like::Same(node),
             Some((_, parent)) => Like::Of(parent),
         }

@@ -71,7 +71,7 @@ pub enum Role {
     Terminator,
     /// Data: of a tensor, a payload or a blob.
     Data,
-    /// Zeros between what is referred to; between segments, whatever is there.
+    /// Padding: zero bytes inside the FlatBuffer, any bytes between segments.
     Padding,
     /// Nothing refers to it, and it is not all zeros, or is a segment of its own.
     Unreferenced,

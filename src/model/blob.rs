@@ -31,7 +31,7 @@ pub trait Ranges {
     ///
     /// # Errors
     ///
-    /// Whatever the source finds.
+    /// Where the source fails.
     fn read_range(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError>;
 
     /// As [`Source::file`].

@@ -35,7 +35,7 @@ impl<'a> Pte<'a> {
         uses: impl Fn(&Tensor) -> bool,
     ) -> Vec<Blob<'a>> {
         if offsets.len() < 2 {
-            // Its segment is never loaded, and may be somebody else's.
+            // Its segment is never loaded, and may be in use elsewhere.
             return alloc::vec![Blob::EMPTY];
         }
         let Some(segment) = self.segments.get(index(segment_index)) else { return Vec::new() };

@@ -12,7 +12,7 @@ use crate::file::source::PastEnd;
 /// Bytes of a range, or zeros, that are worth a system call for themselves.
 const LONG: u64 = 1 << 18;
 
-/// Bytes that the system is asked to copy at once: whoever waits is told how far it is.
+/// Bytes that the system is asked to copy at once: progress is reported between.
 const AT_ONCE: u64 = 1 << 26;
 
 impl Blob<'_> {

@@ -74,7 +74,7 @@ pub enum AnyFile<'a> {
 pub enum JsonError {
     /// It is no JSON, or not what the schema has there.
     Text(LoadError),
-    /// Nothing in it tells whether it is a `.pte` or a `.ptd`.
+    /// Nothing in it says whether it is a `.pte` or a `.ptd`.
     KindUnknown,
     /// It says that it is of the kind that was not asked for.
     OtherKind,
@@ -89,7 +89,7 @@ pub enum JsonError {
 /// The key of the root's object that the container stands under.
 pub const KEY: &str = "container";
 
-/// The [`Files`] of whoever has none.
+/// The [`Files`] of a caller without any.
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ pub fn read<'a>(
     let kind = match said.or(kind) {
         Some(kind) => kind,
         None if generation.is_some() => Kind::Ptd,
-        // A program needs plans, and data needs names: what both have tells nothing.
+        // A program needs plans, and data needs names: what both have decides nothing.
         None => match keys.program.cmp(&keys.current.max(keys.legacy)) {
             core::cmp::Ordering::Greater => Kind::Pte,
             core::cmp::Ordering::Less => Kind::Ptd,

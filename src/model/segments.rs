@@ -20,7 +20,7 @@ impl<'a, R: Root> File<'a, R> {
         nth
     }
 
-    /// Adds a segment without laying out the file anew, which is left to whoever adds many.
+    /// Adds a segment without laying out the file anew: a caller that adds many does that once.
     pub(super) fn hold(&mut self, blob: Blob<'a>) -> u32 {
         self.segments.push(blob);
         narrow(self.segments.len().saturating_sub(1))

@@ -28,7 +28,7 @@ pub(crate) fn signature(operator: &str) -> Option<&'static Signature> {
 ///
 /// The others are anything, and the call puts its result there: `?` a Bool, `#` an Int, `%` a
 /// Double, `@` a Tensor, `$` an Int, a Double or a Bool, `~` an Int if all arguments are, else a
-/// Double, `=` what cannot be told.
+/// Double, `=` anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     value: Value,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{Entry, Ptd, Root};
 use crate::bytes::{index as at_index, narrow};
 
-/// The entries of a data file by their keys, for whoever looks up many.
+/// The entries of a data file by their keys, for many lookups.
 ///
 /// It has 8 bytes for each entry. To make it takes n log n steps, and to look a key up log n, whatever
 /// the keys are: their digests decide, and where those are equal, the keys.
@@ -93,7 +93,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// A digest that tells most keys apart. It need not be a good one: equal ones cost a comparison.
+/// A digest that distinguishes most keys. It need not be a good one: equal ones cost a comparison.
 fn digest(key: &str) -> u32 {
     let mut digest = 0u64;
     for chunk in key.as_bytes().chunks(8) {

@@ -100,7 +100,7 @@ impl<'a> Pte<'a> {
                 initial.map(|initial| Storage::Planned { place, initial })
             }
         }
-        // It is the tensor that asks, whatever is missing and wherever.
+        // Reports errors at the tensor's offset.
         .map_err(|error| error.at(tensor.raw().pos().into()))
     }
 
@@ -125,7 +125,7 @@ impl<'a> Pte<'a> {
         piece(&whole, 0, size)
     }
 
-    /// The initial data of that number. Runtimes use the first table whatever the tensor says.
+    /// The initial data of that number. Runtimes use the first table, for every number.
     fn mutable(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.mutable_data_segments().and_then(|all| all.get(0)) {
             Some(pieces) => self.piece(pieces, index, size),

@@ -1,7 +1,7 @@
 //! `flat_tensor.fbs` as it was before release 0.7 (generations 0 to 2, format.md §4.1).
 //!
 //! Release 0.7 gave slots 1 and 2 of the root other meanings and kept the identifier: the one
-//! break of upstream's own rules. How the two are told apart stands in `ptd/generation.rs`.
+//! break of upstream's own rules. `ptd/generation.rs` distinguishes the two.
 
 use crate::flat::schema;
 use crate::schema::scalar::ScalarType;

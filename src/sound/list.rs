@@ -22,14 +22,14 @@ pub struct Operand<'p> {
     index: u32,
 }
 
-/// What an index in a list stands for. Nobody outside can name this: what may be resolved is proven.
+/// What an index in a list stands for. It cannot be named outside: what may be resolved is proven.
 pub trait Item<'p, I> {
     /// What the index stands for.
     fn of(method: Method<'p>, index: I) -> Self;
 }
 
 impl<'p> Operand<'p> {
-    /// Which of the method's values it is: the same for whatever refers to the same one.
+    /// Which of the method's values it is: the same for all that refer to it.
     pub fn index(self) -> u32 {
         self.index
     }

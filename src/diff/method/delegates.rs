@@ -41,7 +41,7 @@ impl Method<'_, '_, '_, '_> {
         before.contains_key(&new) && after.contains_key(&old)
     }
 
-    /// Tells which delegates are called in each other's place, which is one difference.
+    /// Reports delegates that are called in each other's place, as one difference.
     pub(super) fn exchanged(&mut self) {
         let Exchanged { calls, found } = core::mem::take(&mut self.exchanged);
         let (Some([calls, _]), Some((first, ..))) = (calls, found.first()) else { return };

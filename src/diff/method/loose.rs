@@ -36,7 +36,7 @@ struct Side {
 }
 
 impl Method<'_, '_, '_, '_> {
-    /// Tells what only one of the methods has of what nothing uses.
+    /// Reports unused values that only one of the methods has.
     pub(super) fn loose(&mut self) {
         let (a, b) = (self.a, self.b);
         let (mut old, mut new) = (Side::of(a, &self.to_b), Side::of(b, &self.to_a));
@@ -288,5 +288,5 @@ fn all_of(plan: &Plan<'_, '_>, all: &[Loose]) -> Sha {
 const PLACE_OF_ONE: &str = "a value that nothing uses";
 const PLACE_OF_MANY: &str = "values that nothing uses";
 
-/// Values that a line tells.
+/// Values that a line lists.
 const MOST_LISTED: usize = 4;

@@ -62,7 +62,7 @@ impl Method<'_, '_, '_, '_> {
             return Met::Same;
         }
         if a.tensor(x).is_none() || b.tensor(y).is_none() {
-            // What was told is not told again.
+            // What was reported is not reported again.
             let first = self.seen.insert((narrow(x), narrow(y)));
             return if first { Met::Other } else { Met::Same };
         }
@@ -89,7 +89,7 @@ impl Method<'_, '_, '_, '_> {
                 let (before, after) = (say::shown(before), say::shown(after));
                 return (method.place(at, x), what, Some(before), Some(after));
             }
-            // Where there is no digest, it is told why.
+            // Where there is no digest, the reason is shown.
             let text = |plan: &Plan<'_, '_>, tensor, held: &Held| match held.data {
                 Some(_) => say::shape(tensor),
                 None => format!("{}, {}", say::shape(tensor), tensors::source(plan.pte, tensor)),
@@ -101,7 +101,7 @@ impl Method<'_, '_, '_, '_> {
     }
 
     fn meet_lists(&mut self, x: usize, y: usize, at: At<'_, '_>) -> Met {
-        // What was told is not told again.
+        // What was reported is not reported again.
         match self.seen.insert((narrow(x), narrow(y))) {
             true => self.lists_alike(x, y, at),
             false => Met::Same,

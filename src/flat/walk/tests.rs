@@ -103,7 +103,7 @@ fn there_is_room_for_so_many_shapes() {
     assert_eq!(kept, MANY, "what is full is full to the last place");
 }
 
-/// Whoever makes a vtable for each table shall not have it looked for in eight places.
+/// A file with a vtable for each table must not have each looked for in eight slots.
 #[test]
 fn after_thousands_of_vtables_without_room_the_first_place_alone_is_looked_at() {
     let buf = vtables(6000);
@@ -154,7 +154,7 @@ fn only_what_is_odd_is_noted_as_odd() {
     assert!(seen(&flag(1, 8, &[0, 0, 5])).odd, "the second one");
 }
 
-/// Bytes are told apart among the first 64 of a table, which is more than any known table has.
+/// Bytes are distinguished among the first 64 of a table, which is more than any known table has.
 #[test]
 fn fields_that_share_bytes_are_odd_and_so_are_those_far_out() {
     for (one, two, odd) in [

@@ -20,7 +20,7 @@ impl<const TELL: bool, const WAYS: usize> Walk<'_, TELL, WAYS> {
         }
     }
 
-    /// Whether the value of a union has a tag, whatever it says.
+    /// Whether the value of a union has a tag, known or not.
     #[inline(always)]
     pub(super) fn tagged(&self, pos: u32, at: Halves) -> Result<()> {
         if at.0 == 0 { Err(half(0, pos, at)) } else { Ok(()) }

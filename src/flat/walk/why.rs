@@ -1,4 +1,4 @@
-//! Why a table cannot be where it is: told in full, and only where one is refused.
+//! Why a table cannot be where it is: worked out only where one is refused.
 
 use super::shape::Shape;
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};

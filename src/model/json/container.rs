@@ -132,7 +132,7 @@ impl<'de, 'a> Visitor<'de> for RootOf<'_, '_, '_, 'a> {
     }
 }
 
-/// Whatever is there goes to the visitor.
+/// Passes any value to the visitor.
 struct Seed<V>(V);
 
 impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Seed<V> {
