@@ -19,6 +19,7 @@ pub(crate) mod amplified;
 mod budget;
 mod builder;
 pub(crate) mod edit;
+#[cfg(feature = "std")]
 mod sparse;
 mod written;
 

@@ -8,6 +8,7 @@ pub(crate) mod files;
 pub(crate) mod harvest;
 pub(crate) mod json;
 pub(crate) mod restated;
+#[cfg(feature = "json")]
 pub(crate) mod shared;
 pub(crate) mod snapshot;
 pub(crate) mod sound;
