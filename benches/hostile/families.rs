@@ -49,7 +49,7 @@ impl Family {
         found.unwrap_or_else(|| panic!("{}: {last:?}", self.name))
     }
 
-    /// The same, where what is shared may cost so many bytes.
+    /// Makes a file of `size` bytes. Visits of its tables may charge at most `budget` bytes.
     fn within(&self, size: usize, budget: usize, is_other: bool) -> Vec<u8> {
         let mut flat = Flat::new(size, budget, is_other);
         let made = (self.make)(&mut flat);
@@ -75,24 +75,25 @@ impl Family {
     }
 }
 
-/// How many tables lists may refer to in a file, each of which costs `more` bytes besides: four bytes
-/// are visited for each of the file, and 16 are counted for a table (`pte::Limits`).
+/// Returns the largest number of references to tables that the work budget admits, where each visit
+/// charges `more` bytes beside the 16 for a table in a list (`pte::Limits`).
 pub(crate) fn visits(flat: &Flat, more: usize) -> usize {
     let visited = flat.budget.saturating_sub(1000) / (16 + more);
     visited.min((flat.size / 16).max(1_000_000) - 100).max(1)
 }
 
-/// The same, where each is an offset in one list: so many have room.
+/// Returns the largest number of references to one table from a single list: the budget and the size
+/// of the file limit it.
 pub(crate) fn listed(flat: &Flat, more: usize) -> usize {
     visits(flat, more).min((flat.size - flat.size / 8).saturating_sub(2000) / 4).max(1)
 }
 
-/// As many tables, each with bytes of its own.
+/// Returns how many unshared tables of `bytes` bytes fit the file, each with its offset.
 pub(crate) fn own(flat: &Flat, bytes: usize) -> usize {
     ((flat.size - flat.size / 8).saturating_sub(2000) / (4 + bytes)).max(1)
 }
 
-/// Two numbers of about the same size whose product is `product`.
+/// Returns the integer square root of `product`, at least 1.
 pub(crate) fn square(product: usize) -> usize {
     product.isqrt().max(1)
 }

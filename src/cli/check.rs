@@ -81,7 +81,7 @@ impl Check {
         }
         let mut found = Vec::new();
         self.paths.iter().for_each(|path| gather(path, &mut found));
-        // Handle once: it may be a stream. What cannot be read is told as a file of its own.
+        // Each is opened once, since it may be a stream. A file that cannot be read gets its own entry.
         let with: Vec<_> = self
             .companions(common)
             .into_iter()

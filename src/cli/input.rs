@@ -307,7 +307,7 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, N
             (&mut file, len)
         }
     };
-    // The system says of some of its own files that they are empty.
+    // Files under /proc report a length of 0 although they have contents.
     let len = len.filter(|&len| len > 0);
     // One more than the limit shows that there is more; what is appended meanwhile is left.
     let mut from = from.take(len.unwrap_or(limits.stream.saturating_add(1)));

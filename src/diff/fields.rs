@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// The text of tables in tables would have to be shown in a way of its own.
+    /// `text` has no form for lists of tables and unions.
     #[test]
     fn no_tensor_has_lists_of_tables() {
         for field in [&desc::Tensor, &desc::ExtraTensorInfo].into_iter().flat_map(compared) {

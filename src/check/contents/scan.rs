@@ -19,8 +19,8 @@ use crate::pte::Pte;
 /// between them, what follows the last one, and the blobs inside the FlatBuffer. How segments and
 /// payloads begin is what [`judge`](super::judge) reports, and is not reported again.
 ///
-/// Each byte is read once, whatever the file says, and about a megabyte of memory is used; `read` is
-/// called with the bytes of every read.
+/// Reads each byte once, for any file, and uses about 1 MB of memory. `read` is called with the number
+/// of bytes of each read.
 ///
 /// # Errors
 ///

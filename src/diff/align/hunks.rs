@@ -91,7 +91,8 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// Returns the elements that each list has once, where they stand in both: as many as have one order.
+    /// Returns the anchors: positions of elements that are unique in both lists. Their longest increasing
+    /// subsequence is kept, so that they do not cross.
     fn anchors(self) -> Vec<(usize, usize)> {
         let (before, after) = (once(self.before), once(self.after));
         let mut to_after = vec![NONE; self.before.len()];
@@ -111,7 +112,7 @@ impl<'t> Part<'t> {
     }
 }
 
-/// Returns the elements that a list has once, in their own order, and where each stands.
+/// Returns the unique elements of a list with their positions, sorted by element.
 fn once(list: &[Token]) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, u32)> = list.iter().zip(0..).map(|(token, at)| (token.0, at)).collect();
     steps::sort(all.len());
@@ -129,7 +130,7 @@ fn is_cheap(part: &Part<'_>) -> bool {
     if len <= SHORT || part.before.is_empty() || part.after.is_empty() {
         return true;
     }
-    // The algorithm, too, leaves out what only one list has.
+    // As the algorithm does, elements that only one list has are left out first.
     let (known_a, known_b) = (known(part.before), known(part.after));
     let a: Vec<Token> = part.before.iter().copied().filter(|&token| has(&known_b, token)).collect();
     let b: Vec<Token> = part.after.iter().copied().filter(|&token| has(&known_a, token)).collect();
