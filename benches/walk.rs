@@ -1,5 +1,5 @@
-//! Files that are built to be slow, beside an honest one of the same size: reading and judging them may
-//! take a constant factor longer, whatever is in them.
+//! Reading and judging hostile files that list one table over and over, beside an honest file of the
+//! same size: they may take a constant factor longer.
 //!
 //! `cargo bench --bench walk [-- MEGABYTES]`
 
@@ -14,23 +14,12 @@
 use core::hint::black_box;
 
 use pte::Pte;
+use shared::{FAMILIES, lead, program, table};
 use support::{best, large, measuring};
 
+#[path = "support/shared.rs"]
+mod shared;
 mod support;
-
-/// What is shared by as many offsets as are accepted, and where: a table of no fields takes 4 bytes.
-type Shared = (&'static str, &'static [u16], u16);
-
-const SHARED: [Shared; 8] = [
-    ("one segment, shared", &[], 4),
-    ("one named data, shared", &[], 7),
-    ("one method, shared", &[], 1),
-    ("one value, shared", &[1], 2),
-    ("one operator, shared", &[1], 6),
-    ("one delegate, shared", &[1], 7),
-    ("one chain, shared", &[1], 5),
-    ("one instruction, shared", &[1, 5], 2),
-];
 
 fn main() {
     let asked = support::arguments().find_map(|arg| arg.parse::<usize>().ok());
@@ -40,8 +29,8 @@ fn main() {
     println!("{:<26} structure and rules", "");
     println!("{:<26} {structure:8.1} {rules:8.1} ms  {} bytes", "honest", honest.len());
     let of_own = ("a vtable for each segment", own_vtables(size));
-    let shared = SHARED.map(|(name, way, slot)| (name, shared(way, slot, size)));
-    for (name, bytes) in shared.into_iter().chain([of_own]) {
+    let listed = FAMILIES.map(|(name, path, slot)| (name, program(path, slot, size)));
+    for (name, bytes) in listed.into_iter().chain([of_own]) {
         let [its_structure, its_rules] = times(&bytes);
         println!(
             "{name:<26} {its_structure:8.1} {its_rules:8.1} ms  {:5.2} x {:5.2} x",
@@ -64,31 +53,6 @@ fn times(bytes: &[u8]) -> [f64; 2] {
     [best(bytes, read), best(bytes, check)]
 }
 
-/// A program in which a vector refers to one table of no fields again and again. `way` are the slots of
-/// the vectors that lead there, each of one table, and `slot` is that of the vector.
-fn shared(way: &[u16], slot: u16, size: usize) -> Vec<u8> {
-    let mut out = b"\0\0\0\0ET12".to_vec();
-    // Where the offset is that is to lead to the next table.
-    let mut from = 0;
-    for &slot in way {
-        table(&mut out, from, slot, 1);
-        from = out.len();
-        out.extend([0; 4]);
-    }
-    // A sixteenth as many tables in lists as there are bytes: see `pte::Limits`.
-    let count = size / 16 - way.len();
-    table(&mut out, from, slot, count);
-    let first = out.len();
-    out.resize(first + 4 * count + 4, 0);
-    let target = out.len();
-    // The vtable is in front of the table: it has no fields, and the table no more than 4 bytes.
-    out[target - 4..].copy_from_slice(&[4, 0, 4, 0]);
-    out.extend(4u32.to_le_bytes());
-    (0..count).for_each(|nth| lead(&mut out, first + 4 * nth, target));
-    out.resize(size, 0);
-    out
-}
-
 /// A program of segments that each have a vtable of their own.
 fn own_vtables(size: usize) -> Vec<u8> {
     let mut out = b"\0\0\0\0ET12".to_vec();
@@ -105,26 +69,4 @@ fn own_vtables(size: usize) -> Vec<u8> {
         lead(&mut out, first + 4 * nth, target);
     }
     out
-}
-
-/// A table with one field, a vector of `count` offsets, which the caller writes next; the offset at
-/// `from` leads to it.
-fn table(out: &mut Vec<u8>, from: usize, slot: u16, count: usize) {
-    out.resize(out.len().next_multiple_of(4), 0);
-    let vtable = out.len();
-    let len = 4 + 2 * (slot + 1);
-    out.extend([len, 8].map(u16::to_le_bytes).as_flattened());
-    out.resize(vtable + usize::from(len) - 2, 0);
-    out.extend(4u16.to_le_bytes());
-    out.resize(out.len().next_multiple_of(4), 0);
-    let target = out.len();
-    lead(out, from, target);
-    out.extend(((target - vtable) as u32).to_le_bytes());
-    out.extend(4u32.to_le_bytes());
-    out.extend((count as u32).to_le_bytes());
-}
-
-/// Writes the offset at `from` that leads to `target`.
-fn lead(out: &mut [u8], from: usize, target: usize) {
-    out[from..from + 4].copy_from_slice(&((target - from) as u32).to_le_bytes());
 }

@@ -44,7 +44,7 @@ use alloc::vec::Vec;
 
 use crate::Pte;
 use crate::bytes::{index as at, narrow};
-use crate::pte::Storage;
+use crate::pte::{Arena as Place, Storage};
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{
     ExecutionPlan, InstructionArguments, KernelTypes, NonConstBufferDevice,
@@ -187,9 +187,7 @@ impl<'a> Memory<'a> {
                 () if ends.is_output(value) => Role::Output,
                 () => Role::Scratch,
             };
-            let offset =
-                u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low());
-            let arena = place.memory_id();
+            let Place { memory_id: arena, offset } = Place::of(place);
             tensors.push(Tensor { value, arena, offset, bytes, role, life: None });
         }
         steps::sort(tensors.len());

@@ -8,6 +8,7 @@ use super::rule::rules;
 use super::spot::Plan;
 use crate::error::Step;
 use crate::flat::view::Table;
+use crate::pte::Arena;
 use crate::schema::program::view::{AllocationDetails, Tensor};
 use crate::steps;
 
@@ -91,7 +92,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
 pub(super) fn fits(plan: &Plan<'_, '_>, place: AllocationDetails<'_>, size: u64) -> bool {
     let Some(arena) = arena(plan, place) else { return false };
     // An arena of a negative size has a finding of its own.
-    let end = offset(place).checked_add(size);
+    let end = Arena::of(place).offset.checked_add(size);
     end.is_some_and(|end| u64::try_from(arena).ok().is_none_or(|arena| end <= arena))
 }
 
@@ -116,7 +117,7 @@ pub(super) fn planned(
     // A shape without a size has a finding of its own.
     let Some(size) = size else { return true };
     if !fits(plan, place, size) {
-        let (offset, steps) = (offset(place), [Step::Field("allocation_info")]);
+        let (offset, steps) = (Arena::of(place).offset, [Step::Field("allocation_info")]);
         plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &steps, || {
             format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
         });
@@ -129,10 +130,4 @@ pub(super) fn planned(
 fn arena(plan: &Plan<'_, '_>, place: AllocationDetails<'_>) -> Option<i64> {
     let id = usize::try_from(place.memory_id()).ok().filter(|&id| id > 0)?;
     plan.arenas?.get(id)
-}
-
-/// Where in its arena a tensor is planned to lie.
-#[inline]
-fn offset(place: AllocationDetails<'_>) -> u64 {
-    u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low())
 }

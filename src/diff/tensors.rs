@@ -11,7 +11,7 @@ use super::say;
 use super::values::{Held, Sort};
 use crate::file::source::Source;
 use crate::flat::view::Table;
-use crate::pte::{Pte, Storage};
+use crate::pte::{Arena, Pte, Storage};
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::Tensor;
 
@@ -68,9 +68,8 @@ pub(super) fn is_external(tensor: Tensor<'_>) -> bool {
 
 /// Where a tensor is planned to lie.
 pub(super) fn place(tensor: Tensor<'_>) -> Option<(u32, u64)> {
-    let info = tensor.allocation_info()?;
-    let offset = u64::from(info.memory_offset_high()) << 32 | u64::from(info.memory_offset_low());
-    Some((info.memory_id(), offset))
+    let Arena { memory_id, offset } = Arena::of(tensor.allocation_info()?);
+    Some((memory_id, offset))
 }
 
 /// What differs between two tensors besides their data, as far as it is worth showing.

@@ -144,6 +144,20 @@ impl UsageReport {
     }
 }
 
+/// Returns how often a method calls each of its operators, by index. Names are resolved by the caller,
+/// since a name may be long and each of many calls may have it.
+pub fn calls_by_operator(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
+    let mut calls: BTreeMap<i32, u64> = BTreeMap::new();
+    let chains = plan.chains().into_iter().flatten();
+    for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
+        if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
+            let count = calls.entry(call.op_index()).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    calls
+}
+
 impl Usage {
     /// Counts by index first and resolves names after: a name may be long, and each of many calls
     /// may have it.

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::file::segments::piece;
 use crate::flat::view::Table;
 use crate::schema::program::TensorDataLocation;
-use crate::schema::program::view::{SubsegmentOffsets, Tensor};
+use crate::schema::program::view::{AllocationDetails, SubsegmentOffsets, Tensor};
 
 /// Where the bytes of a tensor come from (format.md §6.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,15 @@ pub struct Arena {
     pub memory_id: u32,
     /// In bytes.
     pub offset: u64,
+}
+
+impl Arena {
+    /// The planned place of a tensor: the offset has two halves.
+    #[inline]
+    pub(crate) fn of(info: AllocationDetails<'_>) -> Self {
+        let (high, low) = (info.memory_offset_high(), info.memory_offset_low());
+        Self { memory_id: info.memory_id(), offset: u64::from(high) << 32 | u64::from(low) }
+    }
 }
 
 impl<'a> Pte<'a> {
@@ -79,11 +88,7 @@ impl<'a> Pte<'a> {
         tensor: Tensor<'a>,
         size: impl FnOnce() -> Result<u64>,
     ) -> Result<Storage<'a>> {
-        let place = tensor.allocation_info().map(|info| Arena {
-            memory_id: info.memory_id(),
-            offset: u64::from(info.memory_offset_high()) << 32
-                | u64::from(info.memory_offset_low()),
-        });
+        let place = tensor.allocation_info().map(Arena::of);
         if let Some(extra) = tensor.extra_tensor_info()
             && extra.location() == TensorDataLocation::EXTERNAL
         {

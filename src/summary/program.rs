@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use super::{DataAmount, length};
 use crate::bytes::narrow;
 use crate::flat::view::Vector;
+use crate::operators::usage::calls_by_operator;
 use crate::pte::{Pte, Storage, operator_name};
 use crate::quoted::UntrustedString;
 use crate::schema::program::TensorShapeDynamism;
-use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
+use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
 /// The summary of a program.
@@ -220,18 +221,9 @@ impl Tensors {
     }
 }
 
-/// Counts calls by operator index first and resolves names after: a name may be long, and each of
-/// many calls may have it.
+/// Adds the calls of a method by the name of the operator.
 fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, u64>) {
-    let mut by_index: BTreeMap<i32, u64> = BTreeMap::new();
-    for chain in plan.chains().into_iter().flatten() {
-        for instruction in chain.instructions().into_iter().flatten() {
-            if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
-                let count = by_index.entry(call.op_index()).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-    }
+    let by_index = calls_by_operator(plan);
     for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
         let count = by_index.get(&nth).copied().unwrap_or_default();
         let total = calls.entry(operator_name(operator)).or_default();

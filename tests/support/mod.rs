@@ -9,6 +9,7 @@ pub(crate) mod harvest;
 pub(crate) mod json;
 pub(crate) mod restated;
 #[cfg(feature = "json")]
+#[path = "../../benches/support/shared.rs"]
 pub(crate) mod shared;
 pub(crate) mod snapshot;
 pub(crate) mod sound;

@@ -7,6 +7,7 @@ use super::state::{Place, State};
 use super::{ARGS_OVERLAP, INDEX_OVERLAP};
 use crate::check::kernels::Wrong;
 use crate::limits::MOST_DIMENSIONS;
+use crate::pte::Arena;
 use crate::schema::program::tag;
 use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
 
@@ -72,10 +73,8 @@ struct Planned<'a> {
 
 impl<'a> Planned<'a> {
     fn of(tensor: Tensor<'a>) -> Option<Self> {
-        let place = tensor.allocation_info()?;
-        let begin =
-            u64::from(place.memory_offset_high()) << 32 | u64::from(place.memory_offset_low());
-        Some(Self { arena: place.memory_id(), begin, tensor })
+        let Arena { memory_id: arena, offset: begin } = Arena::of(tensor.allocation_info()?);
+        Some(Self { arena, begin, tensor })
     }
 
     /// Its bytes. What has no size, or more of them than a tensor can have, has a finding of its

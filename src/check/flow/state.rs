@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use crate::check::spot::Plan;
 use crate::check::values::Values;
 use crate::flat::view::Vector;
+use crate::method;
 use crate::operators::Kinds;
 use crate::schema::program::tag;
-use crate::schema::program::view::KernelTypes;
 
 /// What each value of a plan is, as far as it is known.
 pub(in crate::check) struct State {
@@ -172,9 +172,5 @@ pub(super) fn list<'a>(
     if !matches!(values.tag(index.into())?, tag::TensorList | tag::OptionalTensorList) {
         return None;
     }
-    match plan.value(index.into())? {
-        KernelTypes::TensorList(list) => list.items(),
-        KernelTypes::OptionalTensorList(list) => list.items(),
-        _ => None,
-    }
+    method::items(plan.view, index)
 }

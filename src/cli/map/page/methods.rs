@@ -1,11 +1,10 @@
 //! The methods of a program: what goes in, what comes out, and what they call.
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, html};
 use pte::Pte;
+use pte::operators::usage::calls_by_operator;
 use pte::pte::operator_name;
-use pte::schema::program::view::{ExecutionPlan, InstructionArguments};
+use pte::schema::program::view::ExecutionPlan;
 use pte::summary::{MethodSummary, ProgramSummary, ValueSummary};
 
 use super::left_out;
@@ -27,7 +26,7 @@ pub(super) fn section(pte: &Pte<'_>, program: &ProgramSummary) -> Markup {
 }
 
 fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Markup {
-    let calls = calls(plan);
+    let calls = calls_by_operator(plan);
     let operators: Vec<_> = (0i32..)
         .zip(plan.operators().into_iter().flatten())
         .take(MOST_ROWS)
@@ -106,20 +105,6 @@ fn values(values: &[ValueSummary], all: u64) -> Markup {
         }
         @if more > 0 { ", … " (grouped(more)) " more" }
     }
-}
-
-/// How often each operator is called, by its index: a name may be a megabyte long.
-fn calls(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
-    let mut calls: BTreeMap<i32, u64> = BTreeMap::new();
-    for chain in plan.chains().into_iter().flatten() {
-        for instruction in chain.instructions().into_iter().flatten() {
-            if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
-                let count = calls.entry(call.op_index()).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-    }
-    calls
 }
 
 const MOST_METHODS: usize = 50;
