@@ -5,8 +5,8 @@
 
 use alloc::collections::BTreeSet;
 
+use crate::cost;
 use crate::flat::view::Table;
-use crate::steps;
 use crate::{File, Ptd, Pte};
 
 mod calls;
@@ -14,7 +14,7 @@ mod checker;
 mod container;
 mod contents;
 #[cfg(test)]
-pub(crate) mod cost;
+pub(crate) mod growth;
 pub mod coverage;
 mod data;
 mod delegates;
@@ -111,7 +111,7 @@ impl Pte<'_> {
         let mut judged = BTreeSet::new();
         for (nth, plan) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
             // The same table again is the same again: a hostile file may list one millions of times.
-            steps::look_up("", judged.len());
+            cost::look_up("", judged.len());
             if !judged.insert(plan.raw().pos()) {
                 continue;
             }

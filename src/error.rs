@@ -29,13 +29,13 @@ struct Refusal {
     kind: ErrorKind,
     offset: u64,
     /// Innermost step first: steps are pushed while the walk unwinds.
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
 }
 
 /// One step of the way from the root of a structure to a place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Step {
+pub enum PathComponent {
     /// A field of a table, or the root itself, by its schema name.
     Field(&'static str),
     /// An element of a vector.
@@ -49,7 +49,7 @@ pub enum Step {
 pub struct Place<'e> {
     offset: Option<u64>,
     /// Innermost first.
-    path: &'e [Step],
+    path: &'e [PathComponent],
 }
 
 impl Error {
@@ -63,7 +63,7 @@ impl Error {
     /// The same refusal, one step further from the root.
     #[cold]
     #[inline(never)]
-    pub(crate) fn within(mut self, step: Step) -> Self {
+    pub(crate) fn within(mut self, step: PathComponent) -> Self {
         self.0.path.push(step);
         self
     }
@@ -94,7 +94,7 @@ impl Error {
     }
 
     /// The way from the root to the wrong place, outermost step first.
-    pub fn path(&self) -> impl Iterator<Item = Step> {
+    pub fn path(&self) -> impl Iterator<Item = PathComponent> {
         self.0.path.iter().rev().copied()
     }
 
@@ -119,7 +119,7 @@ impl core::error::Error for Error {}
 
 impl<'e> Place<'e> {
     /// A place from a path whose innermost step comes first.
-    pub(crate) fn new(offset: Option<u64>, path: &'e [Step]) -> Self {
+    pub(crate) fn new(offset: Option<u64>, path: &'e [PathComponent]) -> Self {
         Self { offset, path }
     }
 
@@ -139,10 +139,10 @@ impl fmt::Display for Place<'_> {
         }
         for (nth, step) in self.path.iter().rev().enumerate() {
             match step {
-                Step::Field(name) if nth == 0 => f.write_str(name)?,
-                Step::Field(name) => write!(f, ".{name}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Variant(name) => write!(f, "<{name}>")?,
+                PathComponent::Field(name) if nth == 0 => f.write_str(name)?,
+                PathComponent::Field(name) => write!(f, ".{name}")?,
+                PathComponent::Index(index) => write!(f, "[{index}]")?,
+                PathComponent::Variant(name) => write!(f, "<{name}>")?,
             }
         }
         Ok(())

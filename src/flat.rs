@@ -12,8 +12,8 @@ pub mod model;
 pub mod node;
 mod schema;
 pub mod tree;
+pub(crate) mod verify;
 pub mod view;
-pub(crate) mod walk;
 pub mod write;
 
 pub(crate) use schema::schema;

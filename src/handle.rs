@@ -6,6 +6,7 @@ use core::fmt;
 use core::ops::Range;
 
 use crate::bytes::wide;
+use crate::cost;
 use crate::error::Error;
 use crate::file::extents::Part;
 use crate::file::header::Head;
@@ -14,7 +15,6 @@ use crate::file::{Kind, sniff};
 use crate::limits::{HEAD, Limits};
 use crate::ptd::{self, Ptd};
 use crate::pte::{self, Pte};
-use crate::steps;
 
 /// A file, proven once and kept: it owns its FlatBuffer, and reads segments from `S` on demand.
 ///
@@ -202,7 +202,7 @@ pub(crate) trait ReadVec: Source {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| OpenError::Memory)?;
         bytes.resize(size, 0);
-        steps::take(size);
+        cost::charge(size);
         self.read_at(range.start, &mut bytes).map_err(OpenError::Source)?;
         Ok(bytes)
     }

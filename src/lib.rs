@@ -44,7 +44,7 @@ extern crate alloc;
 // Ground: knows nothing but bytes.
 mod bytes;
 
-mod steps;
+mod cost;
 
 mod limits;
 
@@ -120,7 +120,7 @@ pub mod memory;
 pub mod diff;
 
 pub use backend::Backend;
-pub use error::{Code, Error, ErrorKind, Magic, Place, Result, Step};
+pub use error::{Code, Error, ErrorKind, Magic, PathComponent, Place, Result};
 pub use file::source::{PastEnd, Source};
 pub use foreign::ForeignFormat;
 pub use handle::{File, Handle, OpenError};

@@ -44,15 +44,15 @@ use alloc::vec::Vec;
 
 use crate::Pte;
 use crate::bytes::{index as at, narrow};
+use crate::cost;
 use crate::pte::{Arena as Place, Storage};
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{
     ExecutionPlan, InstructionArguments, KernelTypes, NonConstBufferDevice,
 };
-use crate::steps;
 
 #[cfg(test)]
-mod cost;
+mod growth;
 mod cover;
 mod loops;
 mod outside;
@@ -190,7 +190,7 @@ impl<'a> Memory<'a> {
             let Place { memory_id: arena, offset } = Place::of(place);
             tensors.push(Tensor { value, arena, offset, bytes, role, life: None });
         }
-        steps::sort(tensors.len());
+        cost::sort(tensors.len());
         tensors.sort_by_key(|tensor| (tensor.arena, tensor.offset));
         let arenas = arenas(plan, &tensors);
         let mut memory = Self {
@@ -306,7 +306,7 @@ impl Arena<'_> {
         starts.extend(tensors.iter().filter_map(|of| Some((of.life?.span(steps).0, of.range()))));
         let mut ends: Vec<_> = Vec::with_capacity(starts.len());
         ends.extend(tensors.iter().filter_map(|of| Some((of.life?.span(steps).1, of.range()))));
-        steps::sort(starts.len().saturating_mul(2));
+        cost::sort(starts.len().saturating_mul(2));
         starts.sort_unstable();
         ends.sort_unstable();
         let (mut starts, mut ends) = (starts.into_iter().peekable(), ends.into_iter().peekable());
@@ -437,7 +437,7 @@ fn lives(tensors: &mut [Tensor], replay: &Replay<'_>, cells: &Cells) {
             _ => seen.map(|seen| (seen.first.saturating_add(1), !seen.is_read)),
         }
     };
-    steps::sort(order.len());
+    cost::sort(order.len());
     order.sort_by_key(|&nth| tensors.get(nth).and_then(&time));
     let mut given = Given::new(cells.clone());
     for nth in order {

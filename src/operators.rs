@@ -3,9 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::cost;
 use crate::pte::operator_name;
 use crate::schema::program::view::{ExecutionPlan, KernelCall, Operator};
-use crate::steps;
 
 mod kind;
 pub mod selected;
@@ -34,7 +34,7 @@ impl Signatures {
 
     /// Returns whether any operator of the method is known.
     pub(crate) fn are_known(&self) -> bool {
-        steps::take(self.0.len());
+        cost::charge(self.0.len());
         self.0.iter().any(Option::is_some)
     }
 

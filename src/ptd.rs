@@ -3,12 +3,12 @@
 use core::ops::Range;
 
 use crate::bytes::{array_at, index as at_index, narrow, wide};
-use crate::error::{Error, ErrorKind, Magic, Result, Step};
+use crate::error::{Error, ErrorKind, Magic, PathComponent, Result};
 use crate::file::extents::{Extents, Part};
 use crate::file::header::{FlatTensorHeader, Head};
 use crate::file::segments::{SegmentArea, piece};
+use crate::flat::verify::Verified;
 use crate::flat::view::{Raw, Table, Vector};
-use crate::flat::walk::Seen;
 use crate::limits::Limits;
 use crate::schema::scalar::ScalarType;
 use crate::schema::{flat_tensor, flat_tensor_legacy as legacy};
@@ -38,7 +38,7 @@ pub struct Ptd<'a> {
     header: FlatTensorHeader,
     root: Root<'a>,
     generation: Generation,
-    seen: Seen,
+    verified: Verified,
     region: &'a [u8],
     /// Where the FlatBuffer begins in the file: 0 but for generation 0.
     begin: u64,
@@ -72,7 +72,7 @@ pub struct Layout<'a> {
 pub(crate) struct Proof {
     header: FlatTensorHeader,
     generation: Generation,
-    seen: Seen,
+    verified: Verified,
     begin: u64,
     area: SegmentArea,
     len: u64,
@@ -81,12 +81,14 @@ pub(crate) struct Proof {
 impl Proof {
     /// The data file whose FlatBuffer is `region`, the same bytes that were proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Ptd<'a> {
-        let Self { header, generation, seen, begin, area, len } = *self;
+        let Self { header, generation, verified, begin, area, len } = *self;
         let root = match generation {
-            Generation::Three => Root::Current(seen.root(region)),
-            Generation::Zero | Generation::One | Generation::Two => Root::Legacy(seen.root(region)),
+            Generation::Three => Root::Current(verified.root(region)),
+            Generation::Zero | Generation::One | Generation::Two => {
+                Root::Legacy(verified.root(region))
+            }
         };
-        Ptd { header, root, generation, seen, region, begin, area, len, file: None }
+        Ptd { header, root, generation, verified, region, begin, area, len, file: None }
     }
 }
 
@@ -128,9 +130,9 @@ impl<'a> Ptd<'a> {
         if whole {
             identifier(region).map_err(|error| error.shifted(begin))?;
         }
-        let (root, generation, seen) = generation::tell(region, whole, limits)
-            .map_err(|error| error.within(Step::Field("flat_tensor")).shifted(begin))?;
-        let ptd = Self { header, root, generation, seen, region, begin, area, len, file };
+        let (root, generation, verified) = generation::tell(region, whole, limits)
+            .map_err(|error| error.within(PathComponent::Field("flat_tensor")).shifted(begin))?;
+        let ptd = Self { header, root, generation, verified, region, begin, area, len, file };
         for nth in 0..ptd.segment_count() {
             ptd.segment_range(nth)?;
         }
@@ -139,8 +141,8 @@ impl<'a> Ptd<'a> {
 
     /// The proof, without the bytes that it is of.
     pub(crate) fn into_proof(self) -> Proof {
-        let Self { header, generation, seen, begin, area, len, .. } = self;
-        Proof { header, generation, seen, begin, area, len }
+        let Self { header, generation, verified, begin, area, len, .. } = self;
+        Proof { header, generation, verified, begin, area, len }
     }
 
     /// The header.
@@ -164,8 +166,8 @@ impl<'a> Ptd<'a> {
     }
 
     /// What the walk noted of how the tables lie.
-    pub(crate) fn seen(&self) -> Seen {
-        self.seen
+    pub(crate) fn verified(&self) -> Verified {
+        self.verified
     }
 
     /// Bytes of the whole file.
@@ -225,9 +227,13 @@ impl<'a> Ptd<'a> {
         };
         self.area.find(offset, size).ok_or_else(|| {
             let error = self.area.refusal(offset, size, self.begin.saturating_add(pos.into()));
-            [Step::Index(index), Step::Field("segments"), Step::Field("flat_tensor")]
-                .into_iter()
-                .fold(error, Error::within)
+            [
+                PathComponent::Index(index),
+                PathComponent::Field("segments"),
+                PathComponent::Field("flat_tensor"),
+            ]
+            .into_iter()
+            .fold(error, Error::within)
         })
     }
 
@@ -348,7 +354,7 @@ fn identifier(region: &[u8]) -> Result<()> {
         return Ok(());
     }
     let kind = ErrorKind::UnknownIdentifier { identifier: Magic(found), known: Magic(known) };
-    Err(Error::new(kind, 4).within(Step::Field("flat_tensor")))
+    Err(Error::new(kind, 4).within(PathComponent::Field("flat_tensor")))
 }
 
 impl Layout<'_> {

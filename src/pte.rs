@@ -5,12 +5,12 @@ use core::ops::Range;
 use alloc::string::String;
 
 use crate::bytes::{index as at_index, narrow, wide};
-use crate::error::{Error, ErrorKind, Result, Step};
+use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::file::extents::{Extents, Part};
 use crate::file::header::{ExtendedHeader, Head};
 use crate::file::segments::SegmentArea;
+use crate::flat::verify::{self, Verified};
 use crate::flat::view::{List, Table};
-use crate::flat::walk::{self, Seen};
 use crate::limits::Limits;
 use crate::quoted::UntrustedString;
 use crate::schema::program::DataLocation;
@@ -39,7 +39,7 @@ pub use storage::{Arena, Storage};
 pub struct Pte<'a> {
     header: Option<ExtendedHeader>,
     program: Program<'a>,
-    seen: Seen,
+    verified: Verified,
     region: &'a [u8],
     area: SegmentArea,
     len: u64,
@@ -51,7 +51,7 @@ pub struct Pte<'a> {
 #[derive(Debug)]
 pub(crate) struct Proof {
     header: Option<ExtendedHeader>,
-    seen: Seen,
+    verified: Verified,
     area: SegmentArea,
     len: u64,
 }
@@ -59,8 +59,8 @@ pub(crate) struct Proof {
 impl Proof {
     /// The program in `region`, the same bytes that were proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Pte<'a> {
-        let Self { header, seen, area, len } = *self;
-        Pte { header, program: seen.root(region), seen, region, area, len, file: None }
+        let Self { header, verified, area, len } = *self;
+        Pte { header, program: verified.root(region), verified, region, area, len, file: None }
     }
 }
 
@@ -97,9 +97,9 @@ impl<'a> Pte<'a> {
         limits: &Limits,
     ) -> Result<Self> {
         let (region, file) = part.split(extents);
-        let (program, seen) =
-            walk::read(region, limits).map_err(|error| error.within(Step::Field("program")))?;
-        let pte = Self { header, program, seen, region, area: extents.segments, len, file };
+        let (program, verified) = verify::read(region, limits)
+            .map_err(|error| error.within(PathComponent::Field("program")))?;
+        let pte = Self { header, program, verified, region, area: extents.segments, len, file };
         for (nth, segment) in (0..).zip(pte.segments().into_iter().flatten()) {
             pte.place(nth, segment)?;
         }
@@ -108,7 +108,7 @@ impl<'a> Pte<'a> {
 
     /// The proof, without the bytes that it is of.
     pub(crate) fn into_proof(self) -> Proof {
-        Proof { header: self.header, seen: self.seen, area: self.area, len: self.len }
+        Proof { header: self.header, verified: self.verified, area: self.area, len: self.len }
     }
 
     /// The extended header; a program without segment data has none.
@@ -122,8 +122,8 @@ impl<'a> Pte<'a> {
     }
 
     /// What the walk noted of how the tables lie.
-    pub(crate) fn seen(&self) -> Seen {
-        self.seen
+    pub(crate) fn verified(&self) -> Verified {
+        self.verified
     }
 
     /// Bytes of the whole file.
@@ -168,9 +168,13 @@ impl<'a> Pte<'a> {
         let at = segment.raw().pos();
         self.area.find(offset, size).ok_or_else(|| {
             let error = self.area.refusal(offset, size, at.into());
-            [Step::Index(index), Step::Field("segments"), Step::Field("program")]
-                .into_iter()
-                .fold(error, Error::within)
+            [
+                PathComponent::Index(index),
+                PathComponent::Field("segments"),
+                PathComponent::Field("program"),
+            ]
+            .into_iter()
+            .fold(error, Error::within)
         })
     }
 

@@ -7,7 +7,7 @@ use pte::flat::json;
 use pte::map::{Map, Name, Nesting, Part, Role, Span, Spot, Title, User, Within};
 use pte::pte::Storage;
 use pte::schema::program::view::KernelTypes;
-use pte::{File, Ptd, Pte, Step};
+use pte::{File, PathComponent, Ptd, Pte};
 
 use crate::support::asm::{Asm, ptd as data, pte as program};
 #[cfg(feature = "json")]
@@ -243,9 +243,11 @@ impl Dump {
         let (mut value, mut holder, mut last) = (&self.0, &self.0, "");
         for step in steps {
             match step {
-                Step::Field(name) => (value, holder, last) = (&value[name], value, name),
-                Step::Index(nth) => value = &value[nth as usize],
-                Step::Variant(name) => assert_eq!(holder[format!("{last}_type")], name, "{spot}"),
+                PathComponent::Field(name) => (value, holder, last) = (&value[name], value, name),
+                PathComponent::Index(nth) => value = &value[nth as usize],
+                PathComponent::Variant(name) => {
+                    assert_eq!(holder[format!("{last}_type")], name, "{spot}")
+                }
                 _ => {}
             }
         }

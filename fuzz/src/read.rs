@@ -2,7 +2,7 @@
 
 use pte::flat::desc::{Kind, TableDesc};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
-use pte::{Error, ErrorKind, File, Limits, Ptd, Pte, Result, Step};
+use pte::{Error, ErrorKind, File, Limits, PathComponent, Ptd, Pte, Result};
 
 /// Reads `bytes` as the kind of file that they are.
 pub(crate) fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<File<'a>> {
@@ -28,7 +28,7 @@ pub(crate) fn region<'a>(file: &File<'a>) -> &'a [u8] {
 /// and a way there that the declarations have.
 pub(crate) fn assert_refusal(error: &Error, len: usize) {
     assert_reason(error, len);
-    let path: Vec<Step> = error.path().collect();
+    let path: Vec<PathComponent> = error.path().collect();
     assert!(resolves(&path), "{error}: no such place: {}", error.place());
 }
 
@@ -47,11 +47,11 @@ pub(crate) fn wide(len: usize) -> u64 {
 }
 
 /// Whether a path leads from one of the three roots to something that is declared.
-fn resolves(path: &[Step]) -> bool {
+fn resolves(path: &[PathComponent]) -> bool {
     match path {
-        [Step::Field("header")] => true,
-        [Step::Field("program"), rest @ ..] => declared(program::desc::SCHEMA.root, rest),
-        [Step::Field("flat_tensor"), rest @ ..] => {
+        [PathComponent::Field("header")] => true,
+        [PathComponent::Field("program"), rest @ ..] => declared(program::desc::SCHEMA.root, rest),
+        [PathComponent::Field("flat_tensor"), rest @ ..] => {
             declared(flat_tensor::desc::SCHEMA.root, rest)
                 || declared(flat_tensor_legacy::desc::SCHEMA.root, rest)
         }
@@ -59,14 +59,14 @@ fn resolves(path: &[Step]) -> bool {
     }
 }
 
-fn declared(table: &TableDesc, path: &[Step]) -> bool {
-    let [Step::Field(name), rest @ ..] = path else { return path.is_empty() };
+fn declared(table: &TableDesc, path: &[PathComponent]) -> bool {
+    let [PathComponent::Field(name), rest @ ..] = path else { return path.is_empty() };
     let Some(field) = table.field(name) else { return false };
     match (field.kind, rest) {
         (_, []) => true,
         (Kind::Table(table), rest) => declared(table, rest),
-        (Kind::Tables(table), [Step::Index(_), rest @ ..]) => declared(table, rest),
-        (Kind::Union(union), [Step::Variant(name), rest @ ..]) => {
+        (Kind::Tables(table), [PathComponent::Index(_), rest @ ..]) => declared(table, rest),
+        (Kind::Union(union), [PathComponent::Variant(name), rest @ ..]) => {
             let member = union.members.iter().find(|member| member.name == *name);
             member.is_some_and(|member| declared(member, rest))
         }

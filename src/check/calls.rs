@@ -15,7 +15,7 @@ use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::values::Values;
 use crate::bytes::{index, narrow};
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::{List, Raw, Table, Vector};
 use crate::method;
 use crate::schema::program::tag;
@@ -135,7 +135,7 @@ const LONGEST_NAME: usize = 99;
 pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     let Some(chains) = plan.view.chains() else { return };
     if chains.len() > 1 {
-        plan.find(out, &CHAINS_SEVERAL, plan.view.raw(), &[Step::Field("chains")], || {
+        plan.find(out, &CHAINS_SEVERAL, plan.view.raw(), &[PathComponent::Field("chains")], || {
             format!("{} chains", chains.len())
         });
     }
@@ -205,7 +205,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
 
     /// Judges a chain, and tells whether it jumps back.
     fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> bool {
-        let steps = [Step::Field("chains"), Step::Index(chain)];
+        let steps = [PathComponent::Field("chains"), PathComponent::Index(chain)];
         let Some(instructions) = view.instructions() else {
             self.plan.find(out, &INSTRUCTIONS_MISSING, view.raw(), &steps, || {
                 "the chain has no list of instructions".into()
@@ -292,7 +292,7 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
                         &DELEGATE_INDEX,
                         spot,
                         call.raw(),
-                        &[Step::Field("delegate_index")],
+                        &[PathComponent::Field("delegate_index")],
                         || format!("delegate {index} is called, and there are {}", self.delegates),
                     );
                 }
@@ -317,9 +317,14 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
     fn kernel(&self, spot: Spot<'a>, call: KernelCall<'a>, out: &mut Findings) {
         let index = call.op_index();
         if !usize::try_from(index).is_ok_and(|index| index < self.operators) {
-            self.find(out, &OPERATOR_INDEX, spot, call.raw(), &[Step::Field("op_index")], || {
-                format!("operator {index} is called, and there are {}", self.operators)
-            });
+            self.find(
+                out,
+                &OPERATOR_INDEX,
+                spot,
+                call.raw(),
+                &[PathComponent::Field("op_index")],
+                || format!("operator {index} is called, and there are {}", self.operators),
+            );
         }
         self.args(spot, call.raw(), call.args(), out);
         if self.is_plain {
@@ -327,7 +332,8 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         }
         let judge = Judge { plan: self.plan, values: self.values, kernels: self.kernels };
         if let Some((rule, nth, message)) = judge.kernel(call, &State::still(), |_| 0) {
-            let steps = [Step::Field("args"), Step::Index(nth.unwrap_or_default())];
+            let steps =
+                [PathComponent::Field("args"), PathComponent::Index(nth.unwrap_or_default())];
             let steps = if nth.is_some() { &steps[..] } else { steps.get(..1).unwrap_or_default() };
             self.find(out, rule, spot, call.raw(), steps, || message);
         }
@@ -357,16 +363,21 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         out: &mut Findings,
     ) {
         let Some(args) = args else {
-            return self.find(out, &ARGS_MISSING, spot, call, &[Step::Field("args")], || {
-                "the call has no list of arguments".into()
-            });
+            return self.find(
+                out,
+                &ARGS_MISSING,
+                spot,
+                call,
+                &[PathComponent::Field("args")],
+                || "the call has no list of arguments".into(),
+            );
         };
         if self.are_values(args) {
             return;
         }
         for (nth, index) in (0..).zip(args) {
             if !self.plan.has(index) {
-                let steps = [Step::Field("args"), Step::Index(nth)];
+                let steps = [PathComponent::Field("args"), PathComponent::Index(nth)];
                 self.find(out, &ARGS_INDEX, spot, call, &steps, || {
                     format!("value {index} is an argument, and there are {}", self.plan.len)
                 });
@@ -380,13 +391,13 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         rule: &'static Rule,
         spot: Spot<'a>,
         table: Raw<'a>,
-        steps: &[Step],
+        steps: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
         let path = || {
             let mut path = self.instruction_path((spot.chain, spot.nth));
-            path.push(Step::Field("instr_args"));
-            path.extend(spot.args.name().map(Step::Variant));
+            path.push(PathComponent::Field("instr_args"));
+            path.extend(spot.args.name().map(PathComponent::Variant));
             path.extend_from_slice(steps);
             path
         };
@@ -405,12 +416,12 @@ impl<'c, 'p, 'a> Pass<'c, 'p, 'a> {
         out.find(rule, instruction.raw().pos().into(), || self.instruction_path(spot), message);
     }
 
-    fn instruction_path(&self, (chain, nth): (u32, u32)) -> Vec<Step> {
+    fn instruction_path(&self, (chain, nth): (u32, u32)) -> Vec<PathComponent> {
         self.plan.path(&[
-            Step::Field("chains"),
-            Step::Index(chain),
-            Step::Field("instructions"),
-            Step::Index(nth),
+            PathComponent::Field("chains"),
+            PathComponent::Index(chain),
+            PathComponent::Field("instructions"),
+            PathComponent::Index(nth),
         ])
     }
 }

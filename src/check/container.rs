@@ -12,13 +12,13 @@ use super::rule::{Rule, rules};
 use super::spot::Plan;
 use crate::Pte;
 use crate::bytes::{index, narrow};
-use crate::error::Step;
+use crate::cost;
+use crate::error::PathComponent;
 use crate::file::header::ExtendedHeader;
 use crate::flat::view::Table;
 use crate::pte::Storage;
 use crate::schema::program::DataLocation;
 use crate::schema::program::view::{KernelTypes, SubsegmentOffsets};
-use crate::steps;
 
 rules! {
     "container";
@@ -100,12 +100,12 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
         out.find(
             &FILE_SHORT,
             0,
-            || vec![Step::Field("header")],
+            || vec![PathComponent::Field("header")],
             || format!("the file has {} bytes", pte.file_len()),
         );
     }
     if root.version() > 0 {
-        let path = || vec![Step::Field("program"), Step::Field("version")];
+        let path = || vec![PathComponent::Field("program"), PathComponent::Field("version")];
         out.find(&PROGRAM_VERSION, at, path, || format!("version {}", root.version()));
     }
     segments(pte, out);
@@ -113,8 +113,13 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     pieces(pte, out);
     let mut seen: Vec<u32> = Vec::new();
     for (nth, list) in (0..).zip(root.mutable_data_segments().into_iter().flatten()) {
-        let path =
-            || vec![Step::Field("program"), Step::Field("mutable_data_segments"), Step::Index(nth)];
+        let path = || {
+            vec![
+                PathComponent::Field("program"),
+                PathComponent::Field("mutable_data_segments"),
+                PathComponent::Index(nth),
+            ]
+        };
         if list.offsets().is_none() {
             out.find(&OFFSETS_MISSING, list.raw().pos().into(), path, || {
                 "the list has no offsets".into()
@@ -122,10 +127,11 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
         }
         seen.push(list.segment_index());
     }
-    steps::sort(seen.len());
+    cost::sort(seen.len());
     seen.sort_unstable();
     if let Some([first, _]) = seen.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
-        let path = || vec![Step::Field("program"), Step::Field("mutable_data_segments")];
+        let path =
+            || vec![PathComponent::Field("program"), PathComponent::Field("mutable_data_segments")];
         out.find(&MUTABLE_SEGMENT_SHARED, at, path, || format!("segment {first} is named twice"));
     }
 }
@@ -138,7 +144,13 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
         let table = segments.and_then(|segments| segments.raw(nth));
         table.map_or(0, |table| u64::from(table.pos()))
     };
-    let path = |nth: u32| vec![Step::Field("program"), Step::Field("segments"), Step::Index(nth)];
+    let path = |nth: u32| {
+        vec![
+            PathComponent::Field("program"),
+            PathComponent::Field("segments"),
+            PathComponent::Index(nth),
+        ]
+    };
     let header = pte.header();
     let declared = header
         .filter(|header| header.length >= ExtendedHeader::CURRENT)
@@ -181,7 +193,7 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
         out.find(
             &TRAILING_BYTES,
             end,
-            || vec![Step::Field("header")],
+            || vec![PathComponent::Field("header")],
             || format!("the last part ends at byte {end}, and the file has {}", pte.file_len()),
         );
     }
@@ -225,7 +237,7 @@ pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Beg
     let mut begins = Vec::with_capacity(index(count));
     let begin = |(range, nth): (Range<u64>, u32)| Begin { start: range.start.to_be_bytes(), nth };
     begins.extend(filled(count, range).map(begin));
-    steps::sort(begins.len());
+    cost::sort(begins.len());
     begins.sort_unstable();
     begins
 }
@@ -239,7 +251,7 @@ pub(super) fn oddities(
     mut found: impl FnMut(&'static Rule, u32, &dyn Fn() -> String),
 ) {
     let mut used = vec![false; index(count)];
-    steps::take(used.len());
+    cost::charge(used.len());
     for nth in references {
         if let Some(used) = used.get_mut(index(nth)) {
             *used = true;
@@ -285,7 +297,7 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     let inline = root.constant_buffer().map_or(0, |buffers| buffers.len());
     let segment = root.constant_segment();
     let count = segment.and_then(SubsegmentOffsets::offsets).map_or(0, |offsets| offsets.len());
-    let path = |field| move || vec![Step::Field("program"), Step::Field(field)];
+    let path = |field| move || vec![PathComponent::Field("program"), PathComponent::Field(field)];
     if inline > 0 && count > 1 {
         out.find(&CONSTANTS_TWICE, at, path("constant_buffer"), || {
             format!("{count} constants in a segment, and {inline} in the FlatBuffers part")
@@ -317,7 +329,8 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     }
     let mut last = 0;
     for (nth, offset) in (0..).zip(segment.offsets().into_iter().flatten()) {
-        let steps = || [path(), vec![Step::Field("offsets"), Step::Index(nth)]].concat();
+        let steps =
+            || [path(), vec![PathComponent::Field("offsets"), PathComponent::Index(nth)]].concat();
         if nth == 0 && offset != 0 {
             out.find(&OFFSETS_UNSORTED, at, steps, || {
                 format!("constant 0, which stands for none, is at byte {offset} of the segment")
@@ -337,11 +350,12 @@ fn pieces(pte: &Pte<'_>, out: &mut Findings) {
     let Ok(whole) = pte.segment_range(segment.segment_index()) else { return };
     let Some(offsets) = segment.offsets().filter(|offsets| offsets.len() > 1) else { return };
     let mut starts: Vec<u64> = offsets.iter().collect();
-    steps::sort(starts.len());
+    cost::sort(starts.len());
     starts.sort_unstable();
     let apart = || starts.iter().filter(|&start| start & 15 != 0);
     if let Some(first) = apart().next() {
-        let path = || vec![Step::Field("program"), Step::Field("constant_segment")];
+        let path =
+            || vec![PathComponent::Field("program"), PathComponent::Field("constant_segment")];
         out.find(&CONSTANT_MISALIGNED, segment.raw().pos().into(), path, || {
             format!("{} offsets are no multiples of 16, the least is {first}", apart().count())
         });
@@ -353,10 +367,10 @@ fn pieces(pte: &Pte<'_>, out: &mut Findings) {
             let Ok(Storage::Constant(range)) = pte.storage(tensor) else { continue };
             let start = range.start.saturating_sub(whole.start);
             let end = range.end.saturating_sub(whole.start);
-            steps::look_up("", starts.len());
+            cost::look_up("", starts.len());
             let next = starts.get(starts.partition_point(|&other| other <= start));
             if let Some(next) = next.filter(|&&next| next < end) {
-                let steps = [Step::Field("data_buffer_idx")];
+                let steps = [PathComponent::Field("data_buffer_idx")];
                 plan.find_value(out, &CONSTANTS_OVERLAP, tensor.raw(), index, &steps, || {
                     format!("bytes {start} to {end}, and another constant begins at {next}")
                 });

@@ -16,12 +16,12 @@ use super::spot::Plan;
 use crate::Pte;
 use crate::backend::{Backend, LONGEST_MAGIC, Magic};
 use crate::bytes::wide;
-use crate::error::Step;
+use crate::cost;
+use crate::error::PathComponent;
 use crate::file::source::Source;
 use crate::flat::view::Table;
 use crate::handle::{File, OpenError, ReadVec};
 use crate::schema::program::DataLocation;
-use crate::steps;
 
 mod code;
 mod scan;
@@ -63,7 +63,13 @@ pub(super) fn judge<S: Source>(
     let mut heads = Heads::of(file);
     for Begin { nth, .. } in in_order(file.segment_count(), range_of) {
         let range = range_of(nth);
-        let path = || vec![Step::Field(root), Step::Field("segments"), Step::Index(nth)];
+        let path = || {
+            vec![
+                PathComponent::Field(root),
+                PathComponent::Field("segments"),
+                PathComponent::Index(nth),
+            ]
+        };
         if end < range.start {
             let gap = end..range.start.min(end.saturating_add(LONGEST_GAP));
             let bytes = window.read(gap.clone())?;
@@ -107,7 +113,11 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
         let head = data.bytes().get(..64).unwrap_or(data.bytes());
         if let Some(what) = code::begins(head) {
             let path = || {
-                vec![Step::Field("program"), Step::Field("backend_delegate_data"), Step::Index(nth)]
+                vec![
+                    PathComponent::Field("program"),
+                    PathComponent::Field("backend_delegate_data"),
+                    PathComponent::Index(nth),
+                ]
             };
             out.find(&CONTENT_EXECUTABLE, data.pos().into(), path, || {
                 format!("inline payload {nth} begins like {what}")
@@ -128,7 +138,7 @@ impl Heads {
         for delegate in plans.flat_map(|plan| plan.delegates().into_iter().flatten()) {
             let (Some(id), Some(payload)) = (delegate.id(), delegate.processed()) else { continue };
             if payload.location() == DataLocation::SEGMENT && magic_of(id).is_some() {
-                steps::look_up("", heads.len());
+                cost::look_up("", heads.len());
                 heads.insert(payload.index(), Vec::new());
             }
         }
@@ -136,7 +146,7 @@ impl Heads {
     }
 
     fn keep(&mut self, nth: u32, head: &[u8]) {
-        steps::look_up("", self.0.len());
+        cost::look_up("", self.0.len());
         if let Some(kept) = self.0.get_mut(&nth) {
             *kept = head.get(..LONGEST_MAGIC).unwrap_or(head).to_vec();
         }
@@ -158,7 +168,11 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
             };
             let head = head.unwrap_or_default();
             if !magic.is_in(head) {
-                let steps = [Step::Field("delegates"), Step::Index(nth), Step::Field("processed")];
+                let steps = [
+                    PathComponent::Field("delegates"),
+                    PathComponent::Index(nth),
+                    PathComponent::Field("processed"),
+                ];
                 plan.find(out, &PAYLOAD_MAGIC, payload.raw(), &steps, || {
                     let len = magic.any_of.first().map_or(0, |magic| magic.len());
                     let found = magic.found_in(head);
@@ -186,7 +200,7 @@ struct Window<'s, S> {
 
 impl<S: Source> Window<'_, S> {
     fn read(&mut self, range: Range<u64>) -> Result<&[u8], OpenError<S::Error>> {
-        steps::take(64);
+        cost::charge(64);
         let end = self.start.saturating_add(wide(self.bytes.len()));
         if range.start < self.start || range.end > end {
             let until = range.start.saturating_add(WINDOW).max(range.end);

@@ -13,7 +13,7 @@ use super::tensors::is_permutation;
 use super::{Findings, container};
 use crate::Ptd;
 use crate::bytes::{narrow, wide};
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::limits::MOST_DIMENSIONS;
 use crate::ptd::{Entry, Generation, Root};
 
@@ -71,7 +71,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
         out.find(
             &container::FILE_SHORT,
             0,
-            || vec![Step::Field("header")],
+            || vec![PathComponent::Field("header")],
             || format!("the file has {} bytes", ptd.file_len()),
         );
     }
@@ -79,7 +79,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
         out.find(
             &OLD_GENERATION,
             0,
-            || vec![Step::Field("header")],
+            || vec![PathComponent::Field("header")],
             || ptd.generation().to_string(),
         );
     }
@@ -92,7 +92,13 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     let count = ptd.segment_count();
     let range = |nth| ptd.segment_range(nth).unwrap_or_default();
     let mut find = |rule, nth, message: &dyn Fn() -> String| {
-        let path = || vec![Step::Field("flat_tensor"), Step::Field("segments"), Step::Index(nth)];
+        let path = || {
+            vec![
+                PathComponent::Field("flat_tensor"),
+                PathComponent::Field("segments"),
+                PathComponent::Index(nth),
+            ]
+        };
         out.find(rule, ptd.segment_place(nth), path, message);
     };
     let mut last = 0;
@@ -109,7 +115,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     let end = ptd.region_start().saturating_add(wide(ptd.region().len())).max(ptd.declared_end());
     if end < ptd.file_len() {
         let rest = ptd.file_len().saturating_sub(end);
-        let path = || vec![Step::Field("header")];
+        let path = || vec![PathComponent::Field("header")];
         out.find(&container::TRAILING_BYTES, end, path, || {
             format!("{rest} bytes after the last segment")
         });
@@ -117,7 +123,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
 }
 
 /// The path to entry `nth` of a file.
-pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<Step> {
+pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<PathComponent> {
     // Old files list their tensors first, and other blobs after.
     let tensors = match ptd.root() {
         Root::Current(_) => 0,
@@ -127,10 +133,14 @@ pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<Step> {
         Some(rest) => ("named_data", rest),
         None => ("tensors", nth),
     };
-    vec![Step::Field("flat_tensor"), Step::Field(list), Step::Index(index)]
+    vec![
+        PathComponent::Field("flat_tensor"),
+        PathComponent::Field(list),
+        PathComponent::Index(index),
+    ]
 }
 
-fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<Step>, out: &mut Findings) {
+fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Findings) {
     let at = entry.offset();
     let mut find = |rule, message: &dyn Fn() -> String| out.find(rule, at, &path, message);
     let range = entry.range();

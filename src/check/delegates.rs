@@ -7,7 +7,7 @@ use super::Findings;
 use super::resolve::{BASE_MISSING, rule_of};
 use super::rule::rules;
 use super::spot::Plan;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::quoted::Quoted;
 use crate::schema::program::DataLocation;
@@ -44,7 +44,7 @@ rules! {
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     for (nth, delegate) in (0..).zip(plan.view.delegates().into_iter().flatten()) {
-        let base = [Step::Field("delegates"), Step::Index(nth)];
+        let base = [PathComponent::Field("delegates"), PathComponent::Index(nth)];
         if delegate.id().is_none() {
             plan.find(out, &DELEGATE_ID_MISSING, delegate.raw(), &base, || {
                 "the delegate names no backend".into()
@@ -63,7 +63,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         }
         for (spec_nth, spec) in (0..).zip(delegate.compile_specs().into_iter().flatten()) {
             let [field, index] = base;
-            let steps = [field, index, Step::Field("compile_specs"), Step::Index(spec_nth)];
+            let steps = [
+                field,
+                index,
+                PathComponent::Field("compile_specs"),
+                PathComponent::Index(spec_nth),
+            ];
             if spec.key().is_none() {
                 plan.find(out, &DELEGATE_SPEC_KEY_MISSING, spec.raw(), &steps, || {
                     "the compile spec has no key".into()
@@ -80,12 +85,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
 
 fn payload(
     plan: &Plan<'_, '_>,
-    base: &[Step; 2],
+    base: &[PathComponent; 2],
     delegate: BackendDelegate<'_>,
     out: &mut Findings,
 ) {
     let [field, index] = *base;
-    let steps = [field, index, Step::Field("processed")];
+    let steps = [field, index, PathComponent::Field("processed")];
     let Some(processed) = delegate.processed() else {
         return plan.find(out, &DELEGATE_PAYLOAD_MISSING, delegate.raw(), base, || {
             "the delegate does not say where its payload is".into()

@@ -14,7 +14,7 @@ use super::spot::Plan;
 use super::values::Values;
 use super::{Findings, data};
 use crate::bytes::index as at_index;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::{Scalar, Table, Vector};
 use crate::limits::Limits;
 use crate::limits::MOST_DIMENSIONS;
@@ -22,7 +22,7 @@ use crate::ptd::Generation;
 use crate::quoted::Quoted;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::{KernelTypes, Tensor};
-use crate::{Ptd, Pte, steps};
+use crate::{Ptd, Pte, cost};
 
 rules! {
     "external";
@@ -111,19 +111,19 @@ impl<'d> Files<'d> {
             // What leads nowhere has a finding of its own.
             let size = range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start));
             let Some(key) = key else { continue };
-            steps::look_up(key, own.len());
+            cost::look_up(key, own.len());
             own.entry(key).or_insert(size);
         }
         for (file, ptd) in (0..).zip(data) {
             out.data = Some(at_index(file));
             if ptd.generation() < Generation::Three {
-                let path = || vec![Step::Field("header")];
+                let path = || vec![PathComponent::Field("header")];
                 out.find(&EXTERNAL_GENERATION, 0, path, || format!("{}", ptd.generation()));
             }
             for (nth, entry) in (0..).zip(ptd.entries()) {
                 let Some(key) = entry.key() else { continue };
-                steps::look_up(key, own.len());
-                steps::look_up(key, first.len());
+                cost::look_up(key, own.len());
+                cost::look_up(key, first.len());
                 let owned = own.contains_key(key);
                 let earlier = first.entry(key).or_insert(Found { file, nth, used: false }).file;
                 if owned || earlier != file {
@@ -141,8 +141,8 @@ impl<'d> Files<'d> {
 
     /// The bytes that a delegate gets for a key.
     fn size(&self, key: &str) -> Option<u64> {
-        steps::look_up(key, self.own.len());
-        steps::look_up(key, self.first.len());
+        cost::look_up(key, self.own.len());
+        cost::look_up(key, self.first.len());
         self.own.get(key).copied().or_else(|| {
             let found = self.first.get(key)?;
             let range = self.data.get(at_index(found.file)).and_then(|ptd| ptd.range(found.nth));
@@ -159,8 +159,8 @@ impl<'d> Files<'d> {
                 let Some(key) = entry.key() else { continue };
                 let here =
                     |found: &&Found| (found.file, found.nth, found.used) == (file, nth, false);
-                steps::look_up(key, self.first.len());
-                steps::look_up(key, requested.keys.len());
+                cost::look_up(key, self.first.len());
+                cost::look_up(key, requested.keys.len());
                 if self.first.get(key).filter(here).is_some() && !requested.keys.contains(key) {
                     let path = || data::path(ptd, nth);
                     out.find(&KEY_UNUSED, entry.offset(), path, || {
@@ -180,12 +180,15 @@ impl<'d> Files<'d> {
         key: &str,
         out: &mut Findings,
     ) {
-        let steps = [Step::Field("extra_tensor_info"), Step::Field("fully_qualified_name")];
+        let steps = [
+            PathComponent::Field("extra_tensor_info"),
+            PathComponent::Field("fully_qualified_name"),
+        ];
         let mut find = |rule, message: &dyn Fn() -> String| {
             plan.find_value(out, rule, tensor.raw(), index, &steps, message);
         };
         let shown = Quoted(key);
-        steps::look_up(key, self.first.len());
+        cost::look_up(key, self.first.len());
         let Some(found) = self.first.get_mut(key) else {
             return find(&EXTERNAL_UNRESOLVED, &|| format!("{shown} is in none of the .ptd files"));
         };
@@ -236,7 +239,7 @@ impl<'a> Wanted<'a> {
         for &index in values.externals() {
             let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
             let Some(key) = external_key(tensor) else { continue };
-            steps::look_up(key, self.0.len());
+            cost::look_up(key, self.0.len());
             let first = *self.0.entry(key).or_insert(tensor);
             let sizes = |tensor: Tensor<'a>| tensor.sizes().into_iter().flatten();
             let order = |tensor: Tensor<'a>| tensor.dim_order().into_iter().flatten();
@@ -244,7 +247,10 @@ impl<'a> Wanted<'a> {
                 && sizes(first).eq(sizes(tensor))
                 && order(first).eq(order(tensor));
             if !same {
-                let steps = [Step::Field("extra_tensor_info"), Step::Field("fully_qualified_name")];
+                let steps = [
+                    PathComponent::Field("extra_tensor_info"),
+                    PathComponent::Field("fully_qualified_name"),
+                ];
                 plan.find_value(out, &EXTERNAL_KEY_CONFLICT, tensor.raw(), index, &steps, || {
                     format!("another tensor has the name {} and another shape", Quoted(key))
                 });

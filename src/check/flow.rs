@@ -16,7 +16,7 @@ use super::kernels::Kernels;
 use super::rule::rules;
 use super::spot::Plan;
 use super::values::Values;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::{InstructionArguments, KernelTypes};
@@ -114,7 +114,7 @@ fn place(
     (chain, nth): (u32, u32),
     args: InstructionArguments<'_>,
     arg: Option<u32>,
-) -> (Option<Raw<'_>>, Vec<Step>) {
+) -> (Option<Raw<'_>>, Vec<PathComponent>) {
     let (table, field) = match args {
         InstructionArguments::KernelCall(call) => (Some(call.raw()), Some("args")),
         InstructionArguments::DelegateCall(call) => (Some(call.raw()), Some("args")),
@@ -124,15 +124,15 @@ fn place(
         InstructionArguments::Unknown(_) => (None, None),
     };
     let mut steps = vec![
-        Step::Field("chains"),
-        Step::Index(chain),
-        Step::Field("instructions"),
-        Step::Index(nth),
-        Step::Field("instr_args"),
+        PathComponent::Field("chains"),
+        PathComponent::Index(chain),
+        PathComponent::Field("instructions"),
+        PathComponent::Index(nth),
+        PathComponent::Field("instr_args"),
     ];
-    steps.extend(args.name().map(Step::Variant));
-    steps.extend(field.map(Step::Field));
-    steps.extend(arg.map(Step::Index));
+    steps.extend(args.name().map(PathComponent::Variant));
+    steps.extend(field.map(PathComponent::Field));
+    steps.extend(arg.map(PathComponent::Index));
     (table, steps)
 }
 

@@ -12,7 +12,7 @@ use super::rule::rules;
 use super::spot::Plan;
 use crate::Pte;
 use crate::backend::Backend;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::limits::Limits;
 use crate::payload::{NamedConstants, Payload};
@@ -69,7 +69,11 @@ impl<'l> RequestedKeys<'l> {
         // Delegates without a payload, or with one that is nowhere, have findings of their own.
         let Ok(Some(payload)) = plan.pte.payload(delegate) else { return Ok(()) };
         let at = delegate.processed().map_or(delegate.raw(), |processed| processed.raw());
-        let steps = [Step::Field("delegates"), Step::Index(nth), Step::Field("processed")];
+        let steps = [
+            PathComponent::Field("delegates"),
+            PathComponent::Index(nth),
+            PathComponent::Field("processed"),
+        ];
         let mut find = |rule, message: &dyn Fn() -> String| {
             plan.find(out, rule, at, &steps, message);
         };

@@ -11,13 +11,13 @@ use alloc::vec::Vec;
 use super::Findings;
 use super::rule::{Rule, rules};
 use crate::bytes::index;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};
+use crate::flat::verify::Verified;
 use crate::flat::view::{Raw, Table};
-use crate::flat::walk::Seen;
 use crate::limits::MOST_TABLES;
 use crate::ptd::Root;
-use crate::{Ptd, Pte, steps};
+use crate::{Ptd, Pte, cost};
 
 rules! {
     "layout";
@@ -59,7 +59,7 @@ rules! {
 pub(super) fn pte(pte: &Pte<'_>, out: &mut Findings) {
     let header = pte.header().map_or(8, |header| u64::from(header.length).saturating_add(8));
     let mut pass = Pass::new(out, "program", 0, pte.region(), header);
-    pass.run(pte.seen(), |pass| pass.table(pte.program().raw(), described(&pte.program())));
+    pass.run(pte.verified(), |pass| pass.table(pte.program().raw(), described(&pte.program())));
 }
 
 pub(super) fn ptd(ptd: &Ptd<'_>, out: &mut Findings) {
@@ -67,7 +67,7 @@ pub(super) fn ptd(ptd: &Ptd<'_>, out: &mut Findings) {
     // In generation 0 the header is in front of the FlatBuffer, not in it.
     let header = if begin == 0 { u64::from(ptd.header().length).saturating_add(8) } else { 8 };
     let mut pass = Pass::new(out, "flat_tensor", begin, ptd.region(), header);
-    pass.run(ptd.seen(), |pass| match ptd.root() {
+    pass.run(ptd.verified(), |pass| match ptd.root() {
         Root::Current(root) => pass.table(root.raw(), described(&root)),
         Root::Legacy(root) => pass.table(root.raw(), described(&root)),
     });
@@ -79,7 +79,7 @@ fn described<'a, T: Table<'a>>(_: &T) -> &'static TableDesc {
 
 struct Pass<'p> {
     out: &'p mut Findings,
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
     /// Where the walked bytes begin in the file.
     begin: u64,
     region: &'p [u8],
@@ -103,7 +103,7 @@ impl<'p> Pass<'p> {
     ) -> Self {
         Self {
             out,
-            path: alloc::vec![Step::Field(root)],
+            path: alloc::vec![PathComponent::Field(root)],
             begin,
             region,
             header,
@@ -116,9 +116,9 @@ impl<'p> Pass<'p> {
     /// Looks at the tables, where the walk noted that something is odd or lies in the header, and
     /// at the padding before them. A debug build looks at them anyway: the notes must not have
     /// missed anything.
-    fn run(&mut self, seen: Seen, tables: impl FnOnce(&mut Self)) {
-        let lowest = seen.lowest.into();
-        let needed = seen.odd || lowest < self.header;
+    fn run(&mut self, verified: Verified, tables: impl FnOnce(&mut Self)) {
+        let lowest = verified.lowest.into();
+        let needed = verified.odd || lowest < self.header;
         if needed || cfg!(debug_assertions) {
             tables(self);
             debug_assert!(
@@ -129,8 +129,8 @@ impl<'p> Pass<'p> {
         if !needed {
             self.lowest = lowest;
         }
-        if seen.tables > MOST_TABLES {
-            self.find(&TABLES_MANY, seen.root, || format!("{} tables", seen.tables));
+        if verified.tables > MOST_TABLES {
+            self.find(&TABLES_MANY, verified.root, || format!("{} tables", verified.tables));
         }
         self.padding();
     }
@@ -160,7 +160,7 @@ impl<'p> Pass<'p> {
         self.refer(raw.vtable_pos(), "vtable");
         self.shape(raw, desc);
         for field in desc.fields {
-            self.path.push(Step::Field(field.name));
+            self.path.push(PathComponent::Field(field.name));
             self.field(raw, field);
             self.path.pop();
         }
@@ -204,7 +204,7 @@ impl<'p> Pass<'p> {
                 let Some(list) = raw.list::<Raw<'_>>(field.slot) else { return };
                 self.refer(list.pos().saturating_sub(4), "vector");
                 for (nth, table) in (0..).zip(list.raws()) {
-                    self.path.push(Step::Index(nth));
+                    self.path.push(PathComponent::Index(nth));
                     self.table(table, desc);
                     self.path.pop();
                 }
@@ -213,7 +213,7 @@ impl<'p> Pass<'p> {
                 // An unknown member has a finding of its own: value-unknown, instruction-unknown.
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = desc.member(tag) {
-                    self.path.push(Step::Variant(member.name));
+                    self.path.push(PathComponent::Variant(member.name));
                     self.table(value.resolved(), member);
                     self.path.pop();
                 }
@@ -222,7 +222,7 @@ impl<'p> Pass<'p> {
     }
 
     fn bools(&mut self, bytes: impl Iterator<Item = u8>, pos: u32) {
-        let counted = bytes.inspect(|_| steps::take(1));
+        let counted = bytes.inspect(|_| cost::charge(1));
         if let Some((nth, byte)) = (0..).zip(counted).find(|(_, byte)| *byte > 1) {
             self.find(&BOOL_BYTE, pos.saturating_add(nth), || format!("a bool of {byte}"));
         }
@@ -278,7 +278,7 @@ impl<'p> Pass<'p> {
             }
         }
         fields.retain(|&(offset, ..)| offset != 0);
-        steps::sort(fields.len());
+        cost::sort(fields.len());
         fields.sort_unstable();
         let end = fields.iter().map(|&(offset, size, _)| offset.saturating_add(size)).max();
         if let Some(end) = end.filter(|&end| end > declared) {
@@ -303,10 +303,10 @@ impl<'p> Pass<'p> {
         let end = self.lowest.min(self.header.saturating_add(PADDING));
         let (Ok(from), Ok(to)) = (u32::try_from(self.header), u32::try_from(end)) else { return };
         let bytes = self.region.get(index(from)..index(to)).unwrap_or_default();
-        steps::take(bytes.len());
+        cost::charge(bytes.len());
         if let Some((pos, byte)) = (from..).zip(bytes).find(|(_, byte)| **byte != 0) {
             self.path.truncate(0);
-            self.path.push(Step::Field("header"));
+            self.path.push(PathComponent::Field("header"));
             self.find(&PADDING_NOT_ZERO, pos, || format!("a byte of {byte:#04x} in the padding"));
         }
     }

@@ -6,11 +6,11 @@ use alloc::format;
 use super::Findings;
 use super::rule::rules;
 use super::spot::Plan;
-use crate::error::Step;
+use crate::cost;
+use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::pte::Arena;
 use crate::schema::program::view::{AllocationDetails, Tensor};
-use crate::steps;
 
 rules! {
     "memory";
@@ -48,7 +48,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     let view = plan.view;
     let mut total = 0u64;
     for (nth, size) in (0..).zip(view.non_const_buffer_sizes().into_iter().flatten()) {
-        let steps = [Step::Field("non_const_buffer_sizes"), Step::Index(nth)];
+        let steps = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(nth)];
         match u64::try_from(size) {
             // Nobody looks at the first, whatever it is.
             _ if nth == 0 => {
@@ -65,7 +65,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         }
     }
     if total >= MOST_MEMORY {
-        let steps = [Step::Field("non_const_buffer_sizes")];
+        let steps = [PathComponent::Field("non_const_buffer_sizes")];
         plan.find(out, &ARENA_HUGE, view.raw(), &steps, || format!("{total} bytes in all"));
     }
     let arenas = view.non_const_buffer_sizes().map_or(0, |sizes| sizes.len());
@@ -73,12 +73,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     for (nth, device) in (0..).zip(view.non_const_buffer_device().into_iter().flatten()) {
         let index = device.buffer_idx();
         let in_range = usize::try_from(index).is_ok_and(|index| index > 0 && index < arenas);
-        steps::look_up("", seen.len());
+        cost::look_up("", seen.len());
         let earlier = *seen.entry(index).or_insert(nth);
         if in_range && earlier == nth && device.device_type().name().is_some() {
             continue;
         }
-        let steps = [Step::Field("non_const_buffer_device"), Step::Index(nth)];
+        let steps = [PathComponent::Field("non_const_buffer_device"), PathComponent::Index(nth)];
         plan.find(out, &ARENA_DEVICE, device.raw(), &steps, || match (in_range, earlier == nth) {
             (false, _) => format!("arena {index}, and there are 1 to {}", arenas.saturating_sub(1)),
             (_, false) => format!("arena {index} is also that of entry {earlier}"),
@@ -107,7 +107,7 @@ pub(super) fn planned(
     let Some(place) = tensor.allocation_info() else { return false };
     let id = place.memory_id();
     let Some(arena) = arena(plan, place) else {
-        let steps = [Step::Field("allocation_info"), Step::Field("memory_id")];
+        let steps = [PathComponent::Field("allocation_info"), PathComponent::Field("memory_id")];
         plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &steps, || {
             let last = plan.arenas.map_or(0, |sizes| sizes.len()).saturating_sub(1);
             format!("arena {id}, and the method has {last}, counted from 1")
@@ -117,7 +117,7 @@ pub(super) fn planned(
     // A shape without a size has a finding of its own.
     let Some(size) = size else { return true };
     if !fits(plan, place, size) {
-        let (offset, steps) = (Arena::of(place).offset, [Step::Field("allocation_info")]);
+        let (offset, steps) = (Arena::of(place).offset, [PathComponent::Field("allocation_info")]);
         plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &steps, || {
             format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
         });

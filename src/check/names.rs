@@ -10,10 +10,10 @@ use super::Findings;
 use super::resolve::SEGMENT_INDEX;
 use super::rule::rules;
 use crate::Pte;
-use crate::error::{ErrorKind, Step};
+use crate::cost;
+use crate::error::{ErrorKind, PathComponent};
 use crate::flat::view::Table;
 use crate::quoted::Quoted;
-use crate::steps;
 
 rules! {
     "names";
@@ -44,7 +44,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     let root = pte.program();
     let Some(entries) = root.named_data() else { return };
     if root.segments().is_none() {
-        let path = || vec![Step::Field("program"), Step::Field("named_data")];
+        let path = || vec![PathComponent::Field("program"), PathComponent::Field("named_data")];
         out.find(&SEGMENTS_MISSING, root.raw().pos().into(), path, || {
             "the program has named data and no list of segments".into()
         });
@@ -52,7 +52,13 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     let (mut keys, count) = (Keys::default(), pte.segment_count());
     for (nth, entry) in (0..).zip(entries) {
         let at = entry.raw().pos().into();
-        let steps = || vec![Step::Field("program"), Step::Field("named_data"), Step::Index(nth)];
+        let steps = || {
+            vec![
+                PathComponent::Field("program"),
+                PathComponent::Field("named_data"),
+                PathComponent::Index(nth),
+            ]
+        };
         keys.judge(entry.key(), nth, at, steps, out);
         let index = entry.segment_index();
         if index >= count {
@@ -73,7 +79,7 @@ impl<'a> Keys<'a> {
         key: Option<&'a str>,
         nth: u32,
         at: u64,
-        path: impl Fn() -> Vec<Step>,
+        path: impl Fn() -> Vec<PathComponent>,
         out: &mut Findings,
     ) {
         let Some(key) = key else {
@@ -85,7 +91,7 @@ impl<'a> Keys<'a> {
         if key.contains('\0') {
             out.find(&KEY_NUL, at, &path, || format!("the key {} holds a NUL", Quoted(key)));
         }
-        steps::look_up(key, self.0.len());
+        cost::look_up(key, self.0.len());
         let earlier = *self.0.entry(key).or_insert(nth);
         if earlier != nth {
             out.find(&KEY_DUPLICATE, at, path, || {

@@ -9,12 +9,12 @@ use super::rule::rules;
 use super::spot::Plan;
 use super::values::Values;
 use crate::Pte;
-use crate::error::Step;
+use crate::cost;
+use crate::error::PathComponent;
 use crate::flat::view::{Table, Vector};
 use crate::quoted::Quoted;
 use crate::schema::program::tag;
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
-use crate::steps;
 
 rules! {
     "plans";
@@ -105,19 +105,20 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     ];
     for (missing, rule, field) in missing {
         if missing {
-            plan.find(out, rule, view.raw(), &[Step::Field(field)], || {
+            plan.find(out, rule, view.raw(), &[PathComponent::Field(field)], || {
                 format!("the method has no {field}")
             });
         }
     }
     if view.container_meta_type().is_some_and(|nesting| nesting.encoded_out_str().is_none()) {
-        let steps = [Step::Field("container_meta_type"), Step::Field("encoded_out_str")];
+        let steps =
+            [PathComponent::Field("container_meta_type"), PathComponent::Field("encoded_out_str")];
         plan.find(out, &PLAN_METADATA_MISSING, view.raw(), &steps, || {
             "the method does not say how its outputs are nested".into()
         });
     }
     if view.name().is_some_and(|name| name.contains('\0')) {
-        plan.find(out, &PLAN_NAME_NUL, view.raw(), &[Step::Field("name")], || {
+        plan.find(out, &PLAN_NAME_NUL, view.raw(), &[PathComponent::Field("name")], || {
             format!("the name {} holds a NUL", Quoted(view.name().unwrap_or_default()))
         });
     }
@@ -128,7 +129,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         let Some(seen) = usize::try_from(index).ok().and_then(|index| seen.get_mut(index)) else {
             continue;
         };
-        let steps = [Step::Field("inputs"), Step::Index(nth)];
+        let steps = [PathComponent::Field("inputs"), PathComponent::Index(nth)];
         if flow::is_constant(plan, index) {
             plan.find(out, &INPUT_CONSTANT, view.raw(), &steps, || {
                 format!("value {index}, which is constant, is an input")
@@ -159,7 +160,7 @@ fn ends(
     out: &mut Findings,
 ) {
     for (nth, index) in (0..).zip(indices.into_iter().flatten()) {
-        let steps = [Step::Field(field), Step::Index(nth)];
+        let steps = [PathComponent::Field(field), PathComponent::Index(nth)];
         match values.tag(index.into()) {
             None => plan.find(out, &IO_INDEX, plan.view.raw(), &steps, || {
                 format!("value {index} is asked for, and there are {}", plan.len)
@@ -180,7 +181,8 @@ fn ends(
 pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
     let root = pte.program();
     let at = root.raw().pos().into();
-    let path = || alloc::vec![Step::Field("program"), Step::Field("execution_plan")];
+    let path =
+        || alloc::vec![PathComponent::Field("program"), PathComponent::Field("execution_plan")];
     let Some(plans) = root.execution_plan() else {
         out.find(&PLANS_MISSING, at, path, || "the program has no list of methods".into());
         return;
@@ -191,13 +193,17 @@ pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
     for (nth, view) in (0..).zip(plans) {
         let Some(name) = view.name() else { continue };
-        steps::look_up(name, first.len());
+        cost::look_up(name, first.len());
         let earlier = *first.entry(name).or_insert(nth);
         if earlier != nth {
             let plan = Plan::new(pte, nth, view);
-            plan.find(out, &PLAN_NAME_DUPLICATE, view.raw(), &[Step::Field("name")], || {
-                format!("method {earlier} is called {} too", Quoted(name))
-            });
+            plan.find(
+                out,
+                &PLAN_NAME_DUPLICATE,
+                view.raw(),
+                &[PathComponent::Field("name")],
+                || format!("method {earlier} is called {} too", Quoted(name)),
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Findings;
 use super::rule::{Release, Rule, rules};
 use crate::File;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
 use crate::flat::view::{List, Raw, Table};
 use crate::ptd::Root;
@@ -64,14 +64,14 @@ fn since(text: Option<&str>) -> Option<Release> {
 struct Pass<'o> {
     out: &'o mut Findings,
     release: Release,
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
     /// Where the FlatBuffer begins in the file.
     begin: u64,
 }
 
 impl<'o> Pass<'o> {
     fn new(release: Release, root: &'static str, begin: u64, out: &'o mut Findings) -> Self {
-        Self { out, release, path: vec![Step::Field(root)], begin }
+        Self { out, release, path: vec![PathComponent::Field(root)], begin }
     }
 
     fn root<'a, T: Table<'a>>(&mut self, root: T) {
@@ -83,7 +83,7 @@ impl<'o> Pass<'o> {
             if raw.offset_of(field.slot) == 0 {
                 continue;
             }
-            self.path.push(Step::Field(field.name));
+            self.path.push(PathComponent::Field(field.name));
             match since(field.since).filter(|since| *since > self.release) {
                 // What it says is not looked into: the runtime does not either.
                 Some(_) if says_something(raw, field) => {
@@ -119,7 +119,7 @@ impl<'o> Pass<'o> {
             Kind::Tables(desc) => {
                 let list: Option<List<'_, Raw<'_>>> = raw.list(field.slot);
                 for (nth, table) in (0..).zip(list.into_iter().flat_map(|list| list.raws())) {
-                    self.path.push(Step::Index(nth));
+                    self.path.push(PathComponent::Index(nth));
                     self.table(table, desc);
                     self.path.pop();
                 }
@@ -127,7 +127,7 @@ impl<'o> Pass<'o> {
             Kind::Union(desc) => {
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = desc.member(tag) {
-                    self.path.push(Step::Variant(member.name));
+                    self.path.push(PathComponent::Variant(member.name));
                     self.table(value.resolved(), member);
                     self.path.pop();
                 }

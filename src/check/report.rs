@@ -8,9 +8,9 @@ use core::fmt;
 use super::policy::Policy;
 use super::rule::{Rule, Severity};
 use crate::bytes::wide;
-use crate::error::{Place, Step};
+use crate::cost;
+use crate::error::{PathComponent, Place};
 use crate::limits::Limits;
-use crate::steps;
 
 /// One place that breaks a rule.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Finding {
     /// itself.
     pub data: Option<usize>,
     /// The way there, innermost step first.
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
 }
 
 /// Everything that was found in a file.
@@ -181,10 +181,10 @@ impl Findings {
         &mut self,
         rule: &'static Rule,
         offset: u64,
-        path: impl FnOnce() -> Vec<Step>,
+        path: impl FnOnce() -> Vec<PathComponent>,
         message: impl FnOnce() -> String,
     ) {
-        steps::take(1);
+        cost::charge(1);
         let most = self.most;
         let Some(count) = self.count(rule) else { return };
         *count = count.saturating_add(1);
@@ -194,7 +194,7 @@ impl Findings {
         let mut path = path();
         path.reverse();
         let message = message();
-        steps::take(path.len().saturating_add(message.len()));
+        cost::charge(path.len().saturating_add(message.len()));
         let severity = rule.severity;
         self.found.push(Finding { rule, severity, message, offset, data: self.data, path });
     }

@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use super::Findings;
 use super::rule::{Rule, rules};
 use super::spot::Plan;
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, PathComponent};
 use crate::flat::view::Table;
 use crate::pte::Storage;
 use crate::schema::program::view::Tensor;
@@ -60,7 +60,7 @@ pub(super) fn storage(
 ) {
     // A shape without a size has a finding of its own.
     let Some(size) = size else { return };
-    let steps = [Step::Field("data_buffer_idx")];
+    let steps = [PathComponent::Field("data_buffer_idx")];
     let error = match plan.pte.storage_of(tensor, || Ok(size)) {
         Err(error) => error,
         Ok(Storage::Planned { initial: Some(_), .. }) if !plan.pte.has_base() => {

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::{Findings, Rule};
 use crate::Pte;
 use crate::bytes::{index as at_index, narrow};
-use crate::error::Step;
+use crate::cost;
+use crate::error::PathComponent;
 use crate::flat::view::{Raw, Table, Vector};
 use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
-use crate::steps;
 
 /// A plan with what every rule asks of it.
 pub(super) struct Plan<'p, 'a> {
@@ -51,7 +51,7 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     /// `of` for each value.
     pub(super) fn each<T: Clone>(&self, of: T) -> Vec<T> {
-        steps::take(self.len);
+        cost::charge(self.len);
         vec![of; self.len]
     }
 
@@ -61,9 +61,12 @@ impl<'p, 'a> Plan<'p, 'a> {
     }
 
     /// The path to a place in this plan.
-    pub(super) fn path(&self, steps: &[Step]) -> Vec<Step> {
-        let mut path =
-            vec![Step::Field("program"), Step::Field("execution_plan"), Step::Index(self.nth)];
+    pub(super) fn path(&self, steps: &[PathComponent]) -> Vec<PathComponent> {
+        let mut path = vec![
+            PathComponent::Field("program"),
+            PathComponent::Field("execution_plan"),
+            PathComponent::Index(self.nth),
+        ];
         path.extend_from_slice(steps);
         path
     }
@@ -74,7 +77,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         out: &mut Findings,
         rule: &'static Rule,
         table: Raw<'_>,
-        steps: &[Step],
+        steps: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
         out.find(rule, table.pos().into(), || self.path(steps), message);
@@ -87,14 +90,17 @@ impl<'p, 'a> Plan<'p, 'a> {
         rule: &'static Rule,
         table: Raw<'_>,
         index: u32,
-        steps: &[Step],
+        steps: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
         let member = self.value(index.into()).and_then(KernelTypes::name);
         let path = || {
-            let mut path =
-                self.path(&[Step::Field("values"), Step::Index(index), Step::Field("val")]);
-            path.extend(member.map(Step::Variant));
+            let mut path = self.path(&[
+                PathComponent::Field("values"),
+                PathComponent::Index(index),
+                PathComponent::Field("val"),
+            ]);
+            path.extend(member.map(PathComponent::Variant));
             path.extend_from_slice(steps);
             path
         };

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::rule::rules;
 use super::spot::Plan;
 use super::{Findings, memory, names, resolve};
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::{Table, Vector};
 use crate::limits::MOST_DIMENSIONS;
 use crate::quoted::Quoted;
@@ -189,7 +189,7 @@ fn odd_shape(
     out: &mut Findings,
 ) -> Option<u64> {
     let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
-        plan.find_value(out, rule, tensor.raw(), index, &[Step::Field(field)], message);
+        plan.find_value(out, rule, tensor.raw(), index, &[PathComponent::Field(field)], message);
     };
     let (sizes, order) = (tensor.sizes(), tensor.dim_order());
     if sizes.is_none() {
@@ -257,7 +257,7 @@ fn longest_stride(sizes: Vector<'_, i32>, order: Vector<'_, u8>) -> Option<i32> 
 #[inline(never)]
 fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) {
     let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
-        plan.find_value(out, rule, tensor.raw(), index, &[Step::Field(field)], message);
+        plan.find_value(out, rule, tensor.raw(), index, &[PathComponent::Field(field)], message);
     };
     if tensor.storage_offset() != 0 {
         find(&TENSOR_STORAGE_OFFSET, "storage_offset", &|| {
@@ -282,7 +282,7 @@ fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Fi
 fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) -> bool {
     let Some(extra) = tensor.extra_tensor_info() else { return false };
     let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
-        let steps = [Step::Field("extra_tensor_info"), Step::Field(field)];
+        let steps = [PathComponent::Field("extra_tensor_info"), PathComponent::Field(field)];
         plan.find_value(out, rule, extra.raw(), index, &steps, message);
     };
     if extra.mutable_data_segments_idx() != 0 {

@@ -11,12 +11,12 @@ use super::rule::{Rule, rules};
 use super::spot::Plan;
 use super::{parts, tensors};
 use crate::bytes::{index as at_index, narrow};
-use crate::error::Step;
+use crate::cost;
+use crate::error::PathComponent;
 use crate::flat::view::{Raw, Table};
 use crate::quoted::Quoted;
 use crate::schema::program::view::{EValue, KernelTypes};
 use crate::schema::program::{TensorShapeDynamism, tag};
-use crate::steps;
 
 rules! {
     "values";
@@ -113,7 +113,7 @@ impl Values {
 
     /// Whether the value is a tensor without a place for its data.
     pub(super) fn is_unstored(&self, index: i32) -> bool {
-        steps::look_up("", self.unstored.len());
+        cost::look_up("", self.unstored.len());
         u32::try_from(index).is_ok_and(|index| self.unstored.binary_search(&index).is_ok())
     }
 }
@@ -299,7 +299,7 @@ impl<'a> Part<'_, '_, 'a> {
 
 fn items(plan: &Plan<'_, '_>, list: Raw<'_>, index: u32, there: bool, out: &mut Findings) {
     if !there {
-        let steps = [Step::Field("items")];
+        let steps = [PathComponent::Field("items")];
         plan.find_value(out, &LIST_ITEMS_MISSING, list, index, &steps, || {
             "the list has no items".into()
         });
@@ -368,7 +368,7 @@ impl List<'_, '_, '_> {
             return;
         }
         let mut find = |rule, message: &dyn Fn() -> String| {
-            let steps = [Step::Field("items"), Step::Index(nth)];
+            let steps = [PathComponent::Field("items"), PathComponent::Index(nth)];
             self.plan.find_value(out, rule, self.raw, self.index, &steps, message);
         };
         let len = narrow(self.plan.len);

@@ -7,7 +7,7 @@ use binrw::meta::ReadMagic;
 use binrw::{BinRead, BinWrite, binrw};
 
 use crate::bytes::wide;
-use crate::error::{Error, ErrorKind, Magic, Result, Step};
+use crate::error::{Error, ErrorKind, Magic, PathComponent, Result};
 use crate::foreign::ForeignFormat;
 use crate::limits::HEAD;
 use crate::schema::{flat_tensor, program};
@@ -219,7 +219,7 @@ where
 }
 
 pub(super) fn in_header(error: Error) -> Error {
-    error.within(Step::Field("header"))
+    error.within(PathComponent::Field("header"))
 }
 
 const PROGRAM: [u8; 4] = program::desc::SCHEMA.identifier;

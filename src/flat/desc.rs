@@ -63,7 +63,7 @@ pub(crate) struct Inline {
     /// A bit for each byte.
     pub(crate) bytes: u32,
     /// The bits of its offset by which it would not be at a multiple of 4, if it must, or 64 or more.
-    pub(crate) astray: u16,
+    pub(crate) unexpected: u16,
     /// Where a shape notes the offset: at the number of the [`Ref`], or at one of [`EIGHTS`] or
     /// [`OTHERS`].
     pub(crate) place: u16,
@@ -79,7 +79,7 @@ impl Inline {
     /// One of `size` bytes: 0, 1, 4 or 8.
     const fn new(size: u16, place: u16) -> Self {
         let low = if size < 4 { 0 } else { 3 };
-        Self { bytes: (1u32 << size).wrapping_sub(1), astray: 0xffc0 | low, place }
+        Self { bytes: (1u32 << size).wrapping_sub(1), unexpected: 0xffc0 | low, place }
     }
 
     /// Bytes of it.

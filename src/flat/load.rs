@@ -13,7 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::value::RawValue;
 
 use crate::bytes::wide;
-use crate::error::{Place, Step};
+use crate::error::{PathComponent, Place};
 use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
 use crate::flat::ledger::{Ledger, Refused};
 use crate::flat::tree::{Object, Value};
@@ -33,7 +33,7 @@ pub struct LoadError {
     line: usize,
     column: usize,
     /// Innermost step first.
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
 }
 
 /// What is said of a field whose object has it already.
@@ -96,7 +96,7 @@ pub(crate) fn read_within(
 }
 
 impl LoadError {
-    pub(crate) fn new(error: &serde_json::Error, path: Vec<Step>) -> Self {
+    pub(crate) fn new(error: &serde_json::Error, path: Vec<PathComponent>) -> Self {
         let (line, column) = (error.line(), error.column());
         let message = shortened(&unplaced(error));
         Self { message, line, column, path }
@@ -140,7 +140,7 @@ struct Loader<'l, 'f> {
     /// A key of the next table, which is the root, that is no field of it.
     beside: Option<&'l str>,
     /// Where the error is: pushed while it unwinds.
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
     ledger: &'l mut Ledger,
 }
 
@@ -166,7 +166,7 @@ impl Loader<'_, '_> {
         E::custom(self.ledger.error())
     }
 
-    fn within<T, E>(&mut self, step: Step, result: Result<T, E>) -> Result<T, E> {
+    fn within<T, E>(&mut self, step: PathComponent, result: Result<T, E>) -> Result<T, E> {
         if result.is_err() {
             self.path.push(step);
         }
@@ -198,7 +198,7 @@ impl Loader<'_, '_> {
                 map.next_value_seed(Any(TablesOf { loader, desc })).map(Value::Tables)
             }
         };
-        self.within(Step::Field(field.name), value)
+        self.within(PathComponent::Field(field.name), value)
     }
 }
 
@@ -244,7 +244,7 @@ impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
                 }
                 Key::Tag(field, desc) => {
                     let tag = map.next_value_seed(Any(TagOf(desc)));
-                    let tag = loader.within(Step::Field(field.name), tag)?;
+                    let tag = loader.within(PathComponent::Field(field.name), tag)?;
                     let halves = union.get_or_insert(Halves::of(field, desc));
                     (field, halves.tag.replace(tag).is_some())
                 }
@@ -257,19 +257,19 @@ impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
                         }
                         None => map.next_value::<&'de RawValue>().map(Member::Kept),
                     };
-                    let member = loader.within(Step::Field(field.name), member)?;
+                    let member = loader.within(PathComponent::Field(field.name), member)?;
                     (field, halves.member.replace(member).is_some())
                 }
             };
             if twice {
                 let error = A::Error::custom(TWICE);
-                return loader.within(Step::Field(field.name), Err(error));
+                return loader.within(PathComponent::Field(field.name), Err(error));
             }
         }
         if let Some(halves) = union {
             let name = halves.field.name;
             let value = halves.join(loader).map_err(A::Error::custom);
-            if let Some(value) = loader.within(Step::Field(name), value)? {
+            if let Some(value) = loader.within(PathComponent::Field(name), value)? {
                 loader.set(&mut object, name, value)?;
             }
         }
@@ -334,7 +334,7 @@ impl<'de> DeserializeSeed<'de> for MemberOf<'_, '_, '_> {
         }
         if let Some(member) = desc.member(tag) {
             let read = Any(TableOf { loader, desc: member }).deserialize(json);
-            return loader.within(Step::Variant(member.name), read);
+            return loader.within(PathComponent::Variant(member.name), read);
         }
         Any(TableOf { loader, desc: &UNKNOWN }).deserialize(json)?;
         // Without fields, a table of one type is as good as one of another.
@@ -360,7 +360,7 @@ impl<'de> Visitor<'de> for TablesOf<'_, '_, '_> {
         let mut objects = Vec::new();
         for nth in 0.. {
             let object = seq.next_element_seed(Any(TableOf { loader: &mut *loader, desc }));
-            match loader.within(Step::Index(nth), object)? {
+            match loader.within(PathComponent::Index(nth), object)? {
                 Some(object) => loader.push(&mut objects, object)?,
                 None => break,
             }

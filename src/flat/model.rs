@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::error::{Place, Step};
+use crate::error::{PathComponent, Place};
 use crate::flat::desc::TableDesc;
 use crate::flat::ledger::{Ledger, MemoryError, Refused};
 use crate::flat::node::Node;
@@ -58,7 +58,7 @@ pub(crate) trait FromView<V> {
 pub struct TreeError {
     fault: Fault,
     /// Innermost step first.
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl TreeError {
     }
 
     /// The same, one step further from the root.
-    pub(crate) fn within(mut self, step: Step) -> Self {
+    pub(crate) fn within(mut self, step: PathComponent) -> Self {
         // Where there is no memory, the way there is not worth any.
         if self.as_memory().is_none() {
             self.path.push(step);
@@ -255,7 +255,7 @@ pub(crate) fn tables_of<M: Model>(
     let mut models = models.map_err(|Refused| TreeError::memory(ledger.error()))?;
     for (nth, object) in (0..).zip(objects) {
         let model = M::take_object(object, ledger);
-        models.push(model.map_err(|error| error.within(Step::Index(nth)))?);
+        models.push(model.map_err(|error| error.within(PathComponent::Index(nth)))?);
     }
     Ok(Some(models))
 }

@@ -9,8 +9,8 @@ use core::fmt;
 use alloc::vec::Vec;
 
 use crate::bytes::{array_at, further, index, slice_at, sum, u16_at, u32_at};
+use crate::cost;
 use crate::flat::desc::{Number, Prim, TableDesc};
-use crate::steps;
 
 pub(crate) mod declare;
 mod vector;
@@ -76,7 +76,7 @@ impl<'a> Raw<'a> {
     /// The table at `pos`, which was proven.
     #[inline]
     pub(crate) fn new(buf: &'a [u8], pos: u32) -> Self {
-        steps::take(1);
+        cost::charge(1);
         let vtable = vtable_pos(buf, pos);
         let rest = proven(buf.get(index(vtable)..));
         let len = proven(u16_at(rest, 0));
@@ -118,7 +118,7 @@ impl<'a> Raw<'a> {
     /// The offset of `slot` from the table, 0 if the field is absent.
     #[inline]
     pub(crate) fn offset_of(self, slot: u16) -> u16 {
-        steps::take(1);
+        cost::charge(1);
         let entry = usize::from(slot).saturating_mul(2).saturating_add(4);
         u16_at(self.vtable, entry).unwrap_or_default()
     }
@@ -164,7 +164,7 @@ impl<'a> Raw<'a> {
     pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, index(pos)));
-        steps::take(index(len));
+        cost::charge(index(len));
         let bytes = slice_at(self.buf, sum(pos, 4), len);
         Some(proven(bytes.and_then(|bytes| core::str::from_utf8(bytes).ok())))
     }

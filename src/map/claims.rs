@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use super::ways::{Detail, Ways};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
+use crate::cost;
 use crate::handle::File;
-use crate::steps;
 
 /// Who asks for which bytes, in the order in which they are served.
 pub(super) struct Claims<'a> {
@@ -168,7 +168,7 @@ impl<'a> Claims<'a> {
     /// The claims cut to what each has.
     fn pieces(&mut self) -> Vec<Piece> {
         let mut claims = core::mem::take(&mut self.claims);
-        steps::sort(claims.len());
+        cost::sort(claims.len());
         claims.sort_unstable_by_key(|claim| (claim.start, claim.order));
         let mut pieces: Vec<Piece> = Vec::new();
         // Those that have begun, the first one on top; one that has ended is found when it gets
@@ -221,14 +221,14 @@ impl<'a> Claims<'a> {
         let begin = self.region_range.start;
         let at = |pos: u64| usize::try_from(pos.saturating_sub(begin)).unwrap_or(usize::MAX);
         let bytes = self.region.get(at(range.start)..at(range.end)).unwrap_or_default();
-        steps::take(bytes.len());
+        cost::charge(bytes.len());
         bytes
     }
 }
 
 /// Segments by where they lie, each cut to what those in front of it have left.
 fn in_order(mut segments: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
-    steps::sort(segments.len());
+    cost::sort(segments.len());
     segments.sort_unstable_by_key(|(range, nth)| (range.start, *nth));
     let mut end = 0;
     for (range, _) in &mut segments {

@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::claims::{Claims, PADDING};
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
 use super::{Label, ROOT, User, index, narrow};
+use crate::cost;
 use crate::handle::File;
 use crate::ptd::{Ptd, Root};
 use crate::pte::{Pte, Storage};
 use crate::schema::program::view::KernelTypes;
-use crate::steps;
 
 /// What data is for. Where the same bytes are for several, the first one has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +88,7 @@ impl<'a> Claims<'a> {
     /// Claims for everyone who uses data; those who share it are one part.
     fn users(&mut self, mut uses: Vec<Use<'a>>) {
         uses.retain(|one| !one.range.is_empty());
-        steps::sort(uses.len());
+        cost::sort(uses.len());
         uses.sort_by_key(|one| (one.purpose, one.range.start, one.range.end));
         // In the order in which they are shown, after the tables.
         for purpose in Purpose::ALL {

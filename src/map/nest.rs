@@ -10,7 +10,7 @@ use super::tables::VTABLES;
 use super::ways::What;
 use super::{Label, Map, Part, ROOT};
 use crate::bytes::wide;
-use crate::steps;
+use crate::cost;
 
 /// How a file is cut into ranges.
 ///
@@ -150,7 +150,7 @@ impl<'m, 'a> Nest<'m, 'a> {
     /// What is in a range that is `of` something and consists of `cells`.
     fn within(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Within<'m, 'a> {
         let key = |cell: &Cell| self.key(cell, of);
-        steps::take(cells.len());
+        cost::charge(cells.len());
         if cells.iter().all(|cell| key(cell) == Key::End) {
             return Within::Nothing;
         }
@@ -331,7 +331,7 @@ impl<'m, 'a> Nest<'m, 'a> {
     fn kinds(&self, cells: &[Cell]) -> Vec<Kind> {
         // With each the part that was seen last: one that was cut is counted once.
         let mut kinds: BTreeMap<_, (u64, u64, u32)> = BTreeMap::new();
-        steps::take(cells.len());
+        cost::charge(cells.len());
         for cell in cells {
             let (of, what) = match self.map.node(cell.node).map(|node| (&node.label, node.parent)) {
                 Some((Label::Fixed(_), _)) | None => (cell.node, None),

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::index;
 use crate::bytes::u32_at;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::Raw;
 
@@ -164,11 +164,11 @@ pub(super) struct Found {
     /// The bytes that play the role together.
     pub(super) range: Range<u32>,
     /// One step further than the thing that the byte is in.
-    pub(super) step: Option<Step>,
+    pub(super) step: Option<PathComponent>,
 }
 
 impl Found {
-    fn new(role: Role, start: u32, bytes: u32, step: Option<Step>) -> Self {
+    fn new(role: Role, start: u32, bytes: u32, step: Option<PathComponent>) -> Self {
         Self { role, range: start..start.saturating_add(bytes), step }
     }
 
@@ -188,7 +188,7 @@ pub(super) fn in_vtable(raw: Raw<'_>, desc: &'static TableDesc, at: u32) -> Foun
             let role = Role::Entry { slot, offset: raw.offset_of(slot) };
             let start = start.saturating_add(word.saturating_mul(2));
             let field = desc.fields.iter().find(|field| slots(field).contains(&slot));
-            let field = field.map(|field| Step::Field(field.name));
+            let field = field.map(|field| PathComponent::Field(field.name));
             Found::new(role, start, 2, field)
         }
     }
@@ -214,7 +214,7 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
         range.contains(&at)
     };
     for field in desc.fields {
-        let step = Some(Step::Field(field.name));
+        let step = Some(PathComponent::Field(field.name));
         let size = u32::from(field.kind.inline_size());
         if let Kind::Union(union) = field.kind {
             if let Some(start) = raw.field_pos(field.slot)
@@ -279,7 +279,7 @@ pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> Found {
         Some(value) => Role::Number { value, prim, name: None },
         None => Role::Data,
     };
-    Found::new(role, first.saturating_add(start), size, Some(Step::Index(nth)))
+    Found::new(role, first.saturating_add(start), size, Some(PathComponent::Index(nth)))
 }
 
 /// Byte `at` of the vector of tables whose length is at `pos`.
@@ -292,7 +292,7 @@ pub(super) fn in_tables(region: &[u8], pos: u32, at: u32) -> Found {
     let nth = rel / 4;
     let start = first.saturating_add(nth.saturating_mul(4));
     let to = u64::from(start).saturating_add(word(start).into());
-    Found::new(Role::Offset { to }, start, 4, Some(Step::Index(nth)))
+    Found::new(Role::Offset { to }, start, 4, Some(PathComponent::Index(nth)))
 }
 
 /// Byte `at` of the string of `len` bytes whose length is at `pos`.

@@ -9,7 +9,7 @@ use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING, TRAILING};
 use super::role::{self, EXTENDED, FLAT_TENSOR, STANDARD};
 use super::ways::{Detail, Way};
 use super::{Map, Name, Part, Role};
-use crate::error::{Place, Step};
+use crate::error::{PathComponent, Place};
 use crate::handle::File;
 
 /// What is known of one byte of a file.
@@ -39,7 +39,7 @@ pub struct Spot<'a> {
     role: Role,
     range: Range<u64>,
     /// Innermost first.
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
 }
 
 impl<'a> Spot<'a> {
@@ -109,8 +109,9 @@ impl<'a> Spot<'a> {
                 File::Pte(_) => "program",
                 File::Ptd(_) => "flat_tensor",
             };
-            let segment = Step::Index(segment);
-            self.path = alloc::vec![segment, Step::Field("segments"), Step::Field(root)];
+            let segment = PathComponent::Index(segment);
+            self.path =
+                alloc::vec![segment, PathComponent::Field("segments"), PathComponent::Field(root)];
         }
     }
 
@@ -140,7 +141,7 @@ impl<'a> Spot<'a> {
     }
 
     /// The way to it through the tables, outermost step first; none where nothing leads to it.
-    pub fn path(&self) -> impl Iterator<Item = Step> {
+    pub fn path(&self) -> impl Iterator<Item = PathComponent> {
         self.path.iter().rev().copied()
     }
 

@@ -7,7 +7,7 @@ use super::role::{self, Found};
 use super::ways::What;
 use super::{Label, ROOT, index, narrow};
 use crate::bytes::u32_at;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::desc::{FieldDesc, Kind, TableDesc};
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::view::ExecutionPlan;
@@ -45,7 +45,7 @@ impl<'c, 'a> Pass<'c, 'a> {
     /// Everything that the root leads to.
     pub(super) fn root<T: Table<'a>>(mut self, root: T, name: &'static str) {
         let section = self.claims.section("root");
-        let back = self.claims.ways.enter(Step::Field(name));
+        let back = self.claims.ways.enter(PathComponent::Field(name));
         self.table(root.raw(), T::DESC, section);
         self.claims.ways.leave(back);
         for (pos, bytes, node) in core::mem::take(&mut self.declared) {
@@ -119,7 +119,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                     let section = self.owner(desc, field, section);
                     let node = self.claims.child(section, "strings");
                     let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
-                    let back = self.claims.ways.enter(Step::Field(field.name));
+                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
                     // Its length in front, and a zero behind it.
                     let bytes = len.saturating_add(5);
                     let in_text = |at| role::in_text(pos, len, at);
@@ -133,7 +133,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                 if self.vectors.insert(pos >> 2) {
                     let section = self.owner(desc, field, section);
                     let node = self.claims.child(section, desc.name);
-                    let back = self.claims.ways.enter(Step::Field(field.name));
+                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
                     let in_vector = |at| role::in_numbers(pos, bytes, prim, at);
                     let bytes = narrow(bytes.len()).saturating_add(4);
                     self.thing(pos, bytes, node, What::Vector, in_vector);
@@ -143,7 +143,7 @@ impl<'c, 'a> Pass<'c, 'a> {
             Kind::Table(of) => {
                 if let Some(table) = raw.target(field.slot) {
                     let section = self.owner(desc, field, section);
-                    let back = self.claims.ways.enter(Step::Field(field.name));
+                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
                     self.table(table, of, section);
                     self.claims.ways.leave(back);
                 }
@@ -152,8 +152,8 @@ impl<'c, 'a> Pass<'c, 'a> {
             Kind::Union(union) => {
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = union.member(tag) {
-                    let back = self.claims.ways.enter(Step::Field(field.name));
-                    self.claims.ways.enter(Step::Variant(member.name));
+                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
+                    self.claims.ways.enter(PathComponent::Variant(member.name));
                     self.table(value.resolved(), member, section);
                     self.claims.ways.leave(back);
                 }
@@ -177,7 +177,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         }
         let node = self.claims.child(section, of.name);
         let bytes = narrow(list.len()).saturating_mul(4);
-        let back = self.claims.ways.enter(Step::Field(field.name));
+        let back = self.claims.ways.enter(PathComponent::Field(field.name));
         let region = self.claims.region;
         let in_list = |at| role::in_tables(region, pos, at);
         self.thing(pos, bytes.saturating_add(4), node, What::Vector, in_list);
@@ -190,7 +190,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                 }
                 section = self.method(table);
             }
-            let element = self.claims.ways.enter(Step::Index(nth));
+            let element = self.claims.ways.enter(PathComponent::Index(nth));
             self.table(table, of, section);
             self.claims.ways.leave(element);
         }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::role::Found;
 use super::{index, narrow};
-use crate::error::{Place, Step};
+use crate::error::{PathComponent, Place};
 
 /// What a map is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Way<'m> {
 /// The last step of a way, and where the way to there stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Last {
-    step: Step,
+    step: PathComponent,
     before: u32,
 }
 
@@ -65,13 +65,13 @@ impl<'m> Way<'m> {
     }
 
     /// Its steps, innermost first.
-    pub(super) fn back(self) -> impl Iterator<Item = Step> {
+    pub(super) fn back(self) -> impl Iterator<Item = PathComponent> {
         let at = |nth: u32| self.all.get(index(nth));
         core::iter::successors(at(self.last), move |last| at(last.before)).map(|last| last.step)
     }
 
     /// Its steps, outermost first.
-    pub fn steps(self) -> impl Iterator<Item = Step> {
+    pub fn steps(self) -> impl Iterator<Item = PathComponent> {
         let steps: Vec<_> = self.back().collect();
         steps.into_iter().rev()
     }
@@ -124,7 +124,7 @@ impl Ways {
     }
 
     /// Goes one step on.
-    pub(super) fn enter(&mut self, step: Step) -> Back {
+    pub(super) fn enter(&mut self, step: PathComponent) -> Back {
         let back = Back { here: self.here, len: self.list.len() };
         if self.detail != Detail::Parts {
             // What is beyond the most has no way that leads there.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::steps;
+use crate::cost;
 
 /// Bytes from the first to behind the last.
 pub(super) type Bytes = (u64, u64);
@@ -16,7 +16,7 @@ pub(super) struct Cells {
 impl Cells {
     pub(super) fn of(ranges: impl Iterator<Item = Bytes>) -> Self {
         let mut points: Vec<_> = ranges.flat_map(|(begin, end)| [begin, end]).collect();
-        steps::sort(points.len());
+        cost::sort(points.len());
         points.sort_unstable();
         points.dedup();
         Self { points }
@@ -72,7 +72,7 @@ impl Cover {
     }
 
     fn change(&mut self, at: usize, of: (usize, usize), range: (usize, usize), is_new: bool) {
-        steps::take(1);
+        cost::charge(1);
         let (from, to) = of;
         if range.1 <= from || to <= range.0 || from >= to {
             return;
@@ -153,7 +153,7 @@ impl Given {
     }
 
     fn change(&mut self, at: usize, of: (usize, usize), range: (usize, usize), time: u32) {
-        steps::take(1);
+        cost::charge(1);
         let (from, to) = of;
         if range.1 <= from || to <= range.0 || from >= to {
             return;
@@ -180,7 +180,7 @@ impl Given {
         range: (usize, usize),
         above: u32,
     ) -> Option<u32> {
-        steps::take(1);
+        cost::charge(1);
         let (from, to) = of;
         if range.1 <= from || to <= range.0 || from >= to {
             return None;

@@ -4,8 +4,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::bytes::index as at;
+use crate::cost;
 use crate::method::{Loop, OuterLoops};
-use crate::steps;
 
 /// Steps from the first to the last, both included.
 type Range = (u32, u32);
@@ -32,7 +32,7 @@ impl Loops {
         if loops.is_empty() {
             return Self::default();
         }
-        steps::sort(loops.len().saturating_mul(2));
+        cost::sort(loops.len().saturating_mul(2));
         let ends = Most::of(loops.iter().map(|one| one.end).collect());
         let mut by_end = loops.clone();
         by_end.sort_unstable_by_key(|one| one.end);
@@ -52,7 +52,7 @@ impl Loops {
         if self.loops.is_empty() || first > last {
             return (first, last);
         }
-        steps::look_up("", self.loops.len().saturating_mul(2));
+        cost::look_up("", self.loops.len().saturating_mul(2));
         // Those that begin in between and end later.
         let from = self.loops.partition_point(|one| one.begin <= first);
         let to = self.loops.partition_point(|one| one.begin <= last);
@@ -80,12 +80,12 @@ impl Loops {
 /// For each step, the nearest that a jump from before it leads to behind it.
 fn landings(ahead: &[Range], steps: u32) -> Vec<u32> {
     let mut ahead = ahead.to_vec();
-    steps::sort(ahead.len());
+    cost::sort(ahead.len());
     ahead.sort_unstable();
     let mut jumps = ahead.into_iter().peekable();
     let mut open: BTreeMap<u32, ()> = BTreeMap::new();
     let landing = |step| {
-        steps::take(1);
+        cost::charge(1);
         while let Some((_, to)) = jumps.next_if(|&(from, _)| from < step) {
             open.insert(to, ());
         }

@@ -5,9 +5,9 @@ use core::ops::Range;
 use alloc::vec::Vec;
 
 use crate::Pte;
+use crate::cost;
 use crate::pte::Storage;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
-use crate::steps;
 
 /// Bytes that a method uses and that lie in no arena. Whether they take memory depends on how the
 /// file is loaded: they may be mapped, in ROM, or copied.
@@ -36,7 +36,7 @@ impl Outside {
                 _ => {}
             }
         }
-        steps::sort(external.len());
+        cost::sort(external.len());
         external.sort_unstable();
         external.dedup_by_key(|&mut (key, _)| key);
         let payloads = plan.delegates().into_iter().flatten();
@@ -51,7 +51,7 @@ impl Outside {
 
 /// Bytes that any of the ranges has.
 fn distinct(mut ranges: Vec<Range<u64>>) -> u64 {
-    steps::sort(ranges.len());
+    cost::sort(ranges.len());
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
     let (mut sum, mut behind) = (0u64, 0);
     for range in ranges {

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::loops::Loops;
 use crate::Pte;
 use crate::bytes::{index as at, narrow};
+use crate::cost;
 use crate::flat::view::Vector;
 use crate::method::{self, Access, ControlFlow, Definitions, Effects};
 use crate::schema::program::view::ExecutionPlan;
-use crate::steps;
 
 /// What was seen of a value while it was one thing.
 ///
@@ -95,7 +95,7 @@ impl<'a> Replay<'a> {
 
     /// What is at an index now.
     fn now(&self, index: i32) -> Option<u32> {
-        steps::look_up("", self.held.len());
+        cost::look_up("", self.held.len());
         let index = u32::try_from(index).ok()?;
         let count = self.plan.values().map_or(0, |values| values.len());
         let held = self.held.get(&index).copied().unwrap_or(index);
@@ -196,7 +196,7 @@ impl<'a> Replay<'a> {
         if self.edges.is_empty() {
             return;
         }
-        steps::sort(self.edges.len().saturating_mul(2));
+        cost::sort(self.edges.len().saturating_mul(2));
         self.edges.sort_unstable_by_key(|&(_, to)| to);
         self.edges.dedup();
         // From the latest on: what is reached first is used as late as anything that it leads to.
@@ -210,7 +210,7 @@ impl<'a> Replay<'a> {
             let last = last_of(&self.seen, target);
             open.push(target);
             while let Some(nth) = open.pop() {
-                steps::look_up("", self.edges.len());
+                cost::look_up("", self.edges.len());
                 match is_done.get_mut(at(nth)) {
                     Some(done) if !*done => *done = true,
                     _ => continue,

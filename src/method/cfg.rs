@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::instruction::instructions;
 use crate::bytes::narrow;
+use crate::cost;
 use crate::schema::program::view::ExecutionPlan;
-use crate::steps;
 
 /// Instructions that a backward jump repeats: the first and the last of them, as pcs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +35,7 @@ impl OuterLoops {
 
     /// Returns the loop that contains an instruction.
     pub(crate) fn around(&self, pc: u32) -> Option<Loop> {
-        steps::look_up("", self.0.len());
+        cost::look_up("", self.0.len());
         let found = self.0.get(self.0.partition_point(|one| one.end < pc)).copied();
         found.filter(|one| one.begin <= pc)
     }
@@ -75,7 +75,7 @@ impl ControlFlow {
                 flow.forward.push((pc, target));
             }
         }
-        steps::sort(flow.loops.len());
+        cost::sort(flow.loops.len());
         flow.loops.sort_unstable_by_key(|one| (one.begin, u32::MAX.saturating_sub(one.end)));
         widen_until_nested(&mut flow.loops);
         flow

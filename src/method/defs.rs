@@ -6,9 +6,9 @@ use super::effects::{Access, written_items};
 use super::instruction::Instruction;
 use crate::Pte;
 use crate::bytes::index as at;
+use crate::cost;
 use crate::pte::Storage;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
-use crate::steps;
 
 /// Which values the instructions so far have written.
 ///
@@ -44,7 +44,7 @@ impl<'a> Definitions<'a> {
                 _ => true,
             })
             .collect();
-        steps::take(is_given.len());
+        cost::charge(is_given.len());
         for input in plan.inputs().into_iter().flatten() {
             let slot = usize::try_from(input).ok().and_then(|nth| is_given.get_mut(nth));
             slot.into_iter().for_each(|slot| *slot = true);

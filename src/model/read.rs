@@ -8,8 +8,8 @@ use crate::bytes::wide;
 use crate::flat::ledger::{Ledger, MemoryError, Refused};
 use crate::flat::model::FromView;
 use crate::flat::tree::Unknown;
+use crate::flat::verify::Verified;
 use crate::flat::view::Table;
-use crate::flat::walk::Seen;
 use crate::flat::write::Layout;
 use crate::ptd::Generation;
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
@@ -76,7 +76,7 @@ impl<'a> pte::Pte<'a> {
             )?
         };
         let root = root(view, &mut ledger).map_err(|Refused| ledger.error())?;
-        finish(root, view, self.seen(), container, ranges, blob)
+        finish(root, view, self.verified(), container, ranges, blob)
     }
 }
 
@@ -156,7 +156,7 @@ impl<'a> ptd::Ptd<'a> {
             )?
         };
         let root = root(view, &mut ledger).map_err(|Refused| ledger.error())?;
-        finish(root, view, self.seen(), container, ranges, blob)
+        finish(root, view, self.verified(), container, ranges, blob)
     }
 }
 
@@ -201,13 +201,13 @@ const OF_SEGMENT: usize = 64;
 fn finish<'v, 'b, R>(
     root: R,
     view: impl Table<'v>,
-    seen: Seen,
+    verified: Verified,
     container: Container<'b>,
     ranges: Vec<Range<u64>>,
     blob: impl Fn(Range<u64>) -> Blob<'b>,
 ) -> Result<File<'b, R>, MemoryError> {
     // The walk noted whether anything is unknown.
-    let unknown = if seen.odd { Unknown::of(view) } else { Unknown::default() };
+    let unknown = if verified.odd { Unknown::of(view) } else { Unknown::default() };
     debug_assert_eq!(unknown, Unknown::of(view), "noted by the walk");
     let container = Container { layout: Layout::guess(view), ..container };
     let mut segments = Vec::new();

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use super::{NamedConstant, NamedConstants, Unreadable};
 use crate::bytes::{array_at, index, u32_at};
-use crate::flat::walk;
+use crate::flat::verify;
 use crate::limits::Limits;
 use crate::schema::xnnpack::view::{XNNGraph, XNNQuantParams, XValue, XValueUnion};
 
@@ -64,7 +64,7 @@ pub(super) fn named_constants<B: AsRef<[u8]>, E>(
     if !is_graph(bytes.as_ref()) {
         return Ok(NamedConstants::Refused(Unreadable::Identifier));
     }
-    Ok(match walk::read::<XNNGraph<'_>>(bytes.as_ref(), limits) {
+    Ok(match verify::read::<XNNGraph<'_>>(bytes.as_ref(), limits) {
         Ok((graph, _)) => {
             each_named_constant(graph, each);
             NamedConstants::All

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::error::{Error, ErrorKind, Result, Step};
+use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::flat::desc::TableDesc;
-use crate::flat::walk::{self, Seen};
+use crate::flat::verify::{self, Verified};
 use crate::limits::Limits;
 use crate::schema::flat_tensor::{desc, view};
 use crate::schema::flat_tensor_legacy as legacy;
@@ -52,33 +52,33 @@ pub(super) fn tell<'a>(
     region: &'a [u8],
     whole: bool,
     limits: &Limits,
-) -> Result<(Root<'a>, Generation, Seen)> {
+) -> Result<(Root<'a>, Generation, Verified)> {
     // Proven as a table of which only the version is known: its vtable may be asked, other fields
     // not. A later version may mean anything by them.
-    let (bare, _) = walk::verify(region, &BARE, limits)?;
+    let (bare, _) = verify::verify(region, &BARE, limits)?;
     for field in BARE.fields {
         let version = bare.scalar(field.slot).unwrap_or_default();
         if version != 0 {
             let at = bare.field_pos(field.slot).unwrap_or_default();
             let refused = Error::new(ErrorKind::FlatTensorVersion { version }, at.into());
-            return Err(refused.within(Step::Field(field.name)));
+            return Err(refused.within(PathComponent::Field(field.name)));
         }
     }
     if bare.offset_of(OLD_SEGMENTS) == 0 && !whole {
-        let (root, seen) = walk::read::<view::FlatTensor<'a>>(region, limits)?;
+        let (root, verified) = verify::read::<view::FlatTensor<'a>>(region, limits)?;
         if root.segments().is_none() || root.named_data().is_none() {
             return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
         }
-        return Ok((Root::Current(root), Generation::Three, seen));
+        return Ok((Root::Current(root), Generation::Three, verified));
     }
-    let (root, seen) = walk::read::<legacy::view::FlatTensor<'a>>(region, limits)?;
+    let (root, verified) = verify::read::<legacy::view::FlatTensor<'a>>(region, limits)?;
     if root.segments().is_none() || root.tensors().is_none() {
         return Err(Error::new(ErrorKind::FlatTensorLayout {}, bare.pos().into()));
     }
     let has_contents = root.tensors().is_some_and(|tensors| !tensors.is_empty())
         || root.named_data().is_some_and(|named| !named.is_empty());
     if has_contents {
-        match walk::read::<view::FlatTensor<'a>>(region, limits) {
+        match verify::read::<view::FlatTensor<'a>>(region, limits) {
             Ok((current, _))
                 if current.named_data().is_some_and(|named| !named.is_empty())
                     && current.segments().is_some_and(|segments| !segments.is_empty()) =>
@@ -95,7 +95,7 @@ pub(super) fn tell<'a>(
         None => Generation::One,
         Some(_) => Generation::Two,
     };
-    Ok((Root::Legacy(root), generation, seen))
+    Ok((Root::Legacy(root), generation, verified))
 }
 
 /// Whether `region`, which was written as an old layout, reads as the current one, too, or instead, so
@@ -106,7 +106,7 @@ pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
         // What an old file is to have too.
         ErrorKind::FlatTensorLayout {} | ErrorKind::FlatTensorVersion { .. } => false,
         _ => {
-            let bare = walk::verify(region, &BARE, &Limits::UNTRUSTED);
+            let bare = verify::verify(region, &BARE, &Limits::UNTRUSTED);
             !whole && bare.is_ok_and(|(bare, _)| bare.offset_of(OLD_SEGMENTS) == 0)
         }
     };

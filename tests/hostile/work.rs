@@ -1,6 +1,6 @@
 //! Small files that describe huge trees: what is shared is paid for each time it is visited.
 
-use pte::{Error, Limits, Pte, Step};
+use pte::{Error, Limits, PathComponent, Pte};
 
 use super::{Case, case};
 use crate::support::asm::Asm;
@@ -66,7 +66,7 @@ fn sharing_is_cut_off_after_a_fixed_number_of_steps() {
 
 fn indices(error: &Error) -> impl Iterator<Item = u64> {
     error.path().filter_map(|step| match step {
-        Step::Index(index) => Some(index.into()),
+        PathComponent::Index(index) => Some(index.into()),
         _ => None,
     })
 }

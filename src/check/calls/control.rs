@@ -7,7 +7,7 @@ use super::{
     Pass, Spot,
 };
 use crate::check::Findings;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::schema::program::tag;
 use crate::schema::program::view::{FreeCall, JumpFalseCall, MoveCall};
@@ -17,9 +17,14 @@ impl<'a> Pass<'_, '_, 'a> {
         let (from, to) = (call.move_from(), call.move_to());
         for (index, field) in [(from, "move_from"), (to, "move_to")] {
             if !self.plan.has(index) {
-                self.find(out, &MOVE_INDEX, spot, call.raw(), &[Step::Field(field)], || {
-                    format!("value {index} is asked for, and there are {}", self.plan.len)
-                });
+                self.find(
+                    out,
+                    &MOVE_INDEX,
+                    spot,
+                    call.raw(),
+                    &[PathComponent::Field(field)],
+                    || format!("value {index} is asked for, and there are {}", self.plan.len),
+                );
             }
         }
         let (Some(source), Some(target)) =
@@ -38,7 +43,7 @@ impl<'a> Pass<'_, '_, 'a> {
     pub(super) fn free(&self, spot: Spot<'a>, call: FreeCall<'a>, out: &mut Findings) {
         let index = call.value_index();
         if !self.plan.has(index) {
-            let steps = [Step::Field("value_index")];
+            let steps = [PathComponent::Field("value_index")];
             self.find(out, &FREE_INDEX, spot, call.raw(), &steps, || {
                 format!("value {index} is freed, and there are {}", self.plan.len)
             });
@@ -48,13 +53,13 @@ impl<'a> Pass<'_, '_, 'a> {
     pub(super) fn jump(&self, spot: Spot<'a>, call: JumpFalseCall<'a>, out: &mut Findings) {
         let condition = call.cond_value_index();
         if !self.plan.has(condition) {
-            let steps = [Step::Field("cond_value_index")];
+            let steps = [PathComponent::Field("cond_value_index")];
             self.find(out, &JUMP_CONDITION_INDEX, spot, call.raw(), &steps, || {
                 format!("value {condition} is asked for, and there are {}", self.plan.len)
             });
         }
         let to = call.destination_instruction();
-        let steps = [Step::Field("destination_instruction")];
+        let steps = [PathComponent::Field("destination_instruction")];
         match u32::try_from(to) {
             Ok(to) if to == spot.nth => {
                 self.find(out, &JUMP_TO_ITSELF, spot, call.raw(), &steps, || {

@@ -10,7 +10,7 @@ use super::{
 use crate::check::Findings;
 use crate::check::kernels::{self, Kernels};
 use crate::check::spot::Plan;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::pte::operator_name;
 use crate::quoted::Quoted;
@@ -18,7 +18,7 @@ use crate::quoted::Quoted;
 /// Judges the operators of a plan.
 pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) {
     for (nth, operator) in (0..).zip(plan.view.operators().into_iter().flatten()) {
-        let steps = [Step::Field("operators"), Step::Index(nth)];
+        let steps = [PathComponent::Field("operators"), PathComponent::Index(nth)];
         let mut find = |rule, message: &dyn Fn() -> String| {
             plan.find(out, rule, operator.raw(), &steps, message);
         };

@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::{CONTENT_EMBEDDED, code, root_of};
 use crate::bytes::wide;
 use crate::check::Findings;
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::file::source::Source;
 use crate::flat::view::Vector;
 use crate::handle::{File, OpenError};
@@ -96,8 +96,8 @@ fn inline(file: &File<'_>, parts: &Parts<'_>, out: &mut Findings) {
                     Blob::Constant => ("inline constant", "constant_buffer", "storage"),
                 };
                 let path = || {
-                    let (list, field) = (Step::Field(list), Step::Field(field));
-                    vec![Step::Field("program"), list, Step::Index(nth), field]
+                    let (list, field) = (PathComponent::Field(list), PathComponent::Field(field));
+                    vec![PathComponent::Field("program"), list, PathComponent::Index(nth), field]
                 };
                 out.find(&CONTENT_EMBEDDED, at, path, || {
                     let inside = at.saturating_sub(begin);
@@ -198,7 +198,7 @@ impl<'f> Parts<'f> {
     /// Reports `what` at `at`.
     #[cold]
     fn tell(&self, at: u64, what: &str, out: &mut Findings) {
-        let segments = Step::Field("segments");
+        let segments = PathComponent::Field("segments");
         let after = self.segments.partition_point(|&nth| segment(self.file, nth).start <= at);
         // The last one that begins before it, or the one that reaches furthest, has it if any does.
         let inside = after.checked_sub(1).and_then(|nth| {
@@ -209,23 +209,27 @@ impl<'f> Parts<'f> {
             };
             holds(nth).or_else(|| holds(furthest))
         });
-        let mut find = |path: Vec<Step>, message: &dyn Fn() -> String| {
+        let mut find = |path: Vec<PathComponent>, message: &dyn Fn() -> String| {
             out.find(&CONTENT_EMBEDDED, at, || path, message);
         };
         match (inside, self.segments.get(after)) {
             (Some((range, nth)), _) => {
                 let inside = at.saturating_sub(range.start);
-                find(vec![Step::Field(self.root), segments, Step::Index(nth)], &|| {
-                    format!("{what} at byte {inside} of segment {nth}")
-                });
+                find(
+                    vec![PathComponent::Field(self.root), segments, PathComponent::Index(nth)],
+                    &|| format!("{what} at byte {inside} of segment {nth}"),
+                );
             }
             (None, Some(nth)) => {
-                find(vec![Step::Field(self.root), segments, Step::Index(*nth)], &|| {
-                    format!("{what} in front of segment {nth}")
-                });
+                find(
+                    vec![PathComponent::Field(self.root), segments, PathComponent::Index(*nth)],
+                    &|| format!("{what} in front of segment {nth}"),
+                );
             }
             (None, None) => {
-                find(vec![Step::Field("header")], &|| format!("{what} behind the last segment"));
+                find(vec![PathComponent::Field("header")], &|| {
+                    format!("{what} behind the last segment")
+                });
             }
         }
     }

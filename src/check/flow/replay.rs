@@ -13,7 +13,8 @@ use super::{MOVE_UNSTORED, place};
 use crate::bytes::{index as at_index, narrow};
 use crate::check::Findings;
 use crate::check::rule::Severity;
-use crate::error::Step;
+use crate::cost;
+use crate::error::PathComponent;
 use crate::flat::view::{List, Table};
 use crate::method::{self, Loop};
 use crate::operators::{Gives, Kinds};
@@ -22,7 +23,6 @@ use crate::schema::program::view::{
     Chain, DelegateCall, FreeCall, Instruction, InstructionArguments, KernelCall, KernelTypes,
     MoveCall,
 };
-use crate::steps;
 
 /// Items of a list that are looked at wherever it is met; once in each run, all of them are.
 const MOST_ITEMS: usize = 64;
@@ -186,7 +186,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         while self.changes.len() > noted.least
             && let Some((index, old)) = self.changes.pop()
         {
-            steps::take(1);
+            cost::charge(1);
             self.state.join(self.judge.values, index, old);
         }
         noted.is_first
@@ -245,7 +245,7 @@ impl<'c, 'p, 'a> Replay<'c, 'p, 'a> {
         let (rule, message) = broken;
         self.has_failed = true;
         let plan = self.judge.plan;
-        let steps = [Step::Field(ends), Step::Index(nth)];
+        let steps = [PathComponent::Field(ends), PathComponent::Index(nth)];
         plan.find(out, rule, plan.view.raw(), &steps, || message);
     }
 

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use crate::bytes::index;
 use crate::check::spot::Plan;
+use crate::cost;
 use crate::method::{self, Jump, Loop, Operands, OuterLoops};
 use crate::schema::program::view::{Chain, KernelTypes};
-use crate::steps;
 
 /// The loops of a chain, and the jumps ahead that are under way.
 pub(super) struct Ways {
@@ -65,7 +65,7 @@ impl Ways {
     /// Records a forward jump.
     pub(super) fn record_forward_jump(&mut self, nth: u32, jump: Jump, noted: Noted) {
         if jump.target > nth {
-            steps::look_up("", self.ahead.len());
+            cost::look_up("", self.ahead.len());
             let all = self.ahead.entry(jump.target).or_insert(noted);
             all.least = all.least.min(noted.least);
             all.is_first |= noted.is_first;
@@ -92,7 +92,7 @@ impl Fixed {
     pub(super) fn of(plan: &Plan<'_, '_>) -> Self {
         let mut fixed = plan.each(true);
         let mut change = |value: i32| {
-            steps::take(1);
+            cost::charge(1);
             let fixed = usize::try_from(value).ok().and_then(|value| fixed.get_mut(value));
             fixed.into_iter().for_each(|fixed| *fixed = false);
         };
@@ -119,7 +119,7 @@ fn reached(plan: &Plan<'_, '_>, fixed: &Fixed, chain: Chain<'_>, len: u32) -> Ve
     let mut reached = alloc::vec![false; index(len)];
     let mut open = alloc::vec![0];
     while let Some(nth) = open.pop() {
-        steps::take(1);
+        cost::charge(1);
         match reached.get_mut(index(nth)) {
             Some(reached) if !*reached => *reached = true,
             _ => continue,

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use super::super::spot::Plan;
 use super::Kernels;
+use crate::cost;
 use crate::method;
-use crate::steps;
 
 /// What the instructions of a method may resize.
 #[derive(Default)]
@@ -44,13 +44,13 @@ impl Resized {
 
     /// A value may be resized, and so may the tensors of a list: those of each are looked at twice at most.
     fn mark(&mut self, plan: &Plan<'_, '_>, index: i32) {
-        steps::take(1);
+        cost::charge(1);
         // A list that is met again may be one that is written to again.
         if self.count(index) > 1 {
             return;
         }
         for item in method::items(plan.view, index).into_iter().flatten() {
-            steps::take(1);
+            cost::charge(1);
             self.count(item);
         }
     }

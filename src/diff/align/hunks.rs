@@ -9,8 +9,8 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
 use super::increasing::longest_increasing;
 use crate::bytes::{index as at_index, narrow};
+use crate::cost;
 use crate::diff::steps::NONE;
-use crate::steps;
 
 /// Returns the hunks of Myers' algorithm where it takes few steps. Where it takes many, splits both lists
 /// at elements that each of them has once, and tries again between these. What stays too costly is one
@@ -115,7 +115,7 @@ impl<'t> Part<'t> {
 /// Returns the unique elements of a list with their positions, sorted by element.
 fn once(list: &[Token]) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, u32)> = list.iter().zip(0..).map(|(token, at)| (token.0, at)).collect();
-    steps::sort(all.len());
+    cost::sort(all.len());
     all.sort_unstable();
     let groups = all.chunk_by(|one, other| one.0 == other.0);
     groups.filter_map(|group| if let [one] = group { Some(*one) } else { None }).collect()
@@ -157,7 +157,7 @@ fn is_cheap(part: &Part<'_>) -> bool {
             if x >= a.len() && y >= b.len() {
                 return true;
             }
-            steps::take(same.saturating_add(1));
+            cost::charge(same.saturating_add(1));
             match left.checked_sub(same.saturating_add(1)) {
                 Some(less) => left = less,
                 None => return false,

@@ -4,12 +4,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::bytes::{index as at_index, narrow};
+use crate::cost;
 use crate::diff::steps::NONE;
-use crate::steps;
 
 /// Returns which numbers of a list belong to its longest increasing subsequence. [`NONE`] is no number.
 pub(super) fn longest_increasing(list: &[u32]) -> Vec<bool> {
-    steps::sort(list.len());
+    cost::sort(list.len());
     // The last number and its place, for the best subsequence of each length.
     let mut tails = Vec::<(u32, u32)>::new();
     // For each number, the place of the one in front of it.

@@ -10,7 +10,7 @@ use serde::de::{
 };
 
 use super::{Any, Loader};
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
 use crate::flat::ledger::{Ledger, Refused};
 
@@ -34,7 +34,7 @@ impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
         let mut bytes = Vec::new();
         for nth in 0.. {
             let number = seq.next_element_seed(Any(NumberOf { prim, names: None }));
-            let Some(number) = loader.within(Step::Index(nth), number)? else { break };
+            let Some(number) = loader.within(PathComponent::Index(nth), number)? else { break };
             let stored = number.stored(prim).unwrap_or_default();
             let stored = stored.get(..prim.size().into()).unwrap_or_default();
             let room = loader.ledger.reserve(&mut bytes, stored.len());

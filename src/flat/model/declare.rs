@@ -26,7 +26,7 @@ macro_rules! model {
         pub mod model {
             use super::*;
             use $crate::flat::desc::{FieldDesc, TableDesc};
-            use $crate::error::Step;
+            use $crate::error::PathComponent;
             use $crate::flat::ledger::{Ledger, MemoryError};
             use $crate::flat::model::{FromView, Model, TreeError, checked, scalars, tables};
             use $crate::flat::node::{Held, Node, Visit, sealed::Sealed};
@@ -80,7 +80,7 @@ macro_rules! model {
                             (0, _) | (_, None) => Err(TreeError::half(tag)),
                             $( ($tag, Some(member)) => match $M::take_object(member, ledger) {
                                 Ok(member) => Ok(Some(Self::$M(member))),
-                                Err(error) => Err(error.within(Step::Variant(stringify!($M)))),
+                                Err(error) => Err(error.within(PathComponent::Variant(stringify!($M)))),
                             }, )*
                             (tag, Some(_)) => Ok(Some(Self::Unknown(tag))),
                         }
@@ -142,7 +142,7 @@ macro_rules! model {
                             $f: $crate::flat::model::declare::held!(
                                 object.take(stringify!($f)), ledger,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S $default )?
-                            ).map_err(|error| error.within(Step::Field(stringify!($f))))?,
+                            ).map_err(|error| error.within(PathComponent::Field(stringify!($f))))?,
                         )* })
                     }
                 }

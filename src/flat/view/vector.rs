@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use super::{Proof, Raw, Scalar, Table, proven};
 use crate::bytes::{array_at, further, index, narrow, slice_at};
-use crate::steps;
+use crate::cost;
 
 /// A proven vector of numbers.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ impl<'a, T: Scalar> Vector<'a, T> {
     #[inline]
     pub fn get(&self, nth: usize) -> Option<T> {
         let size = u32::from(T::PRIM.size());
-        steps::take(1);
+        cost::charge(1);
         let nth = u32::try_from(nth).ok().filter(|&nth| nth < self.len)?;
         let at = further(self.first, nth.wrapping_mul(size));
         slice_at(self.buf, index(at), size).and_then(T::read_le)
@@ -84,7 +84,7 @@ impl Vector<'_, i32> {
     /// The first `N` elements, and `rest` where there are none.
     #[inline(always)]
     pub(crate) fn head<const N: usize>(self, rest: i32) -> [i32; N] {
-        steps::take(self.len().min(N));
+        cost::charge(self.len().min(N));
         let from = index(self.first);
         let bytes = self.buf.get(from..from.saturating_add(N.saturating_mul(4)));
         let Some(elements) = bytes.and_then(|bytes| bytes.as_chunks().0.first_chunk::<N>()) else {
@@ -107,7 +107,7 @@ impl Vector<'_, u8> {
     /// The first eight elements, and those of `rest` where there are none.
     #[inline(always)]
     pub(crate) fn head(self, rest: [u8; 8]) -> [u8; 8] {
-        steps::take(self.len().min(8));
+        cost::charge(self.len().min(8));
         let Some(elements) = array_at(self.buf, index(self.first)) else {
             return self.head_at_the_end(rest);
         };
@@ -155,7 +155,7 @@ impl<T: Scalar> Iterator for Numbers<'_, T> {
 
     #[inline]
     fn next(&mut self) -> Option<T> {
-        steps::take(1);
+        cost::charge(1);
         T::read_le(self.chunks.next()?)
     }
 

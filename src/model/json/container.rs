@@ -10,7 +10,7 @@ use serde::de::{
 };
 
 use super::{Files, JsonError, KEY, refused};
-use crate::error::Step;
+use crate::error::PathComponent;
 use crate::file::Kind;
 use crate::flat::desc::TableDesc;
 use crate::flat::ledger::{Ledger, Refused};
@@ -86,7 +86,7 @@ fn json_map<'de, V: Visitor<'de>, D: Deserializer<'de>>(
 struct Reader<'r, 'f, 'a> {
     files: &'r mut Files<'f, 'a>,
     /// Where the error is: pushed while it unwinds.
-    path: Vec<Step>,
+    path: Vec<PathComponent>,
     ledger: &'r mut Ledger,
 }
 
@@ -96,7 +96,7 @@ impl Reader<'_, '_, '_> {
         self.ledger.push(items, item).map_err(|Refused| E::custom(self.ledger.error()))
     }
 
-    fn within<T, E>(&mut self, step: Step, result: Result<T, E>) -> Result<T, E> {
+    fn within<T, E>(&mut self, step: PathComponent, result: Result<T, E>) -> Result<T, E> {
         if result.is_err() {
             self.path.push(step);
         }
@@ -126,7 +126,7 @@ impl<'de, 'a> Visitor<'de> for RootOf<'_, '_, '_, 'a> {
                 Some(_) => Err(A::Error::custom("the container is given twice")),
                 None => map.next_value_seed(Seed(PartsOf(&mut *reader))),
             };
-            given.container = Some(reader.within(Step::Field(KEY), parts)?);
+            given.container = Some(reader.within(PathComponent::Field(KEY), parts)?);
         }
         Ok(given)
     }
@@ -165,7 +165,7 @@ impl<'de, 'a> Visitor<'de> for PartsOf<'_, '_, '_, 'a> {
                 true => Err(A::Error::custom(TWICE)),
                 false => parts.read(key, &mut map, reader),
             };
-            reader.within(Step::Field(key), read)?;
+            reader.within(PathComponent::Field(key), read)?;
             seen.push(key);
         }
         Ok(parts)
@@ -282,14 +282,14 @@ impl<'de> Visitor<'de> for HeaderOf<'_, '_, '_, '_> {
                     return Err(A::Error::custom(error));
                 }
             };
-            reader.within(Step::Field(name), read)?;
+            reader.within(PathComponent::Field(name), read)?;
         }
         let (Some(length), Some(chunk)) = (length, chunk) else {
             return Err(A::Error::custom("a header has a length and a chunk"));
         };
         if chunk > MOST_CHUNK {
             let error = format!("a header of more than {MOST_CHUNK} bytes with its padding");
-            return reader.within(Step::Field("chunk"), Err(A::Error::custom(error)));
+            return reader.within(PathComponent::Field("chunk"), Err(A::Error::custom(error)));
         }
         Ok(match in_front.unwrap_or_default() {
             true => HeaderForm::InFront { length, chunk },
@@ -346,7 +346,7 @@ impl<'de, 'a> Visitor<'de> for BlobsOf<'_, '_, '_, 'a> {
         let mut blobs = Vec::new();
         for nth in 0.. {
             let blob = seq.next_element_seed(Seed(BlobOf(&mut *reader)));
-            match reader.within(Step::Index(nth), blob)? {
+            match reader.within(PathComponent::Index(nth), blob)? {
                 Some(blob) => reader.push(&mut blobs, blob)?,
                 None => break,
             }
@@ -369,7 +369,7 @@ impl<'de, 'a> Visitor<'de> for BlobOf<'_, '_, '_, 'a> {
         let mut bytes = Vec::new();
         for nth in 0.. {
             let byte = seq.next_element::<u8>();
-            match reader.within(Step::Index(nth), byte)? {
+            match reader.within(PathComponent::Index(nth), byte)? {
                 Some(byte) => reader.push(&mut bytes, byte)?,
                 None => break,
             }

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::Memory;
-use crate::check::cost::hostile;
-use crate::{Limits, Pte, steps};
+use crate::check::growth::hostile;
+use crate::{Limits, Pte, cost};
 
 #[test]
 #[expect(clippy::as_conversions, reason = "a test that goes wrong is meant to stop")]
@@ -15,12 +15,12 @@ fn no_file_takes_more_than_n_log_n_steps() {
         let costs = [256, 512, 1024, 2048].map(|n| {
             let file = make(n);
             let Ok(pte) = Pte::read_with(&file, &Limits::UNTRUSTED) else { return None };
-            steps::taken();
+            cost::taken();
             for plan in pte.program().execution_plan().into_iter().flatten() {
                 seen = seen.saturating_add(Memory::of(&pte, plan).steps().into());
             }
             let bytes = pte.region().len() as f64;
-            Some((steps::taken() as f64, bytes, bytes * bytes.log2()))
+            Some((cost::taken() as f64, bytes, bytes * bytes.log2()))
         });
         for pair in costs.windows(2) {
             let [Some((few, less, _)), Some((many, more, most))] = pair else { continue };

@@ -1,4 +1,4 @@
-//! What one vtable promises for one table type: proven once, then reused.
+//! The layout that one vtable gives one table type: proven once, then reused.
 
 use core::cell::Cell;
 
@@ -8,95 +8,96 @@ use crate::bytes::{array_at, index, slice_at, sum};
 use crate::error::Result;
 use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 
-/// A vtable read as one table type: as long as a line of the cache, so that it is found by a shift.
+/// A vtable read as one table type. It has the size of a cache line, so that an index becomes an address
+/// by a shift.
 ///
-/// It is filled where it lies. To move what was just written in small pieces would take longer than to
-/// prove it. What is half filled is refused, with which the walk ends: nobody asks for it.
+/// It is filled in place: moving a value just written in small pieces takes longer than proving it. A
+/// half-filled layout is never used: the error that stopped the filling ends the verification.
 #[repr(align(64))]
-pub(super) struct Shape {
+pub(super) struct VtableLayout {
     desc: &'static TableDesc,
     vtable: u32,
-    /// Bytes from the table's start to the end of its last known field, 0 as long as nothing is proven.
+    /// Bytes from the table's start to the end of its last known field; 0 while nothing is proven.
     /// Computed from the fields, never taken from the declared object size, which genuine files get
     /// wrong (format.md §7.8).
     extent: Cell<u32>,
     /// A table fits at a position `pos` with `pos & mask == residue`.
     mask: Cell<u32>,
     residue: Cell<u32>,
-    /// The offsets of fields, each at its place, 0 for one that is not there.
+    /// The offsets of fields, each at its place; 0 for an absent field.
     at: [Cell<u16>; PLACES],
 }
 
-impl Shape {
-    /// That of a vtable as one of `desc`, of which nothing is proven yet.
+impl VtableLayout {
+    /// Creates the layout of a vtable read as `desc`, of which nothing is proven yet.
     #[inline(always)]
     pub(super) fn new(vtable: u32, desc: &'static TableDesc) -> Self {
         Self {
             desc,
             vtable,
             extent: Cell::new(0),
-            // A table lies at a multiple of 4; nothing fits one of which nothing is proven.
+            // No position fits this residue: nothing is proven yet.
             mask: Cell::new(3),
             residue: Cell::new(4),
             at: [const { Cell::new(0) }; PLACES],
         }
     }
 
-    /// Whether it is proven: four bytes of a table, at the least, say where its vtable is.
+    /// Returns whether it is proven. The extent of a proven one is at least 4: the offset to the vtable.
     #[inline(always)]
     pub(super) fn is_proven(&self) -> bool {
         self.extent.get() != 0
     }
 
-    /// Whether it is that of a vtable as one of `desc`.
+    /// Returns whether it is the layout of that vtable, read as `desc`.
     #[inline(always)]
     pub(super) fn is(&self, vtable: u32, desc: &'static TableDesc) -> bool {
         self.is_at(vtable) && core::ptr::eq(self.desc, desc)
     }
 
-    /// Whether its vtable is there.
+    /// Returns whether its vtable is at that position.
     #[inline(always)]
     pub(super) fn is_at(&self, vtable: u32) -> bool {
         self.vtable == vtable
     }
 
-    /// Where its vtable is.
+    /// Returns the position of its vtable.
     pub(super) fn vtable(&self) -> u32 {
         self.vtable
     }
 
-    /// Bytes of a table.
+    /// Returns the bytes that a table of this layout takes.
     #[inline(always)]
     pub(super) fn extent(&self) -> u32 {
         self.extent.get()
     }
 
-    /// Whether a table at `pos` is aligned, and every 8-byte field of it, in one test.
+    /// Returns whether a table at `pos` and its 8-byte fields are aligned, in one test.
     #[inline(always)]
     pub(super) fn fits(&self, pos: u32) -> bool {
         pos & self.mask.get() == self.residue.get()
     }
 
-    /// The offsets of what is looked at, in the order of [`TableDesc::refs`], 0 for an absent field; for
-    /// a union that of its tag.
+    /// Returns the offsets of references, in the order of [`TableDesc::refs`]; 0 for an absent field, and
+    /// the tag's for a union.
     #[inline(always)]
     pub(super) fn offsets(&self) -> impl Iterator<Item = u16> {
         self.at.iter().map(Cell::get)
     }
 
-    /// The offset at a place.
+    /// Returns the offset at a place.
     #[inline(always)]
     pub(super) fn at(&self, place: u16) -> u16 {
         self.at.get(usize::from(place) % PLACES).map_or(0, Cell::get)
     }
 
-    /// The offsets of the union at a place: of its tag and of its value.
+    /// Returns the offsets of the union at a place: of its tag and of its value.
     #[inline(always)]
     pub(super) fn union(&self, place: u16) -> (u16, u16) {
         (self.at(place), self.at(place.saturating_add(1)))
     }
 
-    /// Reads the vtable, of the table at `pos`.
+    /// Reads and checks the vtable, of which the table at `pos` is the first.
     #[inline(always)]
     pub(super) fn prove(&self, buf: &[u8], pos: u32, notes: &Notes) -> Result<()> {
         let (vtable, desc) = (self.vtable, self.desc);
@@ -112,34 +113,34 @@ impl Shape {
         Ok(())
     }
 
-    /// Reads the entries of the vtable: whether they are odd.
+    /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // The bytes that fields take, a bit each from the table's fifth on, and those that two take.
+        // A bit for each byte of the table from its fifth on: taken by a field, taken by two.
         let (mut taken, mut twice) = (0u64, 0u64);
-        let mut astray = 0u16;
+        let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {
             let offset = u16::from_le_bytes(entry);
             if offset != 0 {
                 if let Some(at) = self.at.get(usize::from(inline.place) % PLACES) {
                     at.set(offset);
                 }
-                astray |= offset & inline.astray;
+                unexpected |= offset & inline.unexpected;
                 let bytes = u64::from(inline.bytes).wrapping_shl(u32::from(offset).wrapping_sub(4));
                 twice |= taken & bytes;
                 taken |= bytes;
             }
         }
-        // A field in the first four has come out at the other end, where no table is expected to
-        // have any, nor beyond: whoever has is looked at again.
-        let usual = u64::from(astray) | twice | taken >> 60 == 0;
+        // A field in the first four bytes sets a bit at the top (the shift wraps), where usual tables
+        // have none. Such a vtable takes the slow path.
+        let usual = u64::from(unexpected) | twice | taken >> 60 == 0;
         let extent = match usual {
             true => 68u32.saturating_sub(taken.leading_zeros()),
             false => extent(vtable, entries, desc)?,
         };
         self.extent.set(extent);
         self.residue.set(0);
-        // Fields of 8 bytes ask for more than a multiple of 4.
+        // Fields of 8 bytes need more than a multiple of 4.
         let [first, second] = EIGHTS.map(|place| self.at(place));
         if first | second != 0 {
             if first != 0 && second != 0 && (first ^ second) & 4 != 0 {
@@ -153,8 +154,8 @@ impl Shape {
     }
 }
 
-/// Bytes from the start of a table to the end of its last known field, wherever they are. It refuses
-/// what is in the first four, or is not at a multiple of 4 and must be.
+/// Returns the bytes from the start of a table to the end of its last known field, for any offsets. A
+/// field in the first four bytes, or one that is misaligned, is an error.
 #[cold]
 #[inline(never)]
 fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
@@ -162,7 +163,7 @@ fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
     for (inline, &entry) in desc.inline.iter().zip(entries) {
         let offset = u16::from_le_bytes(entry);
         if offset != 0 && inline.size() != 0 {
-            if offset < 4 || offset & inline.astray & 3 != 0 {
+            if offset < 4 || offset & inline.unexpected & 3 != 0 {
                 return Err(why::misplaced_field(vtable, entries, desc));
             }
             extent = u32::from(offset).saturating_add(inline.size()).max(extent);
@@ -171,15 +172,15 @@ fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
     Ok(extent)
 }
 
-/// Where a table at `pos` that begins with `back` says that its vtable is. No buffer is as long as
-/// 2^31: what lies in front of it becomes a position past its end, and a position within it is meant.
+/// Returns the position of the vtable of a table at `pos`, whose first four bytes are `back`. No buffer
+/// has 2^31 bytes: a position before its start wraps to one past its end, which is refused.
 #[inline(always)]
-pub(super) fn vtable(pos: u32, back: u32) -> u32 {
+pub(super) fn position(pos: u32, back: u32) -> u32 {
     pos.wrapping_sub(back)
 }
 
-/// Whether the vtable may have fields that the type does not know. One that claims thousands, which each
-/// of many tables may share, does: nobody looks at all of them.
+/// Returns whether the vtable may have fields that the type does not know. A vtable with thousands of
+/// further entries counts as one that has: they are not all read.
 fn newer_fields(entries: &[[u8; 2]], desc: &TableDesc) -> bool {
     let newer = entries.get(usize::from(desc.slots())..).unwrap_or_default();
     newer.len() > usize::from(SLOTS_LOOKED_AT) || newer.iter().any(|entry| *entry != [0; 2])

@@ -1,4 +1,4 @@
-//! What a walk remembers and notes. Were it wrong, reading would be slow and no verdict would change,
+//! What a verifier remembers and notes. Were it wrong, reading would be slow and no verdict would change,
 //! so that no file could show it.
 
 #![allow(
@@ -10,10 +10,10 @@
 
 use alloc::vec::Vec;
 
-use super::seen::{Notes, Seen};
-use super::shape::Shape;
-use super::shapes::{FEW, MANY, Shapes};
+use super::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS};
+use super::seen::{Notes, Verified};
 use super::verify;
+use super::vtable::VtableLayout;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc, UnionDesc};
 use crate::limits::Limits;
 
@@ -32,54 +32,58 @@ fn vtables(n: usize) -> Vec<u8> {
 }
 
 /// Whether there is room for what is proven of a vtable.
-fn keep<const WAYS: usize>(
-    shapes: &Shapes<WAYS>,
+fn keep<const CACHE_SLOTS: usize>(
+    layouts: &LayoutCache<CACHE_SLOTS>,
     buf: &[u8],
     vtable: u32,
     desc: &'static TableDesc,
 ) -> bool {
-    let room = shapes.room(vtable, desc);
-    if let Some(shape) = room {
-        shape.prove(buf, 0, &Notes::new(0)).unwrap();
+    let room = layouts.room(vtable, desc);
+    if let Some(layout) = room {
+        layout.prove(buf, 0, &Notes::new(0)).unwrap();
     }
     room.is_some()
 }
 
 /// Whether that is known, wherever it is.
-fn has<const WAYS: usize>(shapes: &Shapes<WAYS>, vtable: u32, desc: &'static TableDesc) -> bool {
-    shapes.room(vtable, desc).is_some_and(Shape::is_proven)
+fn has<const CACHE_SLOTS: usize>(
+    layouts: &LayoutCache<CACHE_SLOTS>,
+    vtable: u32,
+    desc: &'static TableDesc,
+) -> bool {
+    layouts.room(vtable, desc).is_some_and(VtableLayout::is_proven)
 }
 
 #[test]
 fn a_shape_is_found_where_it_is_kept_and_under_its_own_type_alone() {
     let buf = vtables(64);
-    let shapes = Shapes::<MANY>::new();
+    let layouts = LayoutCache::<MANY_SLOTS>::new();
     let places = || (0..64).map(|nth| nth * 4);
     for vtable in places() {
-        assert!(!has(&shapes, vtable, &FLAG), "{vtable}");
-        assert!(keep(&shapes, &buf, vtable, &FLAG), "{vtable}");
+        assert!(!has(&layouts, vtable, &FLAG), "{vtable}");
+        assert!(keep(&layouts, &buf, vtable, &FLAG), "{vtable}");
     }
     let mut first = 0;
     for vtable in places() {
-        assert!(has(&shapes, vtable, &FLAG), "{vtable}");
-        assert!(shapes.known(vtable, &BARE).is_none() && !has(&shapes, vtable, &BARE));
-        if let Some(shape) = shapes.known(vtable, &FLAG) {
-            assert!(shape.is(vtable, &FLAG));
+        assert!(has(&layouts, vtable, &FLAG), "{vtable}");
+        assert!(layouts.known(vtable, &BARE).is_none() && !has(&layouts, vtable, &BARE));
+        if let Some(layout) = layouts.known(vtable, &FLAG) {
+            assert!(layout.is(vtable, &FLAG));
             first += 1;
         }
     }
     assert!(first > 32, "most are in the first place that is looked at: {first}");
-    assert!(!has(&shapes, 256, &FLAG), "which nobody has kept");
+    assert!(!has(&layouts, 256, &FLAG), "which nobody has kept");
 }
 
-/// Types share vtables: their shapes must not ask for the same places.
+/// Types share vtables: their layouts must not ask for the same places.
 #[test]
 fn one_vtable_has_places_of_its_own_for_each_type() {
     let buf = vtables(8);
-    let shapes = Shapes::<MANY>::new();
+    let layouts = LayoutCache::<MANY_SLOTS>::new();
     for vtable in (0..8).map(|nth| nth * 4) {
-        assert!(keep(&shapes, &buf, vtable, &FLAG) && keep(&shapes, &buf, vtable, &BARE));
-        assert!(shapes.known(vtable, &FLAG).is_some() && shapes.known(vtable, &BARE).is_some());
+        assert!(keep(&layouts, &buf, vtable, &FLAG) && keep(&layouts, &buf, vtable, &BARE));
+        assert!(layouts.known(vtable, &FLAG).is_some() && layouts.known(vtable, &BARE).is_some());
     }
 }
 
@@ -96,23 +100,23 @@ fn types_of_long_names_have_seeds_of_their_own() {
 #[test]
 fn there_is_room_for_so_many_shapes() {
     let buf = vtables(2000);
-    let (few, many) = (Shapes::<FEW>::new(), Shapes::<MANY>::new());
+    let (few, many) = (LayoutCache::<FEW_SLOTS>::new(), LayoutCache::<MANY_SLOTS>::new());
     let kept = (0..2000).filter(|nth| keep(&few, &buf, nth * 4, &FLAG)).count();
-    assert_eq!(kept, FEW, "what is full is full to the last place");
+    assert_eq!(kept, FEW_SLOTS, "what is full is full to the last place");
     let kept = (0..2000).filter(|nth| keep(&many, &buf, nth * 4, &FLAG)).count();
-    assert_eq!(kept, MANY, "what is full is full to the last place");
+    assert_eq!(kept, MANY_SLOTS, "what is full is full to the last place");
 }
 
 /// A file with a vtable for each table must not have each looked for in eight slots.
 #[test]
 fn after_thousands_of_vtables_without_room_the_first_place_alone_is_looked_at() {
     let buf = vtables(6000);
-    let shapes = Shapes::<FEW>::new();
-    let known = |nth: &u32| shapes.known(nth * 4, &FLAG).is_some();
-    let found = |nth: &u32| has(&shapes, nth * 4, &FLAG);
-    let kept: Vec<u32> = (0..1000).filter(|nth| keep(&shapes, &buf, nth * 4, &FLAG)).collect();
+    let layouts = LayoutCache::<FEW_SLOTS>::new();
+    let known = |nth: &u32| layouts.known(nth * 4, &FLAG).is_some();
+    let found = |nth: &u32| has(&layouts, nth * 4, &FLAG);
+    let kept: Vec<u32> = (0..1000).filter(|nth| keep(&layouts, &buf, nth * 4, &FLAG)).collect();
     assert!(kept.iter().all(found) && !kept.iter().all(known));
-    assert!(!(1000..6000).any(|nth| keep(&shapes, &buf, nth * 4, &FLAG)));
+    assert!(!(1000..6000).any(|nth| keep(&layouts, &buf, nth * 4, &FLAG)));
     assert!(kept.iter().all(|nth| found(nth) == known(nth)));
 }
 
@@ -137,14 +141,14 @@ fn flag(byte: u8, size: u8, entries: &[u8]) -> Vec<u8> {
     buf
 }
 
-fn seen(buf: &[u8]) -> Seen {
+fn seen(buf: &[u8]) -> Verified {
     verify(buf, &FLAG, &Limits::UNTRUSTED).unwrap().1
 }
 
 #[test]
 fn only_what_is_odd_is_noted_as_odd() {
     let plain = seen(&flag(1, 8, &[4]));
-    assert_eq!(plain, Seen { root: 16, tables: 1, lowest: 8, odd: false });
+    assert_eq!(plain, Verified { root: 16, tables: 1, lowest: 8, odd: false });
     assert_eq!(seen(&flag(0, 8, &[4])), plain, "any bool");
     assert!(seen(&flag(2, 8, &[4])).odd, "a byte that is no bool");
     assert!(!seen(&flag(1, 5, &[4])).odd, "a size that just holds its field");
@@ -195,7 +199,7 @@ static NAMED: TableDesc = TableDesc::new(
     1,
 );
 
-/// A table that has other references too is walked by a list of them, in which a union is known by
+/// A table that has other references too is verified by a list of them, in which a union is known by
 /// whichever half is there.
 #[test]
 fn half_a_union_is_refused_beside_other_references() {

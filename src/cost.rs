@@ -8,13 +8,13 @@ pub(crate) use counter::*;
 /// Counts a lookup by `key` among `len` of them: each comparison may read all of it.
 #[inline]
 pub(crate) fn look_up(key: &str, len: usize) {
-    take(key.len().saturating_add(1).saturating_mul(depth(len)));
+    charge(key.len().saturating_add(1).saturating_mul(depth(len)));
 }
 
 /// Counts a sort of `len` things.
 #[inline]
 pub(crate) fn sort(len: usize) {
-    take(len.saturating_mul(depth(len)));
+    charge(len.saturating_mul(depth(len)));
 }
 
 /// Comparisons that find one of `len` things.
@@ -27,7 +27,7 @@ fn depth(len: usize) -> usize {
 mod counter {
     /// Nothing.
     #[inline(always)]
-    pub(crate) fn take(_: usize) {}
+    pub(crate) fn charge(_: usize) {}
 }
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod counter {
     }
 
     /// Counts `more` steps.
-    pub(crate) fn take(more: usize) {
+    pub(crate) fn charge(more: usize) {
         TAKEN.set(TAKEN.get().saturating_add(crate::bytes::wide(more)));
     }
 

@@ -1,4 +1,4 @@
-//! How much a walk may visit: what is shared is paid for at each visit.
+//! How much a verifier may visit: what is shared is paid for at each visit.
 
 use core::cell::Cell;
 

@@ -1,10 +1,10 @@
-//! What the walk does with a string: UTF-8, and a 0 behind it.
+//! What the verifier does with a string: UTF-8, and a 0 behind it.
 
-use super::Walk;
+use super::Verifier;
 use crate::bytes::{index, narrow, slice_at, sum, wide};
 use crate::error::{Error, ErrorKind, Result};
 
-impl<const TELL: bool, const WAYS: usize> Walk<'_, TELL, WAYS> {
+impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
     #[inline(never)]
     pub(super) fn string(&self, at: u32) -> Result<()> {
         let (pos, len) = self.follow(at)?;

@@ -1,10 +1,10 @@
-//! What the walk does where it ends: numbers, and the offsets that lead there.
+//! What the verifier does where it ends: numbers, and the offsets that lead there.
 
-use super::Walk;
+use super::Verifier;
 use crate::bytes::{further, index, slice_at, sum, u32_at, wide};
 use crate::error::{Error, ErrorKind, Result};
 
-impl<const TELL: bool, const WAYS: usize> Walk<'_, TELL, WAYS> {
+impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
     #[inline(always)]
     pub(super) fn numbers(&self, at: u32, size: u32) -> Result<()> {
         let (pos, len) = self.follow(at)?;

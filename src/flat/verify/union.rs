@@ -1,21 +1,21 @@
-//! What the walk does with a union: a tag, and an offset to the table that the tag stands for.
+//! What the verifier does with a union: a tag, and an offset to the table that the tag stands for.
 
-use super::Walk;
+use super::Verifier;
 use crate::bytes::further;
-use crate::error::{Error, ErrorKind, Result, Step};
+use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::flat::desc::{TableDesc, UnionDesc};
 
 /// The offsets of a union's tag and of its value, 0 for one that is not there.
 type Halves = (u16, u16);
 
-impl<const TELL: bool, const WAYS: usize> Walk<'_, TELL, WAYS> {
+impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
     /// The union of the table at `pos`, and its member.
     #[inline(never)]
     pub(super) fn union(&self, pos: u32, at: Halves, desc: &'static UnionDesc) -> Result<()> {
         match self.variant(pos, at, desc)? {
             None => Ok(()),
             Some((at, member)) => {
-                Self::within(self.table(at, member), || Step::Variant(member.name))
+                Self::within(self.table(at, member), || PathComponent::Variant(member.name))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a walk notes in passing of how the tables lie: enough to tell that a file is like any other,
+//! What a verifier notes in uncacheable of how the tables lie: enough to tell that a file is like any other,
 //! so that `check/layout` need not look at all of its tables again.
 
 use core::cell::Cell;
@@ -7,7 +7,7 @@ use crate::flat::view::{Proof, Raw, Table};
 
 /// How the tables of a proven buffer lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct Verified {
     /// Where the root is.
     pub(crate) root: u32,
     /// Tables, each as often as something refers to it.
@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     pub(crate) odd: bool,
 }
 
-impl Seen {
+impl Verified {
     /// The root of `buf`, whose bytes and type were proven when this was noted.
     pub(crate) fn root<'a, T: Table<'a>>(self, buf: &'a [u8]) -> T {
         T::from_raw(Raw::new(buf, self.root), Proof(()))
@@ -28,36 +28,36 @@ impl Seen {
 }
 
 /// The same while it is being gathered.
-pub(super) struct Notes(Cell<Seen>);
+pub(super) struct Notes(Cell<Verified>);
 
 impl Notes {
     /// Nothing but the root.
     pub(super) fn new(root: u32) -> Self {
-        Self(Cell::new(Seen { root, tables: 0, lowest: root, odd: false }))
+        Self(Cell::new(Verified { root, tables: 0, lowest: root, odd: false }))
     }
 
     /// A vtable, and whether it is odd.
     pub(super) fn vtable(&self, vtable: u32, odd: bool) {
         let seen = self.0.get();
-        self.0.set(Seen { lowest: seen.lowest.min(vtable), odd: seen.odd | odd, ..seen });
+        self.0.set(Verified { lowest: seen.lowest.min(vtable), odd: seen.odd | odd, ..seen });
     }
 
     /// So many tables more: no `u64` is too small to count them.
     #[inline]
     pub(super) fn tables(&self, more: u32) {
         let seen = self.0.get();
-        self.0.set(Seen { tables: seen.tables.wrapping_add(more.into()), ..seen });
+        self.0.set(Verified { tables: seen.tables.wrapping_add(more.into()), ..seen });
     }
 
     /// Something that is not as usual.
     #[cold]
     #[inline(never)]
     pub(super) fn odd(&self) {
-        self.0.set(Seen { odd: true, ..self.0.get() });
+        self.0.set(Verified { odd: true, ..self.0.get() });
     }
 
     /// All of it.
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> Verified {
         self.0.get()
     }
 }

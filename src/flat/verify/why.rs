@@ -1,8 +1,8 @@
 //! Why a table cannot be where it is: worked out only where one is refused.
 
-use super::shape::Shape;
+use super::vtable::VtableLayout;
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, PathComponent};
 use crate::flat::desc::{Inline, TableDesc};
 
 /// Why there is no vtable at `vtable` for the table at `pos`.
@@ -38,7 +38,7 @@ pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc
     let mut eight = None;
     let wrong = |(_, (inline, offset)): &(usize, (&Inline, u16))| {
         let (offset, size) = (*offset, inline.size());
-        let apart = offset & inline.astray & 3 != 0;
+        let apart = offset & inline.unexpected & 3 != 0;
         let other = size == 8 && *eight.get_or_insert(offset & 7) != offset & 7;
         offset < 4 || apart || other
     };
@@ -55,17 +55,17 @@ pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc
     let at = u64::from(vtable).saturating_add(4).saturating_add(wide(slot).saturating_mul(2));
     // Of a union both slots are its field's.
     let field = desc.fields.iter().rfind(|field| usize::from(field.slot) <= slot);
-    Error::new(kind, at).within(Step::Field(field.map_or("", |field| field.name)))
+    Error::new(kind, at).within(PathComponent::Field(field.map_or("", |field| field.name)))
 }
 
 /// Why the table at `pos` cannot be there: it is misaligned, or ends past the end, or a field is.
 #[cold]
 #[inline(never)]
-pub(super) fn misplaced(buf: &[u8], pos: u32, shape: &Shape, desc: &TableDesc) -> Error {
+pub(super) fn misplaced(buf: &[u8], pos: u32, layout: &VtableLayout, desc: &TableDesc) -> Error {
     if pos & 3 != 0 {
         return Error::new(ErrorKind::TableMisaligned {}, pos.into());
     }
-    let end = u64::from(pos).saturating_add(shape.extent().into());
+    let end = u64::from(pos).saturating_add(layout.extent().into());
     let limit = wide(buf.len());
     if end > limit {
         return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
@@ -75,10 +75,10 @@ pub(super) fn misplaced(buf: &[u8], pos: u32, shape: &Shape, desc: &TableDesc) -
     let kind = ErrorKind::FieldMisaligned { size: 8 };
     for field in desc.fields {
         let entry = u32::from(field.slot).saturating_mul(2).saturating_add(4);
-        let offset = u16_at(buf, sum(shape.vtable(), entry)).unwrap_or_default();
+        let offset = u16_at(buf, sum(layout.vtable(), entry)).unwrap_or_default();
         if offset != 0 && field.kind.inline_size() == 8 {
             let at = pos.saturating_add(offset.into());
-            return Error::new(kind, at.into()).within(Step::Field(field.name));
+            return Error::new(kind, at.into()).within(PathComponent::Field(field.name));
         }
     }
     Error::new(kind, pos.into())

@@ -17,7 +17,7 @@ use std::fs;
 use self::build::{At, Builder, Field, number};
 use super::{Checker, Policy, RULES};
 use crate::map::{Map, Nesting, Spot};
-use crate::{File, Handle, Limits, Ptd, steps};
+use crate::{File, Handle, Limits, Ptd, cost};
 use Field::{Number, To};
 
 mod build;
@@ -563,7 +563,7 @@ impl Cost {
         let region = file.region_range();
         let own = (region.end - region.start) as usize;
         let bytes = own + data.iter().map(|data| data.region().len()).sum::<usize>();
-        steps::taken();
+        cost::taken();
         let checker = Checker::new().data(&data).policy(Policy::new().runtime((0, 1)));
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Ptd::check));
@@ -571,7 +571,7 @@ impl Cost {
         Map::in_detail(&file).nested(Nesting { depth: 9, most: 16 });
         drop(Spot::of(&file, region.end / 2));
         data.into_iter().for_each(|data| drop(Map::of(&File::Ptd(data))));
-        let steps = steps::taken();
+        let steps = cost::taken();
         let counts = reports.iter().flat_map(super::Report::counts);
         let broken = counts.map(|(rule, count)| (rule.subject, count)).collect();
         Self { bytes, steps, broken }

@@ -1,0 +1,233 @@
+//! The verifier: the only code that follows unproven offsets.
+//!
+//! What is checked, and why each rule is as lenient as it is, stands in `docs/format.md`, §0.2.
+//! Facts about a table split into facts about its vtable (proven once for each pair of vtable and
+//! table type: [`layout`]) and facts about its position (checked for every table: [`Verifier::object`]).
+
+use self::budget::Budget;
+use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_PROGRAM};
+use self::seen::Notes;
+use self::vtable::VtableLayout;
+use crate::bytes::{further, index, slice_at, u32_at, wide};
+use crate::error::{Error, ErrorKind, PathComponent, Result};
+use crate::flat::desc::{Form, Ref, TableDesc, To};
+use crate::flat::view::{Proof, Raw, Table};
+use crate::limits::{LISTED_TABLE, Limits, MAX_PROGRAM};
+
+mod budget;
+mod cache;
+mod leaf;
+mod seen;
+#[cfg(test)]
+mod tests;
+mod text;
+mod union;
+mod vtable;
+mod why;
+
+pub(crate) use seen::Verified;
+
+/// Proves that `buf` is a FlatBuffer whose root is `desc`, everything reachable included.
+///
+/// # Errors
+///
+/// The first place found that breaks a rule, with positions counted from the start of `buf`.
+pub(crate) fn verify<'a>(
+    buf: &'a [u8],
+    desc: &'static TableDesc,
+    limits: &Limits,
+) -> Result<(Raw<'a>, Verified)> {
+    let len = wide(buf.len());
+    let limit = limits.program.min(MAX_PROGRAM);
+    if len > limit {
+        return Err(Error::new(ErrorKind::ProgramLimit { size: len, limit }, 0));
+    }
+    let root = u32_at(buf, 0).unwrap_or_default();
+    if root < 8 || u64::from(root).saturating_add(4) > len {
+        return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, 0));
+    }
+    let run = if len < SMALL_PROGRAM {
+        Verifier::<false, FEW_SLOTS>::run
+    } else {
+        Verifier::<false, MANY_SLOTS>::run
+    };
+    // A second time to tell the slot to what the first one refused.
+    let seen = run(buf, root, desc, limits)
+        .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, root, desc, limits))?;
+    Ok((Raw::new(buf, root), seen))
+}
+
+/// As [`verify`], with the root as its type.
+pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Verified)> {
+    verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
+}
+
+/// A verifier; with `TRACE_PATH`, its errors tell the slot. Without, none has to be kept in mind: most walks meet
+/// no error. It has room for `CACHE_SLOTS` layouts.
+struct Verifier<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> {
+    buf: &'a [u8],
+    bytes: Budget,
+    /// Tables that vectors refer to.
+    elements: Budget,
+    layouts: LayoutCache<CACHE_SLOTS>,
+    notes: Notes,
+}
+
+impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PATH, CACHE_SLOTS> {
+    #[inline(never)]
+    fn run(
+        buf: &'a [u8],
+        root: u32,
+        desc: &'static TableDesc,
+        limits: &Limits,
+    ) -> Result<Verified> {
+        let len = wide(buf.len());
+        let bytes = Budget::new("bytes", limits.bytes_visited(len));
+        let elements = Budget::new("tables in lists", limits.tables_in_lists(len));
+        let (layouts, notes) = (LayoutCache::new(), Notes::new(root));
+        let verifier = Self { buf, bytes, elements, layouts, notes };
+        verifier.table(0, desc)?;
+        Ok(verifier.notes.seen())
+    }
+
+    /// Adds `component` to the path of an error.
+    #[inline(always)]
+    fn within<T>(verified: Result<T>, component: impl FnOnce() -> PathComponent) -> Result<T> {
+        match verified {
+            Err(error) if TRACE_PATH => Err(error.within(component())),
+            verified => verified,
+        }
+    }
+
+    /// Verifies the table that the offset at `at` leads to.
+    #[inline(never)]
+    fn table(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
+        self.notes.tables(1);
+        let found = self.follow(at)?;
+        self.element(found, desc, None).map(drop)
+    }
+
+    /// Verifies a vector of tables. Adjacent tables mostly share a vtable: the last layout is tried first.
+    #[inline(never)]
+    fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
+        let (first, len) = self.vector(at, 4)?;
+        if len == 0 {
+            return Ok(());
+        }
+        self.notes.tables(len);
+        let pos = first.wrapping_sub(4);
+        self.elements.spend(len.into(), pos)?;
+        self.bytes.spend(u64::from(len).saturating_mul(LISTED_TABLE), pos)?;
+        let offsets = slice_at(self.buf, index(first), len.wrapping_mul(4)).unwrap_or_default();
+        let mut last = None;
+        for (nth, &offset) in (0u32..).zip(offsets.as_chunks().0) {
+            let found = self.reach(further(first, nth.wrapping_mul(4)), u32::from_le_bytes(offset));
+            let verified = found.and_then(|found| self.element(found, desc, last));
+            last = Self::within(verified, || PathComponent::Index(nth))?;
+        }
+        Ok(())
+    }
+
+    /// Verifies one table of several, and returns its layout if the cache has it.
+    #[inline(always)]
+    fn element<'s>(
+        &'s self,
+        (pos, back): (u32, u32),
+        desc: &'static TableDesc,
+        last: Option<&'s VtableLayout>,
+    ) -> Result<Option<&'s VtableLayout>> {
+        let vtable = vtable::position(pos, back);
+        let known = last.filter(|layout| layout.is_at(vtable));
+        match known.or_else(|| self.layouts.known(vtable, desc)) {
+            Some(layout) => self.object(pos, layout, desc).map(|()| Some(layout)),
+            None => self.uncached(pos, vtable, desc).map(|()| None),
+        }
+    }
+
+    /// Verifies the table at `pos`, whose vtable is not in its first slot of the cache.
+    #[inline(never)]
+    fn uncached(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
+        let Some(layout) = self.layouts.room(vtable, desc) else {
+            return self.uncacheable(pos, vtable, desc);
+        };
+        if !layout.is_proven() {
+            layout.prove(self.buf, pos, &self.notes)?;
+        }
+        self.object(pos, layout, desc)
+    }
+
+    /// Verifies the table at `pos`, whose vtable has no slot left in the cache.
+    #[inline(never)]
+    fn uncacheable(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
+        let layout = VtableLayout::new(vtable, desc);
+        layout.prove(self.buf, pos, &self.notes)?;
+        self.object(pos, &layout, desc)
+    }
+
+    /// Verifies the table at `pos`, whose vtable has the proven `layout`. Most tables have at most one
+    /// reference: they need no loop over fields, and a union's member needs no call.
+    #[inline(always)]
+    fn object<'s>(
+        &'s self,
+        mut pos: u32,
+        mut layout: &'s VtableLayout,
+        mut desc: &'static TableDesc,
+    ) -> Result<()> {
+        loop {
+            let end = u64::from(pos).saturating_add(layout.extent().into());
+            if end > wide(self.buf.len()) || !layout.fits(pos) {
+                return Err(why::misplaced(self.buf, pos, layout, desc));
+            }
+            let component =
+                || PathComponent::Field(desc.refs().first().map_or("", |field| field.name));
+            match desc.form {
+                Form::Leaf => return Ok(()),
+                Form::Other => return self.references(desc.refs(), pos, layout),
+                Form::Numbers(_) if layout.at(0) == 0 => return Ok(()),
+                Form::Numbers(size) => {
+                    let at = further(pos, layout.at(0).into());
+                    return Self::within(self.numbers(at, size.into()), component);
+                }
+                // Tracing the path takes a call.
+                Form::Union(union) if TRACE_PATH => {
+                    return Self::within(self.union(pos, layout.union(0), union), component);
+                }
+                Form::Union(union) => {
+                    let Some((at, member)) = self.variant(pos, layout.union(0), union)? else {
+                        return Ok(());
+                    };
+                    self.notes.tables(1);
+                    let (next, back) = self.follow(at)?;
+                    let vtable = vtable::position(next, back);
+                    let Some(known) = self.layouts.known(vtable, member) else {
+                        return self.uncached(next, vtable, member);
+                    };
+                    (pos, layout, desc) = (next, known, member);
+                }
+            }
+        }
+    }
+
+    /// Verifies the references of the table at `pos`.
+    #[inline(never)]
+    fn references(&self, refs: &[Ref], pos: u32, layout: &VtableLayout) -> Result<()> {
+        for (field, offset) in refs.iter().zip(layout.offsets()) {
+            if offset == 0 {
+                continue;
+            }
+            let at = further(pos, offset.into());
+            let verified = match field.to {
+                To::Bool => self.bool(at),
+                To::Str => self.string(at),
+                To::Table(desc) => self.table(at, desc),
+                To::Bools => self.bool_list(at),
+                To::Numbers(size) => self.numbers(at, size.into()),
+                To::Tables(desc) => self.tables(at, desc),
+                To::Union(place, desc) => self.union(pos, layout.union(place), desc),
+                To::Value(place) => self.tagged(pos, layout.union(place)),
+            };
+            Self::within(verified, || PathComponent::Field(field.name))?;
+        }
+        Ok(())
+    }
+}
