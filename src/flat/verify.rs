@@ -51,7 +51,7 @@ pub(crate) fn verify<'a>(
     } else {
         Verifier::<false, MANY_SLOTS>::run
     };
-    // A second time to tell the slot to what the first one refused.
+    // A refused buffer is verified again, to trace the path for the error.
     let seen = run(buf, root, desc, limits)
         .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, root, desc, limits))?;
     Ok((Raw::new(buf, root), seen))
@@ -62,8 +62,8 @@ pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(
     verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
 }
 
-/// A verifier; with `TRACE_PATH`, its errors tell the slot. Without, none has to be kept in mind: most walks meet
-/// no error. It has room for `CACHE_SLOTS` layouts.
+/// One run of the verifier. With `TRACE_PATH` an error has its path; most buffers are valid, and are
+/// verified without. The layout cache has `CACHE_SLOTS` slots.
 struct Verifier<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> {
     buf: &'a [u8],
     bytes: Budget,
