@@ -11,6 +11,7 @@ use crate::{File, Ptd, Pte};
 
 mod calls;
 mod checker;
+mod constants;
 mod container;
 mod contents;
 #[cfg(test)]
@@ -59,6 +60,7 @@ pub static RULES: &[&[&Rule]] = &[
     external::RULES,
     keys::RULES,
     contents::RULES,
+    constants::RULES,
     layout::RULES,
     release::RULES,
 ];

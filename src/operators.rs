@@ -7,12 +7,14 @@ use crate::cost;
 use crate::pte::operator_name;
 use crate::schema::program::view::{ExecutionPlan, KernelCall, Operator};
 
+mod contents;
 mod kind;
 pub mod selected;
 mod signatures;
 pub mod usage;
 mod yaml;
 
+pub(crate) use contents::{ContentTerm, ELEMENTS, ElementRange, content_term};
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
 
 /// The signatures of a method's operators, by operator.

@@ -4,7 +4,8 @@
 //! since (3), damaged at random (4), and calls of any operator (5, 6, 7); those that `check` passes.
 //! Whatever runs them should not crash.
 //!
-//! With a fourth argument, `calls`: one call of any operator each. With `refused`: calls of any operator
+//! With a fourth argument, `calls`: one call of any operator each. With `tangled`: one call with arguments
+//! that alias each other. With `refused`: calls of any operator
 //! that only rules about calls find an Error in; a runtime that runs many of these says that the rules
 //! ask too much.
 
@@ -21,7 +22,8 @@ fn main() {
     let mut args = env::args().skip(1);
     let (folder, count, seed) = (args.next(), args.next(), args.next());
     let only = args.next();
-    let [calls, refused] = ["calls", "refused"].map(|word| only.as_deref() == Some(word));
+    let [calls, refused, tangled] =
+        ["calls", "refused", "tangled"].map(|word| only.as_deref() == Some(word));
     let number = |text: Option<String>| text?.parse::<u64>().ok();
     let (Some(folder), Some(count), Some(seed)) = (folder, number(count), number(seed)) else {
         eprintln!("FOLDER COUNT SEED");
@@ -40,6 +42,7 @@ fn main() {
         let file = match made % 8 {
             _ if calls => written(smith::call, &bytes),
             _ if refused => written(smith::guess, &bytes),
+            _ if tangled => written(|random| smith::tangled(random, None), &bytes),
             0 => written(smith::program, &bytes),
             1 | 2 => written(smith::runnable, &bytes),
             3 => damaged(&mut Unstructured::new(&bytes)).ok(),

@@ -13,6 +13,7 @@ use pte::schema::scalar::ScalarType;
 
 mod calls;
 mod recipes;
+mod tangle;
 
 /// Dtypes that kernels know.
 const DTYPES: [ScalarType; 11] = [
@@ -109,6 +110,16 @@ pub fn call(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
     make(random, swarm, Calls::One)
 }
 
+/// A program that calls one operator, the one at `only` or any, with arguments that alias each other.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn tangled(random: &mut Unstructured<'_>, only: Option<usize>) -> Result<Pte<'static>> {
+    let swarm = at_home(swarm(random)?).with_methods(0).with_constants(true);
+    make(random, swarm, Calls::Tangled(only))
+}
+
 #[cfg(test)]
 fn sound_call(random: &mut Unstructured<'_>, nth: usize) -> Result<Pte<'static>> {
     let swarm = at_home(Swarm::new());
@@ -131,6 +142,8 @@ enum Calls {
     Any,
     /// One such call.
     One,
+    /// One call with arguments that alias each other, of the operator of that number if it is given.
+    Tangled(Option<usize>),
     /// One call as it should be, of the operator of that number.
     #[cfg(test)]
     Sound(usize),
@@ -223,13 +236,18 @@ impl Smith<'_, '_> {
             _ => None,
         };
         instructions.extend(only.map(|call| model::Instruction { instr_args: Some(call) }));
+        if let Calls::Tangled(only) = self.calls {
+            let all = self.tangled(only)?.into_iter();
+            instructions.extend(all.map(|args| model::Instruction { instr_args: Some(args) }));
+        }
         let end = i32::try_from(instructions.len()).unwrap_or(i32::MAX);
         for (next, instruction) in (1..).zip(&mut instructions) {
             if let Some(model::InstructionArguments::JumpFalseCall(jump)) =
                 &mut instruction.instr_args
             {
                 // Ahead, or just past the last: what is jumped over is not missed.
-                let from = if self.calls == Calls::Any { 0 } else { next };
+                let is_anywhere = matches!(self.calls, Calls::Any | Calls::Tangled(_));
+                let from = if is_anywhere { 0 } else { next };
                 jump.destination_instruction = self.random.int_in_range(from..=end)?;
             }
         }
@@ -490,12 +508,16 @@ impl Smith<'_, '_> {
             });
         }
         let unique = self.plan.values.as_ref().map_or(0, Vec::len);
+        let len = usize::try_from(bytes).unwrap_or_default();
         let [fill, ..] = match self.calls {
             Calls::Valid => unique.to_le_bytes(),
             // What tensors hold decides of what some kernels do: rules do not look at it.
             _ => [0; 8],
         };
-        let data = vec![fill; usize::try_from(bytes).unwrap_or_default()];
+        let data = match self.calls {
+            Calls::Tangled(_) if place == Place::Constant => self.contents(dtype, len)?,
+            _ => vec![fill; len],
+        };
         let name = format!("{}.{unique}", self.plan.name.as_deref().unwrap_or_default());
         match place {
             Place::Constant => {

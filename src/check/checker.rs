@@ -5,7 +5,7 @@ use core::convert::Infallible;
 
 use super::policy::Policy;
 use super::report::{Findings, Report};
-use super::{contents, external, release};
+use super::{constants, contents, external, release};
 use crate::file::source::{PastEnd, Source};
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
@@ -34,6 +34,7 @@ pub struct Checker<'d> {
     limits: Limits,
     policy: Policy,
     data: Option<&'d [Ptd<'d>]>,
+    reads_constants: bool,
     scans: bool,
 }
 
@@ -46,7 +47,7 @@ impl Default for Checker<'_> {
 impl<'d> Checker<'d> {
     /// Judges by every rule, with the limits for untrusted files and the rules' own severities.
     pub fn new() -> Self {
-        Self { limits: Limits::UNTRUSTED, policy: Policy::new(), data: None, scans: false }
+        Self { limits: Limits::UNTRUSTED, policy: Policy::new(), data: None, reads_constants: true, scans: false }
     }
 
     /// Sets how much work a file may cause, and how many findings of each rule are kept.
@@ -66,6 +67,13 @@ impl<'d> Checker<'d> {
     #[must_use]
     pub fn data(self, data: &'d [Ptd<'d>]) -> Self {
         Self { data: Some(data), ..self }
+    }
+
+    /// Sets whether constants are read that kernels use as indices or zero points; they are by default.
+    /// Each is read once. Constants of weights are never read.
+    #[must_use]
+    pub fn constants(self, reads_constants: bool) -> Self {
+        Self { reads_constants, ..self }
     }
 
     /// Searches all bytes behind the FlatBuffer for executable content: reads the whole file. Without
@@ -138,6 +146,9 @@ impl<'d> Checker<'d> {
     ) -> Result<Report, OpenError<S::Error>> {
         let mut out = Findings::new(&self.limits);
         contents::judge(file, source, &mut out)?;
+        if self.reads_constants {
+            constants::judge(file, source, &mut out)?;
+        }
         if self.scans {
             contents::scan(file, source, progress, &mut out)?;
         }

@@ -1,0 +1,294 @@
+//! Constants whose elements a kernel uses as indices or zero points: they are in the file, so they are judged.
+//!
+//! Each constant is read once, in pieces, for its least and its greatest element. Constants of other tensors
+//! are never read.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::Findings;
+use super::rule::{Rule, rules};
+use super::spot::Plan;
+use crate::bytes::wide;
+use crate::cost;
+use crate::error::PathComponent;
+use crate::file::source::Source;
+use crate::flat::view::{Table, Vector};
+use crate::handle::{File, OpenError};
+use crate::method;
+use crate::operators::{ContentTerm, ELEMENTS, ElementRange, Signatures, content_term};
+use crate::pte::{Pte, Storage};
+use crate::schema::program::TensorShapeDynamism;
+use crate::schema::program::view::{InstructionArguments, KernelCall, KernelTypes, Tensor};
+use crate::schema::scalar::ScalarType;
+
+rules! {
+    "constants";
+
+    INDEX_CONTENTS = Error "index-contents"
+        "Every index in a constant lies in the tensor that a kernel looks it up in."
+        "The kernel aborts, or reads or writes past the tensor."
+        Misreads ["6.10"];
+    ZERO_POINT_CONTENTS = Error "zero-point-contents"
+        "Every zero point in a constant lies between the least and the greatest quantized value."
+        "The kernel aborts."
+        Crashes ["6.10"];
+}
+
+/// Judges the elements of constants that calls of `file` use as indices or zero points.
+///
+/// # Errors
+///
+/// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
+pub(super) fn judge<S: Source>(
+    file: &File<'_>,
+    source: &S,
+    out: &mut Findings,
+) -> Result<(), OpenError<S::Error>> {
+    let File::Pte(pte) = file else { return Ok(()) };
+    let mut uses = uses(pte);
+    if uses.is_empty() {
+        return Ok(());
+    }
+    cost::sort(uses.len());
+    uses.sort_by_key(|of| (of.bytes.start, of.bytes.end, of.width));
+    // Constants may overlap: a hostile file may have many that share their bytes.
+    let mut left = file.file_len().saturating_mul(2).saturating_add(PIECE);
+    let mut read: Option<(Range<u64>, u64, Bounds)> = None;
+    for of in &uses {
+        let known = read.as_ref().filter(|(bytes, width, _)| {
+            (bytes, *width) == (&of.bytes, of.width)
+        });
+        let bounds = match known {
+            Some(&(_, _, bounds)) => bounds,
+            None => {
+                let len = of.bytes.end.saturating_sub(of.bytes.start);
+                let Some(rest) = left.checked_sub(len) else {
+                    of.find(pte, &INDEX_CONTENTS, out, || {
+                        "constants with indices overlap too often to be read".into()
+                    });
+                    return Ok(());
+                };
+                left = rest;
+                let bounds = bounds(source, of)?;
+                read = Some((of.bytes.clone(), of.width, bounds));
+                bounds
+            }
+        };
+        of.judge(pte, bounds, out);
+    }
+    Ok(())
+}
+
+/// The least and the greatest element of a constant; `None` if it has none.
+type Bounds = Option<(i64, i64)>;
+
+/// A constant that a call uses.
+struct Use {
+    plan: u32,
+    /// The call: its chain, its index there, and the argument.
+    chain: u32,
+    instruction: u32,
+    arg: u32,
+    offset: u64,
+    value: i32,
+    bytes: Range<u64>,
+    /// Bytes of an element.
+    width: u64,
+    least: i64,
+    greatest: i64,
+    is_zero_point: bool,
+}
+
+impl Use {
+    fn judge(&self, pte: &Pte<'_>, bounds: Bounds, out: &mut Findings) {
+        let Some((least, greatest)) = bounds else { return };
+        let outside = match (least < self.least, greatest > self.greatest) {
+            (true, _) => least,
+            (_, true) => greatest,
+            _ => return,
+        };
+        let (rule, what): (&'static Rule, _) = match self.is_zero_point {
+            true => (&ZERO_POINT_CONTENTS, "zero point"),
+            false => (&INDEX_CONTENTS, "index"),
+        };
+        self.find(pte, rule, out, || {
+            let Self { value, least, greatest, .. } = self;
+            format!("constant {value} has the {what} {outside}, out of {least} to {greatest}")
+        });
+    }
+
+    fn find(
+        &self,
+        pte: &Pte<'_>,
+        rule: &'static Rule,
+        out: &mut Findings,
+        message: impl FnOnce() -> String,
+    ) {
+        let plans = pte.program().execution_plan();
+        let view = plans.and_then(|plans| plans.get(crate::bytes::index(self.plan)));
+        let Some(view) = view else { return };
+        let path = || {
+            let plan = Plan::new(pte, self.plan, view);
+            plan.path(&[
+                PathComponent::Field("chains"),
+                PathComponent::Index(self.chain),
+                PathComponent::Field("instructions"),
+                PathComponent::Index(self.instruction),
+                PathComponent::Field("instr_args"),
+                PathComponent::Variant("KernelCall"),
+                PathComponent::Field("args"),
+                PathComponent::Index(self.arg),
+            ])
+        };
+        out.find(rule, self.offset, path, message);
+    }
+}
+
+/// Returns the constants that calls use as indices or zero points.
+fn uses(pte: &Pte<'_>) -> Vec<Use> {
+    let mut found = Vec::new();
+    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
+        let signatures = Signatures::of(view);
+        if !signatures.iter().any(|known| known.is_some_and(|known| content_term(known.0).is_some()))
+        {
+            continue;
+        }
+        let plan = Plan::new(pte, nth, view);
+        let mut changed = plan.each(false);
+        for instruction in method::instructions(view) {
+            method::for_each_changed(&signatures, &instruction, |value| {
+                let value = usize::try_from(value).ok().and_then(|value| changed.get_mut(value));
+                value.into_iter().for_each(|changed| *changed = true);
+            });
+        }
+        for instruction in method::instructions(view) {
+            let Some(InstructionArguments::KernelCall(call)) = instruction.operation() else {
+                continue;
+            };
+            let known = signatures.signature(call);
+            let Some(term) = known.and_then(|&(name, _)| content_term(name)) else { continue };
+            let of = Call { plan: &plan, call, changed: &changed };
+            found.extend(of.read(term).map(|use_| Use {
+                plan: nth,
+                chain: instruction.chain(),
+                instruction: instruction.index(),
+                ..use_
+            }));
+        }
+    }
+    found
+}
+
+/// A call whose operator asks something of the elements of a tensor.
+struct Call<'c, 'p, 'a> {
+    plan: &'c Plan<'p, 'a>,
+    call: KernelCall<'a>,
+    /// By value, whether an instruction may change it.
+    changed: &'c [bool],
+}
+
+impl<'a> Call<'_, '_, 'a> {
+    fn read(&self, term: &ContentTerm) -> Option<Use> {
+        let args = self.call.args()?;
+        let (value, tensor) = self.tensor(args, term.arg)?;
+        let dtype = tensor.scalar_type();
+        if self.is_changed(value) || !ELEMENTS.contains(&dtype) {
+            return None;
+        }
+        let (least, greatest) = match term.range {
+            ElementRange::RowOf(arg) => (0, self.sizes(args, arg)?.get(0)?.into()),
+            ElementRange::PlaneOf(arg) => {
+                let sizes = self.sizes(args, arg)?;
+                let last = sizes.len().checked_sub(1)?;
+                let (height, width) = (sizes.get(last.checked_sub(1)?)?, sizes.get(last)?);
+                (-1, i64::from(height).checked_mul(width.into())?)
+            }
+            ElementRange::Between { least, greatest, input, out } => {
+                let is = |arg, dtype| {
+                    self.tensor(args, arg).is_some_and(|(_, of)| of.scalar_type() == dtype)
+                };
+                if !is(input, ScalarType::CHAR) || !is(out, ScalarType::FLOAT) {
+                    return None;
+                }
+                (self.int(args, least)?, self.int(args, greatest)?.checked_add(1)?)
+            }
+        };
+        let Ok(Storage::Constant(bytes)) = self.plan.pte.storage(tensor) else { return None };
+        Some(Use {
+            plan: 0,
+            chain: 0,
+            instruction: 0,
+            arg: term.arg,
+            offset: self.call.raw().pos().into(),
+            value,
+            bytes,
+            width: dtype.element_size()?,
+            least,
+            greatest: greatest.checked_sub(1)?,
+            is_zero_point: matches!(term.range, ElementRange::Between { .. }),
+        })
+    }
+
+    fn is_changed(&self, value: i32) -> bool {
+        let changed = usize::try_from(value).ok().and_then(|value| self.changed.get(value));
+        changed != Some(&false)
+    }
+
+    fn tensor(&self, args: Vector<'a, i32>, arg: u32) -> Option<(i32, Tensor<'a>)> {
+        let value = args.get(crate::bytes::index(arg))?;
+        match self.plan.value(value.into())? {
+            KernelTypes::Tensor(tensor) => Some((value, tensor)),
+            _ => None,
+        }
+    }
+
+    /// The sizes of a tensor, if no call can resize it.
+    fn sizes(&self, args: Vector<'a, i32>, arg: u32) -> Option<Vector<'a, i32>> {
+        let (value, tensor) = self.tensor(args, arg)?;
+        let is_fixed = tensor.shape_dynamism() == TensorShapeDynamism::STATIC;
+        (is_fixed || !self.is_changed(value)).then(|| tensor.sizes())?
+    }
+
+    fn int(&self, args: Vector<'a, i32>, arg: u32) -> Option<i64> {
+        let value = args.get(crate::bytes::index(arg)).filter(|&value| !self.is_changed(value))?;
+        match self.plan.value(value.into())? {
+            KernelTypes::Int(int) => Some(int.int_val()),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a constant for its least and its greatest element.
+fn bounds<S: Source>(source: &S, of: &Use) -> Result<Bounds, OpenError<S::Error>> {
+    let len = of.bytes.end.saturating_sub(of.bytes.start);
+    let room = usize::try_from(len.min(PIECE)).map_err(|_| OpenError::Memory)?;
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(room).map_err(|_| OpenError::Memory)?;
+    buffer.resize(room, 0u8);
+    let mut found: Bounds = None;
+    let mut at = of.bytes.start;
+    while at < of.bytes.end {
+        let rest = usize::try_from(of.bytes.end.saturating_sub(at)).unwrap_or(room).min(room);
+        let piece = buffer.get_mut(..rest).unwrap_or_default();
+        cost::charge(rest);
+        source.read_at(at, piece).map_err(OpenError::Source)?;
+        let mut add = |element: i64| {
+            let (least, greatest) = found.unwrap_or((element, element));
+            found = Some((least.min(element), greatest.max(element)));
+        };
+        if of.width == 8 {
+            piece.as_chunks().0.iter().for_each(|&element| add(i64::from_le_bytes(element)));
+        } else {
+            let elements = piece.as_chunks().0.iter();
+            elements.for_each(|&element| add(i32::from_le_bytes(element).into()));
+        }
+        at = at.saturating_add(wide(rest));
+    }
+    Ok(found)
+}
+
+/// Bytes read at once: a multiple of every element.
+const PIECE: u64 = 1 << 16;

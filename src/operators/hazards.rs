@@ -1,0 +1,85 @@
+//! Kernels that read an argument again after they have written or resized their output.
+//!
+//! What these kernels have checked or counted may be another thing by then, if the output lies there. Found in
+//! upstream's kernels and by running calls whose arguments share memory (format.md §6.10).
+
+/// Arguments of an operator that its output may not share bytes with.
+pub(crate) struct Hazard {
+    /// The operator's full name.
+    operator: &'static str,
+    /// Arguments that are checked or counted before the output is written, and read again after: indices,
+    /// masks, counts, zero points. A list stands for its items.
+    read_again: &'static [u32],
+    /// Arguments whose sizes are read again after the output was resized. They may not be the output.
+    sized_again: &'static [u32],
+}
+
+/// Returns the arguments whose elements the kernel reads again.
+pub(crate) fn read_again(operator: &str) -> &'static [u32] {
+    find(operator).map_or(&[], |hazard| hazard.read_again)
+}
+
+/// Returns the arguments whose sizes the kernel reads again.
+pub(crate) fn sized_again(operator: &str) -> &'static [u32] {
+    find(operator).map_or(&[], |hazard| hazard.sized_again)
+}
+
+fn find(operator: &str) -> Option<&'static Hazard> {
+    let found = HAZARDS.binary_search_by(|hazard| hazard.operator.cmp(operator)).ok()?;
+    HAZARDS.get(found)
+}
+
+/// Sorted by operator.
+static HAZARDS: &[Hazard] = &[
+    sized("aten::addmm.out", &[1, 2]),
+    sized("aten::cat.out", &[0]),
+    read("aten::gather.out", &[2]),
+    read("aten::index.Tensor_out", &[1]),
+    read("aten::index_put.out", &[1]),
+    read("aten::index_put_", &[1]),
+    read("aten::index_select.out", &[2]),
+    sized("aten::linear.out", &[0, 1]),
+    read("aten::masked_select.out", &[1]),
+    read("aten::max_pool2d_with_indices_backward.grad_input", &[7]),
+    sized("aten::mm.out", &[0, 1]),
+    read("aten::nonzero.out", &[0]),
+    read("aten::repeat_interleave.Tensor_out", &[0]),
+    read("aten::scatter.src_out", &[2]),
+    read("aten::scatter.value_out", &[2]),
+    read("aten::scatter_add.out", &[2]),
+    read("quantized_decomposed::choose_qparams_per_token_asymmetric.out", &[0]),
+    read("quantized_decomposed::dequantize_per_channel.out", &[2]),
+    read("quantized_decomposed::dequantize_per_token.out", &[2]),
+    read("quantized_decomposed::embedding_2bit.dtype_out", &[5]),
+    read("quantized_decomposed::embedding_2bit.out", &[5]),
+    read("quantized_decomposed::embedding_4bit.dtype_out", &[5]),
+    read("quantized_decomposed::embedding_4bit.out", &[5]),
+    read("quantized_decomposed::embedding_byte.dtype_out", &[5]),
+    read("quantized_decomposed::embedding_byte.out", &[5]),
+];
+
+const fn read(operator: &'static str, read_again: &'static [u32]) -> Hazard {
+    Hazard { operator, read_again, sized_again: &[] }
+}
+
+const fn sized(operator: &'static str, sized_again: &'static [u32]) -> Hazard {
+    Hazard { operator, read_again: &[], sized_again }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HAZARDS;
+    use crate::operators::signature;
+
+    #[test]
+    fn hazards_are_sorted_and_name_arguments_that_are_tensors_or_lists_of_them() {
+        assert!(HAZARDS.windows(2).all(|pair| pair[0].operator < pair[1].operator));
+        for hazard in HAZARDS {
+            let (_, letters) = signature(hazard.operator).unwrap();
+            for &arg in hazard.read_again.iter().chain(hazard.sized_again) {
+                let letter = letters.chars().nth(usize::try_from(arg).unwrap()).unwrap();
+                assert!("tov".contains(letter), "{}: {arg} is {letter}", hazard.operator);
+            }
+        }
+    }
+}
