@@ -18,9 +18,10 @@ mod contents;
 pub(crate) mod growth;
 pub mod coverage;
 mod data;
+mod dataflow;
 mod delegates;
 mod external;
-mod flow;
+mod instructions;
 mod kernels;
 mod keys;
 mod layout;
@@ -33,7 +34,7 @@ mod release;
 mod report;
 mod resolve;
 mod rule;
-mod spot;
+mod site;
 mod tensors;
 mod values;
 
@@ -53,7 +54,7 @@ pub static RULES: &[&[&Rule]] = &[
     resolve::RULES,
     calls::RULES,
     kernels::RULES,
-    flow::RULES,
+    dataflow::RULES,
     delegates::RULES,
     names::RULES,
     data::RULES,
@@ -109,7 +110,7 @@ impl Pte<'_> {
     fn judge(&self, out: &mut Findings) {
         container::check(self, out);
         names::check(self, out);
-        let mut wanted = external::Wanted::default();
+        let mut layouts = external::ExpectedLayouts::default();
         let mut judged = BTreeSet::new();
         for (nth, plan) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
             // The same table again is the same again: a hostile file may list one millions of times.
@@ -117,12 +118,12 @@ impl Pte<'_> {
             if !judged.insert(plan.raw().pos()) {
                 continue;
             }
-            let plan = spot::Plan::new(self, nth, plan);
+            let plan = site::Plan::new(self, nth, plan);
             let values = values::check(&plan, out);
-            wanted.judge(&plan, &values, out);
+            layouts.judge(&plan, &values, out);
             plans::check(&plan, &values, out);
             memory::check(&plan, out);
-            calls::check(&plan, &values, out);
+            instructions::check(&plan, &values, out);
             delegates::check(&plan, out);
         }
         plans::check_names(self, out);

@@ -30,6 +30,6 @@ mod instruction;
 pub(crate) use cfg::{ControlFlow, Loop, OuterLoops};
 pub use defs::Definitions;
 pub use effects::{Access, Effects, items, written_items};
-pub(crate) use effects::{for_each_changed, may_change};
+pub(crate) use effects::{Change, for_each_change, for_each_changed, may_change, read_arguments};
 pub use instruction::{Instruction, Jump, Operands, instructions};
 pub(crate) use instruction::{instruction_of_chain, instructions_of_chain};

@@ -6,10 +6,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Findings;
+use super::report::Findings;
 use super::resolve::BASE_MISSING;
 use super::rule::{Rule, rules};
-use super::spot::Plan;
+use super::site::Plan;
 use crate::Pte;
 use crate::bytes::{index, narrow};
 use crate::cost;

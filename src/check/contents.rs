@@ -9,10 +9,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Findings;
+use super::report::Findings;
 use super::container::{Begin, in_order};
 use super::rule::rules;
-use super::spot::Plan;
+use super::site::Plan;
 use crate::Pte;
 use crate::backend::{Backend, LONGEST_MAGIC, Magic};
 use crate::bytes::wide;

@@ -3,10 +3,10 @@
 use alloc::format;
 use alloc::string::ToString;
 
-use super::Findings;
+use super::report::Findings;
 use super::resolve::{BASE_MISSING, rule_of};
 use super::rule::rules;
-use super::spot::Plan;
+use super::site::Plan;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::quoted::Quoted;

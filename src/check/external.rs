@@ -10,9 +10,10 @@ use core::ops::Range;
 
 use super::keys::RequestedKeys;
 use super::rule::rules;
-use super::spot::Plan;
+use super::site::Plan;
 use super::values::Values;
-use super::{Findings, data};
+use super::data;
+use super::report::Findings;
 use crate::bytes::index as at_index;
 use crate::error::PathComponent;
 use crate::flat::view::{Scalar, Table, Vector};
@@ -231,9 +232,9 @@ fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
 
 /// The first tensor of each key, to hold the others against: they want the same data.
 #[derive(Default)]
-pub(super) struct Wanted<'a>(BTreeMap<&'a str, Tensor<'a>>);
+pub(super) struct ExpectedLayouts<'a>(BTreeMap<&'a str, Tensor<'a>>);
 
-impl<'a> Wanted<'a> {
+impl<'a> ExpectedLayouts<'a> {
     /// Judges the tensors of a plan whose data is external.
     pub(super) fn judge(&mut self, plan: &Plan<'_, 'a>, values: &Values, out: &mut Findings) {
         for &index in values.externals() {

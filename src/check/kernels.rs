@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::resized::Resized;
-use super::flow::State;
+use super::dataflow::State;
 use super::rule::{Rule, rules};
-use super::spot::Plan;
+use super::site::Plan;
 use crate::operators::{Kind, Signature, Signatures};
 use crate::schema::program::view::KernelCall;
 
@@ -113,11 +113,16 @@ impl Kernels {
 
     /// Whether any operator of the plan gives a result, writes to a list, makes a view, or is not
     /// known: what its calls do to values then asks for more than a look at each call.
-    pub(super) fn are_flowing(&self) -> bool {
+    pub(super) fn change_values(&self) -> bool {
         let flows = |&(_, letters): &Signature| {
             letters.contains(['x', 'y', '?', '#', '%', '@', '$', '~', '='])
         };
         self.signatures.iter().any(|known| known.is_none_or(flows))
+    }
+
+    /// Returns the signatures of the method's operators.
+    pub(super) fn signatures(&self) -> &Signatures {
+        &self.signatures
     }
 
     /// The full name of the operator that a call is of, if it is known.

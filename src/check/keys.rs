@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::ops::Range;
 
-use super::Findings;
-use super::rule::rules;
-use super::spot::Plan;
+use super::report::Findings;
+use super::rule::{Rule, rules};
+use super::site::Plan;
 use crate::Pte;
 use crate::backend::Backend;
 use crate::error::PathComponent;
@@ -93,7 +93,7 @@ impl<'l> RequestedKeys<'l> {
         payload: &Payload<'_>,
         read: &mut impl FnMut(Range<u64>) -> Result<Option<B>, E>,
         size: impl Fn(&str) -> Option<u64>,
-        find: &mut impl FnMut(&'static super::Rule, &dyn Fn() -> String),
+        find: &mut impl FnMut(&'static Rule, &dyn Fn() -> String),
     ) -> Result<Option<NamedConstants>, E> {
         let range = payload.range();
         if !self.seen.insert((range.start, range.end, payload.backend())) {

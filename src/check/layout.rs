@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Findings;
+use super::report::Findings;
 use super::rule::{Rule, rules};
 use crate::bytes::index;
 use crate::error::PathComponent;

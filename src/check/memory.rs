@@ -3,9 +3,9 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 
-use super::Findings;
+use super::report::Findings;
 use super::rule::rules;
-use super::spot::Plan;
+use super::site::Plan;
 use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::Table;

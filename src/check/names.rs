@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Findings;
+use super::report::Findings;
 use super::resolve::SEGMENT_INDEX;
 use super::rule::rules;
 use crate::Pte;

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Findings;
+use super::report::Findings;
 
 /// Judges the elements `0..len` by `judge`, in parts; gives what it gave for each, in order.
 pub(super) fn judge<T: Send>(

@@ -3,18 +3,18 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 
-use super::Findings;
-use super::flow;
+use super::report::Findings;
 use super::rule::rules;
-use super::spot::Plan;
-use super::values::Values;
+use super::site::Plan;
+use super::values::{Values, is_constant};
 use crate::Pte;
 use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::{Table, Vector};
+use crate::method;
 use crate::quoted::Quoted;
 use crate::schema::program::tag;
-use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
+use crate::schema::program::view::ExecutionPlan;
 
 rules! {
     "plans";
@@ -130,7 +130,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
             continue;
         };
         let steps = [PathComponent::Field("inputs"), PathComponent::Index(nth)];
-        if flow::is_constant(plan, index) {
+        if is_constant(plan, index) {
             plan.find(out, &INPUT_CONSTANT, view.raw(), &steps, || {
                 format!("value {index}, which is constant, is an input")
             });
@@ -144,11 +144,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
 }
 
 fn calls_kernels(plan: ExecutionPlan<'_>) -> bool {
-    let chains = plan.chains().into_iter().flatten();
-    let mut instructions = chains.flat_map(|chain| chain.instructions().into_iter().flatten());
-    instructions.any(|instruction| {
-        matches!(instruction.instr_args(), Some(InstructionArguments::KernelCall(_)))
-    })
+    method::instructions(plan).any(|instruction| instruction.kernel_call().is_some())
 }
 
 /// Inputs or outputs.

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Findings;
+use super::report::Findings;
 use super::rule::{Release, Rule, rules};
 use crate::File;
 use crate::error::PathComponent;

@@ -2,9 +2,9 @@
 
 use alloc::string::ToString;
 
-use super::Findings;
+use super::report::Findings;
 use super::rule::{Rule, rules};
-use super::spot::Plan;
+use super::site::Plan;
 use crate::error::{Error, ErrorKind, PathComponent};
 use crate::flat::view::Table;
 use crate::pte::Storage;

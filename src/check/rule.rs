@@ -125,7 +125,7 @@ macro_rules! rules {
     )*) => {
         $(
             $(#[$meta])*
-            pub(super) static $NAME: $crate::check::rule::Rule = $crate::check::rule::Rule {
+            pub(in $crate::check) static $NAME: $crate::check::rule::Rule = $crate::check::rule::Rule {
                 id: $id,
                 subject: $subject,
                 severity: $crate::check::rule::Severity::$severity,
@@ -137,7 +137,7 @@ macro_rules! rules {
         )*
 
         /// The rules of this subject.
-        pub(super) static RULES: &[&$crate::check::rule::Rule] = &[$(&$NAME),*];
+        pub(in $crate::check) static RULES: &[&$crate::check::rule::Rule] = &[$(&$NAME),*];
     };
 }
 

@@ -5,8 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::rule::rules;
-use super::spot::Plan;
-use super::{Findings, memory, names, resolve};
+use super::site::Plan;
+use super::report::Findings;
+use super::{memory, names, resolve};
 use crate::error::PathComponent;
 use crate::flat::view::{Table, Vector};
 use crate::limits::MOST_DIMENSIONS;

@@ -6,9 +6,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Findings;
+use super::report::Findings;
 use super::rule::{Rule, rules};
-use super::spot::Plan;
+use super::site::Plan;
 use super::{parts, tensors};
 use crate::bytes::{index as at_index, narrow};
 use crate::cost;
@@ -16,7 +16,7 @@ use crate::error::PathComponent;
 use crate::flat::view::{Raw, Table};
 use crate::quoted::Quoted;
 use crate::schema::program::view::{EValue, KernelTypes};
-use crate::schema::program::{TensorShapeDynamism, tag};
+use crate::schema::program::{TensorDataLocation, TensorShapeDynamism, tag};
 
 rules! {
     "values";
@@ -116,6 +116,17 @@ impl Values {
         cost::look_up("", self.unstored.len());
         u32::try_from(index).is_ok_and(|index| self.unstored.binary_search(&index).is_ok())
     }
+}
+
+/// Returns whether the value at `index` is a tensor whose data is in the file or in a `.ptd`, and is
+/// not planned.
+pub(super) fn is_constant(plan: &Plan<'_, '_>, index: i32) -> bool {
+    let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { return false };
+    let is_external = || {
+        let extra = tensor.extra_tensor_info();
+        extra.is_some_and(|extra| extra.location() == TensorDataLocation::EXTERNAL)
+    };
+    tensor.allocation_info().is_none() && (tensor.data_buffer_idx() != 0 || is_external())
 }
 
 /// Judges the values of a plan.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::defs::Definitions;
 use super::instruction::{Instruction, Operands};
 use crate::flat::view::Vector;
-use crate::operators::{Kind, Signatures};
+use crate::operators::{Gives, Kind, Signatures};
 use crate::schema::program::view::{
     DelegateCall, ExecutionPlan, InstructionArguments, KernelCall, KernelTypes,
 };
@@ -181,6 +181,79 @@ pub fn written_items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i
     }
 }
 
+/// One change that an instruction makes to a value, in terms of what values are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    /// The value at `target` becomes the one at `source`: by a move, or as the result of an operator
+    /// that works in place.
+    Copy { source: i32, target: i32 },
+    /// The value is replaced by a result.
+    Result { target: i32, gives: Gives },
+    /// The tensor becomes a view of the tensor at `base`.
+    View { target: i32, base: Option<i32> },
+    /// The data of the tensor, or of each tensor of the list, is written.
+    Write { target: i32 },
+    /// An unknown operator may replace the value by any other.
+    Any { target: i32 },
+    /// A delegate may write the tensor, and give it memory.
+    Delegate { target: i32 },
+    /// The memory of the tensor is freed.
+    Free { target: i32 },
+}
+
+/// Passes each change that an instruction makes to `change`, in order. What a call of a known operator
+/// changes, its signature says.
+pub(crate) fn for_each_change(
+    signatures: &Signatures,
+    instruction: &Instruction<'_>,
+    mut change: impl FnMut(Change),
+) {
+    match instruction.operation() {
+        Some(InstructionArguments::KernelCall(call)) => {
+            let Some(args) = signatures.args(call) else {
+                let all = instruction.operands().iter();
+                return all.for_each(|target| change(Change::Any { target }));
+            };
+            let first = instruction.operands().get(0);
+            // The result of an operator that works in place is its first argument.
+            let mut in_place = None;
+            for (nth, target, kind) in args {
+                if kind.is_written() {
+                    in_place = in_place.or(first.filter(|_| nth == 0));
+                    change(Change::Write { target });
+                }
+                if kind.is_view() {
+                    change(Change::View { target, base: first });
+                }
+                match (kind.gives(), in_place) {
+                    (Some(_), Some(source)) => change(Change::Copy { source, target }),
+                    (Some(gives), None) => change(Change::Result { target, gives }),
+                    (None, _) => {}
+                }
+            }
+        }
+        Some(InstructionArguments::DelegateCall(_)) => {
+            instruction.operands().iter().for_each(|target| change(Change::Delegate { target }));
+        }
+        Some(InstructionArguments::MoveCall(call)) => {
+            change(Change::Copy { source: call.move_from(), target: call.move_to() });
+        }
+        Some(InstructionArguments::FreeCall(call)) => {
+            change(Change::Free { target: call.value_index() });
+        }
+        Some(InstructionArguments::JumpFalseCall(_) | InstructionArguments::Unknown(_)) | None => {}
+    }
+}
+
+/// Returns the arguments of a kernel call that it reads. `None` if the operator is unknown.
+pub(crate) fn read_arguments<'a>(
+    signatures: &Signatures,
+    instruction: &Instruction<'a>,
+) -> Option<impl Iterator<Item = i32> + use<'a>> {
+    let read = signatures.args(instruction.kernel_call()?)?.filter(|(.., kind)| kind.gives().is_none());
+    Some(read.map(|(_, value, _)| value))
+}
+
 /// Returns the operands that an instruction may change, for any operator: all arguments of a call, and
 /// the target of a move. `None` if an instruction of its kind changes none.
 pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'a>> {
@@ -195,23 +268,22 @@ pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'
     }
 }
 
-/// Passes the operands that an instruction may change to `change`. For a call of a known operator,
-/// its signature says which; else they are those of [`may_change`].
+/// Passes the values that an instruction may change to `change`. What a call of a known operator
+/// changes, its signature says; of an unknown one, each argument may change.
 pub(crate) fn for_each_changed(
     signatures: &Signatures,
     instruction: &Instruction<'_>,
     mut change: impl FnMut(i32),
 ) {
-    let known = match instruction.operation() {
-        Some(InstructionArguments::KernelCall(call)) => signatures.args(call),
-        _ => None,
-    };
-    match known {
-        Some(args) => {
-            args.filter(|(.., kind)| kind.changes()).for_each(|(_, value, _)| change(value));
-        }
-        None => may_change(instruction).into_iter().flat_map(Operands::iter).for_each(change),
-    }
+    for_each_change(signatures, instruction, |one| match one {
+        Change::Copy { target, .. }
+        | Change::Result { target, .. }
+        | Change::View { target, .. }
+        | Change::Write { target }
+        | Change::Any { target }
+        | Change::Delegate { target } => change(target),
+        Change::Free { .. } => {}
+    });
 }
 
 /// Returns whether two lists have the same tensors; their first [`MOST_RESULTS`] items are compared.

@@ -1,8 +1,8 @@
 //! An instruction, decoded once: where it is, what it does, and which values it names.
 
 use crate::bytes::{index as at, narrow};
-use crate::flat::view::Vector;
-use crate::schema::program::view::{Chain, ExecutionPlan, InstructionArguments};
+use crate::flat::view::{Table, Vector};
+use crate::schema::program::view::{self, Chain, ExecutionPlan, InstructionArguments, KernelCall};
 
 /// An instruction of a method.
 ///
@@ -15,6 +15,8 @@ pub struct Instruction<'a> {
     /// The pc of the chain's first instruction, and the pc past its last one.
     begin: u32,
     end: u32,
+    /// Where its table lies.
+    pos: u32,
     operation: Option<InstructionArguments<'a>>,
 }
 
@@ -59,18 +61,19 @@ pub(crate) fn instructions_of_chain(
     begin: u32,
     chain: Chain<'_>,
 ) -> impl Iterator<Item = Instruction<'_>> {
-    let end = begin.saturating_add(len(chain));
+    let chain_pcs = (begin, begin.saturating_add(len(chain)));
     let all = (0..).zip(chain.instructions().into_iter().flatten());
-    all.map(move |(index, instruction)| {
-        let operation = instruction.instr_args();
-        Instruction { chain: nth, index, begin, end, operation }
-    })
+    all.map(move |(index, view)| Instruction::decode((nth, index), chain_pcs, view))
 }
 
-/// Returns one instruction of a chain, numbered by the chain alone.
-pub(crate) fn instruction_of_chain(chain: Chain<'_>, index: u32) -> Option<Instruction<'_>> {
-    let operation = chain.instructions()?.get(at(index))?.instr_args();
-    Some(Instruction { chain: 0, index, begin: 0, end: len(chain), operation })
+/// Returns instruction `index` of chain `nth`; its pc counts from the beginning of the chain.
+pub(crate) fn instruction_of_chain(
+    nth: u32,
+    chain: Chain<'_>,
+    index: u32,
+) -> Option<Instruction<'_>> {
+    let view = chain.instructions()?.get(at(index))?;
+    Some(Instruction::decode((nth, index), (0, len(chain)), view))
 }
 
 fn len(chain: Chain<'_>) -> u32 {
@@ -78,6 +81,18 @@ fn len(chain: Chain<'_>) -> u32 {
 }
 
 impl<'a> Instruction<'a> {
+    /// Decodes an instruction. Its place is the index of its chain, and its own in the chain; the
+    /// chain has the pcs from `begin` to before `end`.
+    #[inline]
+    pub(crate) fn decode(
+        (chain, index): (u32, u32),
+        (begin, end): (u32, u32),
+        view: view::Instruction<'a>,
+    ) -> Self {
+        let (pos, operation) = (view.raw().pos(), view.instr_args());
+        Self { chain, index, begin, end, pos, operation }
+    }
+
     /// Returns the index of its chain.
     pub fn chain(&self) -> u32 {
         self.chain
@@ -98,6 +113,11 @@ impl<'a> Instruction<'a> {
         self.end
     }
 
+    /// Returns the number of instructions of its chain.
+    pub(crate) fn chain_len(&self) -> u32 {
+        self.end.saturating_sub(self.begin)
+    }
+
     /// Returns what it does; `None` if it is empty.
     pub fn operation(&self) -> Option<InstructionArguments<'a>> {
         self.operation
@@ -106,6 +126,54 @@ impl<'a> Instruction<'a> {
     /// Returns the tag of what it does; 0 if it is empty.
     pub fn tag(&self) -> u8 {
         self.operation.map_or(0, |operation| operation.tag())
+    }
+
+    /// Returns upstream's name of its kind; `None` if it is empty or of an unknown kind.
+    pub(crate) fn name(&self) -> Option<&'static str> {
+        self.operation.and_then(InstructionArguments::name)
+    }
+
+    /// Returns where its table lies.
+    pub(crate) fn pos(&self) -> u32 {
+        self.pos
+    }
+
+    /// Returns where the table of its operation lies; its own if it is empty or of an unknown kind.
+    pub(crate) fn operation_pos(&self) -> u32 {
+        match self.operation {
+            Some(InstructionArguments::KernelCall(call)) => call.raw().pos(),
+            Some(InstructionArguments::DelegateCall(call)) => call.raw().pos(),
+            Some(InstructionArguments::MoveCall(call)) => call.raw().pos(),
+            Some(InstructionArguments::JumpFalseCall(call)) => call.raw().pos(),
+            Some(InstructionArguments::FreeCall(call)) => call.raw().pos(),
+            Some(InstructionArguments::Unknown(_)) | None => self.pos,
+        }
+    }
+
+    /// Returns the field that its values are in; `None` for a move, which has two.
+    pub(crate) fn operand_field(&self) -> Option<&'static str> {
+        match self.operation? {
+            InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
+                Some("args")
+            }
+            InstructionArguments::JumpFalseCall(_) => Some("cond_value_index"),
+            InstructionArguments::FreeCall(_) => Some("value_index"),
+            InstructionArguments::MoveCall(_) | InstructionArguments::Unknown(_) => None,
+        }
+    }
+
+    /// Returns whether it is a move, a free or a jump. Any method in which each instruction is a
+    /// call runs straight on, and no value is another one than in the file unless a call changes it.
+    #[inline]
+    pub(crate) fn is_move_free_or_jump(&self) -> bool {
+        matches!(
+            self.operation,
+            Some(
+                InstructionArguments::MoveCall(_)
+                    | InstructionArguments::FreeCall(_)
+                    | InstructionArguments::JumpFalseCall(_)
+            )
+        )
     }
 
     /// Returns the values that it names: the arguments of a call, source and target of a move, what
@@ -129,6 +197,22 @@ impl<'a> Instruction<'a> {
     pub(crate) fn moved(&self) -> Option<(i32, i32)> {
         match self.operation {
             Some(InstructionArguments::MoveCall(call)) => Some((call.move_from(), call.move_to())),
+            _ => None,
+        }
+    }
+
+    /// Returns the call of a kernel that it is, if it is one.
+    pub(crate) fn kernel_call(&self) -> Option<KernelCall<'a>> {
+        match self.operation {
+            Some(InstructionArguments::KernelCall(call)) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Returns the value whose memory it frees.
+    pub(crate) fn freed(&self) -> Option<i32> {
+        match self.operation {
+            Some(InstructionArguments::FreeCall(call)) => Some(call.value_index()),
             _ => None,
         }
     }

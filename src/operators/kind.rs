@@ -124,11 +124,6 @@ impl Kind {
         matches!(self.value, Value::Any | Value::Result(_))
     }
 
-    /// Whether the value is not what it was after the call.
-    pub(crate) fn changes(self) -> bool {
-        self.is_written() || self.is_view() || self.gives().is_some()
-    }
-
     /// Whether the call makes the tensor a view of its first argument.
     pub(crate) fn is_view(self) -> bool {
         self.role == Role::View

@@ -1,75 +1,70 @@
-//! What is no call: the indices of moves, frees and jumps. What they do is judged in `flow`.
+//! The indices of moves, frees and jumps. What these do to values is judged by `dataflow`.
 
 use alloc::format;
 
-use super::{
+use super::rules::{
     FREE_INDEX, JUMP_CONDITION_INDEX, JUMP_DESTINATION, JUMP_TO_ITSELF, MOVE_INDEX, MOVE_LIST,
-    Pass, Spot,
 };
-use crate::check::Findings;
+use crate::check::report::Findings;
+use crate::check::site::Plan;
+use crate::check::values::Values;
 use crate::error::PathComponent;
-use crate::flat::view::Table;
+use crate::method::Instruction;
 use crate::schema::program::tag;
-use crate::schema::program::view::{FreeCall, JumpFalseCall, MoveCall};
 
-impl<'a> Pass<'_, '_, 'a> {
-    pub(super) fn moved(&self, spot: Spot<'a>, call: MoveCall<'a>, out: &mut Findings) {
-        let (from, to) = (call.move_from(), call.move_to());
-        for (index, field) in [(from, "move_from"), (to, "move_to")] {
-            if !self.plan.has(index) {
-                self.find(
-                    out,
-                    &MOVE_INDEX,
-                    spot,
-                    call.raw(),
-                    &[PathComponent::Field(field)],
-                    || format!("value {index} is asked for, and there are {}", self.plan.len),
-                );
-            }
-        }
-        let (Some(source), Some(target)) =
-            (self.values.tag(from.into()), self.values.tag(to.into()))
-        else {
-            return;
-        };
-        let is_list = |tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag);
-        if is_list(source) || is_list(target) {
-            self.find(out, &MOVE_LIST, spot, call.raw(), &[], || {
-                format!("value {from} is moved onto value {to}, and one of them is a list")
+/// Judges a move.
+pub(super) fn check_move(
+    plan: &Plan<'_, '_>,
+    values: &Values,
+    instruction: &Instruction<'_>,
+    out: &mut Findings,
+) {
+    let Some((source, target)) = instruction.moved() else { return };
+    for (index, field) in [(source, "move_from"), (target, "move_to")] {
+        if !plan.has(index) {
+            let steps = [PathComponent::Field(field)];
+            plan.find_instruction(out, &MOVE_INDEX, instruction, &steps, || {
+                format!("value {index} is asked for, and there are {}", plan.len)
             });
         }
     }
-
-    pub(super) fn free(&self, spot: Spot<'a>, call: FreeCall<'a>, out: &mut Findings) {
-        let index = call.value_index();
-        if !self.plan.has(index) {
-            let steps = [PathComponent::Field("value_index")];
-            self.find(out, &FREE_INDEX, spot, call.raw(), &steps, || {
-                format!("value {index} is freed, and there are {}", self.plan.len)
-            });
-        }
+    let tags = [source, target].map(|index| values.tag(index.into()));
+    let is_list = |tag: &Option<u8>| {
+        tag.is_some_and(|tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag))
+    };
+    if tags.iter().all(Option::is_some) && tags.iter().any(is_list) {
+        plan.find_instruction(out, &MOVE_LIST, instruction, &[], || {
+            format!("value {source} is moved onto value {target}, and one of them is a list")
+        });
     }
+}
 
-    pub(super) fn jump(&self, spot: Spot<'a>, call: JumpFalseCall<'a>, out: &mut Findings) {
-        let condition = call.cond_value_index();
-        if !self.plan.has(condition) {
-            let steps = [PathComponent::Field("cond_value_index")];
-            self.find(out, &JUMP_CONDITION_INDEX, spot, call.raw(), &steps, || {
-                format!("value {condition} is asked for, and there are {}", self.plan.len)
-            });
-        }
-        let to = call.destination_instruction();
-        let steps = [PathComponent::Field("destination_instruction")];
-        match u32::try_from(to) {
-            Ok(to) if to == spot.nth => {
-                self.find(out, &JUMP_TO_ITSELF, spot, call.raw(), &steps, || {
-                    format!("instruction {to} jumps to itself")
-                })
-            }
-            Ok(to) if to <= spot.len => {}
-            _ => self.find(out, &JUMP_DESTINATION, spot, call.raw(), &steps, || {
-                format!("a jump to instruction {to}, and there are {}", spot.len)
-            }),
-        }
+/// Judges a free.
+pub(super) fn check_free(plan: &Plan<'_, '_>, instruction: &Instruction<'_>, out: &mut Findings) {
+    let Some(index) = instruction.freed().filter(|&index| !plan.has(index)) else { return };
+    let steps = [PathComponent::Field("value_index")];
+    plan.find_instruction(out, &FREE_INDEX, instruction, &steps, || {
+        format!("value {index} is freed, and there are {}", plan.len)
+    });
+}
+
+/// Judges a jump.
+pub(super) fn check_jump(plan: &Plan<'_, '_>, instruction: &Instruction<'_>, out: &mut Findings) {
+    let Some(jump) = instruction.jump() else { return };
+    if !plan.has(jump.condition) {
+        let steps = [PathComponent::Field("cond_value_index")];
+        plan.find_instruction(out, &JUMP_CONDITION_INDEX, instruction, &steps, || {
+            format!("value {} is asked for, and there are {}", jump.condition, plan.len)
+        });
+    }
+    let (to, steps) = (jump.destination, [PathComponent::Field("destination_instruction")]);
+    if !jump.is_valid {
+        plan.find_instruction(out, &JUMP_DESTINATION, instruction, &steps, || {
+            format!("a jump to instruction {to}, and there are {}", instruction.chain_len())
+        });
+    } else if jump.target == instruction.pc() {
+        plan.find_instruction(out, &JUMP_TO_ITSELF, instruction, &steps, || {
+            format!("instruction {to} jumps to itself")
+        });
     }
 }

@@ -1,19 +1,20 @@
-//! Loops: whether anything on the way back changes what ends them.
+//! Endless loops: whether an instruction of a loop may change the condition of its backward jump.
 
 use alloc::vec::Vec;
 
-use crate::check::spot::Plan;
+use crate::check::site::Plan;
 use crate::method::{self, Instruction};
 
-/// Which values the instructions so far may have changed, and when last.
+/// Which values the instructions so far may have changed, and the last instruction that did.
 ///
-/// Instructions are counted through all chains of a method, so that nothing has to be forgotten from
-/// one chain to the next.
+/// Each field holds one more than the pc of the instruction, or 0 if there is none. Pcs count through
+/// all chains of a method, so that nothing is reset between two chains.
 pub(super) struct Loops {
-    /// One more than the instruction that changed each value last; 0 for none.
+    /// By value, the last change.
     changed: Vec<u32>,
-    /// The same for any value, and for jumps.
+    /// The last call or move.
     called: u32,
+    /// The last jump.
     jumped: u32,
 }
 
@@ -22,7 +23,7 @@ impl Loops {
         Self { changed: plan.each(0), called: 0, jumped: 0 }
     }
 
-    /// Looks at the next instruction. Returns the condition and the target of a backward jump if no
+    /// Records the next instruction. Returns the condition and the target of a backward jump if no
     /// instruction of the loop may change the condition. Any call may change a tensor, since tensors
     /// may share memory.
     pub(super) fn record(

@@ -1,21 +1,23 @@
-//! The operators that calls are of.
+//! The operators of a method.
 
 use alloc::format;
 use alloc::string::String;
 
-use super::{
-    LONGEST_NAME, OPERATOR_NAME_LONG, OPERATOR_NAME_MISSING, OPERATOR_NAME_NUL,
-    OPERATOR_OVERLOAD_MISSING,
+use super::rules::{
+    OPERATOR_NAME_LONG, OPERATOR_NAME_MISSING, OPERATOR_NAME_NUL, OPERATOR_OVERLOAD_MISSING,
 };
-use crate::check::Findings;
+use crate::check::report::Findings;
 use crate::check::kernels::{self, Kernels};
-use crate::check::spot::Plan;
+use crate::check::site::Plan;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::pte::operator_name;
 use crate::quoted::Quoted;
 
-/// Judges the operators of a plan.
+/// `kTempBufferSizeForName` in upstream's method.cpp, without the NUL at the end.
+const LONGEST_NAME: usize = 99;
+
+/// Judges the operators of a method.
 pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) {
     for (nth, operator) in (0..).zip(plan.view.operators().into_iter().flatten()) {
         let steps = [PathComponent::Field("operators"), PathComponent::Index(nth)];

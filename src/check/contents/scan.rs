@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::{CONTENT_EMBEDDED, code, root_of};
 use crate::bytes::wide;
-use crate::check::Findings;
+use crate::check::report::Findings;
 use crate::error::PathComponent;
 use crate::file::source::Source;
 use crate::flat::view::Vector;

@@ -9,7 +9,7 @@ use alloc::format;
 
 use self::numbers::{is_fixed, product, sizes};
 use self::vocabulary::{Arg, Condition, Number, Shape};
-use super::super::spot::Plan;
+use super::super::site::Plan;
 use super::{Resized, State, Wrong};
 use crate::flat::view::Vector;
 use crate::schema::program::view::{KernelTypes, Tensor};
@@ -53,7 +53,7 @@ impl<'a> Call<'_, '_, 'a> {
 
     /// The value of that index, if it is one that the file has.
     fn at(&self, index: i32) -> Option<KernelTypes<'a>> {
-        self.plan.value(self.state.held(index)?.into())
+        self.plan.value(self.state.known(index)?.into())
     }
 
     fn arg(&self, arg: Arg) -> Option<KernelTypes<'a>> {

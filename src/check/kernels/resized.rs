@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::super::spot::Plan;
+use super::super::site::Plan;
 use super::Kernels;
 use crate::cost;
 use crate::method;

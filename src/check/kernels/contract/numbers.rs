@@ -126,7 +126,7 @@ impl Call<'_, '_, '_> {
 
     /// Whether more instructions than so many may give a tensor other sizes than those in the file.
     fn varies(&self, arg: Arg, than: u8) -> bool {
-        let held = self.args.get(arg.into()).and_then(|index| self.state.held(index));
+        let held = self.args.get(arg.into()).and_then(|index| self.state.known(index));
         held.is_none_or(|held| self.resized.by(held) > than)
             && self.tensor(arg).is_none_or(|tensor| !is_fixed(tensor))
     }

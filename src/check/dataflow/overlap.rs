@@ -1,33 +1,33 @@
-//! Overlaps: what a call writes to, and what it reads there.
+//! Overlaps of a call's output with its other arguments, where both are planned.
 
 use alloc::format;
 
 use super::judge::Judge;
-use super::state::{Place, State};
-use super::{ARGS_OVERLAP, INDEX_OVERLAP};
+use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP};
+use super::state::{Memory, State};
 use crate::check::kernels::Wrong;
 use crate::limits::MOST_DIMENSIONS;
 use crate::pte::Arena;
 use crate::schema::program::tag;
 use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
 
-/// Scatters, whose third argument is the index.
+/// Operators whose third argument is an index.
 const SCATTERS: [&str; 3] =
     ["aten::scatter.src_out", "aten::scatter.value_out", "aten::scatter_add.out"];
 const INDEX: u32 = 2;
 
-/// What a call writes to and another argument that lies there, where both are planned: the index of
-/// a scatter first.
+/// Finds an output of a call that shares planned bytes with another argument; the index of a scatter
+/// first.
 pub(super) fn find<'a>(
     judge: Judge<'_, '_, 'a>,
     call: KernelCall<'a>,
     state: &State,
 ) -> Option<Wrong> {
-    // A tensor whose data is where the file has planned it.
+    // The tensor at `index`, if its data is in its own memory.
     let tensor = |index: i32| {
         let tensor = state.tensor(judge.values, index)?;
         match judge.plan.value(tensor.into())? {
-            KernelTypes::Tensor(view) if state.place(tensor) == Place::Of(tensor) => {
+            KernelTypes::Tensor(view) if state.memory(tensor) == Memory::Of(tensor) => {
                 Some((tensor, view))
             }
             _ => None,
@@ -44,11 +44,12 @@ pub(super) fn find<'a>(
             let Some((_, view)) = tensor(other).filter(|&(read, _)| read != target) else {
                 continue;
             };
-            if !Planned::of(view).is_some_and(|read| written.meets(read)) {
+            if !Planned::of(view).is_some_and(|read| written.overlaps(read)) {
                 continue;
             }
             let message =
                 format!("values {index} and {other} share bytes of arena {}", written.arena);
+            let is_scatter = |name: &str| SCATTERS.contains(&name);
             let is_index = at == INDEX && judge.kernels.name(call).is_some_and(is_scatter);
             if is_index {
                 return Some((&INDEX_OVERLAP, Some(nth), message));
@@ -59,11 +60,7 @@ pub(super) fn find<'a>(
     found
 }
 
-fn is_scatter(name: &str) -> bool {
-    SCATTERS.contains(&name)
-}
-
-/// Where a tensor is planned to be.
+/// A planned tensor, and where it begins in its arena.
 #[derive(Clone, Copy)]
 struct Planned<'a> {
     arena: u32,
@@ -77,16 +74,15 @@ impl<'a> Planned<'a> {
         Some(Self { arena, begin, tensor })
     }
 
-    /// Its bytes. What has no size, or more of them than a tensor can have, has a finding of its
-    /// own.
+    /// Returns its size in bytes. `None` if its shape is wrong, which other rules report.
     fn len(self) -> Option<u64> {
         let sizes = self.tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
         self.tensor.scalar_type().nbytes(sizes)
     }
 
-    /// Whether the one that begins first reaches into the other one: for most, no other size is
-    /// asked for.
-    fn meets(self, other: Self) -> bool {
+    /// Returns whether two tensors share bytes: whether the one that begins first reaches into the
+    /// other. The size of the other is only computed if it does.
+    fn overlaps(self, other: Self) -> bool {
         let (first, second) = if self.begin <= other.begin { (self, other) } else { (other, self) };
         self.arena == other.arena
             && first.len().is_some_and(|len| second.begin.abs_diff(first.begin) < len)

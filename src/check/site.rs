@@ -1,23 +1,26 @@
-//! Where a rule looks: a plan of a program, and paths into it that are only built for findings.
+//! Where a rule looks: a method of a program, and paths into it that are built for findings alone.
 
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Findings, Rule};
+use super::report::Findings;
+use super::rule::Rule;
 use crate::Pte;
 use crate::bytes::{index as at_index, narrow};
 use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::{Raw, Table, Vector};
+use crate::method::Instruction;
 use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
 
-/// A plan with what every rule asks of it.
+/// A method of a program, and what most rules ask of it.
 pub(super) struct Plan<'p, 'a> {
     pub(super) pte: &'p Pte<'a>,
+    /// The index of the method.
     pub(super) nth: u32,
     pub(super) view: ExecutionPlan<'a>,
-    /// Values of the plan.
+    /// The number of its values.
     pub(super) len: usize,
     /// The sizes of its arenas.
     pub(super) arenas: Option<Vector<'a, i64>>,
@@ -29,38 +32,43 @@ impl<'p, 'a> Plan<'p, 'a> {
         Self { pte, nth, view, len, arenas: view.non_const_buffer_sizes() }
     }
 
-    /// The value of that index; `None` where there is none, or nothing in it.
+    /// Returns the value at `index`; `None` if there is none, or if it is empty.
     pub(super) fn value(&self, index: i64) -> Option<KernelTypes<'a>> {
         let index = usize::try_from(index).ok()?;
         self.view.values()?.get(index)?.val()
     }
 
-    /// The table of the value of that index, which is one of the plan's.
+    /// Returns the upstream name of the kind of the value at `index`.
+    pub(super) fn kind_name(&self, index: i32) -> Option<&'static str> {
+        self.value(index.into()).and_then(KernelTypes::name)
+    }
+
+    /// Returns the table of the value at `index`, which must exist.
     pub(super) fn raw(&self, index: u32) -> Raw<'a> {
         let values = self.view.values();
         let value = values.and_then(|values| values.get(at_index(index)));
         value.map_or_else(|| self.view.raw(), EValue::raw)
     }
 
-    /// Whether there is a value of that index.
+    /// Returns whether `index` is the index of a value.
     #[inline]
     pub(super) fn has(&self, index: i32) -> bool {
-        // A negative one is past every list, which has less than 2^29 elements.
+        // As an unsigned number, a negative index is past the end: a list has less than 2^29 elements.
         index.cast_unsigned() < narrow(self.len)
     }
 
-    /// `of` for each value.
-    pub(super) fn each<T: Clone>(&self, of: T) -> Vec<T> {
+    /// Returns a list of `initial`, one element for each value.
+    pub(super) fn each<T: Clone>(&self, initial: T) -> Vec<T> {
         cost::charge(self.len);
-        vec![of; self.len]
+        vec![initial; self.len]
     }
 
-    /// Every value with its index.
+    /// Returns every value with its index.
     pub(super) fn values(&self) -> impl Iterator<Item = (u32, EValue<'a>)> {
         (0..).zip(self.view.values().into_iter().flatten())
     }
 
-    /// The path to a place in this plan.
+    /// Returns the path to a place in this method.
     pub(super) fn path(&self, steps: &[PathComponent]) -> Vec<PathComponent> {
         let mut path = vec![
             PathComponent::Field("program"),
@@ -71,7 +79,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         path
     }
 
-    /// Reports a finding at `table`, `steps` into this plan.
+    /// Reports a finding at `table`; `steps` is the path from this method.
     pub(super) fn find(
         &self,
         out: &mut Findings,
@@ -83,7 +91,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         out.find(rule, table.pos().into(), || self.path(steps), message);
     }
 
-    /// Reports a finding in the value of that index.
+    /// Reports a finding in the value at `index`; `steps` is the path from the value.
     pub(super) fn find_value(
         &self,
         out: &mut Findings,
@@ -105,5 +113,47 @@ impl<'p, 'a> Plan<'p, 'a> {
             path
         };
         out.find(rule, table.pos().into(), path, message);
+    }
+
+    /// Reports a finding in the operation of an instruction, or in the instruction itself if it is
+    /// empty or of an unknown kind; `steps` is the path from there.
+    pub(super) fn find_instruction(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        instruction: &Instruction<'_>,
+        steps: &[PathComponent],
+        message: impl FnOnce() -> String,
+    ) {
+        let path = || {
+            let mut path = self.instruction_path(instruction);
+            if let Some(name) = instruction.name() {
+                path.extend([PathComponent::Field("instr_args"), PathComponent::Variant(name)]);
+            }
+            path.extend_from_slice(steps);
+            path
+        };
+        out.find(rule, instruction.operation_pos().into(), path, message);
+    }
+
+    /// Reports a finding in an instruction as a whole.
+    pub(super) fn find_bare_instruction(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        instruction: &Instruction<'_>,
+        message: impl FnOnce() -> String,
+    ) {
+        let path = || self.instruction_path(instruction);
+        out.find(rule, instruction.pos().into(), path, message);
+    }
+
+    fn instruction_path(&self, instruction: &Instruction<'_>) -> Vec<PathComponent> {
+        self.path(&[
+            PathComponent::Field("chains"),
+            PathComponent::Index(instruction.chain()),
+            PathComponent::Field("instructions"),
+            PathComponent::Index(instruction.index()),
+        ])
     }
 }

@@ -1,28 +1,27 @@
-//! What an instruction asks of the values that it meets.
+//! Judges an instruction by the state that it is reached in.
 
 use alloc::format;
 use alloc::string::String;
 
-use super::state::{By, Place, State, list};
-use super::{
+use super::overlap;
+use super::rules::{
     CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, RESULT_TYPE, USE_AFTER_FREE,
-    is_constant, overlap,
 };
-use crate::check::calls::{
+use super::state::{By, Memory, State, list};
+use crate::check::calls::rules::{
     FREE_TYPE, JUMP_CONDITION_STORAGE, JUMP_CONDITION_TYPE, STORAGE_MISSING,
 };
 use crate::check::kernels::{ARGS_COUNT, ARGS_TYPE, Kernels, Wrong};
 use crate::check::rule::Rule;
-use crate::check::spot::Plan;
-use crate::check::values::Values;
+use crate::check::site::Plan;
+use crate::check::values::{Values, is_constant};
+use crate::method::Instruction;
 use crate::operators::{Kind, Kinds};
 use crate::schema::program::tag;
-use crate::schema::program::view::{
-    DelegateCall, FreeCall, InstructionArguments, JumpFalseCall, KernelCall, KernelTypes, MoveCall,
-};
+use crate::schema::program::view::{DelegateCall, InstructionArguments, KernelCall, KernelTypes};
 use crate::schema::scalar::ScalarType;
 
-/// What instructions are judged by.
+/// What the instructions of a method are judged by.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Judge<'c, 'p, 'a> {
     pub(in crate::check) plan: &'c Plan<'p, 'a>,
@@ -30,29 +29,30 @@ pub(in crate::check) struct Judge<'c, 'p, 'a> {
     pub(in crate::check) kernels: &'c Kernels,
 }
 
-/// A rule, and what breaks it.
+/// A broken rule, and the message.
 pub(super) type Broken = (&'static Rule, String);
 
 impl<'a> Judge<'_, '_, 'a> {
-    /// What is wrong with an instruction, met in that state. Of a list of tensors `most` tells how
-    /// many are looked at.
+    /// Returns the first rule that an instruction breaks in a state. `most` returns how many items of
+    /// a list are to be looked at.
     pub(super) fn instruction(
         self,
-        args: InstructionArguments<'a>,
+        instruction: &Instruction<'a>,
         state: &State,
         most: impl FnMut(i32) -> usize,
     ) -> Option<Wrong> {
-        let broken = match args {
+        let broken = match instruction.operation()? {
             InstructionArguments::KernelCall(call) => return self.kernel(call, state, most),
             InstructionArguments::DelegateCall(call) => return self.delegate(call, state, most),
-            InstructionArguments::MoveCall(call) => self.moved(call, state),
-            InstructionArguments::JumpFalseCall(call) => self.jump(call, state),
-            InstructionArguments::FreeCall(call) => self.freed(call, state),
+            InstructionArguments::MoveCall(_) => self.moved(instruction.moved()?, state),
+            InstructionArguments::JumpFalseCall(_) => self.jump(instruction.jump()?.condition, state),
+            InstructionArguments::FreeCall(_) => self.freed(instruction.freed()?, state),
             InstructionArguments::Unknown(_) => None,
         };
         broken.map(|(rule, message)| (rule, None, message))
     }
 
+    /// Returns the first rule that a call of a kernel breaks in a state.
     pub(in crate::check) fn kernel(
         self,
         call: KernelCall<'a>,
@@ -60,7 +60,7 @@ impl<'a> Judge<'_, '_, 'a> {
         mut most: impl FnMut(i32) -> usize,
     ) -> Option<Wrong> {
         let Some((_, letters)) = self.kernels.signature(call) else {
-            return self.stranger(call, state, most);
+            return self.unknown_operator(call, state, most);
         };
         let args = call.args()?;
         if args.len() != letters.len() {
@@ -68,7 +68,7 @@ impl<'a> Judge<'_, '_, 'a> {
             return Some((&ARGS_COUNT, None, message));
         }
         for (nth, index, kind) in self.kernels.args(call)? {
-            let wrong = self.arg(index, kind, state).or_else(|| match state.is_still() {
+            let wrong = self.argument(index, kind, state).or_else(|| match state.is_still() {
                 true => None,
                 false => self.items(index, kind, state, most(index)),
             });
@@ -79,19 +79,23 @@ impl<'a> Judge<'_, '_, 'a> {
         self.kernels.contract(self.plan, state, call).or_else(|| overlap::find(self, call, state))
     }
 
-    /// What is wrong with an argument by itself.
-    fn arg(self, index: i32, kind: Kind, state: &State) -> Option<Broken> {
+    /// Judges an argument of a kernel by itself.
+    fn argument(self, index: i32, kind: Kind, state: &State) -> Option<Broken> {
         if kind.is_anything() {
             return None;
         }
-        match state.held(index).map(|held| (held, self.values.tag(held.into()))) {
+        match state.known(index).map(|known| (known, self.values.tag(known.into()))) {
             Some((tensor, Some(tag::Tensor))) if kind.accepts(tag::Tensor) => {
                 if kind.is_written()
-                    && let Some(broken) = self.writes(index, tensor, state)
+                    && let Some(broken) = self.written(index, tensor, state)
                 {
                     return Some(broken);
                 }
-                if kind.needs_data() { self.lacks(index, state, &STORAGE_MISSING) } else { None }
+                if kind.needs_data() {
+                    self.lacks_data(index, state, &STORAGE_MISSING)
+                } else {
+                    None
+                }
             }
             Some((_, Some(tag))) if kind.accepts(tag) => None,
             _ => {
@@ -102,7 +106,7 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// What is wrong with the items of a list, which change as others do.
+    /// Judges the items of a list: instructions change them like any other value.
     fn items(self, list_index: i32, kind: Kind, state: &State, most: usize) -> Option<Broken> {
         let in_list = |(rule, message)| (rule, format!("in list {list_index} {message}"));
         if let Some(KernelTypes::IntList(list)) = self.plan.value(list_index.into()) {
@@ -117,24 +121,25 @@ impl<'a> Judge<'_, '_, 'a> {
         }
         let is_optional = self.values.tag(list_index.into()) == Some(tag::OptionalTensorList);
         let null = if is_optional { Kinds::of(tag::Null) } else { Kinds::NONE };
-        let wanted = Kinds::of(tag::Tensor).or(null);
+        let expected = Kinds::of(tag::Tensor).or(null);
         let mut items = list(self.plan, self.values, list_index)?.into_iter().take(most);
         items.find_map(|item| {
             let kinds = state.kinds(self.values, item);
-            let broken = if state.by(item) != By::File && kinds.and(wanted) == Kinds::NONE {
+            let broken = if state.by(item) != By::File && kinds.and(expected) == Kinds::NONE {
                 Some(self.wrong_kind(item, state, &MOVE_TYPE, "Tensor".into()))
             } else {
                 let tensor = state.tensor(self.values, item)?;
-                let written = kind.is_written().then(|| self.writes(item, tensor, state)).flatten();
-                written.or_else(|| self.lacks(item, state, &STORAGE_MISSING))
+                let written =
+                    kind.is_written().then(|| self.written(item, tensor, state)).flatten();
+                written.or_else(|| self.lacks_data(item, state, &STORAGE_MISSING))
             };
             broken.map(in_list)
         })
     }
 
-    /// A call of an operator that is not known needs the data of its tensors. The last argument may
-    /// be its result alone.
-    fn stranger(
+    /// Judges a call of an unknown operator: it needs the data of its tensors, the last argument
+    /// aside, which may be its result.
+    fn unknown_operator(
         self,
         call: KernelCall<'a>,
         state: &State,
@@ -143,12 +148,13 @@ impl<'a> Judge<'_, '_, 'a> {
         let args = call.args()?;
         let last = args.len().checked_sub(1).and_then(|last| args.get(last));
         (0..).zip(args).filter(|&(_, index)| Some(index) != last).find_map(|(nth, index)| {
-            let (rule, message) = self.data(index, state, most(index))?;
+            let (rule, message) = self.tensors_without_data(index, state, most(index))?;
             Some((rule, Some(nth), message))
         })
     }
 
-    /// A delegate may give a place to what never had one, but not to what has lost it.
+    /// Judges a call of a delegate. It may give memory to a tensor that never had any, but not to one
+    /// whose memory was freed.
     fn delegate(
         self,
         call: DelegateCall<'a>,
@@ -156,53 +162,49 @@ impl<'a> Judge<'_, '_, 'a> {
         mut most: impl FnMut(i32) -> usize,
     ) -> Option<Wrong> {
         (0..).zip(call.args()?).find_map(|(nth, index)| {
-            let found = self.data(index, state, most(index));
+            let found = self.tensors_without_data(index, state, most(index));
             let (rule, message) = found.filter(|(rule, _)| rule.id == USE_AFTER_FREE.id)?;
             Some((rule, Some(nth), message))
         })
     }
 
-    fn moved(self, call: MoveCall<'a>, state: &State) -> Option<Broken> {
-        let (from, to) = (call.move_from(), call.move_to());
-        let (source, target) = (self.values.tag(from.into())?, self.values.tag(to.into())?);
-        // Lists have a finding of their own.
+    fn moved(self, (source, target): (i32, i32), state: &State) -> Option<Broken> {
+        let tags = (self.values.tag(source.into())?, self.values.tag(target.into())?);
+        // Moves of lists are reported by move-list.
         let is_list = |tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag);
-        let kinds = state.kinds(self.values, from);
-        if is_list(source) || is_list(target) || kinds.and(Kinds::of(target)) != Kinds::NONE {
+        let kinds = state.kinds(self.values, source);
+        if is_list(tags.0) || is_list(tags.1) || kinds.and(Kinds::of(tags.1)) != Kinds::NONE {
             return None;
         }
-        let target = self.name(to);
-        let message = format!("value {from}, {kinds}, is moved onto value {to}, {target}");
+        let name = self.name(target);
+        let message = format!("value {source}, {kinds}, is moved onto value {target}, {name}");
         Some((&MOVE_TYPE_UNREAD, message))
     }
 
-    fn jump(self, call: JumpFalseCall<'a>, state: &State) -> Option<Broken> {
-        let index = call.cond_value_index();
-        self.values.tag(index.into())?;
-        let wanted = Kinds::of(tag::Bool).or(Kinds::of(tag::Tensor));
-        let dtype = || match self.plan.value(state.tensor(self.values, index)?.into())? {
+    fn jump(self, condition: i32, state: &State) -> Option<Broken> {
+        self.values.tag(condition.into())?;
+        let expected = Kinds::of(tag::Bool).or(Kinds::of(tag::Tensor));
+        let dtype = || match self.plan.value(state.tensor(self.values, condition)?.into())? {
             KernelTypes::Tensor(tensor) => Some(tensor.scalar_type()),
             _ => None,
         };
-        let is_other = |dtype| dtype != ScalarType::BOOL;
-        if state.kinds(self.values, index).and(wanted) == Kinds::NONE
-            || dtype().is_some_and(is_other)
+        if state.kinds(self.values, condition).and(expected) == Kinds::NONE
+            || dtype().is_some_and(|dtype| dtype != ScalarType::BOOL)
         {
-            let wanted = "a Bool, or a tensor of them,".into();
-            return Some(self.wrong_kind(index, state, &JUMP_CONDITION_TYPE, wanted));
+            let expected = "a Bool, or a tensor of them,".into();
+            return Some(self.wrong_kind(condition, state, &JUMP_CONDITION_TYPE, expected));
         }
-        self.lacks(index, state, &JUMP_CONDITION_STORAGE)
+        self.lacks_data(condition, state, &JUMP_CONDITION_STORAGE)
     }
 
-    fn freed(self, call: FreeCall<'a>, state: &State) -> Option<Broken> {
-        let index = call.value_index();
+    fn freed(self, index: i32, state: &State) -> Option<Broken> {
         self.values.tag(index.into())?;
         let fits = state.kinds(self.values, index).and(Kinds::of(tag::Tensor)) != Kinds::NONE;
         (!fits).then(|| self.wrong_kind(index, state, &FREE_TYPE, "Tensor".into()))
     }
 
-    /// What is wrong with an input when the method runs again: the next one is copied to where the
-    /// planned data is, or takes its place.
+    /// Judges an input before the second run: the caller's tensor is copied to the planned memory, or
+    /// its memory replaces that of the input.
     pub(super) fn input(self, index: i32, state: &State) -> Option<Broken> {
         let planned = self.values.tag(index.into())?;
         if state.kinds(self.values, index).and(Kinds::of(planned)) == Kinds::NONE {
@@ -212,63 +214,70 @@ impl<'a> Judge<'_, '_, 'a> {
         if !is_copied(self.plan, index) {
             return None;
         }
-        // A constant that is an input has a finding of its own.
-        let own = u32::try_from(index).is_ok_and(|own| state.place(tensor) == Place::Of(own));
-        if own { None } else { self.writes(index, tensor, state) }
-            .or_else(|| self.lacks(index, state, &STORAGE_MISSING))
+        // An input that is a constant itself is reported by input-constant.
+        let own = u32::try_from(index).is_ok_and(|own| state.memory(tensor) == Memory::Of(own));
+        if own { None } else { self.written(index, tensor, state) }
+            .or_else(|| self.lacks_data(index, state, &STORAGE_MISSING))
     }
 
-    /// What is wrong with an output when the method runs again: it is to be a tensor, for which
-    /// whoever runs the method has memory.
-    pub(super) fn place_of_output(self, index: i32, state: &State) -> Option<Broken> {
+    /// Judges an output without memory before the second run: the caller gives memory to it, so it
+    /// must still be a tensor.
+    pub(super) fn output_memory(self, index: i32, state: &State) -> Option<Broken> {
         let tensor = Kinds::of(tag::Tensor);
         let fits = state.kinds(self.values, index).and(tensor) != Kinds::NONE;
-        let given = self.values.is_unstored(index);
-        (given && !fits).then(|| self.wrong_kind(index, state, &MOVE_TYPE, "Tensor".into()))
+        let is_unstored = self.values.is_unstored(index);
+        (is_unstored && !fits).then(|| self.wrong_kind(index, state, &MOVE_TYPE, "Tensor".into()))
     }
 
-    /// A tensor without data, by itself or in a list.
-    fn data(self, index: i32, state: &State, most: usize) -> Option<Broken> {
+    /// Finds a tensor without data: the value itself, or an item if it is a list.
+    fn tensors_without_data(self, index: i32, state: &State, most: usize) -> Option<Broken> {
         let in_list = || {
             let mut items = list(self.plan, self.values, index)?.into_iter().take(most);
             let (rule, message) =
-                items.find_map(|item| self.lacks(item, state, &STORAGE_MISSING))?;
+                items.find_map(|item| self.lacks_data(item, state, &STORAGE_MISSING))?;
             Some((rule, format!("in list {index} {message}")))
         };
-        self.lacks(index, state, &STORAGE_MISSING).or_else(in_list)
+        self.lacks_data(index, state, &STORAGE_MISSING).or_else(in_list)
     }
 
-    /// A tensor whose data is nowhere, unless it has none.
-    pub(super) fn lacks(self, index: i32, state: &State, missing: &'static Rule) -> Option<Broken> {
+    /// Reports the tensor at `index` if it has elements and no memory. `missing` is the rule for one
+    /// that never had any.
+    pub(super) fn lacks_data(
+        self,
+        index: i32,
+        state: &State,
+        missing: &'static Rule,
+    ) -> Option<Broken> {
         let tensor = state.tensor(self.values, index)?;
-        let place = state.place(tensor);
-        if !matches!(place, Place::Missing | Place::Freed) || self.is_empty(tensor) {
+        let memory = state.memory(tensor);
+        if !matches!(memory, Memory::Missing | Memory::Freed) || self.has_no_elements(tensor) {
             return None;
         }
         let what = match u32::try_from(index) {
             Ok(own) if own == tensor => format!("value {index}"),
-            _ => format!("value {index}, which is value {tensor} by then,"),
+            _ => format!("value {index} (here an alias of value {tensor})"),
         };
-        Some(match place {
-            Place::Freed => (&USE_AFTER_FREE, format!("{what} is used, and its data is freed")),
+        Some(match memory {
+            Memory::Freed => {
+                (&USE_AFTER_FREE, format!("{what} is used after its memory is freed"))
+            }
             _ if state.by(index) == By::Move => {
-                (&MOVE_UNSTORED, format!("{what} is a tensor without a place for its data"))
+                (&MOVE_UNSTORED, format!("{what} is a tensor without memory for its data"))
             }
             _ => (missing, format!("{what} is a tensor without data")),
         })
     }
 
-    /// Whether a tensor has no elements, and so needs no data.
-    fn is_empty(self, tensor: u32) -> bool {
+    fn has_no_elements(self, tensor: u32) -> bool {
         let Some(KernelTypes::Tensor(tensor)) = self.plan.value(tensor.into()) else {
             return false;
         };
         tensor.sizes().is_some_and(|sizes| sizes.iter().take(16).any(|size| size == 0))
     }
 
-    /// A constant that is written to, under whatever index.
-    fn writes(self, index: i32, tensor: u32, state: &State) -> Option<Broken> {
-        let Place::Of(owner) = state.place(tensor) else { return None };
+    /// Reports a write to the tensor at `index` if its data is that of a constant.
+    fn written(self, index: i32, tensor: u32, state: &State) -> Option<Broken> {
+        let Memory::Of(owner) = state.memory(tensor) else { return None };
         if !is_constant(self.plan, i32::try_from(owner).ok()?) {
             return None;
         }
@@ -281,38 +290,41 @@ impl<'a> Judge<'_, '_, 'a> {
         Some((&CONSTANT_WRITTEN, message))
     }
 
-    /// A value that is of the wrong kind, by the rule for what has made it so.
+    /// Reports a value of the wrong kind by the rule for what has made it so; `in_file` is the rule if
+    /// it is the value of the file.
     fn wrong_kind(
         self,
         index: i32,
         state: &State,
-        planned: &'static Rule,
-        wanted: String,
+        in_file: &'static Rule,
+        expected: String,
     ) -> Broken {
         let kinds = state.kinds(self.values, index);
         match state.by(index) {
             By::File => {
                 let name = self.name(index);
-                (planned, format!("value {index} is {name}, and {wanted} is wanted"))
+                (in_file, format!("value {index} is {name}, and {expected} is wanted"))
             }
             By::Move => {
-                (&MOVE_TYPE, format!("value {index} is {kinds} by a move, and {wanted} is wanted"))
+                let message =
+                    format!("value {index} is {kinds} by a move, and {expected} is wanted");
+                (&MOVE_TYPE, message)
             }
             By::Result => {
                 let message =
-                    format!("value {index} is {kinds} as a result, and {wanted} is wanted");
+                    format!("value {index} is {kinds} as a result, and {expected} is wanted");
                 (&RESULT_TYPE, message)
             }
         }
     }
 
     fn name(self, index: i32) -> &'static str {
-        self.plan.value(index.into()).and_then(KernelTypes::name).unwrap_or("of no kind")
+        self.plan.kind_name(index).unwrap_or("of no kind")
     }
 }
 
-/// Whether the runtime copies an input to where the file has planned it, and does not take the
-/// caller's memory for it.
+/// Returns whether the runtime copies an input to memory of the file's, rather than using the
+/// caller's memory.
 pub(super) fn is_copied(plan: &Plan<'_, '_>, index: i32) -> bool {
     match plan.value(index.into()) {
         Some(KernelTypes::Tensor(tensor)) => {

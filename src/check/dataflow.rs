@@ -1,0 +1,57 @@
+//! Dataflow: what calls, moves and frees do to the values that other instructions use.
+//!
+//! A method runs more than once, and its values stay as they are in between, so an instruction may
+//! also affect earlier ones. Where any instruction changes a value, the method is interpreted
+//! abstractly, twice (`interpreter.rs`), and each instruction is judged in the state that it is
+//! reached in (`judge.rs`). Where none does, each call is judged by itself, with the values of the
+//! file.
+
+pub(super) use self::judge::Judge;
+pub(super) use self::rules::RULES;
+pub(super) use self::state::State;
+use self::interpreter::AbstractInterpreter;
+use super::kernels::Kernels;
+use super::report::Findings;
+use super::site::Plan;
+use super::values::Values;
+use crate::method;
+
+mod control_flow;
+mod interpreter;
+mod judge;
+mod overlap;
+mod rules;
+mod state;
+
+/// Returns whether no value of a method ever differs from the file, so that each call can be judged
+/// by itself. If no operator is known, nothing but moves, frees and jumps could be judged: they are
+/// not looked for here, but while the instructions are judged.
+pub(super) fn is_still(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) -> bool {
+    if !has_memory_for_all(plan, values) {
+        return false;
+    }
+    let has_other = || {
+        method::instructions(plan.view).any(|instruction| instruction.is_move_free_or_jump())
+    };
+    !kernels.are_known() || !kernels.change_values() && !has_other()
+}
+
+/// Returns whether every tensor has memory from the start: its data is in the file, or planned, or it
+/// is an input or an output.
+fn has_memory_for_all(plan: &Plan<'_, '_>, values: &Values) -> bool {
+    if values.are_stored() {
+        return true;
+    }
+    let mut is_end = plan.each(false);
+    for index in [plan.view.inputs(), plan.view.outputs()].into_iter().flatten().flatten() {
+        let slot = usize::try_from(index).ok().and_then(|index| is_end.get_mut(index));
+        slot.into_iter().for_each(|slot| *slot = true);
+    }
+    let has_memory = |&index| usize::try_from(index).is_ok_and(|nth| is_end.get(nth) == Some(&true));
+    values.unstored().iter().all(has_memory)
+}
+
+/// Judges all instructions of a method in which something changes a value.
+pub(super) fn check(judge: Judge<'_, '_, '_>, out: &mut Findings) {
+    AbstractInterpreter::new(judge).run(out);
+}

@@ -1,0 +1,342 @@
+//! The abstract interpreter: runs a method twice on what is known of its values.
+//!
+//! Each instruction is judged in the state that it is reached in. At a join point, a value may be what
+//! it is on any of the paths. At a backward jump, every value that the loop modifies is set to
+//! unknown. So a finding holds on every path to its instruction, and nothing is reported of a value
+//! that is unknown.
+
+use alloc::vec::Vec;
+
+use super::control_flow::{ConstantBools, ControlFlow, PendingJumps};
+use super::judge::{Broken, Judge, is_copied};
+use super::rules::MOVE_UNSTORED;
+use super::state::{AbstractValue, By, Is, Memory, State, list};
+use crate::bytes::narrow;
+use crate::check::report::Findings;
+use crate::check::rule::Severity;
+use crate::cost;
+use crate::error::PathComponent;
+use crate::flat::view::Table;
+use crate::method::{self, Change, Instruction, Loop};
+use crate::operators::{Gives, Kinds};
+use crate::schema::program::tag;
+use crate::schema::program::view::{Chain, KernelTypes};
+
+/// The number of items of a list that are looked at each time it is used. In each run, all items are
+/// looked at once.
+const MOST_ITEMS: usize = 64;
+
+pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
+    judge: Judge<'c, 'p, 'a>,
+    state: State,
+    /// By value, the lists that a delegate got in this run.
+    delegated: Vec<bool>,
+    /// By value, the lists that were judged in this run.
+    judged: Vec<bool>,
+    constants: ConstantBools,
+    /// Changed values with what they were before, while a forward jump is pending.
+    log: Vec<(i32, AbstractValue)>,
+    is_logging: bool,
+    /// Whether the instruction may execute, rather than must: a change may not happen.
+    is_imprecise: bool,
+    /// Whether an Error was found.
+    has_error: bool,
+    is_second_run: bool,
+}
+
+impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
+    pub(super) fn new(judge: Judge<'c, 'p, 'a>) -> Self {
+        Self {
+            judge,
+            state: State::initial(judge.plan, judge.values),
+            delegated: judge.plan.each(false),
+            judged: judge.plan.each(false),
+            constants: ConstantBools::of(judge.plan),
+            log: Vec::new(),
+            is_logging: false,
+            is_imprecise: false,
+            has_error: false,
+            is_second_run: false,
+        }
+    }
+
+    /// Runs the method, and once more if the first run has no Error: values stay as they are between
+    /// two runs.
+    pub(super) fn run(mut self, out: &mut Findings) {
+        self.run_once(out);
+        if !self.has_error {
+            self.is_second_run = true;
+            self.delegated.fill(false);
+            self.judged.fill(false);
+            self.run_once(out);
+        }
+    }
+
+    fn run_once(&mut self, out: &mut Findings) {
+        self.bind_inputs_and_outputs(out);
+        let view = self.judge.plan.view;
+        for (nth, chain) in (0..).zip(view.chains().into_iter().flatten()) {
+            self.run_chain(nth, chain, out);
+        }
+        self.read_outputs(out);
+    }
+
+    /// Before a run, the caller sets the inputs, and gives memory to the outputs that have none.
+    fn bind_inputs_and_outputs(&mut self, out: &mut Findings) {
+        let Judge { plan, values, .. } = self.judge;
+        for (nth, index) in (0..).zip(plan.view.inputs().into_iter().flatten()) {
+            if self.is_second_run
+                && let Some(broken) = self.judge.input(index, &self.state)
+            {
+                self.find_end("inputs", nth, broken, out);
+            }
+            if values.tag(index.into()) == Some(tag::Tensor) && !is_copied(plan, index) {
+                self.set_caller_memory(index);
+            }
+        }
+        for (nth, index) in (0..).zip(plan.view.outputs().into_iter().flatten()) {
+            if self.is_second_run
+                && let Some(broken) = self.judge.output_memory(index, &self.state)
+            {
+                self.find_end("outputs", nth, broken, out);
+            }
+            if values.is_unstored(index) {
+                self.set_caller_memory(index);
+            }
+        }
+    }
+
+    /// The caller gives memory to the tensor at an input or output.
+    fn set_caller_memory(&mut self, index: i32) {
+        let own = u32::try_from(index).ok().filter(|_| self.judge.values.is_unstored(index));
+        self.set_memory(index, own.map_or(Memory::Unknown, Memory::Of));
+    }
+
+    /// After a run, the caller reads the outputs.
+    fn read_outputs(&mut self, out: &mut Findings) {
+        for (nth, index) in (0..).zip(self.judge.plan.view.outputs().into_iter().flatten()) {
+            if let Some(broken) = self.judge.lacks_data(index, &self.state, &MOVE_UNSTORED) {
+                self.find_end("outputs", nth, broken, out);
+            }
+        }
+    }
+
+    fn run_chain(&mut self, nth: u32, chain: Chain<'a>, out: &mut Findings) {
+        let Some(instructions) = chain.instructions() else { return };
+        let len = narrow(instructions.len());
+        let mut flow = ControlFlow::of(self.judge.plan, &self.constants, chain, len);
+        // Whether no path so far leads here: the instructions behind a jump that is always taken.
+        let mut is_unreached = false;
+        let mut imprecise_until = 0;
+        // Instructions that only a backward jump makes reachable, judged once it is met.
+        let mut deferred: Vec<u32> = Vec::new();
+        for instruction in method::instructions_of_chain(nth, 0, chain) {
+            let pc = instruction.pc();
+            is_unreached &= !self.join_jumps_to(&mut flow, pc);
+            self.is_imprecise = pc < imprecise_until;
+            self.is_logging = flow.has_pending_jumps();
+            is_unreached &= !(self.is_imprecise && flow.is_reachable(pc));
+            if !is_unreached {
+                self.judge(&instruction, out);
+                self.apply(&instruction);
+            } else if flow.is_reachable(pc) {
+                deferred.push(pc);
+            }
+            let Some(jump) = instruction.jump() else { continue };
+            let condition = self.known_bool(jump.condition);
+            let is_taken_first = !is_unreached && condition != Some(true);
+            // A jump in a loop may be taken in the next iteration.
+            let around = flow.around(pc);
+            if is_taken_first || around.is_some() {
+                let is_taken_first =
+                    is_taken_first || flow.leaves_loop_later(pc, jump, around);
+                let log_len = self.log.len();
+                flow.record_forward_jump(pc, jump, PendingJumps { log_len, is_taken_first });
+            }
+            is_unreached |= condition == Some(false);
+            let repeated = flow.repeated_loop(pc, jump).filter(|_| condition != Some(true));
+            if let Some(repeated) = repeated.filter(|_| pc >= imprecise_until) {
+                self.is_logging = flow.has_pending_jumps();
+                self.set_modified_unknown(repeated, nth, chain);
+                imprecise_until = repeated.end.saturating_add(1);
+                for pc in deferred.drain(..).filter(|&pc| pc >= repeated.begin) {
+                    if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
+                        self.judge(&instruction, out);
+                    }
+                }
+            }
+        }
+        self.join_jumps_to(&mut flow, len);
+        (self.is_imprecise, self.is_logging) = (false, false);
+        self.log.clear();
+    }
+
+    /// Joins the state with those of the forward jumps to `pc`: what was changed since the first of
+    /// them may also be as it was then. Returns whether one of them is taken before any backward jump.
+    fn join_jumps_to(&mut self, flow: &mut ControlFlow, pc: u32) -> bool {
+        let Some(jumps) = flow.take_jumps_to(pc) else { return false };
+        while self.log.len() > jumps.log_len
+            && let Some((index, old)) = self.log.pop()
+        {
+            cost::charge(1);
+            self.state.join(self.judge.values, index, old);
+        }
+        jumps.is_taken_first
+    }
+
+    /// Sets every value that a loop modifies to unknown. The second pass finds the tensors whose
+    /// memory changes under the values that the first pass has set to unknown.
+    fn set_modified_unknown(&mut self, repeated: Loop, nth: u32, chain: Chain<'a>) {
+        self.is_imprecise = true;
+        for _ in ["values", "memory"] {
+            for pc in repeated.begin..=repeated.end {
+                if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
+                    self.apply(&instruction);
+                }
+            }
+        }
+    }
+
+    /// Returns the Bool at `index`, if the value is known.
+    fn known_bool(&self, index: i32) -> Option<bool> {
+        match self.judge.plan.value(self.state.known(index)?.into())? {
+            KernelTypes::Bool(flag) => Some(flag.bool_val()),
+            _ => None,
+        }
+    }
+
+    /// Judges an instruction in the current state.
+    fn judge(&mut self, instruction: &Instruction<'a>, out: &mut Findings) {
+        let judged = &mut self.judged;
+        let most = |list| most_items(judged, list);
+        let Some((rule, arg, message)) = self.judge.instruction(instruction, &self.state, most)
+        else {
+            return;
+        };
+        let is_error = rule.severity == Severity::Error;
+        self.has_error |= is_error;
+        // Warnings were reported in the first run.
+        if self.is_second_run && !is_error {
+            return;
+        }
+        let field = instruction.operand_field().map(PathComponent::Field);
+        let steps: Vec<_> = field.into_iter().chain(arg.map(PathComponent::Index)).collect();
+        self.judge.plan.find_instruction(out, rule, instruction, &steps, || message);
+    }
+
+    fn find_end(&mut self, ends: &'static str, nth: u32, broken: Broken, out: &mut Findings) {
+        let (rule, message) = broken;
+        self.has_error = true;
+        let plan = self.judge.plan;
+        let steps = [PathComponent::Field(ends), PathComponent::Index(nth)];
+        plan.find(out, rule, plan.view.raw(), &steps, || message);
+    }
+
+    /// Applies the changes of an instruction to the state.
+    fn apply(&mut self, instruction: &Instruction<'a>) {
+        let signatures = self.judge.kernels.signatures();
+        method::for_each_change(signatures, instruction, |change| match change {
+            Change::Copy { source, target } => {
+                if let Some(source) = self.state.get(source).copied() {
+                    self.set_value(target, source.is, By::Move);
+                }
+            }
+            Change::Result { target, gives } => {
+                let kinds = self.result_kinds(gives, instruction);
+                self.set_value(target, Is::OneOf(kinds), By::Result);
+            }
+            Change::View { target, base } => {
+                let base = base.and_then(|base| self.state.tensor(self.judge.values, base));
+                let memory = base.map_or(Memory::Unknown, |base| self.state.memory(base));
+                self.set_memory(target, memory);
+            }
+            Change::Any { target } => self.set_value(target, Is::UNKNOWN, By::File),
+            Change::Delegate { target } => self.delegate(target),
+            Change::Free { target } => self.set_memory(target, Memory::Freed),
+            Change::Write { .. } => {}
+        });
+    }
+
+    /// A delegate may give memory to its arguments, and to the items of a list.
+    fn delegate(&mut self, index: i32) {
+        self.set_memory_by_delegate(index);
+        let Some(items) = list(self.judge.plan, self.judge.values, index) else { return };
+        let most = most_items(&mut self.delegated, index);
+        for item in items.into_iter().take(most) {
+            self.set_memory_by_delegate(item);
+        }
+    }
+
+    fn set_memory_by_delegate(&mut self, index: i32) {
+        let tensor = self.state.tensor(self.judge.values, index);
+        let memory = tensor.map(|tensor| self.state.memory(tensor));
+        if matches!(memory, Some(Memory::Missing | Memory::Freed)) {
+            self.set_memory(index, Memory::Unknown);
+        }
+    }
+
+    /// Returns the kinds that the result of a call may be of.
+    fn result_kinds(&self, gives: Gives, instruction: &Instruction<'a>) -> Kinds {
+        if let Gives::A(kinds) = gives {
+            return kinds;
+        }
+        let (int, double) = (Kinds::of(tag::Int), Kinds::of(tag::Double));
+        let signatures = self.judge.kernels.signatures();
+        let (mut are_ints, mut has_double) = (true, false);
+        for index in method::read_arguments(signatures, instruction).into_iter().flatten() {
+            let kinds = self.state.kinds(self.judge.values, index);
+            are_ints &= kinds == int;
+            has_double |= kinds == double;
+        }
+        match (are_ints, has_double) {
+            (true, _) => int,
+            (_, true) => double,
+            _ => int.or(double),
+        }
+    }
+
+    /// Replaces the value at `index`. A list is never replaced.
+    fn set_value(&mut self, index: i32, is: Is, by: By) {
+        let is_list = |tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag);
+        let Some(&value) = self.state.get(index) else { return };
+        if self.judge.values.tag(index.into()).is_some_and(is_list) {
+            return;
+        }
+        let is = if self.is_imprecise { Is::UNKNOWN } else { is };
+        self.set(index, AbstractValue { is, by, ..value });
+    }
+
+    /// Sets the memory of the tensor that is now at `index`.
+    fn set_memory(&mut self, index: i32, memory: Memory) {
+        let Some(tensor) = self.state.tensor(self.judge.values, index) else {
+            let kinds = self.state.kinds(self.judge.values, index);
+            if kinds.and(Kinds::of(tag::Tensor)) != Kinds::NONE {
+                self.state.set_memory_unknown();
+            }
+            return;
+        };
+        let Ok(tensor) = i32::try_from(tensor) else { return };
+        let Some(&value) = self.state.get(tensor) else { return };
+        let memory = if self.is_imprecise { Memory::Unknown } else { memory };
+        self.set(tensor, AbstractValue { memory, ..value });
+    }
+
+    fn set(&mut self, index: i32, value: AbstractValue) {
+        if let Some(old) = self.state.set(index, value)
+            && self.is_logging
+            && old != value
+        {
+            self.log.push((index, old));
+        }
+    }
+}
+
+/// Returns how many items of a list are looked at now: all of them the first time. A file may name one
+/// list millions of times.
+fn most_items(seen: &mut [bool], list: i32) -> usize {
+    let seen = usize::try_from(list).ok().and_then(|list| seen.get_mut(list));
+    match seen.map(|seen| core::mem::replace(seen, true)) {
+        Some(false) => usize::MAX,
+        _ => MOST_ITEMS,
+    }
+}

@@ -1,0 +1,175 @@
+//! The abstract state of a method: what is known of each value at one point of its run.
+
+use alloc::vec::Vec;
+
+use crate::check::site::Plan;
+use crate::check::values::Values;
+use crate::flat::view::Vector;
+use crate::method;
+use crate::operators::Kinds;
+use crate::schema::program::tag;
+
+/// What is known of each value of a method.
+pub(in crate::check) struct State {
+    /// By value; empty if every value is the one in the file, at any point.
+    values: Vec<AbstractValue>,
+    /// Whether the memory of some tensor has changed, and it is unknown of which one.
+    is_memory_unknown: bool,
+}
+
+/// What is known of one value, and of the memory of the tensor that the file has at its index.
+///
+/// A tensor is identified by its index in the file. A move puts it at a second index, and does not
+/// copy its data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct AbstractValue {
+    pub(super) is: Is,
+    pub(super) by: By,
+    /// The memory of the tensor that the file has at this index.
+    pub(super) memory: Memory,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Is {
+    /// The value that the file has at that index.
+    Known(u32),
+    /// A value of one of these kinds.
+    OneOf(Kinds),
+}
+
+/// What has made a value what it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum By {
+    File,
+    Result,
+    Move,
+}
+
+/// Where the data of a tensor is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// In the memory that the file, or the caller, gives to the tensor of that index.
+    Of(u32),
+    /// Nowhere: the tensor has never had memory.
+    Missing,
+    /// Nowhere: the memory was freed.
+    Freed,
+    Unknown,
+}
+
+impl Is {
+    pub(super) const UNKNOWN: Self = Self::OneOf(Kinds::ANY);
+
+    /// Returns the kinds that the value may be of.
+    fn kinds(self, values: &Values) -> Kinds {
+        match self {
+            Self::OneOf(kinds) => kinds,
+            Self::Known(index) => values.tag(index.into()).map_or(Kinds::ANY, Kinds::of),
+        }
+    }
+}
+
+impl State {
+    /// Returns the state of a method in which no value ever changes.
+    pub(in crate::check) fn still() -> Self {
+        Self { values: Vec::new(), is_memory_unknown: false }
+    }
+
+    /// Returns the state before the first run: the values of the file.
+    pub(super) fn initial(plan: &Plan<'_, '_>, values: &Values) -> Self {
+        let new = AbstractValue { is: Is::UNKNOWN, by: By::File, memory: Memory::Unknown };
+        let mut state = Self { values: plan.each(new), is_memory_unknown: false };
+        for (index, value) in (0..).zip(&mut state.values) {
+            (value.is, value.memory) = (Is::Known(index), Memory::Of(index));
+        }
+        for &index in values.unstored() {
+            let value = usize::try_from(index).ok().and_then(|nth| state.values.get_mut(nth));
+            value.into_iter().for_each(|value| value.memory = Memory::Missing);
+        }
+        state
+    }
+
+    pub(super) fn is_still(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Returns the index in the file of the value that is now at `index`, if it is known.
+    #[inline]
+    pub(in crate::check) fn known(&self, index: i32) -> Option<u32> {
+        if self.is_still() {
+            return u32::try_from(index).ok();
+        }
+        match self.get(index)?.is {
+            Is::Known(known) => Some(known),
+            Is::OneOf(_) => None,
+        }
+    }
+
+    /// Returns the index in the file of the tensor that is now at `index`.
+    pub(super) fn tensor(&self, values: &Values, index: i32) -> Option<u32> {
+        self.known(index).filter(|&known| values.tag(known.into()) == Some(tag::Tensor))
+    }
+
+    /// Returns the kinds that the value at `index` may be of.
+    pub(super) fn kinds(&self, values: &Values, index: i32) -> Kinds {
+        match self.get(index) {
+            Some(value) => value.is.kinds(values),
+            None => values.tag(index.into()).map_or(Kinds::ANY, Kinds::of),
+        }
+    }
+
+    /// Returns what has made the value at `index` what it is.
+    pub(super) fn by(&self, index: i32) -> By {
+        self.get(index).map_or(By::File, |value| value.by)
+    }
+
+    /// Returns where the data of a tensor of the file is.
+    pub(super) fn memory(&self, tensor: u32) -> Memory {
+        if self.is_still() {
+            return Memory::Of(tensor);
+        }
+        let value = i32::try_from(tensor).ok().and_then(|tensor| self.get(tensor));
+        value.filter(|_| !self.is_memory_unknown).map_or(Memory::Unknown, |value| value.memory)
+    }
+
+    pub(super) fn get(&self, index: i32) -> Option<&AbstractValue> {
+        self.values.get(usize::try_from(index).ok()?)
+    }
+
+    /// Replaces a value, and returns the previous one.
+    pub(super) fn set(&mut self, index: i32, value: AbstractValue) -> Option<AbstractValue> {
+        let old = self.values.get_mut(usize::try_from(index).ok()?)?;
+        Some(core::mem::replace(old, value))
+    }
+
+    /// Sets the memory of all tensors to unknown, for the rest of the runs.
+    pub(super) fn set_memory_unknown(&mut self) {
+        self.is_memory_unknown = true;
+    }
+
+    /// Joins a value with what it is on another path: it may be either.
+    pub(super) fn join(&mut self, values: &Values, index: i32, other: AbstractValue) {
+        let slot = usize::try_from(index).ok().and_then(|nth| self.values.get_mut(nth));
+        let Some(value) = slot else { return };
+        if value.is != other.is {
+            value.is = Is::OneOf(value.is.kinds(values).or(other.is.kinds(values)));
+        }
+        if value.memory != other.memory {
+            value.memory = Memory::Unknown;
+        }
+        value.by = value.by.max(other.by);
+    }
+}
+
+/// Returns the items of a value that is a list of tensors.
+pub(super) fn list<'a>(
+    plan: &Plan<'_, 'a>,
+    values: &Values,
+    index: i32,
+) -> Option<Vector<'a, i32>> {
+    if !matches!(values.tag(index.into())?, tag::TensorList | tag::OptionalTensorList) {
+        return None;
+    }
+    method::items(plan.view, index)
+}
