@@ -14,13 +14,13 @@ mod checker;
 mod constants;
 mod container;
 mod contents;
-#[cfg(test)]
-pub(crate) mod growth;
 pub mod coverage;
 mod data;
 mod dataflow;
 mod delegates;
 mod external;
+#[cfg(test)]
+pub(crate) mod growth;
 mod instructions;
 mod kernels;
 mod keys;

@@ -51,9 +51,9 @@ use crate::schema::program::view::{
     ExecutionPlan, InstructionArguments, KernelTypes, NonConstBufferDevice,
 };
 
+mod cover;
 #[cfg(test)]
 mod growth;
-mod cover;
 mod loops;
 mod outside;
 mod replay;

@@ -22,14 +22,18 @@
 //! # }
 //! ```
 
+mod access;
 mod cfg;
+mod change;
 mod defs;
 mod effects;
 mod instruction;
 
+pub use access::{Access, items, written_items};
 pub(crate) use cfg::{ControlFlow, Loop, OuterLoops};
+pub(crate) use change::{Change, for_each_change, for_each_changed, may_change, read_arguments};
 pub use defs::Definitions;
-pub use effects::{Access, Effects, items, written_items};
-pub(crate) use effects::{Change, for_each_change, for_each_changed, may_change, read_arguments};
+pub use effects::Effects;
+
 pub use instruction::{Instruction, Jump, Operands, instructions};
 pub(crate) use instruction::{instruction_of_chain, instructions_of_chain};

@@ -8,6 +8,8 @@ use crate::pte::operator_name;
 use crate::schema::program::view::{ExecutionPlan, KernelCall, Operator};
 
 mod contents;
+pub(crate) mod contracts;
+mod hazards;
 mod kind;
 pub mod selected;
 mod signatures;

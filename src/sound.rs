@@ -31,21 +31,24 @@
 //! ```
 
 use crate::check::{Report, Severity};
-use crate::flat::view::{Proof, Raw, Table};
 use crate::{Ptd, Pte};
 
 mod code;
 mod data;
 mod list;
+mod members;
 mod method;
+mod operand;
 mod program;
+mod proof;
 mod tensor;
 mod value;
 
 pub use code::{Chain, CompileSpec, Delegate, Instruction, Operator};
 pub use data::{Data, Entry};
-pub use list::{Items, List, Operand};
+pub use list::{Items, List};
 pub use method::Method;
+pub use operand::Operand;
 pub use program::Program;
 pub use tensor::{Dtype, Shape, Storage, Tensor};
 pub use value::Value;
@@ -91,41 +94,4 @@ impl<'a> Ptd<'a> {
 
 fn without_error(report: Report) -> Result<Report, Report> {
     if report.worst() == Some(Severity::Error) { Err(report) } else { Ok(report) }
-}
-
-/// What is there, as `rules` have proven: no file that breaks them gets here. In a debug build the
-/// contrary stops the program; a release build goes on with something harmless.
-///
-/// This is the one place where anything is taken for granted. The rules are named, by their ids, so
-/// that a test can hold each of them to be an Error.
-#[inline]
-fn proven<T>(found: Option<T>, rules: &'static str, otherwise: T) -> T {
-    debug_assert!(found.is_some(), "not there, in spite of {rules}");
-    found.unwrap_or(otherwise)
-}
-
-/// A table without fields, for [`proven`] to go on with.
-fn bare<'a, T: Table<'a>>() -> T {
-    T::from_raw(Raw::BARE, Proof(()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::schema::program::view;
-
-    #[test]
-    #[cfg_attr(debug_assertions, should_panic(expected = "in spite of tensor-dtype"))]
-    fn what_was_proven_and_is_not_there_stops_a_debug_build_alone() {
-        assert_eq!(proven(Some(1), "tensor-dtype", 0), 1);
-        assert_eq!(proven(None, "tensor-dtype", 7), 7);
-    }
-
-    #[test]
-    fn a_bare_table_has_no_fields() {
-        let tensor = bare::<view::Tensor<'_>>();
-        assert!(tensor.sizes().is_none() && tensor.extra_tensor_info().is_none());
-        assert_eq!(tensor.data_buffer_idx(), 0);
-        assert!(bare::<view::EValue<'_>>().val().is_none());
-    }
 }

@@ -9,8 +9,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::report::Findings;
 use super::container::{Begin, in_order};
+use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use crate::Pte;

@@ -5,13 +5,13 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::container;
 use super::container::{filled, overlaps};
 use super::names::Keys;
+use super::report::Findings;
 use super::resolve::rule_of;
 use super::rule::rules;
 use super::tensors::is_permutation;
-use super::container;
-use super::report::Findings;
 use crate::Ptd;
 use crate::bytes::{narrow, wide};
 use crate::error::PathComponent;

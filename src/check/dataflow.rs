@@ -6,10 +6,10 @@
 //! reached in (`judge.rs`). Where none does, each call is judged by itself, with the values of the
 //! file.
 
+use self::interpreter::AbstractInterpreter;
 pub(super) use self::judge::Judge;
 pub(super) use self::rules::RULES;
 pub(super) use self::state::State;
-use self::interpreter::AbstractInterpreter;
 use super::kernels::Kernels;
 use super::report::Findings;
 use super::site::Plan;
@@ -19,6 +19,7 @@ use crate::method;
 mod control_flow;
 mod interpreter;
 mod judge;
+mod known;
 mod overlap;
 mod rules;
 mod state;
@@ -30,9 +31,8 @@ pub(super) fn is_still(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) 
     if !has_memory_for_all(plan, values) {
         return false;
     }
-    let has_other = || {
-        method::instructions(plan.view).any(|instruction| instruction.is_move_free_or_jump())
-    };
+    let has_other =
+        || method::instructions(plan.view).any(|instruction| instruction.is_move_free_or_jump());
     !kernels.are_known() || !kernels.change_values() && !has_other()
 }
 
@@ -47,7 +47,8 @@ fn has_memory_for_all(plan: &Plan<'_, '_>, values: &Values) -> bool {
         let slot = usize::try_from(index).ok().and_then(|index| is_end.get_mut(index));
         slot.into_iter().for_each(|slot| *slot = true);
     }
-    let has_memory = |&index| usize::try_from(index).is_ok_and(|nth| is_end.get(nth) == Some(&true));
+    let has_memory =
+        |&index| usize::try_from(index).is_ok_and(|nth| is_end.get(nth) == Some(&true));
     values.unstored().iter().all(has_memory)
 }
 

@@ -8,12 +8,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::data;
 use super::keys::RequestedKeys;
+use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use super::values::Values;
-use super::data;
-use super::report::Findings;
 use crate::bytes::index as at_index;
 use crate::error::PathComponent;
 use crate::flat::view::{Scalar, Table, Vector};

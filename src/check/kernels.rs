@@ -1,16 +1,15 @@
-//! Kernels: calls of the operators that the official runtime has, held to their signatures.
+//! Kernels: the signatures and contracts that calls of the official runtime's operators are held to.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::resized::Resized;
-use super::dataflow::State;
 use super::rule::{Rule, rules};
 use super::site::Plan;
+use crate::operators::contracts::{self, Call, KnownValues, Subject};
 use crate::operators::{Kind, Signature, Signatures};
 use crate::schema::program::view::KernelCall;
 
-mod contract;
 mod resized;
 
 rules! {
@@ -54,7 +53,7 @@ rules! {
 pub(super) struct Kernels {
     signatures: Signatures,
     /// By operator; none at all where no operator is known.
-    contracts: Vec<&'static [contract::Term]>,
+    contracts: Vec<&'static [contracts::Term]>,
     resized: Resized,
 }
 
@@ -67,7 +66,7 @@ impl Kernels {
         let mut kernels = Self { signatures, contracts: Vec::new(), resized: Resized::default() };
         if kernels.are_known() {
             let terms =
-                |known: Option<&Signature>| known.map_or(&[][..], |known| contract::of(known.0));
+                |known: Option<&Signature>| known.map_or(&[][..], |known| contracts::of(known.0));
             kernels.contracts = kernels.signatures.iter().map(terms).collect();
         }
         kernels
@@ -76,7 +75,7 @@ impl Kernels {
     /// Looks for what the calls of the plan may resize, where some of its tensors are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
         if self.contracts.iter().any(|terms| !terms.is_empty()) {
-            self.resized = Resized::of(plan, self);
+            self.resized = Resized::of(plan, &self.signatures);
         }
     }
 
@@ -90,16 +89,28 @@ impl Kernels {
         self.signatures.is_known(operator)
     }
 
-    /// What a call breaks of its operator's contract, in that state of its values.
-    pub(super) fn contract(
+    /// Returns the rule that a call breaks of its operator's contract, by what is known of its values.
+    pub(super) fn contract<'a>(
         &self,
-        plan: &Plan<'_, '_>,
-        state: &State,
-        call: KernelCall<'_>,
+        values: &impl KnownValues<'a>,
+        call: KernelCall<'a>,
     ) -> Option<Wrong> {
         let terms = self.contracts.get(usize::try_from(call.op_index()).ok()?)?;
-        let (name, args) = (self.name(call)?, call.args()?);
-        contract::Call { plan, state, resized: &self.resized, name, args }.judge(terms)
+        let call = Call { values, name: self.name(call)?, args: call.args()? };
+        let broken = contracts::judge(&call, terms)?;
+        let rule = match broken.about {
+            Subject::Dtype => &KERNEL_DTYPE,
+            Subject::Shape => &KERNEL_SHAPE,
+            Subject::Number => &KERNEL_NUMBER,
+            Subject::Quantized => &QUANTIZED_CONTRACT,
+            Subject::Strided => &STRIDED_OUT_OF_BOUNDS,
+        };
+        Some((rule, broken.arg, broken.message))
+    }
+
+    /// Returns how many instructions may resize a tensor of the file, where 2 stands for 2 or more.
+    pub(super) fn resize_count(&self, tensor: u32) -> u8 {
+        self.resized.count(tensor)
     }
 
     /// The arguments of a call with their kinds, where the operator is known and they are as many

@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use super::report::Findings;
 use super::{memory, names, resolve};
 use crate::error::PathComponent;
 use crate::flat::view::{Table, Vector};

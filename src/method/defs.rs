@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::effects::{Access, written_items};
+use super::access::{Access, written_items};
 use super::instruction::Instruction;
 use crate::Pte;
 use crate::bytes::index as at;

@@ -5,34 +5,12 @@ use core::fmt;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::access::{Access, written_items};
 use super::defs::Definitions;
-use super::instruction::{Instruction, Operands};
+use super::instruction::Instruction;
 use crate::flat::view::Vector;
-use crate::operators::{Gives, Kind, Signatures};
-use crate::schema::program::view::{
-    DelegateCall, ExecutionPlan, InstructionArguments, KernelCall, KernelTypes,
-};
-
-/// What an instruction does to one of its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Access {
-    /// Its data or its shape is read.
-    Read,
-    /// It is written, or replaced by a result.
-    Write,
-    /// It becomes the first operand, or a view of it.
-    Alias,
-    /// Its memory is freed.
-    Free,
-}
-
-impl Access {
-    /// Returns whether the value is initialized by it: it is written, or becomes another value.
-    pub fn defines(self) -> bool {
-        matches!(self, Self::Write | Self::Alias)
-    }
-}
+use crate::operators::{Kind, Signatures};
+use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments, KernelCall};
 
 /// What the instructions of a method do to their operands.
 ///
@@ -162,128 +140,6 @@ impl fmt::Debug for Effects<'_> {
 fn reads_then_writes(args: &[i32], reads: usize) -> Vec<(i32, Access)> {
     let access = |nth: usize| if nth < reads { Access::Read } else { Access::Write };
     args.iter().enumerate().map(|(nth, &value)| (value, access(nth))).collect()
-}
-
-/// Returns the items of a list of tensors, optional ones or not; `None` if `value` is no such list.
-pub fn items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
-    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
-        KernelTypes::TensorList(list) => list.items(),
-        KernelTypes::OptionalTensorList(list) => list.items(),
-        _ => None,
-    }
-}
-
-/// Returns the items of a list whose tensors a call may write. No call writes to optional tensors.
-pub fn written_items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
-    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
-        KernelTypes::TensorList(list) => list.items(),
-        _ => None,
-    }
-}
-
-/// One change that an instruction makes to a value, in terms of what values are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
-    /// The value at `target` becomes the one at `source`: by a move, or as the result of an operator
-    /// that works in place.
-    Copy { source: i32, target: i32 },
-    /// The value is replaced by a result.
-    Result { target: i32, gives: Gives },
-    /// The tensor becomes a view of the tensor at `base`.
-    View { target: i32, base: Option<i32> },
-    /// The data of the tensor, or of each tensor of the list, is written.
-    Write { target: i32 },
-    /// An unknown operator may replace the value by any other.
-    Any { target: i32 },
-    /// A delegate may write the tensor, and give it memory.
-    Delegate { target: i32 },
-    /// The memory of the tensor is freed.
-    Free { target: i32 },
-}
-
-/// Passes each change that an instruction makes to `change`, in order. What a call of a known operator
-/// changes, its signature says.
-pub(crate) fn for_each_change(
-    signatures: &Signatures,
-    instruction: &Instruction<'_>,
-    mut change: impl FnMut(Change),
-) {
-    match instruction.operation() {
-        Some(InstructionArguments::KernelCall(call)) => {
-            let Some(args) = signatures.args(call) else {
-                let all = instruction.operands().iter();
-                return all.for_each(|target| change(Change::Any { target }));
-            };
-            let first = instruction.operands().get(0);
-            // The result of an operator that works in place is its first argument.
-            let mut in_place = None;
-            for (nth, target, kind) in args {
-                if kind.is_written() {
-                    in_place = in_place.or(first.filter(|_| nth == 0));
-                    change(Change::Write { target });
-                }
-                if kind.is_view() {
-                    change(Change::View { target, base: first });
-                }
-                match (kind.gives(), in_place) {
-                    (Some(_), Some(source)) => change(Change::Copy { source, target }),
-                    (Some(gives), None) => change(Change::Result { target, gives }),
-                    (None, _) => {}
-                }
-            }
-        }
-        Some(InstructionArguments::DelegateCall(_)) => {
-            instruction.operands().iter().for_each(|target| change(Change::Delegate { target }));
-        }
-        Some(InstructionArguments::MoveCall(call)) => {
-            change(Change::Copy { source: call.move_from(), target: call.move_to() });
-        }
-        Some(InstructionArguments::FreeCall(call)) => {
-            change(Change::Free { target: call.value_index() });
-        }
-        Some(InstructionArguments::JumpFalseCall(_) | InstructionArguments::Unknown(_)) | None => {}
-    }
-}
-
-/// Returns the arguments of a kernel call that it reads. `None` if the operator is unknown.
-pub(crate) fn read_arguments<'a>(
-    signatures: &Signatures,
-    instruction: &Instruction<'a>,
-) -> Option<impl Iterator<Item = i32> + use<'a>> {
-    let read = signatures.args(instruction.kernel_call()?)?.filter(|(.., kind)| kind.gives().is_none());
-    Some(read.map(|(_, value, _)| value))
-}
-
-/// Returns the operands that an instruction may change, for any operator: all arguments of a call, and
-/// the target of a move. `None` if an instruction of its kind changes none.
-pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'a>> {
-    match instruction.operation()? {
-        InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
-            Some(instruction.operands())
-        }
-        InstructionArguments::MoveCall(call) => Some(Operands::one(call.move_to())),
-        InstructionArguments::JumpFalseCall(_)
-        | InstructionArguments::FreeCall(_)
-        | InstructionArguments::Unknown(_) => None,
-    }
-}
-
-/// Passes the values that an instruction may change to `change`. What a call of a known operator
-/// changes, its signature says; of an unknown one, each argument may change.
-pub(crate) fn for_each_changed(
-    signatures: &Signatures,
-    instruction: &Instruction<'_>,
-    mut change: impl FnMut(i32),
-) {
-    for_each_change(signatures, instruction, |one| match one {
-        Change::Copy { target, .. }
-        | Change::Result { target, .. }
-        | Change::View { target, .. }
-        | Change::Write { target }
-        | Change::Any { target }
-        | Change::Delegate { target } => change(target),
-        Change::Free { .. } => {}
-    });
 }
 
 /// Returns whether two lists have the same tensors; their first [`MOST_RESULTS`] items are compared.

@@ -16,10 +16,8 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::selected::SelectedOperators;
-use super::yaml;
 use crate::pte::{Pte, operator_name};
 use crate::quoted::UntrustedString;
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
@@ -120,27 +118,6 @@ impl UsageReport {
     /// Returns the names of the operators that `selected` lacks, in the order of names.
     pub fn missing_from<'r>(&'r self, selected: &SelectedOperators) -> Vec<&'r UntrustedString> {
         self.total.operators.keys().filter(|name| !selected.contains(name.raw())).collect()
-    }
-
-    /// Returns the `selected_operators.yaml` of these programs, as ExecuTorch's `gen_oplist` writes
-    /// it.
-    #[must_use]
-    pub fn to_yaml(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = self.write_yaml(&mut text);
-        text
-    }
-
-    /// Writes the `selected_operators.yaml` of these programs, as ExecuTorch's `gen_oplist` writes
-    /// it.
-    ///
-    /// # Errors
-    ///
-    /// The errors of `out`.
-    pub fn write_yaml(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        let paths: Vec<_> = self.programs.iter().map(|program| &program.path).collect();
-        yaml::write(out, &self.total.operators, &paths)
     }
 }
 

@@ -1,13 +1,38 @@
 //! `selected_operators.yaml` as ExecuTorch's `gen_oplist` writes it.
 
 use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::usage::OperatorUsage;
+use super::usage::{OperatorUsage, UsageReport};
 use crate::quoted::{UntrustedString, is_harmless};
 
+impl UsageReport {
+    /// Returns the `selected_operators.yaml` of these programs, as ExecuTorch's `gen_oplist` writes
+    /// it.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_yaml(&mut text);
+        text
+    }
+
+    /// Writes the `selected_operators.yaml` of these programs, as ExecuTorch's `gen_oplist` writes
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `out`.
+    pub fn write_yaml(&self, out: &mut impl Write) -> fmt::Result {
+        let paths: Vec<_> = self.programs.iter().map(|program| &program.path).collect();
+        write(out, &self.total.operators, &paths)
+    }
+}
+
 /// Writes the document of these operators. `paths` are the programs that use them.
-pub(super) fn write(
+fn write(
     out: &mut impl Write,
     operators: &BTreeMap<UntrustedString, OperatorUsage>,
     paths: &[&UntrustedString],

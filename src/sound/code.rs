@@ -3,9 +3,13 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::list::Item;
-use super::{List, Method, Operand, bare, proven};
+use super::list::{Item, List};
+use super::method::Method;
+use super::operand::Operand;
+use super::proof::{bare, proven};
+use crate::bytes::{index as at_index, narrow};
 use crate::flat::view::{List as Tables, Table, Vector};
+use crate::method;
 use crate::pte::operator_name;
 use crate::schema::program::view::{self, InstructionArguments};
 
@@ -76,18 +80,20 @@ pub struct CompileSpec<'p> {
 }
 
 impl<'p> Chain<'p> {
-    /// Every instruction, in the order of execution where none jumps.
+    /// Returns every instruction, in the order of the file.
     pub fn instructions(self) -> impl ExactSizeIterator<Item = Instruction<'p>> {
-        let instructions = self.list();
-        instructions.into_iter().map(move |view| self.instruction(view))
+        let len = narrow(self.list().len());
+        let all = self.list().into_iter().enumerate();
+        all.map(move |(index, view)| self.instruction((narrow(index), len), view))
     }
 
-    /// The instruction of that index.
+    /// Returns the instruction at `index`.
     pub fn get(self, index: usize) -> Option<Instruction<'p>> {
-        self.list().get(index).map(|view| self.instruction(view))
+        let len = narrow(self.list().len());
+        self.list().get(index).map(|view| self.instruction((narrow(index), len), view))
     }
 
-    /// All fields, as the file has them.
+    /// Returns the view of its table, with all fields of the file.
     pub fn view(self) -> view::Chain<'p> {
         self.view
     }
@@ -96,10 +102,13 @@ impl<'p> Chain<'p> {
         proven(self.view.instructions(), "instructions-missing", Tables::default())
     }
 
-    fn instruction(self, view: view::Instruction<'p>) -> Instruction<'p> {
+    /// Resolves instruction `index` of `len`.
+    fn instruction(self, (index, len): (u32, u32), view: view::Instruction<'p>) -> Instruction<'p> {
         let method = self.method;
         let operand = |index| Operand::of(method, index);
-        match view.instr_args() {
+        let instruction = method::Instruction::decode((0, index), (0, len), view);
+        let operand_at = |nth| operand(instruction.operands().get(nth).unwrap_or_default());
+        match instruction.operation() {
             Some(InstructionArguments::KernelCall(call)) => {
                 let operators = method.plan.operators();
                 let rules = "operator-index, plan-operators-missing";
@@ -111,18 +120,15 @@ impl<'p> Chain<'p> {
                 let delegate = Delegate { method, view: proven(found, "delegate-index", bare()) };
                 Instruction::Delegate { delegate, args: self.args(call.args()) }
             }
-            Some(InstructionArguments::MoveCall(call)) => {
-                Instruction::Move { from: operand(call.move_from()), to: operand(call.move_to()) }
+            Some(InstructionArguments::MoveCall(_)) => {
+                Instruction::Move { from: operand_at(0), to: operand_at(1) }
             }
-            Some(InstructionArguments::JumpFalseCall(call)) => Instruction::JumpFalse {
-                condition: operand(call.cond_value_index()),
-                to: usize::try_from(call.destination_instruction())
-                    .ok()
-                    .filter(|&to| to < self.list().len()),
-            },
-            Some(InstructionArguments::FreeCall(call)) => {
-                Instruction::Free { value: operand(call.value_index()) }
+            Some(InstructionArguments::JumpFalseCall(_)) => {
+                let target = instruction.jump().map(|jump| jump.target);
+                let to = target.filter(|&target| target < len).map(at_index);
+                Instruction::JumpFalse { condition: operand_at(0), to }
             }
+            Some(InstructionArguments::FreeCall(_)) => Instruction::Free { value: operand_at(0) },
             Some(InstructionArguments::Unknown(_)) => {
                 proven(None, "instruction-unknown", Instruction::Free { value: operand(0) })
             }

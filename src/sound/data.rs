@@ -2,7 +2,8 @@
 
 use core::ops::Range;
 
-use super::{Shape, proven};
+use super::proof::proven;
+use super::tensor::Shape;
 use crate::Ptd;
 use crate::check::Report;
 use crate::ptd::{self, Index};

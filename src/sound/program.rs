@@ -2,7 +2,8 @@
 
 use core::ops::Range;
 
-use super::{Method, proven};
+use super::method::Method;
+use super::proof::proven;
 use crate::Pte;
 use crate::check::Report;
 use crate::flat::view::List;

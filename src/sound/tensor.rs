@@ -3,7 +3,8 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::{Method, proven};
+use super::method::Method;
+use super::proof::proven;
 use crate::flat::view::Vector;
 use crate::pte::{self, Arena};
 use crate::schema::program::view;

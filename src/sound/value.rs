@@ -1,6 +1,9 @@
 //! What a value is.
 
-use super::{List, Method, Tensor, proven};
+use super::list::List;
+use super::method::Method;
+use super::proof::proven;
+use super::tensor::Tensor;
 use crate::flat::view::Vector;
 use crate::schema::program::view::{EValue, KernelTypes};
 

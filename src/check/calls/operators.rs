@@ -6,8 +6,8 @@ use alloc::string::String;
 use super::rules::{
     OPERATOR_NAME_LONG, OPERATOR_NAME_MISSING, OPERATOR_NAME_NUL, OPERATOR_OVERLOAD_MISSING,
 };
-use crate::check::report::Findings;
 use crate::check::kernels::{self, Kernels};
+use crate::check::report::Findings;
 use crate::check::site::Plan;
 use crate::error::PathComponent;
 use crate::flat::view::Table;

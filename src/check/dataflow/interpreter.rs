@@ -148,8 +148,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             // A jump in a loop may be taken in the next iteration.
             let around = flow.around(pc);
             if is_taken_first || around.is_some() {
-                let is_taken_first =
-                    is_taken_first || flow.leaves_loop_later(pc, jump, around);
+                let is_taken_first = is_taken_first || flow.leaves_loop_later(pc, jump, around);
                 let log_len = self.log.len();
                 flow.record_forward_jump(pc, jump, PendingJumps { log_len, is_taken_first });
             }

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::known::Known;
 use super::overlap;
 use super::rules::{
     CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, RESULT_TYPE, USE_AFTER_FREE,
@@ -45,7 +46,9 @@ impl<'a> Judge<'_, '_, 'a> {
             InstructionArguments::KernelCall(call) => return self.kernel(call, state, most),
             InstructionArguments::DelegateCall(call) => return self.delegate(call, state, most),
             InstructionArguments::MoveCall(_) => self.moved(instruction.moved()?, state),
-            InstructionArguments::JumpFalseCall(_) => self.jump(instruction.jump()?.condition, state),
+            InstructionArguments::JumpFalseCall(_) => {
+                self.jump(instruction.jump()?.condition, state)
+            }
             InstructionArguments::FreeCall(_) => self.freed(instruction.freed()?, state),
             InstructionArguments::Unknown(_) => None,
         };
@@ -76,7 +79,8 @@ impl<'a> Judge<'_, '_, 'a> {
                 return Some((rule, Some(nth), message));
             }
         }
-        self.kernels.contract(self.plan, state, call).or_else(|| overlap::find(self, call, state))
+        let known = Known { plan: self.plan, kernels: self.kernels, state };
+        self.kernels.contract(&known, call).or_else(|| overlap::find(self, call, state))
     }
 
     /// Judges an argument of a kernel by itself.
@@ -258,9 +262,7 @@ impl<'a> Judge<'_, '_, 'a> {
             _ => format!("value {index} (here an alias of value {tensor})"),
         };
         Some(match memory {
-            Memory::Freed => {
-                (&USE_AFTER_FREE, format!("{what} is used after its memory is freed"))
-            }
+            Memory::Freed => (&USE_AFTER_FREE, format!("{what} is used after its memory is freed")),
             _ if state.by(index) == By::Move => {
                 (&MOVE_UNSTORED, format!("{what} is a tensor without memory for its data"))
             }

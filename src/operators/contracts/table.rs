@@ -6,14 +6,15 @@ use super::dtypes::{
     OPAQUE, QUANTIZED, REAL, SCALES,
 };
 use super::vocabulary::Condition::{
-    Alike, Any, AtLeast, AtMost, Below, Dimension, Divides, Double, Equal, In, Infers, Not, NotIn,
-    Null, Other, Promote, Steps, Strided, Takes, Widths,
+    Any, AtLeast, AtMost, Below, CanResizeTo, Dimension, Divides, Double, Equal, In, Infers, Not,
+    NotEqual, NotIn, Null, Promote, SameShape, Steps, Strided, Widths,
 };
 use super::vocabulary::Number::{
-    Behind, Common, Const, Count, Dtype, Greatest, Indexed, Int, Item, Kept, Last, Lead, Least,
-    Numel, Place, Plus, Rank, Room, Size, Span, Square, Times, Width, Wrapped,
+    CapacityNumel, Const, Count, Dtype, ElementSize, Greatest, IndexedDims, Int, Item, Last,
+    LeadingNumel, Least, Numel, Plus, PromotedElementSize, Rank, Size, Span, Square,
+    TensorPosition, Times, TrailingNumel, UnresizedNumel, Wrapped,
 };
-use super::vocabulary::{About, Condition, Number, Shape, Term};
+use super::vocabulary::{Condition, Number, Shape, Subject, Term};
 
 /// Operators by full name, sorted, with the conditions of each.
 pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
@@ -25,7 +26,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             shape(Below(Last(1), Rank(0))),
             shape(AtLeast(Plus(&Last(1), &Rank(0)), ZERO)),
             shape(Any(&[
-                Equal(Room(4), ZERO),
+                Equal(CapacityNumel(4), ZERO),
                 Below(Int(3), Times(&Size(0, &Last(1)), &Const(2))),
             ])),
         ],
@@ -34,33 +35,33 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     (
         "aten::_log_softmax.out",
         &[
-            shape(Any(&[Equal(Lead(0, 1), ZERO), Other(Size(0, &Int(1)), ZERO)])),
-            shape(Any(&[IS_LAST, Other(Size(0, &Int(1)), ZERO)])),
-            shape(Any(&[IS_LAST, Other(Behind(0, &Int(1)), ZERO)])),
+            shape(Any(&[Equal(LeadingNumel(0, 1), ZERO), NotEqual(Size(0, &Int(1)), ZERO)])),
+            shape(Any(&[IS_LAST, NotEqual(Size(0, &Int(1)), ZERO)])),
+            shape(Any(&[IS_LAST, NotEqual(TrailingNumel(0, &Int(1)), ZERO)])),
         ],
     ),
     ("aten::_upsample_bilinear2d_aa.out", UPSAMPLE),
     ("aten::add.Scalar_out", SCALAR),
     ("aten::add.out", PROMOTE),
-    ("aten::amax.out", &[shape(Other(Numel(0), ZERO))]),
-    ("aten::amin.out", &[shape(Other(Numel(0), ZERO))]),
+    ("aten::amax.out", &[shape(NotEqual(Numel(0), ZERO))]),
+    ("aten::amin.out", &[shape(NotEqual(Numel(0), ZERO))]),
     ("aten::arange.out", &[number(Steps(None, 0, None))]),
     ("aten::arange.start_out", &[number(Steps(Some(0), 1, Some(2)))]),
     (
         "aten::argmax.out",
         &[
-            shape(Any(&[Not(&Null(1)), Other(Numel(0), ZERO)])),
-            shape(Any(&[Equal(Numel(3), ZERO), Other(Numel(0), ZERO)])),
+            shape(Any(&[Not(&Null(1)), NotEqual(Numel(0), ZERO)])),
+            shape(Any(&[Equal(Numel(3), ZERO), NotEqual(Numel(0), ZERO)])),
         ],
     ),
     (
         "aten::argmin.out",
         &[
-            shape(Any(&[Not(&Null(1)), Other(Numel(0), ZERO)])),
-            shape(Any(&[Equal(Numel(3), ZERO), Other(Numel(0), ZERO)])),
+            shape(Any(&[Not(&Null(1)), NotEqual(Numel(0), ZERO)])),
+            shape(Any(&[Equal(Numel(3), ZERO), NotEqual(Numel(0), ZERO)])),
         ],
     ),
-    ("aten::as_strided_copy.out", &[Term { about: About::Strided, holds: Strided }]),
+    ("aten::as_strided_copy.out", &[Term { about: Subject::Strided, holds: Strided }]),
     ("aten::avg_pool2d.out", STRIDES),
     ("aten::bitwise_and.Scalar_out", SCALAR),
     ("aten::bitwise_and.Tensor_out", PROMOTE),
@@ -77,7 +78,11 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         &[
             shape(Equal(Rank(0), Const(3))),
             shape(Equal(Rank(1), Const(3))),
-            shape(Any(&[EMPTY, Equal(Room(1), ZERO), AtMost(Size(0, &TWO), Size(1, &ONE))])),
+            shape(Any(&[
+                EMPTY,
+                Equal(CapacityNumel(1), ZERO),
+                AtMost(Size(0, &TWO), Size(1, &ONE)),
+            ])),
         ],
     ),
     // Of tensors without elements it does not ask whether they have such a dimension.
@@ -87,24 +92,32 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     (
         "aten::convolution.out",
         &[
-            number(Other(Int(8), ZERO)),
-            dtype(Any(&[Equal(Room(9), ZERO), In(2, REAL)])),
-            dtype(Any(&[Equal(Room(9), ZERO), NotIn(2, BOOL)])),
-            shape(Any(&[EMPTY, TRANSPOSED, AtLeast(Room(2), Size(1, &ZERO))])),
-            shape(Any(&[EMPTY, NOT_TRANSPOSED, AtLeast(Room(2), Times(&Size(1, &ONE), &Int(8)))])),
+            number(NotEqual(Int(8), ZERO)),
+            dtype(Any(&[Equal(CapacityNumel(9), ZERO), In(2, REAL)])),
+            dtype(Any(&[Equal(CapacityNumel(9), ZERO), NotIn(2, BOOL)])),
+            shape(Any(&[EMPTY, TRANSPOSED, AtLeast(CapacityNumel(2), Size(1, &ZERO))])),
+            shape(Any(&[
+                EMPTY,
+                NOT_TRANSPOSED,
+                AtLeast(CapacityNumel(2), Times(&Size(1, &ONE), &Int(8))),
+            ])),
         ],
     ),
     (
         "aten::convolution_backward.out",
         &[
-            number(Other(Int(9), ZERO)),
-            shape(Any(&[EMPTY, Equal(Item(10, 2), ZERO), AtLeast(Room(13), Size(2, &ZERO))])),
+            number(NotEqual(Int(9), ZERO)),
+            shape(Any(&[
+                EMPTY,
+                Equal(Item(10, 2), ZERO),
+                AtLeast(CapacityNumel(13), Size(2, &ZERO)),
+            ])),
         ],
     ),
     ("aten::cumsum.out", &[dtype(In(0, REAL))]),
     (
         "aten::div.Scalar_mode_out",
-        &[dtype(NotIn(0, OPAQUE)), number(Any(&[Null(2), EMPTY, Other(Wrapped(1, 0), ZERO)]))],
+        &[dtype(NotIn(0, OPAQUE)), number(Any(&[Null(2), EMPTY, NotEqual(Wrapped(1, 0), ZERO)]))],
     ),
     ("aten::div.out", DIV),
     ("aten::div.out_mode", DIV_MODE),
@@ -119,10 +132,10 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::ge.Tensor_out", PROMOTE),
     ("aten::gt.Scalar_out", SCALAR),
     ("aten::gt.Tensor_out", PROMOTE),
-    ("aten::index.Tensor_out", &[shape(AtMost(Indexed(1), Rank(0)))]),
-    ("aten::index_put.out", &[shape(AtMost(Indexed(1), Rank(0)))]),
+    ("aten::index.Tensor_out", &[shape(AtMost(IndexedDims(1), Rank(0)))]),
+    ("aten::index_put.out", &[shape(AtMost(IndexedDims(1), Rank(0)))]),
     // It looks at that size of the values before it asks whether they have one.
-    ("aten::index_put_", &[shape(Below(Place(1), Rank(2)))]),
+    ("aten::index_put_", &[shape(Below(TensorPosition(1), Rank(2)))]),
     ("aten::le.Scalar_out", SCALAR),
     ("aten::le.Tensor_out", PROMOTE),
     ("aten::lt.Scalar_out", SCALAR),
@@ -131,9 +144,9 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     (
         "aten::max_pool2d_with_indices_backward.grad_input",
         &[
-            number(Other(Item(3, 0), ZERO)),
-            number(Other(Item(3, 1), ZERO)),
-            shape(AtLeast(Room(7), Numel(0))),
+            number(NotEqual(Item(3, 0), ZERO)),
+            number(NotEqual(Item(3, 1), ZERO)),
+            shape(AtLeast(CapacityNumel(7), Numel(0))),
         ],
     ),
     ("aten::maximum.out", PROMOTE),
@@ -146,20 +159,20 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         &[
             shape(AtLeast(Rank(0), ONE)),
             // It looks at the second size where the first one is N.
-            shape(Any(&[AtLeast(Rank(0), TWO), Other(Size(0, &ZERO), Int(3))])),
+            shape(Any(&[AtLeast(Rank(0), TWO), NotEqual(Size(0, &ZERO), Int(3))])),
             shape(AtLeast(Rank(1), ONE)),
             shape(AtLeast(Rank(2), ONE)),
         ],
     ),
     ("aten::ne.Scalar_out", SCALAR),
     ("aten::ne.Tensor_out", PROMOTE),
-    ("aten::pixel_shuffle.out", &[number(Other(Square(1), ZERO))]),
+    ("aten::pixel_shuffle.out", &[number(NotEqual(Square(1), ZERO))]),
     ("aten::pow.Scalar_out", &[dtype(NotIn(1, OPAQUE))]),
     ("aten::pow.Tensor_Scalar_out", SCALAR),
     ("aten::pow.Tensor_Tensor_out", PROMOTE),
     (
         "aten::remainder.Scalar_out",
-        &[dtype(NotIn(0, OPAQUE)), number(Any(&[EMPTY, Other(Wrapped(1, 0), ZERO)]))],
+        &[dtype(NotIn(0, OPAQUE)), number(Any(&[EMPTY, NotEqual(Wrapped(1, 0), ZERO)]))],
     ),
     ("aten::remainder.Tensor_out", PROMOTE),
     ("aten::replication_pad1d.out", PAD1),
@@ -171,7 +184,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::sub.Scalar_out", SCALAR),
     ("aten::sub.out", PROMOTE),
     // One dimension has a way of its own, which a tensor without any has not.
-    ("aten::sum.IntList_out", &[shape(Any(&[Other(Count(1), ONE), Other(Rank(0), ZERO)]))]),
+    ("aten::sum.IntList_out", &[shape(Any(&[NotEqual(Count(1), ONE), NotEqual(Rank(0), ZERO)]))]),
     ("aten::sym_size.int", &[shape(AtLeast(Int(1), ZERO)), shape(Below(Int(1), Rank(0)))]),
     // It steps from one to the next as if their order were that of the dimensions.
     (
@@ -188,7 +201,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::upsample_nearest2d.vec_out", UPSAMPLE),
     (
         "aten::var_mean.correction_out",
-        &[dtype(Any(&[Equal(Room(4), ZERO), AtLeast(Width(5), Width(4))]))],
+        &[dtype(Any(&[Equal(CapacityNumel(4), ZERO), AtLeast(ElementSize(5), ElementSize(4))]))],
     ),
     ("aten::view_as_real_copy.out", &[shape(Equal(Rank(1), Plus(&Rank(0), &ONE)))]),
     ("aten::view_copy.out", &[number(Infers(1))]),
@@ -196,8 +209,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     (
         "executorch_prim::floordiv.Scalar",
         &[
-            number(Any(&[Double(0), Other(Int(1), ZERO)])),
-            number(Any(&[Other(Int(0), Const(i64::MIN)), Other(Int(1), Const(-1))])),
+            number(Any(&[Double(0), NotEqual(Int(1), ZERO)])),
+            number(Any(&[NotEqual(Int(0), Const(i64::MIN)), NotEqual(Int(1), Const(-1))])),
         ],
     ),
     ("executorch_prim::floordiv.int", DIVISOR),
@@ -211,8 +224,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(0, INTEGERS)),
             quantized(Equal(Numel(5), Numel(0))),
             quantized(Equal(Numel(14), Numel(0))),
-            quantized(Any(&[Equal(Numel(0), ONE), Alike(5, 0)])),
-            quantized(Any(&[Equal(Numel(0), ONE), Alike(14, 0)])),
+            quantized(Any(&[Equal(Numel(0), ONE), SameShape(5, 0)])),
+            quantized(Any(&[Equal(Numel(0), ONE), SameShape(14, 0)])),
             quantized(AtLeast(Int(3), ZERO)),
             quantized(AtMost(Int(4), Const(255))),
             quantized(AtMost(Int(3), Int(4))),
@@ -228,23 +241,23 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "quantized_decomposed::choose_qparams.Tensor_out",
         &[
             quantized(Below(Int(1), Int(2))),
-            quantized(Other(Numel(0), ZERO)),
+            quantized(NotEqual(Numel(0), ZERO)),
             quantized(In(0, FLOAT)),
             quantized(In(5, DOUBLE)),
             quantized(In(6, LONG)),
-            quantized(Equal(Kept(5), ONE)),
-            quantized(Equal(Kept(6), ONE)),
+            quantized(Equal(UnresizedNumel(5), ONE)),
+            quantized(Equal(UnresizedNumel(6), ONE)),
         ],
     ),
     (
         "quantized_decomposed::choose_qparams_per_token_asymmetric.out",
         &[
             quantized(In(0, FLOAT)),
-            quantized(Any(&[Equal(Lead(0, 1), ZERO), Other(WIDTH, ZERO)])),
+            quantized(Any(&[Equal(LeadingNumel(0, 1), ZERO), NotEqual(WIDTH, ZERO)])),
             quantized(In(2, DOUBLE)),
             quantized(In(3, LONG)),
-            quantized(Takes(2, Shape::Rows(0))),
-            quantized(Takes(3, Shape::Rows(0))),
+            quantized(CanResizeTo(2, Shape::Rows(0))),
+            quantized(CanResizeTo(3, Shape::Rows(0))),
         ],
     ),
     (
@@ -255,12 +268,12 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(2, INDICES)),
             quantized(Equal(Numel(1), Size(0, &Int(3)))),
             quantized(Equal(Numel(2), Size(0, &Int(3)))),
-            quantized(Takes(8, Shape::Like(0))),
+            quantized(CanResizeTo(8, Shape::Like(0))),
             quantized(In(0, QUANTIZED)),
             quantized(Equal(Int(6), Dtype(0))),
             quantized(Equal(Int(7), Dtype(8))),
             quantized(Any(&[In(8, FLOATS), In(0, CHAR)])),
-            quantized(Any(&[In(8, FLOATS), AtLeast(Width(8), Const(4))])),
+            quantized(Any(&[In(8, FLOATS), AtLeast(ElementSize(8), Const(4))])),
             quantized(AtMost(Int(4), Int(5))),
             // Of CHAR to FLOAT the zero points, which are 0 where there are none, must be in range. What they
             // hold is not looked at; torch makes no range without 0 (`validate_qmin_qmax`).
@@ -277,7 +290,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(2, LONG)),
             quantized(Equal(Numel(1), ONE)),
             quantized(Equal(Numel(2), ONE)),
-            quantized(Takes(7, Shape::Like(0))),
+            quantized(CanResizeTo(7, Shape::Like(0))),
             quantized(In(0, QUANTIZED)),
             quantized(Equal(Int(5), Dtype(0))),
             quantized(Equal(Int(6), Dtype(7))),
@@ -288,7 +301,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     (
         "quantized_decomposed::dequantize_per_tensor.out",
         &[
-            quantized(Takes(7, Shape::Like(0))),
+            quantized(CanResizeTo(7, Shape::Like(0))),
             quantized(In(0, QUANTIZED)),
             quantized(Equal(Int(5), Dtype(0))),
             quantized(Equal(Int(6), Dtype(7))),
@@ -301,9 +314,9 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         &[
             quantized(In(1, SCALES)),
             quantized(In(2, INDICES)),
-            quantized(Equal(Numel(1), Lead(0, 1))),
-            quantized(Equal(Numel(2), Lead(0, 1))),
-            quantized(Takes(7, Shape::Like(0))),
+            quantized(Equal(Numel(1), LeadingNumel(0, 1))),
+            quantized(Equal(Numel(2), LeadingNumel(0, 1))),
+            quantized(CanResizeTo(7, Shape::Like(0))),
             quantized(In(0, QUANTIZED)),
             quantized(Equal(Int(5), Dtype(0))),
             quantized(Equal(Int(6), Dtype(7))),
@@ -332,8 +345,11 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Equal(Int(6), Dtype(7))),
-            quantized(Takes(7, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
-            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))), Room(7))),
+            quantized(CanResizeTo(7, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
+            quantized(AtMost(
+                Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))),
+                CapacityNumel(7),
+            )),
         ],
     ),
     (
@@ -354,8 +370,11 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(5, INDICES)),
             quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
-            quantized(Takes(6, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
-            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))), Room(6))),
+            quantized(CanResizeTo(6, Shape::And(5, Times(&Size(0, &ONE), &Const(4))))),
+            quantized(AtMost(
+                Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))),
+                CapacityNumel(6),
+            )),
         ],
     ),
     (
@@ -377,8 +396,11 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Equal(Int(6), Dtype(7))),
-            quantized(Takes(7, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
-            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))), Room(7))),
+            quantized(CanResizeTo(7, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
+            quantized(AtMost(
+                Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))),
+                CapacityNumel(7),
+            )),
         ],
     ),
     (
@@ -399,8 +421,11 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(5, INDICES)),
             quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
-            quantized(Takes(6, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
-            quantized(AtMost(Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))), Room(6))),
+            quantized(CanResizeTo(6, Shape::And(5, Times(&Size(0, &ONE), &Const(2))))),
+            quantized(AtMost(
+                Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))),
+                CapacityNumel(6),
+            )),
         ],
     ),
     (
@@ -422,8 +447,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
             quantized(Equal(Int(6), Dtype(7))),
-            quantized(Takes(7, Shape::And(5, Size(0, &ONE)))),
-            quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), Room(7))),
+            quantized(CanResizeTo(7, Shape::And(5, Size(0, &ONE)))),
+            quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), CapacityNumel(7))),
         ],
     ),
     (
@@ -444,18 +469,18 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(5, LONG)),
             quantized(SOME_ROW),
             quantized(AtMost(Int(3), Int(4))),
-            quantized(Takes(6, Shape::And(5, Size(0, &ONE)))),
-            quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), Room(6))),
+            quantized(CanResizeTo(6, Shape::And(5, Size(0, &ONE)))),
+            quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), CapacityNumel(6))),
         ],
     ),
     (
         "quantized_decomposed::mixed_linear.out",
         &[
-            quantized(Any(&[Equal(Rank(2), ONE), Other(Size(2, &ONE), ZERO)])),
+            quantized(Any(&[Equal(Rank(2), ONE), NotEqual(Size(2, &ONE), ZERO)])),
             quantized(Any(&[
                 Equal(Size(0, &ZERO), ZERO),
                 Equal(Size(1, &ZERO), ZERO),
-                Other(Size(1, &ONE), ZERO),
+                NotEqual(Size(1, &ONE), ZERO),
             ])),
         ],
     ),
@@ -467,7 +492,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(2, LONG)),
             quantized(Equal(Numel(1), Size(0, &Int(3)))),
             quantized(Equal(Numel(2), Size(0, &Int(3)))),
-            quantized(Takes(7, Shape::Like(0))),
+            quantized(CanResizeTo(7, Shape::Like(0))),
             quantized(In(0, FLOATS)),
             quantized(Equal(Int(6), Dtype(7))),
             quantized(In(7, QUANTIZED)),
@@ -482,7 +507,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(2, LONG)),
             quantized(Equal(Numel(1), ONE)),
             quantized(Equal(Numel(2), ONE)),
-            quantized(Takes(6, Shape::Like(0))),
+            quantized(CanResizeTo(6, Shape::Like(0))),
             quantized(In(0, FLOATS)),
             quantized(Equal(Int(5), Dtype(6))),
             quantized(In(6, QUANTIZED)),
@@ -493,7 +518,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     (
         "quantized_decomposed::quantize_per_tensor.out",
         &[
-            quantized(Takes(6, Shape::Like(0))),
+            quantized(CanResizeTo(6, Shape::Like(0))),
             quantized(In(0, FLOATS)),
             quantized(Equal(Int(5), Dtype(6))),
             quantized(In(6, QUANTIZED)),
@@ -506,9 +531,9 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         &[
             quantized(In(1, DOUBLE)),
             quantized(In(2, LONG)),
-            quantized(Equal(Numel(1), Lead(0, 1))),
-            quantized(Equal(Numel(2), Lead(0, 1))),
-            quantized(Takes(6, Shape::Like(0))),
+            quantized(Equal(Numel(1), LeadingNumel(0, 1))),
+            quantized(Equal(Numel(2), LeadingNumel(0, 1))),
+            quantized(CanResizeTo(6, Shape::Like(0))),
             quantized(In(0, FLOATS)),
             quantized(Equal(Int(5), Dtype(6))),
             quantized(In(6, QUANTIZED)),
@@ -528,13 +553,16 @@ const SCALAR: &[Term] = &[dtype(NotIn(0, OPAQUE))];
 const DIV: &[Term] = &[
     dtype(NotIn(0, OPAQUE)),
     dtype(NotIn(1, OPAQUE)),
-    dtype(Any(&[Equal(Room(2), ZERO), AtLeast(Width(2), Common(0, 1))])),
+    dtype(Any(&[
+        Equal(CapacityNumel(2), ZERO),
+        AtLeast(ElementSize(2), PromotedElementSize(0, 1)),
+    ])),
     // Integers of one dtype are divided as such, and by 0 too, unless one element divides several.
     dtype(Any(&[
-        Equal(Room(2), ZERO),
-        Other(Dtype(0), Dtype(2)),
-        Other(Dtype(1), Dtype(2)),
-        Not(&Any(&[Other(Numel(1), ONE), Equal(Numel(0), ONE)])),
+        Equal(CapacityNumel(2), ZERO),
+        NotEqual(Dtype(0), Dtype(2)),
+        NotEqual(Dtype(1), Dtype(2)),
+        Not(&Any(&[NotEqual(Numel(1), ONE), Equal(Numel(0), ONE)])),
         NotIn(2, INTEGERS),
     ])),
 ];
@@ -546,8 +574,8 @@ const DIV_MODE: &[Term] =
 /// Pooling asks of its strides that they are as many as dimensions, and not what they are. Nor does it
 /// ask how large a window is, of which it looks at every element.
 const STRIDES: &[Term] = &[
-    number(Other(Item(2, 0), ZERO)),
-    number(Other(Item(2, 1), ZERO)),
+    number(NotEqual(Item(2, 0), ZERO)),
+    number(NotEqual(Item(2, 1), ZERO)),
     number(AtMost(Item(1, 0), Const(MOST_SIZE))),
     number(AtMost(Item(1, 1), Const(MOST_SIZE))),
 ];
@@ -558,15 +586,15 @@ const MOST_SIZE: i64 = 0x7fff_ffff;
 /// An index without elements may have any rank, and yet is asked for its sizes in all dimensions but the
 /// one that is indexed.
 const GATHER: &[Term] = &[shape(Any(&[
-    Other(Numel(2), ZERO),
-    Not(&Any(&[Not(&IS_LAST), Other(Plus(&Rank(2), &ONE), Rank(0))])),
+    NotEqual(Numel(2), ZERO),
+    Not(&Any(&[Not(&IS_LAST), NotEqual(Plus(&Rank(2), &ONE), Rank(0))])),
     AtLeast(Rank(2), Rank(0)),
 ]))];
 
 /// What is divided by, and the one quotient that 64 bits do not hold.
 const DIVISOR: &[Term] = &[
-    number(Other(Int(1), ZERO)),
-    number(Any(&[Other(Int(0), Const(i64::MIN)), Other(Int(1), Const(-1))])),
+    number(NotEqual(Int(1), ZERO)),
+    number(Any(&[NotEqual(Int(0), Const(i64::MIN)), NotEqual(Int(1), Const(-1))])),
 ];
 
 const DIMENSION: &[Term] = &[shape(Dimension(1, 0))];
@@ -576,42 +604,42 @@ const UPSAMPLE: &[Term] = &[
     shape(Any(&[
         Equal(Size(0, &ZERO), ZERO),
         Equal(Size(0, &ONE), ZERO),
-        Other(Size(0, &TWO), ZERO),
+        NotEqual(Size(0, &TWO), ZERO),
     ])),
     shape(Any(&[
         Equal(Size(0, &ZERO), ZERO),
         Equal(Size(0, &ONE), ZERO),
-        Other(Size(0, &Const(3)), ZERO),
+        NotEqual(Size(0, &Const(3)), ZERO),
     ])),
 ];
 
 /// What is repeated past an edge is what lies there: there is such a thing in each dimension that grows,
 /// unless nothing is written because another one, further out, has no size.
 const PAD1: &[Term] =
-    &[shape(Any(&[AtMost(WIDER, ZERO), Equal(Lead(0, 1), ZERO), Other(WIDTH, ZERO)]))];
+    &[shape(Any(&[AtMost(WIDER, ZERO), Equal(LeadingNumel(0, 1), ZERO), NotEqual(WIDTH, ZERO)]))];
 const PAD2: &[Term] = &[
-    shape(Any(&[AtMost(HIGHER, ZERO), Equal(Lead(0, 2), ZERO), Other(HEIGHT, ZERO)])),
+    shape(Any(&[AtMost(HIGHER, ZERO), Equal(LeadingNumel(0, 2), ZERO), NotEqual(HEIGHT, ZERO)])),
     shape(Any(&[
         AtMost(WIDER, ZERO),
-        Equal(Lead(0, 2), ZERO),
+        Equal(LeadingNumel(0, 2), ZERO),
         Equal(Plus(&HEIGHT, &HIGHER), ZERO),
-        Other(WIDTH, ZERO),
+        NotEqual(WIDTH, ZERO),
     ])),
 ];
 const PAD3: &[Term] = &[
-    shape(Any(&[AtMost(DEEPER, ZERO), Equal(Lead(0, 3), ZERO), Other(DEPTH, ZERO)])),
+    shape(Any(&[AtMost(DEEPER, ZERO), Equal(LeadingNumel(0, 3), ZERO), NotEqual(DEPTH, ZERO)])),
     shape(Any(&[
         AtMost(HIGHER, ZERO),
-        Equal(Lead(0, 3), ZERO),
+        Equal(LeadingNumel(0, 3), ZERO),
         Equal(Plus(&DEPTH, &DEEPER), ZERO),
-        Other(HEIGHT, ZERO),
+        NotEqual(HEIGHT, ZERO),
     ])),
     shape(Any(&[
         AtMost(WIDER, ZERO),
-        Equal(Lead(0, 3), ZERO),
+        Equal(LeadingNumel(0, 3), ZERO),
         Equal(Plus(&DEPTH, &DEEPER), ZERO),
         Equal(Plus(&HEIGHT, &HIGHER), ZERO),
-        Other(WIDTH, ZERO),
+        NotEqual(WIDTH, ZERO),
     ])),
 ];
 
@@ -623,10 +651,10 @@ const HIGHER: Number = Plus(&Item(1, 2), &Item(1, 3));
 const DEEPER: Number = Plus(&Item(1, 4), &Item(1, 5));
 
 /// Whether an index may be one of a row.
-const SOME_ROW: Condition = Any(&[Equal(Numel(5), ZERO), Other(Size(0, &ZERO), ZERO)]);
+const SOME_ROW: Condition = Any(&[Equal(Numel(5), ZERO), NotEqual(Size(0, &ZERO), ZERO)]);
 
 /// Whether there is nothing to do.
-const EMPTY: Condition = Equal(Room(0), ZERO);
+const EMPTY: Condition = Equal(CapacityNumel(0), ZERO);
 /// Argument 1 is the last dimension of argument 0.
 const IS_LAST: Condition = Any(&[Equal(Int(1), Const(-1)), Equal(Plus(&Int(1), &ONE), Rank(0))]);
 
@@ -638,17 +666,17 @@ const ONE: Number = Const(1);
 const TWO: Number = Const(2);
 
 const fn dtype(holds: Condition) -> Term {
-    Term { about: About::Dtype, holds }
+    Term { about: Subject::Dtype, holds }
 }
 
 const fn shape(holds: Condition) -> Term {
-    Term { about: About::Shape, holds }
+    Term { about: Subject::Shape, holds }
 }
 
 const fn number(holds: Condition) -> Term {
-    Term { about: About::Number, holds }
+    Term { about: Subject::Number, holds }
 }
 
 const fn quantized(holds: Condition) -> Term {
-    Term { about: About::Quantized, holds }
+    Term { about: Subject::Quantized, holds }
 }

@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Call;
+use super::call::{Call, KnownValues};
 use super::numbers::sizes;
 use super::vocabulary::{Arg, Condition, Number, Shape};
 use crate::schema::scalar::ScalarType;
 
-impl Call<'_, '_, '_> {
+impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     /// Which argument does not keep a condition, and how.
     pub(super) fn say(&self, condition: &Condition) -> (Option<Arg>, String) {
         let compared = |one: &Number, how: &str, other: &Number| {
@@ -22,7 +22,7 @@ impl Call<'_, '_, '_> {
         };
         match condition {
             Condition::Equal(one, other) => compared(one, "", other),
-            Condition::Other(one, other) => compared(one, "anything but ", other),
+            Condition::NotEqual(one, other) => compared(one, "anything but ", other),
             Condition::AtLeast(one, other) => compared(one, "at least ", other),
             Condition::AtMost(one, other) => compared(one, "at most ", other),
             Condition::Below(one, other) => compared(one, "less than ", other),
@@ -58,11 +58,11 @@ impl Call<'_, '_, '_> {
                 let message = format!("a tensor of argument {arg} is narrower than the first");
                 (Some(arg), message)
             }
-            &Condition::Alike(arg, other) => {
+            &Condition::SameShape(arg, other) => {
                 let (is, want) = (self.sizes_of(arg), self.sizes_of(other));
                 (Some(arg), format!("{is} is to be as large as {want}"))
             }
-            &Condition::Takes(arg, shape) => {
+            &Condition::CanResizeTo(arg, shape) => {
                 let is = self.sizes_of(arg);
                 let message = match shape {
                     Shape::Like(like) => format!("{is} cannot take {}", self.sizes_of(like)),

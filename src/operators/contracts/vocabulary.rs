@@ -2,39 +2,23 @@
 
 use core::fmt;
 
-use super::super::super::rule::Rule;
-use super::super::{
-    KERNEL_DTYPE, KERNEL_NUMBER, KERNEL_SHAPE, QUANTIZED_CONTRACT, STRIDED_OUT_OF_BOUNDS,
-};
 use crate::schema::scalar::ScalarType;
 
 /// A condition of a contract, and what it is about.
 #[derive(Debug)]
-pub(in super::super) struct Term {
-    pub(super) about: About,
+pub(crate) struct Term {
+    pub(super) about: Subject,
     pub(super) holds: Condition,
 }
 
-/// What a condition is about, which is the rule that it is one of.
+/// What a condition is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(crate) enum Subject {
     Dtype,
     Shape,
     Number,
     Quantized,
     Strided,
-}
-
-impl About {
-    pub(super) fn rule(self) -> &'static Rule {
-        match self {
-            Self::Dtype => &KERNEL_DTYPE,
-            Self::Shape => &KERNEL_SHAPE,
-            Self::Number => &KERNEL_NUMBER,
-            Self::Quantized => &QUANTIZED_CONTRACT,
-            Self::Strided => &STRIDED_OUT_OF_BOUNDS,
-        }
-    }
 }
 
 /// An argument of a call, by position.
@@ -58,26 +42,26 @@ pub(super) enum Number {
     /// How many elements there are.
     Numel(Arg),
     /// How many elements there are of a tensor that the call does not resize.
-    Kept(Arg),
+    UnresizedNumel(Arg),
     /// How many elements there is memory for.
-    Room(Arg),
+    CapacityNumel(Arg),
     /// How many elements there are, so many of the last dimensions aside.
-    Lead(Arg, u8),
+    LeadingNumel(Arg, u8),
     /// How many elements there are in the dimensions behind one.
-    Behind(Arg, &'static Number),
+    TrailingNumel(Arg, &'static Number),
     /// How many there are in one and in those in front of it, times the stride of it.
     Span(Arg, &'static Number),
     /// How many dimensions an OptionalTensorList indexes: a mask as many as it has, whatever else is in
     /// the list one.
-    Indexed(Arg),
+    IndexedDims(Arg),
     /// Where the only tensor of an OptionalTensorList is.
-    Place(Arg),
+    TensorPosition(Arg),
     /// The code of the dtype.
     Dtype(Arg),
     /// The bytes of an element.
-    Width(Arg),
+    ElementSize(Arg),
     /// The bytes of an element of the common dtype of two, one of which is complex.
-    Common(Arg, Arg),
+    PromotedElementSize(Arg, Arg),
     /// The least and the greatest integer of the dtype.
     Least(Arg),
     Greatest(Arg),
@@ -93,7 +77,7 @@ pub(super) enum Number {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Condition {
     Equal(Number, Number),
-    Other(Number, Number),
+    NotEqual(Number, Number),
     AtLeast(Number, Number),
     AtMost(Number, Number),
     Below(Number, Number),
@@ -112,9 +96,9 @@ pub(super) enum Condition {
     /// No tensor of the list has narrower elements than the first.
     Widths(Arg),
     /// Two tensors have the same sizes, which the call does not change.
-    Alike(Arg, Arg),
+    SameShape(Arg, Arg),
     /// The tensor can take a shape.
-    Takes(Arg, Shape),
+    CanResizeTo(Arg, Shape),
     /// The steps from one number to another can be counted in 32 bits; without a start and a step,
     /// from 0 by 1.
     Steps(Option<Arg>, Arg, Option<Arg>),
@@ -151,18 +135,18 @@ impl Number {
             | Self::Last(arg)
             | Self::Count(arg)
             | Self::Rank(arg)
-            | Self::Indexed(arg)
-            | Self::Place(arg)
+            | Self::IndexedDims(arg)
+            | Self::TensorPosition(arg)
             | Self::Size(arg, _)
             | Self::Numel(arg)
-            | Self::Kept(arg)
-            | Self::Room(arg)
-            | Self::Lead(arg, _)
-            | Self::Behind(arg, _)
+            | Self::UnresizedNumel(arg)
+            | Self::CapacityNumel(arg)
+            | Self::LeadingNumel(arg, _)
+            | Self::TrailingNumel(arg, _)
             | Self::Span(arg, _)
-            | Self::Common(arg, _)
+            | Self::PromotedElementSize(arg, _)
             | Self::Dtype(arg)
-            | Self::Width(arg)
+            | Self::ElementSize(arg)
             | Self::Least(arg)
             | Self::Greatest(arg)
             | Self::Wrapped(arg, _)
@@ -183,28 +167,28 @@ impl fmt::Display for Number {
             Self::Rank(arg) => write!(f, "the rank of argument {arg}"),
             Self::Size(arg, Self::Const(dim)) => write!(f, "size {dim} of argument {arg}"),
             Self::Size(arg, dim) => write!(f, "the size of argument {arg} at {dim}"),
-            Self::Numel(arg) | Self::Kept(arg) => {
+            Self::Numel(arg) | Self::UnresizedNumel(arg) => {
                 write!(f, "the number of elements of argument {arg}")
             }
-            Self::Room(arg) => write!(f, "the room of argument {arg}"),
-            Self::Lead(arg, aside) => {
+            Self::CapacityNumel(arg) => write!(f, "the room of argument {arg}"),
+            Self::LeadingNumel(arg, aside) => {
                 write!(f, "the number of elements of argument {arg}, {aside} dimensions aside")
             }
-            Self::Behind(arg, dim) => {
+            Self::TrailingNumel(arg, dim) => {
                 write!(f, "the number of elements of argument {arg} behind dimension {dim}")
             }
             Self::Span(arg, dim) => {
                 write!(f, "the elements of argument {arg} that its stride at {dim} leads over")
             }
-            Self::Common(one, other) => {
+            Self::PromotedElementSize(one, other) => {
                 write!(f, "the width of the common dtype of arguments {one} and {other}")
             }
-            Self::Indexed(arg) => {
+            Self::IndexedDims(arg) => {
                 write!(f, "the number of dimensions that argument {arg} indexes")
             }
-            Self::Place(arg) => write!(f, "the place of the tensor in argument {arg}"),
+            Self::TensorPosition(arg) => write!(f, "the place of the tensor in argument {arg}"),
             Self::Dtype(arg) => write!(f, "the dtype of argument {arg}"),
-            Self::Width(arg) => write!(f, "the width of argument {arg}"),
+            Self::ElementSize(arg) => write!(f, "the width of argument {arg}"),
             Self::Least(arg) => write!(f, "the least value of the dtype of argument {arg}"),
             Self::Greatest(arg) => write!(f, "the greatest value of the dtype of argument {arg}"),
             Self::Wrapped(arg, of) => write!(f, "argument {arg} in the dtype of argument {of}"),

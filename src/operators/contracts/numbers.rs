@@ -2,15 +2,16 @@
 
 use alloc::vec::Vec;
 
+use super::call::{Call, KnownValues, MOST_ITEMS};
+use super::dtypes;
 use super::vocabulary::{Arg, Number};
-use super::{Call, MOST_ITEMS, dtypes};
 use crate::limits::MOST_DIMENSIONS;
-use crate::operators::{Kind, signature};
+use crate::operators::kind::{Kind, signature};
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
-impl Call<'_, '_, '_> {
+impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     /// An Int, Double or Bool as a Double.
     pub(super) fn double(&self, arg: Arg) -> Option<f64> {
         match self.arg(arg)? {
@@ -56,13 +57,15 @@ impl Call<'_, '_, '_> {
                 self.known(arg, sizes.get(dim..)?.get(..1)?)
             }
             Number::Numel(arg) => self.known(arg, &sizes(self.tensor(arg)?)?),
-            Number::Kept(arg) if self.is_changed(arg) => None,
-            Number::Kept(arg) | Number::Room(arg) => product(&sizes(self.tensor(arg)?)?),
-            Number::Lead(arg, aside) => {
+            Number::UnresizedNumel(arg) if self.is_changed(arg) => None,
+            Number::UnresizedNumel(arg) | Number::CapacityNumel(arg) => {
+                product(&sizes(self.tensor(arg)?)?)
+            }
+            Number::LeadingNumel(arg, aside) => {
                 let sizes = sizes(self.tensor(arg)?)?;
                 self.known(arg, sizes.get(..sizes.len().checked_sub(aside.into())?)?)
             }
-            Number::Behind(arg, dim) => {
+            Number::TrailingNumel(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
                 self.known(arg, sizes.get(dim.checked_add(1)?..)?)
@@ -79,15 +82,15 @@ impl Call<'_, '_, '_> {
                 let stride = product(&inner.collect::<Option<Vec<_>>>()?)?;
                 self.known(arg, sizes.get(..dim.checked_add(1)?)?)?.checked_mul(stride)
             }
-            Number::Common(one, other) => {
+            Number::PromotedElementSize(one, other) => {
                 let dtypes = [self.dtype(one)?, self.dtype(other)?];
                 dtypes.iter().any(|dtype| dtypes::COMPLEX.contains(dtype)).then_some(())?;
                 dtypes.into_iter().filter_map(complex_width).max()
             }
-            Number::Indexed(arg) => self.indexed(arg),
-            Number::Place(arg) => self.place(arg),
+            Number::IndexedDims(arg) => self.indexed(arg),
+            Number::TensorPosition(arg) => self.place(arg),
             Number::Dtype(arg) => self.dtype(arg).map(|dtype| dtype.0.into()),
-            Number::Width(arg) => self.dtype(arg)?.element_size().map(i128::from),
+            Number::ElementSize(arg) => self.dtype(arg)?.element_size().map(i128::from),
             Number::Least(arg) => bounds(self.dtype(arg)?).map(|(least, _)| least.into()),
             Number::Greatest(arg) => bounds(self.dtype(arg)?).map(|(_, most)| most.into()),
             Number::Wrapped(arg, tensor) => {
@@ -113,7 +116,7 @@ impl Call<'_, '_, '_> {
     /// How many elements there are in some dimensions of a tensor: none where there is no room for any,
     /// even if it may be resized.
     fn known(&self, arg: Arg, sizes: &[i128]) -> Option<i128> {
-        product(sizes).filter(|&room| room == 0 || !self.varies(arg, 0))
+        product(sizes).filter(|&room| room == 0 || !self.may_be_resized(arg, 0))
     }
 
     /// Whether a tensor may have other sizes than those in the file when this call, which leaves them
@@ -121,19 +124,19 @@ impl Call<'_, '_, '_> {
     pub(super) fn is_changed(&self, arg: Arg) -> bool {
         let letters = signature(self.name).map_or("", |&(_, letters)| letters);
         let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
-        self.varies(arg, u8::from(kind.is_some_and(Kind::is_written)))
+        self.may_be_resized(arg, u8::from(kind.is_some_and(Kind::is_written)))
     }
 
-    /// Whether more instructions than so many may give a tensor other sizes than those in the file.
-    fn varies(&self, arg: Arg, than: u8) -> bool {
-        let held = self.args.get(arg.into()).and_then(|index| self.state.known(index));
-        held.is_none_or(|held| self.resized.by(held) > than)
+    /// Returns whether more than `than` instructions may resize a tensor.
+    fn may_be_resized(&self, arg: Arg, than: u8) -> bool {
+        let count = self.args.get(arg.into()).and_then(|index| self.values.resize_count(index));
+        count.is_none_or(|count| count > than)
             && self.tensor(arg).is_none_or(|tensor| !is_fixed(tensor))
     }
 
     /// The sizes of a tensor in the file, and whether it has them when the call runs.
     pub(super) fn sizes(&self, arg: Arg) -> Option<(Vec<i128>, bool)> {
-        Some((sizes(self.tensor(arg)?)?, !self.varies(arg, 0)))
+        Some((sizes(self.tensor(arg)?)?, !self.may_be_resized(arg, 0)))
     }
 
     /// A dimension of the tensor; a negative one counts from the end.
@@ -150,7 +153,7 @@ impl Call<'_, '_, '_> {
         list.items()?.into_iter().take(MOST_ITEMS).try_fold(0i128, |sum, index| {
             let dimensions = match index {
                 -1 => 1,
-                _ => match self.at(index)? {
+                _ => match self.values.value(index)? {
                     KernelTypes::Tensor(mask) if masks.contains(&mask.scalar_type()) => rank(mask)?,
                     _ => 1,
                 },
@@ -163,7 +166,7 @@ impl Call<'_, '_, '_> {
     fn place(&self, arg: Arg) -> Option<i128> {
         let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
-        let is_tensor = |index| matches!(self.at(index), Some(KernelTypes::Tensor(_)));
+        let is_tensor = |index| matches!(self.values.value(index), Some(KernelTypes::Tensor(_)));
         let mut places = (0..).zip(items).filter(|&(_, index)| is_tensor(index));
         let place = places.next().filter(|_| places.next().is_none());
         place.map(|(place, _)| place)

@@ -1,0 +1,42 @@
+//! How an instruction uses a value, and the items of lists.
+
+use crate::flat::view::Vector;
+use crate::schema::program::view::{ExecutionPlan, KernelTypes};
+
+/// What an instruction does to one of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Access {
+    /// Its data or its shape is read.
+    Read,
+    /// It is written, or replaced by a result.
+    Write,
+    /// It becomes the first operand, or a view of it.
+    Alias,
+    /// Its memory is freed.
+    Free,
+}
+
+impl Access {
+    /// Returns whether the value is initialized by it: it is written, or becomes another value.
+    pub fn defines(self) -> bool {
+        matches!(self, Self::Write | Self::Alias)
+    }
+}
+
+/// Returns the items of a list of tensors, optional ones or not; `None` if `value` is no such list.
+pub fn items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
+    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
+        KernelTypes::TensorList(list) => list.items(),
+        KernelTypes::OptionalTensorList(list) => list.items(),
+        _ => None,
+    }
+}
+
+/// Returns the items of a list whose tensors a call may write. No call writes to optional tensors.
+pub fn written_items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
+    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
+        KernelTypes::TensorList(list) => list.items(),
+        _ => None,
+    }
+}

@@ -1,0 +1,111 @@
+//! The changes that an instruction makes to values.
+
+use super::instruction::{Instruction, Operands};
+use crate::operators::{Gives, Signatures};
+use crate::schema::program::view::InstructionArguments;
+
+/// One change that an instruction makes to a value, in terms of what values are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    /// The value at `target` becomes the one at `source`: by a move, or as the result of an operator
+    /// that works in place.
+    Copy { source: i32, target: i32 },
+    /// The value is replaced by a result.
+    Result { target: i32, gives: Gives },
+    /// The tensor becomes a view of the tensor at `base`.
+    View { target: i32, base: Option<i32> },
+    /// The data of the tensor, or of each tensor of the list, is written.
+    Write { target: i32 },
+    /// An unknown operator may replace the value by any other.
+    Any { target: i32 },
+    /// A delegate may write the tensor, and give it memory.
+    Delegate { target: i32 },
+    /// The memory of the tensor is freed.
+    Free { target: i32 },
+}
+
+/// Passes each change that an instruction makes to `change`, in order. What a call of a known operator
+/// changes, its signature says.
+pub(crate) fn for_each_change(
+    signatures: &Signatures,
+    instruction: &Instruction<'_>,
+    mut change: impl FnMut(Change),
+) {
+    match instruction.operation() {
+        Some(InstructionArguments::KernelCall(call)) => {
+            let Some(args) = signatures.args(call) else {
+                let all = instruction.operands().iter();
+                return all.for_each(|target| change(Change::Any { target }));
+            };
+            let first = instruction.operands().get(0);
+            // The result of an operator that works in place is its first argument.
+            let mut in_place = None;
+            for (nth, target, kind) in args {
+                if kind.is_written() {
+                    in_place = in_place.or(first.filter(|_| nth == 0));
+                    change(Change::Write { target });
+                }
+                if kind.is_view() {
+                    change(Change::View { target, base: first });
+                }
+                match (kind.gives(), in_place) {
+                    (Some(_), Some(source)) => change(Change::Copy { source, target }),
+                    (Some(gives), None) => change(Change::Result { target, gives }),
+                    (None, _) => {}
+                }
+            }
+        }
+        Some(InstructionArguments::DelegateCall(_)) => {
+            instruction.operands().iter().for_each(|target| change(Change::Delegate { target }));
+        }
+        Some(InstructionArguments::MoveCall(call)) => {
+            change(Change::Copy { source: call.move_from(), target: call.move_to() });
+        }
+        Some(InstructionArguments::FreeCall(call)) => {
+            change(Change::Free { target: call.value_index() });
+        }
+        Some(InstructionArguments::JumpFalseCall(_) | InstructionArguments::Unknown(_)) | None => {}
+    }
+}
+
+/// Returns the arguments of a kernel call that it reads. `None` if the operator is unknown.
+pub(crate) fn read_arguments<'a>(
+    signatures: &Signatures,
+    instruction: &Instruction<'a>,
+) -> Option<impl Iterator<Item = i32> + use<'a>> {
+    let read =
+        signatures.args(instruction.kernel_call()?)?.filter(|(.., kind)| kind.gives().is_none());
+    Some(read.map(|(_, value, _)| value))
+}
+
+/// Returns the operands that an instruction may change, for any operator: all arguments of a call, and
+/// the target of a move. `None` if an instruction of its kind changes none.
+pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'a>> {
+    match instruction.operation()? {
+        InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
+            Some(instruction.operands())
+        }
+        InstructionArguments::MoveCall(call) => Some(Operands::one(call.move_to())),
+        InstructionArguments::JumpFalseCall(_)
+        | InstructionArguments::FreeCall(_)
+        | InstructionArguments::Unknown(_) => None,
+    }
+}
+
+/// Passes the values that an instruction may change to `change`. What a call of a known operator
+/// changes, its signature says; of an unknown one, each argument may change.
+pub(crate) fn for_each_changed(
+    signatures: &Signatures,
+    instruction: &Instruction<'_>,
+    mut change: impl FnMut(i32),
+) {
+    for_each_change(signatures, instruction, |one| match one {
+        Change::Copy { target, .. }
+        | Change::Result { target, .. }
+        | Change::View { target, .. }
+        | Change::Write { target }
+        | Change::Any { target }
+        | Change::Delegate { target } => change(target),
+        Change::Free { .. } => {}
+    });
+}

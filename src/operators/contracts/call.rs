@@ -1,0 +1,54 @@
+//! A call, and its arguments as far as they are known.
+
+use super::vocabulary::Arg;
+use crate::flat::view::Vector;
+use crate::schema::program::view::{KernelTypes, Tensor};
+use crate::schema::scalar::ScalarType;
+
+/// The number of items of a list of tensors that are looked at. No genuine call has more, and calls
+/// that share a long list stay cheap.
+pub(super) const MOST_ITEMS: usize = 64;
+
+/// The values of a method at the point of a call.
+pub(crate) trait KnownValues<'a> {
+    /// Returns the value at `index`, if it is known.
+    fn value(&self, index: i32) -> Option<KernelTypes<'a>>;
+
+    /// Returns how many instructions of the method may resize the tensor at `index`, where 2 stands
+    /// for 2 or more. `None` if it is unknown which value is there.
+    fn resize_count(&self, index: i32) -> Option<u8>;
+}
+
+/// A call whose contract is judged.
+pub(crate) struct Call<'c, 'a, V> {
+    pub(crate) values: &'c V,
+    /// The operator's full name.
+    pub(crate) name: &'static str,
+    pub(crate) args: Vector<'a, i32>,
+}
+
+impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
+    /// Returns the value of an argument, if it is known.
+    pub(super) fn arg(&self, arg: Arg) -> Option<KernelTypes<'a>> {
+        self.values.value(self.args.get(arg.into())?)
+    }
+
+    pub(super) fn tensor(&self, arg: Arg) -> Option<Tensor<'a>> {
+        match self.arg(arg)? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    pub(super) fn dtype(&self, arg: Arg) -> Option<ScalarType> {
+        self.tensor(arg).map(Tensor::scalar_type)
+    }
+
+    /// Returns the Int at `index`, if it is known.
+    pub(super) fn int(&self, index: i64) -> Option<i128> {
+        match self.values.value(i32::try_from(index).ok()?)? {
+            KernelTypes::Int(int) => Some(int.int_val().into()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a method holds: values, inputs and outputs, operators, delegates, and chains.
+
+use super::code::{Chain, Delegate, Operator};
+use super::list::List;
+use super::method::Method;
+use super::operand::Operand;
+use super::proof::proven;
+use super::value::Value;
+use crate::flat::view::{List as Tables, Vector};
+use crate::schema::program::view::EValue;
+
+impl<'p> Method<'p> {
+    /// Returns every value, as it is when the method begins.
+    pub fn values(self) -> impl ExactSizeIterator<Item = Value<'p>> {
+        self.table().into_iter().map(move |value| Value::of(self, value))
+    }
+
+    /// Returns the value at `index`.
+    pub fn value(self, index: usize) -> Option<Value<'p>> {
+        self.table().get(index).map(|value| Value::of(self, value))
+    }
+
+    /// Returns its inputs.
+    pub fn inputs(self) -> List<'p, Operand<'p>> {
+        let indices = proven(self.plan.inputs(), "plan-inputs-missing", Vector::default());
+        List::new(self, indices)
+    }
+
+    /// Returns its outputs.
+    pub fn outputs(self) -> List<'p, Operand<'p>> {
+        let indices = proven(self.plan.outputs(), "plan-outputs-missing", Vector::default());
+        List::new(self, indices)
+    }
+
+    /// Returns the operators that it calls; none if the list is missing, as nothing is called then.
+    pub fn operators(self) -> impl ExactSizeIterator<Item = Operator<'p>> {
+        self.plan.operators().unwrap_or_default().into_iter().map(Operator)
+    }
+
+    /// Returns the parts of it that backends run.
+    pub fn delegates(self) -> impl ExactSizeIterator<Item = Delegate<'p>> {
+        let delegates = proven(self.plan.delegates(), "plan-delegates-missing", Tables::default());
+        delegates.into_iter().map(move |view| Delegate { method: self, view })
+    }
+
+    /// Returns its chains of instructions, at least one.
+    pub fn chains(self) -> impl ExactSizeIterator<Item = Chain<'p>> {
+        let chains = proven(self.plan.chains(), "plan-chains-missing", Tables::default());
+        chains.into_iter().map(move |view| Chain { method: self, view })
+    }
+
+    fn table(self) -> Tables<'p, EValue<'p>> {
+        proven(self.plan.values(), "plan-values-missing", Tables::default())
+    }
+}

@@ -1,0 +1,40 @@
+//! The one place where what rules have proven is assumed.
+
+use crate::flat::view::{Proof, Raw, Table};
+
+/// Returns what `rules` have proven to exist: a file that breaks them is not sound. If it is missing all
+/// the same, a debug build panics, and a release build uses `otherwise`.
+///
+/// Only here is anything assumed of a file. The rules are named by their ids, so that a test can check
+/// that each of them is an Error.
+#[inline]
+pub(super) fn proven<T>(found: Option<T>, rules: &'static str, otherwise: T) -> T {
+    debug_assert!(found.is_some(), "not there, in spite of {rules}");
+    found.unwrap_or(otherwise)
+}
+
+/// Returns a table without fields, as a fallback for [`proven`].
+pub(super) fn bare<'a, T: Table<'a>>() -> T {
+    T::from_raw(Raw::BARE, Proof(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::program::view;
+
+    #[test]
+    #[cfg_attr(debug_assertions, should_panic(expected = "in spite of tensor-dtype"))]
+    fn what_was_proven_and_is_not_there_stops_a_debug_build_alone() {
+        assert_eq!(proven(Some(1), "tensor-dtype", 0), 1);
+        assert_eq!(proven(None, "tensor-dtype", 7), 7);
+    }
+
+    #[test]
+    fn a_bare_table_has_no_fields() {
+        let tensor = bare::<view::Tensor<'_>>();
+        assert!(tensor.sizes().is_none() && tensor.extra_tensor_info().is_none());
+        assert_eq!(tensor.data_buffer_idx(), 0);
+        assert!(bare::<view::EValue<'_>>().val().is_none());
+    }
+}
