@@ -1,12 +1,8 @@
-//! Judges what a proven file means: rules in, findings out.
+//! The rules on what a proven file means, and how a file is judged by them.
 //!
-//! [`Checker`] is the one way to judge: it holds what is judged and for whom, and gives one
-//! [`Report`]. Rules read proven views; only those of `contents` and `keys` read segments.
+//! A [`Checker`] holds the settings of a check, and gives one [`Report`]. Rules read proven views; only
+//! those of `contents` and `keys` read segments.
 
-use alloc::collections::BTreeSet;
-
-use crate::cost;
-use crate::flat::view::Table;
 use crate::{File, Ptd, Pte};
 
 mod calls;
@@ -35,16 +31,16 @@ mod report;
 mod resolve;
 mod rule;
 mod site;
+mod tables;
 mod tensors;
 mod values;
 
 pub use checker::Checker;
 pub use policy::Policy;
-pub(crate) use report::Findings;
 pub use report::{Finding, Report};
 pub use rule::{NEWEST, Release, Rule, Runtime, Severity};
 
-/// Every rule there is, by subject.
+/// All rules, by subject.
 pub static RULES: &[&[&Rule]] = &[
     container::RULES,
     plans::RULES,
@@ -66,34 +62,26 @@ pub static RULES: &[&[&Rule]] = &[
     release::RULES,
 ];
 
-/// Every rule there is.
+/// Returns all rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().flat_map(|rules| rules.iter().copied())
 }
 
-/// The rule of that name.
+/// Returns the rule with the name `id`.
 pub fn rule(id: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.id == id)
 }
 
 impl File<'_> {
-    /// Judges what the FlatBuffer says by every rule, with the limits for untrusted files;
-    /// [`Checker`] judges more.
+    /// Judges the FlatBuffer by every rule, with the limits for untrusted files. A [`Checker`] also
+    /// judges segments and data files.
     pub fn check(&self) -> Report {
         Checker::new().check_tables(self)
-    }
-
-    /// Judges what the FlatBuffer says.
-    fn judge(&self, out: &mut Findings) {
-        match self {
-            Self::Pte(pte) => pte.judge(out),
-            Self::Ptd(ptd) => ptd.judge(out),
-        }
     }
 }
 
 impl Pte<'_> {
-    /// As [`File::check`].
+    /// Judges the FlatBuffer, as [`File::check`] does.
     ///
     /// ```
     /// # fn main() -> Result<(), pte::Error> {
@@ -106,39 +94,11 @@ impl Pte<'_> {
     pub fn check(&self) -> Report {
         File::Pte(self.clone()).check()
     }
-
-    fn judge(&self, out: &mut Findings) {
-        container::check(self, out);
-        names::check(self, out);
-        let mut layouts = external::ExpectedLayouts::default();
-        let mut judged = BTreeSet::new();
-        for (nth, plan) in (0..).zip(self.program().execution_plan().into_iter().flatten()) {
-            // The same table again is the same again: a hostile file may list one millions of times.
-            cost::look_up("", judged.len());
-            if !judged.insert(plan.raw().pos()) {
-                continue;
-            }
-            let plan = site::Plan::new(self, nth, plan);
-            let values = values::check(&plan, out);
-            layouts.judge(&plan, &values, out);
-            plans::check(&plan, &values, out);
-            memory::check(&plan, out);
-            instructions::check(&plan, &values, out);
-            delegates::check(&plan, out);
-        }
-        plans::check_names(self, out);
-        layout::pte(self, out);
-    }
 }
 
 impl Ptd<'_> {
-    /// As [`File::check`].
+    /// Judges the FlatBuffer, as [`File::check`] does.
     pub fn check(&self) -> Report {
         File::Ptd(self.clone()).check()
-    }
-
-    fn judge(&self, out: &mut Findings) {
-        data::check(self, out);
-        layout::ptd(self, out);
     }
 }

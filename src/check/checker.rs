@@ -5,7 +5,7 @@ use core::convert::Infallible;
 
 use super::policy::Policy;
 use super::report::{Findings, Report};
-use super::{constants, contents, external, release};
+use super::{constants, contents, external, release, tables};
 use crate::file::source::{PastEnd, Source};
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
@@ -131,7 +131,7 @@ impl<'d> Checker<'d> {
     }
 
     fn judge_tables(&self, file: &File<'_>, out: &mut Findings) {
-        file.judge(out);
+        tables::judge(file, out);
         if let Some(version) = self.policy.release() {
             release::judge(file, version, out);
         }

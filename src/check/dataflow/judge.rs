@@ -80,7 +80,7 @@ impl<'a> Judge<'_, '_, 'a> {
             }
         }
         let known = Known { plan: self.plan, kernels: self.kernels, state };
-        self.kernels.contract(&known, call).or_else(|| overlap::find(self, call, state))
+        self.kernels.contract(&known, call).or_else(|| overlap::find(&known, self.values, call))
     }
 
     /// Judges an argument of a kernel by itself.

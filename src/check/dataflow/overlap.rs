@@ -2,10 +2,11 @@
 
 use alloc::format;
 
-use super::judge::Judge;
+use super::known::Known;
 use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP};
-use super::state::{Memory, State};
+use super::state::Memory;
 use crate::check::kernels::Wrong;
+use crate::check::values::Values;
 use crate::limits::MOST_DIMENSIONS;
 use crate::pte::Arena;
 use crate::schema::program::tag;
@@ -19,14 +20,15 @@ const INDEX: u32 = 2;
 /// Finds an output of a call that shares planned bytes with another argument; the index of a scatter
 /// first.
 pub(super) fn find<'a>(
-    judge: Judge<'_, '_, 'a>,
+    known: &Known<'_, '_, 'a>,
+    values: &Values,
     call: KernelCall<'a>,
-    state: &State,
 ) -> Option<Wrong> {
+    let Known { plan, kernels, state } = *known;
     // The tensor at `index`, if its data is in its own memory.
     let tensor = |index: i32| {
-        let tensor = state.tensor(judge.values, index)?;
-        match judge.plan.value(tensor.into())? {
+        let tensor = state.tensor(values, index)?;
+        match plan.value(tensor.into())? {
             KernelTypes::Tensor(view) if state.memory(tensor) == Memory::Of(tensor) => {
                 Some((tensor, view))
             }
@@ -34,10 +36,10 @@ pub(super) fn find<'a>(
         }
     };
     let mut found = None;
-    for (nth, index, _) in judge.kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
+    for (nth, index, _) in kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
         let Some((target, view)) = tensor(index) else { continue };
         let Some(written) = Planned::of(view) else { continue };
-        for (at, other, kind) in judge.kernels.args(call)?.filter(|&(_, other, _)| other != index) {
+        for (at, other, kind) in kernels.args(call)?.filter(|&(_, other, _)| other != index) {
             if !kind.needs_data() || !kind.accepts(tag::Tensor) {
                 continue;
             }
@@ -50,7 +52,7 @@ pub(super) fn find<'a>(
             let message =
                 format!("values {index} and {other} share bytes of arena {}", written.arena);
             let is_scatter = |name: &str| SCATTERS.contains(&name);
-            let is_index = at == INDEX && judge.kernels.name(call).is_some_and(is_scatter);
+            let is_index = at == INDEX && kernels.name(call).is_some_and(is_scatter);
             if is_index {
                 return Some((&INDEX_OVERLAP, Some(nth), message));
             }

@@ -1,0 +1,47 @@
+//! Judges the tables of a file: everything but the bytes of segments.
+
+use alloc::collections::BTreeSet;
+
+use super::report::Findings;
+use super::site::Plan;
+use super::{
+    container, data, delegates, external, instructions, layout, memory, names, plans, values,
+};
+use crate::flat::view::Table;
+use crate::{File, Ptd, Pte, cost};
+
+/// Judges the FlatBuffer of a file.
+pub(super) fn judge(file: &File<'_>, out: &mut Findings) {
+    match file {
+        File::Pte(pte) => program(pte, out),
+        File::Ptd(ptd) => data_file(ptd, out),
+    }
+}
+
+fn program(pte: &Pte<'_>, out: &mut Findings) {
+    container::check(pte, out);
+    names::check(pte, out);
+    let mut layouts = external::ExpectedLayouts::default();
+    let mut judged = BTreeSet::new();
+    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
+        // An untrusted file may list one table millions of times: it is judged once.
+        cost::look_up("", judged.len());
+        if !judged.insert(view.raw().pos()) {
+            continue;
+        }
+        let plan = Plan::new(pte, nth, view);
+        let values = values::check(&plan, out);
+        layouts.judge(&plan, &values, out);
+        plans::check(&plan, &values, out);
+        memory::check(&plan, out);
+        instructions::check(&plan, &values, out);
+        delegates::check(&plan, out);
+    }
+    plans::check_names(pte, out);
+    layout::pte(pte, out);
+}
+
+fn data_file(ptd: &Ptd<'_>, out: &mut Findings) {
+    data::check(ptd, out);
+    layout::ptd(ptd, out);
+}
