@@ -4,11 +4,13 @@
 //! documents info FILE    as `pte info --json FILE`
 //! documents size FILE    as `pte size --json FILE`
 //! documents ops FILE     as `pte ops --format yaml FILE`
+//! documents graph FILE   as `pte graph --json FILE`
 //! ```
 
 use core::error::Error;
 use std::{env, fs};
 
+use pte::graph::GraphDocument;
 use pte::map::{SizeDocument, SizeTree};
 use pte::operators::usage::UsageReport;
 use pte::summary::{Summary, SummaryDocument};
@@ -39,6 +41,9 @@ pub(crate) fn print(verb: &str, path: &str) -> Result<String, Box<dyn Error>> {
             let mut report = UsageReport::default();
             report.add(path, pte);
             return Ok(report.to_yaml());
+        }
+        ("graph", File::Pte(pte)) => {
+            document::write_rows(&mut text, &GraphDocument::new(path, pte))?;
         }
         _ => return Err("no such document of this file".into()),
     }

@@ -21,6 +21,8 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use crate::flat::json;
 use crate::quoted::Scan;
 
+mod rows;
+
 /// Writes a document, indented, and a line break.
 ///
 /// # Errors
@@ -29,6 +31,17 @@ use crate::quoted::Scan;
 pub fn write_pretty<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> io::Result<()> {
     let pretty = Safe(PrettyFormatter::new());
     value.serialize(&mut Serializer::with_formatter(&mut *out, pretty))?;
+    out.write_all(b"\n")
+}
+
+/// Writes a document whose rows, such as the nodes of a graph, have a line each, and a line break.
+///
+/// # Errors
+///
+/// The errors of `out`, and of a value that JSON cannot represent.
+pub fn write_rows<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> io::Result<()> {
+    let rows = Safe(rows::RowsFormatter::default());
+    value.serialize(&mut Serializer::with_formatter(&mut *out, rows))?;
     out.write_all(b"\n")
 }
 

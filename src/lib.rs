@@ -112,6 +112,9 @@ pub mod summary;
 // The tensors of a file, one row each.
 pub mod tensors;
 
+// What flows between the instructions of a method.
+pub mod graph;
+
 // What a method plans for its tensors, and when they live.
 pub mod memory;
 

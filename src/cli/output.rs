@@ -134,6 +134,12 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
+    /// Writes a JSON document with a line for each row, and a line break.
+    pub(super) fn json_rows(&mut self, value: &impl Serialize) -> Result<(), Problem> {
+        let written = document::write_rows(self, value);
+        written.map_err(|error| Problem::io(self.name.clone(), error))
+    }
+
     /// Writes a JSON value on the current line.
     pub(super) fn json_line(&mut self, value: &impl Serialize) -> Result<(), Problem> {
         let written = document::write_line(self, value);

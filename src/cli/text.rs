@@ -76,25 +76,9 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// A dtype and a shape, such as `float32[2, 8]`.
+/// Returns a dtype with sizes, such as `float32[2, 8]`.
 pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> String {
-    let mut text = match dtype.torch_name() {
-        Some(name) => name.to_string(),
-        None => format!("dtype {}", dtype.0),
-    };
-    text.push('[');
-    for (nth, size) in sizes.into_iter().enumerate() {
-        if nth == MOST_SIZES {
-            text.push_str(", …");
-            break;
-        }
-        if nth > 0 {
-            text.push_str(", ");
-        }
-        text.push_str(&size.to_string());
-    }
-    text.push(']');
-    text
+    pte::graph::tensor_type(dtype, sizes)
 }
 
 /// Returns the type of an input or output, such as `int` or `≤ float32[2, 8]`.
@@ -138,8 +122,6 @@ pub(super) fn name<'a>(text: impl Into<Untrusted<'a>>) -> String {
     text.into().cut(MOST_CHARACTERS)
 }
 
-/// More sizes than any real tensor has: the runtime takes 16.
-const MOST_SIZES: usize = 16;
 const MOST_CHARACTERS: usize = 100;
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::access::{Access, written_items};
@@ -34,28 +33,51 @@ impl<'a> Effects<'a> {
         instruction: &Instruction<'a>,
         definitions: &Definitions<'_>,
     ) -> Vec<(i32, Access)> {
+        let mut accesses = Vec::new();
+        self.accesses_into(instruction, definitions, &mut accesses);
+        accesses
+    }
+
+    /// Replaces the contents of `accesses` by what [`accesses`](Self::accesses) returns.
+    pub fn accesses_into(
+        &self,
+        instruction: &Instruction<'a>,
+        definitions: &Definitions<'_>,
+        accesses: &mut Vec<(i32, Access)>,
+    ) {
+        accesses.clear();
         match instruction.operation() {
-            Some(InstructionArguments::KernelCall(call)) => self.kernel(call),
+            Some(InstructionArguments::KernelCall(call)) => self.kernel_into(call, accesses),
             Some(InstructionArguments::DelegateCall(call)) => {
-                self.delegate(call, |value| definitions.is_initialized(value))
+                accesses.extend(self.delegate(call, |value| definitions.is_initialized(value)));
             }
             Some(InstructionArguments::MoveCall(call)) => {
-                vec![(call.move_from(), Access::Read), (call.move_to(), Access::Alias)]
+                accesses.push((call.move_from(), Access::Read));
+                accesses.push((call.move_to(), Access::Alias));
             }
-            Some(InstructionArguments::FreeCall(call)) => vec![(call.value_index(), Access::Free)],
+            Some(InstructionArguments::FreeCall(call)) => {
+                accesses.push((call.value_index(), Access::Free));
+            }
             Some(InstructionArguments::JumpFalseCall(call)) => {
-                vec![(call.cond_value_index(), Access::Read)]
+                accesses.push((call.cond_value_index(), Access::Read));
             }
-            Some(InstructionArguments::Unknown(_)) | None => Vec::new(),
+            Some(InstructionArguments::Unknown(_)) | None => {}
         }
     }
 
     /// Returns the arguments of a kernel call with their accesses, reads first. Results that are
     /// named a second time, one by one or as a list, are returned a second time.
     pub fn kernel(&self, call: KernelCall<'a>) -> Vec<(i32, Access)> {
-        let mut accesses = self.by_signature(call).unwrap_or_else(|| self.by_order(call));
-        accesses.sort_by_key(|&(_, access)| access);
+        let mut accesses = Vec::new();
+        self.kernel_into(call, &mut accesses);
         accesses
+    }
+
+    fn kernel_into(&self, call: KernelCall<'a>, accesses: &mut Vec<(i32, Access)>) {
+        if self.by_signature(call, accesses).is_none() {
+            accesses.extend(self.by_order(call));
+        }
+        accesses.sort_by_key(|&(_, access)| access);
     }
 
     /// Returns the arguments of a delegate call with their accesses, in the order of the file:
@@ -73,7 +95,8 @@ impl<'a> Effects<'a> {
         reads_then_writes(&args, inputs.map_or(0, |last| last.saturating_add(1)))
     }
 
-    fn by_signature(&self, call: KernelCall<'a>) -> Option<Vec<(i32, Access)>> {
+    /// Adds the accesses of a known operator. Returns `None` and adds nothing for any other.
+    fn by_signature(&self, call: KernelCall<'a>, accesses: &mut Vec<(i32, Access)>) -> Option<()> {
         let (_, letters) = self.signatures.signature(call)?;
         // The result of an operator that works in place is its first argument, of which it may
         // change a part.
@@ -81,7 +104,7 @@ impl<'a> Effects<'a> {
         let has_result = letters.chars().filter_map(Kind::of).any(|kind| kind.gives().is_some());
         let is_in_place = has_result && first.is_some_and(Kind::is_written);
         let mut has_written = false;
-        let accesses = self.signatures.args(call)?.map(|(nth, value, kind)| {
+        accesses.extend(self.signatures.args(call)?.map(|(nth, value, kind)| {
             let access = match kind.gives() {
                 _ if kind.is_view() => Access::Alias,
                 Some(_) if is_in_place => Access::Alias,
@@ -96,8 +119,8 @@ impl<'a> Effects<'a> {
                 None => Access::Read,
             };
             (value, access)
-        });
-        Some(accesses.collect())
+        }));
+        Some(())
     }
 
     /// Finds the results of an unknown operator by the order of its arguments. Every exporter puts

@@ -1,8 +1,9 @@
-//! The picture for Graphviz.
+//! The picture in the DOT language of Graphviz.
 
+use pte::graph::{Edge, EdgeKind, Node, NodeKind};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use super::{Draw, Edge, Node};
+use super::{Draw, lines};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text;
@@ -17,40 +18,44 @@ impl Draw for Dot<'_> {
         self.line("  edge [fontname=\"sans-serif\", fontsize=10];")
     }
 
-    fn method(&mut self, nth: usize, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
+    fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
-        self.line(&format!("  subgraph cluster_m{nth} {{\n    label={name};"))
+        self.line(&format!("  subgraph cluster_m{index} {{\n    label={name};"))
     }
 
     fn node(&mut self, node: &Node<'_>) -> Result<(), Problem> {
         let look = match node.kind {
-            "kernel" => ", fillcolor=\"#dbeafe\"",
-            "delegate" => ", fillcolor=\"#fde68a\"",
-            "jump" => ", shape=diamond, fillcolor=\"#fecaca\"",
-            "input" | "output" | "end" => ", shape=ellipse",
-            "constant" | "mutable" | "external" => ", shape=cylinder, fillcolor=\"#e5e7eb\"",
-            "value" | "list" => ", shape=ellipse, fillcolor=\"#e5e7eb\"",
+            NodeKind::Kernel => ", fillcolor=\"#dbeafe\"",
+            NodeKind::Delegate => ", fillcolor=\"#fde68a\"",
+            NodeKind::Jump => ", shape=diamond, fillcolor=\"#fecaca\"",
+            NodeKind::Input | NodeKind::Output | NodeKind::End => ", shape=ellipse",
+            NodeKind::Constant | NodeKind::Mutable | NodeKind::External => {
+                ", shape=cylinder, fillcolor=\"#e5e7eb\""
+            }
+            NodeKind::Value | NodeKind::List => ", shape=ellipse, fillcolor=\"#e5e7eb\"",
             _ => "",
         };
-        self.line(&format!("    {} [label={}{look}];", node.id, quoted(&node.lines())))
+        self.line(&format!("    {} [label={}{look}];", node.id, quoted(&lines(node))))
     }
 
-    fn label(&self, text: String) -> String {
-        quoted(&[text::name(text.as_str())])
+    fn label(&self, text: &str) -> String {
+        quoted(&[text::name(text)])
     }
 
-    fn edge(&mut self, edge: &Edge<'_>) -> Result<(), Problem> {
+    fn edge(&mut self, edge: &Edge, label: Option<&str>) -> Result<(), Problem> {
         let (from, to) = (edge.from, edge.to);
-        match (edge.kind, edge.text) {
-            ("data", Some(text)) => self.line(&format!("    {from} -> {to} [label={text}];")),
-            ("jump", _) => self.line(&format!(
+        match (edge.kind, label) {
+            (EdgeKind::Data, Some(label)) => {
+                self.line(&format!("    {from} -> {to} [label={label}];"))
+            }
+            (EdgeKind::Jump, _) => self.line(&format!(
                 "    {from} -> {to} [label=\"false\", style=dashed, color=\"#dc2626\"];"
             )),
             _ => self.line(&format!("    {from} -> {to} [style=dotted, color=\"#6b7280\"];")),
         }
     }
 
-    fn method_ends(&mut self) -> Result<(), Problem> {
+    fn end_method(&mut self) -> Result<(), Problem> {
         self.line("  }")
     }
 
@@ -66,10 +71,10 @@ impl Dot<'_> {
     }
 }
 
-/// Text in quotes, which is never read as HTML there. A backslash would begin an escape.
+/// Returns lines as a quoted string, which Graphviz never reads as HTML. Backslashes are escaped.
 fn quoted(lines: &[String]) -> String {
     let lines: Vec<_> =
         lines.iter().map(|line| line.replace('\\', "\\\\").replace('"', "\\\"")).collect();
-    // `&amp;` and the like would be read as one character.
+    // Graphviz decodes entities such as `&lt;` in strings.
     format!("\"{}\"", lines.join("\\n").replace('&', "&amp;"))
 }

@@ -1,8 +1,9 @@
-//! The picture for Mermaid, which many pages draw from text.
+//! The picture in the language of Mermaid, which GitHub and other sites draw.
 
+use pte::graph::{Edge, EdgeKind, Node, NodeKind};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use super::{Draw, Edge, Node};
+use super::{Draw, lines};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text;
@@ -18,38 +19,40 @@ impl Draw for Mermaid<'_> {
         self.line("  classDef stored fill:#e5e7eb,stroke:#374151,color:#000")
     }
 
-    fn method(&mut self, nth: usize, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
+    fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
-        self.line(&format!("  subgraph m{nth}[{name}]"))
+        self.line(&format!("  subgraph m{index}[{name}]"))
     }
 
     fn node(&mut self, node: &Node<'_>) -> Result<(), Problem> {
         let (open, close, class) = match node.kind {
-            "kernel" => ("[", "]", ":::kernel"),
-            "delegate" => ("[", "]", ":::delegate"),
-            "jump" => ("{", "}", ":::jump"),
-            "input" | "output" | "end" => ("([", "])", ""),
-            "constant" | "mutable" | "external" => ("[(", ")]", ":::stored"),
-            "value" | "list" => ("([", "])", ":::stored"),
+            NodeKind::Kernel => ("[", "]", ":::kernel"),
+            NodeKind::Delegate => ("[", "]", ":::delegate"),
+            NodeKind::Jump => ("{", "}", ":::jump"),
+            NodeKind::Input | NodeKind::Output | NodeKind::End => ("([", "])", ""),
+            NodeKind::Constant | NodeKind::Mutable | NodeKind::External => {
+                ("[(", ")]", ":::stored")
+            }
+            NodeKind::Value | NodeKind::List => ("([", "])", ":::stored"),
             _ => ("[", "]", ""),
         };
-        self.line(&format!("    {}{open}{}{close}{class}", node.id, quoted(&node.lines())))
+        self.line(&format!("    {}{open}{}{close}{class}", node.id, quoted(&lines(node))))
     }
 
-    fn label(&self, text: String) -> String {
-        quoted(&[text::name(text.as_str())])
+    fn label(&self, text: &str) -> String {
+        quoted(&[text::name(text)])
     }
 
-    fn edge(&mut self, edge: &Edge<'_>) -> Result<(), Problem> {
+    fn edge(&mut self, edge: &Edge, label: Option<&str>) -> Result<(), Problem> {
         let (from, to) = (edge.from, edge.to);
-        self.line(&match (edge.kind, edge.text) {
-            ("data", Some(text)) => format!("    {from} -->|{text}| {to}"),
-            ("jump", _) => format!("    {from} ==>|\"false\"| {to}"),
+        self.line(&match (edge.kind, label) {
+            (EdgeKind::Data, Some(label)) => format!("    {from} -->|{label}| {to}"),
+            (EdgeKind::Jump, _) => format!("    {from} ==>|\"false\"| {to}"),
             _ => format!("    {from} -.-> {to}"),
         })
     }
 
-    fn method_ends(&mut self) -> Result<(), Problem> {
+    fn end_method(&mut self) -> Result<(), Problem> {
         self.line("  end")
     }
 
@@ -65,10 +68,10 @@ impl Mermaid<'_> {
     }
 }
 
-/// Returns text in quotes, as an entity each character that could end it or mean something else.
+/// Returns lines as a quoted string. Characters that could end it or have a meaning are entities.
 ///
-/// Between quotes Mermaid still replaces icons (`fa:fa-bell`), reads Markdown, makes links of
-/// addresses, and cuts the last `;` of a line with `style`, a colon and a `#`.
+/// Inside quotes Mermaid still replaces icons (`fa:fa-bell`), reads Markdown, links addresses, and
+/// drops the last `;` of a line with `style`, a colon and a `#`.
 fn quoted(lines: &[String]) -> String {
     let mut text = String::from("\"");
     for (nth, line) in lines.iter().enumerate() {
@@ -87,19 +90,19 @@ fn quoted(lines: &[String]) -> String {
     text
 }
 
-/// Whether a character stands for itself between the parts `before` and `after` of its line.
+/// Returns whether a character has no meaning between the parts `before` and `after` of its line.
 fn is_plain(c: char, before: &str, after: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric();
     match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | ',' | '/' | '[' | ']' => true,
-        // At the beginning of a line these make a list or a block of code.
+        // At the start of a line they begin a list or a code block.
         '-' | ' ' => !before.is_empty(),
-        // Behind a number it makes a list, and `www.` begins an address.
+        // After a number it begins a list; `www.` begins an address.
         '.' => {
             let digits = before.bytes().all(|byte| byte.is_ascii_digit());
             !digits && !before.to_ascii_lowercase().ends_with("www")
         }
-        // Inside a word it emphasizes nothing.
+        // Markdown has no emphasis inside a word.
         '_' => before.ends_with(is_word) && after.starts_with(is_word),
         _ => false,
     }

@@ -1,0 +1,64 @@
+//! JSON with a line for each row of a table.
+
+use std::io::{self, Write};
+
+use serde_json::ser::Formatter;
+
+/// Writes the items of arrays on lines of their own, down to the second array of a path. What is inside
+/// such an item is compact.
+#[derive(Default)]
+pub(super) struct RowsFormatter {
+    /// The number of arrays and objects that are open.
+    depth: usize,
+}
+
+/// The depth of the object that holds arrays of rows: document, array, object.
+const LAST_SPACED_OBJECT: usize = 3;
+
+impl RowsFormatter {
+    fn separate<W: ?Sized + Write>(&self, out: &mut W, first: bool) -> io::Result<()> {
+        out.write_all(match (first, self.depth > LAST_SPACED_OBJECT) {
+            (true, _) => b"",
+            (false, false) => b", ",
+            (false, true) => b",",
+        })
+    }
+}
+
+impl Formatter for RowsFormatter {
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth = self.depth.saturating_add(1);
+        out.write_all(b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth = self.depth.saturating_sub(1);
+        out.write_all(b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if self.depth > LAST_SPACED_OBJECT.saturating_add(1) {
+            return self.separate(out, first);
+        }
+        out.write_all(if first { b"\n" } else { b",\n" })?;
+        (2..self.depth).try_for_each(|_| out.write_all(b" "))
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth = self.depth.saturating_add(1);
+        out.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth = self.depth.saturating_sub(1);
+        out.write_all(b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.separate(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(if self.depth > LAST_SPACED_OBJECT { b":" } else { b": " })
+    }
+}

@@ -1,0 +1,267 @@
+//! The data-flow graph of a method: its instructions, the values between them, and what flows.
+//!
+//! ```
+//! # fn main() -> pte::Result<()> {
+//! # let bytes = include_bytes!("../tests/data/pte/linear.pte");
+//! use pte::graph::{EdgeKind, MethodGraph};
+//!
+//! let pte = pte::Pte::read(bytes)?;
+//! for graph in MethodGraph::all(&pte) {
+//!     for edge in graph.edges().filter(|edge| edge.kind == EdgeKind::Data) {
+//!         println!("{} -> {}: value {:?}", edge.from, edge.to, edge.value);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every instruction is a node. A value is a node if it is an input, has data, decides a jump, is a
+//! list, or has several writers; then it has one edge for each writer and each reader, and not one
+//! for each pair of them. Other values are on the edges from their writer to their readers. The nodes
+//! of a method are one cluster.
+//!
+//! With the feature `serde` a [`GraphDocument`] serializes as the document `pte.graph/1`.
+
+use core::fmt;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::pte::Pte;
+use crate::quoted::{Untrusted, UntrustedString};
+use crate::schema::program::view::ExecutionPlan;
+
+mod build;
+mod document;
+mod edges;
+mod nodes;
+mod text;
+
+pub use document::GraphDocument;
+pub use text::tensor_type;
+
+/// The graph of a method, which is one cluster of the program's graph.
+///
+/// Nodes and edges are made as they are asked for. The graph itself takes a few bytes for each value,
+/// instruction and argument.
+#[derive(Clone, Debug)]
+pub struct MethodGraph<'a> {
+    pte: Pte<'a>,
+    plan: ExecutionPlan<'a>,
+    /// The index of the method.
+    index: u32,
+    /// The names of the operators. Each is read once, for any number of calls.
+    operators: Vec<UntrustedString>,
+    /// The instructions of all chains, by pc.
+    instructions: Vec<InstructionFacts>,
+    values: Vec<ValueFacts>,
+    /// For each instruction the values that it reads, then those that it writes.
+    operands: Vec<u32>,
+    outputs: Vec<u32>,
+}
+
+/// The place of an instruction, and its operands. Its other contents are read from the file.
+#[derive(Clone, Copy, Debug)]
+struct InstructionFacts {
+    chain: u32,
+    index: u32,
+    /// The ranges `reads_begin..writes_begin` and `writes_begin..end` of `MethodGraph::operands`.
+    reads_begin: u32,
+    writes_begin: u32,
+    end: u32,
+    /// The pc that a jump leads to. The number of instructions is the end of the method.
+    jump: Option<u32>,
+}
+
+/// The role of a value in the graph.
+#[derive(Clone, Copy, Debug, Default)]
+struct ValueFacts {
+    /// The number of its writers.
+    writers: u32,
+    first_writer: Option<Writer>,
+    is_input: bool,
+    is_node: bool,
+}
+
+/// What writes a value.
+#[derive(Clone, Copy, Debug)]
+enum Writer {
+    /// The instruction of this pc.
+    Instruction(u32),
+    /// An instruction that writes the list of this value index.
+    List(u32),
+}
+
+/// A node: an instruction, a value, an output, or the end of the method.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Node<'g> {
+    /// The id.
+    pub id: NodeId,
+    /// The kind.
+    pub kind: NodeKind,
+    /// The whole name of the operator or the backend.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub name: Option<Untrusted<'g>>,
+    /// The index of the instruction's chain.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub chain: Option<u32>,
+    /// The index of the instruction in its chain.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub instruction: Option<u32>,
+    /// The instruction's operands, as indices of values.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub args: Option<Vec<i32>>,
+    /// The index of the value.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub value: Option<u32>,
+    /// The type of the value, or a remark on the instruction.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub text: Option<String>,
+}
+
+/// The kind of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// A call of an operator.
+    Kernel,
+    /// A call of a delegate.
+    Delegate,
+    /// A move.
+    Move,
+    /// A free.
+    Free,
+    /// A jump that is taken where its condition is false.
+    Jump,
+    /// An instruction of another kind, or an empty one.
+    Unknown,
+    /// An input of the method.
+    Input,
+    /// An output of the method.
+    Output,
+    /// A value that never changes.
+    Constant,
+    /// A tensor with initial data that the method may overwrite.
+    Mutable,
+    /// A tensor whose data is in a `.ptd`.
+    External,
+    /// A list of tensors.
+    List,
+    /// Any other value.
+    Value,
+    /// The end of the method, as the target of a jump.
+    End,
+}
+
+impl NodeKind {
+    /// Returns the name of the kind, such as `kernel`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Delegate => "delegate",
+            Self::Move => "move",
+            Self::Free => "free",
+            Self::Jump => "jump",
+            Self::Unknown => "unknown",
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Constant => "constant",
+            Self::Mutable => "mutable",
+            Self::External => "external",
+            Self::List => "list",
+            Self::Value => "value",
+            Self::End => "end",
+        }
+    }
+}
+
+/// The id of a node, unique in its program. It is displayed as `m0i3`: method 0, instruction 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct NodeId {
+    /// The index of the method.
+    pub method: u32,
+    /// The node of the method.
+    pub node: MethodNode,
+}
+
+/// The identity of a node in its method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MethodNode {
+    /// The value of this index, displayed as `v`.
+    Value(u32),
+    /// The instruction of this pc, displayed as `i`. The number of instructions is the end.
+    Instruction(u32),
+    /// The output of this index, displayed as `r`.
+    Output(u32),
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (letter, number) = match self.node {
+            MethodNode::Value(number) => ('v', number),
+            MethodNode::Instruction(number) => ('i', number),
+            MethodNode::Output(number) => ('r', number),
+        };
+        write!(f, "m{}{letter}{number}", self.method)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for NodeId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// An edge between two nodes of one method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Edge {
+    /// The node that it leaves.
+    pub from: NodeId,
+    /// The node that it leads to.
+    pub to: NodeId,
+    /// The kind.
+    pub kind: EdgeKind,
+    /// The index of the value that flows, of a [`Data`](EdgeKind::Data) edge.
+    pub value: Option<u32>,
+}
+
+/// The kind of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum EdgeKind {
+    /// A value flows.
+    Data,
+    /// The instruction that runs next.
+    Next,
+    /// The instruction that runs next if the condition of a jump is false.
+    Jump,
+}
+
+impl<'a> MethodGraph<'a> {
+    /// Returns the graph of each method of `pte`, made one after the other.
+    pub fn all(pte: &Pte<'a>) -> impl Iterator<Item = Self> {
+        let plans = pte.program().execution_plan().into_iter().flatten();
+        (0..).zip(plans).map(|(index, plan)| Self::of(pte, index, plan))
+    }
+
+    /// Returns the name of the method.
+    pub fn name(&self) -> Option<Untrusted<'a>> {
+        self.plan.name().map(Into::into)
+    }
+
+    /// Returns the index of the method in its program.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn id(&self, node: MethodNode) -> NodeId {
+        NodeId { method: self.index, node }
+    }
+}

@@ -1,0 +1,210 @@
+//! Builds a graph: what each instruction reads and writes, and which values are nodes.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::{InstructionFacts, MethodGraph, ValueFacts, Writer};
+use crate::bytes::{index as at, narrow};
+use crate::flat::view::Vector;
+use crate::method::{self, Access, Definitions, Effects, Instruction};
+use crate::pte::{Pte, Storage, operator_name};
+use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
+
+impl<'a> MethodGraph<'a> {
+    /// Returns the graph of `plan`, the method of `pte` at `index`.
+    pub fn of(pte: &Pte<'a>, index: u32, plan: ExecutionPlan<'a>) -> Self {
+        let values = plan.values().map_or(0, |values| values.len());
+        let mut graph = Self {
+            pte: pte.clone(),
+            plan,
+            index,
+            operators: plan.operators().into_iter().flatten().map(operator_name).collect(),
+            instructions: Vec::new(),
+            values: alloc::vec![ValueFacts::default(); values],
+            operands: Vec::new(),
+            outputs: Vec::new(),
+        };
+        graph.outputs = graph.indices(plan.outputs());
+        for input in graph.indices(plan.inputs()) {
+            graph.change(input, |value| (value.is_input, value.is_node) = (true, true));
+        }
+        let (effects, mut definitions) = (Effects::of(plan), Definitions::of(pte, plan));
+        let mut accesses = Vec::new();
+        for instruction in method::instructions(plan) {
+            effects.accesses_into(&instruction, &definitions, &mut accesses);
+            graph.add(&instruction, &accesses);
+            definitions.record(&instruction, &accesses);
+        }
+        graph.choose_nodes();
+        graph
+    }
+
+    /// Adds the next instruction.
+    fn add(&mut self, instruction: &Instruction<'a>, accesses: &[(i32, Access)]) {
+        let (reads, writes) = self.reads_and_writes(accesses);
+        let jump = instruction.jump();
+        // The condition of a jump is a node, even if it is a number.
+        if let Some(condition) = jump.and_then(|jump| self.valid(jump.condition)) {
+            self.change(condition, |value| value.is_node = true);
+        }
+        for &value in &writes {
+            self.add_writer(value, Writer::Instruction(instruction.pc()));
+        }
+        let reads_begin = narrow(self.operands.len());
+        self.operands.extend(reads);
+        let writes_begin = narrow(self.operands.len());
+        self.operands.extend(writes);
+        self.instructions.push(InstructionFacts {
+            chain: instruction.chain(),
+            index: instruction.index(),
+            reads_begin,
+            writes_begin,
+            end: narrow(self.operands.len()),
+            jump: jump.filter(|jump| jump.is_valid).map(|jump| jump.target),
+        });
+    }
+
+    /// Returns the values that an instruction reads, and those that it writes, each once. A free
+    /// counts as a read.
+    fn reads_and_writes(&self, accesses: &[(i32, Access)]) -> (Vec<u32>, Vec<u32>) {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let mut written = BTreeSet::new();
+        for &(value, access) in accesses {
+            match (self.valid(value), access.defines()) {
+                (Some(value), false) => reads.push(value),
+                (Some(value), true) if written.insert(value) => writes.push(value),
+                _ => {}
+            }
+        }
+        // A call may name its results a second time, as a list.
+        let list = |value: u32| self.written_items(value).filter(|items| !items.is_empty());
+        if let Some(last) = writes.iter().rposition(|&value| list(value).is_some())
+            && let (before, [repeated, ..]) = writes.split_at(last)
+            && let Some(items) = list(*repeated)
+        {
+            let is_same =
+                |other: Vector<'_, i32>| other.len() == items.len() && other.get(0) == items.get(0);
+            let is_written =
+                |item: i32| self.valid(item).is_some_and(|item| written.contains(&item));
+            let mut lists = before.iter().filter_map(|&value| list(value));
+            if lists.any(is_same) || items.len() < writes.len() && items.iter().all(is_written) {
+                writes.remove(last);
+            }
+        }
+        (reads, writes)
+    }
+
+    /// Adds a writer of a value, and of the items of a list that an instruction writes first.
+    fn add_writer(&mut self, value: u32, writer: Writer) {
+        let Some(facts) = self.values.get_mut(at(value)) else { return };
+        let is_first = facts.writers == 0;
+        facts.writers = facts.writers.saturating_add(1);
+        facts.first_writer = facts.first_writer.or(Some(writer));
+        if is_first
+            && matches!(writer, Writer::Instruction(_))
+            && let Some(items) = self.written_items(value)
+        {
+            for item in self.indices(Some(items)) {
+                self.add_writer(item, Writer::List(value));
+            }
+        }
+    }
+
+    /// Decides which values are nodes. A value that nothing uses is none.
+    fn choose_nodes(&mut self) {
+        let count = narrow(self.instructions.len());
+        let outputs = self.outputs.clone();
+        for pc in 0..count {
+            for nth in 0..self.reads(pc).len() {
+                self.choose_read(pc, nth);
+            }
+        }
+        for output in outputs {
+            self.choose(output, true);
+        }
+        for pc in 0..count {
+            for nth in 0..self.writes(pc).len() {
+                self.choose_written(pc, nth);
+            }
+        }
+    }
+
+    fn choose_read(&mut self, pc: u32, nth: usize) {
+        if let Some(&value) = self.reads(pc).get(nth) {
+            self.choose(value, false);
+        }
+    }
+
+    fn choose_written(&mut self, pc: u32, nth: usize) {
+        if let Some(&value) = self.writes(pc).get(nth) {
+            self.choose(value, false);
+        }
+    }
+
+    /// Decides whether a used value is a node; of a list, whether its items are. Of numbers, only
+    /// outputs that nothing writes are.
+    fn choose(&mut self, value: u32, is_output: bool) {
+        let Some(facts) = self.values.get(at(value)).filter(|facts| !facts.is_node) else { return };
+        let is_node = match self.value(at(value)) {
+            _ if facts.writers > 1 => true,
+            _ if self.is_list(at(value)) => true,
+            Some(KernelTypes::Tensor(tensor)) => facts.writers == 0 || self.has_data(tensor),
+            _ => is_output && facts.writers == 0,
+        };
+        self.change(value, |facts| facts.is_node = is_node);
+        if is_node {
+            for item in self.items(at(value)) {
+                // Lists of lists are invalid.
+                if !self.is_list(at(item)) {
+                    self.choose(item, false);
+                }
+            }
+        }
+    }
+
+    /// Returns whether a tensor has contents before any instruction writes it.
+    fn has_data(&self, tensor: Tensor<'a>) -> bool {
+        let storage = self.pte.storage(tensor);
+        !matches!(storage, Ok(Storage::Unbound | Storage::Planned { initial: None, .. }) | Err(_))
+    }
+
+    /// Returns the values that an instruction reads.
+    pub(super) fn reads(&self, pc: u32) -> &[u32] {
+        self.operands_of(pc, |facts| (facts.reads_begin, facts.writes_begin))
+    }
+
+    /// Returns the values that an instruction writes, each once.
+    pub(super) fn writes(&self, pc: u32) -> &[u32] {
+        self.operands_of(pc, |facts| (facts.writes_begin, facts.end))
+    }
+
+    fn operands_of(&self, pc: u32, range: fn(&InstructionFacts) -> (u32, u32)) -> &[u32] {
+        let range = self.instructions.get(at(pc)).map(range);
+        let operands = range.and_then(|(begin, end)| self.operands.get(at(begin)..at(end)));
+        operands.unwrap_or_default()
+    }
+
+    /// Returns the tensors of a list.
+    pub(super) fn items(&self, list: usize) -> Vec<u32> {
+        self.indices(i32::try_from(list).ok().and_then(|list| method::items(self.plan, list)))
+    }
+
+    fn written_items(&self, list: u32) -> Option<Vector<'a, i32>> {
+        method::written_items(self.plan, i32::try_from(list).ok()?)
+    }
+
+    fn change(&mut self, value: u32, change: impl FnOnce(&mut ValueFacts)) {
+        if let Some(facts) = self.values.get_mut(at(value)) {
+            change(facts);
+        }
+    }
+
+    /// Returns the index of a value, if there is one of that index.
+    fn valid(&self, value: i32) -> Option<u32> {
+        u32::try_from(value).ok().filter(|&value| at(value) < self.values.len())
+    }
+
+    fn indices(&self, all: Option<Vector<'_, i32>>) -> Vec<u32> {
+        all.into_iter().flatten().filter_map(|value| self.valid(value)).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! The document `pte.graph/1`. With the feature `serde` it can be serialized.
+
+use alloc::string::String;
+
+use super::MethodGraph;
+use crate::pte::Pte;
+use crate::quoted::UntrustedString;
+
+/// The document `pte.graph/1`: the graphs of the methods of a program.
+///
+/// Graphs are made while it is serialized, so that memory holds one of them at a time.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GraphDocument<'a> {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The path or the name of the file.
+    pub path: UntrustedString,
+    /// The name of the only method that it has; `None` for all methods.
+    pub method: Option<String>,
+    pte: Pte<'a>,
+}
+
+impl<'a> GraphDocument<'a> {
+    /// Returns the document of all methods of `pte`.
+    pub fn new(path: impl Into<UntrustedString>, pte: &Pte<'a>) -> Self {
+        Self { schema: "pte.graph/1", path: path.into(), method: None, pte: pte.clone() }
+    }
+
+    /// Restricts the document to the methods of that name. A method without a name has an empty one.
+    #[must_use]
+    pub fn with_method(mut self, name: impl Into<String>) -> Self {
+        self.method = Some(name.into());
+        self
+    }
+
+    /// Returns the graphs of its methods, made one after the other.
+    pub fn methods(&self) -> impl Iterator<Item = MethodGraph<'a>> {
+        let plans = self.pte.program().execution_plan().into_iter().flatten();
+        let is_chosen = |name: Option<&str>| {
+            self.method.as_deref().is_none_or(|method| name.unwrap_or_default() == method)
+        };
+        let plans = (0..).zip(plans).filter(move |(_, plan)| is_chosen(plan.name()));
+        plans.map(|(index, plan)| MethodGraph::of(&self.pte, index, plan))
+    }
+}
+
+#[cfg(feature = "serde")]
+mod serialize {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use serde::ser::SerializeStruct;
+    use serde::{Serialize, Serializer};
+
+    use super::{GraphDocument, MethodGraph};
+    use crate::bytes::index as at;
+    use crate::graph::{EdgeKind, NodeId};
+
+    impl Serialize for GraphDocument<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut document = serializer.serialize_struct("GraphDocument", 3)?;
+            document.serialize_field("schema", self.schema)?;
+            document.serialize_field("path", &self.path)?;
+            document.serialize_field("methods", &Methods(self))?;
+            document.end()
+        }
+    }
+
+    /// The methods of a document.
+    struct Methods<'d, 'a>(&'d GraphDocument<'a>);
+
+    impl Serialize for Methods<'_, '_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.0.methods())
+        }
+    }
+
+    impl Serialize for MethodGraph<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut graph = serializer.serialize_struct("MethodGraph", 3)?;
+            graph.serialize_field("name", &self.name())?;
+            graph.serialize_field("nodes", &Nodes(self))?;
+            graph.serialize_field("edges", &Edges(self))?;
+            graph.end()
+        }
+    }
+
+    struct Nodes<'g, 'a>(&'g MethodGraph<'a>);
+
+    impl Serialize for Nodes<'_, '_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.0.nodes())
+        }
+    }
+
+    struct Edges<'g, 'a>(&'g MethodGraph<'a>);
+
+    /// An edge with the text of its value.
+    #[derive(Serialize)]
+    struct EdgeRow<'t> {
+        from: NodeId,
+        to: NodeId,
+        kind: EdgeKind,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<&'t str>,
+    }
+
+    impl Serialize for Edges<'_, '_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            use serde::ser::SerializeSeq;
+
+            let mut edges = serializer.serialize_seq(None)?;
+            // A value may be on any number of edges, often on adjacent ones.
+            let mut texts: Vec<Option<(u32, String)>> = alloc::vec![None; CACHED_TEXTS];
+            for edge in self.0.edges() {
+                let text = edge.value.and_then(|value| {
+                    let slot = texts.get_mut(at(value) % CACHED_TEXTS)?;
+                    if slot.as_ref().is_none_or(|(cached, _)| *cached != value) {
+                        *slot = Some((value, self.0.value_text(value)));
+                    }
+                    slot.as_ref().map(|(_, text)| text.as_str())
+                });
+                let (from, to, kind, value) = (edge.from, edge.to, edge.kind, edge.value);
+                edges.serialize_element(&EdgeRow { from, to, kind, value, text })?;
+            }
+            edges.end()
+        }
+    }
+
+    /// The number of texts of values that are kept.
+    const CACHED_TEXTS: usize = 64;
+}
