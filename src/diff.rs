@@ -1,4 +1,4 @@
-//! Two files, compared by what they mean: what a runtime would do otherwise, and nothing else.
+//! Compares two files by meaning: by what a runtime would do with them.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,17 +20,15 @@
 //! # }
 //! ```
 //!
-//! Numbers of values, operators, delegates, constants and segments are no meaning: a value is what it
-//! is used for. Calls are aligned first; then an input is its position, a result the place where it
-//! is first used by aligned calls, and what never changes is its content. So two files are the same
-//! if there is a renumbering under which they do the same.
+//! The numbers of values, operators, delegates, constants and segments have no meaning. Instructions are
+//! aligned first. Then values are matched: inputs by position, results by their first use in aligned
+//! instructions, constants by content. Two files are the same if some renumbering makes them do the same.
 //!
-//! What was changed once is told once: a weight and not each of its uses, a tensor's size and not
-//! each call that touches it; and what follows from a call that is new or gone is not told apart
-//! from it.
+//! A change is reported once: a weight and not each of its uses, the size of a tensor and not each call
+//! that uses it. The consequences of an added or removed call are part of that difference.
 //!
-//! It takes n log n steps in the FlatBuffers parts, whatever the files are. Data is read in pieces,
-//! and a range of bytes once.
+//! The comparison takes O(n log n) time in the sizes of the FlatBuffers. Data is read in chunks, each range
+//! once.
 
 use core::fmt;
 
@@ -43,15 +41,18 @@ use crate::limits::Limits;
 
 mod align;
 mod contents;
+mod describe;
 mod fields;
+mod fingerprint;
+mod items;
 mod method;
 mod named;
 mod plan;
 mod program;
-mod say;
-mod steps;
 mod tensors;
+mod text;
 mod values;
+mod writers;
 mod written;
 
 use contents::Contents;
@@ -61,42 +62,42 @@ use contents::Contents;
 pub struct Given<'g, S> {
     /// The file.
     pub file: &'g Handle<S>,
-    /// Where a program's EXTERNAL tensors and its delegates' keys are looked for; without them, such
-    /// a tensor is its key.
+    /// The files that keys of EXTERNAL tensors and delegates are resolved in. An unresolved tensor is
+    /// compared by its key.
     pub data: Vec<&'g Handle<S>>,
 }
 
 impl<'g, S> Given<'g, S> {
-    /// A file by itself.
+    /// Returns a file without `.ptd` files.
     pub fn new(file: &'g Handle<S>) -> Self {
         Self { file, data: Vec::new() }
     }
 }
 
-/// What two files have in common.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Every byte.
+    /// All bytes are equal.
     Identical,
-    /// What they mean.
+    /// The files have the same meaning.
     Same,
-    /// Not all that they mean.
+    /// The files differ in meaning.
     Different,
 }
 
-/// What was found.
+/// The differences between two files.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What the files have in common.
+    /// The result.
     pub verdict: Verdict,
-    /// What differs, in the order of [`Class`]: the first [`Report::MOST`] of each class.
+    /// The differences, sorted by [`Class`]; the first [`Report::MOST`] of each class.
     pub differences: Vec<Difference>,
-    /// What is written otherwise, whether it means the same or not; empty for identical files.
+    /// The differences in the encoding; none for identical files.
     pub written: Vec<Written>,
     counts: [u64; Class::ALL.len()],
 }
 
-/// What a difference is about.
+/// The subject of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// The version, and the generation of a `.ptd`.
@@ -105,26 +106,26 @@ pub enum Class {
     Methods,
     /// Inputs and outputs.
     Signature,
-    /// Calls, moves, frees and jumps, with their order and arguments.
+    /// Calls, moves, frees and jumps, their order and arguments.
     Instructions,
-    /// Dtype, sizes, dim order and the like of what is neither an input, an output nor a constant.
+    /// Dtypes, sizes, dim orders and other fields of intermediate tensors.
     Values,
-    /// Constants, and what mutable tensors start with.
+    /// Constants, and the initial data of mutable tensors.
     Constants,
     /// Backends, payloads and compile specs.
     Delegates,
     /// Named tensors and blobs.
     NamedData,
-    /// Fully qualified names of tensors, where nothing is found by them.
+    /// Fully qualified names of tensors that are no keys.
     Names,
-    /// Values that nothing uses: runtimes make them all the same, and refuse what does not fit.
+    /// Unused values, which runtimes create nevertheless.
     Unused,
-    /// Arenas, and where tensors lie in them.
+    /// Arenas, and the places of tensors in them.
     MemoryPlan,
 }
 
 impl Class {
-    /// All of them, in order.
+    /// All classes, in order.
     pub const ALL: [Self; 11] = [
         Self::Header,
         Self::Methods,
@@ -139,7 +140,7 @@ impl Class {
         Self::MemoryPlan,
     ];
 
-    /// Its name in JSON, such as `named-data`.
+    /// Returns the name of the class in JSON, such as `named-data`.
     pub fn id(self) -> &'static str {
         match self {
             Self::Header => "header",
@@ -157,45 +158,45 @@ impl Class {
     }
 }
 
-/// Something that is not the same.
+/// One difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
+    /// The subject.
     pub class: Class,
-    /// The method, without what could move a terminal's cursor; of a long name the beginning.
+    /// The name of the method, escaped and cut.
     pub method: Option<String>,
-    /// Where, such as `call 12 aten::add.out, argument 1`, numbered as in the first file, or in the
-    /// second one for what only that has. Empty for the whole method or file.
+    /// The place, such as `call 12 aten::add.out, argument 1`, numbered as in the first file. Something
+    /// added is numbered as in the second file. Empty for the whole method or file.
     pub place: String,
-    /// What of it, such as `sizes`, `operator` or `payload`.
+    /// The property that differs, such as `sizes`, `operator` or `payload`.
     pub what: &'static str,
-    /// What the first file has; `None` if it has nothing.
+    /// Its form in the first file; `None` if it was added.
     pub before: Option<Shown>,
-    /// What the second file has; `None` if it has nothing.
+    /// Its form in the second file; `None` if it was removed.
     pub after: Option<Shown>,
 }
 
 /// One side of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// For people; short, without control characters.
+    /// A short text without control characters.
     pub text: String,
-    /// The digest of the data, if it is about data.
+    /// The digest of the data, for a difference in data.
     pub sha256: Option<[u8; 32]>,
 }
 
-/// What is written in other bytes, and means the same.
+/// A difference in the encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// What, such as `segments`.
+    /// The property, such as `segments`.
     pub what: &'static str,
-    /// In the first file.
+    /// Its text for the first file.
     pub before: String,
-    /// In the second file.
+    /// Its text for the second file.
     pub after: String,
 }
 
-/// Which file.
+/// One of the compared files, or a `.ptd` beside one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// The first one.
@@ -208,17 +209,17 @@ pub enum Whose {
     WithAfter(usize),
 }
 
-/// Why two files cannot be compared.
+/// The reason why two files cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffError<E> {
     /// A file cannot be read.
     Open(Whose, OpenError<E>),
-    /// One is a `.pte` and the other a `.ptd`.
+    /// The files are a `.pte` and a `.ptd`.
     Kinds,
-    /// A program was given in place of a `.ptd`, or a `.ptd` to a `.ptd`.
+    /// A file beside another is no `.ptd`, or the other is no program.
     NoData(Whose),
-    /// The file names the same data over and over: more than so many bytes would be read.
+    /// The file refers to the same data so often that more than this number of bytes would be read.
     Work(Whose, u64),
 }
 
@@ -226,13 +227,15 @@ impl<E: fmt::Display> fmt::Display for DiffError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open(_, error) => error.fmt(f),
-            Self::Kinds => f.write_str("one is a program, and the other a data file"),
-            Self::NoData(_) => {
-                f.write_str("only a program is used with data, and only with a .ptd")
-            }
+            Self::Kinds => f.write_str(
+                "the files are of different kinds: a program (.pte) and a data file (.ptd)",
+            ),
+            Self::NoData(_) => f.write_str(
+                "only a program can be used with data files, and these must be .ptd files",
+            ),
             Self::Work(_, most) => write!(
                 f,
-                "more than {most} bytes would be read: the same data is used over and over; if you \
+                "more than {most} bytes would be read, since data is referred to many times; if you \
                  trust the file, allow more amplification"
             ),
         }
@@ -245,8 +248,7 @@ impl<E: fmt::Debug + fmt::Display> core::error::Error for DiffError<E> {}
 ///
 /// # Errors
 ///
-/// Where a file cannot be read, where the kinds differ, or where more would be read
-/// than `limits` allow.
+/// A file cannot be read, the kinds differ, or more bytes would be read than `limits` allow.
 pub fn compare<S: Source>(
     before: &Given<'_, S>,
     after: &Given<'_, S>,
@@ -262,7 +264,7 @@ pub fn compare<S: Source>(
         report.verdict = Verdict::Same;
     }
     match &files {
-        // Data that they are used with may differ nevertheless.
+        // The `.ptd` files beside them may differ nevertheless.
         (File::Pte(_), File::Pte(_)) if identical && alone => {}
         (File::Pte(old), File::Pte(new)) => program::compare((old, a), (new, b), &mut report)?,
         (File::Ptd(_), File::Ptd(_)) if !alone => return Err(DiffError::NoData(Whose::Before)),
@@ -278,7 +280,7 @@ pub fn compare<S: Source>(
 }
 
 impl Report {
-    /// Differences that are kept of each class; all of them are counted.
+    /// The most differences of a class that are kept. All of them are counted.
     pub const MOST: u64 = 1000;
 
     fn new() -> Self {
@@ -290,18 +292,18 @@ impl Report {
         }
     }
 
-    /// How many differences of a class there are.
+    /// Returns the number of differences of a class.
     pub fn count(&self, class: Class) -> u64 {
         let all = Class::ALL.iter().zip(self.counts);
         all.filter(|&(other, _)| *other == class).map(|(_, count)| count).sum()
     }
 
-    /// How many differences there are.
+    /// Returns the number of differences.
     pub fn total(&self) -> u64 {
         self.counts.iter().fold(0, |sum, &count| sum.saturating_add(count))
     }
 
-    /// Leaves out all differences of a class, as if they had no meaning.
+    /// Removes all differences of a class.
     pub fn ignore(&mut self, class: Class) {
         self.differences.retain(|difference| difference.class != class);
         let all = Class::ALL.iter().zip(&mut self.counts);
@@ -311,7 +313,7 @@ impl Report {
         }
     }
 
-    /// Counts one more difference, and says whether it is kept.
+    /// Counts a difference. Returns whether it is to be kept.
     fn counts(&mut self, class: Class) -> bool {
         let mut all = Class::ALL.iter().zip(&mut self.counts);
         let Some((_, count)) = all.find(|(other, _)| **other == class) else { return false };
@@ -319,14 +321,14 @@ impl Report {
         *count <= Self::MOST
     }
 
-    /// One more difference, which is made only if it is kept.
+    /// Adds a difference. It is made only if it is kept.
     fn add(&mut self, class: Class, make: impl FnOnce() -> Difference) {
         if self.counts(class) {
             self.differences.push(make());
         }
     }
 
-    /// What the files themselves differ in.
+    /// Adds a difference of the files themselves.
     fn header(&mut self, what: &'static str, before: impl ToString, after: impl ToString) {
         let class = Class::Header;
         self.add(class, || Difference {
@@ -334,13 +336,13 @@ impl Report {
             method: None,
             place: String::new(),
             what,
-            before: Some(say::shown(before.to_string())),
-            after: Some(say::shown(after.to_string())),
+            before: Some(text::shown(before.to_string())),
+            after: Some(text::shown(after.to_string())),
         });
     }
 
     fn finish(&mut self) {
-        // Stable: in a class, the order in which they were found.
+        // Stable: differences of a class stay in the order in which they were found.
         self.differences.sort_by_key(|difference| difference.class);
         if !self.differences.is_empty() {
             self.verdict = Verdict::Different;

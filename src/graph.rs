@@ -39,6 +39,8 @@ mod text;
 
 pub use document::GraphDocument;
 pub use text::tensor_type;
+#[cfg(feature = "diff")]
+pub(crate) use text::{dtype_name, joined, list};
 
 /// The graph of a method, which is one cluster of the program's graph.
 ///

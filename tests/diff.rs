@@ -8,11 +8,11 @@ use pte::{Handle, Limits, Ptd, Pte};
 
 mod fields;
 mod hostile;
-mod loose;
 mod moved;
 mod one;
 mod renumber;
 mod same;
+mod unused;
 
 /// Compares two files by themselves.
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Which call of one method is which of another.
+//! Aligns the instructions of two methods.
 
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 
 use imara_diff::Hunk;
 
+use super::fingerprint::ValueClass;
 use super::plan::{Delegate, Plan};
-use super::steps::NONE;
-use super::values::Sort;
+use super::writers::NONE;
 use crate::bytes::{index as at_index, narrow};
 use crate::method::Instruction;
 use crate::schema::program::view::InstructionArguments;
@@ -21,20 +21,20 @@ mod moved;
 
 use hunks::hunks;
 
-/// A step of both methods, or of one.
+/// An instruction of both methods, or of one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pair {
     Both(u32, u32),
     Before(u32),
     After(u32),
-    /// A step of both that has moved: where it stands in the first one, and there its number in both.
+    /// A moved instruction of both, at its place in the first one: its pc in both.
     From(u32, u32),
-    /// Where it stands in the second one.
+    /// A moved instruction, at its place in the second one: its pc there.
     To(u32),
 }
 
-/// All steps, in order. First by what they do with which constants and shapes, and what is left by
-/// what they do: a change of all shapes does not keep calls from being recognized.
+/// Returns all instructions of both, in order. They are aligned by operator, constants and shapes first,
+/// and what remains by operator alone, so that calls are still recognized if all shapes changed.
 pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let fine = [keys(a, true), keys(b, true)];
@@ -50,25 +50,27 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
         inner(a, b, &coarse, &hunk, &mut pairs);
         at = (hunk.before.end, hunk.after.end);
     }
-    both(&mut pairs, &mut at, narrow(a.steps.len()));
+    both(&mut pairs, &mut at, narrow(a.instructions.len()));
     moved::moved(a, b, &fine, pairs)
 }
 
-/// Hunks that touch are one. So are two that together have as many steps of one method as of the other,
-/// where those from the first to the second are of the same kinds in both, and name at least as much of
-/// the same: then nothing was put in and taken out, and one of them was changed.
+/// Merges adjacent hunks. Also merges two hunks that together have as many instructions of one method as
+/// of the other, if both methods have the same kinds from the first to the second hunk, and agree in as many
+/// arguments as those between the hunks do. Such a pair is a changed call, and not one added and one removed.
 fn joined(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
     [keys_a, keys_b]: &[Vec<u64>; 2],
     hunks: Vec<Hunk>,
 ) -> Vec<Hunk> {
-    // The same inputs say more than the same numbers, which mean nothing.
+    // Equal inputs are stronger evidence than equal value numbers.
     let input =
         |plan: &Plan<'_, '_>, at: i32| usize::try_from(at).ok().and_then(|at| plan.input(at));
     let alike = |one: Range<u32>, other: Range<u32>| {
         let pairs = one.zip(other).map(|(one, other)| {
-            let (Some(one), Some(other)) = (a.step(one), b.step(other)) else { return 0 };
+            let (Some(one), Some(other)) = (a.instruction(one), b.instruction(other)) else {
+                return 0;
+            };
             let args = one.operands().iter().zip(other.operands().iter());
             args.fold(0i64, |sum, (one, other)| {
                 sum.saturating_add(match (input(a, one), input(b, other)) {
@@ -107,13 +109,13 @@ fn joined(
     joined
 }
 
-/// The steps up to `end` are in both.
+/// Adds the instructions up to `end` as pairs.
 fn both(pairs: &mut Vec<Pair>, at: &mut (u32, u32), end: u32) {
     let (from, other) = *at;
     pairs.extend((from..end).zip(other..).map(|(one, other)| Pair::Both(one, other)));
 }
 
-/// What is between steps that are alike.
+/// Aligns the instructions of a hunk by their coarse keys.
 fn inner(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
@@ -132,8 +134,8 @@ fn inner(
     for hunk in hunks(&before, &after) {
         let (before, after) = (moved(hunk.before, from), moved(hunk.after, other));
         both(pairs, &mut at, before.start);
-        // As many of one as of the other, and of the same kinds: each became the other.
-        let kind = |plan: &Plan<'_, '_>, nth| plan.step(nth).map(Instruction::tag);
+        // Equal numbers of the same kinds: each instruction became the other.
+        let kind = |plan: &Plan<'_, '_>, nth| plan.instruction(nth).map(Instruction::tag);
         let kinds =
             before.clone().map(|nth| kind(a, nth)).eq(after.clone().map(|nth| kind(b, nth)));
         at = (before.end, after.end);
@@ -147,13 +149,13 @@ fn inner(
     both(pairs, &mut at, hunk.before.end);
 }
 
-/// A key for each step: of steps that are alike, the same.
+/// Returns a key for each instruction; equal keys mean similar instructions.
 fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
-    let key = |step: &Instruction<'_>| {
-        // Which steps are aligned is no verdict: they are compared afterwards.
+    let key = |instruction: &Instruction<'_>| {
+        // A collision is harmless: aligned instructions are compared afterwards.
         let mut hasher = DefaultHasher::new();
-        step.tag().hash(&mut hasher);
-        match step.operation() {
+        instruction.tag().hash(&mut hasher);
+        match instruction.operation() {
             Some(InstructionArguments::KernelCall(call)) => {
                 plan.operator(call.op_index()).hash(&mut hasher);
             }
@@ -168,23 +170,25 @@ fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
             _ => {}
         }
         if fine {
-            for at in step.operands().iter() {
+            for at in instruction.operands().iter() {
                 let nth = usize::try_from(at).ok();
-                let held = nth.and_then(|nth| Some((plan.sort(nth)?, plan.held(nth)?)));
-                held.map(|(sort, held)| match sort {
-                    Sort::Variable => held.meta,
-                    Sort::Fixed | Sort::List => held.digest,
-                })
-                .hash(&mut hasher);
+                let fingerprint =
+                    nth.and_then(|nth| Some((plan.value_class(nth)?, plan.fingerprint(nth)?)));
+                fingerprint
+                    .map(|(class, fingerprint)| match class {
+                        ValueClass::Variable => fingerprint.meta,
+                        ValueClass::Fixed | ValueClass::List => fingerprint.digest,
+                    })
+                    .hash(&mut hasher);
             }
         }
         hasher.finish()
     };
-    plan.steps.iter().map(key).collect()
+    plan.instructions.iter().map(key).collect()
 }
 
-/// Moves a run of steps that only one method has among steps that are alike, to where most of the
-/// others have the same numbers in both: where nothing was renumbered, that is where it was put in.
+/// Slides a hunk of one method along similar instructions, to where most of the others agree in their
+/// value numbers. If nothing was renumbered, that is the place of the edit.
 fn slide(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
@@ -200,8 +204,8 @@ fn slide(
     };
     let other = if removal { hunk.after.start } else { hunk.before.start };
     let agree = |own: u32, other: u32| match removal {
-        true => agreement(a.step(own), b.step(other)),
-        false => agreement(a.step(other), b.step(own)),
+        true => agreement(a.instruction(own), b.instruction(other)),
+        false => agreement(a.instruction(other), b.instruction(own)),
     };
     let key = |nth: u32| keys.get(at_index(nth));
     let side = |hunk: &Hunk| if removal { hunk.before.clone() } else { hunk.after.clone() };
@@ -242,7 +246,7 @@ fn slide(
     }
 }
 
-/// How many arguments have the same numbers.
+/// Returns the number of equal arguments.
 fn agreement(one: Option<&Instruction<'_>>, other: Option<&Instruction<'_>>) -> i64 {
     let (Some(one), Some(other)) = (one, other) else { return 0 };
     let same =

@@ -1,4 +1,4 @@
-//! The bytes behind the tables: hashed piece by piece, each range once.
+//! The data of a file and its `.ptd` files, hashed in chunks, each range once.
 
 use core::ops::Range;
 
@@ -15,19 +15,19 @@ use crate::limits::Limits;
 /// A SHA-256.
 pub(super) type Sha = [u8; 32];
 
-/// The bytes of one side: its file, and the `.ptd` files that it is used with.
+/// The data of one side: its file, and the `.ptd` files that it is used with.
 pub(super) struct Contents<'g, S> {
     whose: Whose,
     file: &'g Handle<S>,
     data: &'g [&'g Handle<S>],
     keys: BTreeMap<&'g str, (usize, Range<u64>)>,
     known: BTreeMap<(usize, u64, u64), Sha>,
-    /// Bytes that may still be read: ranges may overlap, and a small file may name a huge sum.
+    /// The bytes that may still be read. Ranges may overlap, so their sum may exceed the file.
     left: u64,
     most: u64,
 }
 
-/// Bytes read at once.
+/// The number of bytes read at once.
 const CHUNK: u64 = 1 << 20;
 
 impl<'g, S: Source> Contents<'g, S> {
@@ -45,7 +45,7 @@ impl<'g, S: Source> Contents<'g, S> {
             };
             for entry in ptd.entries() {
                 if let (Some(key), Ok(range)) = (entry.key(), entry.range()) {
-                    // The first one, as runtimes that take two have it.
+                    // The first of two equal keys wins, as in runtimes.
                     keys.entry(key).or_insert((nth, range));
                 }
             }
@@ -56,12 +56,12 @@ impl<'g, S: Source> Contents<'g, S> {
         Ok(Self { whose, file: given.file, data: &given.data, keys, known, left: most, most })
     }
 
-    /// The digest of a range of the file.
+    /// Returns the digest of a range of the file.
     pub(super) fn hash(&mut self, range: Range<u64>) -> Result<Sha, DiffError<S::Error>> {
         self.hash_in(0, range)
     }
 
-    /// The digest of what a key leads to in the data that the file is used with, and its length.
+    /// Returns the digest and the length of the data of a key in the `.ptd` files.
     pub(super) fn hash_key(
         &mut self,
         key: &str,
@@ -71,7 +71,7 @@ impl<'g, S: Source> Contents<'g, S> {
         self.hash_in(nth.saturating_add(1), range).map(|sha| Some((sha, len)))
     }
 
-    /// File 0 is the one that is compared.
+    /// Returns the digest of a range. File 0 is the compared one, the others are its `.ptd` files.
     fn hash_in(&mut self, file: usize, range: Range<u64>) -> Result<Sha, DiffError<S::Error>> {
         let place = (file, range.start, range.end);
         if let Some(&known) = self.known.get(&place) {
@@ -99,7 +99,7 @@ impl<'g, S: Source> Contents<'g, S> {
 }
 
 impl Whose {
-    /// A `.ptd` that a file is used with.
+    /// Returns the name of a `.ptd` that this file is used with.
     fn with(self, nth: usize) -> Self {
         match self {
             Self::Before | Self::WithBefore(_) => Self::WithBefore(nth),
@@ -108,7 +108,7 @@ impl Whose {
     }
 }
 
-/// Whether two files have the same bytes: reads until one is another.
+/// Returns whether two files have the same bytes. Reads up to the first difference.
 pub(super) fn identical<S: Source>(
     before: &Handle<S>,
     after: &Handle<S>,
@@ -131,19 +131,19 @@ pub(super) fn identical<S: Source>(
     Ok(true)
 }
 
-/// A digest of small things.
+/// A hasher of typed fields.
 #[derive(Clone, Default)]
 pub(super) struct Hasher(Sha256);
 
 impl Hasher {
-    /// Of things of a kind: digests of other kinds are never equal.
+    /// Returns a hasher for a kind of things. Digests of different kinds are never equal.
     pub(super) fn of(kind: u8) -> Self {
         let mut hasher = Self::default();
         hasher.bytes(&[kind]);
         hasher
     }
 
-    /// Bytes, with their number.
+    /// Adds bytes, after their number.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.number(crate::bytes::wide(bytes.len()).cast_signed());
         self.0.update(bytes);

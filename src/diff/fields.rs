@@ -1,16 +1,16 @@
-//! Tables compared field by field, from their declaration: a new field is compared without a line here.
+//! Compares tables field by field, from their declarations. A new field needs no change here.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::contents::Hasher;
-use super::say;
+use super::text;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
 use crate::flat::view::Raw;
 use crate::schema::scalar::ScalarType;
 
-/// The fields of a tensor that are not compared as such: table, field, and why.
+/// The fields that are not compared: table, field, reason.
 const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("Tensor", "data_buffer_idx", "the data that it leads to is compared"),
     ("Tensor", "allocation_info", "places in arenas are differences of the memory plan"),
@@ -19,8 +19,8 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("ExtraTensorInfo", "location", "the data that it leads to is compared"),
 ];
 
-/// How fields are called, in the order in which they are shown; others follow by their own names.
-/// Fields of one name are one difference.
+/// The displayed names of fields, in the order in which they are shown. Other fields follow by their own
+/// names. Fields of one displayed name are one difference.
 const NAMES: &[(&str, &str)] = &[
     ("scalar_type", "dtype"),
     ("sizes", "sizes"),
@@ -36,13 +36,13 @@ const NAMES: &[(&str, &str)] = &[
 /// A field that differs: its name, and its text before and after.
 pub(super) type Field = (&'static str, String, String);
 
-/// The fields of a table that are compared, those of the tables in it included.
+/// Returns the fields of a table that are compared.
 fn compared(desc: &'static TableDesc) -> impl Iterator<Item = &'static FieldDesc> {
     let is_left_out = |name: &str| LEFT_OUT.iter().any(|row| (row.0, row.1) == (desc.name, name));
     desc.fields.iter().filter(move |field| !is_left_out(field.name))
 }
 
-/// Adds a table to a digest. A table that is absent is one whose fields all are.
+/// Adds a table to a digest. A missing table counts as one without fields.
 pub(super) fn hash(raw: Option<Raw<'_>>, desc: &'static TableDesc, hasher: &mut Hasher) {
     for field in compared(desc) {
         match field.kind {
@@ -81,7 +81,7 @@ pub(super) fn differing(old: Raw<'_>, new: Raw<'_>, desc: &'static TableDesc) ->
     texts
 }
 
-/// Adds the text of every field, whether it differs or not; fields of one name are one text.
+/// Adds the texts of every field, whether they differ or not. Fields of one displayed name share a text.
 fn add(
     (old, new): (Option<Raw<'_>>, Option<Raw<'_>>),
     desc: &'static TableDesc,
@@ -109,7 +109,7 @@ fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
     match field.kind {
         Kind::Scalar(scalar) => match (number(raw, field, scalar), scalar.names) {
             (Number::Int(int), Some(names)) if names.name == "ScalarType" => {
-                say::dtype(ScalarType(i8::try_from(int).unwrap_or_default()))
+                text::dtype(ScalarType(i8::try_from(int).unwrap_or_default()))
             }
             (Number::Int(int), Some(names)) => {
                 names.name_of(int).map_or_else(|| int.to_string(), ToString::to_string)
@@ -118,17 +118,17 @@ fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
             (Number::Bool(flag), _) => flag.to_string(),
             (Number::Float(float), _) => float.to_string(),
         },
-        Kind::Str => raw.and_then(|raw| raw.str(field.slot)).map_or("none".into(), say::quoted),
+        Kind::Str => raw.and_then(|raw| raw.str(field.slot)).map_or("none".into(), text::quoted),
         Kind::Scalars { prim, .. } => {
             let size = usize::from(prim.size()).max(1);
             let items = numbers(raw, field, prim).chunks(size);
-            say::list(items.filter_map(|item| match Number::from_le(item, prim)? {
+            text::list(items.filter_map(|item| match Number::from_le(item, prim)? {
                 Number::Int(int) => Some(int.to_string()),
                 Number::Bool(flag) => Some(flag.to_string()),
                 Number::Float(float) => Some(float.to_string()),
             }))
         }
-        // No tensor has any, which a test holds.
+        // No compared table has any, which a test checks.
         Kind::Table(_) | Kind::Tables(_) | Kind::Union(_) => "tables".into(),
     }
 }

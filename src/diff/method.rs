@@ -1,4 +1,4 @@
-//! Two methods, held against each other.
+//! Compares two methods of one name.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -9,61 +9,64 @@ use alloc::vec::Vec;
 use super::align::{Pair, align};
 use super::contents::Sha;
 use super::plan::Plan;
-use super::steps::NONE;
-use super::{Class, Difference, Report, Shown, say};
+use super::writers::NONE;
+use super::{Class, Difference, Report, Shown, describe, text};
 use crate::bytes::index as at_index;
 use crate::flat::view::Vector;
 use crate::method::{Instruction, Jump};
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 
 mod delegates;
-mod items;
-mod loose;
-mod meet;
+mod matching;
 mod memory;
 mod targets;
+mod unused;
 
 use delegates::Exchanged;
-pub(super) use items::Items;
 use targets::Targets;
 
-/// What was told already: what changed once is told once, however many methods use it.
+/// The changes reported so far. A change that several methods share is reported once.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Reported {
     data: BTreeSet<(Sha, Sha)>,
     names: BTreeSet<(Option<Sha>, Option<Sha>)>,
 }
 
-/// Adds what differs between two methods of one name.
-pub(super) fn compare(a: &Plan<'_, '_>, b: &Plan<'_, '_>, told: &mut Told, report: &mut Report) {
+/// Adds the differences between two methods of one name.
+pub(super) fn compare(
+    a: &Plan<'_, '_>,
+    b: &Plan<'_, '_>,
+    reported: &mut Reported,
+    report: &mut Report,
+) {
     let pairs = align(a, b);
     let mut method = Method {
         a,
         b,
         to_b: vec![NONE; a.value_count()],
         to_a: vec![NONE; b.value_count()],
-        partners: partners(&pairs, [a.steps.len(), b.steps.len()]),
-        name: a.view.name().map(say::plain),
+        partners: partners(&pairs, [a.instructions.len(), b.instructions.len()]),
+        name: a.view.name().map(text::plain),
         seen: BTreeSet::new(),
         work: a.pte.region().len().saturating_add(b.pte.region().len()),
         delegates: BTreeSet::new(),
         exchanged: Exchanged::default(),
         operators: BTreeMap::new(),
         moved: Moved::default(),
-        told,
+        reported,
         report,
     };
     method.inputs();
-    method.steps(&pairs);
+    method.instructions(&pairs);
     method.operators();
     method.outputs();
     method.idle_delegates();
     method.trees();
-    method.loose();
+    method.unused();
     method.memory();
 }
 
-/// For each step of each method that of the other one.
+/// Returns, for each instruction of each method, its partner in the other one, or [`NONE`].
 fn partners(pairs: &[Pair], [before, after]: [usize; 2]) -> [Vec<u32>; 2] {
     let [mut to_b, mut to_a] = [vec![NONE; before], vec![NONE; after]];
     for pair in pairs {
@@ -75,50 +78,50 @@ fn partners(pairs: &[Pair], [before, after]: [usize; 2]) -> [Vec<u32>; 2] {
     [to_b, to_a]
 }
 
-/// Two methods, and which values of one are which of the other.
+/// Two methods, and the values that were matched so far.
 struct Method<'m, 'p, 'a, 'b> {
     a: &'m Plan<'p, 'a>,
     b: &'m Plan<'p, 'b>,
-    /// For what is told from others by its use: the value of the other method.
+    /// For each variable, the value of the other method that it was matched with.
     to_b: Vec<u32>,
     to_a: Vec<u32>,
-    /// For each step that of the other method, if that has it as well.
+    /// For each instruction, its partner in the other method, or [`NONE`].
     partners: [Vec<u32>; 2],
     name: Option<String>,
-    /// Pairs of lists, and of literals that are not the same, that were looked at.
+    /// The pairs of lists, and of different literals, that were compared.
     seen: BTreeSet<(u32, u32)>,
-    /// Items of lists that may still be looked at.
+    /// The number of list items that may still be compared.
     work: usize,
-    /// Delegates that were compared.
+    /// The pairs of delegates that were compared.
     delegates: BTreeSet<(i32, i32)>,
-    /// Delegates of both methods that are called in each other's place.
+    /// The delegates that are called in each other's place.
     exchanged: Exchanged,
-    /// Which operators became which: where that is told, and how many more calls there are.
+    /// For each change of an operator, the index of its difference and the number of further calls.
     operators: BTreeMap<(Sha, Sha), (usize, u64)>,
     moved: Moved,
-    told: &'m mut Told,
+    reported: &'m mut Reported,
     report: &'m mut Report,
 }
 
-/// Tensors that are planned to lie elsewhere.
+/// The tensors whose places in arenas differ.
 #[derive(Default)]
 struct Moved {
     count: u64,
     first: Option<(String, Shown, Shown)>,
 }
 
-/// Whether two values are one.
+/// The result of matching two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Met {
-    /// They are, or what they differ in was told.
+enum Match {
+    /// They are one value. Their differences are reported.
     Same,
-    /// They are not, and whoever names them tells.
-    Other,
+    /// They are different values. The caller reports it.
+    Different,
 }
 
-/// Where a value is named.
+/// The place where a value is used.
 #[derive(Clone, Copy)]
-enum At<'s, 'a> {
+enum ValueUse<'s, 'a> {
     Input(u32),
     Output(u32),
     Argument(&'s Instruction<'a>, usize),
@@ -140,12 +143,12 @@ impl Method<'_, '_, '_, '_> {
 
     fn inputs(&mut self) {
         let (old, new) = (self.a.view.inputs(), self.b.view.inputs());
-        self.ends("inputs", "input", old, new, At::Input);
+        self.ends("inputs", "input", old, new, ValueUse::Input);
     }
 
     fn outputs(&mut self) {
         let (old, new) = (self.a.view.outputs(), self.b.view.outputs());
-        self.ends("outputs", "output", old, new, At::Output);
+        self.ends("outputs", "output", old, new, ValueUse::Output);
     }
 
     fn ends(
@@ -154,26 +157,26 @@ impl Method<'_, '_, '_, '_> {
         one: &'static str,
         old: Option<Vector<'_, i32>>,
         new: Option<Vector<'_, i32>>,
-        at: impl Fn(u32) -> At<'static, 'static>,
+        at: impl Fn(u32) -> ValueUse<'static, 'static>,
     ) {
         let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
         if old.len() != new.len() {
-            let text = |len: usize| Some(say::shown(len.to_string()));
+            let text = |len: usize| Some(text::shown(len.to_string()));
             self.add(Class::Signature, |_| (String::new(), all, text(old.len()), text(new.len())));
         }
         for (nth, (x, y)) in (0u32..).zip(old.into_iter().zip(new)) {
-            if self.meet(x, y, at(nth)) == Met::Other {
+            if self.match_values(x, y, at(nth)) == Match::Different {
                 self.add(Class::Signature, |method| {
                     let (before, after) = method.roles(x, y);
-                    let (before, after) = (Some(say::shown(before)), Some(say::shown(after)));
+                    let (before, after) = (Some(text::shown(before)), Some(text::shown(after)));
                     (format!("{one} {nth}"), "value", before, after)
                 });
             }
         }
     }
 
-    fn steps(&mut self, pairs: &[Pair]) {
-        let mut target = Targets::new(pairs, self.a.steps.len(), self.b.steps.len());
+    fn instructions(&mut self, pairs: &[Pair]) {
+        let mut target = Targets::new(pairs, self.a.instructions.len(), self.b.instructions.len());
         for pair in pairs {
             match *pair {
                 Pair::Both(one, other) | Pair::From(one, other) => {
@@ -188,7 +191,7 @@ impl Method<'_, '_, '_, '_> {
         self.exchanged();
     }
 
-    /// Instructions that stand elsewhere, which is one difference.
+    /// Reports all moved instructions as one difference.
     fn order(&mut self, pairs: &[Pair]) {
         let moved = || {
             pairs.iter().filter_map(|pair| match *pair {
@@ -196,56 +199,63 @@ impl Method<'_, '_, '_, '_> {
                 _ => None,
             })
         };
-        let Some(first) = moved().next().and_then(|(one, _)| self.a.step(one)) else { return };
+        let Some(first) = moved().next().and_then(|(one, _)| self.a.instruction(one)) else {
+            return;
+        };
         self.add(Class::Instructions, |method| {
             let (a, b) = (method.a, method.b);
-            let number = |step: Option<&Instruction<'_>>| step.map_or(NONE, |step| step.index());
-            let before: Vec<_> = moved().map(|(one, _)| number(a.step(one))).collect();
-            let after: Vec<_> = moved().map(|(_, other)| number(b.step(other))).collect();
-            let place = match moved().count().saturating_sub(1) {
-                0 => say::place(a, first),
-                more => format!("{} and {more} more", say::place(a, first)),
+            let number = |instruction: Option<&Instruction<'_>>| {
+                instruction.map_or(NONE, |instruction| instruction.index())
             };
-            let text = |numbers: &[u32]| Some(say::shown(format!("at {}", say::numbers(numbers))));
+            let before: Vec<_> = moved().map(|(one, _)| number(a.instruction(one))).collect();
+            let after: Vec<_> = moved().map(|(_, other)| number(b.instruction(other))).collect();
+            let place = match moved().count().saturating_sub(1) {
+                0 => describe::place(a, first),
+                more => format!("{} and {more} more", describe::place(a, first)),
+            };
+            let text =
+                |numbers: &[u32]| Some(text::shown(format!("at {}", text::numbers(numbers))));
             (place, "order", text(&before), text(&after))
         });
     }
 
-    /// What tells a step of the second method from one of the first that looks the same.
-    fn other_step(&self, number: Option<u32>) -> String {
+    /// Returns a suffix for an instruction of the second method that looks like one of the first.
+    fn other_instruction(&self, number: Option<u32>) -> String {
         let [_, to_a] = &self.partners;
         let partner = number.and_then(|number| to_a.get(at_index(number)).copied());
-        match partner.map(|partner| (partner, self.a.step(partner))) {
+        match partner.map(|partner| (partner, self.a.instruction(partner))) {
             None => ", another one".into(),
-            Some((_, Some(step))) => format!(", which is at {} in the first file", step.index()),
+            Some((_, Some(instruction))) => {
+                format!(", which is at {} in the first file", instruction.index())
+            }
             Some((_, None)) => ", which only the second file has".into(),
         }
     }
 
-    /// What values of both methods are, of which it is known that they are not one.
+    /// Returns the roles of two different values, in words that differ.
     fn roles(&self, x: i32, y: i32) -> (String, String) {
-        let (before, mut after) = (say::role(self.a, x), say::role(self.b, y));
+        let (before, mut after) = (describe::role(self.a, x), describe::role(self.b, y));
         if before == after {
             let writer = usize::try_from(y).map_or(NONE, |nth| self.b.writers.first(nth));
-            after.push_str(&self.other_step(Some(writer).filter(|&writer| writer != NONE)));
+            after.push_str(&self.other_instruction(Some(writer).filter(|&writer| writer != NONE)));
         }
         (before, after)
     }
 
-    /// An instruction that only one method has.
+    /// Reports an instruction that only one method has.
     fn single(&mut self, nth: u32, before: bool) {
         self.add(Class::Instructions, |method| {
             let plan = if before { method.a } else { method.b };
-            let Some(step) = plan.step(nth) else { return Default::default() };
-            let shown = Some(say::shown(say::instruction(plan, step)));
+            let Some(instruction) = plan.instruction(nth) else { return Default::default() };
+            let shown = Some(text::shown(describe::instruction(plan, instruction)));
             let (old, new) = if before { (shown, None) } else { (None, shown) };
-            (say::place(plan, step), "instruction", old, new)
+            (describe::place(plan, instruction), "instruction", old, new)
         });
     }
 
     fn both(&mut self, one: u32, other: u32, targets: &mut Targets) {
         let (a, b) = (self.a, self.b);
-        let (Some(old), Some(new)) = (a.step(one), b.step(other)) else { return };
+        let (Some(old), Some(new)) = (a.instruction(one), b.instruction(other)) else { return };
         let is_other = match (old.operation(), new.operation()) {
             (
                 Some(InstructionArguments::KernelCall(old)),
@@ -265,8 +275,10 @@ impl Method<'_, '_, '_, '_> {
         }
         if old.chain() != new.chain() {
             self.add(Class::Instructions, |_| {
-                let chain = |step: &Instruction<'_>| Some(say::shown(step.chain().to_string()));
-                (say::place(a, old), "chain", chain(old), chain(new))
+                let chain = |instruction: &Instruction<'_>| {
+                    Some(text::shown(instruction.chain().to_string()))
+                };
+                (describe::place(a, old), "chain", chain(old), chain(new))
             });
         }
         self.arguments(old, new, is_other);
@@ -274,11 +286,11 @@ impl Method<'_, '_, '_, '_> {
             && !targets.same((old, from), (new, to))
         {
             self.add(Class::Instructions, |method| {
-                let text = |plan: &Plan<'_, '_>, step: &Instruction<'_>, jump: Jump| {
-                    let target = Some(jump.target).filter(|&to| to < step.chain_end());
+                let text = |plan: &Plan<'_, '_>, instruction: &Instruction<'_>, jump: Jump| {
+                    let target = Some(jump.target).filter(|&to| to < instruction.chain_end());
                     let to = jump.destination;
-                    Some(say::shown(match target.and_then(|target| plan.step(target)) {
-                        Some(step) => format!("to {}", say::place(plan, step)),
+                    Some(text::shown(match target.and_then(|target| plan.instruction(target)) {
+                        Some(instruction) => format!("to {}", describe::place(plan, instruction)),
                         None if to.is_negative() => format!("to {to}, in front of the first"),
                         None if jump.is_valid => "to the end".into(),
                         None => format!("to {to}, past the end"),
@@ -289,18 +301,19 @@ impl Method<'_, '_, '_, '_> {
                     && let Some(after) = &mut after
                 {
                     let target = Some(to.target).filter(|&at| at < new.chain_end());
-                    after.text.push_str(&method.other_step(target));
+                    after.text.push_str(&method.other_instruction(target));
                 }
-                (say::place(a, old), "target", before, after)
+                (describe::place(a, old), "target", before, after)
             });
         }
     }
 
-    /// An instruction that does something else. Where the same became the same in other calls, it is
-    /// one change.
+    /// Reports a changed operator. The same change in other calls is counted.
     fn operator(&mut self, old: &Instruction<'_>, new: &Instruction<'_>) {
         let (a, b) = (self.a, self.b);
-        let operator = |plan: &Plan<'_, '_>, step: &Instruction<'_>| match step.operation() {
+        let operator = |plan: &Plan<'_, '_>, instruction: &Instruction<'_>| match instruction
+            .operation()
+        {
             Some(InstructionArguments::KernelCall(call)) => plan.operator(call.op_index()).copied(),
             _ => None,
         };
@@ -311,51 +324,52 @@ impl Method<'_, '_, '_, '_> {
         }
         let at = self.report.differences.len();
         self.add(Class::Instructions, |_| {
-            let before = Some(say::shown(say::name(a, old)));
-            (say::place(a, old), "operator", before, Some(say::shown(say::name(b, new))))
+            let before = Some(text::shown(describe::name(a, old)));
+            (describe::place(a, old), "operator", before, Some(text::shown(describe::name(b, new))))
         });
         if let Some(change) = change {
             self.operators.insert(change, (at, 0));
         }
     }
 
-    /// Tells in how many calls the same became the same.
+    /// Adds the numbers of further calls to the reported changes of operators.
     fn operators(&mut self) {
         for (at, more) in core::mem::take(&mut self.operators).into_values() {
-            let told = self.report.differences.get_mut(at).filter(|_| more > 0);
-            // Past those that are kept, it may be another that stands there, or none.
-            if let Some(told) = told.filter(|told| told.what == "operator") {
-                told.place.push_str(&format!(" and {more} more"));
+            let reported = self.report.differences.get_mut(at).filter(|_| more > 0);
+            // Past the limit of kept differences, the index may be of another difference, or of none.
+            if let Some(reported) = reported.filter(|reported| reported.what == "operator") {
+                reported.place.push_str(&format!(" and {more} more"));
             }
         }
     }
 
-    /// The arguments of an instruction. All that are other values are one difference.
+    /// Compares the arguments of two instructions. All different ones are one difference.
     fn arguments(&mut self, old: &Instruction<'_>, new: &Instruction<'_>, is_other: bool) {
         let (a, b) = (self.a, self.b);
         let (before, after) = (old.operands(), new.operands());
         if before.len() != after.len() {
-            // Another operator takes others; what it gives takes the place of what the old one gave.
+            // Another operator takes other arguments. Its last result replaces the old one.
             if !is_other {
                 self.add(Class::Instructions, |_| {
-                    let text =
-                        |plan: &Plan<'_, '_>, step| Some(say::shown(say::instruction(plan, step)));
-                    (say::place(a, old), "arguments", text(a, old), text(b, new))
+                    let text = |plan: &Plan<'_, '_>, instruction| {
+                        Some(text::shown(describe::instruction(plan, instruction)))
+                    };
+                    (describe::place(a, old), "arguments", text(a, old), text(b, new))
                 });
             }
             let last = |args: crate::method::Operands<'_>| args.get(args.len().saturating_sub(1));
             if let (Some(x), Some(y)) = (last(before), last(after)) {
-                self.meet(x, y, At::Argument(old, before.len().saturating_sub(1)));
+                self.match_values(x, y, ValueUse::Argument(old, before.len().saturating_sub(1)));
             }
             return;
         }
         let mut others: Vec<(usize, i32, i32)> = Vec::new();
         let mut count = 0usize;
         for (nth, (x, y)) in before.iter().zip(after.iter()).enumerate() {
-            if self.meet(x, y, At::Argument(old, nth)) == Met::Same {
+            if self.match_values(x, y, ValueUse::Argument(old, nth)) == Match::Same {
                 continue;
             }
-            // Results are named twice.
+            // An instruction names its results twice.
             let again = others.iter().any(|&(_, one, other)| (one, other) == (x, y));
             if !again && others.len() < MOST_ARGUMENTS {
                 others.push((nth, x, y));
@@ -366,23 +380,23 @@ impl Method<'_, '_, '_, '_> {
             return;
         }
         self.add(Class::Instructions, |method| {
-            let place = say::place(a, old);
+            let place = describe::place(a, old);
             if let [(nth, x, y)] = *others.as_slice() {
                 let (x, y) = method.roles(x, y);
                 let place = format!("{place}, argument {nth}");
-                return (place, "argument", Some(say::shown(x)), Some(say::shown(y)));
+                return (place, "argument", Some(text::shown(x)), Some(text::shown(y)));
             }
             let roles = others.iter().map(|&(nth, x, y)| {
                 let (x, y) = method.roles(x, y);
                 (format!("{nth}: {x}"), format!("{nth}: {y}"))
             });
             let (before, after): (Vec<_>, Vec<_>) = roles.unzip();
-            let text = |all: Vec<String>| Some(say::shown(all.join(", ")));
+            let text = |all: Vec<String>| Some(text::shown(all.join(", ")));
             (place, "arguments", text(before), text(after))
         });
     }
 
-    /// How inputs and outputs are put together in Python.
+    /// Compares the encoded pytrees of inputs and outputs.
     fn trees(&mut self) {
         let of = |plan: ExecutionPlan<'_>| {
             let meta = plan.container_meta_type();
@@ -394,7 +408,7 @@ impl Method<'_, '_, '_, '_> {
         for ((old, new), place) in old.iter().zip(&new).zip(["inputs", "outputs"]) {
             if old != new {
                 self.add(Class::Signature, |_| {
-                    let text = |text: &str| Some(say::shown(say::quoted(text)));
+                    let text = |text: &str| Some(text::shown(text::quoted(text)));
                     (place.into(), "container", text(old), text(new))
                 });
             }
@@ -402,5 +416,5 @@ impl Method<'_, '_, '_, '_> {
     }
 }
 
-/// Arguments that are told of a call.
+/// The most arguments of a call that are reported.
 const MOST_ARGUMENTS: usize = 8;

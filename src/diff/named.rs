@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::contents::{Contents, Sha};
-use super::{Class, DiffError, Difference, Report, Shown, say};
+use super::{Class, DiffError, Difference, Report, Shown, text};
 use crate::bytes::{index as at_index, narrow};
 use crate::error::Result;
 use crate::file::source::Source;
@@ -150,8 +150,8 @@ fn differences(before: &Entries<'_>, after: &Entries<'_>, report: &mut Report) {
             method: None,
             place: match *key {
                 (None, _) => "(no key)".into(),
-                (Some(name), 0) => say::quoted(name),
-                (Some(name), nth) => format!("{}, again ({nth})", say::quoted(name)),
+                (Some(name), 0) => text::quoted(name),
+                (Some(name), nth) => format!("{}, again ({nth})", text::quoted(name)),
             },
             what,
             before,
@@ -170,7 +170,7 @@ fn differences(before: &Entries<'_>, after: &Entries<'_>, report: &mut Report) {
                     ([], true) => {}
                     ([(what, one, other)], true) => {
                         let (one, other) = (one.clone(), other.clone());
-                        add(key, what, Some(say::shown(one)), Some(say::shown(other)));
+                        add(key, what, Some(text::shown(one)), Some(text::shown(other)));
                     }
                     ([], false) => add(key, "data", Some(old.shown()), Some(new.shown())),
                     _ => add(key, "tensor", Some(old.shown()), Some(new.shown())),
@@ -192,12 +192,12 @@ impl Entry<'_> {
     fn shown(&self) -> Shown {
         let shape = self.layout.map(|layout| {
             let sizes = layout.sizes.into_iter().flatten();
-            format!("{}{}", say::dtype(layout.scalar_type), say::list(sizes))
+            format!("{}{}", text::dtype(layout.scalar_type), text::list(sizes))
         });
         match (&self.data, shape) {
-            (Ok((sha, _)), Some(shape)) => say::data(shape, Some(*sha)),
-            (Ok((sha, len)), None) => say::data(say::bytes(*len), Some(*sha)),
-            (Err(code), shape) => say::shown(format!(
+            (Ok((sha, _)), Some(shape)) => text::data(shape, Some(*sha)),
+            (Ok((sha, len)), None) => text::data(text::bytes(*len), Some(*sha)),
+            (Err(code), shape) => text::shown(format!(
                 "{}broken ({code})",
                 shape.map_or_else(String::new, |s| s + ", ")
             )),
@@ -218,17 +218,17 @@ impl Entry<'_> {
             return out;
         };
         if old.scalar_type != new.scalar_type {
-            out.push(("dtype", say::dtype(old.scalar_type), say::dtype(new.scalar_type)));
+            out.push(("dtype", text::dtype(old.scalar_type), text::dtype(new.scalar_type)));
         }
         let bytes = |layout: Layout<'_>| layout.sizes.map_or_else(Vec::new, |s| s.bytes().to_vec());
         if bytes(old) != bytes(new) {
-            let text = |layout: Layout<'_>| say::list(layout.sizes.into_iter().flatten());
+            let text = |layout: Layout<'_>| text::list(layout.sizes.into_iter().flatten());
             out.push(("sizes", text(old), text(new)));
         }
         let order =
             |layout: Layout<'_>| layout.dim_order.map_or_else(Vec::new, |o| o.bytes().to_vec());
         if order(old) != order(new) {
-            let text = |layout: Layout<'_>| say::list(layout.dim_order.into_iter().flatten());
+            let text = |layout: Layout<'_>| text::list(layout.dim_order.into_iter().flatten());
             out.push(("dim order", text(old), text(new)));
         }
         out

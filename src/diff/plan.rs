@@ -1,4 +1,4 @@
-//! A method, made ready to be compared.
+//! A method with the digests of its parts.
 
 use core::cell::Cell;
 
@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 
 use super::DiffError;
 use super::contents::{Contents, Hasher, Sha};
-use super::method::Items;
-use super::steps::{NONE, Writers};
-use super::values::{Held, Sort, Values};
+use super::fingerprint::{Fingerprint, ValueClass};
+use super::items::Items;
+use super::values::Values;
+use super::writers::{NONE, Writers};
 use crate::bytes::{index as at_index, narrow};
 use crate::file::source::Source;
 use crate::flat::view::{Table, Vector};
@@ -22,28 +23,27 @@ use crate::schema::program::view::{
 /// A method.
 pub(super) struct Plan<'p, 'a> {
     pub(super) pte: &'p Pte<'a>,
-    /// Bytes of texts that may still be read to be shown: one text may be shown over and over, and
-    /// to read it takes as long as it is.
+    /// The bytes of texts that may still be read for display. A long text may be shown many times.
     texts: &'p Cell<usize>,
     pub(super) view: ExecutionPlan<'a>,
-    pub(super) steps: Vec<Instruction<'a>>,
+    pub(super) instructions: Vec<Instruction<'a>>,
     pub(super) writers: Writers<'a>,
     values: Values,
-    /// The first input, and the first output, that a value is.
+    /// For each input and output value, the first position at which it is one.
     inputs: BTreeMap<usize, u32>,
     outputs: BTreeMap<usize, u32>,
     operators: Vec<Sha>,
     delegates: Vec<Delegate>,
 }
 
-/// What is known of a delegate.
+/// The digests of a delegate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delegate {
-    /// Of all of it.
+    /// The digest of everything.
     pub(super) digest: Sha,
-    /// Of its backend's name.
+    /// The digest of its backend's id.
     pub(super) id: Sha,
-    /// Of its payload, if it has one; the code of what is wrong with it stands in the digest.
+    /// The digest of its payload. `digest` covers the error code of an invalid one.
     pub(super) payload: Option<Sha>,
     pub(super) specs: Sha,
 }
@@ -55,8 +55,8 @@ impl<'p, 'a> Plan<'p, 'a> {
         texts: &'p Cell<usize>,
         contents: &mut Contents<'_, S>,
     ) -> Result<Self, DiffError<S::Error>> {
-        let steps: Vec<_> = instructions(view).collect();
-        let writers = Writers::of(pte, view, &steps);
+        let instructions: Vec<_> = instructions(view).collect();
+        let writers = Writers::of(pte, view, &instructions);
         let inputs = places(view.inputs());
         let changes = |nth: usize| inputs.contains_key(&nth) || writers.first(nth) != NONE;
         let values = Values::of(pte, view, contents, &changes)?;
@@ -77,7 +77,7 @@ impl<'p, 'a> Plan<'p, 'a> {
             pte,
             texts,
             view,
-            steps,
+            instructions,
             writers,
             values,
             inputs,
@@ -85,7 +85,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         })
     }
 
-    /// A text to be shown, as long as not too much of it was shown already.
+    /// Reads a text for display, unless too many bytes were read before.
     pub(super) fn text(&self, read: impl FnOnce() -> Option<&'a str>) -> Option<&'a str> {
         if self.texts.get() == 0 {
             return Some("(not shown)");
@@ -95,7 +95,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         text
     }
 
-    /// The name of a tensor, to be shown.
+    /// Returns the name of a tensor for display.
     pub(super) fn tensor_name(&self, nth: usize) -> Option<&'a str> {
         let extra = self.tensor(nth)?.extra_tensor_info()?;
         self.text(|| extra.fully_qualified_name()).filter(|name| !name.is_empty())
@@ -105,7 +105,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.values.len()
     }
 
-    /// The number of a value's table, of so many.
+    /// Returns the index of a value's table, of [`table_count`](Self::table_count).
     pub(super) fn table(&self, nth: usize) -> Option<u32> {
         self.values.table(nth)
     }
@@ -114,8 +114,8 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.values.table_count()
     }
 
-    /// Which values are used: by an instruction, as an input or an output, or as an item of a list
-    /// that is used.
+    /// Returns, for each value, whether it is used: by an instruction, as an input or output, or as an
+    /// item of a used list.
     pub(super) fn reached(&self) -> Vec<bool> {
         let mut reached = alloc::vec![false; self.values.len()];
         let mut reach = |at: i32| {
@@ -124,8 +124,8 @@ impl<'p, 'a> Plan<'p, 'a> {
         };
         self.view.inputs().into_iter().flatten().for_each(&mut reach);
         self.view.outputs().into_iter().flatten().for_each(&mut reach);
-        for step in &self.steps {
-            step.operands().iter().for_each(&mut reach);
+        for instruction in &self.instructions {
+            instruction.operands().iter().for_each(&mut reach);
         }
         let lists = (0..self.values.len()).filter(|&nth| reached.get(nth) == Some(&true));
         let lists = lists.filter_map(|nth| self.value(nth).map(Items::of));
@@ -139,20 +139,20 @@ impl<'p, 'a> Plan<'p, 'a> {
         reached
     }
 
-    pub(super) fn held(&self, nth: usize) -> Option<&Held> {
+    pub(super) fn fingerprint(&self, nth: usize) -> Option<&Fingerprint> {
         self.values.get(nth)
     }
 
-    /// What tells a value from others.
-    pub(super) fn sort(&self, nth: usize) -> Option<Sort> {
-        let sort = self.held(nth)?.sort;
-        Some(match sort {
-            // A constant stays what it is, whatever looks like writing it.
-            Sort::Fixed if self.inputs.contains_key(&nth) => Sort::Variable,
-            Sort::Fixed if self.writers.first(nth) != NONE && self.tensor(nth).is_none() => {
-                Sort::Variable
+    /// Returns the class of a value, with the effect of instructions and inputs.
+    pub(super) fn value_class(&self, nth: usize) -> Option<ValueClass> {
+        let class = self.fingerprint(nth)?.class;
+        Some(match class {
+            // A constant tensor stays fixed, even if an instruction seems to write it.
+            ValueClass::Fixed if self.inputs.contains_key(&nth) => ValueClass::Variable,
+            ValueClass::Fixed if self.writers.first(nth) != NONE && self.tensor(nth).is_none() => {
+                ValueClass::Variable
             }
-            sort => sort,
+            class => class,
         })
     }
 
@@ -175,11 +175,11 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.outputs.get(&nth).copied()
     }
 
-    pub(super) fn step(&self, number: u32) -> Option<&Instruction<'a>> {
-        self.steps.get(at_index(number))
+    pub(super) fn instruction(&self, number: u32) -> Option<&Instruction<'a>> {
+        self.instructions.get(at_index(number))
     }
 
-    /// The digest of the operator that a call names.
+    /// Returns the digest of an operator.
     pub(super) fn operator(&self, index: i32) -> Option<&Sha> {
         self.operators.get(usize::try_from(index).ok()?)
     }
@@ -192,11 +192,11 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.view.delegates()?.get(usize::try_from(index).ok()?)
     }
 
-    /// Delegates that no call names, in order: a runtime loads them all the same.
+    /// Returns the indices of delegates that no instruction calls. A runtime loads them nevertheless.
     pub(super) fn idle_delegates(&self) -> Vec<i32> {
         let mut idle = alloc::vec![true; self.delegates.len()];
-        for step in &self.steps {
-            if let Some(InstructionArguments::DelegateCall(call)) = step.operation() {
+        for instruction in &self.instructions {
+            if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation() {
                 let nth = usize::try_from(call.delegate_index()).ok();
                 let slot = nth.and_then(|nth| idle.get_mut(nth));
                 slot.into_iter().for_each(|slot| *slot = false);
@@ -218,7 +218,7 @@ fn places(indices: Option<Vector<'_, i32>>) -> BTreeMap<usize, u32> {
 
 fn operator(operator: Operator<'_>) -> Sha {
     let mut hasher = Hasher::of(b'o');
-    // Without an overload is as good as with an empty one.
+    // A missing overload means an empty one.
     hasher.text(Some(operator.name().unwrap_or_default()));
     hasher.text(Some(operator.overload().unwrap_or_default()));
     hasher.finish()

@@ -1,4 +1,4 @@
-//! Two programs: their methods by name, and what all methods share.
+//! Compares two programs: their methods by name, and their named data.
 
 use core::cell::Cell;
 
@@ -7,14 +7,14 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::contents::Contents;
-use super::method::{self, Told};
+use super::method::{self, Reported};
 use super::plan::Plan;
-use super::{Class, DiffError, Difference, Report, named, say};
+use super::{Class, DiffError, Difference, Report, named, text};
 use crate::file::source::Source;
 use crate::pte::Pte;
 use crate::schema::program::view::ExecutionPlan;
 
-/// Adds what differs between two programs.
+/// Adds the differences between two programs.
 pub(super) fn compare<S: Source>(
     (old, a): (&Pte<'_>, &mut Contents<'_, S>),
     (new, b): (&Pte<'_>, &mut Contents<'_, S>),
@@ -25,9 +25,9 @@ pub(super) fn compare<S: Source>(
         report.header("version", before.version(), after.version());
     }
     let (left, right) = (methods(old), methods(new));
-    let mut told = Told::default();
+    let mut reported = Reported::default();
     let texts = Cell::new(old.region().len().saturating_add(new.region().len()).saturating_mul(8));
-    // In the order of the first file; what only the second one has comes behind.
+    // In the order of the first file, then the methods that only the second one has.
     let mut common: Vec<_> = left.iter().collect();
     common.sort_by_key(|(_, (nth, _))| *nth);
     for (key, (_, one)) in common {
@@ -35,7 +35,7 @@ pub(super) fn compare<S: Source>(
             Some((_, other)) => {
                 let (one, other) =
                     (Plan::of(old, *one, &texts, a)?, Plan::of(new, *other, &texts, b)?);
-                method::compare(&one, &other, &mut told, report);
+                method::compare(&one, &other, &mut reported, report);
             }
             None => single(*one, true, report),
         }
@@ -46,7 +46,7 @@ pub(super) fn compare<S: Source>(
     named::compare((old, a), (new, b), report)
 }
 
-/// Methods by name; of those with one name, which of them.
+/// Methods by name, and by index among those of one name.
 type Methods<'a> = BTreeMap<(Option<&'a str>, usize), (usize, ExecutionPlan<'a>)>;
 
 fn methods<'a>(pte: &Pte<'a>) -> Methods<'a> {
@@ -61,7 +61,7 @@ fn methods<'a>(pte: &Pte<'a>) -> Methods<'a> {
     methods
 }
 
-/// A method that only one program has.
+/// Reports a method that only one program has.
 fn single(plan: ExecutionPlan<'_>, before: bool, report: &mut Report) {
     report.add(Class::Methods, || {
         let count = |len: Option<usize>, one: &str, more: &str| match len.unwrap_or_default() {
@@ -71,14 +71,15 @@ fn single(plan: ExecutionPlan<'_>, before: bool, report: &mut Report) {
         let inputs = count(plan.inputs().map(|all| all.len()), "input", "inputs");
         let outputs = count(plan.outputs().map(|all| all.len()), "output", "outputs");
         let chains = plan.chains().into_iter().flatten();
-        let steps = chains.map(|chain| chain.instructions().map_or(0, |all| all.len())).sum();
-        let steps = count(Some(steps), "instruction", "instructions");
-        let shown = Some(say::shown(format!("{inputs}, {outputs}, {steps}")));
+        let instructions =
+            chains.map(|chain| chain.instructions().map_or(0, |all| all.len())).sum();
+        let instructions = count(Some(instructions), "instruction", "instructions");
+        let shown = Some(text::shown(format!("{inputs}, {outputs}, {instructions}")));
         let (old, new) = if before { (shown, None) } else { (None, shown) };
         Difference {
             class: Class::Methods,
             method: None,
-            place: plan.name().map_or_else(|| "(no name)".into(), say::plain),
+            place: plan.name().map_or_else(|| "(no name)".into(), text::plain),
             what: "method",
             before: old,
             after: new,

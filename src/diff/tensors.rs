@@ -1,4 +1,4 @@
-//! What a tensor is, apart from where it lies.
+//! The fingerprint of a tensor, and its fields without its place in memory.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,29 +7,29 @@ use alloc::vec::Vec;
 use super::DiffError;
 use super::contents::{Contents, Hasher};
 use super::fields::{self, Field};
-use super::say;
-use super::values::{Held, Sort};
+use super::fingerprint::{Fingerprint, ValueClass};
+use super::text;
 use crate::file::source::Source;
 use crate::flat::view::Table;
 use crate::pte::{Arena, Pte, Storage};
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::Tensor;
 
-/// The digests of a tensor.
-pub(super) fn held<'a, S: Source>(
+/// Returns the fingerprint of a tensor.
+pub(super) fn fingerprint<'a, S: Source>(
     pte: &Pte<'a>,
     tensor: Tensor<'a>,
     contents: &mut Contents<'_, S>,
-) -> Result<Held, DiffError<S::Error>> {
-    let (mut data, mut sort) = (None, Sort::Variable);
+) -> Result<Fingerprint, DiffError<S::Error>> {
+    let (mut data, mut class) = (None, ValueClass::Variable);
     let mut rest = Hasher::of(b'd');
     match pte.storage(tensor) {
         Ok(Storage::Constant(range)) => {
-            (data, sort) = (Some(contents.hash(range)?), Sort::Fixed);
+            (data, class) = (Some(contents.hash(range)?), ValueClass::Fixed);
         }
         Ok(Storage::Planned { initial: Some(range), .. }) => data = Some(contents.hash(range)?),
         Ok(Storage::External { key, place }) => {
-            sort = if place.is_some() { Sort::Variable } else { Sort::Fixed };
+            class = if place.is_some() { ValueClass::Variable } else { ValueClass::Fixed };
             match contents.hash_key(key.unwrap_or_default())? {
                 Some((sha, _)) => data = Some(sha),
                 None => _ = rest.text(Some("external")).text(key),
@@ -48,11 +48,10 @@ pub(super) fn held<'a, S: Source>(
         hasher.text(Some(name));
         hasher.finish()
     });
-    Ok(Held { digest: digest.finish(), meta, data, name, sort })
+    Ok(Fingerprint { digest: digest.finish(), meta, data, name, class })
 }
 
-/// The name of a parameter or a buffer by which nothing is found: that of an EXTERNAL tensor is the
-/// key of its data.
+/// Returns the name of a parameter or buffer. The name of an EXTERNAL tensor is a key and does not count.
 fn name(tensor: Tensor<'_>) -> Option<&str> {
     match is_external(tensor) {
         true => None,
@@ -60,28 +59,28 @@ fn name(tensor: Tensor<'_>) -> Option<&str> {
     }
 }
 
-/// Whether the data of a tensor is in a `.ptd`.
+/// Returns whether the data of a tensor is in a `.ptd`.
 pub(super) fn is_external(tensor: Tensor<'_>) -> bool {
     let extra = tensor.extra_tensor_info();
     extra.is_some_and(|extra| extra.location() == TensorDataLocation::EXTERNAL)
 }
 
-/// Where a tensor is planned to lie.
+/// Returns the planned place of a tensor: its arena and offset.
 pub(super) fn place(tensor: Tensor<'_>) -> Option<(u32, u64)> {
     let Arena { memory_id, offset } = Arena::of(tensor.allocation_info()?);
     Some((memory_id, offset))
 }
 
-/// What differs between two tensors besides their data, as far as it is worth showing.
+/// Returns the fields that differ between two tensors, without their data.
 pub(super) fn differing(old: Tensor<'_>, new: Tensor<'_>) -> Vec<Field> {
     fields::differing(old.raw(), new.raw(), Tensor::DESC)
 }
 
-/// Where the data of a tensor is, if not in its own file.
+/// Returns the location of the data of a tensor in words.
 pub(super) fn source(pte: &Pte<'_>, tensor: Tensor<'_>) -> String {
     match pte.storage(tensor) {
         Ok(Storage::External { key, .. }) => {
-            format!("external {}", say::quoted(key.unwrap_or_default()))
+            format!("external {}", text::quoted(key.unwrap_or_default()))
         }
         Ok(Storage::Constant(_)) => "constant".into(),
         Ok(Storage::Planned { initial: Some(_), .. }) => "with initial data".into(),

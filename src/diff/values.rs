@@ -1,9 +1,10 @@
-//! The values of a plan by what they are, not by their numbers.
+//! The fingerprints of the values of a method.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::contents::{Contents, Hasher, Sha};
+use super::fingerprint::{Fingerprint, ValueClass};
 use super::{DiffError, tensors};
 use crate::bytes::{index as at_index, narrow};
 use crate::file::source::Source;
@@ -11,36 +12,11 @@ use crate::flat::view::Table;
 use crate::pte::Pte;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 
-/// What is known of a value.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    /// All that it is, but for names and places in memory.
-    pub(super) digest: Sha,
-    /// The same without data.
-    pub(super) meta: Sha,
-    /// Of its data.
-    pub(super) data: Option<Sha>,
-    /// Of a name that is no key.
-    pub(super) name: Option<Sha>,
-    pub(super) sort: Sort,
-}
-
-/// What distinguishes a value from others of its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
-    /// Its contents, which never change.
-    Fixed,
-    /// What is done with it.
-    Variable,
-    /// The values that it lists.
-    List,
-}
-
-/// The values of a plan. Tables that several of them share are looked at once.
+/// The fingerprints of values. Values that share a table share a fingerprint.
 pub(super) struct Values {
-    /// For each value its number in `held`.
+    /// For each value, its index in `fingerprints`.
     numbers: Vec<u32>,
-    held: Vec<Held>,
+    fingerprints: Vec<Fingerprint>,
 }
 
 impl Values {
@@ -50,7 +26,7 @@ impl Values {
         contents: &mut Contents<'_, S>,
         changes: &dyn Fn(usize) -> bool,
     ) -> Result<Self, DiffError<S::Error>> {
-        let mut values = Self { numbers: Vec::new(), held: Vec::new() };
+        let mut values = Self { numbers: Vec::new(), fingerprints: Vec::new() };
         let mut known = BTreeMap::new();
         let all = plan.values().unwrap_or_default();
         for value in all {
@@ -59,26 +35,26 @@ impl Values {
                 values.numbers.push(number);
                 continue;
             }
-            let held = match value.val() {
-                Some(KernelTypes::Tensor(tensor)) => tensors::held(pte, tensor, contents)?,
+            let fingerprint = match value.val() {
+                Some(KernelTypes::Tensor(tensor)) => tensors::fingerprint(pte, tensor, contents)?,
                 other => scalar(other),
             };
-            let number = narrow(values.held.len());
-            values.held.push(held);
+            let number = narrow(values.fingerprints.len());
+            values.fingerprints.push(fingerprint);
             values.numbers.push(number);
             known.insert(at, number);
         }
-        // Lists are made of the others.
+        // The digest of a list depends on those of its items.
         let mut done = BTreeMap::new();
         for (nth, value) in all.into_iter().enumerate() {
-            if values.get(nth).is_none_or(|held| held.sort != Sort::List) {
+            if values.get(nth).is_none_or(|fingerprint| fingerprint.class != ValueClass::List) {
                 continue;
             }
             if done.insert(value.raw().pos(), ()).is_none() {
                 let digest = values.list(value.val(), changes);
                 let number = values.numbers.get(nth).copied().unwrap_or(u32::MAX);
-                if let Some(held) = values.held.get_mut(at_index(number)) {
-                    (held.digest, held.meta) = (digest, digest);
+                if let Some(fingerprint) = values.fingerprints.get_mut(at_index(number)) {
+                    (fingerprint.digest, fingerprint.meta) = (digest, digest);
                 }
             }
         }
@@ -89,31 +65,33 @@ impl Values {
         self.numbers.len()
     }
 
-    /// The number of a value's table: values that share one are all that it is.
+    /// Returns the index of a value's table.
     pub(super) fn table(&self, nth: usize) -> Option<u32> {
         self.numbers.get(nth).copied()
     }
 
     pub(super) fn table_count(&self) -> usize {
-        self.held.len()
+        self.fingerprints.len()
     }
 
-    pub(super) fn get(&self, nth: usize) -> Option<&Held> {
-        self.held.get(at_index(*self.numbers.get(nth)?))
+    pub(super) fn get(&self, nth: usize) -> Option<&Fingerprint> {
+        self.fingerprints.get(at_index(*self.numbers.get(nth)?))
     }
 
     fn list(&self, list: Option<KernelTypes<'_>>, changes: &dyn Fn(usize) -> bool) -> Sha {
         let mut hasher = Hasher::of(b'l');
         let mut item = |index: i64| {
             let nth = usize::try_from(index).ok();
-            match nth.and_then(|nth| self.get(nth).map(|held| (nth, held))) {
+            match nth.and_then(|nth| self.get(nth).map(|fingerprint| (nth, fingerprint))) {
                 None => hasher.number(index),
-                // Lists do not hold lists.
-                Some((_, Held { sort: Sort::List, .. })) => hasher.text(Some("list")),
-                Some((nth, Held { sort: Sort::Fixed, digest, .. })) if !changes(nth) => {
+                // Lists of lists are invalid.
+                Some((_, Fingerprint { class: ValueClass::List, .. })) => hasher.text(Some("list")),
+                Some((nth, Fingerprint { class: ValueClass::Fixed, digest, .. }))
+                    if !changes(nth) =>
+                {
                     hasher.bytes(digest)
                 }
-                Some((_, Held { meta, .. })) => hasher.bytes(meta),
+                Some((_, Fingerprint { meta, .. })) => hasher.bytes(meta),
             };
         };
         match list {
@@ -133,10 +111,10 @@ impl Values {
     }
 }
 
-/// A value that is no tensor; of a list its kind, since what it lists may not be known yet.
-fn scalar(value: Option<KernelTypes<'_>>) -> Held {
+/// Returns the fingerprint of a value that is no tensor. For a list, it covers the kind alone.
+fn scalar(value: Option<KernelTypes<'_>>) -> Fingerprint {
     let mut hasher = Hasher::of(b's');
-    let mut sort = Sort::Fixed;
+    let mut class = ValueClass::Fixed;
     hasher.number(value.map_or(0, |value| value.tag()));
     match value {
         Some(KernelTypes::Int(int)) => _ = hasher.number(int.int_val()),
@@ -155,10 +133,10 @@ fn scalar(value: Option<KernelTypes<'_>>) -> Held {
             KernelTypes::IntList(_)
             | KernelTypes::TensorList(_)
             | KernelTypes::OptionalTensorList(_),
-        ) => sort = Sort::List,
+        ) => class = ValueClass::List,
         _ => {}
     }
     let digest = hasher.finish();
-    // What is written is told from others of its kind, and not by what was in it.
-    Held { digest, meta: digest, data: None, name: None, sort }
+    // `meta` is unused for literals, which have no data.
+    Fingerprint { digest, meta: digest, data: None, name: None, class }
 }

@@ -1,14 +1,14 @@
-//! What is written otherwise, and means the same.
+//! Differences in the encoding of two files that have no meaning.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Written, say};
+use super::{Written, text};
 use crate::flat::write::Layout;
 use crate::handle::File;
 use crate::ptd::Root;
 
-/// All that is known to differ between two files that mean the same.
+/// Returns the facts about the encoding that differ between two files.
 pub(super) fn of(before: &File<'_>, after: &File<'_>) -> Vec<Written> {
     let facts = facts(before).into_iter().zip(facts(after));
     let differ = facts.filter(|((_, before), (_, after))| before != after);
@@ -18,8 +18,8 @@ pub(super) fn of(before: &File<'_>, after: &File<'_>) -> Vec<Written> {
 fn facts(file: &File<'_>) -> Vec<(&'static str, String)> {
     let region = file.region_range();
     let mut facts = alloc::vec![
-        ("file", say::bytes(file.file_len())),
-        ("FlatBuffers part", say::bytes(region.end.saturating_sub(region.start))),
+        ("file", text::bytes(file.file_len())),
+        ("FlatBuffers part", text::bytes(region.end.saturating_sub(region.start))),
         ("segments", file.segment_count().to_string()),
     ];
     let segments = |base: Option<u64>| {
@@ -29,7 +29,7 @@ fn facts(file: &File<'_>) -> Vec<(&'static str, String)> {
     let layout = match file {
         File::Pte(pte) => {
             let header = pte.header();
-            let length = header.map_or_else(|| "none".into(), |h| say::bytes(h.length.into()));
+            let length = header.map_or_else(|| "none".into(), |h| text::bytes(h.length.into()));
             facts.push(("header", length));
             facts.push(("segment area", segments(header.map(|h| h.segment_base_offset))));
             let root = pte.program();
@@ -50,7 +50,7 @@ fn facts(file: &File<'_>) -> Vec<(&'static str, String)> {
             Layout::guess(root)
         }
         File::Ptd(ptd) => {
-            facts.push(("header", say::bytes(ptd.header().length.into())));
+            facts.push(("header", text::bytes(ptd.header().length.into())));
             facts.push(("segment area", segments(Some(ptd.header().segment_base_offset))));
             match ptd.root() {
                 Root::Current(root) => Layout::guess(root),

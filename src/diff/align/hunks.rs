@@ -1,4 +1,4 @@
-//! What two lists do not have in common, as hunks, in n log n steps at most.
+//! The differences between two lists, as hunks, in O(n log n).
 
 use core::ops::Range;
 
@@ -10,10 +10,10 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 use super::increasing::longest_increasing;
 use crate::bytes::{index as at_index, narrow};
 use crate::cost;
-use crate::diff::steps::NONE;
+use crate::diff::writers::NONE;
 
-/// Returns the hunks of Myers' algorithm where it takes few steps. Where it takes many, splits both lists
-/// at elements that each of them has once, and tries again between these. What stays too costly is one
+/// Returns the hunks of Myers' algorithm if that is cheap. Otherwise splits both lists at elements that are
+/// unique in each, as patience diff does, and tries again in between. A part that stays too costly is one
 /// hunk.
 pub(super) fn hunks(before: &[u64], after: &[u64]) -> Vec<Hunk> {
     let mut input = InternedInput::default();
@@ -28,12 +28,12 @@ pub(super) fn hunks(before: &[u64], after: &[u64]) -> Vec<Hunk> {
     hunks
 }
 
-/// Two lists that are compared, parts of larger ones.
+/// Parts of two lists.
 #[derive(Clone, Copy)]
 struct Part<'t> {
     before: &'t [Token],
     after: &'t [Token],
-    /// Where they begin.
+    /// The positions of their first elements.
     at: (u32, u32),
 }
 
@@ -121,26 +121,25 @@ fn once(list: &[Token]) -> Vec<(u32, u32)> {
     groups.filter_map(|group| if let [one] = group { Some(*one) } else { None }).collect()
 }
 
-/// Whether Myers' algorithm takes at most [`WORK`] steps for each element.
+/// Returns whether Myers' algorithm takes at most [`WORK`] steps for each element.
 ///
-/// The search runs from the front alone and keeps no path, so it takes about as long as the algorithm
-/// does, and ends when the steps are spent.
+/// Runs the forward search without recording the path, and gives up when the steps are spent.
 fn is_cheap(part: &Part<'_>) -> bool {
     let len = part.before.len().saturating_add(part.after.len());
     if len <= SHORT || part.before.is_empty() || part.after.is_empty() {
         return true;
     }
-    // As the algorithm does, elements that only one list has are left out first.
+    // As the algorithm does, drops elements that only one list has.
     let (known_a, known_b) = (known(part.before), known(part.after));
     let a: Vec<Token> = part.before.iter().copied().filter(|&token| has(&known_b, token)).collect();
     let b: Vec<Token> = part.after.iter().copied().filter(|&token| has(&known_a, token)).collect();
     let mut left = len.saturating_mul(WORK);
-    // For each diagonal, how far the search is in the first list. Each turn takes as many steps as there
-    // are diagonals, so there are no more than this.
+    // For each diagonal, the furthest position in the first list. Round d visits d diagonals, so the steps
+    // allow no more rounds than this.
     let most = left.isqrt().saturating_mul(2).min(len);
     let mut reached = vec![0usize; most.saturating_mul(2).saturating_add(3)];
     for distance in 0..most {
-        // Diagonal `k` has `x - y = k - most`, and every second one is reached.
+        // Diagonal `k` has `x - y = k - most`. A round visits every second one.
         let begin = most.saturating_sub(distance);
         for k in (begin..=most.saturating_add(distance)).step_by(2) {
             let at = |k: usize| reached.get(k).copied().unwrap_or_default();
@@ -170,7 +169,7 @@ fn is_cheap(part: &Part<'_>) -> bool {
     false
 }
 
-/// How many elements two lists have in common up to the first that is not.
+/// Returns the length of the common prefix.
 fn common<'t>(
     one: impl Iterator<Item = &'t Token>,
     other: impl Iterator<Item = &'t Token>,
@@ -182,7 +181,7 @@ fn rest(list: &[Token], from: usize) -> &[Token] {
     list.get(from..).unwrap_or_default()
 }
 
-/// Which elements a list has.
+/// Returns, for each token, whether a list has it.
 fn known(list: &[Token]) -> Vec<bool> {
     let len = list.iter().map(|token| at_index(token.0).saturating_add(1)).max().unwrap_or(0);
     let mut known = vec![false; len];
@@ -196,11 +195,11 @@ fn has(known: &[bool], token: Token) -> bool {
     known.get(at_index(token.0)) == Some(&true)
 }
 
-/// Lists that are compared in any case: elements of both.
+/// The number of elements up to which lists are always cheap.
 const SHORT: usize = 2048;
 
-/// Steps for each element.
+/// The most steps for each element.
 const WORK: usize = 256;
 
-/// How often parts are split again.
+/// The most levels of splitting.
 const DEPTH: u32 = 3;

@@ -5,14 +5,15 @@ use alloc::vec::Vec;
 
 use crate::bytes::{index as at_index, narrow};
 use crate::cost;
-use crate::diff::steps::NONE;
+use crate::diff::writers::NONE;
 
-/// Returns which numbers of a list belong to its longest increasing subsequence. [`NONE`] is no number.
+/// Returns, for each number of a list, whether it is in the longest increasing subsequence. [`NONE`] is
+/// never in it.
 pub(super) fn longest_increasing(list: &[u32]) -> Vec<bool> {
     cost::sort(list.len());
-    // The last number and its place, for the best subsequence of each length.
+    // For each length, the smallest last number of a subsequence, and its position.
     let mut tails = Vec::<(u32, u32)>::new();
-    // For each number, the place of the one in front of it.
+    // For each number, the position of its predecessor in the subsequence.
     let mut predecessors = vec![NONE; list.len()];
     for (nth, (&number, predecessor)) in list.iter().zip(&mut predecessors).enumerate() {
         if number == NONE {

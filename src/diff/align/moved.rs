@@ -1,4 +1,4 @@
-//! Steps that both methods have, in another order.
+//! Finds moved instructions: both methods have them, in another order.
 
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
@@ -9,13 +9,13 @@ use alloc::vec::Vec;
 use super::Pair;
 use super::increasing::longest_increasing;
 use crate::bytes::{index as at_index, narrow};
+use crate::diff::fingerprint::ValueClass;
 use crate::diff::plan::Plan;
-use crate::diff::steps::NONE;
-use crate::diff::values::Sort;
+use crate::diff::writers::NONE;
 use crate::method::Instruction;
 
-/// The same pairs, where steps of both methods that do the same with the same, and that were taken for
-/// others or for new and gone, are one that has moved.
+/// Returns the pairs with moved instructions in them. An instruction moved if both methods have it, with the
+/// same operands, and the alignment paired it with another one or with none.
 pub(super) fn moved(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
@@ -43,35 +43,36 @@ pub(super) fn moved(
             }
         }
     }
-    behind(&mut all, next..narrow(b.steps.len()));
+    behind(&mut all, next..narrow(b.instructions.len()));
     all
 }
 
-/// For each step of one method that of the other.
+/// For each instruction, its partner in the other method, or [`NONE`].
 struct Found {
     to_b: Vec<u32>,
     to_a: Vec<u32>,
 }
 
 impl Found {
-    /// What is found besides `pairs`; `None` where nothing is.
+    /// Returns the partners with moved instructions; `None` if there are none.
     fn of(
         pairs: &[Pair],
         a: &Plan<'_, '_>,
         b: &Plan<'_, '_>,
         [exact_a, exact_b]: &[Vec<u64>; 2],
     ) -> Option<Self> {
-        let mut known = Self { to_b: vec![NONE; a.steps.len()], to_a: vec![NONE; b.steps.len()] };
+        let mut known =
+            Self { to_b: vec![NONE; a.instructions.len()], to_a: vec![NONE; b.instructions.len()] };
         for pair in pairs {
             if let Pair::Both(one, other) = *pair {
                 known.set(one, other);
             }
         }
-        // Those that were not found as they are.
+        // The instructions that have no exact partner, sorted by key.
         let left = |exact: &[u64], partners: &[u32], others: &[u64], plan: &Plan<'_, '_>| {
-            let all = (0u32..).zip(exact).zip(partners).zip(&plan.steps);
-            let left = all.filter(|&(((_, key), &partner), step)| {
-                others.get(at_index(partner)) != Some(key) && !is_jump(step)
+            let all = (0u32..).zip(exact).zip(partners).zip(&plan.instructions);
+            let left = all.filter(|&(((_, key), &partner), instruction)| {
+                others.get(at_index(partner)) != Some(key) && !is_jump(instruction)
             });
             let mut left: Vec<_> = left.map(|(((nth, &key), _), _)| (key, nth)).collect();
             left.sort_unstable();
@@ -79,7 +80,8 @@ impl Found {
         };
         let left_a = left(exact_a, &known.to_b, exact_b, a);
         let left_b = left(exact_b, &known.to_a, exact_a, b);
-        let mut new = Self { to_b: vec![NONE; a.steps.len()], to_a: vec![NONE; b.steps.len()] };
+        let mut new =
+            Self { to_b: vec![NONE; a.instructions.len()], to_a: vec![NONE; b.instructions.len()] };
         let (mut of_a, mut of_b) = (groups(&left_a).peekable(), groups(&left_b).peekable());
         let mut are_some = false;
         while let (Some(ones), Some(others)) = (of_a.peek().copied(), of_b.peek().copied()) {
@@ -87,7 +89,7 @@ impl Found {
                 core::cmp::Ordering::Less => _ = of_a.next(),
                 core::cmp::Ordering::Greater => _ = of_b.next(),
                 core::cmp::Ordering::Equal => {
-                    // Of more on one side it is not known which are new.
+                    // With unequal counts, the new ones cannot be identified.
                     if ones.len() == others.len() {
                         let pairs = ones.iter().zip(others);
                         pairs.for_each(|(&(_, one), &(_, other))| new.set(one, other));
@@ -110,7 +112,7 @@ impl Found {
         self.to_a.get_mut(at_index(other)).into_iter().for_each(|slot| *slot = one);
     }
 
-    /// Leaves out what would take another step's partner away and leave that one without.
+    /// Removes new pairs that would leave the former partner of an instruction without a partner.
     fn drop_open(&mut self, known: &Self, left_a: &[(u64, u32)], left_b: &[(u64, u32)]) {
         let at = |list: &[u32], nth: u32| list.get(at_index(nth)).copied().unwrap_or(NONE);
         let mut open: Vec<(u32, u32)> = Vec::new();
@@ -131,7 +133,7 @@ impl Found {
         }
     }
 
-    /// Takes the pairs that stay as they are, and says whether there are others.
+    /// Adds the known pairs that remain. Returns whether there are any others.
     fn complete(&mut self, known: &Self) -> bool {
         let are_some = self.to_b.iter().any(|&other| other != NONE);
         for (one, &other) in (0u32..).zip(&known.to_b) {
@@ -144,7 +146,7 @@ impl Found {
     }
 }
 
-/// Neighbours with one key.
+/// Splits a sorted list into groups of one key.
 fn groups(sorted: &[(u64, u32)]) -> impl Iterator<Item = &[(u64, u32)]> {
     sorted.chunk_by(|one, other| one.0 == other.0)
 }
@@ -153,19 +155,19 @@ fn key(group: &[(u64, u32)]) -> Option<u64> {
     group.first().map(|&(key, _)| key)
 }
 
-/// What a jump does depends on where it stands.
-fn is_jump(step: &Instruction<'_>) -> bool {
-    step.jump().is_some()
+/// Returns whether an instruction is a jump, whose meaning depends on its place.
+fn is_jump(instruction: &Instruction<'_>) -> bool {
+    instruction.jump().is_some()
 }
 
-/// A key for each step: what it does, with which values, and what its results are for. Values are told by
-/// who makes them and who is the first to use them, since numbers mean nothing.
+/// Returns a key for each instruction: its operation, its operands, and the uses of its results. A value is
+/// identified by its definition and its first use, since value numbers have no meaning.
 fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
-    let kind = |step: u32| fine.get(at_index(step)).copied();
-    // Who uses a value first, but for the one that makes it.
+    let kind = |instruction: u32| fine.get(at_index(instruction)).copied();
+    // The first use of each value outside its definition.
     let mut users = vec![None; plan.value_count()];
-    for (number, step) in (0u32..).zip(&plan.steps) {
-        for (place, at) in (0u32..).zip(step.operands().iter()) {
+    for (number, instruction) in (0u32..).zip(&plan.instructions) {
+        for (place, at) in (0u32..).zip(instruction.operands().iter()) {
             let nth = usize::try_from(at).unwrap_or(usize::MAX);
             if plan.writers.first(nth) != number
                 && let Some(user @ None) = users.get_mut(nth)
@@ -174,12 +176,12 @@ fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
             }
         }
     }
-    let key = |(number, step): (u32, &Instruction<'_>)| {
+    let key = |(number, instruction): (u32, &Instruction<'_>)| {
         let mut hasher = DefaultHasher::new();
-        (kind(number), step.chain()).hash(&mut hasher);
-        for at in step.operands().iter() {
+        (kind(number), instruction.chain()).hash(&mut hasher);
+        for at in instruction.operands().iter() {
             let nth = usize::try_from(at).unwrap_or(usize::MAX);
-            if plan.sort(nth) != Some(Sort::Variable) {
+            if plan.value_class(nth) != Some(ValueClass::Variable) {
                 continue;
             }
             let writer = plan.writers.first(nth);
@@ -190,9 +192,9 @@ fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
             made.hash(&mut hasher);
             plan.writers.place(nth).hash(&mut hasher);
             (plan.input(nth), plan.output(nth)).hash(&mut hasher);
-            plan.held(nth).map(|held| held.digest).hash(&mut hasher);
+            plan.fingerprint(nth).map(|fingerprint| fingerprint.digest).hash(&mut hasher);
         }
         hasher.finish()
     };
-    (0u32..).zip(&plan.steps).map(key).collect()
+    (0u32..).zip(&plan.instructions).map(key).collect()
 }

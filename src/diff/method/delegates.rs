@@ -8,12 +8,12 @@ use alloc::vec::Vec;
 use super::Method;
 use crate::diff::contents::Sha;
 use crate::diff::plan::Plan;
-use crate::diff::{Class, say};
+use crate::diff::{Class, describe, text};
 use crate::flat::view::List;
 use crate::schema::program::view::{CompileSpec, InstructionArguments};
 
 impl Method<'_, '_, '_, '_> {
-    /// A delegate that both methods call, by the number of the first call.
+    /// Compares the delegates of two partner calls. `number` is the pc of the first one.
     pub(super) fn delegate(&mut self, one: i32, other: i32, number: u32) {
         if !self.delegates.insert((one, other)) {
             return;
@@ -27,14 +27,15 @@ impl Method<'_, '_, '_, '_> {
             return;
         }
         let place = |method: &Self| {
-            let step = method.a.step(number);
-            step.map_or_else(String::new, |step| say::place(method.a, step))
+            let instruction = method.a.instruction(number);
+            instruction
+                .map_or_else(String::new, |instruction| describe::place(method.a, instruction))
         };
         self.delegates_alike(one, other, &place);
     }
 
-    /// Whether both methods call both of two delegates: then it is another one that is called there, and
-    /// neither has changed.
+    /// Returns whether both methods call both of two delegates. Then the calls differ, and not the
+    /// delegates.
     fn is_exchange(&mut self, old: Sha, new: Sha) -> bool {
         let (a, b) = (self.a, self.b);
         let [before, after] = self.exchanged.calls.get_or_insert_with(|| [calls(a), calls(b)]);
@@ -46,16 +47,21 @@ impl Method<'_, '_, '_, '_> {
         let Exchanged { calls, found } = core::mem::take(&mut self.exchanged);
         let (Some([calls, _]), Some((first, ..))) = (calls, found.first()) else { return };
         self.add(Class::Delegates, |method| {
-            let place = method.a.step(*first).map(|step| say::place(method.a, step));
+            let place = method
+                .a
+                .instruction(*first)
+                .map(|instruction| describe::place(method.a, instruction));
             let place = place.unwrap_or_default();
             let index = |digest: &Sha| {
-                let step = calls.get(digest).and_then(|&number| method.a.step(number));
-                step.map_or(0, |step| step.index())
+                let instruction =
+                    calls.get(digest).and_then(|&number| method.a.instruction(number));
+                instruction.map_or(0, |instruction| instruction.index())
             };
             let before: Vec<_> = found.iter().map(|(_, old, _)| index(old)).collect();
             let after: Vec<_> = found.iter().map(|(.., new)| index(new)).collect();
-            let text =
-                |of: &str, calls: &[u32]| Some(say::shown(format!("{of} {}", say::numbers(calls))));
+            let text = |of: &str, calls: &[u32]| {
+                Some(text::shown(format!("{of} {}", text::numbers(calls))))
+            };
             match found.len().saturating_sub(1) {
                 0 => {
                     let of = "that of call";
@@ -75,32 +81,32 @@ impl Method<'_, '_, '_, '_> {
         let (Some(old), Some(new)) = (a.delegate(one).copied(), b.delegate(other).copied()) else {
             if a.delegate(one).is_some() != b.delegate(other).is_some() {
                 self.add(Class::Delegates, |method| {
-                    let text = |plan, index| Some(say::shown(say::backend(plan, index)));
+                    let text = |plan, index| Some(text::shown(describe::backend(plan, index)));
                     (place(method), "delegate", text(a, one), text(b, other))
                 });
             }
             return;
         };
-        if old.digest == new.digest || !self.told.data.insert((old.digest, new.digest)) {
+        if old.digest == new.digest || !self.reported.data.insert((old.digest, new.digest)) {
             return;
         }
         if old.id != new.id {
             self.add(Class::Delegates, |method| {
-                let text = |plan, index| Some(say::shown(say::backend(plan, index)));
+                let text = |plan, index| Some(text::shown(describe::backend(plan, index)));
                 (place(method), "backend", text(a, one), text(b, other))
             });
         }
-        // With the same specs it is the payload, or why there is none.
+        // With the same id and specs, the payload differs, or the reason for its absence.
         if old.payload != new.payload || old.specs == new.specs && old.id == new.id {
             self.add(Class::Delegates, |method| {
                 let text = |plan: &Plan<'_, '_>, index, sha| {
                     let range = plan.delegate_view(index).map(|view| plan.pte.delegate_range(view));
                     Some(match range {
                         Some(Ok(Some(range))) => {
-                            say::data(say::bytes(range.end.saturating_sub(range.start)), sha)
+                            text::data(text::bytes(range.end.saturating_sub(range.start)), sha)
                         }
-                        Some(Err(error)) => say::shown(format!("broken ({})", error.code())),
-                        _ => say::shown("none"),
+                        Some(Err(error)) => text::shown(format!("broken ({})", error.code())),
+                        _ => text::shown("none"),
                     })
                 };
                 (place(method), "payload", text(a, one, old.payload), text(b, other, new.payload))
@@ -111,11 +117,11 @@ impl Method<'_, '_, '_, '_> {
         }
     }
 
-    /// Compile specs, by their place in the list.
+    /// Compares compile specs, by index.
     fn specs(&mut self, one: i32, other: i32, place: &dyn Fn(&Self) -> String) {
         let (before, after) = (specs(self.a, one), specs(self.b, other));
         let all = before.len().max(after.len());
-        // Specs are named over and over, as no writer does: it is not gone through all of them.
+        // Only a hostile file shares long lists of specs; past the limit they are not compared.
         let left = self.work.checked_sub(all);
         self.work = left.unwrap_or_default();
         for nth in 0..if left.is_some() { all } else { 0 } {
@@ -128,13 +134,13 @@ impl Method<'_, '_, '_, '_> {
             self.add(Class::Delegates, |method| {
                 let text = |spec: CompileSpec<'_>| {
                     let value = spec_value(value(spec));
-                    say::shown(match same_key {
+                    text::shown(match same_key {
                         true => value,
-                        false => format!("{} = {value}", say::quoted(self::key(spec))),
+                        false => format!("{} = {value}", text::quoted(self::key(spec))),
                     })
                 };
                 let place = match old.filter(|_| same_key) {
-                    Some(spec) => format!("{}, {}", place(method), say::quoted(self::key(spec))),
+                    Some(spec) => format!("{}, {}", place(method), text::quoted(self::key(spec))),
                     None => place(method),
                 };
                 (place, "compile spec", old.map(text), new.map(text))
@@ -142,13 +148,13 @@ impl Method<'_, '_, '_, '_> {
         }
         if left.is_none() {
             self.add(Class::Delegates, |method| {
-                let text = |all: usize| Some(say::shown(format!("{all} of them")));
+                let text = |all: usize| Some(text::shown(format!("{all} of them")));
                 (place(method), "compile specs", text(before.len()), text(after.len()))
             });
         }
     }
 
-    /// Delegates that no call names are loaded nevertheless.
+    /// Compares the delegates that no instruction calls. A runtime loads them nevertheless.
     pub(super) fn idle_delegates(&mut self) {
         let (old, new) = (self.a.idle_delegates(), self.b.idle_delegates());
         for nth in 0..old.len().max(new.len()) {
@@ -157,7 +163,7 @@ impl Method<'_, '_, '_, '_> {
                 (Some(&one), Some(&other)) => self.delegates_alike(one, other, &|_| place.clone()),
                 (one, other) => self.add(Class::Delegates, |method| {
                     let text = |plan, index: Option<&i32>| {
-                        index.map(|&index| say::shown(say::backend(plan, index)))
+                        index.map(|&index| text::shown(describe::backend(plan, index)))
                     };
                     (place.clone(), "delegate", text(method.a, one), text(method.b, other))
                 }),
@@ -166,19 +172,19 @@ impl Method<'_, '_, '_, '_> {
     }
 }
 
-/// Delegates that are called in each other's place.
+/// The delegates that are called in each other's place.
 #[derive(Default)]
 pub(super) struct Exchanged {
-    /// For each delegate that a method calls the first call.
+    /// For each called delegate of each method, by digest, the pc of its first call.
     calls: Option<[BTreeMap<Sha, u32>; 2]>,
-    /// Calls, and the delegate of each in both methods.
+    /// The pc of each call, with the digests of its delegate in both methods.
     found: Vec<(u32, Sha, Sha)>,
 }
 
 fn calls(plan: &Plan<'_, '_>) -> BTreeMap<Sha, u32> {
     let mut calls = BTreeMap::new();
-    for (number, step) in (0u32..).zip(&plan.steps) {
-        if let Some(InstructionArguments::DelegateCall(call)) = step.operation()
+    for (number, instruction) in (0u32..).zip(&plan.instructions) {
+        if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation()
             && let Some(delegate) = plan.delegate(call.delegate_index())
         {
             calls.entry(delegate.digest).or_insert(number);
@@ -203,7 +209,7 @@ fn value<'a>(spec: CompileSpec<'a>) -> &'a [u8] {
 /// The value of a compile spec, which is a text or opaque.
 fn spec_value(value: &[u8]) -> String {
     match core::str::from_utf8(value) {
-        Ok(text) if text.chars().all(|c| !c.is_control()) => say::quoted(text),
-        _ => say::list(value),
+        Ok(text) if text.chars().all(|c| !c.is_control()) => text::quoted(text),
+        _ => text::list(value),
     }
 }

@@ -1,11 +1,11 @@
-//! Arenas, and which tensors lie elsewhere in them.
+//! Compares memory plans: arenas, and the places of tensors in them.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Method, Moved};
-use crate::diff::{Class, say};
+use crate::diff::{Class, text};
 use crate::flat::view::Vector;
 use crate::schema::program::DeviceType;
 use crate::schema::program::view::ExecutionPlan;
@@ -13,11 +13,11 @@ use crate::schema::program::view::ExecutionPlan;
 impl Method<'_, '_, '_, '_> {
     pub(super) fn memory(&mut self) {
         let (old, new) = (arenas(self.a.view), arenas(self.b.view));
-        // The first is of no arena.
+        // The first entry is reserved.
         if !old.iter().skip(1).eq(new.iter().skip(1)) {
             self.add(Class::MemoryPlan, |_| {
                 let text =
-                    |sizes: Vector<'_, i64>| Some(say::shown(say::list(sizes.iter().skip(1))));
+                    |sizes: Vector<'_, i64>| Some(text::shown(text::list(sizes.iter().skip(1))));
                 (String::new(), "arena sizes", text(old), text(new))
             });
         }
@@ -31,7 +31,7 @@ impl Method<'_, '_, '_, '_> {
                 let text = |all: &[(i32, DeviceType, i8)]| {
                     let items =
                         all.iter().map(|(arena, on, nth)| format!("arena {arena} on {on} {nth}"));
-                    Some(say::shown(say::list(items)))
+                    Some(text::shown(text::list(items)))
                 };
                 (String::new(), "arena devices", text(&old), text(&new))
             });

@@ -1,4 +1,4 @@
-//! Where jumps go, in terms of both methods.
+//! Compares jump targets.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,7 +7,8 @@ use crate::bytes::{index as at_index, narrow};
 use crate::diff::align::Pair;
 use crate::method::{Instruction, Jump};
 
-/// Where jumps go, in terms of both methods: to the first step from there on that both have.
+/// For each instruction of both methods, the pair of the next instruction that both have. Two targets are
+/// equal if their pairs are.
 pub(super) struct Targets {
     before: Vec<u32>,
     after: Vec<u32>,
@@ -43,9 +44,9 @@ impl Targets {
         (old, from): (&Instruction<'_>, Jump),
         (new, to): (&Instruction<'_>, Jump),
     ) -> bool {
-        let target = |all: &[u32], step: &Instruction<'_>, jump: Jump| match jump.is_valid {
+        let target = |all: &[u32], instruction: &Instruction<'_>, jump: Jump| match jump.is_valid {
             false => None,
-            true if jump.target == step.chain_end() => Some((0, true)),
+            true if jump.target == instruction.chain_end() => Some((0, true)),
             true => all.get(at_index(jump.target)).map(|&at| (at, false)),
         };
         let (one, other) = (target(&self.before, old, from), target(&self.after, new, to));

@@ -4,13 +4,13 @@ use crate::flat::view::Vector;
 use crate::schema::program::view::KernelTypes;
 
 /// The items of a list that names values.
-pub(in crate::diff) enum Items<'a> {
+pub(super) enum Items<'a> {
     Long(Vector<'a, i64>),
     Short(Vector<'a, i32>),
 }
 
 impl<'a> Items<'a> {
-    pub(in crate::diff) fn of(list: KernelTypes<'a>) -> Self {
+    pub(super) fn of(list: KernelTypes<'a>) -> Self {
         match list {
             KernelTypes::IntList(list) => Self::Long(list.items().unwrap_or_default()),
             KernelTypes::TensorList(list) => Self::Short(list.items().unwrap_or_default()),
@@ -19,15 +19,15 @@ impl<'a> Items<'a> {
         }
     }
 
-    pub(in crate::diff) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Long(items) => items.len(),
             Self::Short(items) => items.len(),
         }
     }
 
-    /// An index that no value can have is −1, which stands for none.
-    pub(in crate::diff) fn get(&self, nth: usize) -> i32 {
+    /// Returns the item at `nth`; −1, which means none, for one that is no valid index.
+    pub(super) fn get(&self, nth: usize) -> i32 {
         match self {
             Self::Long(items) => {
                 items.get(nth).and_then(|item| i32::try_from(item).ok()).unwrap_or(-1)

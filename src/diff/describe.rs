@@ -1,85 +1,17 @@
-//! Differences in words: short, whatever the file has.
-
-use core::fmt::Display;
+//! Instructions and values of a method in words.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Shown;
-use super::contents::Sha;
+use super::fingerprint::ValueClass;
 use super::plan::Plan;
-use super::steps::NONE;
-use super::values::Sort;
+use super::text::{list, plain, quoted, shape};
+use super::writers::NONE;
 use crate::method::Instruction;
-use crate::quoted::{Quoted, Untrusted};
-use crate::schema::program::view::{InstructionArguments, KernelTypes, Tensor};
-use crate::schema::scalar::ScalarType;
+use crate::schema::program::view::{InstructionArguments, KernelTypes};
 
-/// A text without data.
-pub(super) fn shown(text: impl Into<String>) -> Shown {
-    Shown { text: text.into(), sha256: None }
-}
-
-/// Data, with what is said of it.
-pub(super) fn data(text: impl Into<String>, sha256: Option<Sha>) -> Shown {
-    Shown { text: text.into(), sha256 }
-}
-
-/// A text of the file as it is, but for what cannot be shown; of a long one its beginning.
-pub(super) fn plain(text: &str) -> String {
-    Untrusted::from(text).cut(MOST_CHARACTERS)
-}
-
-/// A text of the file in quotes.
-pub(super) fn quoted(text: &str) -> String {
-    Quoted(text).to_string()
-}
-
-/// `0, 2, 1`: the first few numbers of instructions.
-pub(super) fn numbers(numbers: &[u32]) -> String {
-    few(numbers, MOST_NUMBERS)
-}
-
-/// `[0, 2, 1]`: numbers, as many as a shape can have.
-pub(super) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
-    format!("[{}]", few(items, MOST_ITEMS))
-}
-
-fn few<T: Display>(items: impl IntoIterator<Item = T>, most: usize) -> String {
-    let mut out = String::new();
-    for (nth, item) in items.into_iter().enumerate() {
-        if nth > 0 {
-            out.push_str(", ");
-        }
-        if nth == most {
-            out.push('…');
-            break;
-        }
-        out.push_str(&item.to_string());
-    }
-    out
-}
-
-/// A dtype, as PyTorch calls it.
-pub(super) fn dtype(dtype: ScalarType) -> String {
-    dtype.torch_name().map_or_else(|| format!("dtype {}", dtype.0), ToString::to_string)
-}
-
-/// `float32[2, 8]`.
-pub(super) fn shape(tensor: Tensor<'_>) -> String {
-    format!("{}{}", dtype(tensor.scalar_type()), list(tensor.sizes().into_iter().flatten()))
-}
-
-/// `1 byte`, `2 bytes`.
-pub(super) fn bytes(count: u64) -> String {
-    match count {
-        1 => "1 byte".into(),
-        _ => format!("{count} bytes"),
-    }
-}
-
-/// `aten::add.out`.
+/// Returns the name of an operator: `aten::add.out`.
 fn operator(plan: &Plan<'_, '_>, index: i32) -> String {
     let all = plan.view.operators().zip(usize::try_from(index).ok());
     let Some(operator) = all.and_then(|(all, nth)| all.get(nth)) else {
@@ -94,9 +26,9 @@ fn operator(plan: &Plan<'_, '_>, index: i32) -> String {
     text
 }
 
-/// What an instruction does, without its arguments.
-pub(super) fn name(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String {
-    match step.operation() {
+/// Returns the name of an instruction: its operator, its backend or its kind.
+pub(super) fn name(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) -> String {
+    match instruction.operation() {
         Some(InstructionArguments::KernelCall(call)) => operator(plan, call.op_index()),
         Some(InstructionArguments::DelegateCall(call)) => backend(plan, call.delegate_index()),
         Some(InstructionArguments::MoveCall(_)) => "move".into(),
@@ -106,7 +38,7 @@ pub(super) fn name(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String {
     }
 }
 
-/// The backend of a delegate.
+/// Returns the name of the backend of a delegate.
 pub(super) fn backend(plan: &Plan<'_, '_>, index: i32) -> String {
     match plan.delegate_view(index) {
         Some(delegate) => plain(plan.text(|| delegate.id()).unwrap_or("(no id)")),
@@ -114,28 +46,28 @@ pub(super) fn backend(plan: &Plan<'_, '_>, index: i32) -> String {
     }
 }
 
-/// An instruction by its number: `call 3 aten::add.out`.
-pub(super) fn place(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String {
-    let chain = match step.chain() {
+/// Returns the place of an instruction: `call 3 aten::add.out`.
+pub(super) fn place(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) -> String {
+    let chain = match instruction.chain() {
         0 => String::new(),
         chain => format!("chain {chain}, "),
     };
-    let kind = match step.operation() {
+    let kind = match instruction.operation() {
         Some(InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_)) => "call",
         _ => "instruction",
     };
-    format!("{chain}{kind} {} {}", step.index(), name(plan, step))
+    format!("{chain}{kind} {} {}", instruction.index(), name(plan, instruction))
 }
 
-/// A whole instruction: `aten::add.out(input 0, 1, result of call 2)`.
-pub(super) fn instruction(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String {
-    let mut text = name(plan, step);
+/// Returns an instruction with its arguments: `aten::add.out(input 0, 1, result of call 2)`.
+pub(super) fn instruction(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) -> String {
+    let mut text = name(plan, instruction);
     text.push('(');
-    let args = step.operands();
-    // Behind the arguments stand what it gives, and that once more.
+    let args = instruction.operands();
+    // The results follow the arguments, and follow them a second time.
     let mut count = args.len();
     while let Some(last) = count.checked_sub(1)
-        && args.get(last).is_some_and(|at| is_result(plan, step, at))
+        && args.get(last).is_some_and(|at| is_result(plan, instruction, at))
     {
         count = last;
     }
@@ -153,17 +85,17 @@ pub(super) fn instruction(plan: &Plan<'_, '_>, step: &Instruction<'_>) -> String
     text
 }
 
-/// Returns whether a step is the first to write a value.
-fn is_result(plan: &Plan<'_, '_>, step: &Instruction<'_>, at: i32) -> bool {
+/// Returns whether an instruction is the first to write a value.
+fn is_result(plan: &Plan<'_, '_>, instruction: &Instruction<'_>, at: i32) -> bool {
     let nth = usize::try_from(at).unwrap_or(usize::MAX);
-    plan.input(nth).is_none() && plan.writers.first(nth) == step.pc()
+    plan.input(nth).is_none() && plan.writers.first(nth) == instruction.pc()
 }
 
-/// What a value is for, or what is in it.
+/// Returns the role of a value in its method, or its contents: `input 0`, `result of call 2`.
 pub(super) fn role(plan: &Plan<'_, '_>, at: i32) -> String {
     let nth = usize::try_from(at).unwrap_or(usize::MAX);
-    let (Some(value), Some(sort)) = (plan.value(nth), plan.sort(nth)) else {
-        return match plan.held(nth) {
+    let (Some(value), Some(sort)) = (plan.value(nth), plan.value_class(nth)) else {
+        return match plan.fingerprint(nth) {
             Some(_) => "an unknown value".into(),
             None => format!("no value {at}"),
         };
@@ -171,21 +103,25 @@ pub(super) fn role(plan: &Plan<'_, '_>, at: i32) -> String {
     if let Some(input) = plan.input(nth) {
         return format!("input {input}");
     }
-    if sort != Sort::Variable {
+    if sort != ValueClass::Variable {
         return content(plan, nth, value);
     }
     let writer = plan.writers.first(nth);
-    // What has contents before anything writes it is told by its name.
-    let is_state = plan.held(nth).is_some_and(|held| held.data.is_some());
+    // A tensor that has contents before the first write is shown by its name.
+    let is_state = plan.fingerprint(nth).is_some_and(|fingerprint| fingerprint.data.is_some());
     if (is_state || writer == NONE)
         && let Some(name) = plan.tensor_name(nth)
     {
         return format!("buffer {}", quoted(name));
     }
     let which = plan.writers.place(nth).map(|place| format!(" {place}")).unwrap_or_default();
-    match plan.step(writer) {
-        Some(step) if step.chain() == 0 => format!("result{which} of call {}", step.index()),
-        Some(step) => format!("result{which} of chain {}, call {}", step.chain(), step.index()),
+    match plan.instruction(writer) {
+        Some(instruction) if instruction.chain() == 0 => {
+            format!("result{which} of call {}", instruction.index())
+        }
+        Some(instruction) => {
+            format!("result{which} of chain {}, call {}", instruction.chain(), instruction.index())
+        }
         None => plan.tensor(nth).map_or_else(
             || content(plan, nth, value),
             |tensor| format!("{} that nothing writes", shape(tensor)),
@@ -193,12 +129,12 @@ pub(super) fn role(plan: &Plan<'_, '_>, at: i32) -> String {
     }
 }
 
-/// What is in a value.
+/// Returns the contents of a value.
 pub(super) fn content<'a>(plan: &Plan<'_, 'a>, nth: usize, value: KernelTypes<'a>) -> String {
     let item =
         |at: i64| match usize::try_from(at).ok().and_then(|nth| Some((nth, plan.value(nth)?))) {
-            Some((nth, KernelTypes::Int(int))) => match plan.sort(nth) {
-                Some(Sort::Fixed) => int.int_val().to_string(),
+            Some((nth, KernelTypes::Int(int))) => match plan.value_class(nth) {
+                Some(ValueClass::Fixed) => int.int_val().to_string(),
                 _ => role(plan, i32::try_from(at).unwrap_or(-1)),
             },
             Some((_, KernelTypes::IntList(_) | KernelTypes::TensorList(_))) => "a list".into(),
@@ -232,11 +168,5 @@ pub(super) fn content<'a>(plan: &Plan<'_, 'a>, nth: usize, value: KernelTypes<'a
     }
 }
 
-/// As many as a line can show.
-const MOST_CHARACTERS: usize = 100;
-
-/// As many as the runtime takes sizes.
+/// The rank limit of the runtime: no genuine list of sizes is longer.
 const MOST_ITEMS: usize = 16;
-
-/// Numbers of instructions in a line.
-const MOST_NUMBERS: usize = 8;

@@ -1,8 +1,7 @@
-//! Values that nothing uses: no instruction names them, no input, no output, and no list that is used.
+//! Unused values: no instruction, input, output or used list refers to them.
 //!
-//! A runtime makes every tensor of a method when it loads it, whether it is used or not. Such a tensor
-//! has no place by which it could be told from others, so all of a method are held against all of the
-//! other by what they are.
+//! A runtime creates every tensor when it loads a method, used or not. An unused tensor has no use to
+//! match it by, so the unused values of both methods are compared as multisets of digests.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,76 +11,78 @@ use alloc::vec::Vec;
 use super::Method;
 use crate::bytes::{index as at_index, narrow};
 use crate::diff::contents::{Hasher, Sha};
+use crate::diff::fingerprint::ValueClass;
 use crate::diff::plan::Plan;
-use crate::diff::steps::NONE;
-use crate::diff::values::Sort;
-use crate::diff::{Class, Shown, say, tensors};
+use crate::diff::writers::NONE;
+use crate::diff::{Class, Shown, describe, tensors, text};
 use crate::schema::program::view::KernelTypes;
 
-/// Values that are one table, by the first of them.
+/// The unused values that share one table.
 #[derive(Clone, Copy)]
-struct Loose {
+struct ValueGroup {
+    /// The index of the first value.
     value: u32,
+    /// The number of values.
     count: u32,
 }
 
-/// The values of a method that the other one may have under any number.
+/// The values of a method that have no partner by their use.
 struct Side {
-    /// Tensors that nothing uses, but for constants.
-    idle: Vec<Loose>,
-    /// Tensors that are used, and by nothing that the other method has as well.
-    orphans: Vec<Loose>,
-    /// What never changes and is not among what is used.
-    fixed: Vec<Loose>,
+    /// Unused tensors without the constants.
+    idle: Vec<ValueGroup>,
+    /// Used tensors, all of whose uses are in instructions without a partner.
+    orphans: Vec<ValueGroup>,
+    /// Unused constants, literals and lists that no used value equals.
+    fixed: Vec<ValueGroup>,
 }
 
 impl Method<'_, '_, '_, '_> {
     /// Reports unused values that only one of the methods has.
-    pub(super) fn loose(&mut self) {
+    pub(super) fn unused(&mut self) {
         let (a, b) = (self.a, self.b);
         let (mut old, mut new) = (Side::of(a, &self.to_b), Side::of(b, &self.to_a));
-        let whole = |plan: &Plan<'_, '_>, of: &Loose| {
+        let whole = |plan: &Plan<'_, '_>, of: &ValueGroup| {
             let nth = at_index(of.value);
             let (digest, name) = digest_and_name(plan, of);
             (digest, name, plan.tensor(nth).and_then(tensors::place))
         };
         cancel(&mut old.idle, &mut new.idle, |of| whole(a, of), |of| whole(b, of));
-        let named = |plan, of: &Loose| digest_and_name(plan, of);
+        let named = |plan, of: &ValueGroup| digest_and_name(plan, of);
         let pairs = cancel(&mut old.idle, &mut new.idle, |of| named(a, of), |of| named(b, of));
         for (one, other) in pairs {
             let (x, y) = (at_index(one.value), at_index(other.value));
             self.places(one.count, x, y, || PLACE_OF_ONE.into());
         }
-        let digest = |plan, of: &Loose| digest_and_name(plan, of).0;
+        let digest = |plan, of: &ValueGroup| digest_and_name(plan, of).0;
         let pairs = cancel(&mut old.idle, &mut new.idle, |of| digest(a, of), |of| digest(b, of));
         for (one, other) in pairs {
-            self.loose_names(one, other);
+            self.unused_names(one, other);
         }
-        // What became of use, or of none, is told with the instruction that is new or gone.
+        // A tensor that became used or unused is part of the added or removed instruction.
         cancel(&mut old.idle, &mut new.orphans, |of| digest(a, of), |of| digest(b, of));
         cancel(&mut old.orphans, &mut new.idle, |of| digest(a, of), |of| digest(b, of));
         old.fixed = left(a, core::mem::take(&mut old.fixed), b);
         new.fixed = left(b, core::mem::take(&mut new.fixed), a);
-        let all = |side: Side| -> Vec<Loose> { [side.idle, side.fixed].concat() };
-        self.loose_values(&all(old), &all(new));
+        let all = |side: Side| -> Vec<ValueGroup> { [side.idle, side.fixed].concat() };
+        self.unused_values(&all(old), &all(new));
     }
 
-    fn loose_names(&mut self, one: Loose, other: Loose) {
+    fn unused_names(&mut self, one: ValueGroup, other: ValueGroup) {
         let (a, b) = (self.a, self.b);
         let names = (digest_and_name(a, &one).1, digest_and_name(b, &other).1);
-        if !self.told.names.insert(names) {
+        if !self.reported.names.insert(names) {
             return;
         }
         self.add(Class::Names, |_| {
-            let text = |name: Option<&str>| name.map(|name| say::shown(say::quoted(name)));
+            let text = |name: Option<&str>| name.map(|name| text::shown(text::quoted(name)));
             let before = text(a.tensor_name(at_index(one.value)));
             let after = text(b.tensor_name(at_index(other.value)));
             (PLACE_OF_ONE.into(), "name", before, after)
         });
     }
 
-    /// All that only one of the methods has is one difference.
-    fn loose_values(&mut self, old: &[Loose], new: &[Loose]) {
+    /// Reports the unused values that only one of the methods has as one difference.
+    fn unused_values(&mut self, old: &[ValueGroup], new: &[ValueGroup]) {
         if old.is_empty() && new.is_empty() {
             return;
         }
@@ -106,56 +107,58 @@ impl Method<'_, '_, '_, '_> {
     }
 }
 
-/// What differs between a tensor of each method, if it is one thing and can be told.
+/// Returns the only difference between two tensors, if there is exactly one.
 fn one_field(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
-    one: &Loose,
-    other: &Loose,
+    one: &ValueGroup,
+    other: &ValueGroup,
 ) -> Option<(String, &'static str, Option<Shown>, Option<Shown>)> {
     let (x, y) = (at_index(one.value), at_index(other.value));
     let (old, new) = (a.tensor(x)?, b.tensor(y)?);
     let place = PLACE_OF_ONE.into();
-    let (before, after) = (a.held(x)?.data, b.held(y)?.data);
+    let (before, after) = (a.fingerprint(x)?.data, b.fingerprint(y)?.data);
     match (tensors::differing(old, new).as_slice(), one.count == other.count, before == after) {
         ([(what, before, after)], true, true) => {
-            Some((place, what, Some(say::shown(before.clone())), Some(say::shown(after.clone()))))
+            Some((place, what, Some(text::shown(before.clone())), Some(text::shown(after.clone()))))
         }
         ([], true, false) => {
-            let before = say::data(say::shape(old), before);
-            Some((place, "data", Some(before), Some(say::data(say::shape(new), after))))
+            let before = text::data(text::shape(old), before);
+            Some((place, "data", Some(before), Some(text::data(text::shape(new), after))))
         }
         _ => None,
     }
 }
 
 impl Side {
-    /// Of a method and for each of its values the one of the other method.
+    /// Groups the values of a method. `partners` has the partner of each value.
     fn of(plan: &Plan<'_, '_>, partners: &[u32]) -> Self {
         let reached = plan.reached();
         let mut side = Self { idle: Vec::new(), orphans: Vec::new(), fixed: Vec::new() };
         let mut slots = [vec![NONE; plan.table_count()], vec![NONE; plan.table_count()]];
         for (nth, (&is_reached, &partner)) in reached.iter().zip(partners).enumerate() {
-            let (Some(sort), Some(table)) = (plan.sort(nth), plan.table(nth)) else { continue };
-            let to = match (sort, is_reached) {
-                (Sort::Variable, true) if partner == NONE => &mut side.orphans,
-                (Sort::Variable, false) => &mut side.idle,
-                (Sort::Fixed | Sort::List, false) => &mut side.fixed,
+            let (Some(class), Some(table)) = (plan.value_class(nth), plan.table(nth)) else {
+                continue;
+            };
+            let to = match (class, is_reached) {
+                (ValueClass::Variable, true) if partner == NONE => &mut side.orphans,
+                (ValueClass::Variable, false) => &mut side.idle,
+                (ValueClass::Fixed | ValueClass::List, false) => &mut side.fixed,
                 _ => continue,
             };
             let [used, unused] = &mut slots;
             let slots = if is_reached { used } else { unused };
             let Some(slot) = slots.get_mut(at_index(table)) else { continue };
             match to.get_mut(at_index(*slot)) {
-                Some(loose) => loose.count = loose.count.saturating_add(1),
+                Some(group) => group.count = group.count.saturating_add(1),
                 None => {
                     *slot = narrow(to.len());
-                    to.push(Loose { value: narrow(nth), count: 1 });
+                    to.push(ValueGroup { value: narrow(nth), count: 1 });
                 }
             }
         }
         if !side.fixed.is_empty() {
-            // One more of what is used is no more than another way to write it.
+            // A copy of a used literal has no effect.
             let used = (0..reached.len()).zip(&reached).filter(|&(_, &is_reached)| is_reached);
             let known = digests(plan, used.map(|(nth, _)| nth));
             side.fixed.retain(|of| !has(&known, plan, of));
@@ -164,54 +167,56 @@ impl Side {
     }
 }
 
-/// What never changes, once each, and that the other method does not have at all.
-fn left(plan: &Plan<'_, '_>, mut fixed: Vec<Loose>, other: &Plan<'_, '_>) -> Vec<Loose> {
+/// Returns the fixed values that the other method does not have, one for each digest.
+fn left(plan: &Plan<'_, '_>, mut fixed: Vec<ValueGroup>, other: &Plan<'_, '_>) -> Vec<ValueGroup> {
     if fixed.is_empty() {
         return fixed;
     }
     let known = digests(other, 0..other.value_count());
     fixed.retain(|of| !has(&known, plan, of));
-    let digest = |of: &Loose| digest_and_name(plan, of).0;
+    let digest = |of: &ValueGroup| digest_and_name(plan, of).0;
     fixed.sort_by_key(digest);
     fixed.dedup_by_key(|of| digest(of));
     fixed.iter_mut().for_each(|of| of.count = 1);
     fixed
 }
 
-/// The digests of some values, sorted.
+/// Returns the sorted digests of values.
 fn digests(plan: &Plan<'_, '_>, values: impl Iterator<Item = usize>) -> Vec<Sha> {
     let mut seen = vec![false; plan.table_count()];
     let mut digests = Vec::new();
     for nth in values {
         let seen = plan.table(nth).and_then(|table| seen.get_mut(at_index(table)));
-        if let (Some(held), Some(seen @ false)) = (plan.held(nth), seen) {
+        if let (Some(fingerprint), Some(seen @ false)) = (plan.fingerprint(nth), seen) {
             *seen = true;
-            digests.push(held.digest);
+            digests.push(fingerprint.digest);
         }
     }
     digests.sort_unstable();
     digests
 }
 
-fn has(digests: &[Sha], plan: &Plan<'_, '_>, of: &Loose) -> bool {
+fn has(digests: &[Sha], plan: &Plan<'_, '_>, of: &ValueGroup) -> bool {
     digests.binary_search(&digest_and_name(plan, of).0).is_ok()
 }
 
-fn digest_and_name(plan: &Plan<'_, '_>, of: &Loose) -> (Sha, Option<Sha>) {
-    plan.held(at_index(of.value)).map(|held| (held.digest, held.name)).unwrap_or_default()
+fn digest_and_name(plan: &Plan<'_, '_>, of: &ValueGroup) -> (Sha, Option<Sha>) {
+    plan.fingerprint(at_index(of.value))
+        .map(|fingerprint| (fingerprint.digest, fingerprint.name))
+        .unwrap_or_default()
 }
 
-/// Takes out what both have under one key, and gives it in pairs.
+/// Removes the groups that both sides have under one key, and returns them in pairs.
 fn cancel<K: Ord>(
-    old: &mut Vec<Loose>,
-    new: &mut Vec<Loose>,
-    old_key: impl Fn(&Loose) -> K,
-    new_key: impl Fn(&Loose) -> K,
-) -> Vec<(Loose, Loose)> {
+    old: &mut Vec<ValueGroup>,
+    new: &mut Vec<ValueGroup>,
+    old_key: impl Fn(&ValueGroup) -> K,
+    new_key: impl Fn(&ValueGroup) -> K,
+) -> Vec<(ValueGroup, ValueGroup)> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    // Stable: where keys are equal, in the order of the values.
+    // Stable: groups of one key stay in the order of their values.
     old.sort_by_key(&old_key);
     new.sort_by_key(&new_key);
     let (mut pairs, mut nth) = (Vec::new(), 0usize);
@@ -225,7 +230,7 @@ fn cancel<K: Ord>(
                 core::cmp::Ordering::Greater => break,
                 core::cmp::Ordering::Equal => {
                     let count = one.count.min(other.count);
-                    pairs.push((Loose { count, ..*one }, Loose { count, ..*other }));
+                    pairs.push((ValueGroup { count, ..*one }, ValueGroup { count, ..*other }));
                     one.count = one.count.saturating_sub(count);
                     other.count = other.count.saturating_sub(count);
                     if other.count == 0 {
@@ -240,25 +245,27 @@ fn cancel<K: Ord>(
     pairs
 }
 
-/// How many values there are.
-fn number(all: &[Loose]) -> u64 {
+/// Returns the number of values in the groups.
+fn number(all: &[ValueGroup]) -> u64 {
     all.iter().fold(0, |sum, of| sum.saturating_add(of.count.into()))
 }
 
-/// The first few, and how many more there are.
-fn listed(plan: &Plan<'_, '_>, all: &[Loose]) -> Option<Shown> {
-    let of = |of: &Loose| {
+/// Returns the first groups in words, and the number of further values.
+fn listed(plan: &Plan<'_, '_>, all: &[ValueGroup]) -> Option<Shown> {
+    let of = |of: &ValueGroup| {
         let nth = at_index(of.value);
         let value = plan.value(nth);
         let text = match value {
-            Some(KernelTypes::Tensor(tensor)) if plan.sort(nth) == Some(Sort::Variable) => {
-                let name = plan.tensor_name(nth).map(|name| format!(" {}", say::quoted(name)));
-                format!("{}{}", say::shape(tensor), name.unwrap_or_default())
+            Some(KernelTypes::Tensor(tensor))
+                if plan.value_class(nth) == Some(ValueClass::Variable) =>
+            {
+                let name = plan.tensor_name(nth).map(|name| format!(" {}", text::quoted(name)));
+                format!("{}{}", text::shape(tensor), name.unwrap_or_default())
             }
-            Some(value @ KernelTypes::Tensor(_)) => say::content(plan, nth, value),
+            Some(value @ KernelTypes::Tensor(_)) => describe::content(plan, nth, value),
             Some(value) => {
                 let kind = value.name().unwrap_or("an unknown value");
-                format!("{kind} {}", say::content(plan, nth, value))
+                format!("{kind} {}", describe::content(plan, nth, value))
             }
             None => "an unknown value".into(),
         };
@@ -270,11 +277,11 @@ fn listed(plan: &Plan<'_, '_>, all: &[Loose]) -> Option<Shown> {
     let shown: Vec<_> = all.iter().take(MOST_LISTED).map(of).collect();
     let more = number(all.get(MOST_LISTED..).unwrap_or_default());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!shown.is_empty()).then(|| say::shown(format!("{}{more}", shown.join(", "))))
+    (!shown.is_empty()).then(|| text::shown(format!("{}{more}", shown.join(", "))))
 }
 
-/// A digest of all of them, where what is shown is the same.
-fn all_of(plan: &Plan<'_, '_>, all: &[Loose]) -> Sha {
+/// Returns a digest of the groups. It distinguishes two sides that look the same.
+fn all_of(plan: &Plan<'_, '_>, all: &[ValueGroup]) -> Sha {
     let mut digests: Vec<_> =
         all.iter().map(|of| (digest_and_name(plan, of).0, of.count)).collect();
     digests.sort_unstable();
@@ -288,5 +295,5 @@ fn all_of(plan: &Plan<'_, '_>, all: &[Loose]) -> Sha {
 const PLACE_OF_ONE: &str = "a value that nothing uses";
 const PLACE_OF_MANY: &str = "values that nothing uses";
 
-/// Values that a line lists.
+/// The most groups that a line lists.
 const MOST_LISTED: usize = 4;

@@ -1,4 +1,4 @@
-//! The instruction that writes each value of a plan first.
+//! For each value of a method, the instruction that writes it first.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,16 +8,16 @@ use crate::method::{Definitions, Effects, Instruction};
 use crate::pte::Pte;
 use crate::schema::program::view::ExecutionPlan;
 
-/// The instruction that writes each value first.
+/// For each value, the instruction that writes it first.
 pub(super) struct Writers<'a> {
     definitions: Definitions<'a>,
-    /// By value, which of the results of that instruction it is.
+    /// For each value, its index among the results of that instruction.
     place: Vec<u32>,
-    /// By instruction, the number of its results.
+    /// For each instruction, the number of its results.
     results: Vec<u32>,
 }
 
-/// The pc of no instruction.
+/// The pc or value index that stands for none.
 pub(super) const NONE: u32 = u32::MAX;
 
 impl<'a> Writers<'a> {
@@ -41,7 +41,7 @@ impl<'a> Writers<'a> {
         self.definitions.first(nth).unwrap_or(NONE)
     }
 
-    /// Returns which of its writer's results a value is, if there are several.
+    /// Returns the index of a value among the results of its writer, if there are several.
     pub(super) fn place(&self, nth: usize) -> Option<u32> {
         let results = self.results.get(at_index(self.first(nth)))?;
         self.place.get(nth).copied().filter(|_| *results > 1)
