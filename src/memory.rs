@@ -1,4 +1,4 @@
-//! The memory that a method plans: its arenas, what lies in them, and when.
+//! The memory plan of a method: its arenas, their tensors, and when these are live.
 //!
 //! ```
 //! # fn main() -> pte::Result<()> {
@@ -14,29 +14,29 @@
 //! # }
 //! ```
 //!
-//! A step is an instruction; those of all chains are counted as they run, one chain after the other.
-//! A tensor lives from the step that defines it to the last one that uses it, both included
-//! (format.md §6.2, §6.5):
+//! A tensor is live from the instruction that defines it to the last one that uses it, both included
+//! (format.md §6.2, §6.5). Instructions are numbered over all chains, by pc ([`Instruction::pc`]):
 //!
-//! - An input lives from the start, an output to the end. State lives throughout: what has initial
-//!   data or a name, as only buffers and parameters have one, and what is read before anything has
-//!   written it.
-//! - A call uses all of its arguments, and the tensors of lists among them; so does a delegate's.
-//!   What it writes is known of the official operators; of others it is what their arguments name
-//!   twice, or last.
-//! - What is read first, where others have lain before, is a view of them: it lives since they were
+//! - An input is live from the start, an output to the end. State is live throughout: a tensor with
+//!   initial data or a name, or one that is read before the first write.
+//! - A call uses all of its arguments, and the items of lists among them. [`Effects`] says which of them it
+//!   writes.
+//! - A tensor that is read first, at bytes that others wrote, is a view of them. It is live since they were
 //!   defined.
-//! - Where a move, or an operator that makes views, puts a tensor under another index, that index's
-//!   uses are its own. A free is a use, and the last one.
-//! - Of a loop, that is of what a jump back encloses: what is used in it and outside of it, or is
-//!   handed from one turn to the next, lives in all of it.
+//! - A move, or an operator that makes views, puts a tensor under another index. The uses of that index
+//!   are uses of the tensor. A free is the last use.
+//! - A loop is the range that a backward jump encloses. A tensor that is used inside and outside of it, or
+//!   is carried from one iteration to the next, is live in the whole loop.
 //!
-//! Jumps are not run: steps are in the order in which the file lists them, and a life is one range of
-//! them. So with jumps a life may be too long and is never too short: what one branch makes, and is used
-//! behind both, counts at the steps of the other branch too.
+//! A live range is one range in the order of the file, whether jumps skip parts of it or not. So it may be
+//! too long and is never too short: a tensor that one branch writes for after the join counts in the other
+//! branch too.
 //!
-//! Not counted is what no file plans: the runtime's own structures (its *method allocator*), what
-//! backends allocate for themselves, and scratch memory of kernels (the *temporary allocator*).
+//! Not counted is memory that no file plans: the runtime's structures (the *method allocator*), what
+//! backends allocate, and scratch memory of kernels (the *temporary allocator*).
+//!
+//! [`Instruction::pc`]: crate::method::Instruction::pc
+//! [`Effects`]: crate::method::Effects
 
 use core::ops::Range;
 
@@ -51,20 +51,20 @@ use crate::schema::program::view::{
     ExecutionPlan, InstructionArguments, KernelTypes, NonConstBufferDevice,
 };
 
-mod cover;
 #[cfg(test)]
 mod growth;
+mod liveness;
 mod loops;
 mod outside;
-mod replay;
+mod segment_tree;
 
-use cover::{Cells, Cover, Given};
+use liveness::{END, Liveness, NEVER, ValueUses};
 pub use outside::Outside;
-use replay::{END, NEVER, Replay, Seen};
+use segment_tree::{CompressedCoordinates, CoverageSegmentTree, LastWrite};
 
-/// What a method plans for its tensors, and what it needs.
+/// The memory plan of a method.
 ///
-/// Making one takes n log n steps in the method's tables.
+/// Building one takes O(n log n) time in the size of the method's tables.
 #[derive(Clone, Debug)]
 pub struct Memory<'a> {
     plan: ExecutionPlan<'a>,
@@ -72,29 +72,29 @@ pub struct Memory<'a> {
     tensors: Vec<Tensor>,
     unplanned: Vec<Unplanned>,
     outside: Outside,
-    /// The first step of each chain.
+    /// The pc of the first instruction of each chain.
     chains: Vec<u32>,
-    steps: u32,
+    instruction_count: u32,
 }
 
-/// A range of memory that the runtime is given for a method.
+/// An arena: a range of memory that the caller gives the runtime for a method.
 #[derive(Clone, Debug)]
 pub struct Arena<'a> {
-    /// Its index in `non_const_buffer_sizes`, from 1 on: what a tensor's `memory_id` says.
+    /// The index in `non_const_buffer_sizes`, from 1 on. A tensor has it as `memory_id`.
     pub id: u32,
-    /// Its bytes, as `non_const_buffer_sizes` has them; `None` where there are none or less: such a
-    /// method is refused.
+    /// The size in bytes in `non_const_buffer_sizes`; `None` if it is missing or negative, so that the
+    /// runtime refuses the method.
     pub planned: Option<u64>,
-    /// Where it is, if not on the host: of several entries the first, as runtimes read them.
+    /// The device, if it is not the host. The first of several entries counts, as in runtimes.
     pub device: Option<NonConstBufferDevice<'a>>,
-    /// Bytes up to the end of the tensor that reaches furthest.
+    /// The greatest end of a tensor, in bytes.
     pub reach: u64,
-    /// Bytes that any tensor has at any time.
+    /// The number of bytes that belong to any tensor at any time.
     pub used: u64,
-    /// Most bytes that are live at once; those that several tensors share are counted once.
+    /// The most bytes that are live at once. Bytes that tensors share are counted once.
     pub peak: u64,
-    /// The first step at which that is so; `None` where nothing lives, or nothing is run.
-    pub peak_step: Option<u32>,
+    /// The first pc of the peak; `None` if nothing is live or there are no instructions.
+    pub peak_pc: Option<u32>,
     /// Its tensors in [`Memory::tensors`].
     tensors: Range<usize>,
 }
@@ -106,57 +106,57 @@ pub struct Tensor {
     pub value: u32,
     /// The arena.
     pub arena: u32,
-    /// Where it begins there, in bytes.
+    /// The offset in the arena, in bytes.
     pub offset: u64,
-    /// Its bytes, of the largest sizes that it may have; `None` where they are unknown.
+    /// The number of bytes at the upper bounds of its sizes; `None` if it is unknown.
     pub bytes: Option<u64>,
-    /// What it is to the method.
-    pub role: Role,
-    /// When it lives; `None` where nothing uses it.
-    pub life: Option<Life>,
+    /// The role in the method.
+    pub role: TensorRole,
+    /// The live range; `None` if it is unused.
+    pub live_range: Option<LiveRange>,
 }
 
-/// What a planned tensor is to its method.
+/// The role of a planned tensor in its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Role {
-    /// It is computed on the way.
+pub enum TensorRole {
+    /// An intermediate result.
     Scratch,
-    /// The caller of the method brings it.
+    /// The caller writes it.
     Input,
-    /// The caller of the method reads it.
+    /// The caller reads it.
     Output,
-    /// It keeps what it holds from one run to the next.
+    /// It keeps its contents from one run to the next.
     State,
 }
 
-/// From when to when a tensor lives, in steps.
+/// The range of instructions in which a tensor is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Life {
-    /// The step that defines it; `None` for before the first one.
-    pub first: Option<u32>,
-    /// The last step that uses it; `None` for after the last one.
-    pub last: Option<u32>,
+pub struct LiveRange {
+    /// The pc of the instruction that defines it; `None` for before the first one.
+    pub first_use: Option<u32>,
+    /// The pc of the last instruction that uses it; `None` for after the last one.
+    pub last_use: Option<u32>,
 }
 
-/// A tensor without a place in an arena and without data.
+/// A tensor that has no place in an arena and no data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unplanned {
     /// The index of the value.
     pub value: u32,
-    /// Its bytes, of the largest sizes that it may have; `None` where they are unknown.
+    /// The number of bytes at the upper bounds of its sizes; `None` if it is unknown.
     pub bytes: Option<u64>,
-    /// Whether it is an input or an output: the caller of the method brings its memory. Of others
-    /// it is a backend's, or that of the tensor that is moved there.
+    /// Whether it is an input or an output, whose memory the caller provides. Others use memory of a
+    /// backend, or of the tensor that is moved there.
     pub is_end: bool,
-    /// Whether its sizes have no bound.
+    /// Whether its sizes are unbounded.
     pub is_unbounded: bool,
 }
 
 impl<'a> Memory<'a> {
-    /// What `plan`, a method of `pte`, plans and needs.
+    /// Returns the memory plan of `plan`, a method of `pte`.
     pub fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
-        let replay = Replay::of(pte, plan);
+        let liveness = Liveness::of(pte, plan);
         let ends = Ends::of(plan);
         let (mut tensors, mut unplanned) = (Vec::new(), Vec::new());
         for (value, held) in (0u32..).zip(plan.values().into_iter().flatten()) {
@@ -173,7 +173,7 @@ impl<'a> Memory<'a> {
                     continue;
                 }
                 Ok(Storage::Planned { initial, .. }) => initial.is_some(),
-                // Without a place it is data, and not memory.
+                // Without a place in an arena it is skipped below.
                 Ok(Storage::External { .. }) => true,
                 Ok(Storage::Constant(_)) => continue,
                 Err(_) => tensor.data_buffer_idx() != 0,
@@ -182,13 +182,13 @@ impl<'a> Memory<'a> {
             let name = tensor.extra_tensor_info().and_then(|extra| extra.fully_qualified_name());
             let is_state = has_data || name.is_some_and(|name| !name.is_empty());
             let role = match () {
-                () if is_state => Role::State,
-                () if ends.is_input(value) => Role::Input,
-                () if ends.is_output(value) => Role::Output,
-                () => Role::Scratch,
+                () if is_state => TensorRole::State,
+                () if ends.is_input(value) => TensorRole::Input,
+                () if ends.is_output(value) => TensorRole::Output,
+                () => TensorRole::Scratch,
             };
             let Place { memory_id: arena, offset } = Place::of(place);
-            tensors.push(Tensor { value, arena, offset, bytes, role, life: None });
+            tensors.push(Tensor { value, arena, offset, bytes, role, live_range: None });
         }
         cost::sort(tensors.len());
         tensors.sort_by_key(|tensor| (tensor.arena, tensor.offset));
@@ -200,100 +200,105 @@ impl<'a> Memory<'a> {
             unplanned,
             outside: Outside::of(pte, plan),
             chains: Vec::new(),
-            steps: replay.steps,
+            instruction_count: liveness.instruction_count,
         };
         for arena in &mut memory.arenas {
             let tensors = memory.tensors.get_mut(arena.tensors.clone()).unwrap_or_default();
-            let cells = Cells::of(tensors.iter().map(|tensor| tensor.range()));
-            lives(tensors, &replay, &cells);
-            arena.measure(tensors, cells, memory.steps);
+            let coordinates =
+                CompressedCoordinates::of(tensors.iter().map(|tensor| tensor.range()));
+            set_live_ranges(tensors, &liveness, &coordinates);
+            arena.measure(tensors, coordinates, memory.instruction_count);
         }
-        memory.chains = replay.chains;
+        memory.chains = liveness.chains;
         memory
     }
 
-    /// The method.
+    /// Returns the method.
     pub fn plan(&self) -> ExecutionPlan<'a> {
         self.plan
     }
 
-    /// Its arenas by id: those that it declares, and those that tensors name besides.
+    /// Returns the arenas by id: the declared ones, and others that tensors refer to.
     pub fn arenas(&self) -> &[Arena<'a>] {
         &self.arenas
     }
 
-    /// The tensors that are planned into an arena, by offset.
+    /// Returns the tensors that are planned into an arena, by offset.
     pub fn tensors(&self, arena: &Arena<'_>) -> &[Tensor] {
         self.tensors.get(arena.tensors.clone()).unwrap_or_default()
     }
 
-    /// The tensors without a place and without data.
+    /// Returns the tensors that have no place in an arena and no data.
     pub fn unplanned(&self) -> &[Unplanned] {
         &self.unplanned
     }
 
-    /// What the method uses that lies in no arena.
+    /// Returns the memory of the method outside of arenas.
     pub fn outside(&self) -> Outside {
         self.outside
     }
 
-    /// The bytes of all arenas, those of devices included; of a sum past 2^64 − 1, that.
+    /// Returns the declared bytes of all arenas, with those of devices. Saturates at 2^64 − 1.
     pub fn planned(&self) -> u64 {
         let planned = self.arenas.iter().filter_map(|arena| arena.planned);
         planned.fold(0, u64::saturating_add)
     }
 
-    /// The bytes that all arenas need, those of devices included: see [`Arena::needed`]; of a sum past
-    /// 2^64 − 1, that.
+    /// Returns the sum of [`Arena::needed`] over all arenas, with those of devices. Saturates at 2^64 − 1.
     pub fn needed(&self) -> u64 {
         self.arenas.iter().map(Arena::needed).fold(0, u64::saturating_add)
     }
 
-    /// Instructions of all chains.
-    pub fn steps(&self) -> u32 {
-        self.steps
+    /// Returns the number of instructions of all chains.
+    pub fn instruction_count(&self) -> u32 {
+        self.instruction_count
     }
 
-    /// The chain of a step, and the instruction's number there.
-    pub fn place(&self, step: u32) -> (u32, u32) {
-        // Of chains without instructions, the first one begins where the next one does.
-        let chain = self.chains.partition_point(|&begin| begin <= step).saturating_sub(1);
+    /// Returns the chain of an instruction, and its index there.
+    pub fn place(&self, pc: u32) -> (u32, u32) {
+        // An empty chain has the same first pc as the next chain.
+        let chain = self.chains.partition_point(|&begin| begin <= pc).saturating_sub(1);
         let begin = self.chains.get(chain).copied().unwrap_or_default();
-        (narrow(chain), step.saturating_sub(begin))
+        (narrow(chain), pc.saturating_sub(begin))
     }
 
-    /// What the instruction of a step does.
-    pub fn instruction(&self, step: u32) -> Option<InstructionArguments<'a>> {
-        let (chain, nth) = self.place(step);
+    /// Returns the operation of an instruction.
+    pub fn instruction(&self, pc: u32) -> Option<InstructionArguments<'a>> {
+        let (chain, nth) = self.place(pc);
         self.plan.chains()?.get(at(chain))?.instructions()?.get(at(nth))?.instr_args()
     }
 }
 
 impl Arena<'_> {
-    /// The bytes that it takes: those that are planned, or how far tensors reach, if that is further or
-    /// nothing is planned. In a file without an Error it is what is planned.
+    /// Returns the bytes that it takes: the declared ones, or the reach of its tensors if that is greater. In
+    /// a file without an Error these are the declared ones.
     pub fn needed(&self) -> u64 {
         self.planned.unwrap_or_default().max(self.reach)
     }
 
-    /// Planned bytes behind the last tensor: exporters round up, and delegates may need room that
-    /// no tensor shows. `None` where tensors reach past what is planned, or nothing is.
+    /// Returns the declared bytes after the last tensor. Exporters round up, and delegates may need memory
+    /// without a tensor. `None` if tensors reach past the declared bytes, or none are declared.
     pub fn slack(&self) -> Option<u64> {
         self.planned?.checked_sub(self.reach)
     }
 
-    /// Bytes that the tensors reach over and that are never live at once.
+    /// Returns the difference between the reach and the peak.
     pub fn fragmentation(&self) -> u64 {
         self.reach.saturating_sub(self.peak)
     }
 
-    /// Bytes that the tensors reach over and that none of them ever has. With the slack, they are what
-    /// is planned and no tensor needs.
+    /// Returns the bytes of the reach that belong to no tensor. With the slack, these are the declared bytes
+    /// that no tensor needs.
     pub fn gaps(&self) -> u64 {
         self.reach.saturating_sub(self.used)
     }
 
-    fn measure(&mut self, tensors: &[Tensor], cells: Cells, steps: u32) {
+    fn measure(
+        &mut self,
+        tensors: &[Tensor],
+        coordinates: CompressedCoordinates,
+        instruction_count: u32,
+    ) {
         let ends = tensors.iter().map(|tensor| tensor.range().1);
         self.reach = ends.max().unwrap_or_default();
         let mut behind = 0u64;
@@ -301,56 +306,64 @@ impl Arena<'_> {
             self.used = self.used.saturating_add(end.saturating_sub(begin.max(behind)));
             behind = behind.max(end);
         }
-        let mut cover = Cover::new(cells);
+        let mut cover = CoverageSegmentTree::new(coordinates);
         let mut starts: Vec<_> = Vec::with_capacity(tensors.len());
-        starts.extend(tensors.iter().filter_map(|of| Some((of.life?.span(steps).0, of.range()))));
+        starts.extend(
+            tensors
+                .iter()
+                .filter_map(|of| Some((of.live_range?.span(instruction_count).0, of.range()))),
+        );
         let mut ends: Vec<_> = Vec::with_capacity(starts.len());
-        ends.extend(tensors.iter().filter_map(|of| Some((of.life?.span(steps).1, of.range()))));
+        ends.extend(
+            tensors
+                .iter()
+                .filter_map(|of| Some((of.live_range?.span(instruction_count).1, of.range()))),
+        );
         cost::sort(starts.len().saturating_mul(2));
         starts.sort_unstable();
         ends.sort_unstable();
         let (mut starts, mut ends) = (starts.into_iter().peekable(), ends.into_iter().peekable());
-        while let Some((step, range)) = starts.next() {
-            while let Some((_, range)) = ends.next_if(|&(last, _)| last < step) {
+        while let Some((pc, range)) = starts.next() {
+            while let Some((_, range)) = ends.next_if(|&(last, _)| last < pc) {
                 cover.remove(range);
             }
             cover.add(range);
-            while let Some((_, range)) = starts.next_if(|&(first, _)| first == step) {
+            while let Some((_, range)) = starts.next_if(|&(first, _)| first == pc) {
                 cover.add(range);
             }
             if cover.bytes() > self.peak {
                 self.peak = cover.bytes();
-                self.peak_step = Some(step).filter(|&step| step < steps);
+                self.peak_pc = Some(pc).filter(|&pc| pc < instruction_count);
             }
         }
     }
 }
 
 impl Tensor {
-    /// Where it begins and ends in its arena. What has no size is empty, and no end is past 2^64.
+    /// Returns its begin and its end in the arena. A tensor of unknown size is empty. Saturates at 2^64 − 1.
     pub fn range(&self) -> (u64, u64) {
         (self.offset, self.offset.saturating_add(self.bytes.unwrap_or_default()))
     }
 
-    /// Whether it lives at a step of a method that has so many.
-    pub fn lives_at(&self, step: u32, steps: u32) -> bool {
-        self.life.is_some_and(|life| {
-            let (first, last) = life.span(steps);
-            first <= step && step <= last
+    /// Returns whether it is live at `pc` in a method of `instruction_count` instructions.
+    pub fn is_live_at(&self, pc: u32, instruction_count: u32) -> bool {
+        self.live_range.is_some_and(|live_range| {
+            let (first, last) = live_range.span(instruction_count);
+            first <= pc && pc <= last
         })
     }
 }
 
-impl Life {
-    /// The first and the last of so many steps at which it holds. A method without any has one
-    /// moment all the same.
-    pub fn span(&self, steps: u32) -> (u32, u32) {
-        let end = steps.saturating_sub(1);
-        (self.first.unwrap_or(0).min(end), self.last.unwrap_or(end).min(end))
+impl LiveRange {
+    /// Returns the first and the last pc of the range in a method of `instruction_count` instructions. A
+    /// method without instructions counts as one.
+    pub fn span(&self, instruction_count: u32) -> (u32, u32) {
+        let end = instruction_count.saturating_sub(1);
+        (self.first_use.unwrap_or(0).min(end), self.last_use.unwrap_or(end).min(end))
     }
 }
 
-/// Which values are inputs and outputs of a method.
+/// The sorted inputs and outputs of a method.
 struct Ends {
     inputs: Vec<i32>,
     outputs: Vec<i32>,
@@ -375,7 +388,7 @@ impl Ends {
     }
 }
 
-/// The arenas of a plan, and those that tensors, sorted by arena, name besides.
+/// Returns the arenas of a plan, and others that `tensors`, sorted by arena, refer to.
 fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[Tensor]) -> Vec<Arena<'a>> {
     let new = |id, planned| Arena {
         id,
@@ -384,11 +397,11 @@ fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[Tensor]) -> Vec<Arena<'a>> {
         reach: 0,
         used: 0,
         peak: 0,
-        peak_step: None,
+        peak_pc: None,
         tensors: 0..0,
     };
     let sizes = (0u32..).zip(plan.non_const_buffer_sizes().into_iter().flatten());
-    // Nobody looks at the first, whatever it is.
+    // The first entry is reserved.
     let mut arenas: Vec<_> =
         sizes.skip(1).map(|(id, size)| new(id, u64::try_from(size).ok())).collect();
     let mut from = 0usize;
@@ -414,75 +427,79 @@ fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[Tensor]) -> Vec<Arena<'a>> {
     arenas
 }
 
-/// When each tensor of an arena lives.
-fn lives(tensors: &mut [Tensor], replay: &Replay<'_>, cells: &Cells) {
+/// Sets the live range of each tensor of an arena.
+fn set_live_ranges(
+    tensors: &mut [Tensor],
+    liveness: &Liveness<'_>,
+    coordinates: &CompressedCoordinates,
+) {
     let mut reads = false;
     for tensor in &mut *tensors {
-        let Some(seen) = replay.seen(tensor.value) else { continue };
-        // What is read before anything has written it there, is asked for below.
-        let waits = seen.is_read && tensor.role == Role::Scratch || seen.first == END;
-        let waits = waits && !matches!(tensor.role, Role::State | Role::Input);
+        let Some(uses) = liveness.uses(tensor.value) else { continue };
+        // Tensors that are read before they are written are handled below.
+        let waits = uses.is_read && tensor.role == TensorRole::Scratch || uses.first_use == END;
+        let waits = waits && !matches!(tensor.role, TensorRole::State | TensorRole::Input);
         reads |= waits;
-        tensor.life = life(tensor.role, seen, replay);
+        tensor.live_range = live_range(tensor.role, uses, liveness);
     }
     if !reads {
         return;
     }
-    // In the order of their first uses: at each step, what is read before what is written.
+    // In the order of first uses; at each instruction, reads before writes.
     let mut order: Vec<_> = (0..tensors.len()).collect();
     let time = |tensor: &Tensor| {
-        let seen = replay.seen(tensor.value).filter(|seen| seen.first != NEVER);
+        let uses = liveness.uses(tensor.value).filter(|uses| uses.first_use != NEVER);
         match tensor.role {
-            Role::State | Role::Input => Some((0, false)),
-            _ => seen.map(|seen| (seen.first.saturating_add(1), !seen.is_read)),
+            TensorRole::State | TensorRole::Input => Some((0, false)),
+            _ => uses.map(|uses| (uses.first_use.saturating_add(1), !uses.is_read)),
         }
     };
     cost::sort(order.len());
     order.sort_by_key(|&nth| tensors.get(nth).and_then(&time));
-    let mut given = Given::new(cells.clone());
+    let mut last_write = LastWrite::new(coordinates.clone());
     for nth in order {
         let Some(tensor) = tensors.get_mut(nth) else { continue };
         let Some((first, is_written)) = time(tensor) else { continue };
         if first == 0 || is_written {
-            given.give(tensor.range(), first);
+            last_write.write(tensor.range(), first);
             continue;
         }
-        let since = given.since(tensor.range());
-        if since.is_none() && tensor.role == Role::Scratch {
-            // Nothing was ever put there: it was, in the run before.
-            tensor.role = Role::State;
-            tensor.life = Some(Life { first: None, last: None });
-            given.give(tensor.range(), 0);
-        } else if let Some(life) = &mut tensor.life {
+        let since = last_write.since(tensor.range());
+        if since.is_none() && tensor.role == TensorRole::Scratch {
+            // No earlier write: the contents come from the previous run.
+            tensor.role = TensorRole::State;
+            tensor.live_range = Some(LiveRange { first_use: None, last_use: None });
+            last_write.write(tensor.range(), 0);
+        } else if let Some(live_range) = &mut tensor.live_range {
             let since = since.unwrap_or(0);
-            let last = life.last.unwrap_or(replay.steps);
+            let last = live_range.last_use.unwrap_or(liveness.instruction_count);
             let begin = since.saturating_sub(1).min(last);
-            let (first, last) = replay.loops.around((begin, last), true);
-            life.first = Some(first).filter(|_| since > 0);
-            life.last = life.last.map(|_| last);
+            let (first, last) = liveness.loops.around((begin, last), true);
+            live_range.first_use = Some(first).filter(|_| since > 0);
+            live_range.last_use = live_range.last_use.map(|_| last);
         }
     }
 }
 
-/// When a tensor lives, by itself.
-fn life(role: Role, seen: Seen, replay: &Replay<'_>) -> Option<Life> {
-    if role == Role::State {
-        return Some(Life { first: None, last: None });
+/// Returns the live range of a tensor, apart from views.
+fn live_range(role: TensorRole, uses: ValueUses, liveness: &Liveness<'_>) -> Option<LiveRange> {
+    if role == TensorRole::State {
+        return Some(LiveRange { first_use: None, last_use: None });
     }
-    if seen.first == NEVER {
-        // An input is put there, for any use.
-        return (role == Role::Input).then_some(Life { first: None, last: Some(0) });
+    if uses.first_use == NEVER {
+        // The caller writes an input, whether it is used or not.
+        return (role == TensorRole::Input)
+            .then_some(LiveRange { first_use: None, last_use: Some(0) });
     }
-    let is_from_start = role == Role::Input;
-    let first = if is_from_start { 0 } else { seen.first };
-    let is_to_end = seen.last == END;
-    // What is read at the end is read behind every loop, and what is there from the start was put
-    // there before.
-    let last = if is_to_end { replay.steps } else { seen.last };
-    let is_carried = seen.is_carried || is_from_start;
-    let (first, last) = replay.loops.around((first.min(last), last), is_carried);
-    Some(Life {
-        first: Some(first).filter(|_| !is_from_start && seen.first != END),
-        last: Some(last).filter(|_| !is_to_end),
+    let is_from_start = role == TensorRole::Input;
+    let first = if is_from_start { 0 } else { uses.first_use };
+    let is_to_end = uses.last_use == END;
+    // The end is after every loop, and the start is before.
+    let last = if is_to_end { liveness.instruction_count } else { uses.last_use };
+    let is_carried = uses.is_carried || is_from_start;
+    let (first, last) = liveness.loops.around((first.min(last), last), is_carried);
+    Some(LiveRange {
+        first_use: Some(first).filter(|_| !is_from_start && uses.first_use != END),
+        last_use: Some(last).filter(|_| !is_to_end),
     })
 }

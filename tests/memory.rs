@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use pte::check::Severity;
-use pte::memory::{Arena, Life, Memory, Role, Tensor};
+use pte::memory::{Arena, LiveRange, Memory, Tensor, TensorRole};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
 use pte::{File, Pte};
 use serde_json::json;
@@ -66,7 +66,7 @@ fn the_peak_is_the_largest_of_all_steps() {
             let memory = Memory::of(&pte, plan);
             for arena in memory.arenas() {
                 let (peak, step) = peak(&memory, arena);
-                assert_eq!((arena.peak, arena.peak_step), (peak, step), "{}", name(&path));
+                assert_eq!((arena.peak, arena.peak_pc), (peak, step), "{}", name(&path));
                 let used = union(memory.tensors(arena).iter());
                 assert_eq!(arena.used, used, "{}", name(&path));
                 seen += 1;
@@ -77,10 +77,10 @@ fn the_peak_is_the_largest_of_all_steps() {
 }
 
 fn peak(memory: &Memory<'_>, arena: &Arena<'_>) -> (u64, Option<u32>) {
-    let steps = memory.steps();
+    let steps = memory.instruction_count();
     let mut most = (0, None);
     for step in 0..steps.max(1) {
-        let live = memory.tensors(arena).iter().filter(|of| of.lives_at(step, steps));
+        let live = memory.tensors(arena).iter().filter(|of| of.is_live_at(step, steps));
         let bytes = union(live);
         if bytes > most.0 {
             most = (bytes, Some(step).filter(|_| steps > 0));
@@ -120,11 +120,11 @@ fn lives_are_those_of_a_replay_of_every_instruction() {
                 let all = memory.tensors(arena);
                 for of in all {
                     let at = format!("{}, value {}", name(&path), of.value);
-                    let wanted = life(of, all, &uses, memory.steps());
-                    assert_eq!((of.role, of.life), wanted.0, "{at}");
+                    let wanted = life(of, all, &uses, memory.instruction_count());
+                    assert_eq!((of.role, of.live_range), wanted.0, "{at}");
                     tensors += 1;
                     views += usize::from(wanted.1);
-                    states += usize::from(of.role == Role::State);
+                    states += usize::from(of.role == TensorRole::State);
                 }
             }
         }
@@ -241,32 +241,40 @@ fn named(value: u32, uses: &Uses) -> Option<(u32, u32, bool)> {
 
 /// When there is something in a tensor for the first time: 0 before all steps, and one more for each.
 fn begins(of: &Tensor, uses: &Uses) -> Option<u32> {
-    if uses.inputs.contains(&(of.value as i32)) || of.role == Role::State {
+    if uses.inputs.contains(&(of.value as i32)) || of.role == TensorRole::State {
         return Some(0);
     }
     named(of.value, uses).filter(|(.., is_read)| !is_read).map(|(first, ..)| first + 1)
 }
 
 /// The role and life that a tensor is to have, and whether it is a view of others.
-fn life(of: &Tensor, all: &[Tensor], uses: &Uses, steps: u32) -> ((Role, Option<Life>), bool) {
-    let throughout = Some(Life { first: None, last: None });
-    if of.role == Role::State {
+fn life(
+    of: &Tensor,
+    all: &[Tensor],
+    uses: &Uses,
+    steps: u32,
+) -> ((TensorRole, Option<LiveRange>), bool) {
+    let throughout = Some(LiveRange { first_use: None, last_use: None });
+    if of.role == TensorRole::State {
         // It has a name or initial data, or what is below says so.
-        return ((Role::State, throughout), false);
+        return ((TensorRole::State, throughout), false);
     }
     let index = of.value as i32;
     let (is_output, is_kept) = (uses.outputs.contains(&index), uses.kept.contains(&index));
     let end = |last: u32| Some(last).filter(|_| !is_kept);
     if uses.inputs.contains(&index) {
         let last = named(of.value, uses).map_or(0, |(_, last, _)| last);
-        return ((Role::Input, Some(Life { first: None, last: end(last) })), false);
+        return (
+            (TensorRole::Input, Some(LiveRange { first_use: None, last_use: end(last) })),
+            false,
+        );
     }
-    let role = if is_output { Role::Output } else { Role::Scratch };
+    let role = if is_output { TensorRole::Output } else { TensorRole::Scratch };
     let Some((first, last, is_read)) = named(of.value, uses) else {
-        return ((role, is_kept.then_some(Life { first: None, last: None })), false);
+        return ((role, is_kept.then_some(LiveRange { first_use: None, last_use: None })), false);
     };
     if !is_read {
-        return ((role, Some(Life { first: Some(first), last: end(last) })), false);
+        return ((role, Some(LiveRange { first_use: Some(first), last_use: end(last) })), false);
     }
     // Byte by byte, with all that was ever put there before.
     let (begin, stop) = of.range();
@@ -278,11 +286,11 @@ fn life(of: &Tensor, all: &[Tensor], uses: &Uses, steps: u32) -> ((Role, Option<
         there.filter_map(|other| begins(other, uses)).filter(|&since| since <= first).max()
     };
     match points.into_iter().filter_map(since).min() {
-        None => ((Role::State, throughout), false),
+        None => ((TensorRole::State, throughout), false),
         Some(since) => {
             let first = since.checked_sub(1);
             assert!(first < Some(steps));
-            ((role, Some(Life { first, last: end(last) })), true)
+            ((role, Some(LiveRange { first_use: first, last_use: end(last) })), true)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `pte diff`: what two files do not have in common, by what they mean.
+//! `pte diff`: compares two files by meaning.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,17 +21,17 @@ mod document;
 mod markdown;
 mod screen;
 
-/// Tell what two files do not have in common
+/// Compare two files by meaning
 ///
-/// Files are compared by what they mean: methods by name, inputs and outputs by position, calls in
-/// order, values by what they are used for, constants, payloads and blobs by their bytes. Numbers of
-/// values, operators, constants and segments, the order and alignment of data, stack traces and how
-/// tables are laid out are no meaning: where only those differ, the files are the same. What was
-/// changed once is told once. What nothing uses is compared too: a runtime makes every tensor.
+/// Methods are compared by name, inputs and outputs by position, calls in order, values by their uses,
+/// constants, payloads and blobs by their bytes. The numbers of values, operators, constants and
+/// segments, the order and alignment of data, stack traces and the layout of tables have no meaning: if
+/// only those differ, the files are the same. A change is reported once, however many calls use it.
+/// Unused values are compared too, since a runtime creates every tensor.
 ///
-/// Two exports of one model are the same. Those of two releases may be planned otherwise or leave more
-/// behind that nothing uses, and a .ptd that was converted has another generation: --ignore memory-plan,
-/// --ignore unused and --ignore header leave that out.
+/// Two exports of one model are the same. Exports of two releases may differ in their memory plans and
+/// unused values, and a converted .ptd has another generation: --ignore memory-plan, --ignore unused and
+/// --ignore header leave that out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -51,7 +51,7 @@ JSON, \"schema\": \"pte.diff/1\":
   differences    class, change: added, removed or changed; method; place, such as
                  \"call 12 aten::add.out, argument 1\"; what; before and after: text and, of data,
                  sha256; null where there is nothing. The first 1,000 of each class
-  written        what is written otherwise, and has no meaning: what, before, after
+  written        differences in the encoding, without meaning: what, before, after
 
 Exit status: 0 identical or the same, 1 different or broken, 2 usage, such as a .pte and a .ptd,
 which cannot be compared, 3 not readable")]
@@ -60,25 +60,25 @@ pub(super) struct Diff {
     before: PathBuf,
     /// Another of the same kind, or - for standard input.
     after: PathBuf,
-    /// A .ptd that both programs are used with: data that is in it counts as if it were in them.
+    /// A .ptd beside both programs: its data count as if they were in them.
     #[arg(long, value_name = "PTD")]
     with: Vec<PathBuf>,
-    /// A .ptd that the first program is used with.
+    /// A .ptd beside the first program.
     #[arg(long, value_name = "PTD")]
     with_before: Vec<PathBuf>,
-    /// A .ptd that the second program is used with.
+    /// A .ptd beside the second program.
     #[arg(long, value_name = "PTD")]
     with_after: Vec<PathBuf>,
-    /// What does not count as a difference, such as memory-plan or header.
+    /// Ignore differences of this class, such as memory-plan or header.
     #[arg(long, value_name = "CLASS", value_parser = classes())]
     ignore: Vec<String>,
-    /// How to show the answer.
+    /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Shape,
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Differences of each class that text and markdown show.
+    /// The most differences of each class in text and markdown.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     most: usize,
 }
@@ -90,12 +90,12 @@ enum Shape {
     Markdown,
 }
 
-/// The two files, by what they are called, and what was found.
+/// The names of the two files, and the report.
 struct Found<'f> {
     before: &'f UntrustedString,
     after: &'f UntrustedString,
     report: &'f Report,
-    /// Whether there are differences that were left out.
+    /// Whether differences were ignored.
     ignored: bool,
     most: usize,
 }
@@ -162,19 +162,19 @@ fn side<'g>(file: &'g Input, data: &[&'g Input]) -> Given<'g, Bytes> {
     Given { file: &file.opened, data }
 }
 
-/// Files that have nothing in common to be compared by: neither equal nor different.
+/// Returns the problem of two files of different kinds.
 fn kinds(files: [&Input; 2]) -> Problem {
-    let told = files.map(|input| {
+    let kinds = files.map(|input| {
         let kind = match input.opened.file() {
             File::Pte(_) => "a program",
             _ => "a data file",
         };
         format!("{} is {kind}", input.name)
     });
-    Problem::Usage(format!("{}: give two programs, or two data files", told.join(", ")).into())
+    Problem::Usage(format!("{}: give two programs, or two data files", kinds.join(", ")).into())
 }
 
-/// The names of a side: of the data that it is used with, and its own.
+/// The names of a side: of its `.ptd` files, and of the file itself.
 type Names = (Vec<UntrustedString>, UntrustedString);
 
 fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
@@ -213,13 +213,13 @@ fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
 }
 
 impl Found<'_> {
-    /// The differences of a class that are shown, and how many there are.
+    /// Returns the differences of a class that are shown, and the number of all.
     fn of(&self, class: Class) -> (Vec<&Difference>, u64) {
         let all = self.report.differences.iter().filter(|difference| difference.class == class);
         (all.take(self.most).collect(), self.report.count(class))
     }
 
-    /// What is written otherwise, which nobody asks of files that mean something else.
+    /// Returns the differences in the encoding. They are shown for files of the same meaning alone.
     fn written(&self) -> &[Written] {
         match self.report.verdict {
             Verdict::Same if !self.ignored => &self.report.written,
@@ -227,7 +227,7 @@ impl Found<'_> {
         }
     }
 
-    /// What to do where files differ only in what one may not care for.
+    /// Returns a hint how to ignore the differences, if all of them are of optional classes.
     fn hint(&self) -> Option<String> {
         let differ = || Class::ALL.into_iter().filter(|&class| self.report.count(class) > 0);
         let is_optional = |class| {
@@ -240,7 +240,7 @@ impl Found<'_> {
         Some(format!("{}: then they are the same", ignore.join(" ")))
     }
 
-    /// The verdict in a line.
+    /// Returns the verdict in a line.
     fn summary(&self) -> String {
         match self.report.verdict {
             Verdict::Identical => "identical: every byte is the same".into(),
@@ -258,12 +258,12 @@ impl Found<'_> {
     }
 }
 
-/// What a class is called.
+/// Returns the displayed name of a class.
 fn title(class: Class) -> String {
     class.id().replace('-', " ")
 }
 
-/// The side of a difference as a line shows it: of a digest the beginning.
+/// Returns a side of a difference in words, with the first digits of its digest.
 fn text(shown: &Shown) -> UntrustedString {
     match shown.sha256 {
         Some(sha) => {

@@ -1,4 +1,4 @@
-//! `pte memory`: what memory methods plan, what lives when, and what makes the peak.
+//! `pte memory`: the memory plans of methods, live ranges, and the tensors of each peak.
 
 use core::str::FromStr;
 use std::path::PathBuf;
@@ -22,18 +22,17 @@ mod method;
 mod show;
 mod svg;
 
-/// Show what memory methods plan, what lives when, and what makes the peak
+/// Show memory plans, live ranges, and the tensors of each peak
 ///
 /// For each arena: planned bytes, how far tensors reach into it, the most that is live at once and
-/// the instruction where that is so, with the tensors that make it up. A tensor lives from the
-/// instruction that defines it to the last that uses it; inputs live from the start, outputs to the
-/// end, state throughout. Jumps are not run: instructions count in the order in which the file lists
-/// them, what loops carry lives in all of the loop, and what one branch makes for behind both counts
-/// in the other branch too, so that with jumps a peak may be told too high and never too low. Sizes are
-/// upper bounds where they change. Not counted: the runtime's own
-/// structures (its method allocator), what backends allocate, and scratch memory of kernels.
-/// Constants and payloads of delegates are told as sums: whether they take memory depends on how
-/// the file is loaded.
+/// the instruction of the peak, with the tensors that are live there. A tensor is live from the
+/// instruction that defines it to the last that uses it; inputs from the start, outputs to the end,
+/// state throughout. Instructions count in the order of the file: a tensor that a loop carries is live
+/// in the whole loop, and one that a branch writes for after the join counts in the other branch
+/// too. So with jumps a peak may be too high and is never too low. Dynamic sizes count at their upper
+/// bounds. Not counted: the runtime's structures (its method allocator), what backends allocate, and
+/// scratch memory of kernels. Constants and payloads of delegates are shown as sums: the loader
+/// decides whether they take memory.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -56,7 +55,7 @@ JSON, \"schema\": \"pte.memory/1\":
              last tensor), peak (most bytes live at once), peak_at (chain, instruction, does: name
              of the operator), slack (planned - reach; null: tensors reach past what is planned, or
              nothing is), fragmentation (reach - peak), gaps (bytes of the reach that no tensor
-             ever has), over (the budget), tensors. A sum past 2^64-1 is told as that
+             ever has), over (the budget), tensors. Sums saturate at 2^64-1
   tensors    value, name, dtype, sizes, bytes, offset, role: scratch, input, output, state; lives:
              first and last with chain and instruction, null for before the first and after the
              last one; no lives for what nothing uses
@@ -68,8 +67,8 @@ pub(super) struct Memory {
     /// Only this method.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// Largest planned size that is good, of an arena or of all together: bytes, or with a unit
-    /// such as kB, MB, KiB, MiB.
+    /// Fail if an arena, or all arenas of a method together, are larger: bytes, or with a unit such as
+    /// kB, MB, KiB, MiB.
     #[arg(long, value_name = "[ID=]SIZE")]
     budget: Vec<Budget>,
     /// Draw arenas as SVG.
@@ -80,7 +79,7 @@ pub(super) struct Memory {
     json: bool,
 }
 
-/// The most bytes that are good: of the arena of that id, or of all arenas of a method.
+/// A limit in bytes for the arena of an id, or for all arenas of a method together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Budget {
     arena: Option<u32>,
@@ -105,7 +104,7 @@ impl FromStr for Budget {
     }
 }
 
-/// One of the formats: for each method what it plans.
+/// A format of memory plans.
 trait Show {
     fn begin(
         &mut self,
@@ -117,10 +116,10 @@ trait Show {
     fn end(&mut self, out: &mut Output) -> Result<(), Problem>;
 }
 
-/// What a file is, before any method of it is looked at.
+/// Facts about a file that are shown before its methods.
 struct Subject {
     kind: &'static str,
-    /// Methods that are asked for, and those that are shown.
+    /// The number of chosen methods, and of those that are shown.
     methods: usize,
     shown: usize,
     bytes: u64,
@@ -174,10 +173,10 @@ impl Memory {
     }
 }
 
-/// Holds methods against budgets.
+/// Compares memory plans with budgets.
 struct Judge<'b> {
     budgets: &'b [Budget],
-    /// Arenas of budgets that some method has.
+    /// The arenas with budgets that exist in some method.
     met: Vec<u32>,
     over: u64,
 }
@@ -231,10 +230,10 @@ impl Judge<'_> {
     }
 }
 
-/// Methods that are shown; all are held against the budgets.
+/// The most methods that are shown. All are compared with the budgets.
 const MOST_METHODS: usize = 1024;
 
-/// Exceeded budgets that are told.
+/// The most exceeded budgets that are reported.
 const MOST_OVER: u64 = 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What it costs to tell when tensors live: n log n steps, whatever the rules are attacked with.
+//! The cost of the liveness analysis: O(n log n) for every hostile file.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ fn no_file_takes_more_than_n_log_n_steps() {
             let Ok(pte) = Pte::read_with(&file, &Limits::UNTRUSTED) else { return None };
             cost::taken();
             for plan in pte.program().execution_plan().into_iter().flatten() {
-                seen = seen.saturating_add(Memory::of(&pte, plan).steps().into());
+                seen = seen.saturating_add(Memory::of(&pte, plan).instruction_count().into());
             }
             let bytes = pte.region().len() as f64;
             Some((cost::taken() as f64, bytes, bytes * bytes.log2()))
@@ -26,7 +26,7 @@ fn no_file_takes_more_than_n_log_n_steps() {
             let [Some((few, less, _)), Some((many, more, most))] = pair else { continue };
             let growth = (many / few) / (more / less);
             let each = many / most;
-            // Where there are few steps, most are those that every method takes.
+            // A small total is dominated by the constant cost of a method.
             if each > MOST_STEPS || growth > MOST_GROWTH && each > FEW_STEPS {
                 wrong.push(format!("{name}: {each:.2} steps, growing {growth:.2} times"));
             }
@@ -36,8 +36,8 @@ fn no_file_takes_more_than_n_log_n_steps() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// As for the rules: by how much more than the bytes the steps may grow, and how many there are for
-/// each byte and each time that the bytes can be halved.
+/// The limits, as for the rules: growth of the steps relative to that of the bytes, and steps for each
+/// n log n of the bytes.
 const MOST_GROWTH: f64 = 1.3;
 const MOST_STEPS: f64 = 5.0;
 const FEW_STEPS: f64 = 0.25;

@@ -1,4 +1,4 @@
-//! Loops: instructions that may run again, and what must outlive a turn of them.
+//! Loops: extends live ranges over the loops in which values stay live.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -7,57 +7,61 @@ use crate::bytes::index as at;
 use crate::cost;
 use crate::method::{Loop, OuterLoops};
 
-/// Steps from the first to the last, both included.
+/// A range of pcs: its first and its last one.
 type Range = (u32, u32);
 
-/// The loops of a method: of any two, one holds the other, or they are apart.
+/// The loops of a method. Any two of them are nested or disjoint.
 #[derive(Default)]
 pub(super) struct Loops {
-    /// By where they begin; those that begin together, the largest first.
+    /// The loops by their begins. Of loops with one begin, the largest is first.
     loops: Vec<Loop>,
-    /// For ranges of `loops`, where the last of them ends.
-    ends: Most,
-    /// By where they end, and for ranges of that where the first of them begins.
+    /// The greatest end in a range of `loops`.
+    ends: RangeMaxTree,
+    /// The loops by their ends, and the least begin in a range of them.
     by_end: Vec<Loop>,
-    begins: Most,
+    begins: RangeMaxTree,
     outer: OuterLoops,
-    /// For each step, the least that a jump from before it leads to behind it; none where it does
-    /// not matter.
+    /// For each pc, the least target of a jump over it. Empty if there are no loops.
     landings: Vec<u32>,
 }
 
 impl Loops {
     /// Prepares the loops of a method and its forward jumps for queries.
-    pub(super) fn of(loops: Vec<Loop>, outer: OuterLoops, forward: &[Range], steps: u32) -> Self {
+    pub(super) fn of(
+        loops: Vec<Loop>,
+        outer: OuterLoops,
+        forward: &[Range],
+        instruction_count: u32,
+    ) -> Self {
         if loops.is_empty() {
             return Self::default();
         }
         cost::sort(loops.len().saturating_mul(2));
-        let ends = Most::of(loops.iter().map(|one| one.end).collect());
+        let ends = RangeMaxTree::of(loops.iter().map(|one| one.end).collect());
         let mut by_end = loops.clone();
         by_end.sort_unstable_by_key(|one| one.end);
         let begins = by_end.iter().map(|one| u32::MAX.saturating_sub(one.begin)).collect();
-        let begins = Most::of(begins);
-        Self { loops, ends, by_end, begins, outer, landings: landings(forward, steps) }
+        let begins = RangeMaxTree::of(begins);
+        Self { loops, ends, by_end, begins, outer, landings: landings(forward, instruction_count) }
     }
 
     pub(super) fn are_none(&self) -> bool {
         self.loops.is_empty()
     }
 
-    /// What is used from one step to another, and what comes between because of loops: used in a
-    /// loop and before it, it is used again by the next turn; made in one and used behind it, it is
-    /// made by the first turn; and what is carried from one turn to the next, is there in all of them.
+    /// Returns a range of uses, extended by loops. A value from before a loop is used by each iteration. A
+    /// value that is used after a loop may come from its first iteration. A value that is carried from one
+    /// iteration to the next is live in the whole loop.
     pub(super) fn around(&self, (mut first, mut last): Range, is_carried: bool) -> Range {
         if self.loops.is_empty() || first > last {
             return (first, last);
         }
         cost::look_up("", self.loops.len().saturating_mul(2));
-        // Those that begin in between and end later.
+        // Loops that begin inside the range and end after it.
         let from = self.loops.partition_point(|one| one.begin <= first);
         let to = self.loops.partition_point(|one| one.begin <= last);
         let end = self.ends.of_range(from, to).unwrap_or(last).max(last);
-        // Those that end in between and begin earlier.
+        // Loops that end inside the range and begin before it.
         let from = self.by_end.partition_point(|one| one.end < first);
         let to = self.by_end.partition_point(|one| one.end < last);
         let begin = self.begins.of_range(from, to).map(|begin| u32::MAX.saturating_sub(begin));
@@ -71,40 +75,40 @@ impl Loops {
         (first, last)
     }
 
-    /// Whether that step may run again.
-    pub(super) fn has(&self, step: u32) -> bool {
-        self.outer.around(step).is_some()
+    /// Returns whether an instruction is in a loop.
+    pub(super) fn has(&self, pc: u32) -> bool {
+        self.outer.around(pc).is_some()
     }
 }
 
-/// For each step, the nearest that a jump from before it leads to behind it.
-fn landings(ahead: &[Range], steps: u32) -> Vec<u32> {
+/// Returns, for each pc, the least target of a jump over it.
+fn landings(ahead: &[Range], instruction_count: u32) -> Vec<u32> {
     let mut ahead = ahead.to_vec();
     cost::sort(ahead.len());
     ahead.sort_unstable();
     let mut jumps = ahead.into_iter().peekable();
     let mut open: BTreeMap<u32, ()> = BTreeMap::new();
-    let landing = |step| {
+    let landing = |pc| {
         cost::charge(1);
-        while let Some((_, to)) = jumps.next_if(|&(from, _)| from < step) {
+        while let Some((_, to)) = jumps.next_if(|&(from, _)| from < pc) {
             open.insert(to, ());
         }
-        while open.first_key_value().is_some_and(|(&to, ())| to <= step) {
+        while open.first_key_value().is_some_and(|(&to, ())| to <= pc) {
             open.pop_first();
         }
         open.first_key_value().map_or(u32::MAX, |(&to, ())| to)
     };
-    (0..steps).map(landing).collect()
+    (0..instruction_count).map(landing).collect()
 }
 
-/// The largest of any range of a list, in as many steps as the list's length has digits.
+/// The maximum of any range of a list, in O(log n).
 #[derive(Default)]
-struct Most {
-    /// A tree: the largest of nodes 2n and 2n + 1 is at n, and the list is its second half.
+struct RangeMaxTree {
+    /// A binary tree: node n is the maximum of nodes 2n and 2n + 1. The list is the second half.
     nodes: Vec<u32>,
 }
 
-impl Most {
+impl RangeMaxTree {
     fn of(list: Vec<u32>) -> Self {
         let len = list.len();
         let mut nodes = alloc::vec![0; len];

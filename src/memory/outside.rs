@@ -1,4 +1,4 @@
-//! What a method uses that lies in no arena: sums of bytes, each byte counted once.
+//! The memory of a method outside of arenas: sums of bytes, each byte counted once.
 
 use core::ops::Range;
 
@@ -9,15 +9,15 @@ use crate::cost;
 use crate::pte::Storage;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 
-/// Bytes that a method uses and that lie in no arena. Whether they take memory depends on how the
-/// file is loaded: they may be mapped, in ROM, or copied.
+/// The bytes that a method uses outside of arenas. The loader decides whether they take memory: they may
+/// be mapped, in ROM, or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
-    /// Constants, in this file.
+    /// The constants in this file.
     pub constants: u64,
-    /// Constants that a `.ptd` is to bring, each key counted once; of a sum past 2^64 − 1, that.
+    /// The constants in a `.ptd`, each key counted once. Saturates at 2^64 − 1.
     pub external: u64,
-    /// Payloads of delegates, in this file. What backends make of them is their own.
+    /// The payloads of delegates in this file. What backends allocate is not included.
     pub payloads: u64,
 }
 
@@ -49,7 +49,7 @@ impl Outside {
     }
 }
 
-/// Bytes that any of the ranges has.
+/// Returns the number of bytes that are in at least one range.
 fn distinct(mut ranges: Vec<Range<u64>>) -> u64 {
     cost::sort(ranges.len());
     ranges.sort_unstable_by_key(|range| (range.start, range.end));

@@ -1,7 +1,7 @@
 //! Methods of a few instructions, of which it is plain what lives when.
 
 use pte::Pte;
-use pte::memory::{Life, Memory, Role};
+use pte::memory::{LiveRange, Memory, TensorRole};
 use serde_json::{Value, json};
 
 use super::plans;
@@ -53,7 +53,9 @@ fn lives(file: &[u8]) -> Lives {
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     let mut all: Vec<_> = memory.arenas().iter().flat_map(|arena| memory.tensors(arena)).collect();
     all.sort_by_key(|tensor| tensor.value);
-    all.iter().map(|of| of.life.map(|Life { first, last }| (first, last))).collect()
+    all.iter()
+        .map(|of| of.live_range.map(|LiveRange { first_use: first, last_use: last }| (first, last)))
+        .collect()
 }
 
 fn at(first: u32, last: u32) -> Option<(Option<u32>, Option<u32>)> {
@@ -233,5 +235,5 @@ fn what_is_read_first_is_a_view_or_comes_from_the_run_before() {
     let pte = Pte::read(&file).unwrap();
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     let state = memory.tensors(&memory.arenas()[0]).iter().find(|tensor| tensor.value == 3);
-    assert_eq!(state.unwrap().role, Role::State);
+    assert_eq!(state.unwrap().role, TensorRole::State);
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pte::Pte;
-use pte::memory::{Memory, Role};
+use pte::memory::{Memory, TensorRole};
 use serde_json::json;
 
 use super::cases::{call, jump, moved, planned, program};
@@ -48,7 +48,10 @@ fn what_is_not_there_is_no_method_at_all() {
         let pte = Pte::read(&file).unwrap();
         for plan in plans(&pte) {
             let memory = Memory::of(&pte, plan);
-            assert_eq!((memory.arenas().len(), memory.steps(), memory.planned()), (0, 0, 0));
+            assert_eq!(
+                (memory.arenas().len(), memory.instruction_count(), memory.planned()),
+                (0, 0, 0)
+            );
             assert_eq!((memory.place(7), memory.instruction(7).is_none()), ((0, 7), true));
         }
     }
@@ -57,8 +60,8 @@ fn what_is_not_there_is_no_method_at_all() {
     let pte = Pte::read(&file).unwrap();
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     let arena = &memory.arenas()[0];
-    assert_eq!((arena.peak, arena.peak_step), (16, None));
-    assert_eq!(memory.tensors(arena)[0].role, Role::Output);
+    assert_eq!((arena.peak, arena.peak_pc), (16, None));
+    assert_eq!(memory.tensors(arena)[0].role, TensorRole::Output);
 }
 
 /// Jumps everywhere, each across the others; moves in circles; a long list in every call. Ten times

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pte::Pte;
-use pte::memory::{Life, Memory, Role};
+use pte::memory::{LiveRange, Memory, TensorRole};
 use pte::schema::program::view::InstructionArguments;
 use serde_json::{Value, json};
 
@@ -110,22 +110,22 @@ fn needed(method: &[Does], way: &[usize], outputs: &[i32]) -> Vec<(BTreeSet<usiz
     needed
 }
 
-fn lives(file: &[u8]) -> Vec<(Role, Option<(usize, usize)>)> {
+fn lives(file: &[u8]) -> Vec<(TensorRole, Option<(usize, usize)>)> {
     let pte = Pte::read(file).unwrap();
     let plan = plans(&pte).next().unwrap();
     let memory = Memory::of(&pte, plan);
-    let steps = memory.steps();
+    let steps = memory.instruction_count();
     for step in 0..steps {
         let does = memory.instruction(step);
         assert!(!matches!(does, None | Some(InstructionArguments::Unknown(_))));
     }
     let mut all = memory.tensors(&memory.arenas()[0]).to_vec();
     all.sort_by_key(|tensor| tensor.value);
-    let span = |life: Life| {
+    let span = |life: LiveRange| {
         let (first, last) = life.span(steps);
         (first as usize, last as usize)
     };
-    all.iter().map(|of| (of.role, of.life.map(span))).collect()
+    all.iter().map(|of| (of.role, of.live_range.map(span))).collect()
 }
 
 /// Whatever way is taken, what is needed is said to live.
@@ -178,8 +178,8 @@ fn without_jumps_lives_are_exact() {
             // Read before it was written: it is from the run before, or an output of nothing.
             if is_strange {
                 let whole = Some((0, method.len() - 1));
-                assert!(role != Role::Scratch || life.is_none(), "{tensor}: {method:?}");
-                assert!(life == whole || role == Role::Output, "{tensor}: {method:?}");
+                assert!(role != TensorRole::Scratch || life.is_none(), "{tensor}: {method:?}");
+                assert!(life == whole || role == TensorRole::Output, "{tensor}: {method:?}");
                 continue;
             }
             let mut wanted = steps.first().copied().zip(steps.last().copied());

@@ -1,4 +1,4 @@
-//! Differences for programs.
+//! The report as JSON.
 
 use std::collections::BTreeMap;
 

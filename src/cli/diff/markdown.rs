@@ -1,4 +1,4 @@
-//! Differences for a comment on a pull request.
+//! The report as Markdown, for a comment on a pull request.
 
 use core::fmt::{self, Write};
 
@@ -44,7 +44,7 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     out.write_str(&page)
 }
 
-/// The differences of a class, as many as there is room for; `None` where there is none.
+/// Returns a section with the differences of a class that fit; `None` if none does.
 fn section(
     class: Class,
     shown: &[&Difference],
@@ -94,22 +94,22 @@ fn row(difference: &Difference) -> String {
     format!("| {sign} | {} | {} | {before} | {after} |\n", code(place.as_str()), difference.what)
 }
 
-/// A text that is shown as it is: no mark of the page, no mention of a user, no link.
+/// Returns text as code, in which Markdown, mentions and links have no effect.
 fn code<'t>(text: impl Into<Untrusted<'t>>) -> String {
     let text = text.into().to_string();
     if text.is_empty() {
         return text;
     }
-    // A code span loses a space at each end.
+    // Markdown trims a code span.
     if !text.contains(['`', '|', '\\']) && text.trim() == text {
         return format!("`{text}`");
     }
-    // A table ends a cell in a code span too.
+    // A `|` ends a cell of a table, even in a code span.
     let mut out = String::from("<code>");
     for c in text.chars() {
         match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' => out.push(c),
-            // A string takes whatever is written to it.
+            // Writing to a string cannot fail.
             c => _ = write!(out, "&#{};", u32::from(c)),
         }
     }
@@ -117,8 +117,8 @@ fn code<'t>(text: impl Into<Untrusted<'t>>) -> String {
     out
 }
 
-/// Of a comment's 65,536 characters, those before the last lines: no character has less than a byte.
+/// The most bytes before the last lines. A comment on GitHub has at most 65,536 characters.
 const ROOM: usize = 64_000;
 
-/// Differences of a class that are shown without being asked for.
+/// The most differences of a section that is open at first.
 const FEW: u64 = 10;

@@ -1,4 +1,4 @@
-//! Differences for people at a terminal.
+//! The report as text for a terminal.
 
 use core::fmt::{self, Write};
 
@@ -63,7 +63,7 @@ fn row(difference: &Difference, out: &mut Output) -> fmt::Result {
     writeln!(out, "{}", sides.join(" → "))
 }
 
-/// A text of the report, which quotes the files.
+/// Returns a text of the report, escaped when displayed.
 fn escaped(text: &str) -> Untrusted<'_> {
     text.into()
 }

@@ -1,4 +1,4 @@
-//! An arena as a picture of characters: time across, bytes up.
+//! Draws an arena with characters: time across, bytes up.
 
 use pte::memory::{Arena, Tensor};
 
@@ -6,18 +6,18 @@ use super::method::Method;
 use crate::cli::problem::DIM;
 use crate::cli::text::grouped;
 
-/// The letters of the tensors that are listed below a picture.
+/// Returns the letters of the tensors that are listed below a picture.
 pub(super) fn letters() -> impl Iterator<Item = char> {
     'A'..='Z'
 }
 
-/// The lines of the picture: `listed` tensors as letters, the others as shade.
+/// Returns the lines of a picture: `listed` tensors as letters, the others as shade.
 pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor]) -> Vec<String> {
-    let (steps, tensors) = (method.memory.steps(), method.memory.tensors(arena));
+    let (instructions, tensors) = (method.memory.instruction_count(), method.memory.tensors(arena));
     if arena.peak == 0 {
         return Vec::new();
     }
-    let moments = usize::try_from(steps.max(1)).unwrap_or(usize::MAX);
+    let moments = usize::try_from(instructions.max(1)).unwrap_or(usize::MAX);
     let across = match moments {
         0..=NARROW => moments.saturating_mul(2),
         _ => moments.min(WIDEST),
@@ -26,16 +26,16 @@ pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor
     let mut grid = Grid {
         cells: vec![vec![' '; across]; high],
         bytes: Axis { of: arena.reach, cells: high },
-        time: Axis { of: steps.max(1).into(), cells: across },
+        time: Axis { of: instructions.max(1).into(), cells: across },
     };
-    grid.shade(tensors, steps);
+    grid.shade(tensors, instructions);
     for (tensor, letter) in listed.iter().zip(letters()) {
-        grid.letter(tensor, steps, letter);
+        grid.letter(tensor, instructions, letter);
     }
     let widest = grouped(arena.reach).len();
     let mut lines = Vec::new();
     for (nth, cells) in grid.cells.iter().enumerate().rev() {
-        // The top line is marked with what it ends at.
+        // The top line has the number of bytes at its upper end.
         let mark = match nth.checked_add(1) == Some(high) {
             true => grouped(arena.reach),
             false => String::new(),
@@ -48,7 +48,7 @@ pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor
     lines
 }
 
-/// The line below a picture: the first and the last instruction, and the peak.
+/// Returns the line below a picture: the first and the last instruction, and the peak.
 fn axis(method: &Method<'_, '_>, arena: &Arena<'_>, indent: usize, time: &Axis) -> String {
     let mut line = vec![' '; time.cells];
     let mut put = |at: usize, text: &str| {
@@ -56,7 +56,7 @@ fn axis(method: &Method<'_, '_>, arena: &Arena<'_>, indent: usize, time: &Axis) 
             *cell = c;
         }
     };
-    if let Some(last) = method.memory.steps().checked_sub(1) {
+    if let Some(last) = method.memory.instruction_count().checked_sub(1) {
         let (first, last) = (method.place(0), method.place(last));
         put(0, &first);
         let room = time.cells.saturating_sub(last.chars().count());
@@ -64,21 +64,21 @@ fn axis(method: &Method<'_, '_>, arena: &Arena<'_>, indent: usize, time: &Axis) 
             put(room, &last);
         }
     }
-    if let Some(step) = arena.peak_step {
-        put(time.range(step.into(), u64::from(step).saturating_add(1)).0, "^");
+    if let Some(pc) = arena.peak_pc {
+        put(time.range(pc.into(), u64::from(pc).saturating_add(1)).0, "^");
     }
     let line: String = line.into_iter().collect();
     format!("{DIM}{:indent$}  {}{DIM:#}", "", line.trim_end())
 }
 
-/// A length that is drawn in so many cells.
+/// A length, and the number of cells that it is drawn in.
 struct Axis {
     of: u64,
     cells: usize,
 }
 
 impl Axis {
-    /// The cells that any part of a range lies in, the last one not included.
+    /// Returns the range of cells that overlap a range.
     fn range(&self, begin: u64, end: u64) -> (usize, usize) {
         let cells = u128::try_from(self.cells).unwrap_or_default();
         let at = |place: u64, rest: u128| {
@@ -90,7 +90,7 @@ impl Axis {
         (at(begin, 0), at(end, up))
     }
 
-    /// The cells whose middle lies in a range.
+    /// Returns the cells whose middle is in a range.
     fn middles(&self, begin: u64, end: u64) -> impl Iterator<Item = usize> {
         let (from, to) = self.range(begin, end);
         let (of, cells) = (u128::from(self.of), u128::try_from(self.cells).unwrap_or_default());
@@ -104,7 +104,7 @@ impl Axis {
     }
 }
 
-/// Lines of cells, that of the lowest bytes first.
+/// Lines of cells. The line of the lowest bytes is first.
 struct Grid {
     cells: Vec<Vec<char>>,
     bytes: Axis,
@@ -112,15 +112,14 @@ struct Grid {
 }
 
 impl Grid {
-    /// Every cell in which any tensor lives. Each tensor is looked at once for each line that it is
-    /// in, of which there are few.
-    fn shade(&mut self, tensors: &[Tensor], steps: u32) {
+    /// Shades every cell in which any tensor is live.
+    fn shade(&mut self, tensors: &[Tensor], instructions: u32) {
         for (nth, line) in self.cells.iter_mut().enumerate() {
-            // How many begin in each column, less how many end before it.
+            // The number of tensors that begin in each column, minus those that end before it.
             let mut changes = vec![0i64; line.len().saturating_add(1)];
             for tensor in tensors {
-                let Some(life) = tensor.life else { continue };
-                let ((begin, end), (first, last)) = (tensor.range(), life.span(steps));
+                let Some(life) = tensor.live_range else { continue };
+                let ((begin, end), (first, last)) = (tensor.range(), life.span(instructions));
                 let (from, to) = self.bytes.range(begin, end);
                 if begin == end || nth < from || to <= nth {
                     continue;
@@ -142,10 +141,10 @@ impl Grid {
         }
     }
 
-    /// Every cell whose middle lies in the tensor.
-    fn letter(&mut self, tensor: &Tensor, steps: u32, letter: char) {
-        let Some(life) = tensor.life else { return };
-        let ((begin, end), (first, last)) = (tensor.range(), life.span(steps));
+    /// Draws the letter of a tensor in every cell whose middle is in it.
+    fn letter(&mut self, tensor: &Tensor, instructions: u32, letter: char) {
+        let Some(life) = tensor.live_range else { return };
+        let ((begin, end), (first, last)) = (tensor.range(), life.span(instructions));
         for nth in self.bytes.middles(begin, end) {
             let Some(line) = self.cells.get_mut(nth) else { continue };
             for at in self.time.middles(first.into(), u64::from(last).saturating_add(1)) {
@@ -155,7 +154,7 @@ impl Grid {
     }
 }
 
-/// Instructions of which each has two columns.
+/// The most instructions that have two columns each.
 const NARROW: usize = 32;
 const WIDEST: usize = 64;
 const HIGHEST: usize = 12;

@@ -1,6 +1,6 @@
-//! What methods plan as JSON, a line for each arena.
+//! Memory plans as JSON, with a line for each arena.
 
-use pte::memory::{Arena, Life, Memory, Tensor};
+use pte::memory::{Arena, LiveRange, Memory, Tensor};
 use pte::quoted::{Untrusted, UntrustedString};
 use serde::{Serialize, Serializer};
 
@@ -31,7 +31,7 @@ struct Head<'d> {
     tensors: Rows<'d, 'd, 'd>,
 }
 
-/// The tensors of an arena, made as they are written.
+/// The tensors of an arena, serialized one by one.
 struct Rows<'d, 'm, 'a>(&'d Method<'m, 'a>, &'d Arena<'a>);
 
 #[derive(Serialize)]
@@ -110,8 +110,10 @@ impl Show for Lines {
         comma(out, &mut self.methods)?;
         out.bytes(b"{\"name\": ")?;
         out.json_line(&name)?;
-        let (steps, planned) = (memory.steps(), memory.planned());
-        out.bytes(format!(", \"instructions\": {steps}, \"planned\": {planned}").as_bytes())?;
+        let (instructions, planned) = (memory.instruction_count(), memory.planned());
+        out.bytes(
+            format!(", \"instructions\": {instructions}, \"planned\": {planned}").as_bytes(),
+        )?;
         if let Some(over) = method.over(None, memory.needed()) {
             out.bytes(format!(", \"over\": {over}").as_bytes())?;
         }
@@ -145,22 +147,22 @@ impl Show for Lines {
 impl Lines {
     fn arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> Result<(), Problem> {
         let memory = method.memory;
-        let does = arena.peak_step.map(|step| method.does(step)).transpose()?;
-        let peak_at = arena.peak_step.zip(does.as_ref());
+        let does = arena.peak_pc.map(|pc| method.does(pc)).transpose()?;
+        let peak_at = arena.peak_pc.zip(does.as_ref());
         let head = Head {
             id: arena.id,
             device: method::device(arena).map(|(kind, index)| Device { kind, index }),
             planned: arena.planned,
             reach: arena.reach,
             peak: arena.peak,
-            peak_at: peak_at.map(|(step, does)| PeakAt { place: place(memory, step), does }),
+            peak_at: peak_at.map(|(pc, does)| PeakAt { place: place(memory, pc), does }),
             slack: arena.slack(),
             fragmentation: arena.fragmentation(),
             gaps: arena.gaps(),
             over: method.over(Some(arena.id), arena.needed()),
             tensors: Rows(method, arena),
         };
-        // Of what is paid for, each name is shown once.
+        // Each name is shown once, and counted against the limits here.
         for tensor in memory.tensors(arena) {
             method.name(tensor.value)?;
         }
@@ -178,8 +180,11 @@ impl Serialize for Rows<'_, '_, '_> {
 impl<'d> Row<'d> {
     fn of(method: &Method<'_, 'd>, of: &Tensor) -> Self {
         let (dtype, sizes) = layout(method, of.value);
-        let at = |step: Option<u32>| step.map(|step| place(method.memory, step));
-        let lives = of.life.map(|Life { first, last }| Lives { first: at(first), last: at(last) });
+        let at = |pc: Option<u32>| pc.map(|pc| place(method.memory, pc));
+        let lives = of.live_range.map(|LiveRange { first_use: first, last_use: last }| Lives {
+            first: at(first),
+            last: at(last),
+        });
         Self {
             value: of.value,
             name: method.name_unpaid(of.value),
@@ -199,8 +204,8 @@ fn comma(out: &mut Output, rows: &mut usize) -> Result<(), Problem> {
     Ok(())
 }
 
-fn place(memory: &Memory<'_>, step: u32) -> Place {
-    let (chain, instruction) = memory.place(step);
+fn place(memory: &Memory<'_>, pc: u32) -> Place {
+    let (chain, instruction) = memory.place(pc);
     Place { chain, instruction }
 }
 

@@ -1,8 +1,8 @@
-//! What the formats ask of a method.
+//! Facts about a method that all formats show.
 
 use core::cmp::Reverse;
 
-use pte::memory::{Arena, Life, Memory, Role, Tensor};
+use pte::memory::{Arena, LiveRange, Memory, Tensor, TensorRole};
 use pte::pte::operator_name;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::{self, InstructionArguments, KernelTypes};
@@ -20,14 +20,14 @@ pub(super) struct Method<'m, 'a> {
 }
 
 impl<'a> Method<'_, 'a> {
-    /// Bytes beyond the smallest budget of an arena, or of all of them.
+    /// Returns the bytes over the smallest budget of an arena, or of all arenas together.
     pub(super) fn over(&self, arena: Option<u32>, needed: u64) -> Option<u64> {
         let of = self.budgets.iter().filter(|budget| budget.arena == arena);
         let least = of.map(|budget| budget.bytes).min()?;
         needed.checked_sub(least).filter(|&over| over > 0)
     }
 
-    /// The tensor that a value is.
+    /// Returns the tensor of a value.
     pub(super) fn view(&self, value: u32) -> Option<view::Tensor<'a>> {
         let nth = usize::try_from(value).ok()?;
         match self.memory.plan().values()?.get(nth)?.val()? {
@@ -36,20 +36,20 @@ impl<'a> Method<'_, 'a> {
         }
     }
 
-    /// Its fully qualified name, which few have; a long one costs for each time that it is shown.
+    /// Returns its fully qualified name, and counts it against the limits.
     pub(super) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
         let name = self.name_unpaid(value);
         self.input.name_again(name.map(Untrusted::raw))?;
         Ok(name)
     }
 
-    /// The same, where it was paid for.
+    /// Returns its fully qualified name, which was counted before.
     pub(super) fn name_unpaid(&self, value: u32) -> Option<Untrusted<'a>> {
         let extra = self.view(value)?.extra_tensor_info()?;
         extra.fully_qualified_name().filter(|name| !name.is_empty()).map(Into::into)
     }
 
-    /// The name of a value as people read it, such as `value 7 cache float32[2, 8]`.
+    /// Returns a value in words, such as `value 7 cache float32[2, 8]`.
     pub(super) fn title(&self, value: u32) -> Result<String, Problem> {
         let mut title = format!("value {value}");
         if let Some(name) = self.name(value)? {
@@ -62,10 +62,10 @@ impl<'a> Method<'_, 'a> {
         Ok(title)
     }
 
-    /// Returns what is done at a step: the operator's name, the backend's, or the kind of instruction.
-    pub(super) fn does(&self, step: u32) -> Result<UntrustedString, Problem> {
+    /// Returns the name of an instruction: its operator, its backend, or its kind.
+    pub(super) fn does(&self, pc: u32) -> Result<UntrustedString, Problem> {
         let plan = self.memory.plan();
-        let name = match self.memory.instruction(step) {
+        let name = match self.memory.instruction(pc) {
             Some(InstructionArguments::KernelCall(call)) => {
                 let index = call.op_index();
                 let all = plan.operators().zip(usize::try_from(index).ok());
@@ -87,18 +87,20 @@ impl<'a> Method<'_, 'a> {
         Ok(name)
     }
 
-    /// The instruction of a step as people read it: the chain is told where there are several.
-    pub(super) fn place(&self, step: u32) -> String {
-        let (chain, nth) = self.memory.place(step);
+    /// Returns the place of an instruction: its index, with its chain if there are several.
+    pub(super) fn place(&self, pc: u32) -> String {
+        let (chain, nth) = self.memory.place(pc);
         match self.memory.plan().chains().map_or(0, |chains| chains.len()) {
             0 | 1 => nth.to_string(),
             _ => format!("{chain}:{nth}"),
         }
     }
 
-    /// From when to when a tensor lives, as people read it.
-    pub(super) fn life(&self, life: Option<Life>) -> String {
-        let Some(Life { first, last }) = life else { return "never used".into() };
+    /// Returns a live range in words.
+    pub(super) fn live_range(&self, range: Option<LiveRange>) -> String {
+        let Some(LiveRange { first_use: first, last_use: last }) = range else {
+            return "never used".into();
+        };
         let (first, last) = (first.map(|at| self.place(at)), last.map(|at| self.place(at)));
         match (first, last) {
             (None, None) => "throughout".into(),
@@ -110,32 +112,32 @@ impl<'a> Method<'_, 'a> {
         }
     }
 
-    /// The tensors with any bytes that live at the peak of an arena, the largest first, and then
-    /// by offset.
+    /// Returns the tensors that are live at the peak of an arena and not empty, the largest first, then by
+    /// offset.
     pub(super) fn at_peak(&self, arena: &Arena<'_>) -> Vec<&Tensor> {
         if arena.peak == 0 {
             return Vec::new();
         }
-        let (step, steps) = (arena.peak_step.unwrap_or(0), self.memory.steps());
+        let (pc, instructions) = (arena.peak_pc.unwrap_or(0), self.memory.instruction_count());
         let tensors = self.memory.tensors(arena).iter();
         let mut live: Vec<_> =
-            tensors.filter(|of| of.lives_at(step, steps) && of.bytes > Some(0)).collect();
+            tensors.filter(|of| of.is_live_at(pc, instructions) && of.bytes > Some(0)).collect();
         live.sort_by_key(|tensor| Reverse(tensor.bytes));
         live
     }
 }
 
-/// What a tensor is to its method, in the words of the JSON.
+/// Returns the role of a tensor, as the JSON names it.
 pub(super) fn role(tensor: &Tensor) -> &'static str {
     match tensor.role {
-        Role::Input => "input",
-        Role::Output => "output",
-        Role::State => "state",
+        TensorRole::Input => "input",
+        TensorRole::Output => "output",
+        TensorRole::State => "state",
         _ => "scratch",
     }
 }
 
-/// The device of an arena that is not on the host.
+/// Returns the device of an arena that is not on the host.
 pub(super) fn device(arena: &Arena<'_>) -> Option<(String, i8)> {
     let device = arena.device?;
     Some((device.device_type().to_string(), device.device_index()))

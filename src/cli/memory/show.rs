@@ -1,4 +1,4 @@
-//! What methods plan as text, with a picture of each arena.
+//! Memory plans as text, with a picture of each arena.
 
 use core::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::cli::size::percent;
 use crate::cli::text::{bar, count, grouped, name, wide};
 
 pub(super) struct Text {
-    /// Methods that are still to be shown, and those that are left out.
+    /// The number of methods still to be shown, and of those left out.
     left: usize,
     more: usize,
 }
@@ -51,7 +51,8 @@ impl Show for Text {
         let memory = method.memory;
         let called = memory.plan().name();
         method.input.name_again(called)?;
-        let (called, steps) = (name(called.unwrap_or("(no name)")), memory.steps());
+        let (called, instructions) =
+            (name(called.unwrap_or("(no name)")), memory.instruction_count());
         let arenas = memory.arenas();
         let sum = match arenas.len() {
             0 => "no arenas".into(),
@@ -60,7 +61,7 @@ impl Show for Text {
                 format!("{planned} bytes in {}", count(wide(len), "arena"))
             }
         };
-        let run = count(steps.into(), "instruction");
+        let run = count(instructions.into(), "instruction");
         text(write!(out, "  {NAME}{called}{NAME:#}  {sum} {DIM}· {run}{DIM:#}"))?;
         if let Some(over) = method.over(None, memory.needed()) {
             let over = grouped(over);
@@ -122,9 +123,9 @@ fn show_arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> R
     if tensors.is_empty() {
         return text(writeln!(out, "      {DIM}no tensor is planned into it{DIM:#}"));
     }
-    let at = match arena.peak_step {
-        Some(step) => {
-            let (place, does) = (method.place(step), method.does(step)?);
+    let at = match arena.peak_pc {
+        Some(pc) => {
+            let (place, does) = (method.place(pc), method.does(pc)?);
             format!(" {DIM}at {place}:{DIM:#} {NAME}{}{NAME:#}", name(&does))
         }
         None => String::new(),
@@ -161,7 +162,7 @@ fn show_live(
     let widest = listed.iter().map(|tensor| bytes(tensor).len()).max().unwrap_or_default();
     for (tensor, letter) in listed.iter().zip(chart::letters()) {
         let (bytes, title) = (bytes(tensor), method.title(tensor.value)?);
-        let (role, life) = (method::role(tensor), method.life(tensor.life));
+        let (role, life) = (method::role(tensor), method.live_range(tensor.live_range));
         let at = grouped(tensor.offset);
         let role = if role == "scratch" { String::new() } else { format!(", {role}") };
         text(writeln!(
@@ -176,7 +177,7 @@ fn show_live(
         text(writeln!(out, "      {DIM}… and {rest}, {sum} bytes{DIM:#}"))?;
     }
     let tensors = method.memory.tensors(arena);
-    let never = tensors.iter().filter(|tensor| tensor.life.is_none());
+    let never = tensors.iter().filter(|tensor| tensor.live_range.is_none());
     let (number, sum) = never.fold((0u64, 0u64), |(number, sum), tensor| {
         (number.saturating_add(1), sum.saturating_add(tensor.bytes.unwrap_or_default()))
     });
@@ -187,7 +188,7 @@ fn show_live(
     Ok(())
 }
 
-/// What lies in no arena.
+/// Shows the memory outside of arenas.
 fn show_rest(out: &mut Output, memory: &Memory<'_>) -> Result<(), Problem> {
     let outside = memory.outside();
     for (bytes, what) in [
@@ -223,7 +224,7 @@ fn show_rest(out: &mut Output, memory: &Memory<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A sum, which ends where numbers of 64 bits do.
+/// Returns a saturating sum in words.
 fn sum_of(bytes: u64) -> String {
     match bytes {
         u64::MAX => format!("{} or more", grouped(bytes)),
@@ -239,12 +240,12 @@ fn plural(number: u64, noun: &str) -> String {
     }
 }
 
-/// A failure to write is the output's: see [`Output::finish`].
+/// Maps a formatting error. [`Output::finish`] reports its cause.
 fn text(done: core::fmt::Result) -> Result<(), Problem> {
     done.map_err(|core::fmt::Error| Problem::Closed)
 }
 
-/// Methods and arenas that are shown, and tensors of each peak.
+/// The most methods and arenas that are shown, and the most tensors of each peak.
 const MOST_SHOWN: usize = 64;
 const MOST_ARENAS: usize = 16;
 const MOST_TENSORS: usize = 10;

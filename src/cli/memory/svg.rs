@@ -1,10 +1,10 @@
 //! Arenas as SVG: time across, bytes up, a rectangle for each tensor.
 //!
-//! The picture refers to nothing outside of itself and runs nothing.
+//! The picture has no links and no scripts.
 
 use core::cmp::Reverse;
 
-use pte::memory::{Arena, Role, Tensor};
+use pte::memory::{Arena, Tensor, TensorRole};
 use pte::quoted::{UntrustedString, is_harmless};
 
 use super::method::{self, Method};
@@ -13,15 +13,15 @@ use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text::{self, count, grouped};
 
-/// How far the picture is.
+/// The picture as far as it is drawn.
 #[derive(Default)]
 pub(super) struct Svg {
-    /// The parts that are drawn. The height stands before them, and is known behind them.
+    /// The elements so far. They are written last, since the header has the total height.
     body: String,
     height: u32,
     rectangles: usize,
     panels: usize,
-    /// What there was no room for.
+    /// The number of tensors and arenas that exceed the limits.
     tensors_left: u64,
     arenas_left: u64,
     title: String,
@@ -87,15 +87,15 @@ impl Svg {
         name: &str,
         arena: &Arena<'_>,
     ) -> Result<(), Problem> {
-        let (memory, steps) = (method.memory, method.memory.steps());
+        let (memory, instructions) = (method.memory, method.memory.instruction_count());
         let on = method::device(arena).map(|(kind, index)| format!(" on {kind} {index}"));
         let planned = arena
             .planned
             .map_or("no size".into(), |size| format!("{} bytes planned", grouped(size)));
-        let at = match arena.peak_step {
-            Some(step) => {
-                let does = method.does(step)?;
-                format!(" at {}: {}", method.place(step), text::name(&does))
+        let at = match arena.peak_pc {
+            Some(pc) => {
+                let does = method.does(pc)?;
+                format!(" at {}: {}", method.place(pc), text::name(&does))
             }
             None => String::new(),
         };
@@ -116,27 +116,28 @@ impl Svg {
         }
         let top = self.height;
         let whole = arena.reach.max(arena.planned.unwrap_or_default());
-        // Far more than is reached would leave nothing to see of it.
+        // A planned size far above the reach would make the tensors invisible.
         let whole = whole.min(arena.reach.saturating_mul(2)).max(1);
         let up = |bytes: u64| scaled(whole.saturating_sub(bytes.min(whole)), whole, HEIGHT);
-        let across = |step: u32| scaled(step.into(), steps.max(1).into(), WIDTH);
+        let across = |pc: u32| scaled(pc.into(), instructions.max(1).into(), WIDTH);
         self.add(&format!(
             "<rect x=\"20\" y=\"{top}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#f4f4f4\"/>"
         ));
-        let mut largest: Vec<_> = tensors.iter().filter(|tensor| tensor.life.is_some()).collect();
+        let mut largest: Vec<_> =
+            tensors.iter().filter(|tensor| tensor.live_range.is_some()).collect();
         largest.sort_by_key(|tensor| Reverse(tensor.bytes));
         let room = MOST_RECTANGLES.saturating_sub(self.rectangles);
         let left = u64::try_from(largest.len().saturating_sub(room)).unwrap_or(u64::MAX);
         self.tensors_left = self.tensors_left.saturating_add(left);
         for tensor in largest.into_iter().take(room) {
-            let Some(life) = tensor.life else { continue };
+            let Some(life) = tensor.live_range else { continue };
             self.rectangles = self.rectangles.saturating_add(1);
-            let ((first, last), (begin, end)) = (life.span(steps), tensor.range());
+            let ((first, last), (begin, end)) = (life.span(instructions), tensor.range());
             let (x, right) = (across(first), across(last.saturating_add(1)));
             let (y, bottom) = (up(end), up(begin));
             let (title, bytes) = (method.title(tensor.value)?, tensor.bytes.unwrap_or_default());
             let (bytes, offset) = (grouped(bytes), grouped(tensor.offset));
-            let (life, role) = (method.life(tensor.life), method::role(tensor));
+            let (life, role) = (method.live_range(tensor.live_range), method::role(tensor));
             let title = format!("{title}, {role}: {bytes} bytes at {offset}, {life}");
             self.add(&format!(
                 "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" \
@@ -150,8 +151,8 @@ impl Svg {
                 escaped(&title),
             ));
         }
-        if let Some(step) = arena.peak_step {
-            let middle = across(step).saturating_add(across(step.saturating_add(1))) / 2;
+        if let Some(pc) = arena.peak_pc {
+            let middle = across(pc).saturating_add(across(pc.saturating_add(1))) / 2;
             let x = tenths(middle.saturating_add(200));
             let bottom = top.saturating_add(HEIGHT);
             self.add(&format!(
@@ -159,7 +160,7 @@ impl Svg {
             ));
         }
         self.height = self.height.saturating_add(HEIGHT);
-        if let Some(last) = steps.checked_sub(1) {
+        if let Some(last) = instructions.checked_sub(1) {
             let (first, last) = (method.place(0), method.place(last));
             self.height = self.height.saturating_add(16);
             let y = self.height;
@@ -173,7 +174,7 @@ impl Svg {
         Ok(())
     }
 
-    /// A line of text below all that is there.
+    /// Adds a line of text at the bottom.
     fn line(&mut self, x: u32, text: &str) {
         self.height = self.height.saturating_add(20);
         let y = self.height.saturating_sub(4);
@@ -186,7 +187,7 @@ impl Svg {
     }
 }
 
-/// A share of a length, in tenths.
+/// Returns a share of a length, in tenths.
 fn scaled(part: u64, of: u64, length: u32) -> u64 {
     let tenths = u128::from(part).saturating_mul(u128::from(length).saturating_mul(10));
     u64::try_from(tenths.checked_div(of.into()).unwrap_or_default()).unwrap_or(u64::MAX)
@@ -198,14 +199,14 @@ fn tenths(number: u64) -> String {
 
 fn colour(tensor: &Tensor) -> &'static str {
     match tensor.role {
-        Role::Input => "#4c9f70",
-        Role::Output => "#d98c3f",
-        Role::State => "#8c6bb1",
+        TensorRole::Input => "#4c9f70",
+        TensorRole::Output => "#d98c3f",
+        TensorRole::State => "#8c6bb1",
         _ => "#5b8def",
     }
 }
 
-/// Text as XML has it.
+/// Returns text with XML entities.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -216,17 +217,17 @@ fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             c if is_harmless(c) => out.push(c),
-            // XML has no way to write most of these.
+            // XML 1.0 cannot represent most control characters.
             c => out.extend(c.escape_default()),
         }
     }
     out
 }
 
-/// In pixels: of each picture of an arena.
+/// The size of the picture of an arena, in pixels.
 const WIDTH: u32 = 960;
 const HEIGHT: u32 = 240;
 
-/// Rectangles and arenas that are drawn.
+/// The most rectangles and arenas that are drawn.
 const MOST_RECTANGLES: usize = 4000;
 const MOST_PANELS: usize = 100;

@@ -1,19 +1,19 @@
-//! Bytes of an arena: how many are live at once, and since when they hold what is there.
+//! Segment trees over the bytes of an arena: the number of live bytes, and the time of the last write.
 
 use alloc::vec::Vec;
 
 use crate::cost;
 
-/// Bytes from the first to behind the last.
+/// A range of bytes: its begin and its end.
 pub(super) type Bytes = (u64, u64);
 
-/// The places where ranges begin and end, which cut an arena into cells.
+/// The sorted ends of all ranges, which divide an arena into cells.
 #[derive(Clone, Default)]
-pub(super) struct Cells {
+pub(super) struct CompressedCoordinates {
     points: Vec<u64>,
 }
 
-impl Cells {
+impl CompressedCoordinates {
     pub(super) fn of(ranges: impl Iterator<Item = Bytes>) -> Self {
         let mut points: Vec<_> = ranges.flat_map(|(begin, end)| [begin, end]).collect();
         cost::sort(points.len());
@@ -22,7 +22,7 @@ impl Cells {
         Self { points }
     }
 
-    /// The cells of a range that begins and ends at two of the points.
+    /// Returns the cells of a range whose ends are among the points.
     fn range(&self, (begin, end): Bytes) -> (usize, usize) {
         let cell = |at| self.points.partition_point(|&point| point < at);
         (cell(begin), cell(end))
@@ -38,25 +38,24 @@ impl Cells {
     }
 }
 
-/// How many bytes have something in them. To add or to remove a range takes as many steps as the
-/// number of cells has digits.
-pub(super) struct Cover {
-    cells: Cells,
-    /// A tree of which each node is half of the one above it, the root at 1.
-    nodes: Vec<Covered>,
+/// The number of bytes that are covered by at least one range. Adding or removing a range takes O(log n).
+pub(super) struct CoverageSegmentTree {
+    coordinates: CompressedCoordinates,
+    /// A binary tree with the root at 1. Each child covers half of the cells of its parent.
+    nodes: Vec<CoverageNode>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Covered {
-    /// Ranges that have all of the node and not all of the one above it.
+struct CoverageNode {
+    /// The number of ranges that cover this node and not its parent.
     ranges: u32,
     bytes: u64,
 }
 
-impl Cover {
-    pub(super) fn new(cells: Cells) -> Self {
-        let nodes = alloc::vec![Covered::default(); tree(cells.len())];
-        Self { cells, nodes }
+impl CoverageSegmentTree {
+    pub(super) fn new(coordinates: CompressedCoordinates) -> Self {
+        let nodes = alloc::vec![CoverageNode::default(); tree(coordinates.len())];
+        Self { coordinates, nodes }
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -64,11 +63,11 @@ impl Cover {
     }
 
     pub(super) fn add(&mut self, range: Bytes) {
-        self.change(1, (0, self.cells.len()), self.cells.range(range), true);
+        self.change(1, (0, self.coordinates.len()), self.coordinates.range(range), true);
     }
 
     pub(super) fn remove(&mut self, range: Bytes) {
-        self.change(1, (0, self.cells.len()), self.cells.range(range), false);
+        self.change(1, (0, self.coordinates.len()), self.coordinates.range(range), false);
     }
 
     fn change(&mut self, at: usize, of: (usize, usize), range: (usize, usize), is_new: bool) {
@@ -87,7 +86,7 @@ impl Cover {
                 below = below.saturating_add(self.nodes.get(child).map_or(0, |node| node.bytes));
             }
         }
-        let whole = self.cells.bytes(from, to);
+        let whole = self.coordinates.bytes(from, to);
         let Some(node) = self.nodes.get_mut(at) else { return };
         if is_whole {
             node.ranges = match is_new {
@@ -99,56 +98,56 @@ impl Cover {
     }
 }
 
-/// When each byte was given what it holds. Times are told in their order.
-pub(super) struct Given {
-    cells: Cells,
-    nodes: Vec<Times>,
+/// The time of the last write to each byte. Writes are recorded in the order of time.
+pub(super) struct LastWrite {
+    coordinates: CompressedCoordinates,
+    nodes: Vec<WriteNode>,
 }
 
-/// Times are counted from 1, and 0 is never.
+/// Times begin at 1; 0 means never.
 #[derive(Clone, Copy)]
-struct Times {
-    /// When all of the node was given at once, last.
+struct WriteNode {
+    /// The time of the last write to the whole node.
     whole: u32,
-    /// The least of all cells, and of those that were given something ever.
+    /// The least time of all cells, and that of the written cells.
     least: u32,
-    least_given: u32,
+    least_written: u32,
 }
 
-impl Times {
-    const NEVER: Self = Self { whole: 0, least: 0, least_given: u32::MAX };
+impl WriteNode {
+    const NEVER: Self = Self { whole: 0, least: 0, least_written: u32::MAX };
 
-    /// After all of it was given again, or at least at that time.
+    /// Returns the node after a write to all of it at the time `whole`; 0 means no write.
     fn since(self, whole: u32) -> Self {
         let least = self.least.max(whole);
-        Self { whole, least, least_given: if whole > 0 { least } else { self.least_given } }
+        Self { whole, least, least_written: if whole > 0 { least } else { self.least_written } }
     }
 
     fn and(self, other: Self) -> Self {
         Self {
             whole: 0,
             least: self.least.min(other.least),
-            least_given: self.least_given.min(other.least_given),
+            least_written: self.least_written.min(other.least_written),
         }
     }
 }
 
-impl Given {
-    pub(super) fn new(cells: Cells) -> Self {
-        let nodes = alloc::vec![Times::NEVER; tree(cells.len())];
-        Self { cells, nodes }
+impl LastWrite {
+    pub(super) fn new(coordinates: CompressedCoordinates) -> Self {
+        let nodes = alloc::vec![WriteNode::NEVER; tree(coordinates.len())];
+        Self { coordinates, nodes }
     }
 
-    /// A range is given something, later than all others.
-    pub(super) fn give(&mut self, range: Bytes, time: u32) {
+    /// Records a write to a range, later than all others.
+    pub(super) fn write(&mut self, range: Bytes, time: u32) {
         let time = time.saturating_add(1);
-        self.change(1, (0, self.cells.len()), self.cells.range(range), time);
+        self.change(1, (0, self.coordinates.len()), self.coordinates.range(range), time);
     }
 
-    /// The earliest time at which any byte of a range was given what it holds; `None` where nothing
-    /// was ever given to one.
+    /// Returns the least time of the last writes to the bytes of a range. Bytes that were never written do
+    /// not count; `None` if there are no others.
     pub(super) fn since(&self, range: Bytes) -> Option<u32> {
-        let found = self.find(1, (0, self.cells.len()), self.cells.range(range), 0);
+        let found = self.find(1, (0, self.coordinates.len()), self.coordinates.range(range), 0);
         found.filter(|&time| time != u32::MAX)?.checked_sub(1)
     }
 
@@ -166,7 +165,7 @@ impl Given {
         }
         let [left, right] = halves(at, of).map(|(child, half)| {
             self.change(child, half, range, time);
-            self.nodes.get(child).copied().unwrap_or(Times::NEVER)
+            self.nodes.get(child).copied().unwrap_or(WriteNode::NEVER)
         });
         if let Some(node) = self.nodes.get_mut(at) {
             *node = left.and(right).since(node.whole);
@@ -188,7 +187,7 @@ impl Given {
         let node = *self.nodes.get(at)?;
         if range.0 <= from && to <= range.1 {
             let least = node.least.max(above);
-            return Some(if above > 0 { least } else { node.least_given });
+            return Some(if above > 0 { least } else { node.least_written });
         }
         let above = above.max(node.whole);
         let found = halves(at, of).map(|(child, half)| self.find(child, half, range, above));
@@ -196,7 +195,7 @@ impl Given {
     }
 }
 
-/// The two nodes below one, and their cells.
+/// Returns the children of a node with their cells.
 fn halves(at: usize, (from, to): (usize, usize)) -> [(usize, (usize, usize)); 2] {
     let half = to.saturating_sub(from) / 2;
     let middle = from.saturating_add(half);
@@ -204,7 +203,7 @@ fn halves(at: usize, (from, to): (usize, usize)) -> [(usize, (usize, usize)); 2]
     [(left, (from, middle)), (left.saturating_add(1), (middle, to))]
 }
 
-/// Nodes of a tree over so many cells.
+/// Returns the number of nodes of a tree over a number of cells.
 fn tree(cells: usize) -> usize {
     cells.checked_next_power_of_two().unwrap_or_default().saturating_mul(2)
 }
