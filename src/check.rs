@@ -7,6 +7,7 @@ use crate::{File, Ptd, Pte};
 
 mod calls;
 mod checker;
+mod constant_bools;
 mod constants;
 mod container;
 mod contents;

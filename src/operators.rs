@@ -11,13 +11,16 @@ mod contents;
 pub(crate) mod contracts;
 mod hazards;
 mod kind;
+mod scalar;
 pub mod selected;
 mod signatures;
 pub mod usage;
 mod yaml;
 
 pub(crate) use contents::{ContentTerm, ELEMENTS, ElementRange, content_term};
+pub(crate) use hazards::{read_again, sized_again};
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
+pub(crate) use scalar::Scalar;
 
 /// The signatures of a method's operators, by operator.
 pub(crate) struct Signatures(Vec<Option<&'static Signature>>);

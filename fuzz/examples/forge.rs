@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::{env, fs, process};
 
 use arbitrary::Unstructured;
-use pte::check::Severity;
+use pte::check::{Checker, Severity};
 use pte::model::Pte;
 use pte_fuzz::mutate::{Xorshift, mutate};
 use pte_fuzz::{damaged, smith};
@@ -70,7 +70,7 @@ fn written(smith: Smith, bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Whether no rule of severity Error is broken.
 fn passes(bytes: &[u8]) -> bool {
-    pte::Pte::read(bytes).is_ok_and(|pte| pte.check().worst() != Some(Severity::Error))
+    Checker::new().check_bytes(bytes).is_ok_and(|report| report.worst() != Some(Severity::Error))
 }
 
 /// Whether such a rule is broken, and all of these are about kernels.

@@ -6,7 +6,8 @@ use core::ops::Range;
 use self::loops::Loops;
 use self::rules::{
     ARGS_INDEX, ARGS_MISSING, CHAINS_SEVERAL, DELEGATE_INDEX, INSTRUCTION_EMPTY,
-    INSTRUCTION_UNKNOWN, INSTRUCTIONS_MISSING, LOOP_ENDLESS, OPERATOR_INDEX, STACKTRACE_LENGTH,
+    INSTRUCTION_UNKNOWN, INSTRUCTIONS_MISSING, LOOP_ENDLESS, LOOP_FOREVER, OPERATOR_INDEX,
+    STACKTRACE_LENGTH,
 };
 use super::kernels::{Kernels, Wrong};
 use super::parts;
@@ -16,7 +17,7 @@ use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::PathComponent;
 use crate::flat::view::{List, Table, Vector};
-use crate::method::{self, Instruction};
+use crate::method::{self, Instruction, Jump};
 use crate::schema::program::tag;
 use crate::schema::program::view::{self, Chain, InstructionArguments, KernelCall};
 
@@ -132,7 +133,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
                 continue;
             }
             seen.has_move_free_or_jump |= instruction.is_move_free_or_jump();
-            seen.has_backward_jump |= instruction.jump().is_some_and(|jump| jump.target < nth);
+            seen.has_backward_jump |= instruction.jump().is_some_and(|jump| jump.target <= nth);
             self.instruction(&instruction, out);
         }
         seen
@@ -148,7 +149,13 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     ) {
         let is_bool = |index: i32| self.values.tag(index.into()) == Some(tag::Bool);
         for instruction in method::instructions_of_chain(chain, begin, view) {
-            if let Some((condition, to)) = loops.record(&instruction, is_bool) {
+            let Some(jump) = loops.record(&instruction, is_bool) else { continue };
+            let Jump { condition, destination: to, .. } = jump;
+            if loops.is_always_false(self.plan, condition) {
+                self.plan.find_bare_instruction(out, &LOOP_FOREVER, &instruction, || {
+                    format!("value {condition} is always false: the jump to {to} is always taken")
+                });
+            } else if jump.target < instruction.pc() {
                 self.plan.find_bare_instruction(out, &LOOP_ENDLESS, &instruction, || {
                     format!("nothing from instruction {to} on changes value {condition}")
                 });

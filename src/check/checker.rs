@@ -47,7 +47,13 @@ impl Default for Checker<'_> {
 impl<'d> Checker<'d> {
     /// Judges by every rule, with the limits for untrusted files and the rules' own severities.
     pub fn new() -> Self {
-        Self { limits: Limits::UNTRUSTED, policy: Policy::new(), data: None, reads_constants: true, scans: false }
+        Self {
+            limits: Limits::UNTRUSTED,
+            policy: Policy::new(),
+            data: None,
+            reads_constants: true,
+            scans: false,
+        }
     }
 
     /// Sets how much work a file may cause, and how many findings of each rule are kept.

@@ -8,9 +8,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Findings;
+use super::report::Findings;
 use super::rule::{Rule, rules};
-use super::spot::Plan;
+use super::site::Plan;
 use crate::bytes::wide;
 use crate::cost;
 use crate::error::PathComponent;
@@ -58,9 +58,8 @@ pub(super) fn judge<S: Source>(
     let mut left = file.file_len().saturating_mul(2).saturating_add(PIECE);
     let mut read: Option<(Range<u64>, u64, Bounds)> = None;
     for of in &uses {
-        let known = read.as_ref().filter(|(bytes, width, _)| {
-            (bytes, *width) == (&of.bytes, of.width)
-        });
+        let known =
+            read.as_ref().filter(|(bytes, width, _)| (bytes, *width) == (&of.bytes, of.width));
         let bounds = match known {
             Some(&(_, _, bounds)) => bounds,
             None => {
@@ -152,7 +151,9 @@ fn uses(pte: &Pte<'_>) -> Vec<Use> {
     let mut found = Vec::new();
     for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
         let signatures = Signatures::of(view);
-        if !signatures.iter().any(|known| known.is_some_and(|known| content_term(known.0).is_some()))
+        if !signatures
+            .iter()
+            .any(|known| known.is_some_and(|known| content_term(known.0).is_some()))
         {
             continue;
         }

@@ -46,7 +46,8 @@ impl<'a> MethodGraph<'a> {
 
     fn instruction_node(&self, pc: u32, facts: &InstructionFacts) -> Node<'_> {
         let chain = self.plan.chains().and_then(|chains| chains.get(at(facts.chain)));
-        let instruction = chain.and_then(|chain| method::instruction_of_chain(chain, facts.index));
+        let instruction =
+            chain.and_then(|chain| method::instruction_of_chain(facts.chain, chain, facts.index));
         let operation = instruction.and_then(|instruction| instruction.operation());
         let (kind, name, text) = match operation {
             Some(InstructionArguments::KernelCall(call)) => {

@@ -53,5 +53,9 @@ const fn embedding(operator: &'static str) -> ContentTerm {
 
 const fn dequantize(operator: &'static str, least: u32, out: u32) -> ContentTerm {
     let greatest = least.saturating_add(1);
-    ContentTerm { operator, arg: 2, range: ElementRange::Between { least, greatest, input: 0, out } }
+    ContentTerm {
+        operator,
+        arg: 2,
+        range: ElementRange::Between { least, greatest, input: 0, out },
+    }
 }

@@ -54,14 +54,12 @@ impl Smith<'_, '_> {
         match self.random.int_in_range(0..=11)? {
             // One tensor is planned over another one.
             0..=2 if tensors.len() > 1 => {
-                let (one, other) =
-                    (*self.random.choose(&tensors)?, *self.random.choose(&tensors)?);
+                let (one, other) = (*self.random.choose(&tensors)?, *self.random.choose(&tensors)?);
                 self.plan_over(one, other)?;
             }
             // One argument is another one.
             3 if tensors.len() > 1 => {
-                let (one, other) =
-                    (*self.random.choose(&tensors)?, *self.random.choose(&tensors)?);
+                let (one, other) = (*self.random.choose(&tensors)?, *self.random.choose(&tensors)?);
                 replace(args, one, other);
                 self.replace_item(one, other);
             }
@@ -99,8 +97,7 @@ impl Smith<'_, '_> {
             }
             // Something is moved.
             10 if !args.is_empty() => {
-                let (move_from, move_to) =
-                    (*self.random.choose(args)?, *self.random.choose(args)?);
+                let (move_from, move_to) = (*self.random.choose(args)?, *self.random.choose(args)?);
                 let call = model::MoveCall { move_from, move_to };
                 before.push(InstructionArguments::MoveCall(call));
             }
@@ -316,8 +313,7 @@ impl Smith<'_, '_> {
         if self.random.arbitrary()? {
             let count = self.number(0);
             let (one, most) = (self.number(1), self.number(3));
-            let call =
-                self.call("executorch_prim::add", "Scalar", vec![count, one, count]);
+            let call = self.call("executorch_prim::add", "Scalar", vec![count, one, count]);
             before.push(call);
             let call = self.call("executorch_prim::ge", "Scalar", vec![count, most, flag]);
             before.push(call);
@@ -328,8 +324,7 @@ impl Smith<'_, '_> {
     /// What a constant holds: indices in range, out of range, and what no arithmetic expects.
     pub(super) fn contents(&mut self, dtype: ScalarType, bytes: usize) -> Result<Vec<u8>> {
         let width = usize::try_from(dtype.element_size().unwrap_or(1)).unwrap_or(1).max(1);
-        let extremes: [i64; 9] =
-            [0, 0, 1, 1, 2, -1, 1 << 20, i64::MIN, i64::MAX];
+        let extremes: [i64; 9] = [0, 0, 1, 1, 2, -1, 1 << 20, i64::MIN, i64::MAX];
         let floats = [0.0, 1.0, 0.5, -1.0, f64::NAN, f64::INFINITY, 1e30];
         let is_even = self.random.ratio(1, 2)?;
         let first = *self.random.choose(&extremes)?;

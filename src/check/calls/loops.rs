@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
+use crate::check::constant_bools::ConstantBools;
 use crate::check::site::Plan;
-use crate::method::{self, Instruction};
+use crate::method::{self, Instruction, Jump};
 
 /// Which values the instructions so far may have changed, and the last instruction that did.
 ///
@@ -16,21 +17,22 @@ pub(super) struct Loops {
     called: u32,
     /// The last jump.
     jumped: u32,
+    constants: ConstantBools,
 }
 
 impl Loops {
     pub(super) fn new(plan: &Plan<'_, '_>) -> Self {
-        Self { changed: plan.each(0), called: 0, jumped: 0 }
+        Self { changed: plan.each(0), called: 0, jumped: 0, constants: ConstantBools::of(plan) }
     }
 
-    /// Records the next instruction. Returns the condition and the target of a backward jump if no
+    /// Records the next instruction. Returns a backward jump, or one to itself, if no
     /// instruction of the loop may change the condition. Any call may change a tensor, since tensors
     /// may share memory.
     pub(super) fn record(
         &mut self,
         instruction: &Instruction<'_>,
         is_bool: impl Fn(i32) -> bool,
-    ) -> Option<(i32, i32)> {
+    ) -> Option<Jump> {
         let now = instruction.pc().saturating_add(1);
         let Some(jump) = instruction.jump() else {
             if let Some(changed) = method::may_change(instruction) {
@@ -40,12 +42,17 @@ impl Loops {
             return None;
         };
         let jumped = core::mem::replace(&mut self.jumped, now);
-        let begin = Some(jump.target).filter(|&target| target < instruction.pc())?;
+        let begin = Some(jump.target).filter(|&target| target <= instruction.pc())?;
         let changed = match is_bool(jump.condition) {
             true => *self.changed.get(usize::try_from(jump.condition).ok()?)?,
             false => self.called,
         };
-        (jumped <= begin && changed <= begin).then_some((jump.condition, jump.destination))
+        (jumped <= begin && changed <= begin).then_some(jump)
+    }
+
+    /// Returns whether a value is a Bool of the file that is false in every run.
+    pub(super) fn is_always_false(&self, plan: &Plan<'_, '_>, value: i32) -> bool {
+        self.constants.get(plan, value) == Some(false)
     }
 
     fn change(&mut self, index: i32, now: u32) {

@@ -93,6 +93,10 @@ rules! {
         "A loop changes the condition of its backward jump, or contains another jump."
         "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
         Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
+    LOOP_FOREVER = Error "loop-forever"
+        "A backward jump is not taken every time: its condition is not a constant false, or the loop contains another jump."
+        "The method never ends by itself: the runtime gives up after ten million instructions, hours with real kernels."
+        Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
     STORAGE_MISSING = Error "storage-missing"
         "A tensor whose data a kernel needs has memory for it: it is constant, planned, external, an input or an output, or an earlier call gives memory to it. The same holds for every tensor of a list."
         "The kernel reads or writes through a null pointer."

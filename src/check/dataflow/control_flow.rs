@@ -4,10 +4,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::bytes::index;
+use crate::check::constant_bools::ConstantBools;
 use crate::check::site::Plan;
 use crate::cost;
-use crate::method::{self, Jump, Loop, Operands, OuterLoops};
-use crate::schema::program::view::{Chain, KernelTypes};
+use crate::method::{self, Jump, Loop, OuterLoops};
+use crate::schema::program::view::Chain;
 
 /// The loops of a chain, and the forward jumps that have not reached their target yet.
 ///
@@ -88,36 +89,6 @@ impl ControlFlow {
     /// Returns whether any forward jump has not reached its target yet.
     pub(super) fn has_pending_jumps(&self) -> bool {
         !self.pending.is_empty()
-    }
-}
-
-/// The Bools that no instruction and no caller changes: they are no inputs, and instructions use them
-/// as conditions only.
-pub(super) struct ConstantBools(Vec<bool>);
-
-impl ConstantBools {
-    pub(super) fn of(plan: &Plan<'_, '_>) -> Self {
-        let mut is_constant = plan.each(true);
-        let mut change = |value: i32| {
-            cost::charge(1);
-            let slot = usize::try_from(value).ok().and_then(|value| is_constant.get_mut(value));
-            slot.into_iter().for_each(|slot| *slot = false);
-        };
-        for instruction in method::instructions(plan.view) {
-            let changed = method::may_change(&instruction);
-            changed.into_iter().flat_map(Operands::iter).for_each(&mut change);
-        }
-        plan.view.inputs().into_iter().flatten().for_each(&mut change);
-        Self(is_constant)
-    }
-
-    /// Returns the Bool at `value`, if it is constant.
-    fn get(&self, plan: &Plan<'_, '_>, value: i32) -> Option<bool> {
-        let is_constant = usize::try_from(value).ok().and_then(|value| self.0.get(value).copied());
-        match plan.value(value.into()) {
-            Some(KernelTypes::Bool(flag)) if is_constant == Some(true) => Some(flag.bool_val()),
-            _ => None,
-        }
     }
 }
 

@@ -7,20 +7,23 @@
 
 use alloc::vec::Vec;
 
-use super::control_flow::{ConstantBools, ControlFlow, PendingJumps};
+use super::control_flow::{ControlFlow, PendingJumps};
 use super::judge::{Broken, Judge, is_copied};
+use super::known::Known;
 use super::rules::MOVE_UNSTORED;
 use super::state::{AbstractValue, By, Is, Memory, State, list};
 use crate::bytes::narrow;
+use crate::check::constant_bools::ConstantBools;
 use crate::check::report::Findings;
 use crate::check::rule::Severity;
 use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::method::{self, Change, Instruction, Loop};
+use crate::operators::contracts::{result, result_kind};
 use crate::operators::{Gives, Kinds};
 use crate::schema::program::tag;
-use crate::schema::program::view::{Chain, KernelTypes};
+use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
 
 /// The number of items of a list that are looked at each time it is used. In each run, all items are
 /// looked at once.
@@ -241,8 +244,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
                 }
             }
             Change::Result { target, gives } => {
-                let kinds = self.result_kinds(gives, instruction);
-                self.set_value(target, Is::OneOf(kinds), By::Result);
+                let is = self.result(gives, instruction);
+                self.set_value(target, is, By::Result);
             }
             Change::View { target, base } => {
                 let base = base.and_then(|base| self.state.tensor(self.judge.values, base));
@@ -272,6 +275,25 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         if matches!(memory, Some(Memory::Missing | Memory::Freed)) {
             self.set_memory(index, Memory::Unknown);
         }
+    }
+
+    /// Returns the result of a call: its value if the file determines it, else its kinds.
+    fn result(&self, gives: Gives, instruction: &Instruction<'a>) -> Is {
+        let Judge { plan, values, kernels } = self.judge;
+        let known = Known { plan, values, kernels, state: &self.state };
+        let call = match instruction.operation() {
+            Some(InstructionArguments::KernelCall(call)) => known.call(call),
+            _ => None,
+        };
+        if let Some(call) = call {
+            if let Some(scalar) = result(&call) {
+                return Is::Computed(scalar);
+            }
+            if let Some(kinds) = result_kind(&call) {
+                return Is::OneOf(kinds);
+            }
+        }
+        Is::OneOf(self.result_kinds(gives, instruction))
     }
 
     /// Returns the kinds that the result of a call may be of.

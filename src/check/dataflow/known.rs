@@ -3,19 +3,40 @@
 use super::state::State;
 use crate::check::kernels::Kernels;
 use crate::check::site::Plan;
-use crate::operators::contracts::KnownValues;
-use crate::schema::program::view::KernelTypes;
+use crate::check::values::Values;
+use crate::operators::contracts::{Call, KnownValues};
+use crate::operators::{Kinds, Scalar};
+use crate::schema::program::view::{KernelCall, KernelTypes};
 
 /// The values of a method in one state.
 pub(super) struct Known<'c, 'p, 'a> {
     pub(super) plan: &'c Plan<'p, 'a>,
+    pub(super) values: &'c Values,
     pub(super) kernels: &'c Kernels,
     pub(super) state: &'c State,
+}
+
+impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
+    /// Returns a call of a known operator, with what is known of its arguments.
+    pub(super) fn call(&self, call: KernelCall<'a>) -> Option<Call<'_, 'a, Self>> {
+        Some(Call { values: self, name: self.kernels.name(call)?, args: call.args()? })
+    }
 }
 
 impl<'a> KnownValues<'a> for Known<'_, '_, 'a> {
     fn value(&self, index: i32) -> Option<KernelTypes<'a>> {
         self.plan.value(self.state.known(index)?.into())
+    }
+
+    fn scalar(&self, index: i32) -> Option<Scalar> {
+        match self.state.computed(index) {
+            Some(scalar) => Some(scalar),
+            None => self.value(index).and_then(Scalar::of),
+        }
+    }
+
+    fn kinds(&self, index: i32) -> Kinds {
+        self.state.kinds(self.values, index)
     }
 
     fn resize_count(&self, index: i32) -> Option<u8> {

@@ -3,91 +3,184 @@
 use alloc::format;
 
 use super::known::Known;
-use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP};
-use super::state::Memory;
+use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
+use super::state::{Memory, list};
 use crate::check::kernels::Wrong;
-use crate::check::values::Values;
 use crate::limits::MOST_DIMENSIONS;
+use crate::operators::{Kind, read_again, sized_again};
 use crate::pte::Arena;
+use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::tag;
 use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
 
-/// Operators whose third argument is an index.
-const SCATTERS: [&str; 3] =
-    ["aten::scatter.src_out", "aten::scatter.value_out", "aten::scatter_add.out"];
-const INDEX: u32 = 2;
+/// The number of items of a list that are looked at.
+const MOST_ITEMS: usize = 64;
 
-/// Finds an output of a call that shares planned bytes with another argument; the index of a scatter
-/// first.
-pub(super) fn find<'a>(
+/// Finds an output of a call whose memory another argument uses. Reported first: what the kernel reads
+/// again after it has written or resized the output.
+pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Option<Wrong> {
+    let mut overlap = None;
+    for (nth, index, _) in known.kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
+        let Some(output) = Located::of(known, index) else { continue };
+        if let Some(wrong) = exceeds_base(known, &output, nth) {
+            return Some(wrong);
+        }
+        let found = output_is_sized_again(known, call, &output, nth)
+            .or_else(|| output_is_read_again(known, call, &output, nth));
+        if found.is_some() {
+            return found;
+        }
+        overlap = overlap.or_else(|| arguments_overlap(known, call, &output, nth));
+    }
+    overlap
+}
+
+/// Reports an output that is a view with a larger bound than the memory that it is a view of.
+fn exceeds_base(known: &Known<'_, '_, '_>, output: &Located<'_>, nth: u32) -> Option<Wrong> {
+    if output.owner == output.id || output.is_static() {
+        return None;
+    }
+    let base = known.tensor_of(output.owner)?;
+    let (bytes, room) = (nbytes(output.tensor)?, nbytes(base)?);
+    (bytes > room).then(|| {
+        let message = format!(
+            "value {} is written with up to {bytes} bytes, a view of the {room} of value {}",
+            output.index, output.owner
+        );
+        (&VIEW_CAPACITY, Some(nth), message)
+    })
+}
+
+/// Reports an output that is also an input whose sizes the kernel reads after it has resized the output.
+fn output_is_sized_again<'a>(
     known: &Known<'_, '_, 'a>,
-    values: &Values,
     call: KernelCall<'a>,
+    output: &Located<'a>,
+    nth: u32,
 ) -> Option<Wrong> {
-    let Known { plan, kernels, state } = *known;
-    // The tensor at `index`, if its data is in its own memory.
-    let tensor = |index: i32| {
-        let tensor = state.tensor(values, index)?;
-        match plan.value(tensor.into())? {
-            KernelTypes::Tensor(view) if state.memory(tensor) == Memory::Of(tensor) => {
-                Some((tensor, view))
-            }
-            _ => None,
-        }
-    };
-    let mut found = None;
-    for (nth, index, _) in kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
-        let Some((target, view)) = tensor(index) else { continue };
-        let Some(written) = Planned::of(view) else { continue };
-        for (at, other, kind) in kernels.args(call)?.filter(|&(_, other, _)| other != index) {
-            if !kind.needs_data() || !kind.accepts(tag::Tensor) {
-                continue;
-            }
-            let Some((_, view)) = tensor(other).filter(|&(read, _)| read != target) else {
-                continue;
+    if output.is_static() {
+        return None;
+    }
+    let args = call.args()?;
+    let inputs = sized_again(known.kernels.name(call)?);
+    inputs.iter().find_map(|&at| {
+        let value = args.get(crate::bytes::index(at))?;
+        let input = known.tensors(value).find(|&value| known.is_tensor(value, output.id))?;
+        let message = format!("value {input} is an input and the output, which is resized first");
+        Some((&OUTPUT_RESIZED, Some(nth), message))
+    })
+}
+
+/// Reports an output that shares bytes with an argument that the kernel has checked or counted.
+fn output_is_read_again<'a>(
+    known: &Known<'_, '_, 'a>,
+    call: KernelCall<'a>,
+    output: &Located<'a>,
+    nth: u32,
+) -> Option<Wrong> {
+    let args = call.args()?;
+    read_again(known.kernels.name(call)?).iter().find_map(|&at| {
+        let value = args.get(crate::bytes::index(at))?;
+        known.tensors(value).find_map(|value| {
+            let input = Located::of(known, value)?;
+            let message = || {
+                format!(
+                    "value {value} is read again after value {} is written over it",
+                    output.index
+                )
             };
-            if !Planned::of(view).is_some_and(|read| written.overlaps(read)) {
-                continue;
-            }
-            let message =
-                format!("values {index} and {other} share bytes of arena {}", written.arena);
-            let is_scatter = |name: &str| SCATTERS.contains(&name);
-            let is_index = at == INDEX && kernels.name(call).is_some_and(is_scatter);
-            if is_index {
-                return Some((&INDEX_OVERLAP, Some(nth), message));
-            }
-            found = found.or(Some((&ARGS_OVERLAP, Some(nth), message)));
-        }
-    }
-    found
+            output.overlaps(&input).then(|| (&INDEX_OVERLAP, Some(nth), message()))
+        })
+    })
 }
 
-/// A planned tensor, and where it begins in its arena.
-#[derive(Clone, Copy)]
-struct Planned<'a> {
-    arena: u32,
-    begin: u64,
+/// Reports an output that shares bytes with any other argument, both in their own memory.
+fn arguments_overlap<'a>(
+    known: &Known<'_, '_, 'a>,
+    call: KernelCall<'a>,
+    output: &Located<'a>,
+    nth: u32,
+) -> Option<Wrong> {
+    let place = output.place.filter(|_| output.owner == output.id)?;
+    let is_tensor = |kind: Kind| kind.needs_data() && kind.accepts(tag::Tensor);
+    let mut others = known.kernels.args(call)?.filter(|&(.., kind)| is_tensor(kind));
+    others.find_map(|(_, value, _)| {
+        let input = Located::of(known, value).filter(|input| input.id != output.id)?;
+        (input.owner == input.id && input.place.is_some() && output.overlaps(&input)).then(|| {
+            let (one, arena) = (output.index, place.memory_id);
+            let message = format!("values {one} and {value} share bytes of arena {arena}");
+            (&ARGS_OVERLAP, Some(nth), message)
+        })
+    })
+}
+
+/// A tensor, and the memory that its data is in.
+struct Located<'a> {
+    /// The value that the call names.
+    index: i32,
+    /// The index of the tensor in the file, and that of the tensor whose memory it uses.
+    id: u32,
+    owner: u32,
     tensor: Tensor<'a>,
+    /// Where that memory is planned; the caller's, or the file's, is not.
+    place: Option<Arena>,
 }
 
-impl<'a> Planned<'a> {
-    fn of(tensor: Tensor<'a>) -> Option<Self> {
-        let Arena { memory_id: arena, offset: begin } = Arena::of(tensor.allocation_info()?);
-        Some(Self { arena, begin, tensor })
+impl<'a> Located<'a> {
+    fn of(known: &Known<'_, '_, 'a>, index: i32) -> Option<Self> {
+        let id = known.state.tensor(known.values, index)?;
+        let Memory::Of(owner) = known.state.memory(id) else { return None };
+        let tensor = known.tensor_of(id)?;
+        let place = known.tensor_of(owner)?.allocation_info().map(Arena::of);
+        Some(Self { index, id, owner, tensor, place })
     }
 
-    /// Returns its size in bytes. `None` if its shape is wrong, which other rules report.
-    fn len(self) -> Option<u64> {
-        let sizes = self.tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
-        self.tensor.scalar_type().nbytes(sizes)
+    fn is_static(&self) -> bool {
+        self.tensor.shape_dynamism() == TensorShapeDynamism::STATIC
     }
 
     /// Returns whether two tensors share bytes: whether the one that begins first reaches into the
     /// other. The size of the other is only computed if it does.
-    fn overlaps(self, other: Self) -> bool {
-        let (first, second) = if self.begin <= other.begin { (self, other) } else { (other, self) };
-        self.arena == other.arena
-            && first.len().is_some_and(|len| second.begin.abs_diff(first.begin) < len)
-            && second.len().is_some_and(|len| len > 0 && second.begin.checked_add(len).is_some())
+    fn overlaps(&self, other: &Self) -> bool {
+        let (Some(one), Some(two)) = (self.place, other.place) else {
+            return self.owner == other.owner && nbytes(other.tensor).is_some_and(|len| len > 0);
+        };
+        let (first, second) = match one.offset <= two.offset {
+            true => ((one, self), (two, other)),
+            false => ((two, other), (one, self)),
+        };
+        let begin = second.0.offset;
+        one.memory_id == two.memory_id
+            && nbytes(first.1.tensor).is_some_and(|len| begin.abs_diff(first.0.offset) < len)
+            && nbytes(second.1.tensor)
+                .is_some_and(|len| len > 0 && begin.checked_add(len).is_some())
     }
+}
+
+impl<'a> Known<'_, '_, 'a> {
+    /// Returns a tensor of the file.
+    fn tensor_of(&self, id: u32) -> Option<Tensor<'a>> {
+        match self.plan.value(id.into())? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the tensor at `index` is the one that the file has at `id`.
+    fn is_tensor(&self, index: i32, id: u32) -> bool {
+        self.state.tensor(self.values, index) == Some(id)
+    }
+
+    /// Returns an argument, or the items of it if it is a list of tensors.
+    fn tensors(&self, value: i32) -> impl Iterator<Item = i32> {
+        let items = list(self.plan, self.values, value);
+        let alone = items.is_none().then_some(value);
+        items.into_iter().flatten().take(MOST_ITEMS).chain(alone)
+    }
+}
+
+/// Returns the size of a tensor in bytes. `None` if its shape is wrong, which other rules report.
+fn nbytes(tensor: Tensor<'_>) -> Option<u64> {
+    let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
+    tensor.scalar_type().nbytes(sizes)
 }

@@ -25,6 +25,10 @@ rules! {
         "No call, jump, list, planned input or output uses a tensor after its memory is freed, at any index, unless it gets memory again."
         "Its data is gone, also when the method runs again: the next use reads or writes through a null pointer."
         Crashes ["6.5", "7.4.43", "7.7.16"];
+    INPUT_REPLACED = Error "input-replaced"
+        "No tensor with a larger bound is moved onto an input that uses the caller's memory."
+        "When the method runs again, a call resizes that tensor and writes past the caller's memory."
+        Misreads ["7.4.40"];
     CONSTANT_WRITTEN = Error "constant-written"
         "No kernel writes to a constant, nor to an alias or a view of one. No input is copied there."
         "The file's own bytes are overwritten, or the program dies if they are mapped or in ROM."
@@ -34,7 +38,15 @@ rules! {
         "The kernel overwrites what it has yet to read."
         Ignores ["6.2", "7.7.18"];
     INDEX_OVERLAP = Error "index-overlap"
-        "The output of a scatter shares no planned bytes with its index."
-        "The kernel checks the index, then overwrites it, and then writes to wherever it points."
+        "The output of a call shares no memory with an argument that the kernel checks first and reads again: an index, a mask, a count or a zero point."
+        "The kernel checks it, then overwrites it, and then reads or writes wherever it points."
         Misreads ["6.2", "7.4.46", "7.7.18"];
+    OUTPUT_RESIZED = Error "output-resized"
+        "The output of a matrix product, a linear layer or a concatenation is none of its inputs, if it can be resized."
+        "The kernel resizes the output, then reads the new sizes as those of the input, and reads or writes past both."
+        Misreads ["6.2", "6.10"];
+    VIEW_CAPACITY = Error "view-capacity"
+        "A view that a call writes to has no larger bound than the tensor that it is a view of."
+        "The kernel resizes the view up to its bound, and writes past the memory of the tensor."
+        Misreads ["6.2", "6.10"];
 }

@@ -6,7 +6,7 @@ use crate::check::site::Plan;
 use crate::check::values::Values;
 use crate::flat::view::Vector;
 use crate::method;
-use crate::operators::Kinds;
+use crate::operators::{Kinds, Scalar};
 use crate::schema::program::tag;
 
 /// What is known of each value of a method.
@@ -34,6 +34,8 @@ pub(super) struct AbstractValue {
 pub(super) enum Is {
     /// The value that the file has at that index.
     Known(u32),
+    /// A number that the method has computed.
+    Computed(Scalar),
     /// A value of one of these kinds.
     OneOf(Kinds),
 }
@@ -65,6 +67,7 @@ impl Is {
     fn kinds(self, values: &Values) -> Kinds {
         match self {
             Self::OneOf(kinds) => kinds,
+            Self::Computed(scalar) => scalar.kind(),
             Self::Known(index) => values.tag(index.into()).map_or(Kinds::ANY, Kinds::of),
         }
     }
@@ -102,7 +105,15 @@ impl State {
         }
         match self.get(index)?.is {
             Is::Known(known) => Some(known),
-            Is::OneOf(_) => None,
+            Is::Computed(_) | Is::OneOf(_) => None,
+        }
+    }
+
+    /// Returns the number at `index`, if the method has computed it.
+    pub(super) fn computed(&self, index: i32) -> Option<Scalar> {
+        match self.get(index)?.is {
+            Is::Computed(scalar) => Some(scalar),
+            Is::Known(_) | Is::OneOf(_) => None,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::vocabulary::Arg;
 use crate::flat::view::Vector;
+use crate::operators::kind::Kinds;
+use crate::operators::scalar::Scalar;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
@@ -13,6 +15,12 @@ pub(super) const MOST_ITEMS: usize = 64;
 pub(crate) trait KnownValues<'a> {
     /// Returns the value at `index`, if it is known.
     fn value(&self, index: i32) -> Option<KernelTypes<'a>>;
+
+    /// Returns the number at `index`, if it is known: one of the file, or a result that the file determines.
+    fn scalar(&self, index: i32) -> Option<Scalar>;
+
+    /// Returns the kinds that the value at `index` may be of.
+    fn kinds(&self, index: i32) -> Kinds;
 
     /// Returns how many instructions of the method may resize the tensor at `index`, where 2 stands
     /// for 2 or more. `None` if it is unknown which value is there.
@@ -33,6 +41,16 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         self.values.value(self.args.get(arg.into())?)
     }
 
+    /// Returns an argument that is a number, if it is known.
+    pub(super) fn scalar(&self, arg: Arg) -> Option<Scalar> {
+        self.values.scalar(self.args.get(arg.into())?)
+    }
+
+    /// Returns the kinds that an argument may be of.
+    pub(super) fn kinds(&self, arg: Arg) -> Option<Kinds> {
+        Some(self.values.kinds(self.args.get(arg.into())?))
+    }
+
     pub(super) fn tensor(&self, arg: Arg) -> Option<Tensor<'a>> {
         match self.arg(arg)? {
             KernelTypes::Tensor(tensor) => Some(tensor),
@@ -46,8 +64,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
 
     /// Returns the Int at `index`, if it is known.
     pub(super) fn int(&self, index: i64) -> Option<i128> {
-        match self.values.value(i32::try_from(index).ok()?)? {
-            KernelTypes::Int(int) => Some(int.int_val().into()),
+        match self.values.scalar(i32::try_from(index).ok()?)? {
+            Scalar::Int(int) => Some(int.into()),
             _ => None,
         }
     }

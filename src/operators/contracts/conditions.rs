@@ -4,6 +4,10 @@ use super::call::{Call, KnownValues, MOST_ITEMS};
 use super::dtypes;
 use super::numbers::{is_fixed, product, sizes};
 use super::vocabulary::{Arg, Condition, Number, Shape};
+use crate::limits::MOST_DIMENSIONS;
+use crate::operators::kind::Kinds;
+use crate::operators::scalar::Scalar;
+use crate::schema::program::tag;
 use crate::schema::program::view::KernelTypes;
 
 impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
@@ -22,6 +26,13 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             &Condition::Dimension(arg, tensor) => {
                 let (dim, rank) = both(&Number::Int(arg), &Number::Rank(tensor))?;
                 Some(dim < rank && dim.checked_add(rank)? >= 0)
+            }
+            &Condition::Dimensions(arg, tensor) => {
+                let KernelTypes::IntList(list) = self.arg(arg)? else { return None };
+                let rank = self.number(&Number::Rank(tensor)).filter(|&rank| rank > 0)?;
+                let mut dims = list.items()?.into_iter().take(MOST_DIMENSIONS);
+                let is_wrong = |dim: i128| dim >= rank || dim.saturating_add(rank) < 0;
+                dims.any(|dim| self.int(dim).is_some_and(is_wrong)).then_some(false)
             }
             Condition::In(arg, dtypes) => Some(dtypes.contains(&self.dtype(*arg)?)),
             Condition::NotIn(arg, dtypes) => Some(!dtypes.contains(&self.dtype(*arg)?)),
@@ -65,12 +76,16 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 Some(steps.is_nan() || steps <= f64::from(i32::MAX))
             }
             Condition::Strided => self.strided().map(|(_, _, _, within)| within),
-            &Condition::Flag(arg, flag) => match self.arg(arg)? {
-                KernelTypes::Bool(held) => Some(held.bool_val() == flag),
+            &Condition::Flag(arg, flag) => match self.scalar(arg)? {
+                Scalar::Bool(known) => Some(known == flag),
                 _ => None,
             },
             &Condition::Double(arg) => {
-                self.arg(arg).map(|value| matches!(value, KernelTypes::Double(_)))
+                let (kinds, double) = (self.kinds(arg)?, Kinds::of(tag::Double));
+                match kinds.and(double) == Kinds::NONE {
+                    true => Some(false),
+                    false => (kinds == double).then_some(true),
+                }
             }
             &Condition::Null(arg) => {
                 self.arg(arg).map(|value| matches!(value, KernelTypes::Null(_)))

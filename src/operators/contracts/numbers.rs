@@ -7,6 +7,7 @@ use super::dtypes;
 use super::vocabulary::{Arg, Number};
 use crate::limits::MOST_DIMENSIONS;
 use crate::operators::kind::{Kind, signature};
+use crate::operators::scalar::Scalar;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
@@ -14,12 +15,7 @@ use crate::schema::scalar::ScalarType;
 impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     /// An Int, Double or Bool as a Double.
     pub(super) fn double(&self, arg: Arg) -> Option<f64> {
-        match self.arg(arg)? {
-            KernelTypes::Int(int) => Some(float(int.int_val())),
-            KernelTypes::Double(double) => Some(double.double_val()),
-            KernelTypes::Bool(flag) => Some(u8::from(flag.bool_val()).into()),
-            _ => None,
-        }
+        self.scalar(arg).map(Scalar::as_f64)
     }
 
     /// The items of an IntList; `None` too where there are more than any tensor has dimensions.
@@ -217,12 +213,4 @@ fn bounds(dtype: ScalarType) -> Option<(i32, i32)> {
         ScalarType::INT => (i32::MIN, i32::MAX),
         _ => return None,
     })
-}
-
-/// An Int as the nearest Double.
-pub(super) fn float(int: i64) -> f64 {
-    let bytes = int.to_le_bytes();
-    let [a, b, c, d, e, f, g, h] = bytes;
-    let low = f64::from(u32::from_le_bytes([a, b, c, d]));
-    f64::from(i32::from_le_bytes([e, f, g, h])) * 4_294_967_296.0 + low
 }

@@ -33,6 +33,13 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 let message = format!("dimension {dim} of argument {tensor}, which has {rank}");
                 (Some(arg), message)
             }
+            &Condition::Dimensions(arg, tensor) => {
+                let rank = self.shown(&Number::Rank(tensor));
+                let message = format!(
+                    "a dimension of argument {arg} is out of range: argument {tensor} has {rank}"
+                );
+                (Some(arg), message)
+            }
             Condition::In(arg, dtypes) => {
                 let dtype = self.named(*arg);
                 let dtypes = dtypes.iter().map(ScalarType::to_string).collect::<Vec<_>>();

@@ -6,8 +6,8 @@ use super::dtypes::{
     OPAQUE, QUANTIZED, REAL, SCALES,
 };
 use super::vocabulary::Condition::{
-    Any, AtLeast, AtMost, Below, CanResizeTo, Dimension, Divides, Double, Equal, In, Infers, Not,
-    NotEqual, NotIn, Null, Promote, SameShape, Steps, Strided, Widths,
+    Any, AtLeast, AtMost, Below, CanResizeTo, Dimension, Dimensions, Divides, Double, Equal, In,
+    Infers, Not, NotEqual, NotIn, Null, Promote, SameShape, Steps, Strided, Widths,
 };
 use super::vocabulary::Number::{
     CapacityNumel, Const, Count, Dtype, ElementSize, Greatest, IndexedDims, Int, Item, Last,
@@ -181,6 +181,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::rsub.Scalar_out", SCALAR),
     ("aten::scatter.value_out", GATHER),
     ("aten::split_with_sizes_copy.out", &[dtype(Widths(3)), shape(Dimension(2, 0))]),
+    ("aten::squeeze_copy.dims_out", &[shape(Dimensions(1, 0))]),
     ("aten::sub.Scalar_out", SCALAR),
     ("aten::sub.out", PROMOTE),
     // One dimension has a way of its own, which a tensor without any has not.

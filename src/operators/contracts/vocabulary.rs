@@ -85,6 +85,8 @@ pub(super) enum Condition {
     Divides(Number, Number),
     /// The Int is a dimension of the tensor; a negative one counts from the end.
     Dimension(Arg, Arg),
+    /// Every item of the IntList is a dimension of the tensor, unless it has none.
+    Dimensions(Arg, Arg),
     /// The dtype is one of those, or none of them.
     In(Arg, &'static [ScalarType]),
     NotIn(Arg, &'static [ScalarType]),

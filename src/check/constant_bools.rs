@@ -1,0 +1,38 @@
+//! Bools of the file that no instruction changes.
+
+use alloc::vec::Vec;
+
+use super::site::Plan;
+use crate::cost;
+use crate::method::{self, Operands};
+use crate::schema::program::view::KernelTypes;
+
+/// The Bools that no instruction and no caller changes: they are no inputs, and instructions use them
+/// as conditions only.
+pub(in crate::check) struct ConstantBools(Vec<bool>);
+
+impl ConstantBools {
+    pub(in crate::check) fn of(plan: &Plan<'_, '_>) -> Self {
+        let mut is_constant = plan.each(true);
+        let mut change = |value: i32| {
+            cost::charge(1);
+            let slot = usize::try_from(value).ok().and_then(|value| is_constant.get_mut(value));
+            slot.into_iter().for_each(|slot| *slot = false);
+        };
+        for instruction in method::instructions(plan.view) {
+            let changed = method::may_change(&instruction);
+            changed.into_iter().flat_map(Operands::iter).for_each(&mut change);
+        }
+        plan.view.inputs().into_iter().flatten().for_each(&mut change);
+        Self(is_constant)
+    }
+
+    /// Returns the Bool at `value`, if it is constant.
+    pub(in crate::check) fn get(&self, plan: &Plan<'_, '_>, value: i32) -> Option<bool> {
+        let is_constant = usize::try_from(value).ok().and_then(|value| self.0.get(value).copied());
+        match plan.value(value.into()) {
+            Some(KernelTypes::Bool(flag)) if is_constant == Some(true) => Some(flag.bool_val()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The results of calls that give a number, as far as the file determines them.
+
+use super::call::{Call, KnownValues};
+use super::vocabulary::Number;
+use crate::operators::kind::Kinds;
+use crate::operators::scalar::{Scalar, compute};
+use crate::schema::program::tag;
+use crate::schema::scalar::ScalarType;
+
+/// Returns the number that a call computes, if the file determines it.
+pub(crate) fn result<'a, V: KnownValues<'a>>(call: &Call<'_, 'a, V>) -> Option<Scalar> {
+    let number = match call.name {
+        "aten::sym_size.int" => call.number(&Number::Size(0, &Number::Int(1)))?,
+        "aten::sym_numel" => call.number(&Number::Numel(0))?,
+        name => return compute(name, |arg| call.scalar(arg)),
+    };
+    i64::try_from(number).ok().map(Scalar::Int)
+}
+
+/// Returns the kind of the number that a call reads from a tensor: the dtype decides.
+pub(crate) fn result_kind<'a, V: KnownValues<'a>>(call: &Call<'_, 'a, V>) -> Option<Kinds> {
+    if call.name != "aten::_local_scalar_dense" {
+        return None;
+    }
+    Some(Kinds::of(match call.dtype(0)? {
+        ScalarType::BYTE
+        | ScalarType::CHAR
+        | ScalarType::SHORT
+        | ScalarType::INT
+        | ScalarType::LONG => tag::Int,
+        ScalarType::HALF | ScalarType::FLOAT | ScalarType::DOUBLE | ScalarType::BFLOAT16 => {
+            tag::Double
+        }
+        ScalarType::BOOL => tag::Bool,
+        _ => return None,
+    }))
+}

@@ -1,0 +1,135 @@
+//! Numbers that primitive operators compute from other numbers.
+
+use super::kind::Kinds;
+use crate::schema::program::tag;
+use crate::schema::program::view::KernelTypes;
+
+/// An Int, a Double or a Bool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scalar {
+    Int(i64),
+    /// The bits of a Double: NaN is equal to itself.
+    Double(u64),
+    Bool(bool),
+}
+
+impl Scalar {
+    /// Returns the scalar that a value is.
+    pub(crate) fn of(value: KernelTypes<'_>) -> Option<Self> {
+        Some(match value {
+            KernelTypes::Int(int) => Self::Int(int.int_val()),
+            KernelTypes::Double(double) => Self::Double(double.double_val().to_bits()),
+            KernelTypes::Bool(flag) => Self::Bool(flag.bool_val()),
+            _ => return None,
+        })
+    }
+
+    /// Returns its kind.
+    pub(crate) fn kind(self) -> Kinds {
+        Kinds::of(match self {
+            Self::Int(_) => tag::Int,
+            Self::Double(_) => tag::Double,
+            Self::Bool(_) => tag::Bool,
+        })
+    }
+
+    /// Returns it as the nearest Double.
+    pub(crate) fn as_f64(self) -> f64 {
+        match self {
+            Self::Int(int) => float(int),
+            Self::Double(bits) => f64::from_bits(bits),
+            Self::Bool(flag) => u8::from(flag).into(),
+        }
+    }
+}
+
+/// Returns the result of a primitive operator; `None` for other operators, and where the runtime
+/// computes nothing defined.
+pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Option<Scalar> {
+    use Scalar::{Bool, Double, Int};
+    let name = operator.strip_prefix("executorch_prim::")?;
+    let (name, _) = name.split_once('.')?;
+    let double = |value: f64| Some(Double(value.to_bits()));
+    let one = args(0)?;
+    match name {
+        "neg" => {
+            return match one {
+                Int(int) => int.checked_neg().map(Int),
+                Double(bits) => double(-f64::from_bits(bits)),
+                Bool(_) => None,
+            };
+        }
+        "sym_not" => {
+            return match one {
+                Bool(flag) => Some(Bool(!flag)),
+                _ => None,
+            };
+        }
+        "sym_float" => return double(one.as_f64()),
+        _ => {}
+    }
+    let other = args(1)?;
+    match (name, one, other) {
+        ("add", Int(one), Int(other)) => one.checked_add(other).map(Int),
+        ("sub", Int(one), Int(other)) => one.checked_sub(other).map(Int),
+        ("mul", Int(one), Int(other)) => one.checked_mul(other).map(Int),
+        ("floordiv", Int(one), Int(other)) => {
+            let (quotient, rest) = (one.checked_div(other)?, one.checked_rem(other)?);
+            let is_below = rest != 0 && (rest < 0) != (other < 0);
+            quotient.checked_sub(i64::from(is_below)).map(Int)
+        }
+        ("mod", Int(one), Int(other)) => one.checked_rem(other).map(Int),
+        ("sym_max", Int(one), Int(other)) => Some(Int(one.max(other))),
+        ("sym_min", Int(one), Int(other)) => Some(Int(one.min(other))),
+        ("eq", Int(one), Int(other)) => Some(Bool(one == other)),
+        ("ge", Int(one), Int(other)) => Some(Bool(one >= other)),
+        ("gt", Int(one), Int(other)) => Some(Bool(one > other)),
+        ("le", Int(one), Int(other)) => Some(Bool(one <= other)),
+        ("lt", Int(one), Int(other)) => Some(Bool(one < other)),
+        ("truediv", Int(_) | Double(_), Int(_) | Double(_)) => {
+            double(one.as_f64() / other.as_f64())
+        }
+        ("add", Int(_) | Double(_), Int(_) | Double(_)) => double(one.as_f64() + other.as_f64()),
+        ("sub", Int(_) | Double(_), Int(_) | Double(_)) => double(one.as_f64() - other.as_f64()),
+        ("mul", Int(_) | Double(_), Int(_) | Double(_)) => double(one.as_f64() * other.as_f64()),
+        _ => None,
+    }
+}
+
+/// Returns an Int as the nearest Double.
+pub(crate) fn float(int: i64) -> f64 {
+    let bytes = int.to_le_bytes();
+    let [a, b, c, d, e, f, g, h] = bytes;
+    let low = f64::from(u32::from_le_bytes([a, b, c, d]));
+    f64::from(i32::from_le_bytes([e, f, g, h])) * 4_294_967_296.0 + low
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::{Scalar, compute, float};
+
+    #[test]
+    fn an_int_is_the_nearest_double() {
+        let ints = [0, 1, -1, 7, -7, 1 << 31, 1 << 32, -(1 << 32), (1 << 53) + 2, i64::MIN];
+        for int in ints {
+            assert_eq!(alloc::format!("{:.0}", float(int)), int.to_string());
+        }
+    }
+
+    #[test]
+    fn primitive_operators_compute_as_the_runtime_does() {
+        let ints = |name, one, other| {
+            compute(name, |arg| Some(Scalar::Int(if arg == 0 { one } else { other })))
+        };
+        let int = |value| Some(Scalar::Int(value));
+        assert_eq!(ints("executorch_prim::floordiv.Scalar", -7, 2), int(-4));
+        assert_eq!(ints("executorch_prim::floordiv.Scalar", 7, -2), int(-4));
+        assert_eq!(ints("executorch_prim::floordiv.Scalar", -6, -2), int(3));
+        assert_eq!(ints("executorch_prim::floordiv.Scalar", 1, 0), None);
+        assert_eq!(ints("executorch_prim::mul.Scalar", i64::MAX, 2), None);
+        assert_eq!(ints("executorch_prim::ge.Scalar", 2, 2), Some(Scalar::Bool(true)));
+        assert_eq!(ints("aten::add.out", 2, 2), None);
+    }
+}
