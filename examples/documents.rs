@@ -1,6 +1,7 @@
 //! Prints what the command prints, from the library alone.
 //!
 //! ```text
+//! documents check FILE   as `pte check --json FILE`
 //! documents info FILE    as `pte info --json FILE`
 //! documents size FILE    as `pte size --json FILE`
 //! documents ops FILE     as `pte ops --format yaml FILE`
@@ -11,10 +12,11 @@ use core::error::Error;
 use std::{env, fs};
 
 use pte::graph::GraphDocument;
+use pte::check::{CheckDocument, CheckedFile, Checker};
 use pte::map::{SizeDocument, SizeTree};
 use pte::operators::usage::UsageReport;
 use pte::summary::{Summary, SummaryDocument};
-use pte::{File, Limits, document};
+use pte::{File, Handle, Limits, document};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<_> = env::args().collect();
@@ -29,6 +31,13 @@ pub(crate) fn print(verb: &str, path: &str) -> Result<String, Box<dyn Error>> {
     let file = File::read_with(&bytes, &limits)?;
     let mut text = Vec::new();
     match (verb, &file) {
+        ("check", _) => {
+            let handle = Handle::open(&bytes[..], &limits)?;
+            let report = Checker::new().check(&handle)?;
+            let mut checked = CheckedFile::new(path, &file);
+            checked.add(&handle, &[], &report);
+            document::write_pretty(&mut text, &CheckDocument::new(&[checked]))?;
+        }
         ("info", _) => {
             let summary = Summary::of(&file).named(path);
             document::write_pretty(&mut text, &SummaryDocument::new([summary]))?;

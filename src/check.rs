@@ -15,6 +15,7 @@ pub mod coverage;
 mod data;
 mod dataflow;
 mod delegates;
+mod document;
 mod external;
 #[cfg(test)]
 pub(crate) mod growth;
@@ -37,6 +38,10 @@ mod tensors;
 mod values;
 
 pub use checker::Checker;
+pub use document::{
+    ByteWindow, CheckDocument, CheckedFile, FindingRecord, RuleDocument, RuleRecord, RulesDocument,
+    UNREADABLE,
+};
 pub use policy::Policy;
 pub use report::{Finding, Report};
 pub use rule::{NEWEST, Release, Rule, Runtime, Severity};

@@ -505,7 +505,7 @@ fn schema_is_the_declaration() {
     assert!(good(&["schema", "flat-tensor-legacy"]).contains("tensor_alignment"));
 }
 
-fn pte(args: &[&str]) -> Output {
+pub(crate) fn pte(args: &[&str]) -> Output {
     run(args, None, b"")
 }
 
@@ -526,7 +526,7 @@ fn run(args: &[&str], folder: Option<&Path>, input: &[u8]) -> Output {
 }
 
 /// The output of a command that must succeed without a word on standard error.
-pub(crate) fn good(args: &[&str]) -> String {
+fn good(args: &[&str]) -> String {
     let done = pte(args);
     assert_eq!(text(&done.stderr), "", "{args:?}");
     assert_eq!(done.status.code(), Some(0), "{args:?}");
@@ -537,7 +537,7 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_str(&good(args)).unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 

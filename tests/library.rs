@@ -19,14 +19,15 @@ fn the_library_alone_prints_the_document_of_info() {
 #[cfg(feature = "cli")]
 #[test]
 fn the_library_prints_the_documents_of_the_command_byte_for_byte() {
-    use crate::cli::good;
+    use crate::cli::{pte, text};
     use crate::support::files;
 
     let mut compared = 0;
     for path in files::samples() {
         let path = path.to_str().unwrap();
         for (verb, args) in [
-            ("info", &["info", "--json"][..]),
+            ("check", &["check", "--json"][..]),
+            ("info", &["info", "--json"]),
             ("size", &["size", "--json"]),
             ("ops", &["ops", "--format", "yaml"]),
             ("graph", &["graph", "--json"]),
@@ -35,7 +36,7 @@ fn the_library_prints_the_documents_of_the_command_byte_for_byte() {
                 continue;
             }
             let shown = documents::print(verb, path).unwrap_or_else(|e| panic!("{path}: {e}"));
-            assert_eq!(shown, good(&[args, &[path]].concat()), "{verb} {path}");
+            assert_eq!(shown, text(&pte(&[args, &[path]].concat()).stdout), "{verb} {path}");
             compared += 1;
         }
     }

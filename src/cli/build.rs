@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::Limits;
-use pte::check::Checker;
+use pte::check::{CheckedFile, Checker};
 use pte::file::Kind;
 use pte::model::json::{self, AnyFile, JsonError};
 use pte::model::{Amplified, File, ModelError, Root};
 
-use super::check::judged::Judged;
 use super::check::show;
 use super::input::{self, NoText};
 use super::problem::{Problem, Status, lines};
@@ -121,17 +120,14 @@ impl Build {
         let inputs: Vec<_> = [self.json.clone()].into_iter().chain(folder.used()).collect();
         let opened = save::proven(image, &name, limits)?;
         let problem = |error| Problem::io(name_of(&self.json), io::Error::other(error));
-        let judged = {
-            let report = Checker::new().limits(*limits).check(&opened).map_err(problem)?;
-            let mut judged = Judged::new(name.clone(), &opened.file());
-            judged.add(&opened, &[], &report);
-            judged
-        };
+        let report = Checker::new().limits(*limits).check(&opened).map_err(problem)?;
+        let mut checked = CheckedFile::new(name, &opened.file());
+        checked.add(&opened, &[], &report);
         save::write(&opened, common.output.as_deref(), &inputs, common.quiet)?;
-        if !judged.findings.is_empty() && !common.quiet {
+        if !checked.findings.is_empty() && !common.quiet {
             let mut text = String::new();
             // A string takes whatever is written to it.
-            let _ = show::write(&[judged], &mut text);
+            let _ = show::write(&[checked], &mut text);
             lines(&text);
         }
         Ok(Status::Good)

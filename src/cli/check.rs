@@ -1,11 +1,10 @@
-//! `pte check`: structure, then every rule; all findings, not the first.
+//! `pte check`: validates files by their structure and by every rule.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use pte::check::{Checker, Policy};
+use pte::check::{CheckDocument, CheckedFile, Checker, Policy};
 use pte::quoted::UntrustedString;
 use pte::{File, Ptd};
 use rayon::ThreadPoolBuilder;
@@ -13,30 +12,32 @@ use rayon::prelude::*;
 
 use super::Common;
 use super::input::{self, Input};
-use super::output::{Content, Output, Progress, formatted};
-use super::problem::{Problem, Status, note};
+use super::output::{Content, Output, formatted};
+use super::problem::{Problem, Status, io_help, note};
 use super::text::name_of;
-use judged::Judged;
-use levels::Levels;
+use policy::PolicyArguments;
+use progress::CheckProgress;
+use search::{Found, add_files};
 
-pub(super) mod judged;
-pub(super) mod levels;
+mod policy;
+mod progress;
 mod sarif;
+mod search;
 pub(super) mod show;
 
-/// Tell whether files can be trusted
+/// Validate files and report problems
 ///
-/// Proves the structure of each file, then judges it by every rule. Folders are searched for .pte
-/// and .ptd files; links to folders are not followed.
+/// Verifies the structure of each file, then checks every rule. Folders are searched for .pte and
+/// .ptd files; links to folders are not followed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte check model.pte                     one file
-  pte check models/                       every .pte and .ptd of a folder
-  pte check model.pte --with weights.ptd  a program and the data that it is used with
-  pte check --deny warnings models/       warnings are bad news too
-  pte check --runtime 0.7 model.pte       whether that release reads it
-  pte check --scan-blobs model.pte        look for programs in the middle of weights too
+  pte check models/                       every .pte and .ptd in a folder
+  pte check model.pte --with weights.ptd  a program and the data file that it is used with
+  pte check --deny warnings models/       exit status 1 for warnings too
+  pte check --runtime 0.7 model.pte       whether release 0.7 can read it
+  pte check --scan-blobs model.pte        search weights for programs and archives
   pte check --format sarif models/ -o findings.sarif
   pte explain planned-arena               what a finding means
 
@@ -45,45 +46,54 @@ pub(super) struct Check {
     /// Files and folders, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// How to show the answer.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Shape,
+    format: OutputFormat,
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Prove the structure, and judge nothing else.
+    /// Verify the structure only, without rules.
     #[arg(long)]
     structure_only: bool,
-    /// Search all of segments, blobs and gaps for programs, archives, pickles and scripts: reads whole
-    /// files.
+    /// Search segments, blobs and gaps for programs, archives, pickles and scripts. Reads whole files.
     #[arg(long, conflicts_with = "structure_only")]
     scan_blobs: bool,
-    /// A .ptd that the programs are used with; it is checked too.
+    /// A .ptd that the programs are used with. It is checked too.
     #[arg(long, value_name = "PTD")]
     with: Vec<PathBuf>,
     #[command(flatten)]
-    levels: Levels,
+    policy: PolicyArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shape {
+enum OutputFormat {
     Text,
     Json,
     Sarif,
 }
 
+/// A checked file, and the exit status that it causes.
+type Outcome = (CheckedFile, Status);
+
+/// The data files of `--with` that could be read, and their names.
+#[derive(Clone, Copy)]
+struct DataFiles<'d> {
+    names: &'d [UntrustedString],
+    files: &'d [Ptd<'d>],
+}
+
 impl Check {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let policy = self.levels.policy()?;
+        let policy = self.policy.policy()?;
         input::once(self.paths.iter().chain(&self.with))?;
-        if let Some(message) = self.levels.note().filter(|_| !common.quiet) {
+        if let Some(message) = self.policy.note().filter(|_| !common.quiet) {
             note(&message);
         }
         let mut found = Vec::new();
-        self.paths.iter().for_each(|path| gather(path, &mut found));
-        // Each is opened once, since it may be a stream. A file that cannot be read gets its own entry.
+        self.paths.iter().for_each(|path| add_files(path, &mut found));
+        // Each is opened once, since it may be a stream.
         let with: Vec<_> = self
-            .companions(common)
+            .distinct_data_files(common)
             .into_iter()
             .map(|path| (path, Input::open(path, &common.limits())))
             .collect();
@@ -91,29 +101,30 @@ impl Check {
         let (names, data): (Vec<_>, Vec<_>) = data.unzip();
         let files: Vec<_> =
             found.iter().map(|found| found.path.clone()).chain(self.with.iter().cloned()).collect();
-        let work = Work::new(self, &files, common);
-        let mut judged = Vec::new();
-        side_by_side(|| {
-            judged.par_extend(found.into_par_iter().map(|Found { path, problem }| {
+        let progress = CheckProgress::new(&files, self.scan_blobs, !common.quiet);
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        run_in_pool(|| {
+            outcomes.par_extend(found.into_par_iter().map(|Found { path, problem }| {
                 let input = problem.map_or_else(|| Input::open(&path, &common.limits()), Err);
-                let with = Some((&names[..], &data[..]));
-                let judged = self.judge(&path, input.as_ref(), with, (&policy, &work), common);
-                work.file();
-                judged
+                let data = Some(DataFiles { names: &names, files: &data });
+                let outcome = self.check(&path, input.as_ref(), data, (&policy, &progress), common);
+                progress.add_file();
+                outcome
             }));
-            judged.par_extend(with.par_iter().map(|(path, input)| {
-                let judged = self.judge(path, input.as_ref(), None, (&policy, &work), common);
-                work.file();
-                judged
+            outcomes.par_extend(with.par_iter().map(|(path, input)| {
+                let outcome = self.check(path, input.as_ref(), None, (&policy, &progress), common);
+                progress.add_file();
+                outcome
             }));
         });
-        drop(work);
-        self.show(&judged, &files, common)?;
-        Ok(judged.iter().map(|file| file.status).max().unwrap_or(Status::Good))
+        drop(progress);
+        let (checked, statuses): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
+        self.show(&checked, &files, common)?;
+        Ok(statuses.into_iter().max().unwrap_or(Status::Good))
     }
 
-    /// The files of `--with`, each once: one that is given twice has all of its keys twice.
-    fn companions(&self, common: &Common) -> Vec<&Path> {
+    /// Returns the files of `--with`, each once: a repeated file would repeat all of its keys.
+    fn distinct_data_files(&self, common: &Common) -> Vec<&Path> {
         let mut seen = BTreeSet::new();
         let mut distinct = Vec::new();
         for path in &self.with {
@@ -128,198 +139,106 @@ impl Check {
         distinct
     }
 
-    /// Judges a file, or reports why there is none: a program with its companions and their names, or a
-    /// companion itself.
-    fn judge(
+    /// Checks a file, or reports why it could not be read. `data` is `None` for a data file itself.
+    fn check(
         &self,
         path: &Path,
         input: Result<&Input, &Problem>,
-        companions: Option<(&[UntrustedString], &[Ptd<'_>])>,
-        (policy, work): (&Policy, &Work),
+        data: Option<DataFiles<'_>>,
+        (policy, progress): (&Policy, &CheckProgress),
         common: &Common,
-    ) -> Judged {
-        let judged = match input {
-            Ok(input) => self.judge_input(input, companions, (policy, work), common),
-            Err(problem) => return Judged::problem(name_of(path), problem),
+    ) -> Outcome {
+        let checked = match input {
+            Ok(input) => self.check_input(input, data, (policy, progress), common),
+            Err(problem) => return of_problem(name_of(path), problem),
         };
-        judged.unwrap_or_else(|problem| Judged::problem(name_of(path), &problem))
+        match checked {
+            Ok(file) if file.verdict == "ok" => (file, Status::Good),
+            Ok(file) => (file, Status::BadNews),
+            Err(problem) => of_problem(name_of(path), &problem),
+        }
     }
 
-    fn judge_input(
+    fn check_input(
         &self,
         input: &Input,
-        companions: Option<(&[UntrustedString], &[Ptd<'_>])>,
-        (policy, work): (&Policy, &Work),
+        data: Option<DataFiles<'_>>,
+        (policy, progress): (&Policy, &CheckProgress),
         common: &Common,
-    ) -> Result<Judged, Problem> {
+    ) -> Result<CheckedFile, Problem> {
         let file = input.opened.file();
-        if companions.is_none() && matches!(file, File::Pte(_)) {
-            return Err(input.absent("a program, and --with takes .ptd files".into()));
+        if data.is_none() && matches!(file, File::Pte(_)) {
+            return Err(input.absent("this is a program, and --with takes .ptd files".into()));
         }
-        let mut judged = Judged::new(input.name.clone(), &file);
+        let mut checked = CheckedFile::new(&input.name, &file);
         if self.structure_only {
-            return Ok(judged);
+            return Ok(checked);
         }
         let mut checker =
             Checker::new().limits(common.limits()).policy(policy.clone()).scan(self.scan_blobs);
-        // Of data that could not be read nothing resolves.
         let mut names = &[][..];
-        if let Some((own, data)) = companions.filter(|_| !self.with.is_empty()) {
-            checker = checker.data(data);
-            names = own;
+        // The list may be empty because no data file could be read; then no key resolves.
+        if let Some(data) = data.filter(|_| !self.with.is_empty()) {
+            checker = checker.data(data.files);
+            names = data.names;
         }
-        let report = checker.check_with_progress(&input.opened, |bytes| work.bytes(bytes));
+        let report = checker.check_with_progress(&input.opened, |bytes| progress.add_bytes(bytes));
         let report = report.map_err(|error| Problem::open(&input.name, error))?;
-        judged.add(&input.opened, names, &report);
-        Ok(judged)
+        checked.add(&input.opened, names, &report);
+        Ok(checked)
     }
 
-    fn show(&self, judged: &[Judged], files: &[PathBuf], common: &Common) -> Result<(), Problem> {
-        let shape = if self.json { Shape::Json } else { self.format };
-        let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
+    fn show(
+        &self,
+        checked: &[CheckedFile],
+        files: &[PathBuf],
+        common: &Common,
+    ) -> Result<(), Problem> {
+        let format = if self.json { OutputFormat::Json } else { self.format };
+        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
         let mut out = Output::beside(common.output.as_deref(), content, files)?;
-        match shape {
-            Shape::Text => {
-                let written = show::write(judged, &mut out);
+        match format {
+            OutputFormat::Text => {
+                let written = show::write(checked, &mut out);
                 formatted(out, written)
             }
-            Shape::Json => {
-                out.json(&judged::Document { schema: "pte.check/1", files: judged })?;
+            OutputFormat::Json => {
+                out.json(&CheckDocument::new(checked))?;
                 out.finish()
             }
-            Shape::Sarif => {
-                out.json(&sarif::document(judged))?;
+            OutputFormat::Sarif => {
+                out.json(&sarif::document(checked))?;
                 out.finish()
             }
         }
     }
 }
 
-/// Runs `work` where it can use threads, or where none can be had on this one alone.
-fn side_by_side(work: impl FnOnce() + Send) {
+/// Returns the outcome of a file that was refused or could not be read.
+fn of_problem(name: UntrustedString, problem: &Problem) -> Outcome {
+    let file = match problem {
+        Problem::Refused { error, .. } => CheckedFile::refused(name, error),
+        Problem::Absent { message, .. } => CheckedFile::unreadable(name, message, None),
+        Problem::Io { error, kind, .. } => CheckedFile::unreadable(name, error, io_help(*kind)),
+        problem => CheckedFile::unreadable(name, UntrustedString::of(problem), None),
+    };
+    (file, problem.status())
+}
+
+/// Runs `work` in a pool of threads, or on this thread if none can be started.
+fn run_in_pool(work: impl FnOnce() + Send) {
     let pool = ThreadPoolBuilder::new().build();
-    let alone = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    match pool.or_else(|_| alone()) {
+    let this_thread = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    match pool.or_else(|_| this_thread()) {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
     }
 }
 
-/// How far the work is: in files, or where all of them is read, in bytes.
-struct Work {
-    progress: Progress,
-    in_bytes: bool,
-}
-
-impl Work {
-    fn new(check: &Check, files: &[PathBuf], common: &Common) -> Self {
-        let (unit, total) = match check.scan_blobs {
-            true => {
-                ("bytes", files.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum())
-            }
-            false => ("files", files.len().try_into().unwrap_or(0)),
-        };
-        let progress = Progress::new(!common.quiet, unit, total);
-        Self { progress, in_bytes: check.scan_blobs }
-    }
-
-    /// A file is done.
-    fn file(&self) {
-        if !self.in_bytes {
-            self.progress.add(1);
-        }
-    }
-
-    /// So many bytes are.
-    fn bytes(&self, read: u64) {
-        if self.in_bytes {
-            self.progress.add(read);
-        }
-    }
-}
-
-/// A companion as data, if it is a sound `.ptd`.
+/// Returns the name and the data of an input; `None` if it is no `.ptd`.
 fn as_data(input: &Input) -> Option<(UntrustedString, Ptd<'_>)> {
     match input.opened.file() {
         File::Ptd(ptd) => Some((input.name.clone(), ptd)),
-        _ => None,
-    }
-}
-
-/// What was named, or found in a folder that was.
-struct Found {
-    path: PathBuf,
-    /// Why it is not to be opened.
-    problem: Option<Problem>,
-}
-
-impl Found {
-    fn problem(path: PathBuf, error: io::Error) -> Self {
-        let problem = Problem::io(name_of(&path), error);
-        Self { path, problem: Some(problem) }
-    }
-}
-
-/// `path` itself, or every `.pte` and `.ptd` below it, by name; what cannot be searched, and what
-/// has such a name and is no file, is there too.
-fn gather(path: &Path, all: &mut Vec<Found>) {
-    if path.as_os_str() == "-" || !path.is_dir() {
-        all.push(Found { path: path.to_owned(), problem: None });
-        return;
-    }
-    let mut folders = vec![path.to_owned()];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        if let Err(error) = search(&folder, &mut folders, &mut found) {
-            found.push(Found::problem(folder, error));
-        }
-    }
-    if found.is_empty() {
-        let message = "there is no .pte or .ptd file in this folder".into();
-        let problem = Problem::Absent { file: name_of(path), message };
-        found.push(Found { path: path.to_owned(), problem: Some(problem) });
-    }
-    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    all.append(&mut found);
-}
-
-fn search(folder: &Path, folders: &mut Vec<PathBuf>, found: &mut Vec<Found>) -> io::Result<()> {
-    for entry in folder.read_dir()? {
-        let entry = entry?;
-        let path = entry.path();
-        // A link to a folder is not followed: it could lead in a circle.
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => folders.push(path),
-            _ if !is_named_model(&path) => {}
-            Ok(_) => found.push(match regular(&path) {
-                Ok(()) => Found { path, problem: None },
-                Err(error) => Found::problem(path, error),
-            }),
-            Err(error) => found.push(Found::problem(path, error)),
-        }
-    }
-    Ok(())
-}
-
-fn is_named_model(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| {
-        extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
-    })
-}
-
-/// Whether something with the name of a model is a regular file, and why not. It is not opened: a
-/// pipe would be waited for.
-fn regular(path: &Path) -> io::Result<()> {
-    let kind = match path.metadata() {
-        Ok(metadata) => metadata.file_type(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
-            return Err(io::Error::new(error.kind(), "this link leads nowhere"));
-        }
-        Err(error) => return Err(error),
-    };
-    match () {
-        () if kind.is_file() => Ok(()),
-        () if kind.is_dir() => Err(io::Error::other("a link to a folder, which is not searched")),
-        () => Err(io::Error::other("not a regular file, but a pipe, a socket or a device")),
+        File::Pte(_) => None,
     }
 }

@@ -1,12 +1,10 @@
-//! `pte rules` and `pte explain`: what a finding means.
+//! `pte rules` and `pte explain`: what each rule requires, and why.
 
 use core::fmt::{self, Write};
 
 use clap::Args;
-use pte::ErrorKind;
-use pte::check::{Rule, Severity, coverage, rules};
+use pte::check::{RuleDocument, RuleRecord, RulesDocument};
 use pte::quoted::Untrusted;
-use serde::Serialize;
 
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, ERROR, NOTE, Problem, Status, WARNING};
@@ -25,14 +23,14 @@ pub(super) struct Rules {
     format: Format,
 }
 
-/// Tell what a rule asks, why, and what the official runtime does
+/// Explain a rule: what it requires, why, and what the official runtime does
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte explain planned-arena
   pte explain vector-out-of-bounds
 
-Exit status: 0 told, 2 there is no such rule, 3 not writable")]
+Exit status: 0 shown, 2 no such rule, 3 not writable")]
 pub(super) struct Explain {
     /// The name of a rule, as a finding shows it.
     rule: String,
@@ -40,73 +38,11 @@ pub(super) struct Explain {
     format: Format,
 }
 
-/// A name that a finding may have, as JSON.
-#[derive(Serialize)]
-pub(super) struct Told {
-    pub(super) id: &'static str,
-    pub(super) subject: &'static str,
-    pub(super) severity: &'static str,
-    pub(super) what: &'static str,
-    pub(super) why: &'static str,
-    pub(super) runtime: &'static str,
-    /// What to do, where that follows from the name alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) help: Option<&'static str>,
-    pub(super) sections: Vec<&'static str>,
-}
-
-/// What is found where there is no file to judge.
-pub(super) const UNREADABLE: &str = "unreadable";
-
-impl Told {
-    /// Every rule of meaning, every refusal that is none of them, and what the command adds.
-    pub(super) fn all() -> Vec<Self> {
-        let structure = ErrorKind::CODES.iter().filter(|code| !rules().any(|r| r.id == code.id));
-        let structure = structure.map(|code| Self {
-            id: code.id,
-            subject: "structure",
-            severity: Severity::Error.name(),
-            what: code.what,
-            why: code.why,
-            runtime: code.runtime,
-            help: Some(code.help),
-            sections: core::iter::once("0.2").chain(coverage::rows_of(code.id)).collect(),
-        });
-        let unreadable = Self {
-            id: UNREADABLE,
-            subject: "command",
-            severity: Severity::Error.name(),
-            what: "What is named, or found in a folder by its name, is a file that can be read.",
-            why: "It was not judged: to pass it over would call it good.",
-            runtime: "is not asked",
-            help: Some(
-                "See what is there: whether it may be read, is a regular file, and is what it was \
-                 given for.",
-            ),
-            sections: Vec::new(),
-        };
-        rules().map(Self::of).chain(structure).chain([unreadable]).collect()
-    }
-
-    fn of(rule: &'static Rule) -> Self {
-        Self {
-            id: rule.id,
-            subject: rule.subject,
-            severity: rule.severity.name(),
-            what: rule.what,
-            why: rule.why,
-            runtime: rule.runtime.name(),
-            help: None,
-            sections: rule.rows.to_vec(),
-        }
-    }
-}
-
 impl Rules {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut out = Output::open(common.output.as_deref(), self.format.content())?;
         if self.format.is_json() {
-            out.json(&serde_json::json!({ "schema": "pte.rules/1", "rules": Told::all() }))?;
+            out.json(&RulesDocument::all())?;
             out.finish()?;
         } else {
             let written = list(&mut out);
@@ -118,7 +54,7 @@ impl Rules {
 
 fn list(out: &mut Output) -> fmt::Result {
     let mut subject = "";
-    for rule in Told::all() {
+    for rule in RuleRecord::all() {
         if rule.subject != subject {
             subject = rule.subject;
             writeln!(out, "{BOLD}{subject}{BOLD:#}")?;
@@ -135,12 +71,12 @@ fn list(out: &mut Output) -> fmt::Result {
 
 impl Explain {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let Some(rule) = Told::all().into_iter().find(|rule| rule.id == self.rule) else {
-            return Err(unknown(&self.rule, &[]));
+        let Some(rule) = RuleRecord::all().into_iter().find(|rule| rule.id == self.rule) else {
+            return Err(unknown_rule(&self.rule, &[]));
         };
         let mut out = Output::open(common.output.as_deref(), self.format.content())?;
         if self.format.is_json() {
-            out.json(&serde_json::json!({ "schema": "pte.explain/1", "rule": rule }))?;
+            out.json(&RuleDocument::new(rule))?;
             out.finish()?;
         } else {
             let written = explain(&rule, &mut out);
@@ -150,7 +86,7 @@ impl Explain {
     }
 }
 
-fn explain(rule: &Told, out: &mut Output) -> fmt::Result {
+fn explain(rule: &RuleRecord, out: &mut Output) -> fmt::Result {
     let style = style(rule.severity);
     writeln!(out, "{style}{}[{}]{style:#}", rule.severity, rule.id)?;
     writeln!(out, "  {}", rule.what)?;
@@ -165,35 +101,36 @@ fn explain(rule: &Told, out: &mut Output) -> fmt::Result {
     }
 }
 
-/// For a name that is neither a rule's nor one of `others`: those that are nearest to it.
-pub(super) fn unknown(name: &str, others: &[&'static str]) -> Problem {
-    let meant = name.to_lowercase().replace(['_', ' '], "-");
-    let rules = Told::all();
-    let mut near: Vec<_> = rules
+/// Returns the problem of an unknown rule, with the most similar names of rules and of `others`.
+pub(super) fn unknown_rule(name: &str, others: &[&'static str]) -> Problem {
+    let normalized = name.to_lowercase().replace(['_', ' '], "-");
+    let rules = RuleRecord::all();
+    let mut similar: Vec<_> = rules
         .iter()
         .map(|rule| rule.id)
         .chain(others.iter().copied())
-        .map(|id| match meant.len() >= SHORTEST && id.contains(&meant) {
+        .map(|id| match normalized.len() >= MIN_PART && id.contains(&normalized) {
             true => (1.0, id),
-            false => (strsim::jaro_winkler(id, &meant), id),
+            false => (strsim::jaro_winkler(id, &normalized), id),
         })
-        .filter(|(score, _)| *score > NEAR)
+        .filter(|(score, _)| *score > MIN_SIMILARITY)
         .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let near: Vec<_> = near.iter().take(MOST_NEAR).map(|(_, id)| *id).collect();
-    let near = match near.as_slice() {
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let similar: Vec<_> = similar.iter().take(MAX_SUGGESTIONS).map(|(_, id)| *id).collect();
+    let similar = match similar.as_slice() {
         [] => String::new(),
         some => format!(" (did you mean {}?)", some.join(" or ")),
     };
     let name = Untrusted::from(name);
-    Problem::Usage(format!("there is no rule {name:?}{near}; `pte rules` lists them").into())
+    Problem::Usage(format!("no rule is called {name:?}{similar}; `pte rules` lists them").into())
 }
 
-/// A typing error or a missing ending scores more, two different words less.
-const NEAR: f64 = 0.8;
-/// Letters of a part of a name that says something.
-const SHORTEST: usize = 3;
-const MOST_NEAR: usize = 3;
+/// The lowest similarity of a suggestion: typing errors score higher, unrelated words lower.
+const MIN_SIMILARITY: f64 = 0.8;
+/// The shortest part of a name that is searched for, in bytes.
+const MIN_PART: usize = 3;
+/// The largest number of suggestions.
+const MAX_SUGGESTIONS: usize = 3;
 
 fn style(severity: &str) -> anstyle::Style {
     match severity {

@@ -1,11 +1,9 @@
-//! Judged files as SARIF 2.1.0, which code-scanning sites show.
+//! Checked files as SARIF 2.1.0, the format of code-scanning sites.
 
+use pte::check::{CheckedFile, FindingRecord, RuleRecord, UNREADABLE};
 use serde_json::{Value, json};
 
-use super::judged::{Finding, Judged};
-use crate::cli::rules::{Told, UNREADABLE};
-
-pub(super) fn document(files: &[Judged]) -> Value {
+pub(super) fn document(files: &[CheckedFile]) -> Value {
     let results: Vec<_> = files
         .iter()
         .flat_map(|file| file.findings.iter().map(|finding| result(file, finding)))
@@ -27,9 +25,9 @@ pub(super) fn document(files: &[Judged]) -> Value {
     })
 }
 
-/// What became of the run: what could not be read was not judged, and a site that shows no results
-/// for it must not take that for good news.
-fn invocation(files: &[Judged]) -> Value {
+/// Returns the outcome of the run. Files that could not be read were not checked: without a
+/// notification a site would show them as files without findings.
+fn invocation(files: &[CheckedFile]) -> Value {
     let unread = files.iter().flat_map(|file| {
         let findings = file.findings.iter().filter(|finding| finding.rule == UNREADABLE);
         findings.map(move |finding| {
@@ -48,9 +46,9 @@ fn invocation(files: &[Judged]) -> Value {
     })
 }
 
-/// Every name that a result may have.
+/// Returns the descriptor of every rule that a result may have.
 fn descriptors() -> Vec<Value> {
-    let describe = |rule: Told| {
+    let describe = |rule: RuleRecord| {
         let mut described = json!({
             "id": rule.id,
             "shortDescription": { "text": rule.what },
@@ -62,10 +60,10 @@ fn descriptors() -> Vec<Value> {
         }
         described
     };
-    Told::all().into_iter().map(describe).collect()
+    RuleRecord::all().into_iter().map(describe).collect()
 }
 
-fn result(file: &Judged, finding: &Finding) -> Value {
+fn result(file: &CheckedFile, finding: &FindingRecord) -> Value {
     json!({
         "ruleId": finding.rule,
         "level": finding.severity,
@@ -74,18 +72,19 @@ fn result(file: &Judged, finding: &Finding) -> Value {
     })
 }
 
-/// The text of a message. SARIF makes a link of `[text](target)`, and a file may have such a name.
-fn message(finding: &Finding) -> String {
+/// Returns the text of a message. SARIF turns `[text](target)` into a link, and text from a file must
+/// not become one.
+fn message(finding: &FindingRecord) -> String {
     finding.message.raw().replace("](", "] (")
 }
 
-/// Where it is: in the file, and on the way from the root.
-fn location(file: &Judged, finding: &Finding) -> Value {
+/// Returns the place of a finding: its offset in the file, and its path from the root table.
+fn location(file: &CheckedFile, finding: &FindingRecord) -> Value {
     let mut physical = json!({
-        "artifactLocation": { "uri": uri(finding.inside.as_ref().unwrap_or(&file.path).raw()) },
+        "artifactLocation": { "uri": uri(finding.data_file.as_ref().unwrap_or(&file.path).raw()) },
     });
     if let (Some(offset), Some(physical)) = (finding.offset, physical.as_object_mut()) {
-        // A binary file has no lines; sites that insist on one show the first.
+        // A binary file has no lines. Sites that require one show the first.
         physical.insert("region".into(), json!({ "byteOffset": offset, "byteLength": 1 }));
     }
     let mut location = json!({ "physicalLocation": physical });
@@ -96,7 +95,7 @@ fn location(file: &Judged, finding: &Finding) -> Value {
     location
 }
 
-/// A path as a relative or absolute URI reference.
+/// Converts a path to a relative or absolute URI reference.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {
@@ -104,7 +103,7 @@ fn uri(path: &str) -> String {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
                 uri.push(char::from(byte));
             }
-            // What parts a path there may be a letter of a name elsewhere.
+            // A backslash separates folders on Windows; elsewhere it may be a part of a name.
             b'\\' if cfg!(windows) => uri.push('/'),
             _ => uri.push_str(&format!("%{byte:02X}")),
         }

@@ -1,11 +1,12 @@
-//! Judged files as text.
+//! Checked files as text.
 
 use core::fmt::{self, Write};
 
-use super::judged::{Finding, Judged};
+use pte::check::{CheckedFile, FindingRecord};
+
 use crate::cli::problem::{DIM, ERROR, NOTE, WARNING};
 
-pub(in crate::cli) fn write(files: &[Judged], out: &mut impl Write) -> fmt::Result {
+pub(in crate::cli) fn write(files: &[CheckedFile], out: &mut impl Write) -> fmt::Result {
     for file in files {
         let good = anstyle::AnsiColor::Green.on_default();
         let style = if file.verdict == "ok" { good } else { ERROR };
@@ -18,22 +19,23 @@ pub(in crate::cli) fn write(files: &[Judged], out: &mut impl Write) -> fmt::Resu
     Ok(())
 }
 
-fn write_finding(finding: &Finding, out: &mut impl Write) -> fmt::Result {
+fn write_finding(finding: &FindingRecord, out: &mut impl Write) -> fmt::Result {
     let style = match finding.severity {
         "error" => ERROR,
         "warning" => WARNING,
         _ => NOTE,
     };
-    let (severity, rule) = (finding.severity, &finding.rule);
+    let (severity, rule) = (finding.severity, finding.rule);
     writeln!(out, "  {style}{severity}[{rule}]{style:#}: {}", finding.message)?;
     if let Some(offset) = finding.offset {
         let comma = if finding.path.raw().is_empty() { "" } else { ", " };
-        let inside = finding.inside.as_ref().map_or(String::new(), |file| format!(" in {file}"));
-        writeln!(out, "    at {offset:#x}{inside}{comma}{}", finding.path)?;
+        let data_file = finding.data_file.as_ref();
+        let data_file = data_file.map_or(String::new(), |file| format!(" in {file}"));
+        writeln!(out, "    at {offset:#x}{data_file}{comma}{}", finding.path)?;
     }
-    if let Some((begin, bytes)) = &finding.window {
-        write!(out, "    {DIM}{begin:08x} ")?;
-        for (nth, byte) in bytes.iter().enumerate() {
+    if let Some(window) = &finding.window {
+        write!(out, "    {DIM}{:08x} ", window.begin)?;
+        for (nth, byte) in window.bytes.iter().enumerate() {
             write!(out, "{}{byte:02x}", if nth == 8 { "  " } else { " " })?;
         }
         writeln!(out, "{DIM:#}")?;

@@ -1,42 +1,37 @@
-//! Which findings count for more, or for nothing: `--allow`, `--deny`, `--runtime`.
+//! The policy of `pte check`: `--allow`, `--deny` and `--runtime`.
 
 use clap::Args;
-use pte::check::{NEWEST, Policy, Release, Rule, rule};
+use pte::check::{NEWEST, Policy, Release, Rule, RuleRecord, rule};
 
 use crate::cli::problem::Problem;
-use crate::cli::rules::{Told, unknown};
+use crate::cli::rules::unknown_rule;
 
-/// How bad findings are taken to be.
+/// Arguments that change severities.
 #[derive(Debug, Default, Args)]
-pub(in crate::cli) struct Levels {
-    /// Leave findings of this rule out.
+pub(in crate::cli) struct PolicyArguments {
+    /// Ignore findings of this rule.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Take findings of this rule, or all warnings, for Errors.
+    /// Report findings of this rule, or all warnings, as Errors.
     #[arg(long, value_name = "RULE|warnings")]
     deny: Vec<String>,
-    /// Judge for this release of the runtime, such as 0.7: what it no longer reads, or does not know
-    /// yet and cannot do without, is an Error.
-    #[arg(long, value_name = "VERSION", value_parser = release)]
+    /// Check for this release of the runtime, such as 0.7. What that release cannot read is an Error.
+    #[arg(long, value_name = "VERSION", value_parser = parse_release)]
     #[arg(conflicts_with = "structure_only")]
     runtime: Option<Release>,
 }
 
-impl Levels {
-    /// What is to be said of the release before it is judged for.
+impl PolicyArguments {
+    /// Returns a note if the release is newer than the newest known one.
     pub(super) fn note(&self) -> Option<String> {
         let (major, minor) = self.runtime.filter(|release| *release > NEWEST)?;
         Some(format!(
-            "release {major}.{minor} is not known here, and is taken for {}.{}, the newest that is",
+            "release {major}.{minor} is not known: files are checked for {}.{}, the newest known release",
             NEWEST.0, NEWEST.1
         ))
     }
 
-    /// The policy that the arguments ask for.
-    ///
-    /// # Errors
-    ///
-    /// Names that are no rule's.
+    /// Returns the policy of the arguments, or a usage error for an unknown rule.
     pub(super) fn policy(&self) -> Result<Policy, Problem> {
         let mut policy = Policy::new();
         if let Some(release) = self.runtime {
@@ -49,37 +44,37 @@ impl Levels {
             policy = match (name.as_str(), rule(name)) {
                 ("warnings", _) => policy.deny_warnings(),
                 (_, Some(rule)) => policy.deny(rule),
-                // What ends the reading of a file is an Error already.
+                // A refusal is an Error already.
                 (_, None) if is_refusal(name) => policy,
-                _ => return Err(unknown(name, &["warnings"])),
+                _ => return Err(unknown_rule(name, &["warnings"])),
             };
         }
         Ok(policy)
     }
 }
 
-/// The rule that is allowed by this name.
+/// Returns the rule called `name`, if it can be ignored.
 fn allowed(name: &str) -> Result<&'static Rule, Problem> {
     match rule(name) {
         Some(rule) => Ok(rule),
-        None if name == "warnings" => Err(Problem::Usage("--allow takes rules, one each".into())),
+        None if name == "warnings" => Err(Problem::Usage("--allow takes the name of a rule".into())),
         None if is_refusal(name) => {
             let message = format!(
-                "{name} cannot be allowed: a file with it cannot be read any further, so that \
-                 nothing of the rest would be judged; leave the file out instead"
+                "{name} cannot be allowed: reading ends there, so that the rest of the file cannot \
+                 be checked; leave the file out instead"
             );
             Err(Problem::Usage(message.into()))
         }
-        None => Err(unknown(name, &[])),
+        None => Err(unknown_rule(name, &[])),
     }
 }
 
-/// Whether findings of this name end the reading of a file.
+/// Whether `name` is the name of a finding that is not of a [`Rule`]: reading the file ends there.
 fn is_refusal(name: &str) -> bool {
-    Told::all().iter().any(|told| told.id == name)
+    RuleRecord::all().iter().any(|record| record.id == name)
 }
 
-fn release(text: &str) -> Result<Release, String> {
+fn parse_release(text: &str) -> Result<Release, String> {
     let number = |part: &str| {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         digits.then(|| part.parse().ok()).flatten()
@@ -87,11 +82,11 @@ fn release(text: &str) -> Result<Release, String> {
     let parts: Option<Vec<u32>> = text.split('.').map(number).collect();
     let release = match parts.as_deref() {
         Some(&[major, minor] | &[major, minor, _]) => (major, minor),
-        _ => return Err("a release such as 0.7 or 1.5.1".into()),
+        _ => return Err("expected a release such as 0.7 or 1.5.1".into()),
     };
     match release {
         (0, 0) => Err("the first release is 0.1".into()),
-        (0, 8..) => Err("there is no such release: 0.7 was followed by 1.0".into()),
+        (0, 8..) => Err("no such release: 0.7 was followed by 1.0".into()),
         _ => Ok(release),
     }
 }

@@ -1,0 +1,209 @@
+//! The document `pte.check/1`: the merged report of several files, as `pte check --json` prints it.
+//!
+//! With the feature `serde` a [`CheckDocument`] serializes as the document. The field names of these
+//! types are those of the document.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Finding, Report, Severity};
+use crate::error::Error;
+use crate::file::source::Source;
+use crate::handle::{File, Handle};
+use crate::quoted::UntrustedString;
+
+mod rules;
+
+pub use rules::{RuleDocument, RuleRecord, RulesDocument, UNREADABLE};
+
+/// The document `pte.check/1`: checked files.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct CheckDocument<'d> {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The files, in the order given.
+    pub files: &'d [CheckedFile],
+}
+
+/// A file and its findings.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use pte::check::{CheckedFile, Checker};
+/// use pte::{Handle, Limits};
+///
+/// # let program: &[u8] = include_bytes!("../../tests/data/pte/linear.pte");
+/// let handle = Handle::open(program, &Limits::UNTRUSTED)?;
+/// let report = Checker::new().check(&handle)?;
+/// let mut file = CheckedFile::new("linear.pte", &handle.file());
+/// file.add(&handle, &[], &report);
+/// assert_eq!(file.verdict, "ok");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct CheckedFile {
+    /// The path or the name of the file.
+    pub path: UntrustedString,
+    /// `pte` or `ptd`; `None` for a file that was refused or could not be read.
+    pub kind: Option<&'static str>,
+    /// `ok`, or `error` where there is a finding of severity Error.
+    pub verdict: &'static str,
+    /// The findings that were kept, the worst first.
+    pub findings: Vec<FindingRecord>,
+    /// The number of findings that were counted and not kept.
+    pub omitted: u64,
+}
+
+/// A finding.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct FindingRecord {
+    /// The id of the rule, the code of the refusal, or [`UNREADABLE`].
+    pub rule: &'static str,
+    /// The name of its severity.
+    pub severity: &'static str,
+    /// What is wrong.
+    pub message: UntrustedString,
+    /// The offset of the bytes that are wrong, from the start of the file; `None` if there are none.
+    pub offset: Option<u64>,
+    /// The path from the root table to these bytes; may be empty.
+    pub path: UntrustedString,
+    /// The data file that the place is in; `None` for the checked file itself.
+    #[cfg_attr(feature = "serde", serde(rename = "in", skip_serializing_if = "Option::is_none"))]
+    pub data_file: Option<UntrustedString>,
+    /// The consequence, or what to do.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub help: Option<&'static str>,
+    /// The bytes around the place; not in the document.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub window: Option<ByteWindow>,
+}
+
+/// The aligned 16 bytes around a place, fewer at the end of the file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ByteWindow {
+    /// The offset of the first byte, from the start of the file.
+    pub begin: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl<'d> CheckDocument<'d> {
+    /// Returns the document of these files.
+    #[must_use]
+    pub fn new(files: &'d [CheckedFile]) -> Self {
+        Self { schema: "pte.check/1", files }
+    }
+}
+
+impl CheckedFile {
+    /// Returns a file whose structure is proven, without findings.
+    #[must_use]
+    pub fn new(path: impl Into<UntrustedString>, file: &File<'_>) -> Self {
+        let kind = match file {
+            File::Pte(_) => "pte",
+            File::Ptd(_) => "ptd",
+        };
+        Self { path: path.into(), kind: Some(kind), verdict: "ok", findings: Vec::new(), omitted: 0 }
+    }
+
+    /// Returns a file whose bytes were refused with `error`.
+    #[must_use]
+    pub fn refused(path: impl Into<UntrustedString>, error: &Error) -> Self {
+        Self::unchecked(path.into(), FindingRecord::of_refusal(error))
+    }
+
+    /// Returns a file that could not be read: `message` is the reason.
+    #[must_use]
+    pub fn unreadable(
+        path: impl Into<UntrustedString>,
+        message: impl Into<UntrustedString>,
+        help: Option<&'static str>,
+    ) -> Self {
+        let finding = FindingRecord {
+            rule: UNREADABLE,
+            severity: Severity::Error.name(),
+            message: message.into(),
+            offset: None,
+            path: UntrustedString::default(),
+            data_file: None,
+            help,
+            window: None,
+        };
+        Self::unchecked(path.into(), finding)
+    }
+
+    fn unchecked(path: UntrustedString, finding: FindingRecord) -> Self {
+        Self { path, kind: None, verdict: "error", findings: vec![finding], omitted: 0 }
+    }
+
+    /// Adds the findings of `report`. `data_files` are the names of the files that were given to
+    /// [`Checker::data`](super::Checker::data), in the same order. Reads 16 bytes of the file for each finding.
+    pub fn add(
+        &mut self,
+        handle: &Handle<impl Source>,
+        data_files: &[UntrustedString],
+        report: &Report,
+    ) {
+        self.findings.extend(report.findings().iter().map(|finding| {
+            let data_file = finding.data.and_then(|nth| data_files.get(nth));
+            FindingRecord::of(finding, data_file, handle)
+        }));
+        self.omitted = self.omitted.saturating_add(report.omitted());
+        if report.worst() == Some(Severity::Error) {
+            self.verdict = "error";
+        }
+    }
+}
+
+impl FindingRecord {
+    fn of(
+        finding: &Finding,
+        data_file: Option<&UntrustedString>,
+        handle: &Handle<impl Source>,
+    ) -> Self {
+        let window = match data_file {
+            None => ByteWindow::around(finding.offset, handle),
+            Some(_) => None,
+        };
+        Self {
+            rule: finding.rule.id,
+            severity: finding.severity.name(),
+            message: finding.message.as_str().into(),
+            offset: Some(finding.offset),
+            path: UntrustedString::of(&finding.place().path()),
+            data_file: data_file.cloned(),
+            help: Some(finding.rule.why),
+            window,
+        }
+    }
+
+    fn of_refusal(error: &Error) -> Self {
+        Self {
+            rule: error.code(),
+            severity: Severity::Error.name(),
+            message: UntrustedString::of(error),
+            offset: Some(error.offset()),
+            path: UntrustedString::of(&error.place().path()),
+            data_file: None,
+            help: Some(error.kind().help()),
+            window: None,
+        }
+    }
+}
+
+impl ByteWindow {
+    fn around(offset: u64, handle: &Handle<impl Source>) -> Option<Self> {
+        let begin = offset & !15;
+        let end = begin.saturating_add(16).min(handle.file_len());
+        let bytes = handle.read(begin.min(end)..end).ok()?;
+        (!bytes.is_empty()).then_some(Self { begin, bytes })
+    }
+}

@@ -1,0 +1,117 @@
+//! The documents `pte.rules/1` and `pte.explain/1`: every name that a finding may have.
+
+use alloc::vec::Vec;
+
+use crate::check::{Rule, Severity, coverage, rules};
+use crate::error::ErrorKind;
+
+/// The rule of a file that could not be read.
+pub const UNREADABLE: &str = "unreadable";
+
+/// The document `pte.rules/1`: every rule.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RulesDocument {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The rules, by subject.
+    pub rules: Vec<RuleRecord>,
+}
+
+/// The document `pte.explain/1`: one rule.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RuleDocument {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The rule.
+    pub rule: RuleRecord,
+}
+
+/// A name that a finding may have: a rule, the code of a refusal, or [`UNREADABLE`].
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RuleRecord {
+    /// The stable name.
+    pub id: &'static str,
+    /// The subject of the rule.
+    pub subject: &'static str,
+    /// The name of its severity.
+    pub severity: &'static str,
+    /// The requirement.
+    pub what: &'static str,
+    /// The consequence where the requirement is not met.
+    pub why: &'static str,
+    /// What the official runtime does about it.
+    pub runtime: &'static str,
+    /// What to do, if that follows from the name alone.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub help: Option<&'static str>,
+    /// The sections of `docs/format.md` that have the evidence.
+    pub sections: Vec<&'static str>,
+}
+
+impl RulesDocument {
+    /// Returns the document of every rule.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { schema: "pte.rules/1", rules: RuleRecord::all() }
+    }
+}
+
+impl RuleDocument {
+    /// Returns the document of `rule`.
+    #[must_use]
+    pub fn new(rule: RuleRecord) -> Self {
+        Self { schema: "pte.explain/1", rule }
+    }
+}
+
+impl RuleRecord {
+    /// Returns every name that a finding may have: rules, then refusals that are no rules, then
+    /// [`UNREADABLE`].
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let refusals = ErrorKind::CODES.iter().filter(|code| !rules().any(|r| r.id == code.id));
+        let refusals = refusals.map(|code| Self {
+            id: code.id,
+            subject: "structure",
+            severity: Severity::Error.name(),
+            what: code.what,
+            why: code.why,
+            runtime: code.runtime,
+            help: Some(code.help),
+            sections: core::iter::once("0.2").chain(coverage::rows_of(code.id)).collect(),
+        });
+        let unreadable = Self {
+            id: UNREADABLE,
+            subject: "command",
+            severity: Severity::Error.name(),
+            what: "A path that is given, or has the name of a model, is a file that can be read.",
+            why: "The file was not checked. To skip it would pass it as good.",
+            runtime: "is not asked",
+            help: Some(
+                "Check that the path is a regular file of the expected kind, and that you may read \
+                 it.",
+            ),
+            sections: Vec::new(),
+        };
+        rules().map(Self::of).chain(refusals).chain([unreadable]).collect()
+    }
+
+    fn of(rule: &'static Rule) -> Self {
+        Self {
+            id: rule.id,
+            subject: rule.subject,
+            severity: rule.severity.name(),
+            what: rule.what,
+            why: rule.why,
+            runtime: rule.runtime.name(),
+            help: None,
+            sections: rule.rows.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The files of `pte check`: paths that are given, and models in folders.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cli::problem::Problem;
+use crate::cli::text::name_of;
+
+/// A path to check.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// The reason not to open it.
+    pub(super) problem: Option<Problem>,
+}
+
+impl Found {
+    fn problem(path: PathBuf, error: io::Error) -> Self {
+        let problem = Problem::io(name_of(&path), error);
+        Self { path, problem: Some(problem) }
+    }
+}
+
+/// Adds `path`, or every `.pte` and `.ptd` in the folder `path` and its subfolders, sorted by path.
+///
+/// Folders that cannot be read, and models that are no regular files, are added with their problem.
+pub(super) fn add_files(path: &Path, all: &mut Vec<Found>) {
+    if path.as_os_str() == "-" || !path.is_dir() {
+        all.push(Found { path: path.to_owned(), problem: None });
+        return;
+    }
+    let mut folders = vec![path.to_owned()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        if let Err(error) = search(&folder, &mut folders, &mut found) {
+            found.push(Found::problem(folder, error));
+        }
+    }
+    if found.is_empty() {
+        let message = "no .pte or .ptd file in this folder".into();
+        let problem = Problem::Absent { file: name_of(path), message };
+        found.push(Found { path: path.to_owned(), problem: Some(problem) });
+    }
+    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    all.append(&mut found);
+}
+
+fn search(folder: &Path, folders: &mut Vec<PathBuf>, found: &mut Vec<Found>) -> io::Result<()> {
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        let path = entry.path();
+        // Links to folders are not followed: they could form a cycle.
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => folders.push(path),
+            _ if !is_named_model(&path) => {}
+            Ok(_) => found.push(match ensure_regular(&path) {
+                Ok(()) => Found { path, problem: None },
+                Err(error) => Found::problem(path, error),
+            }),
+            Err(error) => found.push(Found::problem(path, error)),
+        }
+    }
+    Ok(())
+}
+
+fn is_named_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
+    })
+}
+
+/// Returns an error if `path` is no regular file. The file is not opened: opening a pipe would block.
+fn ensure_regular(path: &Path) -> io::Result<()> {
+    let kind = match path.metadata() {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return Err(io::Error::new(error.kind(), "the target of this link does not exist"));
+        }
+        Err(error) => return Err(error),
+    };
+    match () {
+        () if kind.is_file() => Ok(()),
+        () if kind.is_dir() => Err(io::Error::other("a link to a folder is not followed")),
+        () => Err(io::Error::other("not a regular file, but a pipe, a socket or a device")),
+    }
+}
