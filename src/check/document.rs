@@ -111,7 +111,13 @@ impl CheckedFile {
             File::Pte(_) => "pte",
             File::Ptd(_) => "ptd",
         };
-        Self { path: path.into(), kind: Some(kind), verdict: "ok", findings: Vec::new(), omitted: 0 }
+        Self {
+            path: path.into(),
+            kind: Some(kind),
+            verdict: "ok",
+            findings: Vec::new(),
+            omitted: 0,
+        }
     }
 
     /// Returns a file whose bytes were refused with `error`.

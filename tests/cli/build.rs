@@ -10,14 +10,14 @@ use pte::model::json::{AnyFile, JsonError};
 use pte::model::{self, AnyPtd, File, Root};
 use pte::{Handle, Pte, Source};
 
-use super::{BASIC, LINEAR, good, pte, run, text, told};
+use super::{BASIC, LINEAR, append_run, good, pte, run, text};
 use crate::support::build;
 use crate::support::files::{everything, name, samples};
 use crate::support::snapshot::assert_snapshot;
 
 /// Every genuine file, its blobs as files: without a note, and byte for byte.
 #[test]
-fn every_file_comes_back_from_its_json() {
+fn every_file_round_trips_through_json() {
     let folder = tempfile::tempdir().unwrap();
     let [json, out] = ["model.json", "out"].map(|name| folder.path().join(name));
     let (json, out) = (json.to_str().unwrap(), out.to_str().unwrap());
@@ -31,7 +31,7 @@ fn every_file_comes_back_from_its_json() {
 
 /// The same through a pipe, with blobs as numbers and without line breaks.
 #[test]
-fn a_dump_on_a_pipe_is_enough() {
+fn dump_piped_to_build_round_trips() {
     for path in samples() {
         let path = path.to_str().unwrap();
         let json = good(&["dump", "--container", "--compact", "--blobs", "inline", path]);
@@ -42,29 +42,7 @@ fn a_dump_on_a_pipe_is_enough() {
 }
 
 #[test]
-fn a_container_is_shown_under_stable_names() {
-    let container = |path: &str| {
-        let shown = good(&["dump", "--container", path]);
-        let at = shown.find("  \"container\": {").unwrap();
-        format!("{path}\n{}\n", &shown[at..])
-    };
-    let files = [
-        LINEAR,
-        "tests/data/pte/v0.2.0_inline_const.pte",
-        "tests/data/pte/add.pte",
-        BASIC,
-        "tests/data/ptd/vgen1a_ptd_direct_16.ptd",
-    ];
-    assert_snapshot("dump-container", &files.map(container).concat());
-    // Beside the key there is what there is without it.
-    let mut with: serde_json::Value =
-        serde_json::from_str(&good(&["dump", "--container", LINEAR])).unwrap();
-    with.as_object_mut().unwrap().remove("container").unwrap();
-    assert_eq!(with, super::json(&["dump", LINEAR]));
-}
-
-#[test]
-fn json_may_be_written_by_hand() {
+fn hand_written_json_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("w.bin"), [7; 300]).unwrap();
     let build = |args: &[&str], json: &str| run(args, Some(folder.path()), json.as_bytes());
@@ -98,7 +76,7 @@ fn json_may_be_written_by_hand() {
 }
 
 #[test]
-fn a_blob_may_be_replaced() {
+fn replaced_blob_is_built() {
     let folder = tempfile::tempdir().unwrap();
     let here = Some(folder.path());
     let dir = format!("dir={}", folder.path().display());
@@ -112,7 +90,7 @@ fn a_blob_may_be_replaced() {
     assert_eq!(Pte::read(&built.stdout).unwrap().segment(0), Some(&[1; 144][..]));
     fs::write(&blob, [2; 1440]).unwrap();
     let mut page = String::new();
-    told(&mut page, &["build", "m.json"], &run(&["build", "m.json"], here, b""));
+    append_run(&mut page, &["build", "m.json"], &run(&["build", "m.json"], here, b""));
     assert!(page.contains("for segment 0, which has 1440; --lay-out"), "{page}");
     let built = run(&["build", "--lay-out", "m.json"], here, b"");
     let program = Pte::read(&built.stdout).unwrap();
@@ -122,7 +100,7 @@ fn a_blob_may_be_replaced() {
 
 /// What JSON from a stranger may say of a file, and is told.
 #[test]
-fn wrong_json_is_refused_with_its_place() {
+fn wrong_json_is_refused_with_line_and_path() {
     let container = |inside: &str| {
         format!("{{\"execution_plan\": [],\n  \"container\": {{\"kind\": \"pte\", {inside}}}}}")
     };
@@ -206,7 +184,7 @@ fn wrong_json_is_refused_with_its_place() {
 /// Names of files from a stranger lead nowhere but into the folder.
 #[cfg(unix)]
 #[test]
-fn blobs_stay_in_their_folder() {
+fn blobs_outside_of_the_folder_are_refused() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("secret"), b"secret").unwrap();
@@ -286,7 +264,7 @@ fn blobs_stay_in_their_folder() {
 
 /// A file that is not there yet, and one that is: all of it or nothing new.
 #[test]
-fn what_was_there_stays_where_building_fails() {
+fn failed_build_keeps_the_old_output() {
     let folder = tempfile::tempdir().unwrap();
     let here = Some(folder.path());
     let dir = format!("dir={}", folder.path().display());
@@ -332,7 +310,7 @@ fn what_was_there_stays_where_building_fails() {
 }
 
 #[test]
-fn findings_are_told_and_do_not_stop_it() {
+fn build_reports_findings_and_still_writes() {
     let path = "tests/data/pte/synth_all_seg.pte";
     let json = good(&["dump", "--container", "--blobs", "inline", path]);
     let built = run(&["build", "-"], None, json.as_bytes());
@@ -344,7 +322,7 @@ fn findings_are_told_and_do_not_stop_it() {
 
 /// What a newer writer put there is not in the JSON, and is not lost unseen.
 #[test]
-fn what_is_not_known_is_not_lost_unseen() {
+fn unknown_fields_are_reported() {
     let bytes =
         build::file(r#"{"root": {"execution_plan": [{"values": [{"val_type": 99, "val": {}}]}]}}"#);
     let dumped = run(&["dump", "--container", "-"], None, &bytes);
@@ -367,7 +345,7 @@ fn what_is_not_known_is_not_lost_unseen() {
 
 /// Files that no writer makes can be shown, and what comes of them is said.
 #[test]
-fn what_will_not_come_back_is_said() {
+fn dump_notes_files_that_build_cannot_restore() {
     let note = |json: &str| {
         let dumped = run(&["dump", "--container", "-"], None, &build::file(json));
         assert_eq!(dumped.status.code(), Some(0), "{json}");
@@ -406,7 +384,7 @@ fn deep_json_is_refused() {
 
 /// The library's way from JSON to a file, and an image as a source.
 #[test]
-fn a_model_is_read_from_json() {
+fn model_is_read_from_json() {
     for path in samples() {
         let bytes = fs::read(&path).unwrap();
         let mut text = String::new();
@@ -466,7 +444,7 @@ fn a_model_is_read_from_json() {
 
 /// JSON with a wrong byte anywhere is refused, or is another file: nothing else comes of it.
 #[test]
-fn damaged_json_does_no_harm() {
+fn damaged_json_never_panics() {
     let (mut refused, mut unbuildable, mut unreadable, mut built) = (0, 0, 0, 0);
     for path in ["tests/data/pte/multi_method.pte", BASIC, LINEAR] {
         let text = good(&["dump", "--container", "--compact", "--blobs", "inline", path]);
@@ -535,7 +513,7 @@ fn write<'a, R: Root>(
 
 /// Where no folder is named, it is the one that the JSON is in, from wherever that is named.
 #[test]
-fn blobs_are_beside_their_json() {
+fn blobs_default_to_the_folder_of_the_json() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("a")).unwrap();
     let json = r#"{"container": {"kind": "pte", "segments": [{"file": "w"}]}}"#;
@@ -557,7 +535,7 @@ fn blobs_are_beside_their_json() {
 
 /// A file is as long as what is given allows: a mebibyte, for JSON of a line.
 #[test]
-fn a_line_of_json_makes_no_gigabyte() {
+fn short_json_cannot_make_a_huge_file() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("w"), vec![7; 100_000]).unwrap();
     let often = vec!["{\"file\": \"w\"}"; 1000].join(",");
@@ -606,7 +584,7 @@ fn a_line_of_json_makes_no_gigabyte() {
 
 /// What is compared with a long file is compared piece by piece.
 #[test]
-fn a_long_file_comes_back_too() {
+fn long_file_round_trips_through_json() {
     let data: Vec<u8> = (0..5_000_000_u32).map(|nth| (nth % 251) as u8).collect();
     let mut built = ::pte::build::PtdBuilder::new();
     built.blob("a", data).unwrap();

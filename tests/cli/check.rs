@@ -1,10 +1,13 @@
-//! `pte check`, `explain` and `rules`: what is found, and what counts.
+//! `pte check`: findings, policies, folders, JSON and SARIF.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
-use super::{good, json, pte, run, text, told};
+#[cfg(unix)]
+use super::inputs::make_pipe;
+use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
 use crate::support::build;
 use crate::support::snapshot::assert_snapshot;
 
@@ -15,14 +18,14 @@ const DATA: &str = "tests/data/ptd/external_all.default_external_constant.ptd";
 const OTHER: &str = "tests/data/ptd/ptd_basic.ptd";
 
 #[test]
-fn findings_are_shown_with_bytes_and_advice() {
+fn findings_are_shown_with_bytes_and_help() {
     let mut page = String::new();
-    told(&mut page, &["check", UNSOUND], &pte(&["check", UNSOUND]));
+    append_run(&mut page, &["check", UNSOUND], &pte(&["check", UNSOUND]));
     assert_snapshot("check-text", &page);
 }
 
 #[test]
-fn levels_say_what_counts() {
+fn allow_and_deny_change_severities() {
     let code = |args: &[&str]| pte(&[&["check"], args].concat()).status.code();
     let old = "tests/data/pte/v0.2.0_inline_const.pte";
     assert_eq!(code(&[old]), Some(0), "a note");
@@ -49,30 +52,30 @@ fn levels_say_what_counts() {
 }
 
 #[test]
-fn a_program_is_judged_with_its_data() {
+fn with_checks_a_program_against_its_data_file() {
     let ok = json(&["check", "--json", PROGRAM, "--with", DATA]);
     let kinds: Vec<_> = ok["files"].as_array().unwrap().iter().map(|f| &f["kind"]).collect();
     assert_eq!(kinds, ["pte", "ptd"]);
     let mut page = String::new();
     let args = ["check", PROGRAM, "--with", OTHER];
-    told(&mut page, &args, &pte(&args));
+    append_run(&mut page, &args, &pte(&args));
     // The same file, by two names of it.
     let args = ["check", PROGRAM, "--with", DATA, "--with", &format!("./{DATA}")];
-    told(&mut page, &args, &pte(&args));
+    append_run(&mut page, &args, &pte(&args));
     let folder = tempfile::tempdir().unwrap();
     for (name, path) in [("model.pte", PROGRAM), ("a.ptd", DATA), ("b.ptd", DATA)] {
         fs::copy(path, folder.path().join(name)).unwrap();
     }
     let args = ["check", "model.pte", "--with", "a.ptd", "--with", "b.ptd"];
-    told(&mut page, &args, &run(&args, Some(folder.path()), b""));
+    append_run(&mut page, &args, &run(&args, Some(folder.path()), b""));
     let args = ["check", PROGRAM, "--with", "no-such.ptd"];
-    told(&mut page, &args, &pte(&args));
+    append_run(&mut page, &args, &pte(&args));
     assert_snapshot("check-with", &page);
 }
 
 /// Data that is too short for its shape is an Error of its file, which `--with` checks too.
 #[test]
-fn short_data_is_told_with_the_program() {
+fn short_data_is_reported_for_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let ptd = |size: u32| {
@@ -95,7 +98,7 @@ fn short_data_is_told_with_the_program() {
 }
 
 #[test]
-fn blobs_are_searched_where_it_is_asked_for() {
+fn scan_blobs_searches_blobs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.pte");
     let mut bytes = fs::read("tests/data/pte/linear.pte").unwrap();
@@ -117,7 +120,7 @@ fn blobs_are_searched_where_it_is_asked_for() {
 
 /// The runtime of release 0.6 reads the data of its time, which newer ones do not.
 #[test]
-fn a_pair_is_judged_for_its_release() {
+fn with_and_runtime_check_a_pair_for_a_release() {
     let program = "tests/data/pte/v0.6.0_external.pte";
     let data = "tests/data/ptd/v0.6.0_external.default_external_constant.ptd";
     let code = |more: &[&str]| {
@@ -133,7 +136,7 @@ fn a_pair_is_judged_for_its_release() {
 
 /// The types of SARIF take what is written, and every result names a rule that is described.
 #[test]
-fn sarif_is_sarif() {
+fn sarif_follows_its_schema() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(UNSOUND, folder.path().join("unsound model.pte")).unwrap();
     fs::write(folder.path().join("cut.pte"), &fs::read(UNSOUND).unwrap()[..500]).unwrap();
@@ -172,28 +175,9 @@ fn sarif_is_sarif() {
     assert_eq!((uri.as_str(), notes[0]["level"].as_str()), (Some("no-such.pte"), Some("error")));
 }
 
-#[test]
-fn rules_are_explained() {
-    let mut page = String::new();
-    for rule in ["planned-arena", "operator-index", "vector-out-of-bounds", "unreadable", "no-such"]
-    {
-        told(&mut page, &["explain", rule], &pte(&["explain", rule]));
-    }
-    assert_snapshot("check-explain", &page);
-    let listed = json(&["rules", "--json"]);
-    let rules = listed["rules"].as_array().unwrap();
-    assert!(rules.len() > 120, "{}", rules.len());
-    let list = good(&["rules"]);
-    for rule in rules {
-        let id = rule["id"].as_str().unwrap();
-        assert!(list.contains(id), "{id}");
-        assert!(text(&pte(&["explain", id]).stdout).contains(id), "{id}");
-    }
-}
-
 /// What is declared of the newest release, and of none after it, is known.
 #[test]
-fn the_newest_release_is_that_of_the_declarations() {
+fn newest_release_is_that_of_the_schemas() {
     let schemas = good(&["schema"]) + &good(&["schema", "flat-tensor"]);
     let releases = schemas.match_indices("since ").filter_map(|(at, word)| {
         let release = schemas[at + word.len()..].split(|c: char| c != '.' && !c.is_numeric());
@@ -207,55 +191,34 @@ fn the_newest_release_is_that_of_the_declarations() {
 
 /// A release that nobody knows yet is judged as the newest that is known, and not in silence.
 #[test]
-fn a_release_to_come_is_taken_for_the_newest() {
+fn future_release_is_checked_as_the_newest() {
     let old = "tests/data/pte/v0.2.0_inline_const.pte";
     let (major, minor) = pte::check::NEWEST;
     for (release, noted) in [((major, minor), false), ((major, minor + 1), true)] {
         let release = format!("{}.{}", release.0, release.1);
         let done = pte(&["check", "--runtime", &release, old]);
         assert_eq!(done.status.code(), Some(1), "{release}");
-        assert_eq!(text(&done.stderr).contains("is not known here"), noted, "{release}");
+        assert_eq!(text(&done.stderr).contains("is not known: files are checked for"), noted, "{release}");
         assert_eq!(text(&pte(&["-q", "check", "--runtime", &release, old]).stderr), "");
     }
 }
 
 /// A fault of structure is no matter of taste: what follows it was never read.
 #[test]
-fn what_cannot_be_read_cannot_be_allowed() {
+fn refusals_cannot_be_allowed() {
     for name in ["vector-out-of-bounds", "unreadable"] {
         let done = pte(&["check", "--allow", name, UNSOUND]);
         let said = text(&done.stderr);
         assert_eq!(done.status.code(), Some(2), "{said}");
-        assert!(said.contains(&format!("{name} cannot be allowed: a file with it")), "{said}");
+        assert!(said.contains(&format!("{name} cannot be allowed: reading ends there")), "{said}");
         let denied = pte(&["check", "--deny", name, "tests/data/pte/linear.pte"]);
         assert_eq!(denied.status.code(), Some(0), "it is an Error already");
     }
 }
 
-/// A name that is nearly right is told.
-#[test]
-fn names_of_rules_are_suggested() {
-    for (args, near) in [
-        (&["explain", "planed-arena"][..], "planned-arena"),
-        (&["explain", "vector-out-of-bound"], "vector-out-of-bounds"),
-        (&["explain", "Key_Nul"], "key-nul"),
-        (&["explain", "planed"], "planned-"),
-        (&["explain", "polyglot"], "flat-tensor-polyglot"),
-        (&["check", "--allow", "unreadible", UNSOUND], "unreadable"),
-        (&["check", "--deny", "warning", UNSOUND], "warnings"),
-        (&["check", "--deny", "kernel-dtypes", UNSOUND], "kernel-dtype"),
-    ] {
-        let done = pte(args);
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{args:?}");
-        assert!(said.contains(&format!("did you mean {near}")), "{args:?}: {said}");
-    }
-    assert!(!text(&pte(&["explain", "frobnicate"]).stderr).contains("did you mean"));
-}
-
 /// Many files at once, and none of them alone decides.
 #[test]
-fn folders_are_judged_whole() {
+fn check_reads_whole_folders() {
     let shown = json(&["check", "--json", "tests/data/ptd"]);
     let files = shown["files"].as_array().unwrap();
     assert!(files.len() > 25);
@@ -269,7 +232,7 @@ fn folders_are_judged_whole() {
 
 /// A companion that is none must not pass for one: nothing would be resolved against it.
 #[test]
-fn a_program_is_no_companion_and_data_that_is_missing_resolves_nothing() {
+fn with_needs_a_readable_ptd() {
     let program = "tests/data/pte/linear.pte";
     for companion in [program, "tests/data/no-such-file.ptd"] {
         let shown = pte(&["check", PROGRAM, "--with", companion]);
@@ -282,7 +245,7 @@ fn a_program_is_no_companion_and_data_that_is_missing_resolves_nothing() {
 
 /// 0.7 was followed by 1.0: what lies between is a slip, and is not taken for either.
 #[test]
-fn releases_that_never_were_are_refused() {
+fn nonexistent_releases_are_refused() {
     let status = |release: &str| {
         pte(&["check", "--runtime", release, "tests/data/pte/add.pte"]).status.code()
     };
@@ -296,7 +259,7 @@ fn releases_that_never_were_are_refused() {
 
 /// SARIF makes a link of `[text](target)` in a message.
 #[test]
-fn sarif_has_no_links() {
+fn sarif_messages_have_no_links() {
     let name = serde_json::json!({"key": "[a](http://e.org)", "segment_index": 0});
     let root = serde_json::json!({"segments": [{"size": 8}], "named_data": [name, name]});
     let file = serde_json::json!({"kind": "ptd", "root": root, "data": [{"zeros": 8}]});
@@ -306,4 +269,111 @@ fn sarif_has_no_links() {
     let messages: Vec<_> = results.iter().map(|r| r["message"]["text"].as_str().unwrap()).collect();
     assert!(messages.iter().any(|text| text.contains("[a] (http://e.org)")), "{messages:?}");
     assert!(messages.iter().all(|text| !text.contains("](")), "{messages:?}");
+}
+
+#[test]
+fn check_reports_every_file_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(LINEAR).unwrap();
+    fs::create_dir(folder.path().join("inner")).unwrap();
+    fs::write(folder.path().join("a-good.pte"), &whole).unwrap();
+    fs::write(folder.path().join("inner/b-cut.pte"), &whole[..100]).unwrap();
+    fs::write(folder.path().join("inner/c-good.PTD"), fs::read(BASIC).unwrap()).unwrap();
+    fs::write(folder.path().join("inner/no-model.txt"), "not looked at").unwrap();
+    let mut page = String::new();
+    for args in [
+        &["check", "."][..],
+        &["check", "--json", "."],
+        &["check", "a-good.pte"],
+        &["check", "nothing.pte"],
+    ] {
+        append_run(&mut page, args, &run(args, Some(folder.path()), b""));
+    }
+    assert_snapshot("cli-check", &page);
+}
+
+/// A gate that passes over what it cannot read is none. Nothing is opened that would be waited for.
+#[cfg(unix)]
+#[test]
+fn irregular_files_in_a_folder_are_reported() {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::copy(PROGRAM, at("c-good.pte")).unwrap();
+    symlink("nowhere", at("a-dangling.pte")).unwrap();
+    symlink("c-good.pte", at("b-link.pte")).unwrap();
+    symlink("e-loop.ptd", at("e-loop.ptd")).unwrap();
+    fs::create_dir(at("inner")).unwrap();
+    symlink("inner", at("d-folder.PTE")).unwrap();
+    let _socket = UnixListener::bind(at("f-socket.pte")).unwrap();
+    make_pipe(&at("inner/pipe.ptd"));
+    make_pipe(&at("no-model.txt"));
+    let done = run(&["check", "--json", "."], Some(folder.path()), b"");
+    assert_eq!(done.status.code(), Some(3));
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let files = shown["files"].as_array().unwrap();
+    let told: Vec<_> = files
+        .iter()
+        .map(|file| {
+            let rule = file["findings"][0]["rule"].as_str().unwrap_or("none");
+            (file["path"].as_str().unwrap(), rule)
+        })
+        .collect();
+    let expected = [
+        ("./a-dangling.pte", "unreadable"),
+        ("./b-link.pte", "none"),
+        ("./c-good.pte", "none"),
+        ("./d-folder.PTE", "unreadable"),
+        ("./e-loop.ptd", "unreadable"),
+        ("./f-socket.pte", "unreadable"),
+        ("./inner/pipe.ptd", "unreadable"),
+    ];
+    assert_eq!(told, expected);
+    let message = files[0]["findings"][0]["message"].as_str().unwrap();
+    assert_eq!(message, "the target of this link does not exist");
+}
+
+/// Names that are no text are told apart, and those with odd characters are those of the files.
+#[cfg(unix)]
+#[test]
+fn json_and_sarif_paths_are_the_file_names() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let names: [&[u8]; 5] =
+        [b"a\xfe.pte", b"a\xff.pte", b"b\\c.pte", b"d e#f?.pte", "g\u{202e}\n.pte".as_bytes()];
+    for name in names {
+        fs::copy(PROGRAM, folder.path().join(OsStr::from_bytes(name))).unwrap();
+    }
+    let done = run(&["check", "--json", "."], Some(folder.path()), b"");
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let paths: Vec<_> = shown["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
+    let expected =
+        ["./a\\xfe.pte", "./a\\xff.pte", "./b\\c.pte", "./d e#f?.pte", "./g\u{202e}\n.pte"];
+    assert_eq!(paths, expected);
+    fs::write(folder.path().join("b\\c.pte"), "").unwrap();
+    let done = run(&["check", "--format", "sarif", "b\\c.pte"], Some(folder.path()), b"");
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let place = &shown["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "b%5Cc.pte");
+}
+
+/// A stack that no memory has room for: no thread can be had, and one is enough.
+#[test]
+fn check_works_without_threads() {
+    let done = Command::new(env!("CARGO_BIN_EXE_pte"))
+        .args(["check", PROGRAM, "tests/data/ptd"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("RUST_MIN_STACK", "1000000000000000")
+        .output()
+        .unwrap();
+    assert_eq!((done.status.code(), text(&done.stderr).as_str()), (Some(0), ""));
 }

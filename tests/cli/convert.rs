@@ -5,7 +5,7 @@ use std::fs;
 use pte::convert::{Safetensors, Tensor};
 use pte::model::Blob;
 
-use super::{BASIC, LINEAR, good, pte, run, text, told};
+use super::{BASIC, LINEAR, append_run, good, pte, run, text};
 use crate::support::snapshot::assert_snapshot;
 
 const OLD: &str = "tests/data/ptd/v0.6.0_ptd_direct_16.ptd";
@@ -31,7 +31,7 @@ fn tensors() -> Vec<u8> {
 }
 
 #[test]
-fn there_and_back_is_the_same_file() {
+fn safetensors_round_trip_through_ptd() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let whole = tensors();
@@ -64,7 +64,7 @@ fn there_and_back_is_the_same_file() {
 
 /// The name of the output says what is written, in capitals too.
 #[test]
-fn an_extension_may_have_capitals() {
+fn output_extension_ignores_case() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     good(&["convert", BASIC, "-o", &at("A.PTD")]);
@@ -75,7 +75,7 @@ fn an_extension_may_have_capitals() {
 }
 
 #[test]
-fn old_files_become_current_ones() {
+fn convert_updates_old_ptd_files() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("new.ptd");
     good(&["convert", OLD, "-o", out.to_str().unwrap()]);
@@ -84,7 +84,7 @@ fn old_files_become_current_ones() {
 }
 
 #[test]
-fn what_is_not_converted_is_said() {
+fn unconvertible_inputs_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     let (whole, basic) = (tensors(), fs::read(BASIC).unwrap());
@@ -113,7 +113,7 @@ fn what_is_not_converted_is_said() {
         &["convert", "none.safetensors", "-o", "out.ptd"],
         &["convert", "in.safetensors", "-o", "none/out.ptd"],
     ] {
-        told(&mut page, args, &run(args, Some(folder.path()), b""));
+        append_run(&mut page, args, &run(args, Some(folder.path()), b""));
     }
     assert_snapshot("convert-absent", &page);
     assert_eq!(fs::read(folder.path().join("in.safetensors")).unwrap(), whole);
@@ -128,7 +128,7 @@ fn what_is_not_converted_is_said() {
 
 /// Overlapping tensors of an old file would make a small file a huge one.
 #[test]
-fn data_that_is_used_over_and_over_is_paid_for() {
+fn repeated_data_is_charged_each_time() {
     use pte::build::{PtdBuilder, Shape};
     use pte::schema::scalar::ScalarType;
 

@@ -8,7 +8,7 @@ use pte::model;
 use pte::schema::program::model::{Instruction, InstructionArguments, KernelCall, Operator};
 use serde_json::{Value, json};
 
-use super::{BASIC, LINEAR, pte, run, text, told};
+use super::{BASIC, LINEAR, append_run, pte, run, text};
 use crate::support::build;
 use crate::support::snapshot::assert_snapshot;
 
@@ -41,7 +41,7 @@ fn differences_are_shown() {
         &["diff", LINEAR],
         &["diff", LINEAR, "none.pte"],
     ] {
-        told(&mut page, args, &pte(args));
+        append_run(&mut page, args, &pte(args));
     }
     assert_snapshot("diff", &page);
 }
@@ -54,7 +54,7 @@ fn a_comment_is_shown() {
         &["diff", "--format", "markdown", "tests/data/pte/v1.0.0_linear.pte", LINEAR],
         &["diff", "--format", "markdown", LINEAR, LINEAR],
     ] {
-        told(&mut page, args, &pte(args));
+        append_run(&mut page, args, &pte(args));
     }
     assert_snapshot("diff-markdown", &page);
 }

@@ -8,7 +8,7 @@ use crate::model::amplified::{one_segment_listed_often, overlapping_constants};
 use crate::support::snapshot::assert_snapshot;
 
 #[test]
-fn constants_move_out_and_back() {
+fn externalize_and_inline_are_inverse() {
     let folder = tempfile::tempdir().unwrap();
     let [program, data, back] = ["p.pte", "p.ptd", "b.pte"].map(|name| folder.path().join(name));
     let [out, ptd, whole] = [&program, &data, &back].map(|path| path.to_str().unwrap());
@@ -26,7 +26,7 @@ fn constants_move_out_and_back() {
 }
 
 #[test]
-fn the_file_itself_is_replaced_only_if_that_is_asked_for() {
+fn in_place_replaces_the_file_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.pte");
     fs::write(&path, crate::model::edit::traced()).unwrap();
@@ -47,7 +47,7 @@ fn the_file_itself_is_replaced_only_if_that_is_asked_for() {
 
 /// A file that nothing was asked of comes out as it is.
 #[test]
-fn nothing_asked_for_changes_nothing() {
+fn edit_without_changes_keeps_every_byte() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("same");
     for file in [LINEAR, BASIC, "tests/data/pte/v0.2.0_inline_const.pte"] {
@@ -58,7 +58,7 @@ fn nothing_asked_for_changes_nothing() {
 
 /// Whatever goes wrong, nothing stands under the output's name, and the input is as it was.
 #[test]
-fn what_goes_wrong_leaves_no_output() {
+fn failed_edit_leaves_no_output() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.pte");
     let bytes = folder.path().join("bytes");
@@ -89,7 +89,7 @@ fn what_goes_wrong_leaves_no_output() {
 
 /// Whatever is read is an input: bytes of a file too.
 #[test]
-fn what_becomes_data_is_not_overwritten() {
+fn set_data_input_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let bytes = folder.path().join("labels.txt");
     fs::write(&bytes, "precious").unwrap();
@@ -108,23 +108,9 @@ fn what_becomes_data_is_not_overwritten() {
     assert!(text(&done.stderr).contains("standard input is no file"));
 }
 
-/// What writes many files writes no other one.
-#[test]
-fn all_parts_and_one_output_are_two() {
-    let folder = tempfile::tempdir().unwrap();
-    let [all, one] = ["all", "one"].map(|name| folder.path().join(name));
-    for verb in [&["extract", LINEAR][..], &["man"]] {
-        let rest = ["--all", all.to_str().unwrap(), "-o", one.to_str().unwrap()];
-        let done = pte(&[verb, &rest].concat());
-        assert_eq!(done.status.code(), Some(2), "{verb:?}");
-        assert!(text(&done.stderr).contains("are two outputs"), "{verb:?}");
-        assert!(!all.exists() && !one.exists(), "{verb:?}");
-    }
-}
-
 /// What comes with a program takes nobody's place unasked.
 #[test]
-fn the_data_of_a_program_has_a_place_of_its_own() {
+fn externalized_data_needs_its_own_path() {
     let folder = tempfile::tempdir().unwrap();
     let [program, data] = ["p.pte", "p.ptd"].map(|name| folder.path().join(name));
     let [out, ptd] = [&program, &data].map(|path| path.to_str().unwrap());
@@ -147,7 +133,7 @@ fn the_data_of_a_program_has_a_place_of_its_own() {
 
 /// A key may have what parts it from its file.
 #[test]
-fn a_key_may_have_an_equals_sign() {
+fn set_data_key_may_contain_an_equals_sign() {
     let folder = tempfile::tempdir().unwrap();
     let [blob, out] = ["blob.bin", "out.ptd"].map(|name| folder.path().join(name));
     fs::write(&blob, b"new").unwrap();
@@ -160,14 +146,14 @@ fn a_key_may_have_an_equals_sign() {
 
 #[cfg(unix)]
 #[test]
-fn an_output_that_is_full_is_told() {
+fn full_output_device_is_reported() {
     let done = pte(&["edit", LINEAR, "-o", "/dev/full"]);
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
 }
 
 /// A file whose parts overlap is not written with each of them once: see `model::amplified`.
 #[test]
-fn parts_that_overlap_are_not_written_once_each() {
+fn overlapping_segments_exceed_the_write_budget() {
     let folder = tempfile::tempdir().unwrap();
     let [file, out] = ["in.pte", "out.pte"].map(|name| folder.path().join(name));
     let [path, out_path] = [&file, &out].map(|path| path.to_str().unwrap());

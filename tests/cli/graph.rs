@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{LINEAR, good, json, pte, run, text, told};
+use super::{LINEAR, append_run, good, json, pte, run, text};
 use crate::support::build;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
@@ -304,7 +304,7 @@ fn what_cannot_be_drawn_is_told() {
         &["graph", LINEAR, "--max-instructions", "2"],
         &["graph", "tests/data/pte/multi_method.pte", "--method", "flag"],
     ] {
-        told(&mut page, args, &pte(args));
+        append_run(&mut page, args, &pte(args));
     }
     assert_snapshot("graph-none", &page);
 }

@@ -1,10 +1,11 @@
-//! What people come for is one command, which `pte --help` shows.
+//! `--help`, `pte completions` and `pte man`.
 
 use std::fs;
 
-use super::{good, run, text};
+use super::{LINEAR, good, pte, run, text};
+use crate::support::snapshot::assert_snapshot;
 
-/// The examples of `pte --help`: each command with what is said of it.
+/// Returns the examples of `pte --help`: commands and their descriptions.
 fn examples() -> Vec<(String, String)> {
     let help = good(&["--help"]);
     let (_, behind) = help.split_once("Examples:\n").unwrap();
@@ -23,7 +24,7 @@ fn examples() -> Vec<(String, String)> {
 }
 
 #[test]
-fn each_need_is_one_command() {
+fn examples_of_help_work() {
     let folder = tempfile::tempdir().unwrap();
     let model = |name: &str, sample: &str| {
         fs::copy(format!("tests/data/pte/{sample}"), folder.path().join(name)).unwrap();
@@ -62,5 +63,28 @@ fn each_need_is_one_command() {
             let done = run(&args, Some(folder.path()), b"");
             assert_eq!(done.status.code(), Some(1), "{args:?}");
         }
+    }
+}
+
+#[test]
+fn help_completions_and_man_pages_are_printed() {
+    assert_snapshot("cli-help", &good(&["--help"]));
+    for verb in [
+        "info", "check", "dump", "build", "tensors", "size", "extract", "edit", "convert",
+        "schema", "ops", "graph", "diff",
+    ] {
+        let help = good(&[verb, "--help"]);
+        assert!(help.contains("Examples:") && help.contains("Exit status:"), "{verb}");
+        assert!(good(&["man", verb]).contains(".TH"), "{verb}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(good(&["completions", shell]).contains("pte"), "{shell}");
+    }
+    assert_eq!(
+        pte(&["--version"]).stdout,
+        format!("pte {}\n", env!("CARGO_PKG_VERSION")).into_bytes()
+    );
+    for wrong in [&[][..], &["frobnicate"], &["info"], &["info", "--frobnicate", LINEAR]] {
+        assert_eq!(pte(wrong).status.code(), Some(2), "{wrong:?}");
     }
 }

@@ -1,12 +1,14 @@
-//! The command where memory is short.
+//! Limits of all verbs: flags, and too little memory.
 
+use std::fs;
 use std::process::{Command, Output};
 
-use super::text;
-use crate::support::asm;
+use super::{LINEAR, good, pte, text};
+use crate::support::{asm, shared};
 
-/// Runs the command within an address space of so many kilobytes.
-fn within(kilobytes: u32, args: &[&str]) -> Output {
+/// Runs the command in an address space of `kilobytes`.
+#[cfg(target_os = "linux")]
+fn run_in_memory(kilobytes: u32, args: &[&str]) -> Output {
     let script = format!("ulimit -c 0; ulimit -v {kilobytes} && exec \"$@\"");
     Command::new("sh")
         .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_pte")])
@@ -18,25 +20,82 @@ fn within(kilobytes: u32, args: &[&str]) -> Output {
 /// Before work begins, memory is asked for: an allocation that fails later ends the process.
 #[cfg(target_os = "linux")]
 #[test]
-fn too_little_memory_is_an_error_that_says_how_much_is_needed() {
+fn too_little_memory_is_an_error_with_the_needed_amount() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.pte");
     let mut bytes = asm::pte_without_header().finish();
     bytes.resize(20_000_000, 0);
-    std::fs::write(&path, bytes).unwrap();
+    fs::write(&path, bytes).unwrap();
     let path = path.to_str().unwrap();
     for args in [&["map", path][..], &["size", path], &["diff", path, path], &["memory", path]] {
-        let done = within(500_000, args);
+        let done = run_in_memory(500_000, args);
         assert_eq!(done.status.code(), Some(3), "{args:?}: {}", text(&done.stderr));
         let stderr = text(&done.stderr);
         assert!(stderr.contains("not enough memory: this may take up to"), "{stderr}");
         assert!(done.stdout.is_empty(), "{args:?}");
     }
     // Enough for verbs that take less, and for all of them on a small file.
-    for args in [&["tensors", path][..], &["map", super::LINEAR], &["check", super::LINEAR]] {
-        let done = within(500_000, args);
+    for args in [&["tensors", path][..], &["map", LINEAR], &["check", LINEAR]] {
+        let done = run_in_memory(500_000, args);
         assert_eq!(done.status.code(), Some(0), "{args:?}: {}", text(&done.stderr));
     }
-    let done = within(4_000_000, &["map", path]);
+    let done = run_in_memory(4_000_000, &["map", path]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+}
+
+#[test]
+fn limits_can_be_set_by_flags() {
+    let small = pte(&["info", "--max-program", "1000", LINEAR]);
+    assert_eq!(small.status.code(), Some(1));
+    assert!(text(&small.stderr).contains("error[program-limit]"));
+    let shared = pte(&["info", "--max-amplification", "0", LINEAR]);
+    assert!(text(&shared.stderr).contains("error[work-limit]"));
+    good(&["info", "--limits", "trusted", LINEAR]);
+}
+
+/// Tables that are listed over and over, once more than 389 times the file, in 1 GB and in less than they
+/// would take.
+#[cfg(target_os = "linux")]
+#[test]
+fn dump_and_edit_do_not_abort_when_memory_is_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["in.pte", "out"].map(|name| folder.path().join(name));
+    let [file, out] = [&file, &out].map(|path| path.to_str().unwrap());
+    for (name, path, slot) in shared::FAMILIES {
+        fs::write(file, shared::program(path, slot, 8 << 20)).unwrap();
+        for verb in ["dump --container --compact", "edit --strip names"] {
+            for kilobytes in [1_000_000, 100_000] {
+                let args = format!("{verb} {file} -o {out}");
+                let args: Vec<_> = args.split(' ').collect();
+                let done = run_in_memory(kilobytes, &args);
+                let (status, said) = (done.status.code(), text(&done.stderr));
+                assert!(matches!(status, Some(0..=3)), "{name}: {verb}: {status:?}: {said}");
+                if kilobytes == 1_000_000 && verb.starts_with("dump") {
+                    assert_eq!(status, Some(0), "{name}: {said}");
+                }
+            }
+        }
+    }
+}
+
+/// The way from JSON is bounded by its text.
+#[cfg(target_os = "linux")]
+#[test]
+fn build_refuses_json_over_its_memory_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["in.json", "out"].map(|name| folder.path().join(name));
+    let values = vec!["{}"; 2_000_000].join(",");
+    fs::write(&file, format!(r#"{{"execution_plan":[{{"values":[{values}]}}]}}"#)).unwrap();
+    let args = ["build", file.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    for kilobytes in [1_000_000, 100_000] {
+        let done = run_in_memory(kilobytes, &args);
+        let (status, said) = (done.status.code(), text(&done.stderr));
+        let (wanted, why) = match kilobytes {
+            // Less than what JSON of that length may take is found out before it is read.
+            100_000 => (3, "not enough memory"),
+            _ => (1, "bytes of memory"),
+        };
+        assert_eq!(status, Some(wanted), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{BASIC, LINEAR, good, json, pte, run, text, told};
+use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
@@ -12,7 +12,7 @@ mod browser;
 mod page;
 
 #[test]
-fn ranges_are_shown_in_the_order_of_the_file() {
+fn map_lists_ranges_in_file_order() {
     for (page, args) in [
         ("program", &["tests/data/pte/xnn_gpt.pte"][..]),
         ("data", &[BASIC]),
@@ -23,11 +23,11 @@ fn ranges_are_shown_in_the_order_of_the_file() {
 }
 
 #[test]
-fn one_byte_is_told_with_its_path() {
+fn map_at_describes_one_byte() {
     let mut page = String::new();
     for at in ["0x9", "42", "0x40", "0x60", "0x129", "0x650", "0x705", "0x710", "1a40"] {
         let args = ["map", LINEAR, "--at", at];
-        told(&mut page, &args, &pte(&args));
+        append_run(&mut page, &args, &pte(&args));
     }
     assert_snapshot("map-at", &page);
     assert_snapshot("map-at-json", &good(&["map", LINEAR, "--at", "0x60", "--json"]));
@@ -36,7 +36,7 @@ fn one_byte_is_told_with_its_path() {
 
 /// The ranges of every level have all bytes of what they are in, and no other; folded or not.
 #[test]
-fn ranges_account_for_every_byte() {
+fn map_ranges_cover_every_byte() {
     fn ask(parts: &[Value], begin: u64, end: u64) -> usize {
         let (mut at, mut count) = (begin, 0);
         for part in parts {
@@ -69,7 +69,7 @@ fn ranges_account_for_every_byte() {
 }
 
 #[test]
-fn a_stream_is_as_good_as_a_file() {
+fn map_reads_standard_input() {
     let bytes = fs::read(LINEAR).unwrap();
     for more in [&[][..], &["--at", "100"], &["--json"], &["--html"]] {
         let done = run(&[&["map", "-"], more].concat(), None, &bytes);

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::{LINEAR, good, json, pte, run, told};
+use super::{LINEAR, append_run, good, json, pte, run};
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
 /// Text, JSON and YAML of plain calls; of unknown operators, lists and strings; of delegates. The
 /// YAML was held against what upstream's gen_oplist writes: it is the same, byte for byte.
 #[test]
-fn operators_are_listed() {
+fn ops_lists_operators_and_backends() {
     for (page, file) in [
         ("linear", LINEAR),
         ("custom", "tests/data/pte/args_custom_op_all_kinds.pte"),
@@ -31,7 +31,7 @@ fn operators_are_listed() {
 
 /// Sums are sums: of the methods of a file, and of what `info` counts in another way.
 #[test]
-fn calls_are_counted_as_info_counts_them() {
+fn ops_and_info_count_the_same_calls() {
     let mut operators = 0;
     for path in files::samples() {
         let path = path.to_str().unwrap();
@@ -60,7 +60,7 @@ fn calls_are_counted_as_info_counts_them() {
 }
 
 #[test]
-fn what_a_list_lacks_is_named() {
+fn against_lists_missing_operators() {
     let folder = tempfile::tempdir().unwrap();
     let yaml = good(&["ops", "--format", "yaml", LINEAR]);
     for (name, text) in [
@@ -99,13 +99,13 @@ fn what_a_list_lacks_is_named() {
         "absent.yaml",
     ] {
         let args = ["ops", "linear.pte", "--against", list];
-        told(&mut page, &args, &run(&args, Some(folder.path()), b""));
+        append_run(&mut page, &args, &run(&args, Some(folder.path()), b""));
     }
     // What lies past the limit must not pass for missing.
     let args = ["ops", "linear.pte", "--max-stream", "8", "--against", "-"];
-    told(&mut page, &args, &run(&args, Some(folder.path()), b"aten::add.out\n"));
+    append_run(&mut page, &args, &run(&args, Some(folder.path()), b"aten::add.out\n"));
     let args = ["ops", "linear.pte", "--format", "yaml", "--against", "names.txt"];
-    told(&mut page, &args, &run(&args, Some(folder.path()), b""));
+    append_run(&mut page, &args, &run(&args, Some(folder.path()), b""));
     let args = ["ops", "--json", "linear.pte", "--against", "names.txt"];
     let shown = run(&args, Some(folder.path()), b"");
     let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
@@ -115,7 +115,7 @@ fn what_a_list_lacks_is_named() {
 
 /// Names from strangers stay what they are, in YAML and back.
 #[test]
-fn odd_names_survive_yaml() {
+fn yaml_quotes_unusual_names() {
     let whole = fs::read(LINEAR).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let name = b"aten::permute_copy";
@@ -142,7 +142,7 @@ fn odd_names_survive_yaml() {
 }
 
 #[test]
-fn files_without_operators_are_told() {
+fn files_without_operators_are_reported() {
     let mut page = String::new();
     for args in [
         &["ops", "tests/data/ptd/ptd_basic.ptd"][..],
@@ -151,14 +151,14 @@ fn files_without_operators_are_told() {
         &["ops", "--format", "yaml", "tests/data/pte/passthrough.pte"],
         &["ops", "-", "--against", "-"],
     ] {
-        told(&mut page, args, &pte(args));
+        append_run(&mut page, args, &pte(args));
     }
     assert_snapshot("ops-none", &page);
 }
 
 /// Some editors begin a text with a mark that says so.
 #[test]
-fn a_list_may_begin_with_a_mark() {
+fn operator_list_may_begin_with_a_byte_order_mark() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list.txt");
     for (text, status) in [("aten::add.out\n", 0), ("aten::mul.out\n", 1)] {

@@ -10,7 +10,7 @@ use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
 #[test]
-fn a_tree_shows_the_largest_first() {
+fn size_shows_the_largest_parts_first() {
     for (page, args) in [
         ("program", &["tests/data/pte/xnn_gpt.pte"][..]),
         ("data", &["--depth", "1", BASIC]),
@@ -22,7 +22,7 @@ fn a_tree_shows_the_largest_first() {
 
 /// The parts of every level sum to what they are parts of, and the files to their sizes.
 #[test]
-fn sums_are_exact() {
+fn size_parts_sum_to_the_file_size() {
     fn sum(part: &Value) {
         let Some(parts) = part["parts"].as_array() else { return };
         let of_parts: u64 = parts.iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
@@ -44,7 +44,7 @@ fn sums_are_exact() {
 }
 
 #[test]
-fn a_stream_is_as_good_as_a_file() {
+fn size_reads_standard_input() {
     let bytes = fs::read(LINEAR).unwrap();
     let done = run(&["size", "-"], None, &bytes);
     let shown = text(&done.stdout).replace("<standard input>", LINEAR);
@@ -53,7 +53,7 @@ fn a_stream_is_as_good_as_a_file() {
 
 /// A row of the others is shown where it stands for two at least.
 #[test]
-fn one_part_alone_is_not_folded() {
+fn single_part_is_not_folded() {
     let shown = |parts: u64| {
         let segments: Vec<_> =
             (0..parts).map(|nth| serde_json::json!({"offset": 16 * nth, "size": 16})).collect();
@@ -74,7 +74,7 @@ fn one_part_alone_is_not_folded() {
 }
 
 #[test]
-fn growth_is_told_by_name() {
+fn growth_is_listed_by_part() {
     let (old, new) = ("tests/data/pte/v0.3.0_multi.pte", "tests/data/pte/v0.6.0_multi.pte");
     assert_snapshot("size-against", &good(&["size", new, "--against", old]));
     let document = json(&["size", "--json", new, old, "--against", old]);
@@ -96,7 +96,7 @@ fn growth_is_told_by_name() {
 }
 
 #[test]
-fn a_budget_fails_a_build() {
+fn size_over_budget_exits_with_1() {
     let size = fs::metadata(LINEAR).unwrap().len();
     for (budget, status) in [(size, 0), (size - 1, 1)] {
         let done = pte(&["size", LINEAR, "--budget", &budget.to_string()]);
@@ -115,7 +115,7 @@ fn a_budget_fails_a_build() {
 }
 
 #[test]
-fn a_file_that_is_refused_does_not_hide_the_others() {
+fn refused_file_does_not_hide_other_files() {
     let done = pte(&["size", "README.md", LINEAR, "--json"]);
     assert_eq!(done.status.code(), Some(1));
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();
@@ -128,7 +128,7 @@ fn a_file_that_is_refused_does_not_hide_the_others() {
 /// What `check` calls the end of the file is the end for everyone else: a segment of no bytes may be the
 /// last one, and what is in front of it is padding.
 #[test]
-fn nothing_is_trailing_that_check_does_not_find() {
+fn trailing_bytes_agree_with_check() {
     for path in files::samples() {
         let file = path.to_str().unwrap();
         let done = pte(&["check", "--json", file]);

@@ -358,7 +358,7 @@ fn text_of_a_system_error_is_escaped() {
 
 /// With colour there are escapes, and all of them are ours.
 #[test]
-fn colour_is_the_only_escape() {
+fn color_is_the_only_escape_sequence() {
     let bytes = program(HOSTILE, 1);
     for verb in ["info", "check", "tensors", "size", "memory", "map", "ops"] {
         let done = run(&["--color", "always", verb, "-"], None, &bytes);
@@ -370,5 +370,58 @@ fn colour_is_the_only_escape() {
         });
         assert!(plain, "{verb}: {shown:?}");
         assert!(!shown.contains("[2J") || shown.contains(r"\u{1b}[2J"), "{verb}");
+    }
+}
+
+/// What a terminal must not be told: a file's names are text from a stranger.
+#[test]
+fn control_characters_in_names_are_escaped() {
+    let whole = fs::read(LINEAR).unwrap();
+    let at = whole.windows(7).position(|window| window == b"forward").unwrap();
+    let mut bytes = whole;
+    bytes[at..at + 7].copy_from_slice(b"\x1b[2Jabc");
+    for args in [&["info", "-"][..], &["tensors", "-"], &["ops", "-"], &["graph", "-"]] {
+        let shown = run(args, None, &bytes);
+        assert_eq!(shown.status.code(), Some(0));
+        assert!(!text(&shown.stdout).contains('\u{1b}'), "{args:?}");
+    }
+}
+
+/// Characters that are not seen, or turn what is read around, never reach the screen; in JSON they
+/// are escaped, and mean the same.
+#[test]
+fn invisible_characters_are_escaped() {
+    let odd = "a\u{61c}\u{ad}\u{180e}\u{e0041}\u{3164}\u{115f}\u{1160}\u{ffa0}\u{2800}\u{fe0f}\
+               \u{e0100}\u{34f}\u{202e}\u{200b}\u{2066}\u{feff}\u{2028}\u{1d173}z";
+    let plain = "naïve 名前 🎉";
+    let names = format!(r#"{{"key": "{odd}"}}, {{"key": "{odd}"}}, {{"key": "{plain}"}}"#);
+    let root = format!(r#"{{"segments": [{{"size": 8}}], "named_data": [{names}]}}"#);
+    let bytes =
+        build::file(&format!(r#"{{"kind": "ptd", "root": {root}, "data": [{{"zeros": 8}}]}}"#));
+    for args in [
+        &["info", "-"][..],
+        &["info", "--json", "-"],
+        &["tensors", "-"],
+        &["tensors", "--json", "-"],
+        &["dump", "-"],
+        &["check", "-"],
+        &["check", "--json", "-"],
+        &["check", "--format", "sarif", "-"],
+    ] {
+        let done = run(args, None, &bytes);
+        assert_eq!(done.status.code(), Some(0), "{args:?} {}", text(&done.stderr));
+        let shown = text(&done.stdout);
+        for c in odd.chars().filter(|c| !c.is_ascii()) {
+            assert!(!shown.contains(c), "{args:?} shows {}", c.escape_unicode());
+        }
+        assert!(args[0] == "check" || shown.contains(plain), "{args:?}");
+        let json = serde_json::from_str::<Value>(&shown);
+        let name = match (args, &json) {
+            (["dump", ..], Ok(json)) => Some(&json["named_data"][0]["key"]),
+            (["tensors", "--json", ..], Ok(json)) => Some(&json["tensors"][0]["key"]),
+            _ => None,
+        };
+        assert!(name.is_none_or(|name| name == odd), "{args:?}: {name:?}");
+        assert_eq!(name.is_some(), matches!(args, ["dump", ..] | ["tensors", "--json", ..]));
     }
 }

@@ -84,7 +84,7 @@ const KILL: i32 = 9;
 const TERMINATE: i32 = 15;
 
 #[test]
-fn a_signal_in_the_middle_leaves_no_file() {
+fn signal_while_writing_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
     let long = long_file(&folder);
@@ -106,7 +106,7 @@ fn a_signal_in_the_middle_leaves_no_file() {
 
 /// Where files cannot be without a name, which is shown by taking `/proc` away.
 #[test]
-fn a_signal_in_the_middle_leaves_no_named_file() {
+fn signal_while_writing_leaves_no_named_file() {
     const WITHOUT: &str = "mount --make-rprivate / && umount -l /proc && exec \"$@\"";
     let without = |args: &[&str]| {
         let mut command = Command::new("unshare");
@@ -147,7 +147,7 @@ fn a_signal_in_the_middle_leaves_no_named_file() {
 }
 
 #[test]
-fn a_signal_in_the_middle_leaves_no_folder() {
+fn signal_while_writing_leaves_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
     let long = long_file(&folder);
@@ -172,7 +172,7 @@ fn a_signal_in_the_middle_leaves_no_folder() {
 
 /// Pages that are there are replaced, not written over.
 #[test]
-fn manual_pages_appear_whole() {
+fn man_pages_are_written_atomically() {
     let folder = tempfile::tempdir().unwrap();
     let [page, other] = ["pte-info.1", "other"].map(|name| folder.path().join(name));
     fs::write(&page, "old").unwrap();
@@ -183,7 +183,7 @@ fn manual_pages_appear_whole() {
 }
 
 #[test]
-fn a_file_with_hard_links_is_not_replaced_in_place() {
+fn in_place_refuses_hard_links() {
     let folder = tempfile::tempdir().unwrap();
     let [file, link, out] = ["a.ptd", "b.ptd", "c.ptd"].map(|name| folder.path().join(name));
     fs::copy(BASIC, &file).unwrap();
@@ -205,7 +205,7 @@ fn a_file_with_hard_links_is_not_replaced_in_place() {
 }
 
 #[test]
-fn a_file_that_is_replaced_keeps_its_owner() {
+fn replaced_file_keeps_its_owner() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.ptd");
     fs::copy(BASIC, &file).unwrap();

@@ -57,7 +57,9 @@ impl PolicyArguments {
 fn allowed(name: &str) -> Result<&'static Rule, Problem> {
     match rule(name) {
         Some(rule) => Ok(rule),
-        None if name == "warnings" => Err(Problem::Usage("--allow takes the name of a rule".into())),
+        None if name == "warnings" => {
+            Err(Problem::Usage("--allow takes the name of a rule".into()))
+        }
         None if is_refusal(name) => {
             let message = format!(
                 "{name} cannot be allowed: reading ends there, so that the rest of the file cannot \

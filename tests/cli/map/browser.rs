@@ -80,7 +80,7 @@ fn server() -> (u16, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn a_browser_shows_the_page_and_runs_nothing_of_it() {
+fn browser_shows_the_page_and_runs_no_script() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (port, asked) = server();

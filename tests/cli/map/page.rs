@@ -29,7 +29,7 @@ pub(super) fn hostile(folder: &Path, markup: &str) -> PathBuf {
 }
 
 #[test]
-fn nothing_of_a_file_is_markup() {
+fn page_escapes_text_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let markup = "</script></title></style><img src=x onerror=alert(1)>\"'&\u{202e}\u{1b}[2J";
     let made = hostile(folder.path(), markup);
@@ -44,7 +44,7 @@ fn nothing_of_a_file_is_markup() {
 
 /// Every tag is closed in its order, ids are there once, and nothing is fetched from elsewhere.
 #[test]
-fn a_page_is_well_formed_and_needs_nothing_else() {
+fn page_is_well_formed_and_self_contained() {
     for path in files::samples() {
         let page = good(&["map", "--html", path.to_str().unwrap()]);
         assert!(
@@ -71,7 +71,7 @@ fn a_page_is_well_formed_and_needs_nothing_else() {
 }
 
 #[test]
-fn a_page_says_what_a_file_holds() {
+fn page_shows_methods_and_sizes() {
     let page = good(&["map", "--html", "tests/data/pte/xnn_gpt.pte"]);
     for said in ["float32[1, 16, 64]", "aten::embedding.out", "XnnpackBackend", "149,120 bytes"] {
         assert!(page.contains(said), "{said}");
@@ -82,7 +82,7 @@ fn a_page_says_what_a_file_holds() {
 
 /// A large file has a page that can be read, and the page says what it leaves out.
 #[test]
-fn a_page_is_bounded() {
+fn page_length_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.ptd");
     let mut ptd = ::pte::build::PtdBuilder::new();

@@ -1,0 +1,178 @@
+//! `pte extract`: parts of a file, arrays, and folders of all parts.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{LINEAR, append_run, good, json, pte, run, sha256, text};
+use crate::support::build::file;
+use crate::support::files;
+use crate::support::snapshot::assert_snapshot;
+
+/// What `tensors --hash` says of a tensor is what `extract` gives of it.
+#[test]
+fn extracted_bytes_have_the_listed_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("part");
+    let mut compared = 0;
+    for path in files::samples() {
+        let path = path.to_str().unwrap();
+        let listed = json(&["tensors", "--hash", "--json", path]);
+        let rows = listed["tensors"].as_array().unwrap();
+        for row in rows.iter().filter(|row| !row["sha256"].is_null()).take(3) {
+            let place = format!("{}:{}", row["method"].as_str().unwrap_or_default(), row["index"]);
+            let what = match (row["index"].is_null(), row["key"].as_str()) {
+                (true, Some(key)) if !key.contains('\0') => ["--key", key],
+                (false, _) => ["--tensor", &place],
+                _ => continue,
+            };
+            // A runtime takes the first of equal keys, and so does `extract`.
+            let of_key = rows.iter().filter(|other| other["key"] == row["key"]).count();
+            if row["index"].is_null() && of_key > 1 {
+                continue;
+            }
+            good(&[&["extract", path], &what[..], &["-o", out.to_str().unwrap()]].concat());
+            assert_eq!(
+                sha256(&fs::read(&out).unwrap()),
+                row["sha256"].as_str().unwrap(),
+                "{path} {what:?}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn extract_writes_each_kind_of_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("part");
+    let take = |args: &[&str]| {
+        good(&[&["extract"], args, &["-o", out.to_str().unwrap()]].concat());
+        fs::read(&out).unwrap()
+    };
+    let whole = fs::read(LINEAR).unwrap();
+    assert_eq!(take(&[LINEAR, "--segment", "0"]), whole[0x680..]);
+    assert_eq!(take(&[LINEAR, "--program"]), whole[..0x650]);
+    assert_eq!(take(&[LINEAR, "--tensor", "forward:1"]), whole[0x700..0x710]);
+    let payload = take(&["tests/data/pte/xnn_delegate_segment.pte", "--delegate", "forward:0"]);
+    assert_eq!(&payload[4..8], b"XH00", "what XNNPACK's payloads begin with");
+    let inline = take(&["tests/data/pte/xnn_delegate_inline.pte", "--delegate", "forward:0"]);
+    assert_eq!(&inline[4..8], b"XH00");
+    let array = take(&[LINEAR, "--tensor", "forward:1", "--as", "npy"]);
+    assert!(array.starts_with(b"\x93NUMPY\x01\x00"));
+    assert!(array.ends_with(&whole[0x700..0x710]));
+}
+
+/// A segment that is shorter than its tensor is no array, whatever lies behind it.
+#[test]
+fn npy_of_a_short_segment_is_refused() {
+    let done = |bytes: u64| {
+        let json = serde_json::json!({
+            "kind": "ptd", "root": {
+                "segments": [{"size": bytes}, {"offset": 16, "size": 16}],
+                "named_data": [{"key": "w", "tensor_layout": {
+                    "scalar_type": "FLOAT", "sizes": [4], "dim_order": [0]
+                }}, {"key": "b", "segment_index": 1}]
+            },
+            "data": [{"zeros": 32}]
+        });
+        let bytes = file(&json.to_string());
+        run(&["extract", "-", "--key", "w", "--as", "npy"], None, &bytes)
+    };
+    let whole = done(16);
+    assert_eq!((whole.status.code(), whole.stdout.len()), (Some(0), 128 + 16));
+    let short = done(12);
+    assert_eq!((short.status.code(), short.stdout.len()), (Some(1), 0));
+    assert!(text(&short.stderr).contains("the tensor's shape does not fit its bytes"));
+}
+
+/// A dim order that is not as long as the sizes puts no array in order.
+#[test]
+fn npy_with_an_invalid_dim_order_is_refused() {
+    for (order, status) in [(&[0, 1][..], 0), (&[1, 0], 0), (&[0], 1), (&[], 1), (&[0, 1, 2], 1)] {
+        let json = serde_json::json!({
+            "kind": "ptd", "data": [{"zeros": 24}], "root": {
+                "segments": [{"size": 24}],
+                "named_data": [{"key": "w", "tensor_layout": {
+                    "scalar_type": "FLOAT", "sizes": [2, 3], "dim_order": order
+                }}]
+            }
+        });
+        let bytes = file(&json.to_string());
+        let done = run(&["extract", "-", "--key", "w", "--as", "npy"], None, &bytes);
+        assert_eq!(done.status.code(), Some(status), "{order:?}: {}", text(&done.stderr));
+    }
+}
+
+#[test]
+fn extract_all_writes_a_folder_with_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = folder.path().join("parts");
+    let path = "tests/data/pte/xnn_delegate_segment.pte";
+    good(&["extract", path, "--all", parts.to_str().unwrap()]);
+    let index: Value =
+        serde_json::from_slice(&fs::read(parts.join("index.json")).unwrap()).unwrap();
+    let whole = fs::read(path).unwrap();
+    for part in index["parts"].as_array().unwrap() {
+        let at = part["offset"].as_u64().unwrap() as usize;
+        let len = part["bytes"].as_u64().unwrap() as usize;
+        let bytes = fs::read(parts.join(part["file"].as_str().unwrap())).unwrap();
+        assert_eq!(bytes, whole[at..at + len], "{part}");
+    }
+    let again = pte(&["extract", path, "--all", parts.to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(3), "a folder that is not empty is left alone");
+}
+
+/// A key is text from a stranger; what is made of it is a name inside of the folder.
+#[test]
+fn extract_all_file_names_stay_inside_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = ["../../x", "/etc/x", "..", ".", "a/b", "a\\\\b", "index.json", "nul\\u0000"];
+    let entries = keys.map(|key| format!(r#"{{"key": "{key}"}}"#)).join(", ");
+    let root = format!(r#"{{"segments": [{{"size": 4}}], "named_data": [{entries}]}}"#);
+    let bytes = file(&format!(r#"{{"kind": "ptd", "root": {root}, "data": [{{"zeros": 4}}]}}"#));
+    fs::write(folder.path().join("keys.ptd"), bytes).unwrap();
+    let done = run(&["extract", "keys.ptd", "--all", "parts"], Some(folder.path()), b"");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "the file and the folder");
+    let names = fs::read_dir(folder.path().join("parts")).unwrap();
+    for name in names.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+        let (stem, extension) = name.rsplit_once('.').unwrap();
+        assert!(stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'), "{name}");
+        assert!(extension == "bin" || name == "index.json", "{name}");
+    }
+}
+
+#[test]
+fn missing_parts_are_reported() {
+    let mut page = String::new();
+    for args in [
+        &["extract", LINEAR, "--segment", "9"][..],
+        &["extract", LINEAR, "--key", "nothing"],
+        &["extract", LINEAR, "--tensor", "forward:2"],
+        &["extract", LINEAR, "--delegate", "forward:0"],
+        &["extract", LINEAR, "--delegate", "forward"],
+        &["extract", "tests/data/ptd/ptd_dtypes.ptd", "--tensor", "bfloat16", "--as", "npy"],
+        &["extract", LINEAR, "--segment", "0", "--as", "npy"],
+        &["extract", LINEAR],
+        &["man", "nothing"],
+    ] {
+        append_run(&mut page, args, &pte(args));
+    }
+    assert_snapshot("cli-absent", &page);
+}
+
+/// What writes many files writes no other one.
+#[test]
+fn all_and_output_cannot_be_combined() {
+    let folder = tempfile::tempdir().unwrap();
+    let [all, one] = ["all", "one"].map(|name| folder.path().join(name));
+    for verb in [&["extract", LINEAR][..], &["man"]] {
+        let rest = ["--all", all.to_str().unwrap(), "-o", one.to_str().unwrap()];
+        let done = pte(&[verb, &rest].concat());
+        assert_eq!(done.status.code(), Some(2), "{verb:?}");
+        assert!(text(&done.stderr).contains("are two outputs"), "{verb:?}");
+        assert!(!all.exists() && !one.exists(), "{verb:?}");
+    }
+}

@@ -1,0 +1,111 @@
+//! Outputs of all verbs: files, pipes and colours.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::inputs::INPUT_VERBS;
+use super::{LINEAR, good, pte, text};
+
+#[test]
+fn output_files_are_written_atomically() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("dump.json");
+    good(&["dump", LINEAR, "-o", out.to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(&out).unwrap(), good(&["dump", LINEAR]));
+    // A refusal leaves what was there, and nothing beside it.
+    let cut = folder.path().join("cut.pte");
+    fs::write(&cut, &fs::read(LINEAR).unwrap()[..1000]).unwrap();
+    let refused = pte(&["dump", cut.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(fs::read_to_string(&out).unwrap(), good(&["dump", LINEAR]));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    // An input is never overwritten.
+    let same = pte(&["dump", cut.to_str().unwrap(), "-o", cut.to_str().unwrap()]);
+    assert_eq!(same.status.code(), Some(1), "refused before it is opened for writing");
+    let copy = folder.path().join("copy.pte");
+    fs::copy(LINEAR, &copy).unwrap();
+    let same = pte(&["dump", copy.to_str().unwrap(), "-o", copy.to_str().unwrap()]);
+    assert_eq!(same.status.code(), Some(2));
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(LINEAR).unwrap());
+    let nowhere =
+        pte(&["dump", LINEAR, "-o", folder.path().join("no/dump.json").to_str().unwrap()]);
+    assert_eq!(nowhere.status.code(), Some(3));
+}
+
+/// Whoever could read a file can read what replaces it, and nobody else.
+#[cfg(unix)]
+#[test]
+fn replaced_file_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("segment.bin");
+    fs::write(&out, "old").unwrap();
+    for mode in [0o600, 0o640] {
+        fs::set_permissions(&out, fs::Permissions::from_mode(mode)).unwrap();
+        good(&["extract", LINEAR, "--segment", "0", "-o", out.to_str().unwrap()]);
+        assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, mode);
+    }
+}
+
+/// A reader that goes away, such as `head`, is no failure.
+#[test]
+fn closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+        .args(["dump", "--blobs", "inline", "tests/data/pte/xnn_gpt.pte"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!((done.status.code(), done.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn color_is_used_only_on_request() {
+    assert!(!good(&["info", LINEAR]).contains('\u{1b}'), "not on a pipe");
+    assert!(good(&["--color", "always", "info", LINEAR]).contains('\u{1b}'));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("info.txt");
+    good(&["--color", "always", "info", LINEAR, "-o", out.to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(&out).unwrap(), good(&["info", LINEAR]), "never in a file");
+}
+
+/// Whoever reads the output may go away before there is any: that is no failure, and nothing is said.
+#[test]
+fn closed_output_is_no_error_for_any_verb() {
+    let whole = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let more: [&[&str]; 5] = [
+        &["map", "--depth", "9"],
+        &["map", "--html"],
+        &["graph", "--json"],
+        &["memory", "--svg"],
+        &["size", "--json"],
+    ];
+    for verb in INPUT_VERBS.into_iter().chain(more) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+            .args(verb)
+            .arg("-")
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It writes nothing before it has read its input.
+        drop(child.stdout.take());
+        child.stdin.take().unwrap().write_all(&whole).unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(text(&done.stderr), "", "{verb:?}");
+        let differ = verb[0] == "diff";
+        assert!(
+            done.status.code() == Some(0) || differ && done.status.code() == Some(1),
+            "{verb:?}: {:?}",
+            done.status
+        );
+    }
+}

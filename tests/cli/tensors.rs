@@ -1,0 +1,68 @@
+//! `pte tensors`: rows, hashes and statistics.
+
+use serde_json::Value;
+
+use super::{LINEAR, good, json, run};
+use crate::support::build::file;
+use crate::support::snapshot::assert_snapshot;
+
+#[test]
+fn tensors_lists_hashes_and_statistics() {
+    let list = |args: &[&str]| good(&[&["tensors"], args].concat());
+    assert_snapshot("tensors-program", &list(&["--hash", "--stats", LINEAR]));
+    assert_snapshot("tensors-mutable", &list(&["tests/data/pte/v0.6.0_mutable_init.pte"]));
+    assert_snapshot("tensors-external", &list(&["tests/data/pte/external_all.pte"]));
+    assert_snapshot("tensors-dtypes", &list(&["--stats", "tests/data/ptd/ptd_dtypes.ptd"]));
+    assert_snapshot("tensors-blobs", &list(&["--hash", "--json", "tests/data/ptd/ptd_blobs.ptd"]));
+    assert_snapshot("tensors-json", &list(&["--stats", "--json", LINEAR]));
+}
+
+#[test]
+fn tensors_largest_sorts_by_bytes() {
+    for path in ["tests/data/pte/xnn_gpt.pte", "tests/data/ptd/ptd_dtypes.ptd", LINEAR] {
+        let rows = |args: &[&str]| {
+            let listed = json(&[&["tensors", "--json", path], args].concat());
+            listed["tensors"].as_array().unwrap().clone()
+        };
+        let mut all = rows(&[]);
+        // Equal ones keep their order.
+        all.sort_by_key(|row| std::cmp::Reverse(row["bytes"].as_u64()));
+        for most in [0, 1, 3, 1000] {
+            let shown = rows(&["--largest", &most.to_string()]);
+            assert_eq!(shown, all[..most.min(all.len())], "{path}");
+        }
+    }
+}
+
+/// The same bytes as numbers of two dtypes have two statistics.
+#[test]
+fn tensors_stats_depend_on_the_dtype() {
+    let entry = |key: &str, dtype: &str| {
+        serde_json::json!({"key": key, "tensor_layout":
+            {"scalar_type": dtype, "sizes": [1], "dim_order": [0]}})
+    };
+    let json = serde_json::json!({
+        "kind": "ptd", "data": [{"hex": "0000803f"}], "root": {
+            "segments": [{"size": 4}],
+            "named_data": [entry("f", "FLOAT"), entry("i", "INT"), entry("g", "FLOAT")]
+        }
+    });
+    let done = run(&["tensors", "--stats", "--json", "-"], None, &file(&json.to_string()));
+    let listed: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let most = |nth: usize| listed["tensors"][nth]["stats"]["max"].to_string();
+    assert_eq!([most(0), most(1), most(2)], ["1.0", "1065353216", "1.0"]);
+}
+
+/// What comes from outside may have a place in an arena, as a state has that is loaded from a `.ptd`.
+#[test]
+fn tensors_lists_the_arena_of_an_external_tensor() {
+    let json = serde_json::json!({"root": {"execution_plan": [{"name": "forward", "values": [
+        {"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [1], "dim_order": [0],
+            "allocation_info": {"memory_id": 2, "memory_offset_low": 16, "memory_offset_high": 1},
+            "extra_tensor_info": {"fully_qualified_name": "k", "location": "EXTERNAL"}}}]}]}});
+    let done = run(&["tensors", "--json", "-"], None, &file(&json.to_string()));
+    let listed: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let row = &listed["tensors"][0];
+    assert_eq!(row["storage"], "external");
+    assert_eq!((&row["memory_id"], &row["memory_offset"]), (&2.into(), &4_294_967_312_u64.into()));
+}
