@@ -1,4 +1,4 @@
-//! The command: arguments in, verbs run, one exit status out.
+//! The command: parses arguments, runs a verb and returns an exit status.
 
 use core::fmt::Write;
 use std::path::PathBuf;
@@ -52,8 +52,8 @@ pub(crate) fn run() -> ExitCode {
     status.into()
 }
 
-/// Prints the help, or what is wrong with the command line. The parser quotes arguments as they are:
-/// where one cannot be shown, it is asked again with all of them escaped.
+/// Prints the help or a usage error. The parser quotes arguments unescaped. If one of them needs
+/// escapes, the command line is parsed again with all arguments escaped.
 fn print(error: &clap::Error) {
     let given: Vec<_> = std::env::args_os().map(|argument| text::text_of(&argument)).collect();
     let escaped: Vec<_> = given.iter().map(ToString::to_string).collect();
@@ -65,7 +65,7 @@ fn print(error: &clap::Error) {
     match again {
         Some(again) if again.kind() == error.kind() => write_out(&again),
         None if is_harmless => write_out(error),
-        // Such arguments are wrong only because they were not escaped.
+        // Escaping changed the error: print the original one, escaped.
         _ => {
             let plain = error.render().to_string();
             let lines = plain.lines().map(|line| format!("{}\n", Untrusted::from(line)));
@@ -75,14 +75,14 @@ fn print(error: &clap::Error) {
 }
 
 fn write_out(message: &clap::Error) {
-    // A pipe that is closed on the help text is no failure.
+    // A closed pipe is no failure.
     let _ = message.print();
 }
 
-/// See inside ExecuTorch's model files, and judge them, whoever they come from.
+/// Inspect, validate and edit ExecuTorch .pte and .ptd files, trusted or not.
 ///
-/// Reads .pte programs and .ptd data files of every release, told apart by content. No input can
-/// make it crash, hang or eat memory.
+/// Reads .pte programs and .ptd data files of every release, recognized by content. No input makes it
+/// crash, hang or use more memory than a small multiple of the file.
 #[derive(Debug, Parser)]
 #[command(
     name = "pte",
@@ -101,72 +101,72 @@ struct Arguments {
 
 const AFTER_HELP: &str = "\
 Examples:
-  pte info model.pte                     what is in it, on one screen
-  pte check models/                      whether it can be trusted, every file of a folder
+  pte info model.pte                     a summary on one screen
+  pte check models/                      validate every file in a folder
   pte tensors --largest 10 model.pte     the largest tensors, with shapes and places
   pte tensors --hash weights.ptd         every tensor with its shape and sha256
-  pte size model.pte                     what makes it as large as it is
+  pte size model.pte                     its size by part
   pte size new.pte --against old.pte     why one is larger than the other
   pte size model.pte --budget 8MB        a size gate for CI: exit status 1 if it is larger
-  pte memory model.pte                   what memory it plans, and what makes the peak
-  pte diff old.pte new.pte               what differs by meaning, however values are numbered
+  pte memory model.pte                   planned memory, and the tensors at the peak
+  pte diff old.pte new.pte               differences in meaning, not in numbering or layout
   pte ops model.pte --format yaml        its operators, for a selective build
   pte extract model.pte --delegate forward:0 -o blob.bin
-                                         a delegate's blob: of method forward the first one
-  pte map model.pte --at 0x1a40          what one byte is; without --at, all of them
+                                         a delegate's blob: the first one of method forward
+  pte map model.pte --at 0x1a40          the meaning of one byte; without --at, of all
   pte map model.pte --html -o model.html
   pte graph model.pte | dot -Tsvg -o model.svg
   pte dump model.pte | less              all of its tables as JSON
-  pte build model.json -o model.pte      the other way
+  pte build model.json -o model.pte      a file from such JSON
   pte convert model.safetensors -o model.ptd
 
 Exit status:
-  0  good
-  1  bad news: a file is broken, an Error was found, or files differ
+  0  success
+  1  a problem in a file: it is broken, an Error was found, or files differ
   2  the command line is wrong
   3  a file could not be read or written
 
-A path of - is standard input. `pte VERB --help` tells more.";
+A path of - is standard input. `pte VERB --help` has the details of a verb.";
 
-/// What every verb takes.
+/// Arguments of every verb.
 #[derive(Debug, Args)]
 struct Common {
     /// When to use colour.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
-    /// No progress and no notes on standard error.
+    /// Print no progress and no notes on standard error.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Write to this file instead of standard output, all of it or none.
+    /// Write to this file instead of standard output, completely or not at all.
     #[arg(short, long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArguments,
 }
 
-/// How much work a file may cause.
+/// Limits on the work that a file may cause.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArguments {
-    /// Budgets for files of strangers, or for one's own.
-    #[arg(long, global = true, value_name = "WHOSE", default_value = "untrusted")]
-    limits: Whose,
-    /// Bytes visited per byte of the FlatBuffers part, and written per byte given.
+    /// Limits for untrusted files, or for trusted ones.
+    #[arg(long, global = true, value_name = "TRUST", default_value = "untrusted")]
+    limits: Trust,
+    /// Bytes visited per byte of the FlatBuffer, and bytes written per byte of input.
     #[arg(long, global = true, value_name = "N")]
     max_amplification: Option<u32>,
-    /// Bytes of the FlatBuffers part.
+    /// The largest FlatBuffer, in bytes.
     #[arg(long, global = true, value_name = "BYTES")]
     max_program: Option<u64>,
-    /// Findings shown for each rule.
+    /// The largest number of findings shown for each rule.
     #[arg(long, global = true, value_name = "N")]
     max_findings: Option<u32>,
-    /// Bytes taken from standard input, a pipe or a device.
+    /// The largest number of bytes read from standard input, a pipe or a device.
     #[arg(long, global = true, value_name = "BYTES")]
     max_stream: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Whose {
+enum Trust {
     Untrusted,
     Trusted,
 }
@@ -201,26 +201,26 @@ enum Verb {
     Man(complete::Man),
 }
 
-/// How a verb shows what it found.
+/// The output format of a verb.
 #[derive(Debug, Args)]
 struct Format {
-    /// How to show the answer.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Shape,
+    format: OutputFormat,
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shape {
+enum OutputFormat {
     Text,
     Json,
 }
 
 impl Format {
     fn is_json(&self) -> bool {
-        self.json || self.format == Shape::Json
+        self.json || self.format == OutputFormat::Json
     }
 
     fn content(&self) -> output::Content {
@@ -282,8 +282,8 @@ impl Common {
     fn limits(&self) -> Limits {
         let given = &self.limits;
         let base = match given.limits {
-            Whose::Untrusted => Limits::UNTRUSTED,
-            Whose::Trusted => Limits::TRUSTED,
+            Trust::Untrusted => Limits::UNTRUSTED,
+            Trust::Trusted => Limits::TRUSTED,
         };
         Limits {
             amplification: given.max_amplification.unwrap_or(base.amplification),
@@ -305,10 +305,10 @@ impl Color {
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // A string takes whatever is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

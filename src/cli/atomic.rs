@@ -1,4 +1,4 @@
-//! A file that appears under its name whole or not at all.
+//! Files that are written atomically: complete or not at all.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::temporary::Temporary;
 
-/// A file that gets its name when it is whole. Until then it has none, where the file system can
-/// have such files, or else a temporary one.
+/// A file that gets its name when it is complete. Until then it has no name, or a temporary one where the
+/// file system does not support files without a name.
 pub(super) struct AtomicFile {
     path: PathBuf,
     /// The permissions of the file that it replaces.
@@ -18,8 +18,8 @@ pub(super) struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Makes the file that is to be at `path`, and is no link. One that replaces another gets its
-    /// owner, group and permissions; a new one those of any new file.
+    /// Creates the file for `path`, which is not a link. A file that replaces another one gets its owner,
+    /// group and permissions.
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
         let folder = folder_of(&path);
         if !folder.is_dir() {
@@ -47,7 +47,7 @@ impl AtomicFile {
         Ok(Self { path, replaced, out: io::BufWriter::new(file), temporary })
     }
 
-    /// Returns the file, to which everything is written that was gathered.
+    /// Flushes the buffer and returns the file.
     pub(super) fn file(&mut self) -> io::Result<&fs::File> {
         self.out.flush()?;
         Ok(self.out.get_ref())
@@ -60,7 +60,7 @@ impl AtomicFile {
         let replaces = replaced.is_some();
         if let Some(permissions) = replaced {
             file.set_permissions(permissions)?;
-            // The bytes of a file must not be given up for ones that a loss of power takes.
+            // The old file must not be lost if the power fails before the new one is on disk.
             file.sync_all()?;
         }
         match temporary {
@@ -80,7 +80,7 @@ impl Write for AtomicFile {
     }
 }
 
-/// Returns how many hard links the file at `path` has, as far as the system shows them.
+/// Returns the number of hard links of the file at `path`; 1 where the system does not report it.
 #[cfg(unix)]
 pub(super) fn hard_links(path: &Path) -> u64 {
     path.metadata().map_or(1, |metadata| std::os::unix::fs::MetadataExt::nlink(&metadata))
@@ -96,13 +96,13 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Returns the permissions to make a file with, of which the system takes away what the umask says:
-/// what replaces a file is private until it has that one's.
+/// Returns the permissions to create a file with, before the umask. A replacement is private until it gets
+/// the permissions of the old file.
 fn mode(old: Option<&fs::Metadata>) -> u32 {
     if old.is_some() { 0o600 } else { 0o666 }
 }
 
-/// Gives a file the owner and the group of the one that it replaces.
+/// Sets the owner and the group of a file to those of the replaced file.
 #[cfg(unix)]
 fn keep_owner(file: &fs::File, old: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -125,7 +125,7 @@ fn keep_owner(_: &fs::File, _: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Files without a name: nothing is left of them however the command ends.
+/// Files without a name: the system removes them when the process ends.
 #[cfg(target_os = "linux")]
 mod unnamed {
     use std::fs;
@@ -138,8 +138,8 @@ mod unnamed {
 
     use super::{Temporary, folder_of};
 
-    /// Makes a file in `folder`; `None` where the file system has none without a name, or the system
-    /// could not give it one later.
+    /// Creates a file in `folder`; `None` if files without a name, or naming them later, are not
+    /// supported.
     pub(super) fn create(folder: &Path, mode: u32) -> Option<fs::File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = fs::File::from(open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
@@ -147,7 +147,7 @@ mod unnamed {
         ((own.dev(), own.ino()) == (found.dev(), found.ino())).then_some(file)
     }
 
-    /// Gives `file` the name `path`: at once where that is new, else by way of a temporary name.
+    /// Names `file` `path`: directly if the path is new, else through a temporary name.
     pub(super) fn give_name(file: &fs::File, path: &Path, replaces: bool) -> io::Result<()> {
         let link = |path: &Path| {
             linkat(CWD, handle(file), CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
@@ -162,7 +162,7 @@ mod unnamed {
         temporary.rename(path)
     }
 
-    /// The path by which a process finds its own open file.
+    /// Returns the path of an open file of this process.
     fn handle(file: &fs::File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
@@ -174,12 +174,12 @@ mod unnamed {
     use std::io;
     use std::path::Path;
 
-    /// Makes none: these systems have no files without a name.
+    /// Returns `None`: this system does not support files without a name.
     pub(super) fn create(_: &Path, _: u32) -> Option<fs::File> {
         None
     }
 
-    /// Fails: there are no such files.
+    /// Fails: this system does not support files without a name.
     pub(super) fn give_name(_: &fs::File, _: &Path, _: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -20,25 +20,25 @@ use folder::Folder;
 
 mod folder;
 
-/// Make a .pte or .ptd from JSON and blobs
+/// Build a .pte or .ptd from JSON and blobs
 ///
-/// The inverse of dump --container: what it wrote, with blobs inline or as files, becomes the same
-/// file again, byte for byte where its writer's layout is known. The JSON may be changed in between,
-/// and so may the files of blobs.
+/// The inverse of dump --container, with blobs inline or as files. An unchanged dump gives the same
+/// file, byte for byte if its writer's layout is known. The JSON and the files of blobs may be changed
+/// before.
 ///
-/// JSON without a container is of a file without data: one whose segments have bytes cannot be
-/// built from it. What the container leaves out is as today's writers have it, so that
-/// "container": {"segments": [{"file": "weights.bin"}]} is enough, with --lay-out for the sizes.
+/// JSON without a container describes a file without data. Fields that the container leaves out get
+/// the values of current writers: "container": {"segments": [{"file": "weights.bin"}]} is enough, with
+/// --lay-out for the sizes.
 ///
-/// The result is judged before anything is written: one with a broken structure is not written,
-/// findings of rules are told as check tells them.
+/// The result is checked before it is written. A broken structure is refused; findings are reported as
+/// by pte check.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte dump --container --blobs dir=parts model.pte -o parts/model.json
-  pte build parts/model.json -o model.pte           blobs are beside the JSON
+  pte build parts/model.json -o model.pte           blobs are in the folder of the JSON
   pte build model.json --blobs dir=parts -o model.pte
-  pte build --lay-out parts/model.json -o model.pte after a blob's size has changed
+  pte build --lay-out parts/model.json -o model.pte after the size of a blob changed
   pte dump X --container --blobs dir=D | pte build - --blobs dir=D -o Y
 
 Exit status: 0 written, 1 the JSON or the file that it makes is wrong, 2 usage, 3 not readable or
@@ -46,19 +46,19 @@ writable")]
 pub(super) struct Build {
     /// The JSON, or - for standard input.
     json: PathBuf,
-    /// Where the files of blobs are, as dir=FOLDER; if not given, the JSON's own folder.
+    /// The folder of the blobs, as dir=FOLDER. The default is the folder of the JSON.
     #[arg(long, value_name = "HOW", value_parser = folder)]
     blobs: Option<PathBuf>,
-    /// What JSON without a container is.
+    /// The kind of file, for JSON without a container.
     #[arg(long, value_name = "KIND")]
-    kind: Option<Which>,
-    /// Say again where each segment lies and how long it is, whatever the JSON says.
+    kind: Option<KindArgument>,
+    /// Compute the offsets and sizes of segments, ignoring those in the JSON.
     #[arg(long)]
     lay_out: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Which {
+enum KindArgument {
     /// A program.
     Pte,
     /// Named tensors and blobs.
@@ -68,7 +68,7 @@ enum Which {
 fn folder(text: &str) -> Result<PathBuf, String> {
     match text.strip_prefix("dir=") {
         Some(folder) if !folder.is_empty() => Ok(folder.into()),
-        _ => Err("dir=FOLDER".into()),
+        _ => Err("expected dir=FOLDER".into()),
     }
 }
 
@@ -76,15 +76,15 @@ impl Build {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let limits = common.limits();
         let text = input::read_text(&self.json, &limits)?.map_err(|NoText(at)| {
-            self.absent(format!("this is no JSON: the byte at {at:#x} is no text"))
+            self.absent(format!("not valid JSON: the byte at {at:#x} is not text"))
         })?;
         let _reserved = Reserved::new(wide(text.len()), &name_of(&self.json))?;
         let beside = self.json.parent().filter(|parent| !parent.as_os_str().is_empty());
         let beside = beside.filter(|_| self.json.as_os_str() != "-").unwrap_or(Path::new("."));
         let folder = Folder::new(self.blobs.as_deref().unwrap_or(beside), text.len());
-        let kind = self.kind.map(|which| match which {
-            Which::Pte => Kind::Pte,
-            Which::Ptd => Kind::Ptd,
+        let kind = self.kind.map(|kind| match kind {
+            KindArgument::Pte => Kind::Pte,
+            KindArgument::Ptd => Kind::Ptd,
         });
         let file = json::read(&text, kind, &mut |name| folder.blob(name));
         let file = file.map_err(|error| self.refused(&error, folder.status()))?;
@@ -106,14 +106,14 @@ impl Build {
         if self.lay_out {
             file.lay_out();
         }
-        // The tables may be many times longer than their JSON, where data in them is aligned.
+        // Aligned data can make the tables many times longer than their JSON.
         let (given, segments) = (folder.given(), file.segments.len());
         let limit = limits.bytes_written(given, u64::try_from(segments).unwrap_or(u64::MAX));
         let within = Limits { program: limits.program.min(limit), ..*limits };
         let image = file.image_with(&within).map_err(|error| self.unbuildable(&error))?;
         if image.len() > limit {
             let error = Amplified { len: image.len(), given, limit };
-            let message = save::allowed(&error);
+            let message = save::over_budget(&error);
             return Err(Problem::Absent { file: name_of(&self.json), message });
         }
         let name = common.output.as_deref().map_or("<standard output>".into(), name_of);
@@ -126,7 +126,7 @@ impl Build {
         save::write(&opened, common.output.as_deref(), &inputs, common.quiet)?;
         if !checked.findings.is_empty() && !common.quiet {
             let mut text = String::new();
-            // A string takes whatever is written to it.
+            // Writing to a string cannot fail.
             let _ = show::write(&[checked], &mut text);
             lines(&text);
         }
@@ -137,7 +137,7 @@ impl Build {
         Problem::Absent { file: name_of(&self.json), message: message.into() }
     }
 
-    /// A text that is no file; `status` is that of a blob that was not to be had.
+    /// Returns the problem of a refused JSON text; `status` is that of a blob that could not be read.
     fn refused(&self, error: &JsonError, status: Option<Status>) -> Problem {
         let text = |message: String, place: String| Problem::Text {
             file: name_of(&self.json),
@@ -155,12 +155,14 @@ impl Build {
                 text(error.message().into(), place)
             }
             JsonError::Tree(error) => text(error.to_string(), error.place().to_string()),
-            JsonError::KindUnknown => self.absent(
-                "nothing in the JSON tells whether this is a .pte or a .ptd: say --kind".into(),
-            ),
-            JsonError::OtherKind => self.absent("this is not of the kind that --kind says".into()),
+            JsonError::KindUnknown => {
+                self.absent("the JSON is neither clearly a .pte nor a .ptd: give --kind".into())
+            }
+            JsonError::OtherKind => {
+                self.absent("the JSON is not of the kind that --kind gives".into())
+            }
             JsonError::ContainerMissing => self.absent(format!(
-                "{error}: `pte dump --container` shows them, with --blobs dir=FOLDER as files"
+                "{error}: `pte dump --container` writes them, with --blobs dir=FOLDER as files"
             )),
             _ => self.absent(error.to_string()),
         }
@@ -170,9 +172,11 @@ impl Build {
         let hint = match error {
             ModelError::SegmentCount { .. }
             | ModelError::SegmentSize { .. }
-            | ModelError::SegmentOverlap { .. } => "; --lay-out says again where each segment lies",
-            ModelError::HeaderMissing => "; leave the container's header out for today's",
-            ModelError::Unknown(_) => "; take \"unknown\" out of the container to go without them",
+            | ModelError::SegmentOverlap { .. } => "; --lay-out computes the offsets of segments",
+            ModelError::HeaderMissing => "; remove the container's header to get a current one",
+            ModelError::Unknown(_) => {
+                "; remove \"unknown\" from the container to build without them"
+            }
             _ => "",
         };
         self.absent(format!("{}{hint}", save::unwritable(error)))

@@ -1,4 +1,4 @@
-//! `pte completions` and `pte man`: what a shell and `man` need to know of the command.
+//! `pte completions` and `pte man`.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ Examples:
 
 Exit status: 0 printed, 2 usage, 3 not writable")]
 pub(super) struct Completions {
-    /// Which shell.
+    /// The shell.
     shell: Shell,
 }
 
@@ -31,7 +31,7 @@ Examples:
 
 Exit status: 0 printed, 2 usage, 3 not writable")]
 pub(super) struct Man {
-    /// Write one page for the command and one for each verb into this folder.
+    /// Write a page for the command and for each verb into this folder.
     #[arg(long, value_name = "FOLDER")]
     all: Option<PathBuf>,
     /// The page of this verb.
@@ -54,7 +54,7 @@ impl Man {
         let command = Arguments::command();
         if let Some(folder) = &self.all {
             if common.output.is_some() {
-                return Err(Problem::Usage("--all and -o are two outputs: give one".into()));
+                return Err(Problem::Usage("--all and -o cannot be combined".into()));
             }
             let mut command = command.disable_help_subcommand(true);
             command.build();
@@ -69,7 +69,7 @@ impl Man {
             Some(verb) => match command.find_subcommand(verb) {
                 Some(found) => found.clone().display_name(format!("pte-{verb}")),
                 None => {
-                    let message = format!("there is no verb {verb}");
+                    let message = format!("no verb is called {verb}");
                     return Err(Problem::Usage(message.into()));
                 }
             },
@@ -84,7 +84,7 @@ impl Man {
     }
 }
 
-/// Writes the page of a command into a folder, under the name that `man` looks for.
+/// Writes the page of a command into a folder, under the file name that `man` expects.
 fn write_page(command: clap::Command, folder: &Path) -> Result<(), Problem> {
     let page = clap_mangen::Man::new(command);
     let name = page.get_filename();

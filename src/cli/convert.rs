@@ -1,4 +1,4 @@
-//! `pte convert`: tensors of other tools as a `.ptd`, and back; old `.ptd`s as current ones.
+//! `pte convert`: safetensors to `.ptd` and back, and old `.ptd` files to current ones.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,47 +19,47 @@ use super::{Common, save};
 
 /// Convert safetensors to .ptd and back, or an old .ptd to a current one
 ///
-/// What the input is shows in its bytes, what is written in the output's name. Names, dtypes,
-/// shapes, data and metadata stay as they are; what has no counterpart is refused. Data is not kept
-/// in memory, and the result is judged before any of it is written.
+/// The input's format is recognized by content, the output's by its name. Names, dtypes, shapes, data
+/// and metadata are kept; anything without a counterpart is refused. Data is streamed, and the result
+/// is checked before it is written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte convert model.safetensors -o model.ptd
   pte convert model.ptd -o model.safetensors
   pte convert --to ptd model.safetensors | sha256sum
-  pte convert old.ptd -o current.ptd         what release 0.6 wrote, for 0.7 and later
+  pte convert old.ptd -o current.ptd         from release 0.6 to 0.7 and later
 
 Exit status: 0 written, 1 broken or without a counterpart, 2 usage, 3 not readable or writable")]
 pub(super) struct Convert {
     /// A safetensors or .ptd file, or - for standard input.
     file: PathBuf,
-    /// What to write, where the output's name does not say it.
+    /// The output format, if the output's name does not give it.
     #[arg(long, value_name = "KIND")]
     to: Option<To>,
-    /// Bytes that the data of each tensor of a .ptd is aligned to, 128 if not said.
+    /// The alignment of tensor data in a .ptd, in bytes. The default is 128.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     align: Option<u64>,
-    /// Let equal data of a .ptd be there once: reads data of equal length an additional time.
+    /// Store equal data of a .ptd once. Reads data of equal length twice.
     #[arg(long)]
     share: bool,
-    /// Leave out what safetensors does not have: opaque blobs.
+    /// Leave out blobs, which safetensors does not support.
     #[arg(long)]
     skip_blobs: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum To {
-    /// ExecuTorch's data files, as they are since release 0.7.
+    /// ExecuTorch's data files, of release 0.7 and later.
     Ptd,
-    /// Hugging Face's tensors.
+    /// Hugging Face's safetensors.
     Safetensors,
 }
 
 impl Convert {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let (name, limits) = (name_of(&self.file), common.limits());
-        let bytes = Bytes::open(&self.file, &name, &limits, Streams::TensorsToo)?;
+        let bytes = Bytes::open(&self.file, &name, &limits, Streams::ModelsAndSafetensors)?;
         if bytes.is_safetensors().map_err(|error| Problem::io(name.clone(), error))? {
             if self.target(common, To::Ptd)? == To::Safetensors {
                 return Err(Problem::Usage("the input is a safetensors file already".into()));
@@ -73,8 +73,8 @@ impl Convert {
         let file = input.opened.file();
         let File::Ptd(ptd) = &file else {
             return Err(input.absent(
-                "this is a program, and only .ptd and safetensors files are converted; \
-                 `pte extract --all` takes its data out"
+                "this is a program: only .ptd and safetensors files can be converted; \
+                 `pte extract --all` extracts its data"
                     .into(),
             ));
         };
@@ -92,7 +92,7 @@ impl Convert {
                 input.spend(&(0..tensors.data_len()))?;
                 let image =
                     tensors.image_with(&common.limits()).map_err(|error| problem(&name, error))?;
-                // Whoever reads it does so by the same rules.
+                // Checks that it can be read back.
                 Safetensors::open(&image).map_err(|error| problem(&name, error))?;
                 self.write(common, &image)?;
             }
@@ -100,8 +100,8 @@ impl Convert {
         Ok(Status::Good)
     }
 
-    /// What is to be written; `usual` where nothing says it.
-    fn target(&self, common: &Common, usual: To) -> Result<To, Problem> {
+    /// Returns the output format; `default` if neither a flag nor the output's name gives it.
+    fn target(&self, common: &Common, default: To) -> Result<To, Problem> {
         let output = common.output.as_deref().filter(|path| path.as_os_str() != "-");
         let extension = output.and_then(|path| path.extension()?.to_str());
         let named = match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -111,21 +111,21 @@ impl Convert {
         };
         let to = match (self.to, named, output) {
             (Some(to), ..) | (None, Some(to), _) => to,
-            (None, None, None) => usual,
+            (None, None, None) => default,
             (None, None, Some(_)) => {
                 return Err(Problem::Usage(
-                    "the output's name ends in neither .ptd nor .safetensors: say --to ptd or \
+                    "the output's name ends in neither .ptd nor .safetensors: give --to ptd or \
                      --to safetensors"
                         .into(),
                 ));
             }
         };
         match to {
-            To::Ptd if self.skip_blobs => {
-                Err(Problem::Usage("--skip-blobs is for safetensors: a .ptd has blobs".into()))
-            }
+            To::Ptd if self.skip_blobs => Err(Problem::Usage(
+                "--skip-blobs needs safetensors output: a .ptd has blobs".into(),
+            )),
             To::Safetensors if self.align.is_some() || self.share => {
-                Err(Problem::Usage("--align and --share are for what is written as .ptd".into()))
+                Err(Problem::Usage("--align and --share need .ptd output".into()))
             }
             to => Ok(to),
         }
@@ -144,9 +144,9 @@ impl Convert {
         let absent = |message| Problem::Absent { file: name.clone(), message };
         let limits = common.limits();
         let image = model.image_with(&limits).map_err(|error| absent(save::unwritable(&error)))?;
-        let judged = save::proven(image, &name, &limits)?;
-        save::no_worse(&judged, &name, &BTreeSet::new(), &limits)?;
-        self.write(common, judged.source())
+        let checked = save::proven(image, &name, &limits)?;
+        save::refuse_new_errors(&checked, &name, &BTreeSet::new(), &limits)?;
+        self.write(common, checked.source())
     }
 
     fn write(&self, common: &Common, image: &Image<'_>) -> Result<(), Problem> {
@@ -167,7 +167,7 @@ fn problem(name: &UntrustedString, error: ConvertError) -> Problem {
             Problem::Refused { file: name.into(), error }
         }
         ConvertError::Amplified(error) => {
-            Problem::Absent { file: name.into(), message: save::allowed(&error) }
+            Problem::Absent { file: name.into(), message: save::over_budget(&error) }
         }
         error => Problem::Absent { file: name.into(), message: UntrustedString::of(&error) },
     }

@@ -1,4 +1,4 @@
-//! `pte dump`: the FlatBuffers part as JSON.
+//! `pte dump`: the tables as JSON.
 
 use core::fmt::{self, Write};
 use std::fs;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::input::Input;
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
-use super::text::name_of;
+use super::text::{count, name_of};
 use super::{Common, hex};
 use pte::File;
 use pte::flat::json;
@@ -21,25 +21,25 @@ use pte::ptd;
 
 mod container;
 
-use container::Around;
+use container::ContainerWriter;
 
-/// Show the FlatBuffers part as JSON
+/// Print the tables as JSON
 ///
 /// Field names, enum names and unions are those of upstream's schema, in the conventions of
-/// `flatc --json --strict-json --defaults-json`. A .ptd is shown in the fields of its generation.
+/// `flatc --json --strict-json --defaults-json`. A .ptd has the fields of its generation.
 ///
 /// With --container the root has one more key, `container`: `kind`; `generation` of a .ptd;
-/// `header` with `length`, `chunk` and `in_front`, or null; `layout` and `force_align`, which say how
-/// tables are laid out; `segment_base_offset`, `segment_alignment` and `padding`; `segments` and
-/// `trailing`, which are blobs; and `unknown` where a newer writer's fields are not in the JSON.
+/// `header` with `length`, `chunk` and `in_front`, or null; `layout` and `force_align`, the layout of
+/// the tables; `segment_base_offset`, `segment_alignment` and `padding`; `segments` and `trailing`,
+/// which are blobs; and `unknown` if a newer writer's fields are not in the JSON.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte dump model.pte                            indented, blobs as sha256 and length
   pte dump --blobs inline model.pte -o all.json every byte as a number
-  pte dump --blobs dir=blobs model.pte          blobs as files of the folder blobs
+  pte dump --blobs dir=blobs model.pte          blobs as files in the folder blobs
   pte dump --container --blobs dir=. model.pte -o model.json
-                                                all that `pte build` needs to make it again
+                                                everything that `pte build` needs
   pte dump --compact model.pte | jq '.execution_plan[].operators'
 
 Exit status: 0 shown, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
@@ -49,10 +49,10 @@ pub(super) struct Dump {
     /// How to show blobs: hash, inline, or dir=FOLDER.
     #[arg(long, value_name = "HOW", default_value = "hash", value_parser = Blobs::parse)]
     blobs: Blobs,
-    /// No line breaks and no indentation.
+    /// Print no line breaks and no indentation.
     #[arg(long)]
     compact: bool,
-    /// Show the header, the segments and what is behind them too.
+    /// Include the header, the segments and trailing bytes.
     #[arg(long)]
     pub(super) container: bool,
 }
@@ -64,8 +64,8 @@ enum Blobs {
     Folder(PathBuf),
 }
 
-/// A shorter `[ubyte]` is written as numbers, whatever was asked for: most are shapes.
-const BLOB: usize = 64;
+/// The longest `[ubyte]` that is always written as numbers, in bytes: most are shapes.
+const MAX_NUMBERS: usize = 64;
 
 impl Blobs {
     fn parse(text: &str) -> Result<Self, String> {
@@ -73,13 +73,13 @@ impl Blobs {
             ("hash", _) => Ok(Self::Hash),
             ("inline", _) => Ok(Self::Inline),
             (_, Some(folder)) if !folder.is_empty() => Ok(Self::Folder(folder.into())),
-            _ => Err("one of hash, inline, dir=FOLDER".into()),
+            _ => Err("expected hash, inline or dir=FOLDER".into()),
         }
     }
 
-    /// The JSON that stands for a blob; `None` for its numbers.
+    /// Returns the JSON of a blob, or `None` to write its bytes as numbers.
     fn show(&self, blob: &[u8], problem: &mut Option<Problem>) -> Option<String> {
-        if blob.len() <= BLOB {
+        if blob.len() <= MAX_NUMBERS {
             return None;
         }
         let hash = || hex(&Sha256::digest(blob));
@@ -87,7 +87,7 @@ impl Blobs {
             Self::Inline => None,
             Self::Hash => Some(format!("{{\"sha256\": \"{}\", \"len\": {}}}", hash(), blob.len())),
             Self::Folder(folder) => {
-                // Named by content, so that equal blobs are one file.
+                // Named by its hash, so that equal blobs share a file.
                 let name = format!("{}.bin", hash());
                 let path = folder.join(&name);
                 if let Err(error) = write_new(&path, |out| out.bytes(blob)) {
@@ -109,35 +109,42 @@ impl Dump {
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
         let mut problem = None;
-        let mut around = self.container.then(|| Around::new(&input, &self.blobs, !self.compact));
+        let mut writer =
+            self.container.then(|| ContainerWriter::new(&input, &self.blobs, !self.compact));
         let blob = |bytes: &[u8]| self.blobs.show(bytes, &mut problem);
         let options = json::Options { pretty: !self.compact, blob };
-        let written = match (&file, &mut around) {
+        let written = match (&file, &mut writer) {
             (File::Pte(pte), None) => json::write(pte.program(), options, &mut out),
             (File::Ptd(ptd), None) => match ptd.root() {
                 ptd::Root::Current(root) => json::write(root, options, &mut out),
                 ptd::Root::Legacy(root) => json::write(root, options, &mut out),
             },
-            (File::Pte(pte), Some(around)) => {
+            (File::Pte(pte), Some(writer)) => {
                 let views = pte.to_views_from(input.opened.source());
                 let views = views.map_err(|error| input.no_memory(error))?;
                 let root = pte.program();
-                whole(root, options, &mut out, |out| around.write(views, pte.region(), None, out))
+                write_with_container(root, options, &mut out, |out| {
+                    writer.write(views, pte.region(), None, out)
+                })
             }
-            (File::Ptd(ptd), Some(around)) => {
+            (File::Ptd(ptd), Some(writer)) => {
                 let (region, generation) = (ptd.region(), Some(ptd.generation()));
                 let views = ptd.to_views_from(input.opened.source());
                 match views.map_err(|error| input.no_memory(error))? {
-                    PtdViews::Current(views) => whole(views.root, options, &mut out, |out| {
-                        around.write(views, region, generation, out)
-                    }),
-                    PtdViews::Legacy(views) => whole(views.root, options, &mut out, |out| {
-                        around.write(views, region, generation, out)
-                    }),
+                    PtdViews::Current(views) => {
+                        write_with_container(views.root, options, &mut out, |out| {
+                            writer.write(views, region, generation, out)
+                        })
+                    }
+                    PtdViews::Legacy(views) => {
+                        write_with_container(views.root, options, &mut out, |out| {
+                            writer.write(views, region, generation, out)
+                        })
+                    }
                 }
             }
         };
-        if let Some(problem) = problem.or_else(|| around.as_mut()?.problem.take()) {
+        if let Some(problem) = problem.or_else(|| writer.as_mut()?.problem.take()) {
             return Err(problem);
         }
         let written = written.and_then(|omitted| out.write_char('\n').map(|()| omitted));
@@ -147,19 +154,18 @@ impl Dump {
             && !common.quiet
         {
             note(&format!(
-                "{} unions have a member that this version does not know; they are shown as the \
-                 tag's number",
-                omitted.unknown_members
+                "{} with an unknown member: shown by the number of the tag",
+                count(omitted.unknown_members, "union")
             ));
         }
-        let notes = around.iter().filter(|_| !common.quiet).flat_map(|around| &around.notes);
+        let notes = writer.iter().filter(|_| !common.quiet).flat_map(|writer| &writer.notes);
         notes.for_each(|text| note(text));
         Ok(Status::Good)
     }
 }
 
-/// A root with its container.
-fn whole<'a, T: Table<'a>, B: FnMut(&'a [u8]) -> Option<String>>(
+/// Writes a root table with its container.
+fn write_with_container<'a, T: Table<'a>, B: FnMut(&'a [u8]) -> Option<String>>(
     root: T,
     options: json::Options<B>,
     out: &mut Output,
@@ -168,8 +174,7 @@ fn whole<'a, T: Table<'a>, B: FnMut(&'a [u8]) -> Option<String>>(
     json::write_beside(root, options, out, KEY, |out| container(out))
 }
 
-/// Makes the file at `path`, unless there is one: what is there under its own digest is left alone,
-/// whatever it is.
+/// Writes the file at `path`, unless it exists: its name is the hash of its contents.
 fn write_new(
     path: &Path,
     write: impl FnOnce(&mut Output) -> Result<(), Problem>,

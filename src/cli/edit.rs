@@ -1,4 +1,4 @@
-//! `pte edit`: change one thing of a file, and leave the rest.
+//! `pte edit`: changes parts of a file and keeps the rest.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use super::problem::{Problem, Status, note};
 use super::save::{self, errors};
 use super::text::name_of;
 
-/// Change one thing of a file, and leave the rest
+/// Change parts of a file and keep the rest
 ///
-/// What is asked for is done in this order: --inline, --remove-data, --set-data, --externalize,
-/// --strip, --align. Whatever lies in front of the first change keeps its place, and the tables keep
-/// the layout of the tool that wrote them. The result is judged before it gets its name: one with an
-/// Error that the input has not is not written.
+/// Changes are made in this order: --inline, --remove-data, --set-data, --externalize, --strip,
+/// --align. Bytes before the first change keep their offsets, and the tables keep the layout of the
+/// tool that wrote them. The result is checked before it is written: an Error that the input does not
+/// have is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte edit model.pte --strip stacktrace --strip names -o small.pte
   pte edit model.pte --externalize constants -o program.pte    writes program.ptd as well
-  pte edit program.pte --inline program.ptd -o model.pte       all in one file again
+  pte edit program.pte --inline program.ptd -o model.pte       merges both files
   pte edit model.pte --set-data weights=new.bin --in-place
   pte edit weights.ptd --remove-data unused --align 4096 -o aligned.ptd
 
@@ -38,40 +38,40 @@ pub(super) struct Edit {
     /// Replace the file itself.
     #[arg(long)]
     in_place: bool,
-    /// Move what tensors and delegates have in this .ptd into the program; may be given again.
+    /// Move the data of tensors and delegates from this .ptd into the program; may be repeated.
     #[arg(long, value_name = "PTD")]
     inline: Vec<PathBuf>,
-    /// Take out the data of this key; may be given again.
+    /// Remove the data of this key; may be repeated.
     #[arg(long, value_name = "KEY")]
     remove_data: Vec<String>,
-    /// Give the data of a key the bytes of a file, or add it; may be given again.
+    /// Set the data of a key to the bytes of a file; may be repeated.
     #[arg(long, value_name = "KEY=FILE", value_parser = assignment)]
     set_data: Vec<(String, PathBuf)>,
     /// Move constant tensors, the named data of delegates, or both into a .ptd.
     #[arg(long, value_name = "WHAT")]
-    externalize: Option<What>,
-    /// What --externalize moves has at least so many bytes.
+    externalize: Option<Moved>,
+    /// The smallest data that --externalize moves.
     #[arg(long, value_name = "BYTES", default_value_t = 1, requires = "externalize")]
     min_size: u64,
-    /// The .ptd of --externalize, instead of one beside the output.
+    /// The .ptd that --externalize writes. By default it has the output's name with .ptd.
     #[arg(long, value_name = "FILE", requires = "externalize")]
     ptd: Option<PathBuf>,
-    /// Leave out what no runtime reads; may be given again.
+    /// Remove data that no runtime reads; may be repeated.
     #[arg(long, value_name = "WHAT")]
     strip: Vec<Strip>,
-    /// Align segments to so many bytes, a power of two.
+    /// The alignment of segments, a power of two.
     #[arg(long, value_name = "BYTES", value_parser = power_of_two)]
     align: Option<u64>,
-    /// Write the file even if parts of its tables, of a newer writer, are lost.
+    /// Write the file even if unknown fields, of a newer writer, are lost.
     #[arg(long)]
     forget_unknown: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum What {
+enum Moved {
     /// Constant tensors.
     Constants,
-    /// What delegates ask for by name.
+    /// The named data of delegates.
     Data,
     /// Both.
     All,
@@ -79,9 +79,9 @@ enum What {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Strip {
-    /// Where in the model's source each instruction comes from.
+    /// The source locations of instructions.
     Stacktrace,
-    /// The names of parameters and buffers that are in the file.
+    /// The names of parameters and buffers.
     Names,
 }
 
@@ -100,13 +100,13 @@ impl Edit {
                 return Err(Problem::Usage("standard input cannot be replaced: use -o".into()));
             }
             (true, Some(_)) => {
-                return Err(Problem::Usage("--in-place and -o are two outputs: give one".into()));
+                return Err(Problem::Usage("--in-place and -o cannot be combined".into()));
             }
             (true, None) => {
                 let links = hard_links(&self.file);
                 if links > 1 {
                     let message = format!(
-                        "{} has {links} hard links, and --in-place would change this one alone: \
+                        "{} has {links} hard links, and --in-place would replace only this one: \
                          write to another name with -o",
                         name_of(&self.file)
                     );
@@ -131,7 +131,7 @@ impl Edit {
         let write = |image: Image<'_>, path: &Path, known| {
             let name = name_of(path);
             let opened = save::proven(image, &name, &limits)?;
-            save::no_worse(&opened, &name, known, &limits)?;
+            save::refuse_new_errors(&opened, &name, known, &limits)?;
             save::write(&opened, Some(path), &inputs, common.quiet)
         };
         match file {
@@ -139,7 +139,7 @@ impl Edit {
                 let model = pte.to_model_from(input.opened.source());
                 let mut model = model.map_err(|error| input.no_memory(error))?;
                 if !model.lay_out_like(pte.region()) && !common.quiet {
-                    note("no known tool lays out tables as this file's are: they will move");
+                    note("the layout of the tables is not known: they will move");
                 }
                 if self.forget_unknown {
                     model.forget_unknown();
@@ -148,16 +148,16 @@ impl Edit {
                 let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
                 let out = self.program(&input, &mut model, &ptds, &data, common)?;
                 if let Some(ptd) = out {
-                    let path = self.beside(output)?;
+                    let path = self.ptd_path(output)?;
                     let image = ptd.image_with(&limits).map_err(unwritable)?;
-                    // First, so that there is no program without its data.
+                    // The data comes first, so that no program is left without it.
                     write(image, &path, &none)?;
                 }
                 let image = model.image_with(&limits).map_err(unwritable)?;
                 write(image, output, &known)?;
             }
             File::Ptd(ptd) => {
-                self.only_of_programs()?;
+                self.refuse_program_options()?;
                 let model = ptd.to_model_from(input.opened.source());
                 let AnyPtd::Current(mut model) = model.map_err(|error| input.no_memory(error))?
                 else {
@@ -175,22 +175,25 @@ impl Edit {
         Ok(Status::Good)
     }
 
-    /// Where the `.ptd` goes that comes with a program at `output`.
-    fn beside(&self, output: &Path) -> Result<PathBuf, Problem> {
+    /// Returns the path of the `.ptd` of a program that is written to `output`.
+    fn ptd_path(&self, output: &Path) -> Result<PathBuf, Problem> {
         let usage = |message: String| Err(Problem::Usage(message.into()));
         let Some(path) = &self.ptd else {
             let path = output.with_extension("ptd");
             if output.as_os_str() == "-" {
-                return usage("name the .ptd with --ptd: there is nothing to name it after".into());
+                return usage(
+                    "name the .ptd with --ptd: standard output has no name to derive it from"
+                        .into(),
+                );
             }
-            // Nobody said that this one may go.
+            // Refuses to overwrite an existing file.
             if path.exists() {
-                return usage(format!("{} is there: name the .ptd with --ptd", name_of(&path)));
+                return usage(format!("{} exists: name the .ptd with --ptd", name_of(&path)));
             }
             return Ok(path);
         };
         match path == output || identity(path).is_some_and(|own| identity(output) == Some(own)) {
-            true => usage("--ptd and -o are one file: give two".into()),
+            true => usage("--ptd and -o are the same file: give two".into()),
             false => Ok(path.clone()),
         }
     }
@@ -204,15 +207,15 @@ impl Edit {
         common: &Common,
     ) -> Result<Option<Ptd<'m>>, Problem> {
         let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());
-        let tell = |message: String| {
+        let report = |message: String| {
             if !common.quiet {
                 note(&message);
             }
         };
         for ptd in ptds {
             let done = model.inline(ptd).map_err(|error| absent(&error))?;
-            tell(format!(
-                "{} tensors and {} named blobs moved in, {} tensors that nothing asks for left out",
+            report(format!(
+                "{} tensors and {} named blobs moved in, {} unused tensors removed",
                 done.tensors, done.data, done.unused
             ));
         }
@@ -227,27 +230,27 @@ impl Edit {
             Some(what) => {
                 let ptd = model.externalize(|external| match external {
                     External::Constant { bytes, .. } => {
-                        what != What::Data && bytes >= self.min_size
+                        what != Moved::Data && bytes >= self.min_size
                     }
                     External::Data { bytes, .. } => {
-                        what != What::Constants && bytes >= self.min_size
+                        what != Moved::Constants && bytes >= self.min_size
                     }
                 });
                 let ptd = ptd.map_err(|error| absent(&error))?;
                 let moved = ptd.root.named_data.as_ref().map_or(0, Vec::len);
-                tell(match moved {
-                    0 => "there is nothing to move out: no .ptd is written".into(),
+                report(match moved {
+                    0 => "no data to move out: no .ptd is written".into(),
                     _ => format!("{moved} tensors and blobs moved out"),
                 });
-                // The official runtime refuses a .ptd with nothing in it.
+                // The official runtime refuses an empty .ptd.
                 Some(ptd).filter(|_| moved > 0)
             }
         };
         if self.strip.contains(&Strip::Stacktrace) {
-            tell(format!("{} stack traces left out", model.strip_stacktraces()));
+            report(format!("{} stack traces removed", model.strip_stacktraces()));
         }
         if self.strip.contains(&Strip::Names) {
-            tell(format!("{} names left out", model.strip_names()));
+            report(format!("{} names removed", model.strip_names()));
         }
         self.align.into_iter().for_each(|align| model.align(align));
         Ok(out)
@@ -270,7 +273,7 @@ impl Edit {
         Ok(())
     }
 
-    fn only_of_programs(&self) -> Result<(), Problem> {
+    fn refuse_program_options(&self) -> Result<(), Problem> {
         let wrong = [
             ("--inline", !self.inline.is_empty()),
             ("--externalize", self.externalize.is_some()),
@@ -283,7 +286,7 @@ impl Edit {
     }
 }
 
-/// The bytes of a file that become data.
+/// A file whose bytes become data.
 #[derive(Debug)]
 struct Data {
     file: std::fs::File,
@@ -303,7 +306,7 @@ impl Data {
     }
 }
 
-/// The `.ptd` of an input; one of an old generation as it would be today.
+/// Returns the `.ptd` of an input; one of an old generation is converted.
 fn current(input: &Input) -> Result<Ptd<'_>, Problem> {
     match input.opened.file() {
         File::Ptd(ptd) => match ptd.to_model_from(input.opened.source()) {
@@ -318,18 +321,18 @@ fn current(input: &Input) -> Result<Ptd<'_>, Problem> {
 }
 
 fn old(input: &Input) -> Problem {
-    input.absent("this .ptd is of a release before 0.7: pte convert makes it a current one".into())
+    input.absent("this .ptd is of a release before 0.7: convert it with pte convert".into())
 }
 
 fn assignment(text: &str) -> Result<(String, PathBuf), String> {
     match text.rsplit_once('=') {
-        Some((_, "-")) => Err("KEY=FILE: standard input is no file".into()),
+        Some((_, "-")) => Err("expected KEY=FILE: standard input is not a file".into()),
         Some((key, path)) if !path.is_empty() => Ok((key.into(), path.into())),
-        _ => Err("KEY=FILE".into()),
+        _ => Err("expected KEY=FILE".into()),
     }
 }
 
 fn power_of_two(text: &str) -> Result<u64, String> {
     let number = text.parse::<u64>().ok().filter(|number| number.is_power_of_two());
-    number.filter(|&number| number <= 1 << 30).ok_or("a power of two, up to 2^30".into())
+    number.filter(|&number| number <= 1 << 30).ok_or("expected a power of two, up to 2^30".into())
 }

@@ -1,4 +1,4 @@
-//! `pte extract`: a part of a file, out of it.
+//! `pte extract`: writes parts of a file to other files.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -18,9 +18,9 @@ use super::input::Input;
 use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status};
 use super::temporary::Temporary;
-use super::text::name_of;
+use super::text::{count as counted, name_of};
 
-/// Take a segment, a tensor, a blob or a delegate's payload out of a file
+/// Extract a segment, a tensor, a blob or a delegate's payload
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,8 +35,8 @@ pub(super) struct Extract {
     file: PathBuf,
     #[command(flatten)]
     what: Choice,
-    /// The form of a tensor.
-    #[arg(long = "as", value_name = "FORM", default_value = "raw")]
+    /// The format of a tensor.
+    #[arg(long = "as", value_name = "FORMAT", default_value = "raw")]
     form: Form,
 }
 
@@ -55,23 +55,23 @@ struct Choice {
     /// The payload of a delegate, as METHOD:N.
     #[arg(long, value_name = "METHOD:N")]
     delegate: Option<String>,
-    /// The FlatBuffers part.
+    /// The FlatBuffer.
     #[arg(long)]
     program: bool,
-    /// Every one of them, into a new folder.
+    /// All of them, into a new folder.
     #[arg(long, value_name = "FOLDER")]
     all: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// The bytes as they are.
+    /// The bytes as they are in the file.
     Raw,
     /// NumPy's file format, in C order.
     Npy,
 }
 
-/// A line of the index that `--all` writes.
+/// An entry of the index that `--all` writes.
 #[derive(Serialize)]
 struct Part<'p> {
     file: String,
@@ -88,7 +88,7 @@ impl Extract {
         let file = input.opened.file();
         if let Some(folder) = &self.what.all {
             if common.output.is_some() {
-                return Err(Problem::Usage("--all and -o are two outputs: give one".into()));
+                return Err(Problem::Usage("--all and -o cannot be combined".into()));
             }
             return self.all(&input, &file, folder);
         }
@@ -108,17 +108,22 @@ impl Extract {
         Ok(Status::Good)
     }
 
-    /// The one part that was asked for.
+    /// Finds the requested part.
     fn find<'a>(&self, input: &Input, file: &'a File<'a>) -> Result<Found<'a>, Problem> {
         let what = &self.what;
         let range = if let Some(index) = what.segment {
             let count = file.segment_count();
-            let absent = |_| input.absent(format!("there is no segment {index}, only {count}"));
+            let absent = |_| {
+                input.absent(format!(
+                    "segment {index} is out of range: the file has {}",
+                    counted(count.into(), "segment")
+                ))
+            };
             file.segment_range(index).map_err(absent)?
         } else if let Some(key) = what.key.as_deref().map(Untrusted::from) {
             let named = |row: &TensorRow<'_>| matches!(row.place, TensorPlace::Named(_));
             let rows = TensorRow::all(file).filter(named).filter(|row| row.key == Some(key));
-            return first(rows, || input.absent(format!("there is no key {key:?}")));
+            return first(rows, || input.absent(format!("no named data has the key {key:?}")));
         } else if let Some(name) = &what.tensor {
             return tensor(input, file, name.as_str().into());
         } else if let Some(name) = &what.delegate {
@@ -131,7 +136,9 @@ impl Extract {
 
     fn all(&self, input: &Input, file: &File<'_>, folder: &Path) -> Result<Status, Problem> {
         if self.form != Form::Raw {
-            return Err(Problem::Usage("--all writes raw bytes: leave --as out".into()));
+            return Err(Problem::Usage(
+                "--all writes raw bytes: it cannot be combined with --as npy".into(),
+            ));
         }
         let mut parts = Parts::new(input, folder)?;
         parts.add("program", None, file.region_range())?;
@@ -165,13 +172,13 @@ impl Extract {
     }
 }
 
-/// A part of the file, and the row that it is of, which knows its shape.
+/// A part of the file, with its row in the list of tensors if it has a shape.
 struct Found<'a> {
     range: Range<u64>,
     row: Option<TensorRow<'a>>,
 }
 
-/// The first row with bytes in the file: what a runtime takes too.
+/// Returns the first row with bytes in the file, which runtimes use too.
 fn first<'a>(
     mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,
@@ -197,17 +204,19 @@ fn tensor<'a>(
         TensorPlace::Named(_) => false,
     });
     let absent = || {
-        input.absent(format!(
-            "there is no tensor {name:?} with data in this file; `pte tensors` lists them"
-        ))
+        input.absent(format!("no tensor {name:?} has data in this file; `pte tensors` lists them"))
     };
     first(rows.chain(by_place), absent)
 }
 
 fn delegate(input: &Input, file: &File<'_>, name: Untrusted<'_>) -> Result<Range<u64>, Problem> {
-    let usage = || Problem::Usage(format!("{name:?} is not METHOD:N, such as forward:0").into());
+    let usage = || {
+        Problem::Usage(
+            format!("invalid delegate {name:?}: expected METHOD:N, such as forward:0").into(),
+        )
+    };
     let (method, nth) = place(name.raw()).ok_or_else(usage)?;
-    let absent = || input.absent(format!("there is no delegate {name:?}"));
+    let absent = || input.absent(format!("the file has no delegate {name:?}"));
     let File::Pte(pte) = file else { return Err(absent()) };
     let plans = pte.program().execution_plan().into_iter().flatten();
     let delegate = plans
@@ -218,27 +227,26 @@ fn delegate(input: &Input, file: &File<'_>, name: Untrusted<'_>) -> Result<Range
     range.ok_or_else(|| input.absent(format!("delegate {name:?} has no payload")))
 }
 
-/// `METHOD:N`; a method's name may hold colons of its own.
+/// Parses `METHOD:N`. The name of the method may contain colons.
 fn place(name: &str) -> Option<(&str, u32)> {
     let (method, nth) = name.rsplit_once(':')?;
     Some((method, nth.parse().ok()?))
 }
 
-/// A tensor as a `.npy` file: its head, and its bytes in C order.
+/// Returns the header of a tensor's `.npy` file, and its bytes in C order.
 fn array(input: &Input, found: Found<'_>) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let Some(layout) = found.row.and_then(|row| row.layout) else {
-        return Err(Problem::Usage("--as npy is for tensors, which have a shape".into()));
+        return Err(Problem::Usage("--as npy needs a tensor with a shape".into()));
     };
     let dtype = layout.scalar_type;
-    let descr = npy::descr(dtype).ok_or_else(|| {
-        input.absent(format!("NumPy has no counterpart of {dtype}; leave --as out"))
-    })?;
+    let descr = npy::descr(dtype)
+        .ok_or_else(|| input.absent(format!("NumPy has no dtype for {dtype}; leave --as out")))?;
     let inconsistent = || input.absent("the tensor's shape does not fit its bytes".into());
     let sizes: Option<Vec<u64>> =
         layout.sizes.into_iter().flatten().map(|size| u64::try_from(size).ok()).collect();
     let sizes = sizes.ok_or_else(inconsistent)?;
     let wanted = dtype.nbytes(layout.sizes.into_iter().flatten()).ok_or_else(inconsistent)?;
-    // A segment may be longer than the tensor in it.
+    // A segment may be longer than its tensor.
     let end = found.range.start.saturating_add(wanted);
     if end > found.range.end {
         return Err(inconsistent());
@@ -255,14 +263,14 @@ fn array(input: &Input, found: Found<'_>) -> Result<(Vec<u8>, Vec<u8>), Problem>
     Ok((head, ordered.ok_or_else(inconsistent)?))
 }
 
-/// The files that `--all` writes: into a folder that appears whole or not at all.
+/// The files that `--all` writes, in a folder that gets its name when it is complete.
 struct Parts<'i> {
     input: &'i Input,
     folder: &'i Path,
     temporary: Temporary,
     index: io::BufWriter<fs::File>,
     count: usize,
-    /// The file that holds a range: what is shared is written once.
+    /// The file of each range: shared ranges are written once.
     written: BTreeMap<(u64, u64), String>,
 }
 
@@ -314,14 +322,14 @@ impl<'i> Parts<'i> {
     fn finish(mut self) -> Result<(), Problem> {
         let problem = |error| Problem::io(name_of(self.folder), error);
         self.index.write_all(b"\n]}\n").and_then(|()| self.index.flush()).map_err(problem)?;
-        // An empty folder gives way to the finished one.
+        // An empty folder is replaced.
         if self.folder.exists() {
             fs::remove_dir(self.folder).map_err(problem)?;
         }
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // A temporary folder is private; this one need not be.
+            // A temporary folder is private, the result is not.
             let permissions = fs::Permissions::from_mode(0o755);
             fs::set_permissions(self.temporary.path(), permissions).map_err(problem)?;
         }
@@ -329,7 +337,7 @@ impl<'i> Parts<'i> {
     }
 }
 
-/// A name that no folder separator and no device name of any system can hide in.
+/// Returns a file name of letters, digits and hyphens: no separator and no device name of any system.
 fn file_name(what: &str, key: Option<&str>) -> String {
     let name = what.chars().chain(" ".chars()).chain(key.unwrap_or_default().chars());
     let name = name.take(64).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });

@@ -1,7 +1,7 @@
-//! How much memory each verb may take.
+//! The memory that each verb may use.
 
-/// Bytes of memory for each byte of the FlatBuffer (of `build`, of the JSON), of any file. The command
-/// asks for as much before it begins, and the benchmark `hostile` measures against it.
+/// The largest number of bytes of memory for each byte of the FlatBuffer (for `build`, of the JSON). The
+/// command checks for as much before it begins, and the benchmark `hostile` measures against it.
 pub(super) const FACTORS: &[(&str, u64)] = &[
     ("info", 12),
     ("check", 12),

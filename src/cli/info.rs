@@ -1,4 +1,4 @@
-//! `pte info`: what is in a file, on one screen.
+//! `pte info`: a summary of a file on one screen.
 
 use core::fmt::{self, Write};
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
 use super::text::{self, bar, count, grouped, name, name_of, wide};
 use super::{Common, Format};
 
-/// Show what is in a file, on one screen
+/// Summarize files on one screen
 ///
-/// Reads the headers and the FlatBuffers part, never the data of a segment.
+/// Reads the headers and the FlatBuffer, never the data of a segment.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -79,28 +79,28 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
 }
 
 fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
-    for (nth, method) in program.methods.iter().take(MOST_METHODS).enumerate() {
+    for (nth, method) in program.methods.iter().take(MAX_METHODS).enumerate() {
         let title = if nth == 0 { "methods" } else { "" };
         show_method(title, method, out)?;
     }
-    more(out, usize::try_from(program.method_count).unwrap_or(usize::MAX), MOST_METHODS)?;
+    more(out, usize::try_from(program.method_count).unwrap_or(usize::MAX), MAX_METHODS)?;
     if !program.operators.is_empty() {
-        let shown = program.operators.iter().take(MOST_OPERATORS);
+        let shown = program.operators.iter().take(MAX_OPERATORS);
         let widest = shown.clone().map(|op| grouped(op.calls).len()).max().unwrap_or_default();
         for (nth, op) in shown.enumerate() {
             let title = if nth == 0 { "operators" } else { "" };
             let (calls, name) = (grouped(op.calls), name(&op.name));
             label(out, title, &format!("{DIM}{calls:>widest$} ×{DIM:#} {name}"))?;
         }
-        more(out, program.operators.len(), MOST_OPERATORS)?;
+        more(out, program.operators.len(), MAX_OPERATORS)?;
     }
-    for (nth, backend) in program.backends.iter().take(MOST_METHODS).enumerate() {
+    for (nth, backend) in program.backends.iter().take(MAX_METHODS).enumerate() {
         let title = if nth == 0 { "backends" } else { "" };
         let (delegates, bytes) = (count(backend.delegates, "delegate"), text::bytes(backend.bytes));
         let id = name(&backend.id);
         label(out, title, &format!("{NAME}{id}{NAME:#} {DIM}· {delegates}, {bytes}{DIM:#}"))?;
     }
-    more(out, program.backends.len(), MOST_METHODS)?;
+    more(out, program.backends.len(), MAX_METHODS)?;
     let data = [
         ("constants", &program.constants, "tensor"),
         ("mutable", &program.mutable, "tensor"),
@@ -115,7 +115,7 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
 
 fn show_method(title: &str, method: &MethodSummary, out: &mut Output) -> fmt::Result {
     let values = |values: &[ValueSummary], count: u64| {
-        let shown = values.iter().take(MOST_VALUES).map(text::value);
+        let shown = values.iter().take(MAX_VALUES).map(text::value);
         let mut shown: Vec<_> = shown.collect();
         if count > wide(shown.len()) {
             shown.push(format!("… {} more", grouped(count.saturating_sub(wide(shown.len())))));
@@ -130,7 +130,7 @@ fn show_method(title: &str, method: &MethodSummary, out: &mut Output) -> fmt::Re
     if method.delegates > 0 {
         facts.push(count(method.delegates, "delegate"));
     }
-    let arenas: Vec<_> = method.arenas.iter().take(MOST_VALUES).map(|&size| arena(size)).collect();
+    let arenas: Vec<_> = method.arenas.iter().take(MAX_VALUES).map(|&size| arena(size)).collect();
     match arenas.as_slice() {
         [] => {}
         [one] => facts.push(format!("arena of {one}")),
@@ -164,7 +164,7 @@ fn show_data(data: &PtdSummary, out: &mut Output) -> fmt::Result {
     let total =
         wide(usize::try_from(data.tensors.saturating_add(data.blobs)).unwrap_or(usize::MAX));
     let widest = data.largest.iter().map(|row| key(row).chars().count()).max();
-    let widest = widest.unwrap_or_default().min(WIDEST_KEY);
+    let widest = widest.unwrap_or_default().min(MAX_KEY_WIDTH);
     let all = total == wide(data.largest.len());
     let mut title = if all { "contents" } else { "largest" };
     for row in &data.largest {
@@ -235,7 +235,7 @@ fn more(out: &mut Output, all: usize, shown: usize) -> fmt::Result {
     }
 }
 
-const WIDEST_KEY: usize = 44;
-const MOST_METHODS: usize = 16;
-const MOST_OPERATORS: usize = 20;
-const MOST_VALUES: usize = 8;
+const MAX_KEY_WIDTH: usize = 44;
+const MAX_METHODS: usize = 16;
+const MAX_OPERATORS: usize = 20;
+const MAX_VALUES: usize = 8;

@@ -1,4 +1,4 @@
-//! Files that are given on the command line: by path, or `-` for standard input.
+//! Input files: by path, or `-` for standard input.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +15,14 @@ use pte::flat::ledger::MemoryError;
 use pte::quoted::UntrustedString;
 use pte::{ForeignFormat, Handle, Limits, Source};
 
-/// An opened file, and what to call it.
+/// An opened file and its name in messages.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) name: UntrustedString,
     pub(super) opened: Handle<Bytes>,
-    /// Whether long work may show how far it is.
+    /// Whether progress is shown.
     pub(super) progress: bool,
-    /// Bytes that may still be read: parts may overlap, and a small file may name a huge sum.
+    /// The bytes that may still be read: parts may overlap, so their sum may exceed the file's size.
     left: AtomicU64,
     budget: u64,
     _reserved: Reserved,
@@ -33,14 +33,14 @@ pub(super) struct Input {
 pub(super) struct Bytes(fs::File);
 
 impl Input {
-    /// Opens `path`, reading no more than the head and the FlatBuffers part of a file.
+    /// Opens `path`. Reads the headers and the FlatBuffer only.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
         let bytes = Bytes::open(path, &name, limits, Streams::Models)?;
         Self::new(bytes, &name, limits)
     }
 
-    /// The file that `bytes` are.
+    /// Proves the structure of `bytes`, an opened file called `name`.
     pub(super) fn new(
         bytes: Bytes,
         name: &UntrustedString,
@@ -55,13 +55,13 @@ impl Input {
         Ok(Self { name, opened, progress: false, left, budget, _reserved: reserved })
     }
 
-    /// The bytes of a range that this file's views gave.
+    /// Reads the bytes of a range.
     pub(super) fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
         self.spend(&range)?;
         self.opened.read(range).map_err(|error| Problem::open(&self.name, error))
     }
 
-    /// The bytes of a range, piece by piece.
+    /// Reads the bytes of a range, one chunk at a time.
     pub(super) fn chunks(
         &self,
         range: Range<u64>,
@@ -96,32 +96,32 @@ impl Input {
         Ok(())
     }
 
-    /// Pays for bytes that are about to be read.
+    /// Charges the read budget for a range.
     pub(super) fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
         let len = range.end.saturating_sub(range.start);
-        let pay = |left: u64| left.checked_sub(len);
-        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay) {
+        let charge = |left: u64| left.checked_sub(len);
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
             Ok(_) => Ok(()),
             Err(_) => Err(self.absent(format!(
-                "more than {} bytes would be read: the same data is used over and over; \
+                "more than {} bytes would be read: the same data is used repeatedly; \
                  if you trust the file, raise --max-amplification",
                 self.budget
             ))),
         }
     }
 
-    /// Pays for a name that is shown again: a small file may use a long one for each of many rows.
+    /// Charges the read budget for showing a name: a small file may repeat a long one in many rows.
     pub(super) fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
         let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
         self.spend(&(0..len))
     }
 
-    /// Something that is not in this file.
+    /// Returns the problem of something that is not in this file.
     pub(super) fn absent(&self, message: String) -> Problem {
         Problem::Absent { file: self.name.clone(), message: message.into() }
     }
 
-    /// A model of this file that there is no memory for.
+    /// Returns the problem of a model that exceeds memory or its budget.
     pub(super) fn no_memory(&self, error: MemoryError) -> Problem {
         match error {
             MemoryError::OutOfMemory => {
@@ -131,19 +131,19 @@ impl Input {
         }
     }
 
-    /// A refusal of this file.
+    /// Returns the problem of a refusal.
     pub(super) fn refused(&self, error: pte::Error) -> Problem {
         Problem::Refused { file: self.name.clone(), error }
     }
 }
 
-/// Which file a path leads to, by whatever name.
+/// The identity of a file, which is the same for all of its names.
 #[cfg(unix)]
 pub(super) type Identity = (u64, u64);
 #[cfg(not(unix))]
 pub(super) type Identity = PathBuf;
 
-/// Which file `path` leads to, if there is one.
+/// Returns the identity of the file at `path`, if there is one.
 #[cfg(unix)]
 pub(super) fn identity(path: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
@@ -156,7 +156,7 @@ pub(super) fn identity(path: &Path) -> Option<Identity> {
     path.canonicalize().ok()
 }
 
-/// What is at `path`, or is standard input: that may be a file which a shell opened.
+/// Returns the metadata of `path`, or of standard input, which may be a redirected file.
 #[cfg(unix)]
 fn metadata(path: &Path) -> io::Result<fs::Metadata> {
     use std::os::fd::AsFd;
@@ -166,7 +166,7 @@ fn metadata(path: &Path) -> io::Result<fs::Metadata> {
     }
 }
 
-/// Refuses paths of which two are one stream: what is read from it is gone.
+/// Refuses paths that name a stream twice: a stream can be read only once.
 pub(super) fn once<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Problem> {
     let mut streams = BTreeSet::new();
     for path in paths.into_iter().filter(|path| is_stream(path)) {
@@ -175,7 +175,7 @@ pub(super) fn once<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(
                 true => "standard input".into(),
                 false => name_of(path),
             };
-            let message = format!("{name} is a stream: it can be read, and so be named, only once");
+            let message = format!("{name} is a stream and can be given only once");
             return Err(Problem::Usage(message.into()));
         }
     }
@@ -210,8 +210,7 @@ impl Bytes {
         }
     }
 
-    /// Copies a stream to a temporary file, which has no name and is gone with the process: a stream
-    /// may be as long as a model, and memory should not be.
+    /// Copies a stream to a temporary file without a name: a stream may be too long for memory.
     fn stream(
         mut from: impl Read,
         name: &UntrustedString,
@@ -221,16 +220,15 @@ impl Bytes {
         let problem = |error| Problem::io(name, error);
         let mut head = Vec::new();
         from.by_ref().take(HEAD).read_to_end(&mut head).map_err(problem)?;
-        // What cannot be a model is not worth reading whole.
-        let wanted = streams == Streams::TensorsToo && is_safetensors(&head);
-        if !wanted {
+        // A stream that is no model is not read to its end.
+        let is_tensors = streams == Streams::ModelsAndSafetensors && is_safetensors(&head);
+        if !is_tensors {
             let refused = |error| Problem::Refused { file: name.into(), error };
             pte::file::sniff(&head).map_err(refused)?;
         }
         let folder = std::env::temp_dir();
         let mut spool = tempfile::tempfile().map_err(|error| {
-            let message =
-                format!("it is a stream, and needs a temporary file in {folder:?}: {error}");
+            let message = format!("a stream needs a temporary file in {folder:?}: {error}");
             problem(io::Error::new(error.kind(), message))
         })?;
         spool.write_all(&head).map_err(problem)?;
@@ -252,21 +250,21 @@ impl Bytes {
     }
 }
 
-/// Opens what is at `path`. The length is that of a regular file, `None` for a pipe or a device.
+/// Opens `path`, and returns the length of a regular file or `None` for a pipe or a device.
 fn open(path: &Path) -> io::Result<(fs::File, Option<u64>)> {
     let file = fs::File::open(path)?;
     let len = length(&file.metadata()?)?;
     Ok((file, len))
 }
 
-/// Opens a regular file and returns its length. Anything else is refused before it is opened: a
-/// pipe would be waited for.
+/// Opens a regular file and returns its length. Anything else is refused before it is opened, since
+/// opening a pipe would block.
 pub(super) fn open_regular(path: &Path) -> io::Result<(fs::File, u64)> {
-    let refused = || io::Error::other("this is no regular file");
+    let refused = || io::Error::other("not a regular file");
     length(&path.metadata()?)?.ok_or_else(refused)?;
     match open(path)? {
         (file, Some(len)) => Ok((file, len)),
-        // Something else took its place.
+        // The file was replaced in between.
         (_, None) => Err(refused()),
     }
 }
@@ -286,12 +284,12 @@ fn long_stream(name: &UntrustedString, limits: &Limits) -> Problem {
     Problem::Absent { file: name.into(), message: message.into() }
 }
 
-/// The offset of a byte at which a file is seen to be no text.
+/// The offset of the first byte that is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoText(pub(super) usize);
 
-/// Reads the text at `path` into memory: all of a regular file, and of a stream or a device as much
-/// as the limits allow. It ends at the first byte that is not UTF-8, or is NUL.
+/// Reads the text at `path`: a regular file completely, a stream or a device within the limits. Reading
+/// ends at the first byte that is NUL or not UTF-8.
 pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, NoText>, Problem> {
     let name = name_of(path);
     let problem = |error| Problem::io(&name, error);
@@ -309,7 +307,7 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, N
     };
     // Files under /proc report a length of 0 although they have contents.
     let len = len.filter(|&len| len > 0);
-    // One more than the limit shows that there is more; what is appended meanwhile is left.
+    // One byte past the limit shows that the stream is longer.
     let mut from = from.take(len.unwrap_or(limits.stream.saturating_add(1)));
     let (mut bytes, mut valid) = (Vec::new(), 0usize);
     let mut piece = vec![0; PIECE];
@@ -344,13 +342,13 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, N
     Ok(String::from_utf8(bytes).map_err(|_| NoText(valid)))
 }
 
-/// Which streams are worth reading whole.
+/// The kinds of files that are accepted as a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Streams {
-    /// A .pte or .ptd.
+    /// `.pte` and `.ptd`.
     Models,
-    /// And a safetensors file.
-    TensorsToo,
+    /// `.pte`, `.ptd` and safetensors.
+    ModelsAndSafetensors,
 }
 
 fn is_safetensors(head: &[u8]) -> bool {
@@ -359,10 +357,10 @@ fn is_safetensors(head: &[u8]) -> bool {
 
 const HEAD: u64 = 64;
 
-/// Bytes read at once: a multiple of every element's size.
+/// The bytes of a chunk: a multiple of every element size.
 const CHUNK: u64 = 1 << 20;
 
-/// Bytes of a text read at once.
+/// The bytes of a text that are read at once.
 const PIECE: usize = 1 << 16;
 
 impl Source for Bytes {

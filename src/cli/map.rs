@@ -1,4 +1,4 @@
-//! `pte map`: which byte belongs to what.
+//! `pte map`: the meaning of every byte of a file.
 
 use core::fmt::{self, Write};
 use core::ops::Range;
@@ -21,45 +21,44 @@ use super::text::{grouped, name};
 mod byte;
 mod page;
 
-/// Show which byte of a file belongs to what
+/// Show the meaning of every byte
 ///
-/// Ranges in the order of the file, one in the other; together they have every byte once. Neighbours
-/// that are alike are one row, with what is in it by kind; --depth shows each. Padding and gaps are
-/// rows too. No segment data is read.
+/// Lists nested ranges in file order; together they have every byte once. Similar neighbours are
+/// folded into one row, with their contents by kind; --depth unfolds them. Padding and gaps are rows
+/// too. No segment data is read.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte map model.pte
-  pte map model.pte --depth 99              every table, vector and string, by the way to it
-  pte map model.pte --at 0x1a40             what one byte is
+  pte map model.pte --depth 99              every table, vector and string, with its path
+  pte map model.pte --at 0x1a40             the meaning of one byte
   pte map model.pte --html -o model.html    a page with the map, the methods and the sizes
   pte map --json model.pte | jq '.parts[] | [.begin, .end, .name]'
 
 JSON, \"schema\": \"pte.map/1\":
   path, bytes  of the file
-  parts        begin, end, bytes, name, and what for a table, vtable, vector or string; part (names,
-               outermost first) of what is no part of the range around it, as a vtable that tables
-               share; in it parts, or kinds: name, what, count, bytes. Those of a level have all bytes
-               of what they are in
+  parts        begin, end, bytes, name; what: table, vtable, vector or string; part (names, outermost
+               first) if it differs from the enclosing part, such as for a shared vtable; and nested
+               parts, or kinds: name, what, count, bytes. Nested ones sum to their range
 With --at:
-  byte         offset, part (names, outermost first), begin and end of the piece around it, segment,
-               path (null where nothing in the tables leads to it), role, role_begin and role_end,
-               text; to (where an offset leads), value and value_name (of a number)
+  byte         offset, part (names, outermost first), begin and end of its piece, segment, path (null
+               if no table refers to it), role, role_begin and role_end, text; to (the target of an
+               offset), value and value_name (of a number)
 
 Exit status: 0 shown, 1 no such byte or the file is broken, 2 usage, 3 not readable")]
 pub(super) struct MapFile {
     /// A file, or - for standard input.
     file: PathBuf,
-    /// Tell of the byte at this offset: decimal, or hexadecimal after 0x.
+    /// Describe the byte at this offset: decimal, or hexadecimal after 0x.
     #[arg(long, value_name = "OFFSET")]
     at: Option<Offset>,
-    /// Levels that are shown, nothing folded; without it 4, folded. Of 3 and more, as long as the file
-    /// has no more than 500,000 ranges.
+    /// Show N levels without folding; the default is 4 levels with folding. 3 and more need a file with at
+    /// most 500,000 ranges.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// How to show the answer.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Shape,
+    format: OutputFormat,
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -69,10 +68,10 @@ pub(super) struct MapFile {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Shape {
+enum OutputFormat {
     Text,
     Json,
-    /// A page that needs nothing else, for a browser.
+    /// A self-contained page for a browser.
     Html,
 }
 
@@ -84,14 +83,14 @@ struct Document<'d> {
     parts: Vec<Row>,
 }
 
-/// A range as rows show it.
+/// A range in a row.
 #[derive(Serialize)]
 struct Row {
     begin: u64,
     end: u64,
     bytes: u64,
     name: UntrustedString,
-    /// What it is a part of, outermost first, where that is not what is around it.
+    /// The names of its part, outermost first, if they differ from the enclosing range.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<Vec<UntrustedString>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,38 +114,38 @@ struct KindRow {
 
 impl MapFile {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let shape = match (self.json, self.html) {
-            (true, _) => Shape::Json,
-            (_, true) => Shape::Html,
+        let format = match (self.json, self.html) {
+            (true, _) => OutputFormat::Json,
+            (_, true) => OutputFormat::Html,
             _ => self.format,
         };
-        if self.at.is_some() && shape == Shape::Html {
-            return Err(Problem::Usage("--at tells of one byte, which needs no page".into()));
+        if self.at.is_some() && format == OutputFormat::Html {
+            return Err(Problem::Usage("--at cannot be combined with --html".into()));
         }
         let inputs = core::slice::from_ref(&self.file);
-        let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
+        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
         let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();
         if let Some(Offset(at)) = self.at {
             let byte = Byte::of(&file, at, &input)?;
-            let written = match shape {
-                Shape::Json => out.json(&byte.document()).map(|()| Ok(()))?,
+            let written = match format {
+                OutputFormat::Json => out.json(&byte.document()).map(|()| Ok(()))?,
                 _ => byte.show(&mut out),
             };
             formatted(out, written)?;
             return Ok(Status::Good);
         }
-        // The page makes a second map, and there is memory for one.
+        // Drops the map before the page makes another: memory is reserved for one.
         let rows = self.rows(&Map::in_detail(&file), &input)?;
-        let written = match shape {
-            Shape::Json => {
+        let written = match format {
+            OutputFormat::Json => {
                 let (path, bytes) = (&input.name, file.file_len());
                 out.json(&Document { schema: "pte.map/1", path, bytes, parts: rows })?;
                 Ok(())
             }
-            Shape::Html => page::show(&input, &file, &rows, &mut out)?,
-            Shape::Text => show(&input, &file, &rows, &mut out),
+            OutputFormat::Html => page::show(&input, &file, &rows, &mut out)?,
+            OutputFormat::Text => show(&input, &file, &rows, &mut out),
         };
         formatted(out, written)?;
         Ok(Status::Good)
@@ -155,15 +154,15 @@ impl MapFile {
     fn rows(&self, map: &Map<'_>, input: &Input) -> Result<Vec<Row>, Problem> {
         let nesting = match self.depth {
             Some(depth) => Nesting { depth, most: usize::MAX },
-            None => Nesting { depth: DEPTH, most: MOST_ROWS },
+            None => Nesting { depth: DEFAULT_DEPTH, most: MAX_ROWS },
         };
         let pieces = u64::try_from(map.pieces().len()).unwrap_or(u64::MAX);
-        if self.depth.is_some_and(|depth| depth > 2) && pieces > MOST_PIECES {
+        if self.depth.is_some_and(|depth| depth > 2) && pieces > MAX_RANGES {
             return Err(input.absent(format!(
-                "{} ranges are too many for a list, which takes {}: leave --depth out, or ask for one \
-                 byte with --at",
+                "the file has {} ranges, and --depth lists at most {}: leave --depth out, or use --at for \
+                 one byte",
                 grouped(pieces),
-                grouped(MOST_PIECES)
+                grouped(MAX_RANGES)
             )));
         }
         map.nested(nesting).iter().map(|span| Row::of(span, input)).collect()
@@ -180,14 +179,14 @@ impl Row {
             Within::Kinds(all) => kinds = all.iter().map(KindRow::of).collect(),
             _ => {}
         }
-        let (mut what, mut count, mut others) = (None, None, None);
+        let (mut what, mut count, mut parts_of_range) = (None, None, None);
         let name = match span.title {
             Title::Part(part) | Title::Other(part) => {
                 if let Name::Thing(_, thing) = part.name() {
                     what = Some(thing.name());
                 }
                 if matches!(span.title, Title::Other(_)) {
-                    others = Some(parts_of(part, input)?);
+                    parts_of_range = Some(part_names(part, input)?);
                 }
                 name_of(part, input)?
             }
@@ -199,30 +198,34 @@ impl Row {
             _ => UntrustedString::default(),
         };
         let Range { start: begin, end } = span.range;
-        let (bytes, part) = (end.saturating_sub(begin), others);
+        let (bytes, part) = (end.saturating_sub(begin), parts_of_range);
         Ok(Self { begin, end, bytes, name, part, what, count, parts, kinds })
     }
 
-    /// Its name, and with it that of what all of its bytes are in it.
+    /// Returns the title of the row, and the row whose contents it shows: a single part is joined with
+    /// its parent.
     fn title(&self) -> (String, &Self) {
         let (mut row, mut title) = (self, self.label());
         while let [only] = row.parts.as_slice()
             && row.kinds.is_empty()
         {
-            // A string takes whatever is written to it.
+            // Writing to a string cannot fail.
             let _ = write!(title, " / {}", only.label());
             row = only;
         }
         (title, row)
     }
 
-    /// What there is most of in it, and how much padding.
+    /// Describes the most frequent kinds in the range, and its padding.
     fn kinds(&self) -> String {
-        let told = |kind: &&KindRow| self.count.is_some() && kind.name == self.name.raw();
-        let (padding, kinds): (Vec<_>, Vec<_>) =
-            self.kinds.iter().filter(|kind| !told(kind)).partition(|kind| kind.name == "padding");
-        let mut shown: Vec<_> = kinds.iter().take(MOST_KINDS).map(|kind| kind.text()).collect();
-        if let more @ 1.. = kinds.len().saturating_sub(MOST_KINDS) {
+        let is_title = |kind: &&KindRow| self.count.is_some() && kind.name == self.name.raw();
+        let (padding, kinds): (Vec<_>, Vec<_>) = self
+            .kinds
+            .iter()
+            .filter(|kind| !is_title(kind))
+            .partition(|kind| kind.name == "padding");
+        let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(|kind| kind.text()).collect();
+        if let more @ 1.. = kinds.len().saturating_sub(MAX_KINDS) {
             shown.push(format!("{more} more kinds"));
         }
         shown.extend(padding.iter().map(|kind| format!("padding of {}", grouped(kind.bytes))));
@@ -230,7 +233,7 @@ impl Row {
     }
 
     fn label(&self) -> String {
-        // What it is a part of, if it is none by itself.
+        // The innermost part, if it is not the range itself.
         let of = self.part.as_ref().and_then(|part| part.last()).filter(|of| **of != self.name);
         match (self.count, of) {
             (Some(count), _) => format!("{} × {}", name(&self.name), grouped(count)),
@@ -246,12 +249,12 @@ impl KindRow {
         Self { name: kind.name, what, count: kind.count, bytes: kind.bytes }
     }
 
-    /// Such as `12 Tensor vectors`.
+    /// Formats the kind and its count, such as `Tensor vector × 12`.
     fn text(&self) -> String {
         let what = match (self.what, self.name) {
             (Some("table"), name) => name.to_string(),
             (Some("vtable"), _) => "vtable".into(),
-            // Strings have a part of their own.
+            // Strings have their own part.
             (Some(what), "strings") => what.into(),
             (Some(what), name) => format!("{name} {what}"),
             (None, name) => name.into(),
@@ -263,8 +266,8 @@ impl KindRow {
     }
 }
 
-/// What a part is or is in, outermost first: things in the tables are told by the way to them.
-fn parts_of(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>, Problem> {
+/// Returns the names of a part and its parents, outermost first, without tables, vectors and strings.
+fn part_names(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>, Problem> {
     let mut parts = Vec::new();
     let mut part = Some(part);
     while let Some(one) = part.filter(|part| part.parent().is_some()) {
@@ -277,7 +280,7 @@ fn parts_of(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>, P
     Ok(parts)
 }
 
-/// The name of a part, paid for: parts may share a long one.
+/// Returns the name of a part, charged to the read budget: parts may share a long name.
 fn name_of(part: Part<'_, '_>, input: &Input) -> Result<UntrustedString, Problem> {
     let name = UntrustedString::of(&part.name());
     if !matches!(part.name(), Name::Fixed(_)) {
@@ -289,20 +292,20 @@ fn name_of(part: Part<'_, '_>, input: &Input) -> Result<UntrustedString, Problem
 fn show(input: &Input, file: &File<'_>, rows: &[Row], out: &mut Output) -> fmt::Result {
     let (path, bytes) = (&input.name, file.file_len());
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(bytes))?;
-    let screen = Screen { offset: format!("{bytes:#x}").len(), bytes: grouped(bytes).len() };
-    show_rows(rows, &screen, 0, out)
+    let columns = Columns { offset: format!("{bytes:#x}").len(), bytes: grouped(bytes).len() };
+    show_rows(rows, &columns, 0, out)
 }
 
-/// How wide the columns are.
-struct Screen {
+/// The widths of the columns.
+struct Columns {
     offset: usize,
     bytes: usize,
 }
 
-fn show_rows(rows: &[Row], screen: &Screen, level: usize, out: &mut Output) -> fmt::Result {
+fn show_rows(rows: &[Row], columns: &Columns, level: usize, out: &mut Output) -> fmt::Result {
     for row in rows {
         let (title, inner) = row.title();
-        let Screen { offset, bytes: widest } = *screen;
+        let Columns { offset, bytes: widest } = *columns;
         let (begin, end) = (format!("{:#x}", row.begin), format!("{:#x}", row.end));
         let (bytes, indent) = (grouped(row.bytes), level.saturating_mul(2));
         write!(out, "  {DIM}{begin:>offset$} {end:>offset$}{DIM:#} {bytes:>widest$}  ")?;
@@ -317,12 +320,12 @@ fn show_rows(rows: &[Row], screen: &Screen, level: usize, out: &mut Output) -> f
             }
         }
         writeln!(out)?;
-        show_rows(&inner.parts, screen, level.saturating_add(1), out)?;
+        show_rows(&inner.parts, columns, level.saturating_add(1), out)?;
     }
     Ok(())
 }
 
-/// An offset on the command line.
+/// An offset as a command-line argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Offset(u64);
 
@@ -330,29 +333,30 @@ impl FromStr for Offset {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no offset: 6720 and 0x1a40 are");
+        let invalid =
+            || format!("invalid offset {text:?}: expected decimal (6720) or hexadecimal (0x1a40)");
         let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
             Some(digits) => (digits, 16),
             None => (text, 10),
         };
         if !digits.chars().all(|c| c.is_digit(radix)) {
-            return Err(wrong());
+            return Err(invalid());
         }
-        u64::from_str_radix(digits, radix).map(Self).map_err(|_| wrong())
+        u64::from_str_radix(digits, radix).map(Self).map_err(|_| invalid())
     }
 }
 
-/// Levels that are shown if nothing is said.
-const DEPTH: u32 = 4;
+/// The levels that are shown by default.
+const DEFAULT_DEPTH: u32 = 4;
 
-/// Ranges of one range that are shown, before those that are alike become one.
-const MOST_ROWS: usize = 16;
+/// The largest number of rows inside a range before similar ones are folded.
+const MAX_ROWS: usize = 16;
 
-/// Ranges of a list that folds nothing: each takes a few hundred bytes.
-const MOST_PIECES: u64 = 500_000;
+/// The largest number of ranges in a list without folding: each takes a few hundred bytes.
+const MAX_RANGES: u64 = 500_000;
 
-/// Kinds that are told of a range.
-const MOST_KINDS: usize = 4;
+/// The largest number of kinds that are shown for a range.
+const MAX_KINDS: usize = 4;
 
 #[cfg(test)]
 mod tests {

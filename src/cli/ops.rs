@@ -15,17 +15,17 @@ use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::text::{count as counted, grouped, name, name_of, wide};
 
-/// List operators and backends, how often they are called, and with which dtypes
+/// List operators and backends with call counts and dtypes
 ///
-/// By method and over all files. An operator is what the file calls it, whether anybody knows it or
-/// not. YAML is the `selected_operators.yaml` of ExecuTorch's selective build, as its gen_oplist
-/// writes it: give it as EXECUTORCH_SELECT_OPS_YAML, or merge several with gen_all_oplist.
+/// By method and over all files. Operators are listed by their names in the file, known or not. YAML is
+/// the `selected_operators.yaml` of ExecuTorch's selective build, as its gen_oplist writes it: give it
+/// as EXECUTORCH_SELECT_OPS_YAML, or merge several with gen_all_oplist.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte ops model.pte
   pte ops --format yaml a.pte b.pte -o selected_operators.yaml
-  pte ops model.pte --against selected_operators.yaml    what a build would miss
+  pte ops model.pte --against selected_operators.yaml    operators that a build lacks
   pte ops --json model.pte | jq -r '.operators[].name'
 
 JSON, \"schema\": \"pte.ops/1\":
@@ -41,20 +41,20 @@ pub(super) struct Ops {
     /// Programs, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show only the operators that are not in this list: one name on each line, or a
-    /// selected_operators.yaml. Only names are compared.
+    /// Show only the operators that are not in this list: a selected_operators.yaml, or one name on each
+    /// line. Only names are compared.
     #[arg(long, value_name = "LIST")]
     against: Option<PathBuf>,
-    /// How to show the answer.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Shape,
+    format: OutputFormat,
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shape {
+enum OutputFormat {
     Text,
     Json,
     Yaml,
@@ -62,13 +62,13 @@ enum Shape {
 
 impl Ops {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let shape = if self.json { Shape::Json } else { self.format };
+        let format = if self.json { OutputFormat::Json } else { self.format };
         input::once(self.files.iter().chain(&self.against))?;
-        if shape == Shape::Yaml && self.against.is_some() {
-            let message = "--format yaml lists all operators: leave --against out";
+        if format == OutputFormat::Yaml && self.against.is_some() {
+            let message = "--format yaml and --against cannot be combined";
             return Err(Problem::Usage(message.into()));
         }
-        let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
+        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
         let list = self.against.as_deref().map(|path| read_list(path, common)).transpose()?;
@@ -78,24 +78,24 @@ impl Ops {
                 status = status.max(problem.report());
             }
         }
-        // A build that trusts the list would lack what the broken file needs.
-        if shape == Shape::Yaml && status != Status::Good {
+        // A list without the operators of a broken file would be incomplete.
+        if format == OutputFormat::Yaml && status != Status::Good {
             return Ok(status);
         }
         let missing = list.map(|list| report.missing_from(&list));
         if missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
             status = status.max(Status::BadNews);
         }
-        let written = match (shape, missing) {
-            (Shape::Json, missing) => {
+        let written = match (format, missing) {
+            (OutputFormat::Json, missing) => {
                 out.json(&report.document(missing))?;
                 Ok(())
             }
-            (Shape::Yaml, _) => report.write_yaml(&mut out),
-            (Shape::Text, Some(missing)) => {
+            (OutputFormat::Yaml, _) => report.write_yaml(&mut out),
+            (OutputFormat::Text, Some(missing)) => {
                 missing.iter().try_for_each(|name| writeln!(out, "{name}"))
             }
-            (Shape::Text, None) => show(&report, &mut out),
+            (OutputFormat::Text, None) => show(&report, &mut out),
         };
         formatted(out, written)?;
         Ok(status)
@@ -117,7 +117,7 @@ fn read_list(path: &Path, common: &Common) -> Result<SelectedOperators, Problem>
     let name = name_of(path);
     let text = input::read_text(path, &common.limits())?.map_err(|_| {
         let message = format!(
-            "{name} is no text, and so no list of operators: `pte ops --format yaml` makes one"
+            "{name} is not text, so it is no list of operators: `pte ops --format yaml` writes one"
         );
         Problem::Usage(message.into())
     })?;
@@ -171,7 +171,7 @@ fn show_usage(usage: &Usage, out: &mut Output) -> fmt::Result {
     rows.extend(backends);
     let widest = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or_default();
     let names = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or_default();
-    let names = names.min(WIDEST_NAME);
+    let names = names.min(MAX_NAME_WIDTH);
     for (calls, name, what) in rows {
         let calls = grouped(calls);
         let row = format!("    {DIM}{calls:>widest$} ×{DIM:#} {name:<names$}  {DIM}{what}");
@@ -184,4 +184,4 @@ fn dtype_name(dtype: ScalarType) -> String {
     dtype.torch_name().map_or_else(|| dtype.to_string(), ToString::to_string)
 }
 
-const WIDEST_NAME: usize = 56;
+const MAX_NAME_WIDTH: usize = 56;

@@ -1,4 +1,4 @@
-//! Where a verb's output goes: standard output or a file.
+//! The output of a verb: standard output or a file.
 
 use core::fmt;
 use core::time::Duration;
@@ -17,28 +17,28 @@ use serde::Serialize;
 use super::atomic::AtomicFile;
 use super::problem::Problem;
 
-/// The output of a verb. Nothing is kept of it unless [`finish`](Self::finish) is reached.
+/// The output of a verb. A file is discarded unless [`finish`](Self::finish) is called.
 pub(super) struct Output {
     name: UntrustedString,
-    to: To,
-    /// Takes colour out of what goes to a file.
+    target: Target,
+    /// Removes colours from the output.
     strip: Option<StripBytes>,
     failed: Option<io::Error>,
 }
 
-enum To {
-    Screen(io::BufWriter<Box<dyn Write>>),
+enum Target {
+    Stream(io::BufWriter<Box<dyn Write>>),
     File(AtomicFile),
 }
 
-/// What is written.
+/// The kind of content of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Text for people, with colour where it is wanted.
+    /// Text for people, with optional colours.
     Text,
-    /// Text for programs.
+    /// Text for programs, without colours.
     Plain,
-    /// Bytes, which no terminal can show.
+    /// Binary data, which is not written to a terminal.
     Bytes,
 }
 
@@ -50,10 +50,10 @@ impl Output {
             let stdout = io::stdout();
             if content == Content::Bytes && stdout.is_terminal() {
                 return Err(Problem::Usage(
-                    "these bytes are not for a terminal: name a file with -o, or pipe them".into(),
+                    "binary output is not written to a terminal: name a file with -o, or use a pipe".into(),
                 ));
             }
-            // Colour is taken out in front of the buffer: behind it, each piece is a write to the system.
+            // Colours are removed before buffering: after it, each piece would be a system call.
             let is_plain = AutoStream::choice(&stdout) == ColorChoice::Never;
             let strip = (content == Content::Text && is_plain).then(StripBytes::new);
             let out: Box<dyn Write> = match content {
@@ -62,7 +62,7 @@ impl Output {
             };
             return Ok(Self {
                 name: "<standard output>".into(),
-                to: To::Screen(io::BufWriter::new(out)),
+                target: Target::Stream(io::BufWriter::new(out)),
                 strip,
                 failed: None,
             });
@@ -70,22 +70,22 @@ impl Output {
         let name = super::text::name_of(path);
         let problem = |error| Problem::io(name.clone(), error);
         let strip = (content == Content::Text).then(StripBytes::new);
-        // A device or a pipe is written to, not replaced; of a link its target is replaced.
+        // A device or a pipe is written to, not replaced. Of a link, the target is replaced.
         let path = match (path.canonicalize(), path.symlink_metadata()) {
             (Ok(target), _) if target.is_file() => target,
             (Err(_), Err(_)) => path.to_owned(),
-            // It is there, and no regular file: `/dev/stdout` leads to what has no path at all.
+            // It exists and is no regular file. The target of `/dev/stdout` may have no path.
             _ => {
                 let file = fs::File::options().write(true).open(path).map_err(problem)?;
-                let to = To::Screen(io::BufWriter::new(Box::new(file)));
-                return Ok(Self { name, to, strip, failed: None });
+                let target = Target::Stream(io::BufWriter::new(Box::new(file)));
+                return Ok(Self { name, target, strip, failed: None });
             }
         };
-        let to = To::File(AtomicFile::create(path).map_err(problem)?);
-        Ok(Self { name, to, strip, failed: None })
+        let target = Target::File(AtomicFile::create(path).map_err(problem)?);
+        Ok(Self { name, target, strip, failed: None })
     }
 
-    /// Opens as [`open`](Self::open), unless that would overwrite one of `inputs`.
+    /// As [`open`](Self::open), but refuses to overwrite one of `inputs`.
     pub(super) fn beside(
         path: Option<&Path>,
         content: Content,
@@ -101,13 +101,13 @@ impl Output {
         Self::open(path, content)
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let written = self.write_all(bytes);
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
-    /// Writes a whole model, whose data is in the file that is called `input`.
+    /// Writes a whole model. Its data comes from the file called `input`.
     pub(super) fn image(
         &mut self,
         image: &Image<'_>,
@@ -115,12 +115,12 @@ impl Output {
         progress: &Progress,
     ) -> Result<(), Problem> {
         let done = |bytes| progress.add(bytes);
-        let written = match &mut self.to {
-            To::Screen(out) => image.pieces(|piece| {
+        let written = match &mut self.target {
+            Target::Stream(out) => image.pieces(|piece| {
                 done(u64::try_from(piece.len()).unwrap_or_default());
                 out.write_all(piece)
             }),
-            To::File(file) => file.file().and_then(|file| image.write_to_file(file, done)),
+            Target::File(file) => file.file().and_then(|file| image.write_to_file(file, done)),
         };
         written.map_err(|error| {
             let of_input = error.get_ref().is_some_and(|cause| cause.is::<ReadError>());
@@ -146,26 +146,26 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
-    /// Makes the output appear under its name.
+    /// Completes the output: a file gets its name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);
-        let done = match (self.failed, self.to) {
+        let done = match (self.failed, self.target) {
             (Some(error), _) => Err(error),
-            (None, To::Screen(mut out)) => out.flush(),
-            (None, To::File(file)) => file.commit(),
+            (None, Target::Stream(mut out)) => out.flush(),
+            (None, Target::File(file)) => file.commit(),
         };
         done.map_err(|error| Problem::io(name, error))
     }
 }
 
-/// Whether an input and an output are one file, by whatever names.
+/// Whether an input and an output are the same file, under any names.
 fn is_same(input: &Path, output: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;
         use std::os::unix::fs::MetadataExt;
         let input = match input.as_os_str() == "-" {
-            // Standard input may be a file that a shell opened.
+            // Standard input may be a file, by redirection.
             true => io::stdin()
                 .as_fd()
                 .try_clone_to_owned()
@@ -185,29 +185,28 @@ fn is_same(input: &Path, output: &Path) -> bool {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let to: &mut dyn Write = match &mut self.to {
-            To::Screen(out) => out,
-            To::File(file) => file,
+        let target: &mut dyn Write = match &mut self.target {
+            Target::Stream(out) => out,
+            Target::File(file) => file,
         };
         match &mut self.strip {
-            None => to.write(bytes),
+            None => target.write(bytes),
             Some(strip) => {
-                strip.strip_next(bytes).try_for_each(|plain| to.write_all(plain))?;
+                strip.strip_next(bytes).try_for_each(|plain| target.write_all(plain))?;
                 Ok(bytes.len())
             }
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.to {
-            To::Screen(out) => out.flush(),
-            To::File(file) => file.flush(),
+        match &mut self.target {
+            Target::Stream(out) => out.flush(),
+            Target::File(file) => file.flush(),
         }
     }
 }
 
-/// Text that is formatted into the output. The first failure is kept for
-/// [`finish`](Output::finish), since a formatter can only say that there was one.
+/// Keeps the first failure for [`finish`](Output::finish), since [`fmt::Error`] has no reason.
 impl fmt::Write for Output {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.write_all(text.as_bytes()).map_err(|error| {
@@ -217,23 +216,23 @@ impl fmt::Write for Output {
     }
 }
 
-/// A JSON value on one line.
+/// Serializes a JSON value on one line.
 pub(super) fn json_bytes(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     document::write_line(&mut bytes, value)?;
     Ok(bytes)
 }
 
-/// A bar on standard error for work that takes over a second, if it is a terminal.
+/// A progress bar on standard error, for work that takes over a second. Only shown on a terminal.
 pub(super) struct Progress {
     bar: Option<indicatif::ProgressBar>,
     begun: Instant,
 }
 
 impl Progress {
-    /// For work on a `total` of bytes or of whatever `unit` says.
-    pub(super) fn new(wanted: bool, unit: &'static str, total: u64) -> Self {
-        let bar = (wanted && io::stderr().is_terminal()).then(|| {
+    /// Creates the bar for `total` units of work, such as `bytes` or `files`.
+    pub(super) fn new(is_shown: bool, unit: &'static str, total: u64) -> Self {
+        let bar = (is_shown && io::stderr().is_terminal()).then(|| {
             let template = match unit {
                 "bytes" => "{wide_bar} {bytes} of {total_bytes}, {eta} left",
                 _ => "{wide_bar} {pos} of {len} {msg}, {eta} left",
@@ -248,7 +247,7 @@ impl Progress {
         Self { bar, begun: Instant::now() }
     }
 
-    /// So much more is done.
+    /// Records that `done` more units are done.
     pub(super) fn add(&self, done: u64) {
         let Some(bar) = &self.bar else { return };
         if bar.is_hidden() && self.begun.elapsed() > Duration::from_secs(1) {
@@ -266,7 +265,7 @@ impl Drop for Progress {
     }
 }
 
-/// A problem for a formatter that failed: the output knows which, see [`Output::finish`].
+/// Finishes an output that text was formatted into. Reports the output's failure if formatting failed.
 pub(super) fn formatted(out: Output, done: fmt::Result) -> Result<(), Problem> {
     match done {
         Ok(()) => out.finish(),

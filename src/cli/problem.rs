@@ -1,4 +1,4 @@
-//! What ends a verb early, how it is reported, and which exit status it means.
+//! Problems that end a verb, their messages, and the exit status.
 
 use core::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::{Error, OpenError};
 
-/// The exit status of the command; of several files the highest wins.
+/// The exit status of the command: the highest one of all files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Status {
     Good,
@@ -18,20 +18,20 @@ pub(super) enum Status {
     Io,
 }
 
-/// Why a verb could not do its work on a file.
+/// The reason why a verb failed on a file.
 #[derive(Debug)]
 pub(super) enum Problem {
     /// The file's bytes were refused.
     Refused { file: UntrustedString, error: Error },
-    /// What was asked for is not in the file, or cannot be had of it.
+    /// The request cannot be met for this file.
     Absent { file: UntrustedString, message: UntrustedString },
-    /// A text that was given is not what it should be.
+    /// A text file is invalid.
     Text { file: UntrustedString, error: UntrustedString, place: UntrustedString, status: Status },
-    /// The command line asks for what does not go together.
+    /// The command line is invalid.
     Usage(UntrustedString),
     /// Reading or writing failed.
     Io { file: UntrustedString, kind: io::ErrorKind, error: UntrustedString },
-    /// The reader of the output went away, which is no failure.
+    /// The reader of the output closed the pipe, which is no failure.
     Closed,
 }
 
@@ -43,7 +43,7 @@ pub(super) const NAME: Style = AnsiColor::Cyan.on_default();
 pub(super) const BOLD: Style = Style::new().bold();
 
 impl Problem {
-    /// A failure of the file called `file`.
+    /// Returns the problem of a failed read or write of the file called `file`.
     pub(super) fn io(file: impl Into<UntrustedString>, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::Closed,
@@ -51,7 +51,7 @@ impl Problem {
         }
     }
 
-    /// A file called `file` that could not be opened.
+    /// Returns the problem of a file called `file` that could not be opened.
     pub(super) fn open(file: &UntrustedString, error: OpenError<io::Error>) -> Self {
         match error {
             OpenError::Refused(error) => Self::Refused { file: file.into(), error },
@@ -111,33 +111,33 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What to do where reading or writing failed, if that is known.
+/// Returns advice for a failed read or write, if there is any.
 pub(super) fn io_help(kind: io::ErrorKind) -> Option<&'static str> {
     Some(match kind {
-        io::ErrorKind::NotFound => "Check the path: a part of it is not there.",
-        io::ErrorKind::PermissionDenied => "Ask its owner for the permission, or copy it.",
+        io::ErrorKind::NotFound => "Check the path: a part of it does not exist.",
+        io::ErrorKind::PermissionDenied => "Ask the owner for permission.",
         io::ErrorKind::IsADirectory => "Give the path of a file; `pte check` takes folders too.",
         io::ErrorKind::NotADirectory => "Check the path: a part of it is a file.",
         io::ErrorKind::UnexpectedEof => {
-            "It became shorter while it was read: wait until it is written."
+            "The file became shorter while it was read: wait until it is completely written."
         }
-        io::ErrorKind::StorageFull => "Make room, or write to another place with -o.",
-        io::ErrorKind::OutOfMemory => "Its tables do not fit into memory: take a larger machine.",
+        io::ErrorKind::StorageFull => "Free disk space, or write to another place with -o.",
+        io::ErrorKind::OutOfMemory => "The tables of the file do not fit into memory.",
         _ => return None,
     })
 }
 
-/// Writes something that ends nothing to standard error.
+/// Prints a note on standard error.
 pub(super) fn note(message: &str) {
     anstream::eprintln!("{NOTE}note{NOTE:#}: {}", Untrusted::from(message));
 }
 
-/// Writes what makes the exit status bad, and ends nothing, to standard error.
+/// Prints an error on standard error that does not end the verb.
 pub(super) fn bad_news(message: &str) {
     anstream::eprintln!("{ERROR}error{ERROR:#}: {}", Untrusted::from(message));
 }
 
-/// Writes lines with colour, in which untrusted text is escaped, to standard error.
+/// Prints styled lines on standard error. Untrusted text in them must be escaped.
 pub(super) fn lines(styled: &str) {
     anstream::eprint!("{styled}");
 }

@@ -1,5 +1,4 @@
-//! Memory that a verb may need, asked for before it begins: later, there is no way to report that there
-//! is too little.
+//! A check for enough memory before a verb begins: a failed allocation later would end the process.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::io;
@@ -8,10 +7,10 @@ use pte::quoted::UntrustedString;
 
 use super::problem::Problem;
 
-/// The factor of the verb that runs; see [`factors`](super::factors).
+/// The memory factor of the running verb; see [`factors`](super::factors).
 static FACTOR: AtomicU64 = AtomicU64::new(1);
 
-/// Bytes that all files together may need which are open.
+/// The bytes of memory that all open files together may need.
 static NEEDED: AtomicU64 = AtomicU64::new(0);
 
 /// Sets how many bytes of memory each byte of an input may need.
@@ -19,19 +18,20 @@ pub(super) fn set_factor(factor: u64) {
     FACTOR.store(factor, Ordering::Relaxed);
 }
 
-/// Memory that is needed for an input as long as this exists. Nothing is held.
+/// The memory that an open input may need, counted while this value exists. Allocates nothing.
 #[derive(Debug)]
 pub(super) struct Reserved(u64);
 
 impl Reserved {
-    /// Finds out whether there is enough memory for an input of `len` bytes, called `name`.
+    /// Counts the memory for an input of `len` bytes, called `name`, or returns an error if there is too
+    /// little.
     pub(super) fn new(len: u64, name: &UntrustedString) -> Result<Self, Problem> {
         let factor = FACTOR.load(Ordering::Relaxed);
-        // Lists that grow are in memory twice for a moment, half of them unused.
+        // A growing list exists twice while it is copied, and is then half empty.
         let need = len.saturating_mul(factor).saturating_mul(3) / 2;
         let all = NEEDED.fetch_add(need, Ordering::Relaxed).saturating_add(need);
         let reserved = Self(need);
-        if all < SMALL || is_there(all.saturating_add(BESIDES)) {
+        if all < SMALL || is_available(all.saturating_add(OVERHEAD)) {
             return Ok(reserved);
         }
         let message = format!("not enough memory: this may take up to {}", super::text::bytes(all));
@@ -45,9 +45,9 @@ impl Drop for Reserved {
     }
 }
 
-/// Whether as many bytes can be allocated, piece by piece as they would be: a system that gives out more than
-/// it has refuses a single large piece all the same. Pages that nothing writes to cost nothing.
-fn is_there(bytes: u64) -> bool {
+/// Whether `bytes` can be allocated, in pieces of realistic size: a system that overcommits still refuses a
+/// single large allocation. Pages that are not written to cost nothing.
+fn is_available(bytes: u64) -> bool {
     let mut pieces = Vec::<Vec<u8>>::new();
     let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
     while left > 0 {
@@ -62,10 +62,10 @@ fn is_there(bytes: u64) -> bool {
     true
 }
 
-/// Bytes that are there in any case.
+/// Smaller needs are not checked, in bytes.
 const SMALL: u64 = 1 << 20;
 
-/// Bytes besides those of the tables: buffers, and what threads need.
-const BESIDES: u64 = 8 << 20;
+/// Bytes for buffers and threads, besides the tables.
+const OVERHEAD: u64 = 8 << 20;
 
 const PIECE: usize = 256 << 20;

@@ -1,4 +1,4 @@
-//! A file that was made or changed: judged before it gets its name.
+//! New and changed files: checked before they are written.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -28,7 +28,7 @@ pub(super) fn proven<'m>(
     })
 }
 
-/// Writes it to `path`, whole or not at all, unless that would overwrite one of `inputs`.
+/// Writes the file to `path` atomically. Refuses to overwrite one of `inputs`.
 pub(super) fn write(
     opened: &Handle<Image<'_>>,
     path: Option<&Path>,
@@ -38,30 +38,30 @@ pub(super) fn write(
     let image = opened.source();
     let mut out = Output::beside(path, Content::Bytes, inputs)?;
     let progress = Progress::new(!quiet, "bytes", image.len());
-    out.image(image, &"what is to be written".into(), &progress)?;
+    out.image(image, &"the new file".into(), &progress)?;
     drop(progress);
     out.finish()
 }
 
-/// Describes why a model cannot be written, with what to do where a limit is in the way.
+/// Describes why a model cannot be written, with the flags that raise an exceeded limit.
 pub(super) fn unwritable(error: &ModelError) -> UntrustedString {
     match error {
-        ModelError::Amplified(error) => allowed(error),
-        ModelError::TablesLimit { .. } => format!(
-            "{error}; if you trust what is given, raise --max-amplification and --max-program"
-        )
-        .into(),
+        ModelError::Amplified(error) => over_budget(error),
+        ModelError::TablesLimit { .. } => {
+            format!("{error}; if you trust the input, raise --max-amplification and --max-program")
+                .into()
+        }
         error => UntrustedString::of(error),
     }
 }
 
-/// Describes a file that would be too long for what it is made of.
-pub(super) fn allowed(error: &Amplified) -> UntrustedString {
-    format!("{error}; if you trust what is given, raise --max-amplification").into()
+/// Describes a file that would exceed its write budget.
+pub(super) fn over_budget(error: &Amplified) -> UntrustedString {
+    format!("{error}; if you trust the input, raise --max-amplification").into()
 }
 
-/// Refuses a file, called `name`, that has an Error which `known` has not.
-pub(super) fn no_worse(
+/// Refuses a file, called `name`, with an Error that is not in `known`.
+pub(super) fn refuse_new_errors(
     opened: &Handle<Image<'_>>,
     name: &UntrustedString,
     known: &BTreeSet<&'static str>,
@@ -70,13 +70,12 @@ pub(super) fn no_worse(
     let new = errors(&opened.file(), limits);
     let Some(id) = new.difference(known).next() else { return Ok(()) };
     let message = format!(
-        "the result would have an Error that the input has not, {id}: nothing is written \
-         (see pte explain {id})"
+        "the result would have a new Error, {id}: nothing is written (see pte explain {id})"
     );
     Err(Problem::Absent { file: name.into(), message: message.into() })
 }
 
-/// The rules of severity Error that a file breaks.
+/// Returns the rules of severity Error that a file breaks.
 pub(super) fn errors(file: &File<'_>, limits: &Limits) -> BTreeSet<&'static str> {
     let report = Checker::new().limits(*limits).check_tables(file);
     let found = report.counts().filter(|(rule, _)| rule.severity == Severity::Error);

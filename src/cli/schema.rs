@@ -8,25 +8,25 @@ use super::problem::{Problem, Status};
 use pte::flat::fbs;
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 
-/// Print the declared tables as FlatBuffers schema text
+/// Print the tables as FlatBuffers schema text
 ///
-/// Each field carries its slot and the release that brought it.
+/// Each field has its slot and the release that introduced it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte schema                     the schema of .pte files
   pte schema flat-tensor         the schema of .ptd files since release 0.7
-  pte schema flat-tensor-legacy  the schema of .ptd files before
+  pte schema flat-tensor-legacy  the schema of older .ptd files
 
 Exit status: 0 printed, 2 usage, 3 not writable")]
 pub(super) struct Schema {
-    /// Which schema.
+    /// The schema.
     #[arg(default_value = "program")]
-    which: Which,
+    which: SchemaName,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Which {
+enum SchemaName {
     Program,
     FlatTensor,
     FlatTensorLegacy,
@@ -35,9 +35,9 @@ enum Which {
 impl Schema {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let schema = match self.which {
-            Which::Program => &program::desc::SCHEMA,
-            Which::FlatTensor => &flat_tensor::desc::SCHEMA,
-            Which::FlatTensorLegacy => &flat_tensor_legacy::desc::SCHEMA,
+            SchemaName::Program => &program::desc::SCHEMA,
+            SchemaName::FlatTensor => &flat_tensor::desc::SCHEMA,
+            SchemaName::FlatTensorLegacy => &flat_tensor_legacy::desc::SCHEMA,
         };
         let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
         let written = fbs::write(schema, &mut out);

@@ -1,4 +1,4 @@
-//! `pte size`: what makes a file as large as it is.
+//! `pte size`: the size of a file by part.
 
 use core::fmt::{self, Write};
 use core::str::FromStr;
@@ -14,16 +14,16 @@ use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::text::{self, bar, grouped, name, wide};
 use super::{Common, Format};
 
-/// Show what makes a file as large as it is
+/// Break down a file's size
 ///
-/// Every byte is counted once, for the first that uses it: the rows sum to the size of the file. No
-/// segment data is read. A constant is named METHOD:INDEX, as `pte tensors` has it.
+/// Every byte is counted once, for its first user: the rows sum to the size of the file. No segment
+/// data is read. Constants are named METHOD:INDEX, as in `pte tensors`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte size model.pte
   pte size --depth 1 *.pte
-  pte size new.pte --against old.pte        what grew, the largest change first
+  pte size new.pte --against old.pte        changes in size, the largest first
   pte size model.pte --budget 8MB           exit status 1 if it is larger
   pte size --json model.pte | jq '.files[0].parts[] | [.name, .bytes]'
 
@@ -32,13 +32,13 @@ pub(super) struct Size {
     /// Files, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show what grew and what shrank since this file.
+    /// Show the changes in size since this file.
     #[arg(long, value_name = "BASE")]
     against: Option<PathBuf>,
-    /// Largest size that is good: bytes, or with a unit such as kB, MB, KiB, MiB.
+    /// Fail if the file is larger than SIZE: bytes, or with a unit such as kB, MB, KiB, MiB.
     #[arg(long, value_name = "SIZE")]
     budget: Option<Bytes>,
-    /// Levels that are shown: 3, or with --against all of them.
+    /// The levels of parts that are shown. The default is 3, or all with --against.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ impl Size {
         for path in &self.files {
             match read(path, common) {
                 Ok(file) => {
-                    status = status.max(self.judge(&file));
+                    status = status.max(self.compare_with_budget(&file));
                     all.push(file);
                 }
                 Err(problem) => status = status.max(problem.report()),
@@ -73,7 +73,7 @@ impl Size {
         Ok(status)
     }
 
-    fn judge(&self, file: &SizeTree) -> Status {
+    fn compare_with_budget(&self, file: &SizeTree) -> Status {
         let Some(Bytes(budget)) = self.budget else { return Status::Good };
         let Some(over) = file.over(budget) else { return Status::Good };
         let largest = file.largest_first().into_iter().take(LARGEST_PARTS);
@@ -101,8 +101,8 @@ impl Size {
                 None => {
                     writeln!(out, "{DIM:#}")?;
                     let widest = bytes.len();
-                    let depth = self.depth.unwrap_or(DEPTH);
-                    show_parts(file, &Screen { total: file.bytes, widest, depth }, 0, out)?;
+                    let depth = self.depth.unwrap_or(DEFAULT_DEPTH);
+                    show_parts(file, &Columns { total: file.bytes, widest, depth }, 0, out)?;
                 }
                 Some(base) => {
                     let change = change(base.bytes, file.bytes);
@@ -118,7 +118,7 @@ impl Size {
 
     fn show_growth(&self, file: &SizeTree, base: &SizeTree, out: &mut Output) -> fmt::Result {
         let rows = Growth::between(base, file, self.depth.unwrap_or(u32::MAX));
-        let shown = rows.iter().take(MOST_GROWN);
+        let shown = rows.iter().take(MAX_CHANGES);
         let widest = shown.clone().map(|row| signed(row.change).len()).max().unwrap_or_default();
         for row in shown {
             let path: Vec<_> = row.path.iter().map(|&part| name(part)).collect();
@@ -131,7 +131,7 @@ impl Size {
             };
             writeln!(out, "  {change:>widest$}  {NAME}{path}{NAME:#}  {DIM}{was}{DIM:#}")?;
         }
-        let more = rows.get(MOST_GROWN..).unwrap_or_default();
+        let more = rows.get(MAX_CHANGES..).unwrap_or_default();
         if !more.is_empty() {
             let change = signed(more.iter().map(|row| row.change).sum());
             writeln!(out, "  {change:>widest$}  {DIM}… {} more{DIM:#}", grouped(wide(more.len())))?;
@@ -140,45 +140,51 @@ impl Size {
     }
 }
 
-/// What all rows of a file have in common.
-struct Screen {
+/// The columns of a file's rows.
+struct Columns {
     total: u64,
     widest: usize,
     depth: u32,
 }
 
-fn show_parts(file: &SizeTree, screen: &Screen, level: u32, out: &mut Output) -> fmt::Result {
-    if level >= screen.depth {
+fn show_parts(file: &SizeTree, columns: &Columns, level: u32, out: &mut Output) -> fmt::Result {
+    if level >= columns.depth {
         return Ok(());
     }
     let parts = file.largest_first();
-    // One more row is as long as the line that would stand for it.
-    let most = if parts.len() > MOST_PARTS.saturating_add(1) { MOST_PARTS } else { parts.len() };
+    // Folding a single row would save no line.
+    let most = if parts.len() > MAX_PARTS.saturating_add(1) { MAX_PARTS } else { parts.len() };
     let (shown, folded) = parts.split_at_checked(most).unwrap_or_default();
     for part in shown {
         let (mut part, mut title) = (*part, name(&part.name));
         let mut below = level.saturating_add(1);
-        // A part of one part stands in one row with it.
+        // A single part shares the row of its parent.
         while let [only] = part.parts.as_slice()
-            && below < screen.depth
+            && below < columns.depth
         {
             (part, below) = (only, below.saturating_add(1));
             // Writing to a string cannot fail.
             let _ = write!(title, " / {}", name(&only.name));
         }
-        show_row(screen, level, part.bytes, &format!("{NAME}{title}{NAME:#}"), out)?;
-        show_parts(part, &Screen { depth: screen.depth, ..*screen }, below, out)?;
+        show_row(columns, level, part.bytes, &format!("{NAME}{title}{NAME:#}"), out)?;
+        show_parts(part, &Columns { depth: columns.depth, ..*columns }, below, out)?;
     }
     if !folded.is_empty() {
         let bytes = folded.iter().map(|part| part.bytes).sum();
         let title = format!("{DIM}… {} more{DIM:#}", grouped(wide(folded.len())));
-        show_row(screen, level, bytes, &title, out)?;
+        show_row(columns, level, bytes, &title, out)?;
     }
     Ok(())
 }
 
-fn show_row(screen: &Screen, level: u32, bytes: u64, title: &str, out: &mut Output) -> fmt::Result {
-    let Screen { total, widest, .. } = *screen;
+fn show_row(
+    columns: &Columns,
+    level: u32,
+    bytes: u64,
+    title: &str,
+    out: &mut Output,
+) -> fmt::Result {
+    let Columns { total, widest, .. } = *columns;
     let percent = percent(i128::from(bytes), total);
     let percent = percent.trim_start_matches('+');
     let (number, bar) = (grouped(bytes), bar(bytes, total));
@@ -210,7 +216,7 @@ fn signed(change: i128) -> String {
     }
 }
 
-/// A part of a whole with one decimal, signed.
+/// Formats a share as a signed percentage with one decimal.
 pub(super) fn percent(part: i128, of: u64) -> String {
     let of = u128::from(of);
     let rounded = part.unsigned_abs().saturating_mul(1000).saturating_add(of / 2);
@@ -219,7 +225,7 @@ pub(super) fn percent(part: i128, of: u64) -> String {
     format!("{sign}{}.{}%", tenths / 10, tenths % 10)
 }
 
-/// A number of bytes on the command line.
+/// A number of bytes as a command-line argument, with an optional unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bytes(pub(super) u64);
 
@@ -241,15 +247,15 @@ impl FromStr for Bytes {
             ("g", _) => 3,
             ("t", _) => 4,
             _ => {
-                return Err(format!("{unit:?} is no unit of bytes: kB, MB, GB, KiB, MiB, GiB are"));
+                return Err(format!("unknown unit {unit:?}: expected kB, MB, GB, KiB, MiB or GiB"));
             }
         };
         let size = scaled(number, base.saturating_pow(power));
-        size.map(Self).ok_or_else(|| format!("{number:?} is no number of bytes"))
+        size.map(Self).ok_or_else(|| format!("invalid number of bytes {number:?}"))
     }
 }
 
-/// A decimal number of so many bytes each, rounded down.
+/// Multiplies a decimal number by `unit` bytes, rounding down.
 fn scaled(number: &str, unit: u128) -> Option<u64> {
     let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |text: &str| -> Option<u128> {
@@ -261,16 +267,16 @@ fn scaled(number: &str, unit: u128) -> Option<u64> {
     u64::try_from(digits(whole)?.checked_mul(unit)?.checked_add(part)?).ok()
 }
 
-/// Levels of parts that are shown if nothing is said.
-const DEPTH: u32 = 3;
+/// The levels of parts that are shown by default.
+const DEFAULT_DEPTH: u32 = 3;
 
-/// Parts of one part that are shown; the others are folded into one row.
-const MOST_PARTS: usize = 10;
+/// The largest number of rows inside one part; the rest is folded into one row.
+const MAX_PARTS: usize = 10;
 
-/// Changes that are shown.
-const MOST_GROWN: usize = 20;
+/// The largest number of changes that are shown.
+const MAX_CHANGES: usize = 20;
 
-/// Parts that are named where a budget is exceeded.
+/// The number of parts that are named when a budget is exceeded.
 const LARGEST_PARTS: usize = 3;
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Named temporary files and folders: removed when they are dropped, and when a signal ends the
-//! command.
+//! Named temporary files and folders, removed on drop and when a signal ends the command.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,15 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A file or folder with a temporary name.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    /// `None` once it has its final name.
+    /// `None` after it got its final name.
     path: Option<PathBuf>,
 }
 
-/// The temporary names that exist. While a signal's thread holds them, no file is made or renamed.
+/// The existing temporary names. While the signal thread holds the lock, no file is created or renamed.
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 impl Temporary {
-    /// Makes a file or folder in `folder`: `make` gets names until one is new.
+    /// Creates a file or folder in `folder`: calls `make` with names until one is new.
     pub(super) fn new<T>(
         folder: &Path,
         make: impl FnMut(&Path) -> io::Result<T>,
@@ -32,7 +31,7 @@ impl Temporary {
         Ok((Self { path: Some(path) }, made))
     }
 
-    /// Makes a folder that its owner alone can enter.
+    /// Creates a folder that only its owner can enter.
     pub(super) fn folder(folder: &Path) -> io::Result<Self> {
         Self::new(folder, make_private_folder).map(|(temporary, ())| temporary)
     }
@@ -42,7 +41,7 @@ impl Temporary {
         self.path.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// Gives it its final name. A file replaces the one that has the name.
+    /// Renames it to its final name, replacing an existing file.
     pub(super) fn rename(mut self, to: &Path) -> io::Result<()> {
         let mut names = names();
         fs::rename(self.path(), to)?;
@@ -73,16 +72,15 @@ fn make_private_folder(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-/// What temporary names begin with.
+/// The prefix of temporary names.
 const PREFIX: &str = ".pte-";
 
 fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // The set is whole whenever it can be locked.
+    // The set is consistent even if a thread panicked with the lock.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes a file, or a folder that another thread may still be filling. A failure leaves it behind:
-/// there is nothing else to do about it.
+/// Removes a file, or a folder that another thread may still write to. Failures are ignored.
 fn remove(path: &Path) {
     if path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
         let _ = fs::remove_file(path);
@@ -95,7 +93,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// How often a folder is emptied into which a file was put meanwhile.
+/// The number of attempts to empty a folder that another thread writes to.
 const ATTEMPTS: usize = 1000;
 
 #[cfg(unix)]
@@ -110,13 +108,13 @@ mod signals {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// Starts a thread, once, that removes all temporary files when a signal asks the command to end,
-    /// and then ends it by that signal.
+    /// Starts a thread, once, that waits for a signal to end the command, removes all temporary files and
+    /// ends the command by that signal.
     pub(super) fn handle() {
         static STARTED: Once = Once::new();
         STARTED.call_once(|| {
             let (ready, started) = mpsc::channel();
-            // Signals are caught only by a thread that exists.
+            // Signals are caught only if the thread was started.
             let thread = thread::Builder::new().name("signals".into()).spawn(move || {
                 let signals = Signals::new(caught());
                 let _ = ready.send(());
@@ -128,13 +126,13 @@ mod signals {
                 names.iter().for_each(|path| super::remove(path));
                 let _ = emulate_default_handler(signal);
             });
-            // Without a thread, signals end the command as they always do.
+            // Without a thread, signals end the command immediately.
             let _ = thread.map(|_| started.recv());
         });
     }
 
-    /// Returns the signals to catch: not those that the command was started to ignore, as by `nohup`.
-    /// Only Linux shows which these are; elsewhere SIGHUP is left alone.
+    /// Returns the signals to catch: not those that are ignored from the start, as by `nohup`. Only Linux
+    /// reports these; elsewhere SIGHUP is not caught.
     fn caught() -> impl Iterator<Item = c_int> {
         let status = fs::read_to_string("/proc/self/status").ok();
         let mask = status.as_deref().and_then(|status| {
@@ -154,7 +152,7 @@ mod signals {
 
 #[cfg(not(unix))]
 mod signals {
-    /// Does nothing: these systems end the command without a signal.
+    /// Does nothing: this system has no such signals.
     pub(super) fn handle() {}
 }
 

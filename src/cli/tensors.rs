@@ -20,13 +20,13 @@ use super::{Common, Format, hex, text};
 
 /// List every tensor and named blob
 ///
-/// For a program its tensors by method and value, then its named data; for a .ptd its entries.
-/// `bytes` are those in the file, or what the shape asks for where the bytes are elsewhere.
+/// Lists the tensors of a program by method and value, then its named data; or the entries of a .ptd.
+/// `bytes` is the size in the file, or the size of the shape for data elsewhere.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte tensors weights.ptd
-  pte tensors --largest 10 model.pte       those with the most bytes
+  pte tensors --largest 10 model.pte       the 10 largest
   pte tensors --hash --json model.pte | jq -r '.tensors[] | select(.sha256) | .sha256'
   pte tensors --stats weights.ptd          min, max, mean, zeros, NaN and Inf of each
 
@@ -37,17 +37,17 @@ pub(super) struct Tensors {
     /// Add the sha256 of the bytes.
     #[arg(long)]
     hash: bool,
-    /// Add min, max, mean, and how many are zero, NaN and infinite.
+    /// Add min, max, mean, and the numbers of zeros, NaNs and infinities.
     #[arg(long)]
     stats: bool,
-    /// Only so many, those with the most bytes, the largest first.
+    /// Show only the N largest by bytes, the largest first.
     #[arg(long, value_name = "N")]
     largest: Option<usize>,
     #[command(flatten)]
     format: Format,
 }
 
-/// A row as JSON.
+/// A row of the JSON document.
 #[derive(Serialize)]
 struct Listed<'a> {
     #[serde(flatten)]
@@ -58,7 +58,7 @@ struct Listed<'a> {
     stats: Option<Numbers>,
 }
 
-/// Statistics as JSON; what is no number (an infinite minimum) is a string, as in `dump`.
+/// Statistics in the JSON document. Infinities and NaN are strings, as in `dump`.
 #[derive(Clone, Serialize)]
 struct Numbers {
     count: u64,
@@ -70,7 +70,7 @@ struct Numbers {
     inf: u64,
 }
 
-/// What was computed from bytes, kept because bytes may be shared by any number of tensors.
+/// Values computed from a range of bytes. They are cached, since many tensors may share a range.
 #[derive(Clone)]
 struct Computed {
     sha256: Option<String>,
@@ -92,7 +92,7 @@ impl Tensors {
         } else {
             out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
         }
-        // One row at a time: a file may name millions.
+        // Rows are written one at a time: a file may have millions.
         let rows: Box<dyn Iterator<Item = TensorRow<'_>>> = match self.largest {
             None => Box::new(TensorRow::all(&file)),
             Some(count) => Box::new(TensorRow::largest(&file, count).into_iter()),
@@ -203,7 +203,7 @@ fn float(value: f64) -> serde_json::Value {
         .map_or_else(|| value.to_string().to_lowercase().into(), serde_json::Value::Number)
 }
 
-/// A row as text.
+/// A row of the text output.
 struct Columns<'c, 'a> {
     row: &'c TensorRow<'a>,
     computed: &'c Computed,
@@ -227,7 +227,7 @@ impl fmt::Display for Columns<'_, '_> {
         let shape = row.layout.map_or("–".into(), |layout| {
             text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
         });
-        let lives = match &row.storage {
+        let location = match &row.storage {
             TensorStorage::Constant(range) => {
                 format!("{} at {:#x}", row.storage_name(), range.start)
             }
@@ -241,9 +241,9 @@ impl fmt::Display for Columns<'_, '_> {
         };
         write!(f, "{what:<14} {bytes:>9}  {shape:<28}  ")?;
         match row.key {
-            None => f.write_str(&lives)?,
-            Some(key) if key.raw().is_empty() => write!(f, "{lives:<22}  {NAME}\"\"{NAME:#}")?,
-            Some(key) => write!(f, "{lives:<22}  {NAME}{}{NAME:#}", text::name(key))?,
+            None => f.write_str(&location)?,
+            Some(key) if key.raw().is_empty() => write!(f, "{location:<22}  {NAME}\"\"{NAME:#}")?,
+            Some(key) => write!(f, "{location:<22}  {NAME}{}{NAME:#}", text::name(key))?,
         }
         f.write_char('\n')?;
         if let TensorStorage::Broken(error) = &row.storage {

@@ -1,4 +1,4 @@
-//! Numbers and shapes as people read them.
+//! Names, numbers and shapes as text for people.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,7 +8,7 @@ use pte::schema::program::TensorShapeDynamism;
 use pte::schema::scalar::ScalarType;
 use pte::summary::{ValueKind, ValueSummary};
 
-/// Returns what a path is called in messages.
+/// Returns the name of a path in messages.
 pub(super) fn name_of(path: &Path) -> UntrustedString {
     match path.as_os_str() == "-" {
         true => "<standard input>".into(),
@@ -16,8 +16,8 @@ pub(super) fn name_of(path: &Path) -> UntrustedString {
     }
 }
 
-/// Returns the text of an argument or a path. Bytes that are no text are shown as numbers, so that
-/// two names are never one.
+/// Returns the text of an argument or a path. Bytes that are not UTF-8 become `\xNN`, so that different
+/// names stay different.
 pub(super) fn text_of(name: &OsStr) -> UntrustedString {
     let bytes = name.as_encoded_bytes();
     let mut name = String::new();
@@ -28,12 +28,12 @@ pub(super) fn text_of(name: &OsStr) -> UntrustedString {
     name.into()
 }
 
-/// How many there are, as the number that is shown.
+/// Widens a count to 64 bits.
 pub(super) fn wide(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// A number of bytes, such as `1.8 kB`; powers of 1000, as `ls` and disks count them.
+/// Formats a number of bytes in powers of 1000, such as `1.8 kB`.
 pub(super) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
     if count < 1000 {
@@ -41,7 +41,7 @@ pub(super) fn bytes(count: u64) -> String {
     }
     let mut hundredth = 10u64;
     for unit in UNITS {
-        // Rounded once: what was rounded to a tenth of a kB before would be rounded up too often.
+        // Rounds once: rounding a rounded number would round up too often.
         let tenths = count.checked_div(hundredth).unwrap_or(0).saturating_add(5) / 10;
         if tenths < 10_000 {
             let (whole, part) = (tenths / 10, tenths % 10);
@@ -55,7 +55,7 @@ pub(super) fn bytes(count: u64) -> String {
     format!("{count} B")
 }
 
-/// `1 tensor`, `2 tensors`.
+/// Formats a count with its noun: `1 tensor`, `2 tensors`.
 pub(super) fn count(number: u64, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
@@ -63,7 +63,7 @@ pub(super) fn count(number: u64, noun: &str) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -105,7 +105,7 @@ pub(super) fn value(value: &ValueSummary) -> String {
     text
 }
 
-/// A share of the file as a bar of ten cells; whatever is there shows at least a little.
+/// Draws a share of the file as a bar of ten cells, at least an eighth of a cell long.
 pub(super) fn bar(part: u64, whole: u64) -> String {
     let eighths = u128::from(part).saturating_mul(80).checked_div(whole.into()).unwrap_or_default();
     let eighths = usize::try_from(eighths).unwrap_or(80).clamp(1, 80);
@@ -117,12 +117,12 @@ pub(super) fn bar(part: u64, whole: u64) -> String {
     format!("{bar:<10}")
 }
 
-/// Returns a text of the file as a line can show it: escaped, and of a long one its beginning.
+/// Escapes a name and cuts it to [`MAX_CHARACTERS`].
 pub(super) fn name<'a>(text: impl Into<Untrusted<'a>>) -> String {
-    text.into().cut(MOST_CHARACTERS)
+    text.into().cut(MAX_CHARACTERS)
 }
 
-const MOST_CHARACTERS: usize = 100;
+const MAX_CHARACTERS: usize = 100;
 
 #[cfg(test)]
 mod tests {

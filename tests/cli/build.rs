@@ -357,7 +357,7 @@ fn dump_notes_files_that_build_cannot_restore() {
         "data": [{"zeros": 6}]}"#;
     assert_eq!(
         note(overlap),
-        "note: `pte build` cannot build this again: segment 1 begins at 2, and the one in front \
+        "note: `pte build` cannot restore this file: segment 1 begins at 2, and the one in front \
          ends at 4\n"
     );
     let between = r#"{"root": {"segments": [{"size": 1}, {"offset": 2, "size": 1}]},

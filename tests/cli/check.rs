@@ -198,7 +198,11 @@ fn future_release_is_checked_as_the_newest() {
         let release = format!("{}.{}", release.0, release.1);
         let done = pte(&["check", "--runtime", &release, old]);
         assert_eq!(done.status.code(), Some(1), "{release}");
-        assert_eq!(text(&done.stderr).contains("is not known: files are checked for"), noted, "{release}");
+        assert_eq!(
+            text(&done.stderr).contains("is not known: files are checked for"),
+            noted,
+            "{release}"
+        );
         assert_eq!(text(&pte(&["-q", "check", "--runtime", &release, old]).stderr), "");
     }
 }

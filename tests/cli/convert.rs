@@ -148,6 +148,6 @@ fn repeated_data_is_charged_each_time() {
     for to in ["ptd", "safetensors"] {
         let refused = run(&["convert", "--to", to, "-"], None, &bytes);
         assert_eq!(refused.status.code(), Some(1), "{to}");
-        assert!(text(&refused.stderr).contains("used over and over"), "{to}");
+        assert!(text(&refused.stderr).contains("used repeatedly"), "{to}");
     }
 }

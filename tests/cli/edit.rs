@@ -105,7 +105,7 @@ fn set_data_input_is_not_overwritten() {
     }
     let done = pte(&["edit", LINEAR, "--set-data", "labels=-", "-o", out]);
     assert_eq!(done.status.code(), Some(2));
-    assert!(text(&done.stderr).contains("standard input is no file"));
+    assert!(text(&done.stderr).contains("standard input is not a file"));
 }
 
 /// What comes with a program takes nobody's place unasked.
@@ -117,9 +117,9 @@ fn externalized_data_needs_its_own_path() {
     let edit = |rest: &[&str]| pte(&[&["edit", LINEAR, "--externalize", "all"], rest].concat());
     fs::write(&data, "mine").unwrap();
     for (rest, said) in [
-        (&["-o", out][..], "is there: name the .ptd with --ptd"),
+        (&["-o", out][..], "exists: name the .ptd with --ptd"),
         (&["-o", "-"], "name the .ptd with --ptd"),
-        (&["-o", out, "--ptd", out], "are one file: give two"),
+        (&["-o", out, "--ptd", out], "are the same file: give two"),
     ] {
         let done = edit(rest);
         assert_eq!(done.status.code(), Some(2), "{rest:?}");

@@ -172,7 +172,7 @@ fn all_and_output_cannot_be_combined() {
         let rest = ["--all", all.to_str().unwrap(), "-o", one.to_str().unwrap()];
         let done = pte(&[verb, &rest].concat());
         assert_eq!(done.status.code(), Some(2), "{verb:?}");
-        assert!(text(&done.stderr).contains("are two outputs"), "{verb:?}");
+        assert!(text(&done.stderr).contains("cannot be combined"), "{verb:?}");
         assert!(!all.exists() && !one.exists(), "{verb:?}");
     }
 }

@@ -247,7 +247,7 @@ fn endless_text_is_refused() {
         // Its first byte is no text.
         let endless = pte(&[args, &["/dev/zero"]].concat());
         let said = text(&endless.stderr);
-        assert!(said.contains("is no text"), "{args:?}: {said}");
+        assert!(said.contains("is not text"), "{args:?}: {said}");
         let is_usage = args[0] == "ops";
         assert_eq!(endless.status.code(), Some(if is_usage { 2 } else { 1 }), "{args:?}");
         let to = path.to_string();
@@ -270,7 +270,7 @@ fn endless_text_is_refused() {
         let data = format!("key={path}");
         let done = pte(&["edit", PROGRAM, "--set-data", &data, "-o", out.to_str().unwrap()]);
         assert_eq!(done.status.code(), Some(3), "{path}");
-        assert!(text(&done.stderr).contains("this is no regular file"), "{path}");
+        assert!(text(&done.stderr).contains("not a regular file"), "{path}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The folder with the files of blobs: nothing outside of it is read, whatever the JSON says.
+//! The folder of blobs. Files outside of it are never read.
 
 use core::cell::{Cell, RefCell};
 use core::ops::Range;
@@ -15,25 +15,25 @@ use crate::cli::input::open_regular;
 use crate::cli::problem::Status;
 use crate::cli::text::name_of;
 
-/// A folder whose files are read when their bytes are needed. They are one source, one behind the
-/// other, in the order in which they were first asked for.
+/// A folder whose files are read when their bytes are needed. As a source they are concatenated, in the
+/// order of their first request.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// Bytes of the text.
+    /// The length of the JSON text in bytes.
     text: u64,
-    /// Each with where it begins.
+    /// The files and their offsets in the source.
     files: RefCell<Vec<(u64, PathBuf)>>,
-    /// The bytes of each, whatever name it was asked for by.
+    /// The range of each file in the source, by its path without links.
     ranges: RefCell<BTreeMap<PathBuf, Range<u64>>>,
     len: Cell<u64>,
-    /// The file that was read last: few are open at once, however many there are.
+    /// The file that was read last. Only one is open at a time.
     open: RefCell<Option<(usize, fs::File)>>,
     status: Cell<Option<Status>>,
 }
 
 impl Folder {
-    /// The folder at `path`, for a text of so many bytes.
+    /// Returns the folder at `path`, for a JSON text of `text` bytes.
     pub(super) fn new(path: &Path, text: usize) -> Self {
         Self {
             path: path.to_owned(),
@@ -46,12 +46,12 @@ impl Folder {
         }
     }
 
-    /// The bytes of the file called `name`, or why there are none.
+    /// Returns the bytes of the file called `name`, or the reason why it cannot be used.
     pub(super) fn blob(&self, name: &str) -> Result<Blob<'_>, String> {
         let within = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         if name.is_empty() || !within {
             let name = Untrusted::from(name);
-            return Err(format!("{name:?} is no file inside the folder of blobs"));
+            return Err(format!("{name:?} is not a path inside the folder of blobs"));
         }
         let found = self.find(name);
         let (path, len) = found.map_err(|error| {
@@ -74,36 +74,36 @@ impl Folder {
         Ok(Blob::Range(self, begin..end))
     }
 
-    /// The file called `name` without a link in its path, and its length.
+    /// Finds the file called `name`; returns its path without links, and its length.
     fn find(&self, name: &str) -> io::Result<(PathBuf, u64)> {
         let folder = self.path.canonicalize()?;
         let path = folder.join(name).canonicalize()?;
         let refused = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         if !path.starts_with(&folder) {
-            return refused("a link that leads out of it");
+            return refused("this link leads out of the folder");
         }
         let metadata = path.metadata()?;
         if metadata.is_dir() {
             return refused("this is a directory");
         }
         if !metadata.is_file() {
-            // To open a pipe may wait forever.
-            return refused("this is no regular file");
+            // Opening a pipe could block forever.
+            return refused("not a regular file");
         }
         Ok((path, metadata.len()))
     }
 
-    /// Exit status of the blob that was not to be had, if it is not the JSON's fault.
+    /// Returns the exit status of a blob that could not be read, unless the JSON is wrong.
     pub(super) fn status(&self) -> Option<Status> {
         self.status.get()
     }
 
-    /// Bytes of the text, and of all files that it names.
+    /// Returns the bytes of the text and of all files that it names.
     pub(super) fn given(&self) -> u64 {
         self.text.saturating_add(self.len.get())
     }
 
-    /// The files that are read.
+    /// Returns the files that are used.
     pub(super) fn used(&self) -> Vec<PathBuf> {
         self.files.borrow().iter().map(|(_, path)| path.clone()).collect()
     }
@@ -116,13 +116,13 @@ impl Source for Folder {
         Ok(self.len.get())
     }
 
-    /// Bytes of one file: no blob has more.
+    /// Reads bytes of one file: a blob is never longer.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
         if out.is_empty() {
             return Ok(());
         }
         let files = self.files.borrow();
-        // An empty file begins where the next one does.
+        // An empty file has the same offset as the next one: takes the last.
         let nth = files.partition_point(|(begin, _)| *begin <= pos).saturating_sub(1);
         let Some((begin, path)) = files.get(nth) else {
             return Err(io::ErrorKind::UnexpectedEof.into());

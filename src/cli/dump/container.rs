@@ -1,4 +1,4 @@
-//! What is around the tables, as JSON: segments go through memory piece by piece.
+//! The container of a dump: the header, segments and trailing bytes as JSON. Segments are read in chunks.
 
 use core::fmt::{self, Write};
 use core::ops::Range;
@@ -10,30 +10,30 @@ use pte::model::{Blob, File, Image, ModelError, ReadError, RootNode, json};
 use pte::ptd::Generation;
 use sha2::{Digest, Sha256};
 
-use super::{BLOB, Blobs, write_new};
+use super::{Blobs, MAX_NUMBERS, write_new};
 use crate::cli::hex;
 use crate::cli::input::Input;
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 
-/// Writes containers, and keeps what is to be said of one.
-pub(super) struct Around<'d> {
+/// Writes a container, and collects notes about it.
+pub(super) struct ContainerWriter<'d> {
     input: &'d Input,
     blobs: &'d Blobs,
     pretty: bool,
-    /// The digest of a range: segments may be equal.
+    /// The hash of each range: segments may share one.
     digests: BTreeMap<(u64, u64), String>,
     pub(super) problem: Option<Problem>,
     pub(super) notes: Vec<String>,
 }
 
-impl<'d> Around<'d> {
+impl<'d> ContainerWriter<'d> {
     pub(super) fn new(input: &'d Input, blobs: &'d Blobs, pretty: bool) -> Self {
         let (digests, notes) = (BTreeMap::new(), Vec::new());
         Self { input, blobs, pretty, digests, problem: None, notes }
     }
 
-    /// Writes the container of `file`, whose tables are in `region`.
+    /// Writes the container of `file`, whose FlatBuffer is `region`.
     pub(super) fn write<R: RootNode>(
         &mut self,
         mut file: File<'_, R>,
@@ -46,7 +46,7 @@ impl<'d> Around<'d> {
         json::write(&file, generation, pretty, out, |blob, out| {
             let shown = match blob {
                 Blob::Range(_, range) => self.blob(range.clone(), out),
-                // What was taken from a file on disk is in ranges of it.
+                // Data of a file on disk is a range of it.
                 blob => blob.to_bytes().map_err(|e| Problem::io("", e.into())).and_then(|bytes| {
                     out.bytes(b"[")?;
                     numbers(&bytes, true, pretty, out)?;
@@ -66,7 +66,7 @@ impl<'d> Around<'d> {
 
     fn blob(&mut self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
         let len = range.end.saturating_sub(range.start);
-        let short = usize::try_from(len).is_ok_and(|len| len <= BLOB);
+        let short = usize::try_from(len).is_ok_and(|len| len <= MAX_NUMBERS);
         if short || matches!(self.blobs, Blobs::Inline) {
             out.bytes(b"[")?;
             let mut first = true;
@@ -98,8 +98,8 @@ impl<'d> Around<'d> {
         Ok(digest)
     }
 
-    /// Notes what `pte build` will not do with what was written. Tables in a layout that is not known
-    /// are not made for it: their bytes differ.
+    /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not built for
+    /// this: their bytes differ.
     fn compare_rebuilt<R: RootNode>(
         &mut self,
         file: &File<'_, R>,
@@ -108,8 +108,8 @@ impl<'d> Around<'d> {
         if !file.unknown.is_none() {
             let (fields, members) = (file.unknown.fields, file.unknown.members);
             self.notes.push(format!(
-                "{fields} fields and {members} members of unions are of a newer writer: they are \
-                 not shown, and `pte build` cannot restore them"
+                "{fields} fields and {members} union members are of a newer writer: they are not \
+                 in the JSON, and `pte build` cannot restore them"
             ));
             return Ok(());
         }
@@ -119,11 +119,11 @@ impl<'d> Around<'d> {
         };
         match is_same {
             Err(ModelError::Read(error)) => return Err(error.into()),
-            Err(error) => self.notes.push(format!("`pte build` cannot build this again: {error}")),
+            Err(error) => self.notes.push(format!("`pte build` cannot restore this file: {error}")),
             Ok(is_same) => {
                 if !is_same? {
                     self.notes.push(
-                        "what `pte build` makes of this means the same, and is not the same bytes"
+                        "`pte build` makes a file with the same meaning and other bytes of this"
                             .into(),
                     );
                 }
@@ -132,7 +132,7 @@ impl<'d> Around<'d> {
         Ok(())
     }
 
-    /// Whether the input has the bytes of `image`. Reading ends at the first piece that differs.
+    /// Whether the input has the bytes of `image`. Reading ends at the first difference.
     fn is_same(&self, image: &Image<'_>) -> io::Result<bool> {
         let source = self.input.opened.source();
         if image.len() != source.size()? {
@@ -158,7 +158,7 @@ impl<'d> Around<'d> {
     }
 }
 
-/// Why a comparison ends early.
+/// The reason for the early end of a comparison.
 enum Unequal {
     Bytes,
     Io(io::Error),
@@ -170,7 +170,7 @@ impl From<ReadError> for Unequal {
     }
 }
 
-/// Numbers of an array; `first` says whether they are its first ones.
+/// Writes bytes as numbers of a JSON array; `first` says whether they begin it.
 fn numbers(bytes: &[u8], first: bool, pretty: bool, out: &mut Output) -> Result<(), Problem> {
     let between = if pretty { ", " } else { "," };
     let mut text = String::new();
@@ -178,7 +178,7 @@ fn numbers(bytes: &[u8], first: bool, pretty: bool, out: &mut Output) -> Result<
         if nth > 0 || !first {
             text.push_str(between);
         }
-        // A string takes whatever is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte}");
     }
     out.bytes(text.as_bytes())

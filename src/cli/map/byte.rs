@@ -1,4 +1,4 @@
-//! What one byte is.
+//! `pte map --at`: the meaning of one byte.
 
 use core::fmt::{self, Write};
 
@@ -8,19 +8,19 @@ use pte::map::{Role, Spot};
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
-use super::parts_of;
+use super::part_names;
 use crate::cli::input::Input;
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, NAME, Problem};
 use crate::cli::text::{grouped, name};
 
-/// A byte with its names as text.
+/// A byte with its meaning.
 pub(super) struct Byte<'a> {
     spot: Spot<'a>,
     path: UntrustedString,
     at: u64,
     bytes: u64,
-    /// Outermost first.
+    /// The names of its parts, outermost first.
     parts: Vec<UntrustedString>,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Document<'d> {
     schema: &'static str,
     path: &'d UntrustedString,
     bytes: u64,
-    byte: Told<'d>,
+    byte: ByteRecord<'d>,
 }
 
 #[derive(Serialize)]
-struct Told<'d> {
+struct ByteRecord<'d> {
     offset: u64,
     part: &'d [UntrustedString],
     begin: u64,
@@ -57,18 +57,18 @@ impl<'a> Byte<'a> {
         let bytes = file.file_len();
         let Some(spot) = Spot::of(file, at) else {
             return Err(input.absent(format!(
-                "there is no byte {at:#x} ({at}): the file has {} bytes, the last one at {:#x}",
+                "byte {at:#x} ({at}) is out of range: the file has {} bytes, the last one at {:#x}",
                 grouped(bytes),
                 bytes.saturating_sub(1)
             )));
         };
-        let parts = parts_of(spot.part(), input)?;
+        let parts = part_names(spot.part(), input)?;
         Ok(Self { path: input.name.clone(), at, bytes, parts, spot })
     }
 
-    fn way(&self) -> Option<UntrustedString> {
-        let way = UntrustedString::of(&self.spot.place().path());
-        Some(way).filter(|way| !way.raw().is_empty())
+    fn table_path(&self) -> Option<UntrustedString> {
+        let path = UntrustedString::of(&self.spot.place().path());
+        Some(path).filter(|path| !path.raw().is_empty())
     }
 
     pub(super) fn document(&self) -> Document<'_> {
@@ -90,13 +90,13 @@ impl<'a> Byte<'a> {
             schema: "pte.map/1",
             path: &self.path,
             bytes: self.bytes,
-            byte: Told {
+            byte: ByteRecord {
                 offset: self.at,
                 part: &self.parts,
                 begin: piece.start,
                 end: piece.end,
                 segment: self.spot.segment(),
-                path: self.way(),
+                path: self.table_path(),
                 role: self.spot.role().id(),
                 role_begin: range.start,
                 role_end: range.end,
@@ -118,8 +118,8 @@ impl<'a> Byte<'a> {
         if let Some(segment) = self.spot.segment() {
             label(out, "segment", &segment.to_string())?;
         }
-        if let Some(way) = self.way() {
-            label(out, "path", &way.to_string())?;
+        if let Some(path) = self.table_path() {
+            label(out, "path", &path.to_string())?;
         }
         label(out, "role", &UntrustedString::of(&self.spot.role()).to_string())?;
         if range != piece {
@@ -129,7 +129,7 @@ impl<'a> Byte<'a> {
     }
 }
 
-/// Which of how many bytes one is.
+/// Formats a range and the position of a byte in it.
 fn within(at: u64, range: &core::ops::Range<u64>) -> String {
     let (begin, end) = (range.start, range.end);
     let nth = grouped(at.saturating_sub(begin));
@@ -141,7 +141,7 @@ fn label(out: &mut Output, title: &str, text: &str) -> fmt::Result {
     writeln!(out, "  {DIM}{title:<8}{DIM:#} {text}")
 }
 
-/// A number as JSON has it; those that are not finite as `dump` writes them.
+/// Converts a number to JSON. Infinities and NaN are strings, as in `dump`.
 fn number_of(number: Number) -> serde_json::Value {
     match number {
         Number::Bool(value) => value.into(),

@@ -1,5 +1,5 @@
-//! The page of `pte map --html`: it needs nothing but itself. The templates escape whatever they are
-//! given, and the page asks the browser to run no script and to fetch nothing.
+//! The self-contained page of `pte map --html`. The templates escape all text, and the page forbids the
+//! browser to run scripts and to load resources.
 
 use core::fmt::{self, Write};
 
@@ -92,7 +92,7 @@ fn page(
     }
 }
 
-/// What is said where something is left out.
+/// Returns the line for omitted rows.
 fn left_out(count: usize, noun: &str) -> Markup {
     html! {
         p.cut { "… " (grouped(u64::try_from(count).unwrap_or(u64::MAX))) " more " (noun)

@@ -1,4 +1,4 @@
-//! The colour of a part, and what each one means.
+//! The colours of parts, as CSS classes, and the legend.
 
 use maud::{Markup, html};
 use pte::map::SizeTree;
@@ -6,7 +6,7 @@ use pte::map::SizeTree;
 use super::super::Row;
 use crate::cli::text::grouped;
 
-/// The colour of a part with a name of ours; others have that of what they are in.
+/// Returns the class of a part with a fixed name; other parts have the class of their parent.
 pub(super) fn of_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "header" => "header",
@@ -24,13 +24,13 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The colour of a range that lies in one of the colour `around`.
+/// Returns the class of a range inside a range of the class `around`.
 pub(super) fn of_row(row: &Row, around: Option<&'static str>) -> &'static str {
-    // What stands in the tables may have the name of anything.
+    // Inside the tables, any name may come from the file.
     let own = match (row.what, around) {
         (Some("vtable"), _) => Some("vtables"),
         (Some(_), _) => None,
-        // A part of a method is no data.
+        // Delegates of a method are tables, not payloads.
         (None, Some("tables")) if row.name.raw() == "delegates" => None,
         (None, Some("tables") | None) => of_name(row.name.raw()),
         (None, Some(_)) if row.name.raw() == "padding" => Some("padding"),
@@ -39,13 +39,13 @@ pub(super) fn of_row(row: &Row, around: Option<&'static str>) -> &'static str {
     own.or(around).or_else(|| of_segment(row)).unwrap_or("loose")
 }
 
-/// A segment has the colour of what most of it is.
+/// Returns the class of the largest part of a segment.
 fn of_segment(row: &Row) -> Option<&'static str> {
     let largest = row.parts.iter().max_by_key(|part| part.bytes)?;
     of_name(largest.name.raw())
 }
 
-/// What the colours mean, and how many bytes have each.
+/// Returns the legend: each colour with its part and size.
 pub(super) fn legend(sizes: &SizeTree) -> Markup {
     html! {
         ul.legend {

@@ -1,4 +1,4 @@
-//! The methods of a program: what goes in, what comes out, and what they call.
+//! The methods of a program: inputs, outputs, operators and delegates.
 
 use maud::{Markup, html};
 use pte::Pte;
@@ -13,11 +13,11 @@ use crate::cli::text::{self, count, grouped, name};
 pub(super) fn section(pte: &Pte<'_>, program: &ProgramSummary) -> Markup {
     let plans = pte.program().execution_plan().into_iter().flatten();
     let all = usize::try_from(program.method_count).unwrap_or(usize::MAX);
-    let more = all.saturating_sub(MOST_METHODS);
+    let more = all.saturating_sub(MAX_METHODS);
     html! {
         section aria-labelledby="methods" {
             h2 #methods { "Methods" }
-            @for (plan, method) in plans.zip(&program.methods).take(MOST_METHODS) {
+            @for (plan, method) in plans.zip(&program.methods).take(MAX_METHODS) {
                 (show(pte, plan, method))
             }
             @if more > 0 { (left_out(more, "methods")) }
@@ -29,7 +29,7 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Marku
     let calls = calls_by_operator(plan);
     let operators: Vec<_> = (0i32..)
         .zip(plan.operators().into_iter().flatten())
-        .take(MOST_ROWS)
+        .take(MAX_ROWS)
         .map(|(nth, operator)| {
             let calls = calls.get(&nth).copied().unwrap_or_default();
             (calls, name(&operator_name(operator)))
@@ -39,14 +39,14 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Marku
         .delegates()
         .into_iter()
         .flatten()
-        .take(MOST_ROWS)
+        .take(MAX_ROWS)
         .map(|delegate| {
             let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
             let bytes = range.end.saturating_sub(range.start);
             (name(delegate.id().unwrap_or_default()), bytes)
         })
         .collect();
-    let more = |len: Option<usize>| len.unwrap_or_default().saturating_sub(MOST_ROWS);
+    let more = |len: Option<usize>| len.unwrap_or_default().saturating_sub(MAX_ROWS);
     let more_operators = more(plan.operators().map(|all| all.len()));
     let more_delegates = more(plan.delegates().map(|all| all.len()));
     html! {
@@ -58,7 +58,7 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Marku
             @if !method.arenas.is_empty() {
                 dt { "arenas" }
                 dd {
-                    @for (nth, arena) in method.arenas.iter().take(MOST_VALUES).enumerate() {
+                    @for (nth, arena) in method.arenas.iter().take(MAX_VALUES).enumerate() {
                         @if nth > 0 { ", " }
                         @match u64::try_from(*arena) {
                             Ok(bytes) => { (grouped(bytes)) }
@@ -95,7 +95,7 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Marku
 }
 
 fn values(values: &[ValueSummary], all: u64) -> Markup {
-    let shown = values.iter().take(MOST_VALUES);
+    let shown = values.iter().take(MAX_VALUES);
     let more = all.saturating_sub(u64::try_from(shown.len()).unwrap_or(u64::MAX));
     html! {
         @if all == 0 { "none" }
@@ -107,7 +107,7 @@ fn values(values: &[ValueSummary], all: u64) -> Markup {
     }
 }
 
-const MOST_METHODS: usize = 50;
-/// Operators or delegates of a method.
-const MOST_ROWS: usize = 100;
-const MOST_VALUES: usize = 32;
+const MAX_METHODS: usize = 50;
+/// The largest number of operators or delegates of a method.
+const MAX_ROWS: usize = 100;
+const MAX_VALUES: usize = 32;

@@ -1,4 +1,4 @@
-//! Ranges as bars to scale, one in the other.
+//! Nested ranges as bars to scale.
 
 use core::ops::Range;
 
@@ -16,7 +16,7 @@ struct Bar {
     class: &'static str,
 }
 
-/// The rows of `range`, which have the colour `around` if they have none, and what is in them below.
+/// Draws the rows of `range` and their nested rows below. `around` is the class of rows without one.
 pub(super) fn draw(
     caption: &str,
     rows: &[Row],
@@ -40,7 +40,7 @@ pub(super) fn draw(
                         @for bar in level {
                             @let left = share(bar.begin.saturating_sub(range.start));
                             @let width = share(bar.bytes);
-                            @let thin = bar.bytes.saturating_mul(THIN) < whole;
+                            @let thin = bar.bytes.saturating_mul(MIN_TEXT_FRACTION) < whole;
                             i.(bar.class).thin[thin] title=(bar.title)
                                 style={ "left:" (left) ";width:" (width) }
                             {
@@ -66,7 +66,7 @@ fn collect(
     levels: &mut Vec<Vec<Bar>>,
 ) {
     for row in rows {
-        if level >= MOST_LEVELS || row.bytes.saturating_mul(NARROWEST) < whole {
+        if level >= MAX_LEVELS || row.bytes.saturating_mul(MIN_WIDTH_FRACTION) < whole {
             continue;
         }
         if levels.len() <= level {
@@ -76,7 +76,7 @@ fn collect(
         let class = class::of_row(row, around);
         let inner_class = if inner.bytes == row.bytes { class } else { "loose" };
         if let Some(bars) = levels.get_mut(level)
-            && bars.len() < MOST_BARS
+            && bars.len() < MAX_BARS
         {
             let title = format!("{title}, {} bytes", grouped(row.bytes));
             bars.push(Bar { begin: row.begin, bytes: row.bytes, title, class });
@@ -85,21 +85,21 @@ fn collect(
     }
 }
 
-/// What is seen, in words.
+/// Describes the picture in words, for screen readers.
 fn summary(caption: &str, rows: &[Row]) -> String {
     let mut largest: Vec<_> = rows.iter().collect();
     largest.sort_by_key(|row| core::cmp::Reverse(row.bytes));
-    let told =
+    let parts =
         largest.iter().take(5).map(|row| format!("{} {} bytes", row.title().0, grouped(row.bytes)));
-    let told: Vec<_> = told.collect();
-    format!("{caption}: {}. The table of ranges below has all of it.", told.join(", "))
+    let parts: Vec<_> = parts.collect();
+    format!("{caption}: {}. The table of ranges below has all of it.", parts.join(", "))
 }
 
-/// Rows of bars.
-const MOST_LEVELS: usize = 4;
-/// Bars of a row.
-const MOST_BARS: usize = 500;
-/// What is narrower than this part of the picture is not drawn: it is in the table.
-const NARROWEST: u64 = 2000;
-/// What is narrower than this part of it has no text.
-const THIN: u64 = 40;
+/// The largest number of rows of bars.
+const MAX_LEVELS: usize = 4;
+/// The largest number of bars in a row.
+const MAX_BARS: usize = 500;
+/// Bars narrower than this fraction of the picture are left out; the table has them.
+const MIN_WIDTH_FRACTION: u64 = 2000;
+/// Bars narrower than this fraction of the picture have no text.
+const MIN_TEXT_FRACTION: u64 = 40;

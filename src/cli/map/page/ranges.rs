@@ -1,4 +1,4 @@
-//! Every range with its offsets.
+//! The table of ranges.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ pub(super) fn section(rows: &[Row]) -> Markup {
             h2 #ranges { "Ranges" }
             div.scroll {
                 table {
-                    caption { "In the order of the file, one in the other" }
+                    caption { "Nested ranges in file order" }
                     thead { tr { th scope="col" { "begin" } th.wide scope="col" { "end" }
                         th.n scope="col" { "bytes" } th scope="col" { "what" } } }
                     tbody { @for row in &table.rows { (row) } }
@@ -34,7 +34,7 @@ impl Table {
     fn add(&mut self, rows: &[Row], level: usize) {
         for row in rows {
             let (title, inner) = row.title();
-            if self.rows.len() < MOST_ROWS {
+            if self.rows.len() < MAX_ROWS {
                 let kinds = inner.kinds();
                 self.rows.push(html! {
                     tr class={ "l" (level.min(4)) } {
@@ -56,4 +56,4 @@ impl Table {
     }
 }
 
-const MOST_ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;

@@ -1,4 +1,4 @@
-//! What makes the file as large as it is.
+//! The table of sizes by part.
 
 use maud::{Markup, html};
 use pte::map::SizeTree;
@@ -33,9 +33,9 @@ struct Table {
 }
 
 impl Table {
-    fn add(&mut self, of: &SizeTree, around: Option<&'static str>, level: usize) {
-        for (nth, part) in of.largest_first().into_iter().enumerate() {
-            if nth >= MOST_PARTS || self.rows.len() >= MOST_ROWS {
+    fn add(&mut self, parent: &SizeTree, around: Option<&'static str>, level: usize) {
+        for (nth, part) in parent.largest_first().into_iter().enumerate() {
+            if nth >= MAX_PARTS || self.rows.len() >= MAX_ROWS {
                 self.left_out = self.left_out.saturating_add(1);
                 continue;
             }
@@ -64,8 +64,8 @@ impl Table {
     }
 }
 
-/// Levels below the first.
+/// The number of levels below the first.
 const DEPTH: usize = 3;
-/// Parts of one part.
-const MOST_PARTS: usize = 25;
-const MOST_ROWS: usize = 1000;
+/// The largest number of rows inside one part.
+const MAX_PARTS: usize = 25;
+const MAX_ROWS: usize = 1000;
