@@ -1,6 +1,6 @@
-//! Documents that are made from the code, held current.
+//! Documents that are generated from the code, or cite it, are current.
 //!
-//! `PTE_BLESS=1 cargo test --test main docs` writes them anew.
+//! `PTE_BLESS=1 cargo test --test main docs` updates them.
 
 #[cfg(feature = "cli")]
 mod cli;
@@ -38,7 +38,7 @@ fn every_rule_has_a_name_of_its_own() {
     }
 }
 
-/// What is pasted into a page twice, or left behind by a change, has its headings twice.
+/// A repeated heading shows that a section was pasted twice.
 #[test]
 fn no_page_says_anything_twice() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -54,7 +54,7 @@ fn no_page_says_anything_twice() {
     }
 }
 
-/// A refusal is explained in its own words, not in those of another.
+/// Every refusal has its own explanation.
 #[test]
 fn every_code_has_an_explanation_of_its_own() {
     let texts: [fn(&Code) -> &'static str; 2] = [|code| code.what, |code| code.help];
@@ -71,7 +71,7 @@ fn every_code_has_an_explanation_of_its_own() {
     }
 }
 
-/// What is cited is there: a row by its id, in the sections whose rows have one; else a section.
+/// Cited rows and sections of format.md exist: a row id in sections with ids, else a section.
 #[test]
 fn what_is_cited_is_there() {
     let format = format();
@@ -95,7 +95,7 @@ fn what_is_cited_is_there() {
     }
 }
 
-/// Every row has an answer: rules, codes of refusals, or the reason why there is none.
+/// Every row of format.md has rules, refusals, or a reason why there are none.
 #[test]
 fn every_row_is_answered() {
     let format = format();
@@ -121,8 +121,8 @@ fn every_row_is_answered() {
     assert!(NUMBERED.iter().all(|section| count(section) > 6), "every section has rows");
 }
 
-/// Every attack of docs/attacks.md is held by a test that is there, every rule and refusal it names
-/// is one, and every row of format.md §8 has a line that names an answer to it.
+/// The tests, rules and refusals in docs/attacks.md exist, and every row of format.md §8 has a row there that
+/// names one of its rules or refusals.
 #[test]
 fn every_attack_is_held_by_a_test() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/attacks.md");
@@ -158,28 +158,27 @@ fn every_attack_is_held_by_a_test() {
             let answer = coverage::answer(row);
             let answers = answer.rules.iter().map(|rule| rule.id).chain(answer.codes);
             let answers: Vec<_> = answers.collect();
-            let told = answers.is_empty() || answers.iter().any(|id| named.contains(id));
-            assert!(told, "{row} is answered by {answers:?}");
+            let is_answered = answers.is_empty() || answers.iter().any(|id| named.contains(id));
+            assert!(is_answered, "{row} is answered by {answers:?}");
         }
     }
     assert!(open.is_empty(), "without a line: {open:?}");
     assert!(attacks > 80 && tests.len() > 50, "{attacks} attacks, {} tests", tests.len());
 }
 
-/// What stands between two of `mark`.
+/// Returns the texts between pairs of `mark`.
 fn quoted(text: &str, mark: char) -> impl Iterator<Item = &str> {
     text.split(mark).skip(1).step_by(2)
 }
 
-/// Whether it looks like the name of a rule.
+/// Whether `name` is in kebab case, as the names of rules.
 fn is_kebab(name: &str) -> bool {
     name.contains('-')
         && !name.starts_with('-')
         && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
 }
 
-/// Whether there is such a test, of the library or of `tests/main.rs`, in the file that its path says:
-/// its last module may be one inside of the file.
+/// Whether the test `path` exists, in the library or in `tests/`. Its last module may be inside a file.
 fn is_test(path: &str) -> bool {
     let (module, name) = path.rsplit_once("::").unwrap_or_else(|| panic!("{path} has no module"));
     let modules = [Some(module), module.strip_suffix("::tests")];
@@ -189,12 +188,12 @@ fn is_test(path: &str) -> bool {
         let text = text.unwrap_or_default();
         let lines: Vec<_> = text.lines().map(str::trim).collect();
         let head = format!("fn {name}() {{");
-        // Another attribute may stand before `#[test]`.
+        // Other attributes may precede `#[test]`.
         lines.windows(2).any(|pair| pair[0] == "#[test]" && pair[1] == head)
     })
 }
 
-/// The sections of format.md whose rows have an id each.
+/// The sections of format.md whose rows have ids.
 const NUMBERED: [&str; 11] =
     ["1.3", "2.4", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "8.1", "8.2", "8.3"];
 
@@ -202,7 +201,7 @@ const NUMBERED: [&str; 11] =
 struct Row<'f> {
     section: &'f str,
     id: &'f str,
-    /// What it says, in a few words.
+    /// The text of the row.
     says: &'f str,
 }
 
@@ -210,8 +209,7 @@ fn format() -> String {
     fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/format.md")).unwrap()
 }
 
-/// Every row of the [`NUMBERED`] sections, each of which has the next number of its section, or is
-/// named by what upstream's number for it is.
+/// Returns every row of the [`NUMBERED`] sections. Ids are consecutive, or have upstream's number.
 fn rows(format: &str) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut section = "";
@@ -235,7 +233,7 @@ fn rows(format: &str) -> Vec<Row<'_>> {
     rows
 }
 
-/// What each row is answered by, as a table.
+/// Returns the table of rows with their rules, refusals and reasons.
 fn coverage_table() -> String {
     let format = format();
     let rows = rows(&format);

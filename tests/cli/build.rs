@@ -1,5 +1,4 @@
-//! `pte dump --container` and `pte build`: each the inverse of the other, and nothing outside of the
-//! folder of blobs is read, whatever the JSON says.
+//! `pte build`: round trips with `pte dump --container`, changed and wrong JSON, and the folder of blobs.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +14,7 @@ use crate::support::build;
 use crate::support::files::{everything, name, samples};
 use crate::support::snapshot::assert_snapshot;
 
-/// Every genuine file, its blobs as files: without a note, and byte for byte.
+/// Every genuine file, with blobs as files: without a note, and byte for byte.
 #[test]
 fn every_file_round_trips_through_json() {
     let folder = tempfile::tempdir().unwrap();
@@ -55,11 +54,11 @@ fn hand_written_json_is_accepted() {
     assert_eq!(ptd.bytes(range), Some(&[7; 300][..]));
     assert_eq!((ptd.header().flatbuffer_offset, ptd.header().segment_data_size), (48, 300));
     assert!(ptd.header().segment_base_offset.is_multiple_of(128));
-    // Without data there is no container to say, and a program has no header.
+    // A program without data needs no container, and has no header.
     let built = build(&["build", "--kind", "pte", "-"], r#"{"version": 0}"#);
     let program = Pte::read(&built.stdout).unwrap();
     assert_eq!((program.header(), built.stdout.len()), (None, 64));
-    assert!(text(&built.stderr).contains("error[plans-missing]"), "told, and built");
+    assert!(text(&built.stderr).contains("error[plans-missing]"), "reported, and built");
     let built = build(&["build", "-"], r#"{"segments": [], "named_data": []}"#);
     let whole = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ptd/ptd_empty.ptd"));
     assert!(built.stdout == whole.unwrap(), "as today's writer makes it");
@@ -98,7 +97,7 @@ fn replaced_blob_is_built() {
     assert_eq!(program.header().unwrap().segment_data_size, 1440);
 }
 
-/// What JSON from a stranger may say of a file, and is told.
+/// Wrong JSON is refused, with the line and the path of the error.
 #[test]
 fn wrong_json_is_refused_with_line_and_path() {
     let container = |inside: &str| {
@@ -181,7 +180,7 @@ fn wrong_json_is_refused_with_line_and_path() {
     assert_snapshot("build-errors", &page);
 }
 
-/// Names of files from a stranger lead nowhere but into the folder.
+/// File names in untrusted JSON cannot leave the folder of blobs.
 #[cfg(unix)]
 #[test]
 fn blobs_outside_of_the_folder_are_refused() {
@@ -255,14 +254,14 @@ fn blobs_outside_of_the_folder_are_refused() {
         assert_eq!(built.status.code(), Some(0), "{name}");
         assert_eq!(Pte::read(&built.stdout).unwrap().segment(0), Some(&[1][..]));
     }
-    // An empty one takes no place among the others.
+    // An empty blob.
     let json = "{\"segments\": [{}, {\"size\": 1}, {}], \"container\": {\"kind\": \"pte\",
         \"segments\": [{\"file\": \"empty\"}, {\"file\": \"inner/good\"}, {\"file\": \"empty\"}]}}";
     let built = build(json);
     assert_eq!(Pte::read(&built.stdout).unwrap().segment(1), Some(&[1][..]));
 }
 
-/// A file that is not there yet, and one that is: all of it or nothing new.
+/// A failed build creates no file, and keeps an existing one.
 #[test]
 fn failed_build_keeps_the_old_output() {
     let folder = tempfile::tempdir().unwrap();
@@ -290,7 +289,7 @@ fn failed_build_keeps_the_old_output() {
         ("m.json", "folder", 3),
         #[cfg(target_os = "linux")]
         ("m.json", "/dev/full", 3),
-        // No one may make files there, whoever runs this.
+        // A folder where no user can create files, not even root.
         #[cfg(target_os = "linux")]
         ("m.json", "/sys/new.pte", 3),
     ] {
@@ -316,11 +315,11 @@ fn build_reports_findings_and_still_writes() {
     let built = run(&["build", "-"], None, json.as_bytes());
     assert_eq!(built.status.code(), Some(0));
     assert!(built.stdout == fs::read(path).unwrap());
-    let told = text(&built.stderr).replace("<standard output>", path);
-    assert_eq!(told, text(&pte(&["check", path]).stdout));
+    let reported = text(&built.stderr).replace("<standard output>", path);
+    assert_eq!(reported, text(&pte(&["check", path]).stdout));
 }
 
-/// What a newer writer put there is not in the JSON, and is not lost unseen.
+/// Unknown fields of a newer writer are not in the JSON: both verbs report them.
 #[test]
 fn unknown_fields_are_reported() {
     let bytes =
@@ -343,7 +342,7 @@ fn unknown_fields_are_reported() {
     assert_snapshot("build-unknown", &page);
 }
 
-/// Files that no writer makes can be shown, and what comes of them is said.
+/// Unusual files can be dumped, with a note if `pte build` gives other bytes or none.
 #[test]
 fn dump_notes_files_that_build_cannot_restore() {
     let note = |json: &str| {
@@ -364,13 +363,13 @@ fn dump_notes_files_that_build_cannot_restore() {
         "data": [{"bytes": [1, 2, 3]}]}"#;
     assert_eq!(
         note(between),
-        "note: what `pte build` makes of this means the same, and is not the same bytes\n"
+        "note: `pte build` makes a file with the same meaning, but other bytes\n"
     );
     let zeros = between.replace("[1, 2, 3]", "[1, 0, 3]");
     assert_eq!(note(&zeros), "");
 }
 
-/// However deep a text is, it is passed over or refused.
+/// JSON of any depth is skipped or refused.
 #[test]
 fn deep_json_is_refused() {
     for key in ["container", "execution_plan", "none"] {
@@ -382,7 +381,7 @@ fn deep_json_is_refused() {
     }
 }
 
-/// The library's way from JSON to a file, and an image as a source.
+/// The library reads JSON, and an image is a source.
 #[test]
 fn model_is_read_from_json() {
     for path in samples() {
@@ -414,7 +413,7 @@ fn model_is_read_from_json() {
             AnyFile::LegacyPtd(file) => file.image().unwrap(),
         };
         assert!(image.to_bytes().unwrap() == bytes, "{}", name(&path));
-        // Every way to cut it: within a piece, over several of them, past its end.
+        // Ranges inside a piece, over several pieces, and past the end.
         let step = bytes.len() / 50 + 1;
         for begin in (0..bytes.len()).step_by(step) {
             for len in [0, 1, step, bytes.len() - begin] {
@@ -442,14 +441,14 @@ fn model_is_read_from_json() {
     assert_eq!(other.unwrap_err().to_string(), "this is a table Tensor");
 }
 
-/// JSON with a wrong byte anywhere is refused, or is another file: nothing else comes of it.
+/// JSON with a wrong byte at any position is refused, or gives another file.
 #[test]
 fn damaged_json_never_panics() {
     let (mut refused, mut unbuildable, mut unreadable, mut built) = (0, 0, 0, 0);
     for path in ["tests/data/pte/multi_method.pte", BASIC, LINEAR] {
         let text = good(&["dump", "--container", "--compact", "--blobs", "inline", path]);
         let tail = text.find("\"container\"").unwrap();
-        // Densely where the container is, which has most to say.
+        // More positions in the container, which has most fields.
         let places = (0..tail).step_by(7).chain(tail..text.len());
         for (at, with) in places.flat_map(|at| DAMAGE.map(|with| (at, with))) {
             let damaged = format!("{}{with}{}", &text[..at], &text[at + 1..]);
@@ -482,7 +481,7 @@ fn damaged_json_never_panics() {
     assert_eq!(unreadable, 0, "of these, what can be written can be read");
 }
 
-/// What a byte becomes: nothing, a digit, two, or what ends things.
+/// Replacements of a byte: nothing, a digit, two digits, or a delimiter.
 const DAMAGE: [&str; 8] = ["", "0", "9", "99999999", "-", "\"", "]", "null"];
 
 fn segments(file: &AnyFile<'_>) -> usize {
@@ -511,7 +510,7 @@ fn write<'a, R: Root>(
     written.unwrap();
 }
 
-/// Where no folder is named, it is the one that the JSON is in, from wherever that is named.
+/// The default folder of blobs is that of the JSON, for relative and absolute paths.
 #[test]
 fn blobs_default_to_the_folder_of_the_json() {
     let folder = tempfile::tempdir().unwrap();
@@ -533,7 +532,7 @@ fn blobs_default_to_the_folder_of_the_json() {
     assert_eq!(from(&["m.json", "--blobs", "dir=.."], "a").status.code(), Some(3));
 }
 
-/// A file is as long as what is given allows: a mebibyte, for JSON of a line.
+/// The size of the result is limited: a mebibyte for a line of JSON.
 #[test]
 fn short_json_cannot_make_a_huge_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -554,7 +553,7 @@ fn short_json_cannot_make_a_huge_file() {
         of(&places, &often, ""),
         of("{},{}", "[1],[2]", r#","segment_alignment":1073741824"#),
         of(&empty, &pages, r#","segment_alignment":4096"#),
-        // Data in the tables that is aligned to pages.
+        // Page-aligned data in the tables.
         of("", "", r#","force_align":4096"#).replacen(
             '{',
             &format!("{{\"constant_buffer\":[{}],", vec![r#"{"storage":[1]}"#; 2000].join(",")),
@@ -562,7 +561,7 @@ fn short_json_cannot_make_a_huge_file() {
         ),
     ];
     for json in cases {
-        // Where a place is said, it is kept.
+        // A given offset is kept.
         let lay_out = if json.contains("000000000") { "-q" } else { "--lay-out" };
         let args = ["build", "-", lay_out, "-o", "out"];
         let done = run(&args, Some(folder.path()), json.as_bytes());
@@ -574,7 +573,7 @@ fn short_json_cannot_make_a_huge_file() {
     let small = of(r#"{"size":1}"#, "[1]", r#","padding":1000000"#);
     let done = run(&["-q", "build", "-", "-o", "out"], Some(folder.path()), small.as_bytes());
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    // Zeros take no room on the disk, nor time.
+    // Zeros take no disk space and no time.
     let long = of(r#"{"size":1}"#, "[1]", r#","padding":2000000000"#);
     let args = ["-q", "build", "-", "-o", "out", "--max-amplification", "4294967295"];
     let done = run(&args, Some(folder.path()), long.as_bytes());
@@ -582,7 +581,7 @@ fn short_json_cannot_make_a_huge_file() {
     assert!(fs::metadata(folder.path().join("out")).unwrap().len() > 2_000_000_000);
 }
 
-/// What is compared with a long file is compared piece by piece.
+/// A long file is compared in chunks.
 #[test]
 fn long_file_round_trips_through_json() {
     let data: Vec<u8> = (0..5_000_000_u32).map(|nth| (nth % 251) as u8).collect();

@@ -11,7 +11,7 @@ use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
 use crate::support::build;
 use crate::support::snapshot::assert_snapshot;
 
-/// Written by hand to show every construct, among them three that no runtime takes.
+/// A hand-written file with every construct; three of them break a rule.
 const UNSOUND: &str = "tests/data/pte/synth_all_seg.pte";
 const PROGRAM: &str = "tests/data/pte/external_all.pte";
 const DATA: &str = "tests/data/ptd/external_all.default_external_constant.ptd";
@@ -59,7 +59,7 @@ fn with_checks_a_program_against_its_data_file() {
     let mut page = String::new();
     let args = ["check", PROGRAM, "--with", OTHER];
     append_run(&mut page, &args, &pte(&args));
-    // The same file, by two names of it.
+    // The same file under two names.
     let args = ["check", PROGRAM, "--with", DATA, "--with", &format!("./{DATA}")];
     append_run(&mut page, &args, &pte(&args));
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +118,7 @@ fn scan_blobs_searches_blobs() {
     assert_eq!(both.status.code(), Some(2));
 }
 
-/// The runtime of release 0.6 reads the data of its time, which newer ones do not.
+/// The runtime of release 0.6 reads old data files, which newer ones do not.
 #[test]
 fn with_and_runtime_check_a_pair_for_a_release() {
     let program = "tests/data/pte/v0.6.0_external.pte";
@@ -134,7 +134,7 @@ fn with_and_runtime_check_a_pair_for_a_release() {
     assert_eq!(code(&["--runtime", "0.6", "--deny", "external-generation"]), Some(1));
 }
 
-/// The types of SARIF take what is written, and every result names a rule that is described.
+/// The output parses as SARIF, and every result has a described rule.
 #[test]
 fn sarif_follows_its_schema() {
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn sarif_follows_its_schema() {
     assert_eq!((uri.as_str(), notes[0]["level"].as_str()), (Some("no-such.pte"), Some("error")));
 }
 
-/// What is declared of the newest release, and of none after it, is known.
+/// No declared field is newer than the newest known release.
 #[test]
 fn newest_release_is_that_of_the_schemas() {
     let schemas = good(&["schema"]) + &good(&["schema", "flat-tensor"]);
@@ -189,7 +189,7 @@ fn newest_release_is_that_of_the_schemas() {
     assert!(releases.iter().all(|release| *release <= pte::check::NEWEST), "{releases:?}");
 }
 
-/// A release that nobody knows yet is judged as the newest that is known, and not in silence.
+/// An unknown future release is checked as the newest known one, with a note.
 #[test]
 fn future_release_is_checked_as_the_newest() {
     let old = "tests/data/pte/v0.2.0_inline_const.pte";
@@ -207,7 +207,7 @@ fn future_release_is_checked_as_the_newest() {
     }
 }
 
-/// A fault of structure is no matter of taste: what follows it was never read.
+/// Refusals cannot be allowed: the rest of the file was not read.
 #[test]
 fn refusals_cannot_be_allowed() {
     for name in ["vector-out-of-bounds", "unreadable"] {
@@ -220,7 +220,7 @@ fn refusals_cannot_be_allowed() {
     }
 }
 
-/// Many files at once, and none of them alone decides.
+/// Files are checked in parallel, and listed by path.
 #[test]
 fn check_reads_whole_folders() {
     let shown = json(&["check", "--json", "tests/data/ptd"]);
@@ -228,13 +228,13 @@ fn check_reads_whole_folders() {
     assert!(files.len() > 25);
     assert!(files.iter().all(|file| file["verdict"] == "ok"));
     let paths: Vec<_> = files.iter().map(|file| file["path"].as_str().unwrap()).collect();
-    assert!(paths.is_sorted(), "in the order of their names, whoever finished first");
+    assert!(paths.is_sorted(), "sorted by path, in any order of completion");
     let empty = tempfile::tempdir().unwrap();
     let done = run(&["check", "."], Some(empty.path()), b"");
-    assert_eq!(done.status.code(), Some(1), "a gate on nothing is no gate");
+    assert_eq!(done.status.code(), Some(1), "an empty folder is an error");
 }
 
-/// A companion that is none must not pass for one: nothing would be resolved against it.
+/// A program, or a missing file, is no data file: no key resolves.
 #[test]
 fn with_needs_a_readable_ptd() {
     let program = "tests/data/pte/linear.pte";
@@ -247,7 +247,7 @@ fn with_needs_a_readable_ptd() {
     }
 }
 
-/// 0.7 was followed by 1.0: what lies between is a slip, and is not taken for either.
+/// 0.7 was followed by 1.0: versions in between are refused.
 #[test]
 fn nonexistent_releases_are_refused() {
     let status = |release: &str| {
@@ -261,7 +261,7 @@ fn nonexistent_releases_are_refused() {
     }
 }
 
-/// SARIF makes a link of `[text](target)` in a message.
+/// SARIF turns `[text](target)` in a message into a link.
 #[test]
 fn sarif_messages_have_no_links() {
     let name = serde_json::json!({"key": "[a](http://e.org)", "segment_index": 0});
@@ -296,7 +296,7 @@ fn check_reports_every_file_in_a_folder() {
     assert_snapshot("cli-check", &page);
 }
 
-/// A gate that passes over what it cannot read is none. Nothing is opened that would be waited for.
+/// Models that are no regular files are reported, and not opened: opening a pipe would block.
 #[cfg(unix)]
 #[test]
 fn irregular_files_in_a_folder_are_reported() {
@@ -318,7 +318,7 @@ fn irregular_files_in_a_folder_are_reported() {
     assert_eq!(done.status.code(), Some(3));
     let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
     let files = shown["files"].as_array().unwrap();
-    let told: Vec<_> = files
+    let found: Vec<_> = files
         .iter()
         .map(|file| {
             let rule = file["findings"][0]["rule"].as_str().unwrap_or("none");
@@ -334,12 +334,12 @@ fn irregular_files_in_a_folder_are_reported() {
         ("./f-socket.pte", "unreadable"),
         ("./inner/pipe.ptd", "unreadable"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     let message = files[0]["findings"][0]["message"].as_str().unwrap();
     assert_eq!(message, "the target of this link does not exist");
 }
 
-/// Names that are no text are told apart, and those with odd characters are those of the files.
+/// Names that are not UTF-8 stay distinct, and unusual characters are kept.
 #[cfg(unix)]
 #[test]
 fn json_and_sarif_paths_are_the_file_names() {
@@ -370,7 +370,7 @@ fn json_and_sarif_paths_are_the_file_names() {
     assert_eq!(place["artifactLocation"]["uri"], "b%5Cc.pte");
 }
 
-/// A stack that no memory has room for: no thread can be had, and one is enough.
+/// The stack size is too large to start a thread, so the main thread does the work.
 #[test]
 fn check_works_without_threads() {
     let done = Command::new(env!("CARGO_BIN_EXE_pte"))

@@ -1,4 +1,4 @@
-//! `pte convert`, run as its users run it.
+//! `pte convert`: round trips, old files and refusals.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::snapshot::assert_snapshot;
 
 const OLD: &str = "tests/data/ptd/v0.6.0_ptd_direct_16.ptd";
 
-/// A safetensors file with small tensors, and with some that the system copies.
+/// A safetensors file with small tensors, and some that are long enough for `copy_file_range`.
 fn tensors() -> Vec<u8> {
     let tensor = |name: &str, len: usize, seed: usize| Tensor {
         name: name.into(),
@@ -40,29 +40,29 @@ fn safetensors_round_trip_through_ptd() {
     good(&["check", "--deny", "warnings", &at("x.ptd")]);
     good(&["convert", &at("x.ptd"), "-o", &at("back.safetensors")]);
     assert!(fs::read(at("back.safetensors")).unwrap() == whole);
-    // By pipes: the kind is that of the content.
+    // Through pipes: the format is recognized by content.
     let piped = run(&["convert", "-"], None, &whole);
     assert_eq!((piped.status.code(), text(&piped.stderr).as_str()), (Some(0), ""));
     assert!(piped.stdout == fs::read(at("x.ptd")).unwrap());
     let back = run(&["convert", "-", "--to", "safetensors"], None, &piped.stdout);
     assert!(back.stdout == whole);
-    // A current file anew is itself.
+    // A current file stays the same.
     good(&["convert", &at("x.ptd"), "-o", &at("again.ptd")]);
     assert!(fs::read(at("again.ptd")).unwrap() == piped.stdout);
-    // Equal data once.
+    // Equal data is stored once.
     good(&["convert", "--share", &at("x.ptd"), "-o", &at("shared.ptd")]);
     let saved = piped.stdout.len() as u64 - fs::metadata(at("shared.ptd")).unwrap().len();
     assert!((1_000_003..1_001_000).contains(&saved), "{saved}");
     good(&["convert", &at("shared.ptd"), "-o", &at("back.safetensors")]);
     assert!(fs::read(at("back.safetensors")).unwrap() == whole);
-    // Aligned to pages.
+    // Page-aligned.
     good(&["convert", "--align", "4096", &at("x.ptd"), "-o", &at("aligned.ptd")]);
     let aligned = fs::read(at("aligned.ptd")).unwrap();
     let aligned = pte::Ptd::read(&aligned).unwrap();
     assert!((0..5).all(|nth| aligned.segment_range(nth).unwrap().start.is_multiple_of(4096)));
 }
 
-/// The name of the output says what is written, in capitals too.
+/// The extension of the output gives the format, also in capitals.
 #[test]
 fn output_extension_ignores_case() {
     let folder = tempfile::tempdir().unwrap();
@@ -126,7 +126,7 @@ fn unconvertible_inputs_are_reported() {
     assert_eq!(run(&skipped, Some(folder.path()), b"").status.code(), Some(0));
 }
 
-/// Overlapping tensors of an old file would make a small file a huge one.
+/// Overlapping tensors of an old file would give a huge file.
 #[test]
 fn repeated_data_is_charged_each_time() {
     use pte::build::{PtdBuilder, Shape};
@@ -139,7 +139,7 @@ fn repeated_data_is_charged_each_time() {
         built.tensor_in(nth.to_string(), shape(3_000_000), segment).unwrap();
     }
     let mut model = built.finish().unwrap();
-    // As hand-made: each takes another number of the same bytes.
+    // Each tensor has another number of the same bytes.
     for (nth, named) in (0..).zip(model.root.named_data.iter_mut().flatten()) {
         let layout = named.tensor_layout.as_mut().unwrap();
         layout.sizes = Some(vec![3_000_000 - nth]);

@@ -37,7 +37,7 @@ fn container_has_stable_field_names() {
         "tests/data/ptd/vgen1a_ptd_direct_16.ptd",
     ];
     assert_snapshot("dump-container", &files.map(container).concat());
-    // Beside the key there is what there is without it.
+    // The other keys are the same as without --container.
     let mut with: serde_json::Value =
         serde_json::from_str(&good(&["dump", "--container", LINEAR])).unwrap();
     with.as_object_mut().unwrap().remove("container").unwrap();

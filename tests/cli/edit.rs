@@ -1,4 +1,4 @@
-//! `pte edit`: what it writes, and what it leaves alone.
+//! `pte edit`: changes, unchanged bytes and refusals.
 
 use std::fs;
 use std::path::Path;
@@ -39,13 +39,12 @@ fn in_place_replaces_the_file_only_on_request() {
     good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
     let after = fs::read(&path).unwrap();
     assert!(after.len() < before.len());
-    // Nothing is left of it to take out.
+    // A second time there is nothing to remove.
     good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
     assert!(fs::read(&path).unwrap() == after);
     assert_eq!(only_file(folder.path()), "model.pte");
 }
 
-/// A file that nothing was asked of comes out as it is.
 #[test]
 fn edit_without_changes_keeps_every_byte() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +55,7 @@ fn edit_without_changes_keeps_every_byte() {
     }
 }
 
-/// Whatever goes wrong, nothing stands under the output's name, and the input is as it was.
+/// A failed edit creates no output, and keeps the input.
 #[test]
 fn failed_edit_leaves_no_output() {
     let folder = tempfile::tempdir().unwrap();
@@ -76,18 +75,18 @@ fn failed_edit_leaves_no_output() {
         (&["edit", LINEAR, "--set-data", "k=/nowhere", "-o", out_path], 3),
         (&["edit", "-", "--in-place"], 1),
     ];
-    let mut told = String::new();
+    let mut messages = String::new();
     for (args, status) in cases {
         let done = pte(args);
         assert_eq!(done.status.code(), Some(status), "{args:?}: {}", text(&done.stderr));
         assert!(!out.exists(), "{args:?}");
-        told += &text(&done.stderr).replace(folder.path().to_str().unwrap(), "FOLDER");
-        told += "\n";
+        messages += &text(&done.stderr).replace(folder.path().to_str().unwrap(), "FOLDER");
+        messages += "\n";
     }
-    assert_snapshot("edit-refusals", &told);
+    assert_snapshot("edit-refusals", &messages);
 }
 
-/// Whatever is read is an input: bytes of a file too.
+/// The files of `--set-data` are inputs too.
 #[test]
 fn set_data_input_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +107,7 @@ fn set_data_input_is_not_overwritten() {
     assert!(text(&done.stderr).contains("standard input is not a file"));
 }
 
-/// What comes with a program takes nobody's place unasked.
+/// The `.ptd` of `--externalize` overwrites no file unless `--ptd` names it.
 #[test]
 fn externalized_data_needs_its_own_path() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,11 +126,10 @@ fn externalized_data_needs_its_own_path() {
         assert_eq!(fs::read(&data).unwrap(), b"mine");
         assert!(!program.exists(), "{rest:?}");
     }
-    assert_eq!(edit(&["-o", out, "--ptd", ptd]).status.code(), Some(0), "it was said");
+    assert_eq!(edit(&["-o", out, "--ptd", ptd]).status.code(), Some(0), "--ptd names it");
     assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
 }
 
-/// A key may have what parts it from its file.
 #[test]
 fn set_data_key_may_contain_an_equals_sign() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +149,7 @@ fn full_output_device_is_reported() {
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
 }
 
-/// A file whose parts overlap is not written with each of them once: see `model::amplified`.
+/// Overlapping segments would be written separately: see `model::amplified`.
 #[test]
 fn overlapping_segments_exceed_the_write_budget() {
     let folder = tempfile::tempdir().unwrap();
@@ -171,7 +169,7 @@ fn overlapping_segments_exceed_the_write_budget() {
         assert!(said.contains("raise --max-amplification"), "{said}");
         assert_eq!(only_file(folder.path()), "in.pte", "{edit:?}");
     }
-    // Who trusts the file gets what was asked for.
+    // Raised limits allow it.
     fs::write(&file, overlapping_constants(20, |_| 0)).unwrap();
     let args = ["-q", "edit", path, "-o", out_path, "--externalize", "all"];
     assert_eq!(pte(&args).status.code(), Some(1));

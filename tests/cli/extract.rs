@@ -9,7 +9,7 @@ use crate::support::build::file;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
-/// What `tensors --hash` says of a tensor is what `extract` gives of it.
+/// `tensors --hash` lists the hash of the bytes that `extract` writes.
 #[test]
 fn extracted_bytes_have_the_listed_hash() {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +26,7 @@ fn extracted_bytes_have_the_listed_hash() {
                 (false, _) => ["--tensor", &place],
                 _ => continue,
             };
-            // A runtime takes the first of equal keys, and so does `extract`.
+            // Of equal keys, runtimes and `extract` use the first.
             let of_key = rows.iter().filter(|other| other["key"] == row["key"]).count();
             if row["index"].is_null() && of_key > 1 {
                 continue;
@@ -56,7 +56,7 @@ fn extract_writes_each_kind_of_part() {
     assert_eq!(take(&[LINEAR, "--program"]), whole[..0x650]);
     assert_eq!(take(&[LINEAR, "--tensor", "forward:1"]), whole[0x700..0x710]);
     let payload = take(&["tests/data/pte/xnn_delegate_segment.pte", "--delegate", "forward:0"]);
-    assert_eq!(&payload[4..8], b"XH00", "what XNNPACK's payloads begin with");
+    assert_eq!(&payload[4..8], b"XH00", "the magic of XNNPACK's payloads");
     let inline = take(&["tests/data/pte/xnn_delegate_inline.pte", "--delegate", "forward:0"]);
     assert_eq!(&inline[4..8], b"XH00");
     let array = take(&[LINEAR, "--tensor", "forward:1", "--as", "npy"]);
@@ -64,7 +64,6 @@ fn extract_writes_each_kind_of_part() {
     assert!(array.ends_with(&whole[0x700..0x710]));
 }
 
-/// A segment that is shorter than its tensor is no array, whatever lies behind it.
 #[test]
 fn npy_of_a_short_segment_is_refused() {
     let done = |bytes: u64| {
@@ -87,7 +86,7 @@ fn npy_of_a_short_segment_is_refused() {
     assert!(text(&short.stderr).contains("the tensor's shape does not fit its bytes"));
 }
 
-/// A dim order that is not as long as the sizes puts no array in order.
+/// A dim order needs the length of the sizes.
 #[test]
 fn npy_with_an_invalid_dim_order_is_refused() {
     for (order, status) in [(&[0, 1][..], 0), (&[1, 0], 0), (&[0], 1), (&[], 1), (&[0, 1, 2], 1)] {
@@ -121,10 +120,10 @@ fn extract_all_writes_a_folder_with_an_index() {
         assert_eq!(bytes, whole[at..at + len], "{part}");
     }
     let again = pte(&["extract", path, "--all", parts.to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(3), "a folder that is not empty is left alone");
+    assert_eq!(again.status.code(), Some(3), "a folder that is not empty is refused");
 }
 
-/// A key is text from a stranger; what is made of it is a name inside of the folder.
+/// Keys are untrusted text: file names that are made of them stay in the folder.
 #[test]
 fn extract_all_file_names_stay_inside_the_folder() {
     let folder = tempfile::tempdir().unwrap();
@@ -163,7 +162,6 @@ fn missing_parts_are_reported() {
     assert_snapshot("cli-absent", &page);
 }
 
-/// What writes many files writes no other one.
 #[test]
 fn all_and_output_cannot_be_combined() {
     let folder = tempfile::tempdir().unwrap();

@@ -54,10 +54,10 @@ fn examples_of_help_work() {
         assert!(shown.contains(answer), "{command}: {shown}");
         if need == "a delegate's blob" {
             let bytes = fs::read(folder.path().join("blob.bin")).unwrap();
-            assert_eq!(&bytes[4..8], b"XH00", "what XNNPACK's payloads begin with");
+            assert_eq!(&bytes[4..8], b"XH00", "the magic of XNNPACK's payloads");
         }
         if need == "a size gate for CI" {
-            // The same command for a model that is too large.
+            // The same command for a model over the budget.
             let args: Vec<_> =
                 args.iter().map(|&arg| if arg == "8MB" { "8kB" } else { arg }).collect();
             let done = run(&args, Some(folder.path()), b"");

@@ -4,7 +4,7 @@ use super::{BASIC, LINEAR, good, json};
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
-/// What is shown of files of different kinds. Each screen is a page of documentation.
+/// Screens of files of different kinds.
 #[test]
 fn info_shows_a_file_on_one_screen() {
     for (page, file) in [

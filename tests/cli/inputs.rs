@@ -29,8 +29,8 @@ pub(super) const INPUT_VERBS: [&[&str]; 12] = [
     &["diff", LINEAR],
 ];
 
-/// What was said, wherever.
-fn said(done: &Output) -> String {
+/// Returns the text of both streams.
+fn output_text(done: &Output) -> String {
     text(&done.stdout) + &text(&done.stderr)
 }
 
@@ -46,15 +46,18 @@ fn unreadable_files_are_reported_by_every_verb() {
         let path = at(name);
         for verb in INPUT_VERBS {
             let done = pte(&[verb, &[&path]].concat());
-            let told = said(&done);
+            let shown = output_text(&done);
             let is_search = (verb[0], name) == ("check", "folder");
             let status = if is_search { 1 } else { status };
-            assert_eq!(done.status.code(), Some(status), "{verb:?} {name}: {told}");
-            assert!(told.contains(name) && !told.contains("panicked"), "{verb:?} {name}: {told}");
-            assert!(told.contains("help:") || is_search, "{verb:?} {name}: {told}");
+            assert_eq!(done.status.code(), Some(status), "{verb:?} {name}: {shown}");
+            assert!(
+                shown.contains(name) && !shown.contains("panicked"),
+                "{verb:?} {name}: {shown}"
+            );
+            assert!(shown.contains("help:") || is_search, "{verb:?} {name}: {shown}");
         }
     }
-    // The second of two files, and what is given beside one.
+    // The second of two files, and files of other flags.
     for args in [
         &["diff", &at("short.pte"), LINEAR][..],
         &["size", LINEAR, "--against", &at("short.pte")],
@@ -62,14 +65,16 @@ fn unreadable_files_are_reported_by_every_verb() {
     ] {
         let done = pte(args);
         assert_eq!(done.status.code(), Some(1), "{args:?}");
-        assert!(said(&done).contains("short.pte") && said(&done).contains("help:"), "{args:?}");
+        assert!(
+            output_text(&done).contains("short.pte") && output_text(&done).contains("help:"),
+            "{args:?}"
+        );
     }
     let done = pte(&["ops", LINEAR, "--against", LINEAR]);
     assert_eq!(done.status.code(), Some(2));
-    assert!(said(&done).contains(LINEAR) && said(&done).contains("--format yaml"));
+    assert!(output_text(&done).contains(LINEAR) && output_text(&done).contains("--format yaml"));
 }
 
-/// A user who may not read a file is told so.
 #[cfg(unix)]
 #[test]
 fn file_without_permission_is_reported_by_every_verb() {
@@ -81,7 +86,7 @@ fn file_without_permission_is_reported_by_every_verb() {
     let path = folder.path().join("secret.pte");
     fs::copy(LINEAR, &path).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    // To some users permissions do not matter: those become another one.
+    // Root ignores permissions, so the command runs as another user.
     let is_root = fs::read(&path).is_ok();
     for verb in INPUT_VERBS {
         if verb[0] == "diff" {
@@ -93,12 +98,12 @@ fn file_without_permission_is_reported_by_every_verb() {
             command.uid(65_534).gid(65_534);
         }
         let Ok(done) = command.output() else {
-            println!("skipped: nobody may not run what was built");
+            println!("skipped: the other user cannot run the command");
             return;
         };
-        let told = said(&done);
-        assert_eq!(done.status.code(), Some(3), "{verb:?}: {told}");
-        assert!(told.contains("secret.pte") && told.contains("help:"), "{verb:?}: {told}");
+        let shown = output_text(&done);
+        assert_eq!(done.status.code(), Some(3), "{verb:?}: {shown}");
+        assert!(shown.contains("secret.pte") && shown.contains("help:"), "{verb:?}: {shown}");
     }
 }
 
@@ -109,21 +114,21 @@ fn standard_input_works_for_every_verb() {
         let (named, piped) =
             (pte(&[verb, &[LINEAR]].concat()), { run(&[verb, &["-"]].concat(), None, &whole) });
         assert_eq!(piped.status.code(), named.status.code(), "{verb:?}");
-        let told = said(&piped).replace("<standard input>", LINEAR);
-        assert_eq!(told, said(&named), "{verb:?}");
+        let shown = output_text(&piped).replace("<standard input>", LINEAR);
+        assert_eq!(shown, output_text(&named), "{verb:?}");
         for bytes in [&whole[..900], b""] {
             let done = run(&[verb, &["-"]].concat(), None, bytes);
-            let told = said(&done);
-            assert_eq!(done.status.code(), Some(1), "{verb:?}: {told}");
+            let shown = output_text(&done);
+            assert_eq!(done.status.code(), Some(1), "{verb:?}: {shown}");
             assert!(
-                told.contains("<standard input>") && told.contains("help:"),
-                "{verb:?}: {told}"
+                shown.contains("<standard input>") && shown.contains("help:"),
+                "{verb:?}: {shown}"
             );
         }
     }
 }
 
-/// One refusal of each way in which a file can be no file to read.
+/// A refusal of each kind.
 #[test]
 fn unreadable_files_are_reported() {
     let folder = tempfile::tempdir().unwrap();
@@ -148,7 +153,6 @@ fn unreadable_files_are_reported() {
     assert_snapshot("cli-unreadable", &page);
 }
 
-/// Every verb, on standard input.
 #[test]
 fn standard_input_gives_the_same_output_as_a_path() {
     let whole = fs::read(LINEAR).unwrap();
@@ -178,7 +182,6 @@ fn standard_input_gives_the_same_output_as_a_path() {
     }
 }
 
-/// What is read from a stream is gone: it is opened once, and naming it twice is an error.
 #[test]
 fn standard_input_given_twice_is_refused() {
     let data = fs::read(DATA).unwrap();
@@ -190,9 +193,12 @@ fn standard_input_given_twice_is_refused() {
         &["info", "-", "-"],
     ] {
         let done = run(args, None, &data);
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains("standard input") && said.contains("once"), "{args:?}: {said}");
+        let message = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {message}");
+        assert!(
+            message.contains("standard input") && message.contains("once"),
+            "{args:?}: {message}"
+        );
     }
     let done = run(&["check", "--json", PROGRAM, "--with", "-"], None, &data);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stdout));
@@ -201,7 +207,7 @@ fn standard_input_given_twice_is_refused() {
     assert_eq!(files, [PROGRAM, "<standard input>"]);
 }
 
-/// A pipe is read once, to its end, whichever way it is named.
+/// A pipe is read once, as `PATH` or as `--with`.
 #[cfg(unix)]
 #[test]
 fn pipe_is_opened_once() {
@@ -218,7 +224,6 @@ fn pipe_is_opened_once() {
     assert_eq!(twice.status.code(), Some(2), "{}", text(&twice.stdout));
 }
 
-/// Where there is no room for what a stream says, that is told.
 #[cfg(unix)]
 #[test]
 fn stream_without_temporary_folder_is_an_error() {
@@ -229,13 +234,13 @@ fn stream_without_temporary_folder_is_an_error() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let mut message = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3));
-    assert!(said.contains("a temporary file in \"/no/such/folder\""), "{said}");
+    assert!(message.contains("a temporary file in \"/no/such/folder\""), "{message}");
 }
 
-/// A text is read whole, but not a device or a pipe that does not end; what is data is a file.
+/// Texts are read from devices and pipes up to a limit; data only from regular files.
 #[cfg(unix)]
 #[test]
 fn endless_text_is_refused() {
@@ -244,27 +249,27 @@ fn endless_text_is_refused() {
     make_pipe(&path);
     let path = path.to_str().unwrap();
     for args in [&["build"][..], &["ops", PROGRAM, "--against"]] {
-        // Its first byte is no text.
+        // The first byte is not text.
         let endless = pte(&[args, &["/dev/zero"]].concat());
-        let said = text(&endless.stderr);
-        assert!(said.contains("is not text"), "{args:?}: {said}");
+        let message = text(&endless.stderr);
+        assert!(message.contains("is not text"), "{args:?}: {message}");
         let is_usage = args[0] == "ops";
         assert_eq!(endless.status.code(), Some(if is_usage { 2 } else { 1 }), "{args:?}");
         let to = path.to_string();
         let writer = std::thread::spawn(move || {
             let mut pipe = fs::File::options().write(true).open(to).unwrap();
-            // The reader goes away.
+            // Ends when the reader closes the pipe.
             while std::io::Write::write_all(&mut pipe, &[b' '; 1 << 16]).is_ok() {}
         });
         let done = pte(&[args, &[path, "--max-stream", "100000"]].concat());
-        let said = text(&done.stderr);
-        assert!(said.contains("more than 100000 bytes on a stream"), "{args:?}: {said}");
+        let message = text(&done.stderr);
+        assert!(message.contains("more than 100000 bytes on a stream"), "{args:?}: {message}");
         assert_eq!(done.status.code(), Some(1), "{args:?}");
         writer.join().unwrap();
         let folder = pte(&[args, &["tests"]].concat());
         assert!(text(&folder.stderr).contains("this is a directory"), "{args:?}");
     }
-    // Without a writer, a pipe would be waited for.
+    // Opening a pipe without a writer would block.
     for path in ["/dev/zero", path] {
         let out = folder.path().join("out.pte");
         let data = format!("key={path}");

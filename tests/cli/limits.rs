@@ -17,7 +17,7 @@ fn run_in_memory(kilobytes: u32, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Before work begins, memory is asked for: an allocation that fails later ends the process.
+/// The needed memory is checked first: a later failed allocation would end the process.
 #[cfg(target_os = "linux")]
 #[test]
 fn too_little_memory_is_an_error_with_the_needed_amount() {
@@ -34,7 +34,7 @@ fn too_little_memory_is_an_error_with_the_needed_amount() {
         assert!(stderr.contains("not enough memory: this may take up to"), "{stderr}");
         assert!(done.stdout.is_empty(), "{args:?}");
     }
-    // Enough for verbs that take less, and for all of them on a small file.
+    // Enough for verbs that need less, and for all verbs on a small file.
     for args in [&["tensors", path][..], &["map", LINEAR], &["check", LINEAR]] {
         let done = run_in_memory(500_000, args);
         assert_eq!(done.status.code(), Some(0), "{args:?}: {}", text(&done.stderr));
@@ -53,8 +53,7 @@ fn limits_can_be_set_by_flags() {
     good(&["info", "--limits", "trusted", LINEAR]);
 }
 
-/// Tables that are listed over and over, once more than 389 times the file, in 1 GB and in less than they
-/// would take.
+/// Files that list a table repeatedly, in 1 GB and in too little memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn dump_and_edit_do_not_abort_when_memory_is_short() {
@@ -78,7 +77,7 @@ fn dump_and_edit_do_not_abort_when_memory_is_short() {
     }
 }
 
-/// The way from JSON is bounded by its text.
+/// The memory for JSON is limited by its length.
 #[cfg(target_os = "linux")]
 #[test]
 fn build_refuses_json_over_its_memory_budget() {
@@ -91,7 +90,7 @@ fn build_refuses_json_over_its_memory_budget() {
         let done = run_in_memory(kilobytes, &args);
         let (status, said) = (done.status.code(), text(&done.stderr));
         let (wanted, why) = match kilobytes {
-            // Less than what JSON of that length may take is found out before it is read.
+            // Too little memory for JSON of this length is detected before it is read.
             100_000 => (3, "not enough memory"),
             _ => (1, "bytes of memory"),
         };

@@ -34,7 +34,7 @@ fn map_at_describes_one_byte() {
     assert_eq!(pte(&["map", LINEAR, "--at", "0", "--html"]).status.code(), Some(2));
 }
 
-/// The ranges of every level have all bytes of what they are in, and no other; folded or not.
+/// The ranges of every level have exactly the bytes of their parent, folded or not.
 #[test]
 fn map_ranges_cover_every_byte() {
     fn ask(parts: &[Value], begin: u64, end: u64) -> usize {

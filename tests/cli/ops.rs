@@ -1,4 +1,4 @@
-//! `pte ops`: what programs call.
+//! `pte ops`: operators and backends, the YAML list, and comparison with a list.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use super::{LINEAR, append_run, good, json, pte, run};
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
-/// Text, JSON and YAML of plain calls; of unknown operators, lists and strings; of delegates. The
-/// YAML was held against what upstream's gen_oplist writes: it is the same, byte for byte.
+/// Text, JSON and YAML for simple calls, unknown operators, lists, strings and delegates. The YAML has the
+/// same bytes as that of upstream's gen_oplist.
 #[test]
 fn ops_lists_operators_and_backends() {
     for (page, file) in [
@@ -29,7 +29,7 @@ fn ops_lists_operators_and_backends() {
     assert_snapshot("ops-several", &shown);
 }
 
-/// Sums are sums: of the methods of a file, and of what `info` counts in another way.
+/// The totals are the sums of the methods, and the counts of `info`.
 #[test]
 fn ops_and_info_count_the_same_calls() {
     let mut operators = 0;
@@ -48,7 +48,7 @@ fn ops_and_info_count_the_same_calls() {
         let methods = listed["files"][0]["methods"].as_array().unwrap();
         let all: u64 = methods.iter().flat_map(|of| calls(&of["operators"])).map(|of| of.1).sum();
         assert_eq!(all, sum.iter().map(|of| of.1).sum::<u64>(), "{path}");
-        // Its own list misses nothing.
+        // Its own list lacks nothing.
         let folder = tempfile::tempdir().unwrap();
         let list = folder.path().join("selected_operators.yaml");
         let list = list.to_str().unwrap();
@@ -101,7 +101,7 @@ fn against_lists_missing_operators() {
         let args = ["ops", "linear.pte", "--against", list];
         append_run(&mut page, &args, &run(&args, Some(folder.path()), b""));
     }
-    // What lies past the limit must not pass for missing.
+    // A list over the limit is an error: its operators are not reported as missing.
     let args = ["ops", "linear.pte", "--max-stream", "8", "--against", "-"];
     append_run(&mut page, &args, &run(&args, Some(folder.path()), b"aten::add.out\n"));
     let args = ["ops", "linear.pte", "--format", "yaml", "--against", "names.txt"];
@@ -113,7 +113,7 @@ fn against_lists_missing_operators() {
     assert_snapshot("ops-against", &page);
 }
 
-/// Names from strangers stay what they are, in YAML and back.
+/// Untrusted names are unchanged after writing and reading YAML.
 #[test]
 fn yaml_quotes_unusual_names() {
     let whole = fs::read(LINEAR).unwrap();
@@ -122,7 +122,7 @@ fn yaml_quotes_unusual_names() {
     let at = whole.windows(name.len()).position(|window| window == name).unwrap();
     for odd in ["'\": {a}\n# - b\\\t", "\u{85}\u{2028}\u{1b}[2J", "\0", "? - x", "no"] {
         let mut bytes = whole.clone();
-        // As long as the name, so that nothing else moves.
+        // The same length as the name, so that no offset changes.
         let odd = format!("{odd:_<18}");
         bytes[at..at + name.len()].copy_from_slice(&odd.as_bytes()[..name.len()]);
         let model = folder.path().join("odd.pte");
@@ -156,7 +156,7 @@ fn files_without_operators_are_reported() {
     assert_snapshot("ops-none", &page);
 }
 
-/// Some editors begin a text with a mark that says so.
+/// Some editors write a byte order mark.
 #[test]
 fn operator_list_may_begin_with_a_byte_order_mark() {
     let folder = tempfile::tempdir().unwrap();

@@ -14,7 +14,7 @@ fn output_files_are_written_atomically() {
     let out = folder.path().join("dump.json");
     good(&["dump", LINEAR, "-o", out.to_str().unwrap()]);
     assert_eq!(fs::read_to_string(&out).unwrap(), good(&["dump", LINEAR]));
-    // A refusal leaves what was there, and nothing beside it.
+    // A refusal keeps the old output, and leaves no other file.
     let cut = folder.path().join("cut.pte");
     fs::write(&cut, &fs::read(LINEAR).unwrap()[..1000]).unwrap();
     let refused = pte(&["dump", cut.to_str().unwrap(), "-o", out.to_str().unwrap()]);
@@ -34,7 +34,6 @@ fn output_files_are_written_atomically() {
     assert_eq!(nowhere.status.code(), Some(3));
 }
 
-/// Whoever could read a file can read what replaces it, and nobody else.
 #[cfg(unix)]
 #[test]
 fn replaced_file_keeps_its_permissions() {
@@ -50,7 +49,7 @@ fn replaced_file_keeps_its_permissions() {
     }
 }
 
-/// A reader that goes away, such as `head`, is no failure.
+/// A reader such as `head` may close the pipe.
 #[test]
 fn closed_pipe_is_no_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
@@ -75,7 +74,7 @@ fn color_is_used_only_on_request() {
     assert_eq!(fs::read_to_string(&out).unwrap(), good(&["info", LINEAR]), "never in a file");
 }
 
-/// Whoever reads the output may go away before there is any: that is no failure, and nothing is said.
+/// The reader may close the pipe before there is output: no error and no message.
 #[test]
 fn closed_output_is_no_error_for_any_verb() {
     let whole = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
@@ -96,7 +95,7 @@ fn closed_output_is_no_error_for_any_verb() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // It writes nothing before it has read its input.
+        // The command writes nothing before it has read its input.
         drop(child.stdout.take());
         child.stdin.take().unwrap().write_all(&whole).unwrap();
         let done = child.wait_with_output().unwrap();

@@ -25,7 +25,6 @@ fn explain_and_rules_show_every_rule() {
     }
 }
 
-/// A name that is nearly right is told.
 #[test]
 fn similar_rule_names_are_suggested() {
     for (args, near) in [

@@ -20,7 +20,7 @@ fn size_shows_the_largest_parts_first() {
     }
 }
 
-/// The parts of every level sum to what they are parts of, and the files to their sizes.
+/// The parts of every level sum to their parent, and those of a file to its size.
 #[test]
 fn size_parts_sum_to_the_file_size() {
     fn sum(part: &Value) {
@@ -51,7 +51,7 @@ fn size_reads_standard_input() {
     assert_eq!(shown, good(&["size", LINEAR]));
 }
 
-/// A row of the others is shown where it stands for two at least.
+/// A row of folded parts stands for at least two.
 #[test]
 fn single_part_is_not_folded() {
     let shown = |parts: u64| {
@@ -88,7 +88,7 @@ fn growth_is_listed_by_part() {
     assert!(changes.is_sorted_by_key(|change| -change.abs()), "{changes:?}");
     assert!(grown.iter().all(|row| row["before"] != row["bytes"]), "and nothing else");
     assert_eq!(files[1]["growth"].as_array().unwrap().len(), 0, "a file against itself");
-    // By as many levels as are asked for.
+    // --depth limits the levels.
     let top = json(&["size", "--json", "--depth", "1", new, "--against", old]);
     let top = top["files"][0]["growth"].as_array().unwrap();
     assert!(top.iter().all(|row| row["path"].as_array().unwrap().len() == 1), "{top:?}");
@@ -125,8 +125,8 @@ fn refused_file_does_not_hide_other_files() {
     assert_eq!(pte(&["size", "-", "--against", "-"]).status.code(), Some(2));
 }
 
-/// What `check` calls the end of the file is the end for everyone else: a segment of no bytes may be the
-/// last one, and what is in front of it is padding.
+/// `size`, `map` and `check` agree on the end of a file: an empty segment may be the last one, with padding
+/// before it.
 #[test]
 fn trailing_bytes_agree_with_check() {
     for path in files::samples() {

@@ -25,7 +25,7 @@ fn tensors_largest_sorts_by_bytes() {
             listed["tensors"].as_array().unwrap().clone()
         };
         let mut all = rows(&[]);
-        // Equal ones keep their order.
+        // The sort is stable.
         all.sort_by_key(|row| std::cmp::Reverse(row["bytes"].as_u64()));
         for most in [0, 1, 3, 1000] {
             let shown = rows(&["--largest", &most.to_string()]);
@@ -34,7 +34,7 @@ fn tensors_largest_sorts_by_bytes() {
     }
 }
 
-/// The same bytes as numbers of two dtypes have two statistics.
+/// The same bytes have different statistics for two dtypes.
 #[test]
 fn tensors_stats_depend_on_the_dtype() {
     let entry = |key: &str, dtype: &str| {
@@ -53,7 +53,7 @@ fn tensors_stats_depend_on_the_dtype() {
     assert_eq!([most(0), most(1), most(2)], ["1.0", "1065353216", "1.0"]);
 }
 
-/// What comes from outside may have a place in an arena, as a state has that is loaded from a `.ptd`.
+/// An external tensor may have a place in an arena, such as a state that is loaded from a `.ptd`.
 #[test]
 fn tensors_lists_the_arena_of_an_external_tensor() {
     let json = serde_json::json!({"root": {"execution_plan": [{"name": "forward", "values": [

@@ -1,5 +1,5 @@
-//! Untrusted text of a file, its name, a list, a JSON text or an argument: no output that a terminal
-//! may show has a character of it that moves the cursor or is not seen.
+//! Untrusted text of a file, a file name, a list, JSON or an argument: no output for a terminal has one of its
+//! characters that moves the cursor or is invisible.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::{LINEAR, pte, run, text};
 use crate::support::build;
 
-/// What sets a terminal's title, clears its screen, forges a line, turns the text round, is not
-/// seen, or looks like a space.
+/// Text that sets a terminal's title, clears its screen, forges a line, reverses text, is invisible, or
+/// resembles a space.
 const HOSTILE: &str = "\u{301}q\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\nerror: forged\t\u{8}\u{7f}\u{85}\u{202e}\u{2066}\
     \u{200b}\u{200d}\u{ad}\u{34f}\u{61c}\u{115f}\u{1160}\u{17b4}\u{180b}\u{180e}\u{2028}\u{2029}\
     \u{2061}\u{206a}\u{2800}\u{3164}\u{fe0f}\u{feff}\u{ffa0}\u{fff9}\u{fffc}\u{1d159}\u{1d173}\
@@ -36,7 +36,7 @@ fn assert_harmless(args: &[&str], done: &Output) {
     assert!(done.status.code().is_some_and(|code| code < 4), "{args:?}: {:?}", done.status);
 }
 
-/// A program whose every string is hostile; `other` makes it differ from another one.
+/// A program with hostile text in every string; programs with different `other` differ.
 fn program(name: &str, other: i64) -> Vec<u8> {
     let call = |args: &[i64]| json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": 0, "args": args}});
     let tensor = |extra: Value| {
@@ -84,12 +84,11 @@ fn data(name: &str) -> Vec<u8> {
     build::file(&json!({"kind": "ptd", "root": root, "data": [{"zeros": 8}]}).to_string())
 }
 
-/// Every verb in every format, on files with hostile text in every string, and on the same under
-/// hostile names.
+/// Every verb in every format, on files with hostile strings and hostile names.
 #[test]
 fn text_of_a_file_is_escaped_by_every_verb() {
     let folder = tempfile::tempdir().unwrap();
-    // A name of a file has no NUL and no slash, and is no longer than 255 bytes.
+    // File names have no NUL, no slash, and at most 255 bytes.
     let name: String = HOSTILE.chars().filter(|c| *c != '/').collect();
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -109,7 +108,7 @@ fn text_of_a_file_is_escaped_by_every_verb() {
     let tensor = format!("{HOSTILE}:2");
     let delegate = format!("{HOSTILE}:0");
     let assign = format!("{HOSTILE}={missing}");
-    // Folders that are files, or are not there.
+    // Folders that are files, or do not exist.
     let (in_file, in_none) = (format!("{odd}/x"), format!("{missing}/out"));
     let dir = format!("dir={in_file}");
     let (own, odd, weights) = (own.as_str(), odd.as_str(), weights.as_str());
@@ -199,7 +198,7 @@ fn text_of_a_file_is_escaped_by_every_verb() {
     for args in &all {
         assert_harmless(args, &run(args, Some(folder.path()), b""));
     }
-    // What is read as a format of data still means the same.
+    // In data formats the text keeps its meaning.
     let parsed = |args: &[&str]| -> Value {
         serde_json::from_slice(&run(args, Some(folder.path()), b"").stdout).unwrap()
     };
@@ -224,7 +223,7 @@ fn text_of_a_file_is_escaped_at_every_byte() {
     }
 }
 
-/// What is wrong with a JSON text or a safetensors file is said in its own words.
+/// Messages about JSON and safetensors files quote their text.
 #[test]
 fn text_of_a_json_file_is_escaped() {
     let folder = tempfile::tempdir().unwrap();
@@ -277,7 +276,7 @@ fn text_of_a_json_file_is_escaped() {
     }
 }
 
-/// The command line's own words: what is wrong with them is said by a library.
+/// Messages about arguments come from the command-line parser, which quotes them.
 #[test]
 fn text_of_an_argument_is_escaped() {
     let option = format!("--{HOSTILE}");
@@ -308,7 +307,7 @@ fn text_of_an_argument_is_escaped() {
         &["extract", LINEAR, "--delegate", HOSTILE],
         &["info", LINEAR, "--max-stream", HOSTILE],
         &["edit", LINEAR, "--ptd", HOSTILE, "-o", "x"],
-        // An argument that is wrong only as it is, and no longer once it is escaped.
+        // An argument that is wrong, but valid when escaped.
         &["info", LINEAR, "--json", "--format", "text", "-o", HOSTILE],
     ] {
         let done = pte(args);
@@ -319,7 +318,7 @@ fn text_of_an_argument_is_escaped() {
     assert!(text(&pte(&["explain", "a\u{a0}b"]).stderr).contains(r"a\u{a0}b"));
 }
 
-/// Names that are no text at all, in the words of the system's errors too.
+/// File names that are not UTF-8, also in system errors.
 #[cfg(unix)]
 #[test]
 fn text_of_a_system_error_is_escaped() {
@@ -356,7 +355,7 @@ fn text_of_a_system_error_is_escaped() {
     assert!(text(&done.stdout).contains(r"\xff\xc2\u{1b}]0;t\u{7}\n\u{202e}\u{a0}a.pte"));
 }
 
-/// With colour there are escapes, and all of them are ours.
+/// With colours, the only escape sequences are those of the command.
 #[test]
 fn color_is_the_only_escape_sequence() {
     let bytes = program(HOSTILE, 1);
@@ -373,7 +372,7 @@ fn color_is_the_only_escape_sequence() {
     }
 }
 
-/// What a terminal must not be told: a file's names are text from a stranger.
+/// Names in a file are untrusted text.
 #[test]
 fn control_characters_in_names_are_escaped() {
     let whole = fs::read(LINEAR).unwrap();
@@ -387,8 +386,7 @@ fn control_characters_in_names_are_escaped() {
     }
 }
 
-/// Characters that are not seen, or turn what is read around, never reach the screen; in JSON they
-/// are escaped, and mean the same.
+/// Characters that are invisible or reverse text are escaped, in JSON as `\\u`.
 #[test]
 fn invisible_characters_are_escaped() {
     let odd = "a\u{61c}\u{ad}\u{180e}\u{e0041}\u{3164}\u{115f}\u{1160}\u{ffa0}\u{2800}\u{fe0f}\

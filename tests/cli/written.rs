@@ -1,5 +1,4 @@
-//! Files that are written: nothing is left of one that is not whole, and one that replaces another is
-//! as that one was.
+//! Written files: signals leave no partial file, and replacements keep owner and links.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -13,7 +12,7 @@ use pte::model::{Blob, Ptd};
 
 use super::{BASIC, LINEAR, good, pte, text};
 
-/// A `.ptd` of 8 GB that takes no room on the disk, and longer to write than any test runs.
+/// A sparse `.ptd` of 8 GB, which takes longer to write than any test runs.
 fn long_file(folder: &Path) -> String {
     let mut data = Ptd::empty();
     data.add_segment(Blob::Zeros(8 << 30));
@@ -23,7 +22,7 @@ fn long_file(folder: &Path) -> String {
     path.to_str().unwrap().into()
 }
 
-/// Starts a command whose output is in `folder`, and waits until some of it is written.
+/// Starts a command whose output is in `folder`, and waits until it writes.
 fn start(command: &mut Command, folder: &Path) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -38,7 +37,7 @@ fn start(command: &mut Command, folder: &Path) -> Child {
     child
 }
 
-/// Whether a command has an open file of over a megabyte in `folder` that has no name, or a temporary
+/// Whether a command has an open file of over a megabyte in `folder`, without a name or with a temporary
 /// one.
 fn is_writing(child: &Child, folder: &Path) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{}/fd", child.id())) else { return false };
@@ -51,14 +50,14 @@ fn is_writing(child: &Child, folder: &Path) -> bool {
     })
 }
 
-/// Whether a command was started to ignore a signal, as a shell does for what runs in the background.
+/// Whether a command ignores a signal, as shells arrange for background jobs.
 fn ignores(child: &Child, signal: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal - 1) & 1 == 1
 }
 
-/// Sends the signal, and returns the one that ended the command; `None` where it is ignored.
+/// Sends `signal`, and returns the signal that ended the command; `None` if it is ignored.
 fn end(mut child: Child, signal: i32) -> Option<i32> {
     if ignores(&child, signal) {
         println!("skipped: signal {signal} is ignored here");
@@ -104,7 +103,7 @@ fn signal_while_writing_leaves_no_file() {
     }
 }
 
-/// Where files cannot be without a name, which is shown by taking `/proc` away.
+/// Without `/proc`, files need a temporary name.
 #[test]
 fn signal_while_writing_leaves_no_named_file() {
     const WITHOUT: &str = "mount --make-rprivate / && umount -l /proc && exec \"$@\"";
@@ -139,7 +138,7 @@ fn signal_while_writing_leaves_no_named_file() {
     for mode in [0o644, 0o640] {
         assert!(without(&args).current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
         assert_eq!(fs::read(out).unwrap(), fs::read(LINEAR).unwrap()[0x680..]);
-        // The second one replaces the first.
+        // The second run replaces the first output.
         assert!(mode == 0o644 || fs::metadata(out).unwrap().mode() & 0o777 == 0o640);
         fs::set_permissions(out, fs::Permissions::from_mode(0o640)).unwrap();
     }
@@ -161,7 +160,7 @@ fn signal_while_writing_leaves_no_folder() {
                 assert_eq!(ended, signal);
                 assert_eq!(names(&folder), ["long.ptd"], "signal {signal}");
             }
-            // It was ignored, and the command was killed instead.
+            // The signal was ignored, so the command was killed.
             None => {
                 let left = names(&folder).into_iter().filter(|name| name.starts_with(".pte-"));
                 left.for_each(|name| fs::remove_dir_all(folder.join(name)).unwrap());
@@ -170,7 +169,7 @@ fn signal_while_writing_leaves_no_folder() {
     }
 }
 
-/// Pages that are there are replaced, not written over.
+/// Existing pages are replaced, not overwritten.
 #[test]
 fn man_pages_are_written_atomically() {
     let folder = tempfile::tempdir().unwrap();
@@ -196,7 +195,7 @@ fn in_place_refuses_hard_links() {
     assert!(said.contains("write to another name with -o"), "{said}");
     assert_eq!(fs::metadata(&link).unwrap().nlink(), 2);
     assert!(fs::read(&link).unwrap() == fs::read(BASIC).unwrap());
-    // An output's name is given to the new file, and other names stay with the old one.
+    // With -o, the new file gets the name, and other hard links keep the old contents.
     fs::write(&out, "old").unwrap();
     fs::hard_link(&out, folder.path().join("d")).unwrap();
     good(&["edit", path, "--align", "4096", "-o", out.to_str().unwrap()]);
@@ -225,7 +224,7 @@ fn replaced_file_keeps_its_owner() {
     good(&["extract", LINEAR, "--program", "-o", path]);
     kept("-o");
 
-    // Where the owner cannot be kept, nothing is replaced.
+    // Nothing is replaced if the owner cannot be kept.
     let before = fs::read(&file).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();

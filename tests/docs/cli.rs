@@ -1,18 +1,18 @@
-//! The examples of docs/cli.md, run in a shell as a reader would.
+//! Runs the examples of docs/cli.md in a shell.
 
 use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Each command of a block is followed by what it prints, and by `? N` where it ends with N.
+/// Each command in a block is followed by its output, and by `? N` for a nonzero exit status N.
 #[test]
 #[cfg_attr(not(unix), ignore = "the examples are for a shell")]
 fn examples_are_current() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = root.join("docs/cli.md");
     let folder = tempfile::tempdir().unwrap();
-    // Files that examples read, and a place for those that they write.
+    // The files that examples read, and a folder for those that they write.
     for name in ["tests/data/pte", "tests/data/ptd"] {
         copy(&root.join(name), &folder.path().join(name));
     }
@@ -44,7 +44,7 @@ fn examples_are_current() {
     assert_eq!(text.len(), shown.len(), "docs/cli.md: {STALE}");
 }
 
-/// Every verb has a place on the page, and the page has no other.
+/// Every verb has a section, and every section is of a verb.
 #[test]
 fn every_verb_has_a_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -64,7 +64,7 @@ fn every_verb_has_a_page() {
     assert_eq!(titles, verbs);
 }
 
-/// What `command` prints to both streams, and how it ends if not well.
+/// Returns the output of `command` on both streams, and its nonzero exit status.
 fn run(command: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_pte"));
     let path = env::var_os("PATH").unwrap_or_default();
@@ -95,4 +95,4 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-const STALE: &str = "PTE_BLESS=1 cargo test --test main docs writes it anew";
+const STALE: &str = "PTE_BLESS=1 cargo test --test main docs updates it";

@@ -1,9 +1,8 @@
-//! A label assembler for files made by hand, and the smallest sound files made with it.
+//! An assembler with labels for hand-made files, and the smallest sound files.
 //!
-//! Bytes are laid down in the order of the file. A *place* is a label, or a label and a distance
-//! (`"plan^+4"`, `"end-1"`), and may be named before it is laid down. By convention `name` is where
-//! an offset or a number stands, `name*` is what the offset leads to, and `name^` is the vtable of
-//! the table there.
+//! Bytes are written in file order. A *place* is a label, or a label and a distance (`"plan^+4"`, `"end-1"`); it
+//! may be used before its label is defined. By convention `name` is the position of an offset or a number,
+//! `name*` is the target of the offset, and `name^` is the vtable of the table there.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +13,20 @@ use super::harvest::harvest;
 pub(crate) struct Asm {
     bytes: Vec<u8>,
     labels: BTreeMap<String, usize>,
-    /// Applied in this order when the file is finished.
+    /// The fixups, applied in this order when the file is finished.
     edits: Vec<(usize, Value)>,
     cut: Option<String>,
 }
 
-/// Bytes that are known only when every label is.
+/// Bytes that depend on labels.
 #[derive(Clone, Debug)]
 enum Value {
     Bytes(Vec<u8>),
-    /// A place minus this one, as a u32.
+    /// A place minus this position, as a u32.
     Forward(String),
-    /// This place minus another, as an i32.
+    /// This position minus a place, as an i32.
     Back(String),
-    /// How far it is from one place to another, as a u64.
+    /// The distance from one place to another, as a u64.
     Span(String, String),
 }
 
@@ -36,7 +35,7 @@ impl Asm {
         Self::default().label("start")
     }
 
-    /// Names the next byte.
+    /// Defines a label at the next byte.
     #[track_caller]
     pub(crate) fn label(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -71,23 +70,23 @@ impl Asm {
         self
     }
 
-    /// Zeros up to a multiple of `n`.
+    /// Writes zeros up to a multiple of `n`.
     pub(crate) fn align(self, n: usize) -> Self {
         let count = self.bytes.len().next_multiple_of(n) - self.bytes.len();
         self.zeros(count)
     }
 
-    /// The offset of FlatBuffers: u32, `place` minus here.
+    /// Writes a FlatBuffers offset to `place`.
     pub(crate) fn u32_to(self, place: impl Into<String>) -> Self {
         self.later(Value::Forward(place.into()), 4)
     }
 
-    /// The first word of a table: i32, here minus `place`.
+    /// Writes the first word of a table with its vtable at `place`.
     pub(crate) fn back_to(self, place: impl Into<String>) -> Self {
         self.later(Value::Back(place.into()), 4)
     }
 
-    /// How far it is from `from` to `to`, as a u64.
+    /// Writes the distance from `from` to `to`, as a u64.
     pub(crate) fn u64_from(self, from: &str, to: &str) -> Self {
         self.later(Value::Span(from.into(), to.into()), 8)
     }
@@ -97,7 +96,7 @@ impl Asm {
         self.zeros(size)
     }
 
-    /// An offset at `name`, to `name*`.
+    /// Writes an offset at `name`, to `name*`.
     #[track_caller]
     pub(crate) fn link(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -105,8 +104,8 @@ impl Asm {
         self.label(name).u32_to(target)
     }
 
-    /// A vtable `name^`, and the first word of its table `name*` at a multiple of 8: `size` is what
-    /// the table declares, `offsets` has an entry for each slot. Fields are to follow.
+    /// Writes a vtable `name^`, and the first word of its table `name*` at a multiple of 8. `size` is the
+    /// declared size, `offsets` has an entry for each slot. The caller writes the fields.
     #[track_caller]
     pub(crate) fn table(self, name: &str, size: u16, offsets: &[u16]) -> Self {
         let vtable = format!("{name}^");
@@ -116,7 +115,7 @@ impl Asm {
         asm.align(8).label(format!("{name}*")).back_to(vtable)
     }
 
-    /// The length `name*` of a vector whose elements, of `size` bytes each, are to follow.
+    /// Writes the length `name*` of a vector with elements of `size` bytes. The caller writes the elements.
     #[track_caller]
     pub(crate) fn vector(mut self, name: &str, size: usize, len: u32) -> Self {
         self = self.align(4);
@@ -126,15 +125,15 @@ impl Asm {
         self.label(format!("{name}*")).u32(len)
     }
 
-    /// A string `name*`: its length, its bytes and a zero.
+    /// Writes a string `name*`: its length, its bytes and a zero.
     #[track_caller]
     pub(crate) fn string(self, name: &str, text: impl AsRef<[u8]>) -> Self {
         let text = text.as_ref();
         self.vector(name, 1, text.len().try_into().unwrap()).bytes(text).u8(0)
     }
 
-    /// The chunk of a `.pte`'s extended header, which says where `end`, `segments begin` and
-    /// `segments end` are: `length` is what it declares, and as many bytes are there.
+    /// Writes the extended header of a `.pte` with `length` bytes, with the offsets of the labels `end`,
+    /// `segments begin` and `segments end`.
     pub(crate) fn extended_header(self, length: u32) -> Self {
         let asm = self.label("header").bytes(b"eh00").label("header.length").u32(length);
         let asm = asm.label("header.program_size").u64_from("start", "end");
@@ -149,8 +148,7 @@ impl Asm {
         .align(8)
     }
 
-    /// The header of a `.ptd` with the padding of its chunk. It counts from `FH01`'s chunk at
-    /// byte 8 (format.md §2.2).
+    /// Writes the header of a `.ptd` with its padding, at byte 8 (format.md §2.2).
     pub(crate) fn flat_tensor_header(self) -> Self {
         let asm = self.label("header").bytes(b"FH01").label("header.length").u32(40);
         let asm = asm.label("header.flatbuffer_offset").u64_from("header", "chunk end");
@@ -160,13 +158,13 @@ impl Asm {
         asm.label("header.padding").zeros(8).label("chunk end")
     }
 
-    /// The end of the FlatBuffers part, and behind it one segment of `bytes`.
+    /// Ends the FlatBuffer, and writes one segment of `bytes`.
     pub(crate) fn segments(self, bytes: &[u8]) -> Self {
         let asm = self.align(16).label("end").label("segments begin");
         asm.bytes(bytes).label("segments end")
     }
 
-    /// Other bytes at `place`, whatever stood there.
+    /// Overwrites the bytes at `place`.
     #[track_caller]
     pub(crate) fn patch(mut self, place: &str, bytes: impl AsRef<[u8]>) -> Self {
         let at = self.find(place);
@@ -174,7 +172,7 @@ impl Asm {
         self
     }
 
-    /// The offset at `place` leads to `target` instead.
+    /// Changes the offset at `place` to `target`.
     #[track_caller]
     pub(crate) fn point(mut self, place: &str, target: &str) -> Self {
         let at = self.find(place);
@@ -182,7 +180,7 @@ impl Asm {
         self
     }
 
-    /// The table at `place` has its vtable at `vtable` instead.
+    /// Changes the vtable of the table at `place` to `vtable`.
     #[track_caller]
     pub(crate) fn point_back(mut self, place: &str, vtable: &str) -> Self {
         let at = self.find(place);
@@ -190,13 +188,13 @@ impl Asm {
         self
     }
 
-    /// The file ends before `place`.
+    /// Cuts the file at `place`.
     pub(crate) fn cut(mut self, place: &str) -> Self {
         self.cut = Some(place.into());
         self
     }
 
-    /// Where a place is that has been laid down.
+    /// Returns the position of a place.
     #[track_caller]
     pub(crate) fn at(&self, place: &str) -> u64 {
         self.find(place) as u64
@@ -212,7 +210,7 @@ impl Asm {
         }
     }
 
-    /// The file.
+    /// Returns the file.
     #[track_caller]
     pub(crate) fn finish(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
@@ -235,13 +233,13 @@ impl Asm {
     }
 }
 
-/// A distance in 32 bits: FlatBuffers' offsets are signed only where the sign is used.
+/// Encodes a distance in 32 bits, signed or unsigned.
 fn word(distance: i64) -> Vec<u8> {
     i32::try_from(distance).unwrap().to_le_bytes().to_vec()
 }
 
-/// The smallest program that deserves the name: one plan, `forward`, which gives a constant
-/// tensor; with a header of 32 bytes and a segment that holds the constant.
+/// The smallest program: one plan, `forward`, which returns a constant tensor; with a header of 32 bytes and a
+/// segment with the constant.
 pub(crate) fn pte() -> Asm {
     pte_with_header(32)
 }
@@ -257,7 +255,7 @@ pub(crate) fn pte_without_header() -> Asm {
     program(Asm::new().link("program").bytes(b"ET12"), 0).label("end")
 }
 
-/// The tables of [`pte`], which has a segment of `size` bytes.
+/// The tables of [`pte`], with a segment of `size` bytes.
 fn program(asm: Asm, size: u64) -> Asm {
     let elements = u32::try_from(size).unwrap() / 4;
     asm.table("program", 16, &[0, 4, 0, 0, 8, 12])

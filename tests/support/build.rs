@@ -1,5 +1,5 @@
-//! Files from descriptions: the FlatBuffers part as a dump would show it, the container around it
-//! computed, or overridden where a fixture is to be wrong.
+//! Files from JSON descriptions: the tables as in a dump, and a computed container with optional overrides for
+//! wrong fixtures.
 
 use pte::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte::flat::desc::Schema;
@@ -11,22 +11,22 @@ use serde_json::{Value, json};
 
 use super::harvest::harvest;
 
-/// The file that `json` describes:
+/// Returns the file that `json` describes:
 ///
 /// ```text
 /// {
 ///   "kind": "pte",                 or "ptd", or "ptd-legacy" for the fields before release 0.7
-///   "root": {…},                   the FlatBuffers part
-///   "header": {"length": 24},      fields that are not the computed ones; null for no header;
-///                                  left out, a .ptd has one and a .pte has one if it has data
+///   "root": {…},                   the tables
+///   "header": {"length": 24},      overrides of computed fields; null for no header;
+///                                  by default a .ptd has one, and a .pte with data
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
-///            [{"xnnpack": {…}, "size": 256}], a payload with that graph and zeros up to the size
+///            [{"xnnpack": {…}, "size": 256}], a payload with that graph, padded with zeros
 ///   "align": 16,                   of segment_base_offset
-///   "trailing": {"zeros": 3}       behind what the header counts
+///   "trailing": {"zeros": 3}       after the end that the header gives
 /// }
 /// ```
 ///
-/// Only the root is required. Overrides change what the header says, and nothing else.
+/// Only the root is required. Overrides change only the header.
 #[track_caller]
 pub(crate) fn file(json: &str) -> Vec<u8> {
     let file: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
@@ -52,8 +52,8 @@ pub(crate) fn file(json: &str) -> Vec<u8> {
     out
 }
 
-/// The file of `root`, with `data` at the next multiple of `align`: `header` is null for none, or
-/// an object of the fields that are not the computed ones.
+/// Returns the file of `root`, with `data` at the next multiple of `align`. `header` is null for none, or an
+/// object of overrides.
 #[track_caller]
 pub(crate) fn assemble(
     schema: &Schema,
@@ -138,7 +138,7 @@ fn bytes(piece: &Value) -> Vec<u8> {
     }
 }
 
-/// A payload of XNNPACK, of `size` bytes.
+/// Returns an XNNPACK payload of `size` bytes.
 #[track_caller]
 pub(crate) fn payload(graph: &Value, size: usize) -> Vec<u8> {
     let schema = &xnnpack::desc::SCHEMA;

@@ -1,4 +1,4 @@
-//! Everything that can be asked of a file, asked.
+//! Calls every accessor of a file.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use pte::ptd::Root;
 use pte::schema::program::view::KernelTypes;
 use pte::{Error, ErrorKind, File, Handle, Limits, Ptd, Pte};
 
-/// Reads `bytes` as whatever they are, in every way that there is, and asks everything of what is
-/// proven. No panic is the least; see the assertions for more.
+/// Reads `bytes` as every kind of file in every way, and calls every accessor of accepted files. Checks for
+/// panics, and the assertions below.
 pub(crate) fn exercise(bytes: &[u8]) -> Result<(), Error> {
     let slice = read_slice(bytes);
     let ranges = read_ranges(bytes);
@@ -94,13 +94,12 @@ fn ask_ptd(ptd: &Ptd<'_>, whole: Option<&[u8]>) {
     }
 }
 
-/// Every byte belongs to one part, whatever the file is: pieces are a file without gaps, and parts
-/// sum to what they are parts of.
+/// Every byte belongs to one part: the pieces cover the file without gaps, and parts sum to their parent.
 pub(crate) fn ask_map(file: &File<'_>) {
     ask_pieces(&Map::of(file), file.file_len());
     let map = Map::in_detail(file);
     ask_pieces(&map, file.file_len());
-    // A byte and a depth that differ from file to file.
+    // A byte and a depth that vary between files.
     let at = u64::from(
         map.pieces()
             .iter()
@@ -114,7 +113,7 @@ pub(crate) fn ask_map(file: &File<'_>) {
     assert!(Spot::of(file, file.file_len()).is_none());
 }
 
-/// Ranges have all of what they are in, and what a range is said to hold sums to it.
+/// Nested ranges cover their parent, and the kinds of a range sum to it.
 fn ask_spans(spans: &[Span<'_, '_>], of: std::ops::Range<u64>) {
     let mut end = of.start;
     for span in spans {
@@ -134,7 +133,7 @@ fn ask_spans(spans: &[Span<'_, '_>], of: std::ops::Range<u64>) {
     assert_eq!(end, of.end);
 }
 
-/// One byte is told the same way as all of them.
+/// `--at` and the list of ranges agree.
 pub(crate) fn ask_spot(file: &File<'_>, map: &Map<'_>, at: u64) {
     let spot = Spot::of(file, at).expect("a byte of the file");
     let piece = map.at(at).expect("a piece");
@@ -148,7 +147,7 @@ pub(crate) fn ask_spot(file: &File<'_>, map: &Map<'_>, at: u64) {
             assert_eq!(spot.piece(), piece.range, "{spot}");
             assert_eq!(spot.part().name(), part.name(), "{spot}");
         }
-        // What is alike may touch in a map without details.
+        // A map without details may have similar neighbours.
         name => assert!(
             spot.part().name() == name && spot.piece().start <= piece.range.start,
             "{spot} {name}"
@@ -190,7 +189,7 @@ fn write_debug(out: &mut dyn fmt::Write, value: &dyn fmt::Debug) -> fmt::Result 
     write!(out, "{value:?}")
 }
 
-/// Text that goes nowhere.
+/// A writer that discards text.
 fn sink(write: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) {
     struct Nowhere;
     impl fmt::Write for Nowhere {

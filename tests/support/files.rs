@@ -1,9 +1,9 @@
-//! Real files: those of this repository, and those of the folder that `PTE_CORPUS` names.
+//! Genuine files: the samples of this repository, and the folder of `PTE_CORPUS`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every `.pte` and `.ptd` of `tests/data`, by name.
+/// Returns every `.pte` and `.ptd` in `tests/data`, sorted by name.
 pub(crate) fn samples() -> Vec<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let mut found = models(&data.join("pte"));
@@ -12,8 +12,7 @@ pub(crate) fn samples() -> Vec<PathBuf> {
     found
 }
 
-/// A folder with many more of them, their reference decodings beside them; `None`, said aloud,
-/// where there is none.
+/// Returns the folder of the larger corpus, with reference decodings; prints a note if there is none.
 pub(crate) fn corpus() -> Option<PathBuf> {
     match std::env::var_os("PTE_CORPUS") {
         Some(folder) => Some(folder.into()),
@@ -24,14 +23,14 @@ pub(crate) fn corpus() -> Option<PathBuf> {
     }
 }
 
-/// The samples, and the files of the corpus where there is one.
+/// Returns the samples, and the files of the corpus if there is one.
 pub(crate) fn everything() -> Vec<PathBuf> {
     let mut found = samples();
     found.extend(corpus().into_iter().flat_map(|folder| models(&folder)));
     found
 }
 
-/// The `.pte` and `.ptd` files of a folder, by name.
+/// Returns the `.pte` and `.ptd` files in a folder, sorted by name.
 pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
     let mut found: Vec<_> =
@@ -40,7 +39,7 @@ pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The name of a file, for messages and snapshots.
+/// Returns the name of a file, for messages and snapshots.
 pub(crate) fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }

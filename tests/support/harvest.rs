@@ -1,13 +1,13 @@
-//! What the tests make, for a fuzzer to begin with: see `docs/fuzzing.md`.
+//! Saves the files that tests make as seeds for a fuzzer: see `docs/fuzzing.md`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::{env, fs};
 
-/// Longer files teach a fuzzer little, and slow it.
+/// The largest seed in bytes: longer files slow a fuzzer.
 const LONGEST: usize = 8192;
 
-/// Writes a file into the folder that `PTE_HARVEST` names, if it names one; equal files are one.
+/// Writes a file into the folder of `PTE_HARVEST`, if it is set, under the hash of its bytes.
 #[track_caller]
 pub(crate) fn harvest(bytes: &[u8]) {
     let Some(folder) = env::var_os("PTE_HARVEST").filter(|_| bytes.len() <= LONGEST) else {

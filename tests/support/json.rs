@@ -1,4 +1,4 @@
-//! Dumps, and how they are compared with those of another decoder.
+//! Dumps, and their comparison with those of another decoder.
 
 use pte::flat::json;
 use pte::ptd::Root;
@@ -6,7 +6,7 @@ use pte::{Ptd, Pte};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The dump of a file, blobs as their sha256: what `pte dump` prints.
+/// Returns the dump of a file with blobs as sha256, as `pte dump` prints it.
 pub(crate) fn dump(bytes: &[u8]) -> String {
     let mut text = String::new();
     let options = json::Options {
@@ -34,7 +34,7 @@ pub(crate) fn dump(bytes: &[u8]) -> String {
     text
 }
 
-/// Where two decodings differ. flatc prints at most 12 decimals of a double.
+/// Returns the differences of two decodings. flatc prints at most 12 decimals of a double.
 pub(crate) fn differences(want: &Value, got: &Value, path: &str, found: &mut Vec<String>) {
     match (want, got) {
         (Value::Object(a), Value::Object(b)) => {

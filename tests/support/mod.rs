@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of the tests.
 
 pub(crate) mod asm;
 #[cfg(feature = "json")]

@@ -1,5 +1,5 @@
-//! What holds in a sound file, said once more: by brute force over the tables, and without a look at
-//! the rules or at how anything is resolved. Numbers are wide enough that no sum overflows.
+//! The properties of a sound file, checked by brute force over the tables, without the rules and the resolver.
+//! Numbers are wide enough that no sum overflows.
 
 use pte::flat::view::Vector;
 use pte::ptd::Root;
@@ -15,7 +15,7 @@ use pte::{Ptd, Pte};
 const ELEMENT: [i128; 30] =
     [1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 4, 8];
 
-/// A file of so many bytes, and what its segments begin behind.
+/// The length of a file and the base offset of its segments.
 struct Whole {
     len: i128,
     base: i128,
@@ -177,7 +177,7 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// So many bytes, where the list says for that number, in the segment that it names.
+    /// Checks that data of a length lies in its segment.
     fn piece(&self, list: SubsegmentOffsets<'_>, nth: usize, bytes: i128) {
         let offset = list.offsets().unwrap_or_default().get(nth).map(i128::from);
         let index = usize::try_from(list.segment_index()).ok();
@@ -222,7 +222,7 @@ impl Plan<'_, '_> {
                 let kinds = [call.move_from(), call.move_to()].map(|index| self.tag(index.into()));
                 assert!(kinds.iter().all(|kind| kind.is_some_and(|kind| kind <= tag::String)));
             }
-            // A move may have put a value of another kind there.
+            // A move may have changed its type.
             Some(InstructionArguments::JumpFalseCall(call)) => {
                 assert!(self.tag(call.cond_value_index().into()).is_some(), "{call:?}");
             }
@@ -238,7 +238,7 @@ fn is_empty(list: SubsegmentOffsets<'_>) -> bool {
     list.offsets().unwrap_or_default().is_empty()
 }
 
-/// Holds a shape to what every shape keeps, and gives its bytes.
+/// Checks the properties of a shape, and returns its bytes.
 fn shaped(
     dtype: ScalarType,
     sizes: Option<Vector<'_, i32>>,
@@ -246,7 +246,7 @@ fn shaped(
 ) -> i128 {
     assert!(sizes.is_some() && order.is_some(), "sizes and a dim order");
     let sizes: Vec<i32> = sizes.unwrap_or_default().into_iter().collect();
-    // Of a .ptd, what is past the sizes is not looked at.
+    // For a .ptd, entries past the sizes are ignored.
     let order = order.unwrap_or_default().into_iter().take(sizes.len());
     let mut order: Vec<u8> = order.collect();
     order.sort_unstable();

@@ -1,6 +1,6 @@
-//! Golden files: plain `snapshots/<name>.snap`, whatever module the test is in.
+//! Golden files `snapshots/<name>.snap`, for tests in any module.
 
-/// Holds `text` against the golden file `name`; `INSTA_UPDATE=always` rewrites it.
+/// Compares `text` with the golden file `name`; `INSTA_UPDATE=always` rewrites it.
 #[track_caller]
 pub(crate) fn assert_snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::new();

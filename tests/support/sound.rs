@@ -1,6 +1,6 @@
-//! Everything that can be asked of a sound file, asked, and held against what the file says.
+//! Calls every accessor of a sound file, and compares the results with the tables.
 //!
-//! The fuzz target `sound` asks the same: see `fuzz/src/lib.rs`.
+//! The fuzz target `sound` does the same: see `fuzz/src/lib.rs`.
 
 use core::fmt::Write;
 use core::mem::discriminant;
@@ -17,8 +17,8 @@ use pte::{Ptd, Pte};
 
 use super::restated;
 
-/// Whether `bytes` are a file that is sound; in that case all that a sound file gives is asked for,
-/// and what its type says is held against the tables.
+/// Whether `bytes` are a sound file. If so, calls every accessor of its type, and compares the results with
+/// the tables.
 pub(crate) fn is_sound(bytes: &[u8]) -> bool {
     let whole = wide(bytes.len());
     let refused = |report: Report| assert_eq!(report.worst(), Some(Severity::Error), "{report}");
@@ -113,7 +113,7 @@ fn ask_value(method: Method<'_>, value: Value<'_>, whole: u64) {
         }
         Value::DoubleList(list) => assert_eq!(list.iter().count(), list.len()),
         Value::BoolList(list) => assert_eq!(list.iter().count(), list.len()),
-        // Each tensor is a value too, and asked there.
+        // Each tensor is a value too, and is checked there.
         Value::TensorList(list) => {
             for (nth, (tensor, index)) in list.iter().zip(list.indices()).enumerate() {
                 assert!(usize::try_from(index).is_ok_and(|i| is_tensor(method, i, tensor)));
@@ -169,14 +169,14 @@ fn ask_tensor(method: Method<'_>, tensor: Tensor<'_>, whole: u64) {
     }
 }
 
-/// A shape, whose bytes are given.
+/// Checks a shape and its bytes.
 fn ask_shape(shape: Shape<'_>) -> u64 {
     let dtype = shape.dtype();
     assert!(!dtype.runtime_name().is_empty() && !dtype.torch_name().is_empty());
     assert_eq!(Some(dtype.element_size()), dtype.scalar_type().element_size(), "{dtype}");
     assert_eq!((shape.sizes().len(), shape.dim_order().len()), (shape.rank(), shape.rank()));
     let bytes = shape.sizes().try_fold(dtype.element_size(), |n, size| n.checked_mul(size.into()));
-    // A size of 0 may come after numbers that overflow with the element's size and not without.
+    // A size of 0 may follow sizes whose product overflows only with the element size.
     let bytes = bytes.unwrap_or(if shape.sizes().any(|size| size == 0) { 0 } else { u64::MAX });
     assert_eq!(shape.nbytes(), bytes, "{shape:?}");
     bytes

@@ -123,8 +123,7 @@ impl<'d> ContainerWriter<'d> {
             Ok(is_same) => {
                 if !is_same? {
                     self.notes.push(
-                        "`pte build` makes a file with the same meaning and other bytes of this"
-                            .into(),
+                        "`pte build` makes a file with the same meaning, but other bytes".into(),
                     );
                 }
             }

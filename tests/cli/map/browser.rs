@@ -1,4 +1,4 @@
-//! The page of `pte map --html`, in a real browser: headless Chromium, where there is one.
+//! The page of `pte map --html` in headless Chromium, if it is installed.
 
 use std::env;
 use std::fs;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::super::good;
 use super::page::hostile;
 
-/// The browser that `PTE_CHROMIUM` names, or the first one on the path; `None`, said aloud.
+/// Returns the browser of `PTE_CHROMIUM`, or the first one on the path; prints a note if there is none.
 fn browser() -> Option<PathBuf> {
     let named = env::var_os("PTE_CHROMIUM").map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
@@ -29,7 +29,7 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// The page at `path` as the browser has it after a second, and what it said to its console.
+/// Loads the page at `path`, and returns its DOM after a second and the messages on the console.
 fn load(browser: &Path, path: &Path) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let [out, err] = ["out", "err"].map(|name| folder.path().join(name));
@@ -61,12 +61,12 @@ fn load(browser: &Path, path: &Path) -> (String, Vec<String>) {
     (fs::read_to_string(out).unwrap(), said.collect())
 }
 
-/// A server that has nothing, and counts who asks.
+/// A server that counts requests, and answers none.
 fn server() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, asked) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&asked);
-    // It ends with the tests.
+    // The thread ends with the process.
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             count.fetch_add(1, Ordering::SeqCst);
@@ -89,7 +89,7 @@ fn browser_shows_the_page_and_runs_no_script() {
          <img src=http://127.0.0.1:{port}/x onerror=\"document.title='taken'\">"
     );
 
-    // What the names say does harm, where it is taken for markup.
+    // Names that are harmful as markup.
     let control = folder.path().join("control.html");
     fs::write(&control, format!("<!DOCTYPE html><title>mine</title><p>{markup}")).unwrap();
     let (dom, _) = load(&browser, &control);
@@ -107,7 +107,7 @@ fn browser_shows_the_page_and_runs_no_script() {
     for text in ["The whole file, to scale", "Methods", "Sizes", "Ranges", "&lt;img src="] {
         assert!(dom.contains(text), "{text}");
     }
-    // What the browser made of it is what was written: no tag was mended.
+    // The DOM equals the source: the browser repaired no tag.
     let written = fs::read_to_string(&page).unwrap();
     for tag in ["<td", "<tr", "<li", "<section", "<i ", "<dd", "<p"] {
         assert_eq!(dom.matches(tag).count(), written.matches(tag).count(), "{tag}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::{BASIC, good, pte, text};
 use crate::support::files;
 
-/// A program whose names would do harm in a page that takes them for markup, and one in its own.
+/// A program with names that are harmful as markup.
 pub(super) fn hostile(folder: &Path, markup: &str) -> PathBuf {
     let (json, made) = (folder.join("a.json"), folder.join("a.pte"));
     let shown = json.to_str().unwrap();
@@ -42,7 +42,7 @@ fn page_escapes_text_of_the_file() {
     assert_eq!(page.matches("</title>").count(), 1);
 }
 
-/// Every tag is closed in its order, ids are there once, and nothing is fetched from elsewhere.
+/// Tags are balanced, ids are unique, and no resource is loaded.
 #[test]
 fn page_is_well_formed_and_self_contained() {
     for path in files::samples() {
@@ -80,7 +80,7 @@ fn page_shows_methods_and_sizes() {
     assert!(data.contains("named data, generation 3") && !data.contains("Methods"));
 }
 
-/// A large file has a page that can be read, and the page says what it leaves out.
+/// The page of a large file has a bounded length, and lists the number of omitted rows.
 #[test]
 fn page_length_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
