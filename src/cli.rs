@@ -22,6 +22,7 @@ mod factors;
 mod graph;
 mod info;
 mod input;
+mod json;
 mod map;
 mod memory;
 mod ops;

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::input::Input;
 use super::output::Output;
 use super::problem::{DIM, ERROR, NAME, Problem, Status};
-use super::{Common, Format, hex, text};
+use super::{Common, Format, hex, json, text};
 
 /// List every tensor and named blob
 ///
@@ -174,33 +174,20 @@ impl<'a> Listed<'a> {
 impl Numbers {
     fn of(stats: &Stats) -> Self {
         let value = |value: Option<Value>| match value? {
-            Value::Int(value) => Some(int(value)),
-            Value::Float(value) => Some(float(value)),
+            Value::Int(value) => Some(json::int(value)),
+            Value::Float(value) => Some(json::float(value)),
             _ => None,
         };
         Self {
             count: stats.count,
             min: value(stats.min),
             max: value(stats.max),
-            mean: stats.mean.map(float),
+            mean: stats.mean.map(json::float),
             zeros: stats.zeros,
             nan: stats.nans,
             inf: stats.infs,
         }
     }
-}
-
-fn int(value: i128) -> serde_json::Value {
-    match (i64::try_from(value), u64::try_from(value)) {
-        (Ok(value), _) => value.into(),
-        (_, Ok(value)) => value.into(),
-        _ => value.to_string().into(),
-    }
-}
-
-fn float(value: f64) -> serde_json::Value {
-    serde_json::Number::from_f64(value)
-        .map_or_else(|| value.to_string().to_lowercase().into(), serde_json::Value::Number)
 }
 
 /// A row of the text output.

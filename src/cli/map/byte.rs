@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::part_names;
 use crate::cli::input::Input;
+use crate::cli::json;
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, NAME, Problem};
 use crate::cli::text::{grouped, name};
@@ -141,18 +142,10 @@ fn label(out: &mut Output, title: &str, text: &str) -> fmt::Result {
     writeln!(out, "  {DIM}{title:<8}{DIM:#} {text}")
 }
 
-/// Converts a number to JSON. Infinities and NaN are strings, as in `dump`.
 fn number_of(number: Number) -> serde_json::Value {
     match number {
         Number::Bool(value) => value.into(),
-        Number::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
-            (Ok(value), _) => value.into(),
-            (_, Ok(value)) => value.into(),
-            _ => value.to_string().into(),
-        },
-        Number::Float(value) if value.is_finite() => value.into(),
-        Number::Float(value) if value.is_nan() => "nan".into(),
-        Number::Float(value) if value > 0.0 => "inf".into(),
-        Number::Float(_) => "-inf".into(),
+        Number::Int(value) => json::int(value),
+        Number::Float(value) => json::float(value),
     }
 }
