@@ -1,4 +1,4 @@
-//! Runs the examples of docs/cli.md in a shell.
+//! Runs the examples of docs/cli.md and README.md in a shell.
 
 use std::env;
 use std::fs;
@@ -9,8 +9,26 @@ use std::process::Command;
 #[test]
 #[cfg_attr(not(unix), ignore = "the examples are for a shell")]
 fn examples_are_current() {
+    let commands = update("docs/cli.md", |command| Some(command.into()));
+    assert!(commands > 25, "{commands}");
+}
+
+/// The examples of README.md that read files of this repository.
+#[test]
+#[cfg_attr(not(unix), ignore = "the examples are for a shell")]
+fn examples_of_the_readme_are_current() {
+    let commands = update("README.md", |command| {
+        let command = command.replace("cargo run --release -- ", "pte ");
+        command.contains("tests/data/").then_some(command)
+    });
+    assert!(commands > 4, "{commands}");
+}
+
+/// Compares the examples of a page with their output, or updates them with `PTE_BLESS`. Runs the commands that
+/// `runnable` returns, and keeps the other ones. Returns the number of commands that were run.
+fn update(page: &str, runnable: impl Fn(&str) -> Option<String>) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = root.join("docs/cli.md");
+    let path = root.join(page);
     let folder = tempfile::tempdir().unwrap();
     // The files that examples read, and a folder for those that they write.
     for name in ["tests/data/pte", "tests/data/ptd"] {
@@ -18,30 +36,34 @@ fn examples_are_current() {
     }
     fs::copy(root.join("README.md"), folder.path().join("README.md")).unwrap();
     fs::create_dir(folder.path().join("parts")).unwrap();
-    let (text, mut shown, mut commands) = (fs::read_to_string(&page).unwrap(), String::new(), 0);
-    let mut inside = false;
+    let (text, mut shown, mut commands) = (fs::read_to_string(&path).unwrap(), String::new(), 0);
+    let (mut is_inside, mut was_run) = (false, false);
     for line in text.lines() {
         if line.starts_with("```") {
-            inside = line == "```console";
+            (is_inside, was_run) = (line == "```console", false);
         }
-        let command = line.strip_prefix("$ ").filter(|_| inside);
-        if !inside || line.starts_with("```") || command.is_some() {
+        let command = line.strip_prefix("$ ").filter(|_| is_inside);
+        if command.is_some() || !was_run {
             shown.push_str(&format!("{line}\n"));
         }
         if let Some(command) = command {
-            shown.push_str(&run(command, folder.path()));
-            commands += 1;
+            let command = runnable(command);
+            was_run = command.is_some();
+            if let Some(command) = command {
+                shown.push_str(&run(&command, folder.path()));
+                commands += 1;
+            }
         }
     }
-    assert!(commands > 25, "{commands}");
     if env::var_os("PTE_BLESS").is_some() {
-        fs::write(&page, &shown).unwrap();
-        return;
+        fs::write(&path, &shown).unwrap();
+        return commands;
     }
     for (nth, (written, now)) in text.lines().zip(shown.lines()).enumerate() {
-        assert_eq!(written, now, "docs/cli.md:{}: {STALE}", nth + 1);
+        assert_eq!(written, now, "{page}:{}: {STALE}", nth + 1);
     }
-    assert_eq!(text.len(), shown.len(), "docs/cli.md: {STALE}");
+    assert_eq!(text.len(), shown.len(), "{page}: {STALE}");
+    commands
 }
 
 /// Every verb has a section, and every section is of a verb.

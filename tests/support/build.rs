@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "\"progam_size\" is none of")]
-    fn a_misspelt_override_does_not_pass_for_none() {
+    fn misspelt_override_is_refused() {
         file(r#"{"root": {}, "header": {"progam_size": 1}}"#);
     }
 }
