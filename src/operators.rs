@@ -1,4 +1,4 @@
-//! Operators: the signatures of the official runtime's, and which ones programs call.
+//! Operators: signatures and contracts of the official runtime's, and which ones programs call.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ impl Signatures {
         Self(all)
     }
 
-    /// The signature of each operator, if it is known.
+    /// Returns the signature of each operator, if it is known.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&'static Signature>> {
         self.0.iter().copied()
     }

@@ -1,11 +1,10 @@
-//! Files in which nothing is wrong: what the rules have proven needs no `Option`.
+//! Sound files: accessors without `Option`, for files that break no rule of severity Error.
 //!
-//! [`Pte`] says that a file can be read, [`Program`] that it also makes sense: no rule of severity
-//! Error is broken. There is no other way to make one than [`Pte::sound`], so the type is the proof,
-//! and its owner asks for tensors, data and calls without a case for what cannot be. [`Ptd`]
-//! becomes [`Data`] in the same way.
+//! A [`Pte`] can be read; a [`Program`] is also sound. Only [`Pte::sound`] makes one, so the type is the
+//! proof, and tensors, data and calls need no case for what is missing or wrong. A [`Ptd`] becomes
+//! [`Data`] in the same way.
 //!
-//! An `Option` is left where absence has a meaning, or where only a Note or a Warning speaks of it.
+//! An `Option` remains where absence has a meaning, or where it is only a Note or a Warning.
 //!
 //! ```
 //! use pte::sound::{Instruction, Value};
@@ -57,11 +56,11 @@ impl<'a> Pte<'a> {
     /// Judges the program, with the limits for untrusted files; it is sound if no rule of
     /// severity Error is broken.
     ///
-    /// Data that is in a `.ptd` is not looked for: a program is sound by itself.
+    /// Data in a `.ptd` is not resolved: a program is sound by itself.
     ///
     /// # Errors
     ///
-    /// Everything that was found, where that is so bad.
+    /// The report, if it has an Error.
     pub fn sound(self) -> Result<Program<'a>, Report> {
         let report = without_error(self.check())?;
         Ok(Program { pte: self, report })
@@ -85,7 +84,7 @@ impl<'a> Ptd<'a> {
     ///
     /// # Errors
     ///
-    /// Everything that was found, where that is so bad.
+    /// The report, if it has an Error.
     pub fn sound(self) -> Result<Data<'a>, Report> {
         let report = without_error(self.check())?;
         Ok(Data { index: self.index(), ptd: self, report })

@@ -12,8 +12,8 @@ use crate::support::build;
 use crate::support::json::dump;
 
 mod contracts;
+mod dataflow;
 mod fixtures;
-mod flow;
 mod releases;
 mod segments;
 mod sound;
@@ -54,7 +54,7 @@ fn calls_have_the_arguments_that_the_operator_takes() {
     assert_eq!(judged(json!([0, 4, 3, 2, 2])), ["args-index"]);
 }
 
-/// Few arguments are looked at at once, many one by one.
+/// Few arguments are checked at once, many one by one.
 #[test]
 fn every_argument_of_a_long_call_is_the_index_of_a_value() {
     let judged = |args: &[i32]| {
@@ -77,9 +77,9 @@ fn every_argument_of_a_long_call_is_the_index_of_a_value() {
     }
 }
 
-/// The first operators that are not there, in a plan whose operator is known, and where none is.
+/// Operators that do not exist, in a method whose operator is known, and in one where none is.
 #[test]
-fn calls_are_of_operators_that_are_there() {
+fn called_operators_exist() {
     for name in ["aten::add", "my::add"] {
         for index in 0..4 {
             let bytes = changed("add.pte", |root| {
@@ -111,9 +111,9 @@ fn external_data_has_the_tensor_s_shape() {
     assert_eq!(judged("dim_order", json!([1, 0])), ["external-layout"]);
 }
 
-/// What the runtime is asked for is the nesting of the outputs.
+/// Only the nesting of the outputs is required: the runtime does not use that of the inputs.
 #[test]
-fn the_nesting_of_the_outputs_is_asked_for() {
+fn the_nesting_of_the_outputs_is_required() {
     let judged = |field: &str| {
         let bytes = changed("add.pte", |root| {
             let nesting = &mut root["execution_plan"][0]["container_meta_type"];
@@ -157,7 +157,7 @@ fn a_dim_order_has_each_dimension_once_and_no_other() {
     }
 }
 
-/// Numbers that something computes are not known before the program runs.
+/// Computed numbers are unknown before the program runs.
 #[test]
 fn only_constant_strides_are_judged() {
     let good = fs::read_to_string("tests/rules/base/call.json").unwrap();
@@ -200,10 +200,10 @@ fn planned_offsets_have_two_halves() {
     assert_eq!(errors(&pte.check()), ["planned-out-of-bounds"]);
 }
 
-/// What is found in the program of a description. The tests below are of what no pair of files in
-/// `tests/rules` can show: several rules at once, or a second file that is sound.
+/// Returns the findings in the program that `json` describes. The tests below need more than a pair of
+/// files in `tests/rules`: several rules at once, or a second sound file.
 #[track_caller]
-fn told(json: &Value) -> Vec<String> {
+fn findings(json: &Value) -> Vec<String> {
     let bytes = build::file(&json.to_string());
     let report = Pte::read(&bytes).unwrap().check();
     report.findings().iter().map(|f| format!("{}: {}", f.rule.id, f.message)).collect()
@@ -211,7 +211,7 @@ fn told(json: &Value) -> Vec<String> {
 
 /// One shape is also one dim order.
 #[test]
-fn external_tensors_of_one_name_lie_alike() {
+fn external_tensors_of_one_name_have_one_layout() {
     let found = |order: [u8; 2]| {
         let tensor = |order: [u8; 2]| {
             json!({"val_type": "Tensor", "val": {
@@ -219,10 +219,10 @@ fn external_tensors_of_one_name_lie_alike() {
                 "extra_tensor_info": {"location": "EXTERNAL", "fully_qualified_name": "w"}
             }})
         };
-        let mut found = told(&json!({"root": {
+        let mut found = findings(&json!({"root": {
             "execution_plan": [{"values": [tensor([0, 1]), tensor(order)]}]
         }}));
-        found.retain(|told| told.starts_with("external-key-conflict"));
+        found.retain(|line| line.starts_with("external-key-conflict"));
         found
     };
     assert!(found([0, 1]).is_empty());
@@ -230,29 +230,29 @@ fn external_tensors_of_one_name_lie_alike() {
     assert_eq!(found([1, 0]), [format!("external-key-conflict: {message}")]);
 }
 
-/// What is wrong with a value itself is said once, and not by all that refer to it.
+/// An invalid value is reported once, and not by the instructions and lists that use it.
 #[test]
 fn a_value_of_no_kind_is_one_finding() {
-    for (value, told_of) in [
+    for (value, expected) in [
         (json!({}), "value-empty: value 0 is empty"),
         (json!({"val_type": 12, "val": {}}), "value-unknown: a value of kind 12"),
         (json!({"val_type": 255, "val": {}}), "value-unknown: a value of kind 255"),
     ] {
         let list = |kind: &str| json!({"val_type": kind, "val": {"items": [0]}});
-        let found = told(&json!({"root": {"execution_plan": [{
+        let found = findings(&json!({"root": {"execution_plan": [{
             "name": "forward", "container_meta_type": {"encoded_out_str": ""},
             "values": [value, list("IntList"), list("TensorList"), list("OptionalTensorList")],
             "inputs": [0], "outputs": [0],
             "chains": [{"instructions": []}], "operators": [], "delegates": [],
             "non_const_buffer_sizes": [0]
         }], "constant_segment": {"offsets": [0]}}}));
-        assert_eq!(found, [told_of]);
+        assert_eq!(found, [expected]);
     }
 }
 
-/// Where the data of a tensor would be, if it had any, is no place for it.
+/// The location of a tensor's data is not data.
 #[test]
-fn a_location_in_the_file_is_no_storage() {
+fn a_location_alone_is_no_storage() {
     let call = fs::read_to_string("tests/rules/base/call.json").unwrap();
     let judged = |location: i32| {
         let mut file: Value = serde_json::from_str(&call).unwrap();
@@ -262,7 +262,7 @@ fn a_location_in_the_file_is_no_storage() {
             "sizes": [3, 4], "dim_order": [0, 1], "scalar_type": "FLOAT",
             "extra_tensor_info": {"location": location, "fully_qualified_name": "w"}
         });
-        told(&file)
+        findings(&file)
     };
     let unstored = "storage-missing: value 0 is a tensor without data";
     assert_eq!(judged(0), [unstored]);
@@ -280,7 +280,7 @@ fn ids(bytes: &[u8]) -> Vec<String> {
 
 /// add.pte: one operator, `aten::add` `out`. The name with its overload has one dot more.
 #[test]
-fn a_name_that_fits_is_looked_up_and_a_longer_one_is_not() {
+fn a_short_operator_name_is_looked_up_and_a_long_one_is_refused() {
     let judged = |name: usize, overload: usize| {
         ids(&changed("add.pte", |root| {
             root["execution_plan"][0]["operators"][0] =
@@ -296,9 +296,9 @@ fn a_name_that_fits_is_looked_up_and_a_longer_one_is_not() {
     }
 }
 
-/// What is read up to a NUL is the operator that is called.
+/// The runtime reads names up to the first NUL.
 #[test]
-fn an_operator_is_the_one_that_is_named_before_a_nul() {
+fn an_operator_name_ends_at_a_nul() {
     let judged = |name: &str, overload: &str| {
         let bytes = changed("add.pte", |root| {
             let plan = &mut root["execution_plan"][0];
@@ -320,7 +320,7 @@ fn an_operator_is_the_one_that_is_named_before_a_nul() {
     }
 }
 
-/// What runs earlier may have changed what a value is: a move, or an operator that is not known.
+/// An earlier move or unknown operator may have changed a value.
 #[test]
 fn arguments_are_judged_until_something_may_have_changed_them() {
     let judged = |operator: &str, chains: Value| {
@@ -353,7 +353,7 @@ fn arguments_are_judged_until_something_may_have_changed_them() {
 
 /// In a .ptd of an old layout tensors and blobs are in two lists; a name is one in both.
 #[test]
-fn entries_of_a_ptd_are_found_where_they_are() {
+fn findings_in_a_ptd_have_the_offset_of_the_entry() {
     let root = json!({
         "tensor_alignment": 16,
         "segments": [{"offset": 0, "size": 24}, {"offset": 16, "size": 8}],
@@ -432,7 +432,7 @@ fn keys_of_delegates_are_looked_up() {
 
 /// What a payload says is no more trusted than the file around it.
 #[test]
-fn damaged_payloads_are_told_and_do_no_harm() {
+fn damaged_payloads_are_reported() {
     let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
     let data = fs::read("tests/data/ptd/xnn_external.xnn_weights.ptd").unwrap();
     let data = [Ptd::read(&data).unwrap()];
@@ -466,15 +466,15 @@ fn damaged_payloads_are_told_and_do_no_harm() {
 fn a_graph_has_eight_bytes_at_least() {
     let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
     let payload = program.windows(4).position(|window| window == b"XH00").unwrap() - 4;
-    let told = |size: u32| {
+    let findings = |size: u32| {
         let mut other = program.clone();
         other[payload + 14..payload + 18].copy_from_slice(&size.to_le_bytes());
         let report = with_data(&Pte::read(&other).unwrap(), &[]);
         let unreadable = report.findings().iter().find(|f| f.rule.id == "payload-unreadable");
         unreadable.unwrap().message.clone()
     };
-    assert!(told(8).starts_with("at byte 0 of its graph: "), "{}", told(8));
-    assert!(told(7).ends_with("leads nowhere"), "{}", told(7));
+    assert!(findings(8).starts_with("at byte 0 of its graph: "), "{}", findings(8));
+    assert!(findings(7).ends_with("leads nowhere"), "{}", findings(7));
 }
 
 /// Thousands of delegates may name overlapping pieces of one payload: no more is read than four
@@ -517,14 +517,14 @@ fn overlapping_payloads_are_read_within_a_budget() {
 
 /// The runtime compares as much of the data's dim order as there are sizes.
 #[test]
-fn what_a_dim_order_has_beyond_the_sizes_is_not_compared() {
+fn a_dim_order_is_compared_up_to_the_number_of_sizes() {
     let program = build::file(
         r#"{"root": {"execution_plan": [{"values": [{"val_type": "Tensor", "val": {
             "scalar_type": "FLOAT", "sizes": [2, 3], "dim_order": [1, 0],
             "extra_tensor_info": {"fully_qualified_name": "w", "location": "EXTERNAL"}}}]}]}}"#,
     );
     let pte = Pte::read(&program).unwrap();
-    let told = |order: Value| {
+    let findings = |order: Value| {
         let layout = json!({"scalar_type": "FLOAT", "sizes": [2, 3], "dim_order": order});
         let root = json!({"segments": [{"size": 24}],
             "named_data": [{"key": "w", "tensor_layout": layout}]});
@@ -534,10 +534,10 @@ fn what_a_dim_order_has_beyond_the_sizes_is_not_compared() {
         let found = errors(&with_data(&pte, &[ptd]));
         found.into_iter().filter(|id| id.starts_with("external")).collect::<Vec<_>>()
     };
-    assert!(told(json!([1, 0])).is_empty());
-    assert!(told(json!([1, 0, 2])).is_empty());
-    assert_eq!(told(json!([0, 1])), ["external-layout"]);
-    assert_eq!(told(json!([1])), ["external-layout"]);
+    assert!(findings(json!([1, 0])).is_empty());
+    assert!(findings(json!([1, 0, 2])).is_empty());
+    assert_eq!(findings(json!([0, 1])), ["external-layout"]);
+    assert_eq!(findings(json!([1])), ["external-layout"]);
 }
 
 /// No name at all, and an empty one that is there twice.

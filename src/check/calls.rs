@@ -31,9 +31,9 @@ pub(super) use rules::RULES;
 /// Calls with at most so many arguments have them checked at once.
 const FEW: usize = 16;
 
-/// Judges the operators of a method, and its instructions one by one. `judge` is asked for what a call of a kernel breaks
-/// once its indices are valid, and is `None` if there is nothing to ask. Returns whether any
-/// instruction is a move, a free or a jump.
+/// Judges the operators of a method, and its instructions one by one. `judge` is asked for what a call
+/// of a kernel breaks once its indices are valid, and is `None` if there is nothing to ask. Returns
+/// whether any instruction is a move, a free or a jump.
 pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     plan: &Plan<'_, 'a>,
     values: &Values,
@@ -51,7 +51,7 @@ pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     let pass = Pass {
         plan,
         values,
-        // A missing list has a finding of its own.
+        // A missing list is reported by another rule.
         operators: plan.view.operators().map_or(usize::MAX, |operators| operators.len()),
         delegates: plan.view.delegates().map_or(0, |delegates| delegates.len()),
         judge,

@@ -1,4 +1,4 @@
-//! The one way to judge a file: what is judged, for whom, and the report.
+//! The checker: the settings of a check, and how it runs.
 
 use alloc::borrow::Cow;
 use core::convert::Infallible;

@@ -1,4 +1,4 @@
-//! The file around the FlatBuffers part: sizes, segments, and the tables that place constants.
+//! The file around the FlatBuffer: sizes, segments, and the offsets of constants.
 
 use alloc::format;
 use alloc::string::String;
@@ -29,11 +29,11 @@ rules! {
         Refuses ["1.2", "1.3.1", "1.5", "2.3", "2.4.1"];
     TRAILING_BYTES = Note "trailing-bytes"
         "The file ends with its last segment."
-        "Runtimes do not read what follows; a signature may stand there, or anything else."
+        "Runtimes do not read what follows. It may be a signature, or anything else."
         Ignores ["7.7.1"];
     SEGMENTS_OVERLAP = Warning "segments-overlap"
         "No two segments share bytes."
-        "No writer does this: what is shared has one segment."
+        "No writer does this: shared data is in one segment."
         Ignores ["7.7.3"];
     SEGMENTS_UNSORTED = Warning "segments-unsorted"
         "Segments are listed in the order of the file."
@@ -45,22 +45,22 @@ rules! {
         Ignores ["7.7.3"];
     SEGMENT_MISALIGNED = Note "segment-misaligned"
         "A segment begins at a multiple of 16."
-        "Writers align segments to 16, 128 or 4096 unless told otherwise; a backend may need that."
+        "Writers align segments to 16, 128 or 4096 by default; a backend may need that."
         Ignores ["7.7.1", "7.7.3", "7.8"];
     SEGMENT_UNREFERENCED = Warning "segment-unreferenced"
         "Something refers to every segment that has bytes."
-        "No writer does this: what the bytes are for cannot be told, and no runtime reads them."
+        "No writer does this: the purpose of the bytes is unknown, and no runtime reads them."
         Ignores ["7.7.3"];
     PROGRAM_VERSION = Error "program-version"
         "The program's version is 0."
         "Loading the program is refused."
         Refuses ["1.3.11", "7.7.12", "8.2 #22114"];
     CONSTANTS_TWICE = Error "constants-twice"
-        "Constants are in a segment or in the FlatBuffers part, not in both."
+        "Constants are in a segment or in the FlatBuffer, not in both."
         "Loading the program is refused."
         Refuses ["1.3.15"];
     CONSTANT_SEGMENT_INDEX = Error "constant-segment-index"
-        "The constants' segment is the number of one."
+        "The constant segment is the index of a segment."
         "Loading the program is refused."
         Refuses ["1.3.16", "7.6.5", "7.7.5"];
     CONSTANT_SEGMENT_EMPTY = Note "constant-segment-empty"
@@ -68,28 +68,28 @@ rules! {
         "Loaders that map files take it for no segment, and refuse the program."
         Refuses ["6.1", "7.7.5"];
     CONSTANTS_INLINE = Note "constants-inline"
-        "Constants are in a segment, and its list of offsets is there if there are none."
+        "Constants are in a segment, and its list of offsets exists, even if it is empty."
         "Without the list they are in the old place. Runtimes from 1.5 on may be built without it, as PyPI's is, and refuse the program."
         Refuses ["1.3.13", "3.3"];
     OFFSETS_MISSING = Error "offsets-missing"
         "A list of mutable data has offsets."
-        "Loading what they place is refused."
+        "Loading the data is refused."
         Refuses ["7.6.8", "7.7.6"];
     OFFSETS_UNSORTED = Warning "offsets-unsorted"
-        "The offsets of constants rise, from 0 on."
-        "Every writer sorts them, and keeps the first for nothing."
+        "The offsets of constants are in ascending order and begin with 0."
+        "Every writer sorts them, and reserves the first."
         Ignores ["6.1", "7.7.19"];
     CONSTANT_MISALIGNED = Note "constant-misaligned"
         "A constant begins at a multiple of 16 of its segment."
-        "Writers align constants to 16 unless told otherwise; some kernels need it."
+        "Writers align constants to 16 by default; some kernels need it."
         Ignores ["7.7.19", "9.2"];
     CONSTANTS_OVERLAP = Warning "constants-overlap"
         "A constant ends before the next one begins."
-        "No writer does this: what is shared has one offset."
+        "No writer does this: shared data has one offset."
         Ignores ["7.7.19"];
     MUTABLE_SEGMENT_SHARED = Warning "mutable-segment-shared"
         "No two lists of mutable data are in one segment."
-        "Upstream's schema rules it out, and nothing looks."
+        "Upstream's schema forbids it, and no runtime checks it."
         Ignores ["7.7.20"];
 }
 
@@ -188,7 +188,7 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
     });
     let region = u64::from(narrow(pte.region().len()));
     let end = (0..count).map(|nth| range(nth).end).max().unwrap_or(0).max(region);
-    // Without a header the region is the whole file: nothing tells where the FlatBuffer ends.
+    // Without a header the region is the whole file: the end of the FlatBuffer is unknown.
     if end < pte.file_len() {
         out.find(
             &TRAILING_BYTES,
@@ -199,7 +199,7 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
     }
 }
 
-/// The segments that something in the program refers to.
+/// Returns the segments that something in the program refers to.
 fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p {
     let root = pte.program();
     let lists = root.mutable_data_segments().into_iter().flatten().chain(root.constant_segment());
@@ -214,7 +214,7 @@ fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p {
         .chain(payloads.map(|payload| payload.index()))
 }
 
-/// The segments with bytes, of `count` in all, in the order of the list.
+/// Returns the segments with bytes, of `count` in all, in the order of the list.
 pub(super) fn filled(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -222,17 +222,16 @@ pub(super) fn filled(
     (0..count).map(move |nth| (range(nth), nth)).filter(|(range, _)| !range.is_empty())
 }
 
-/// A segment, by where it begins.
+/// The index of a segment, and where it begins.
 ///
-/// It has 12 bytes, and only it is kept while segments are sorted: a file may list the same one
-/// every 4 bytes.
+/// Segments are sorted as these 12 bytes alone: a file may list the same one every 4 bytes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Begin {
     start: [u8; 8],
     pub(super) nth: u32,
 }
 
-/// The segments with bytes, of `count` in all, in the order of the file.
+/// Returns the segments with bytes, of `count` in all, in the order of the file.
 pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Begin> {
     let mut begins = Vec::with_capacity(index(count));
     let begin = |(range, nth): (Range<u64>, u32)| Begin { start: range.start.to_be_bytes(), nth };
@@ -242,8 +241,8 @@ pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Beg
     begins
 }
 
-/// Calls `found` for each segment with bytes, of `count` in all, that begins anywhere or that none
-/// of `references` leads to.
+/// Calls `found` for each of `count` segments that has bytes and is misaligned, or is not one of
+/// `references`.
 pub(super) fn oddities(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -269,8 +268,7 @@ pub(super) fn oddities(
     }
 }
 
-/// Calls `found` for each segment, of `count` in all, that begins before the end of one that begins
-/// earlier.
+/// Calls `found` for each of `count` segments that begins before an earlier one ends.
 pub(super) fn overlaps(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -344,7 +342,7 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     }
 }
 
-/// Constants that begin anywhere, or reach past the place where the next one begins.
+/// Judges constants: misaligned ones, and ones that overlap the next.
 fn pieces(pte: &Pte<'_>, out: &mut Findings) {
     let Some(segment) = pte.program().constant_segment() else { return };
     let Ok(whole) = pte.segment_range(segment.segment_index()) else { return };

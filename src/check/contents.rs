@@ -1,7 +1,6 @@
-//! What lies behind the FlatBuffers part: the gaps between segments, and how segments begin.
+//! The bytes after the FlatBuffer: the gaps between segments, and how segments begin.
 //!
-//! The only rules that read bytes of segments, and few of them: the first 64 of each, unless a
-//! longer search is asked for.
+//! These rules read the first 64 bytes of each segment, or all bytes if a scan is requested.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -32,16 +31,16 @@ rules! {
     "contents";
 
     GAP_NOT_ZERO = Warning "gap-not-zero"
-        "The bytes between the FlatBuffers part and the segments are zero."
-        "Every writer writes zeros: something else was put where no reader looks."
+        "The bytes between the FlatBuffer and the segments are zero."
+        "Every writer writes zeros: other bytes may have been hidden there."
         Ignores ["7.7.3", "9.1"];
     CONTENT_EXECUTABLE = Note "content-executable"
         "No segment or payload begins like a program, an archive, a pickle or a script."
-        "Some backends ship code; a file from a stranger that does is worth a look."
+        "Some backends ship code; in an untrusted file it deserves a closer look."
         Ignores ["6.6"];
     CONTENT_EMBEDDED = Note "content-embedded"
-        "No program, archive, pickle or script lies inside a segment, a blob or a gap (with --scan-blobs)."
-        "Weights hold none: something was put where only whoever knows of it looks."
+        "No program, archive, pickle or script lies inside a segment, a blob or a gap (in a scan of all bytes)."
+        "Weights contain no such thing: it may have been hidden there."
         Ignores ["6.6", "9.1"];
     PAYLOAD_MAGIC = Warning "payload-magic"
         "A delegate's payload begins as those of its backend do."
@@ -49,7 +48,7 @@ rules! {
         Refuses ["6.6", "7.4.21", "7.7.23", "10"];
 }
 
-/// Judges what lies behind the FlatBuffer of `file`, whose bytes are in `source`: the gaps, and the
+/// Judges the bytes after the FlatBuffer of `file`, whose bytes are in `source`: the gaps, and the
 /// first 64 bytes of each segment and payload.
 pub(super) fn judge<S: Source>(
     file: &File<'_>,
@@ -96,7 +95,7 @@ pub(super) fn judge<S: Source>(
     Ok(())
 }
 
-/// The name of the root table in paths.
+/// Returns the name of the root table in paths.
 fn root_of(file: &File<'_>) -> &'static str {
     match file {
         File::Pte(_) => "program",
@@ -104,7 +103,7 @@ fn root_of(file: &File<'_>) -> &'static str {
     }
 }
 
-/// Payloads inside the FlatBuffers part, which is in memory.
+/// Judges how the payloads inside the FlatBuffer begin.
 fn inline_payloads(file: &File<'_>, out: &mut Findings) {
     let File::Pte(pte) = file else { return };
     let blobs = pte.program().backend_delegate_data().into_iter().flatten();
@@ -130,7 +129,7 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
 struct Heads(BTreeMap<u32, Vec<u8>>);
 
 impl Heads {
-    /// Without their bytes yet.
+    /// Finds the segments; their bytes are still empty.
     fn of(file: &File<'_>) -> Self {
         let mut heads = BTreeMap::new();
         let File::Pte(pte) = file else { return Self(heads) };
@@ -153,7 +152,7 @@ impl Heads {
     }
 }
 
-/// Payloads by the magic of their backend.
+/// Judges payloads by the magic of their backend.
 fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
     for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
         let plan = Plan::new(pte, nth, view);
@@ -163,7 +162,7 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
             let Ok(Some(range)) = pte.delegate_range(delegate) else { continue };
             let head = match payload.location() {
                 DataLocation::SEGMENT => heads.get(&payload.index()).map(Vec::as_slice),
-                // Inside the FlatBuffers part, which is in memory.
+                // Inside the FlatBuffer, which is in memory.
                 _ => pte.bytes(range),
             };
             let head = head.unwrap_or_default();
@@ -184,12 +183,12 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
     }
 }
 
-/// The magic that all payloads of the backend called `id` have.
+/// Returns the magic that all payloads of the backend called `id` have.
 fn magic_of(id: &str) -> Option<Magic> {
     Backend::of_id(id)?.magic()
 }
 
-/// Bytes of the file, read in pieces that neighbouring parts share.
+/// A buffered range of the file, which adjacent small reads share.
 struct Window<'s, S> {
     source: &'s S,
     /// Bytes of the file.
@@ -213,9 +212,9 @@ impl<S: Source> Window<'_, S> {
     }
 }
 
-/// Bytes looked at of a segment.
+/// The number of bytes read at the beginning of a segment.
 const HEAD: u64 = 64;
-/// Bytes looked at of a gap: alignments of writers end at 4096.
+/// The number of bytes read of a gap. The greatest alignment of any writer is 4096.
 const LONGEST_GAP: u64 = 1 << 16;
-/// Bytes read at once.
+/// The number of bytes read at once.
 const WINDOW: u64 = 1 << 16;

@@ -1,27 +1,27 @@
-//! Which row of format.md is answered by what.
+//! Which rows of format.md are covered, and by what.
 //!
-//! A rule cites the rows that it answers ([`Rule::rows`]). Here stands the rest: rows that reading
-//! the file answers, and rows that the file alone does not answer, or not wholly. `docs/rules.md`
-//! shows all of it as one table.
+//! A rule cites the rows that it covers ([`Rule::rows`]). This file lists the others: rows that reading
+//! the file covers, and rows that cannot be judged from the file alone, or only in part.
+//! `docs/rules.md` shows all of them as one table.
 
 use alloc::vec::Vec;
 
 use super::rule::Rule;
 use super::rules;
 
-/// What answers a row.
+/// What covers a row.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// Rules that look at it.
+    /// The rules on it.
     pub rules: Vec<&'static Rule>,
-    /// Codes of the refusals that come before any rule ([`ErrorKind::CODES`](crate::ErrorKind)).
+    /// The codes of errors that are found before any rule runs ([`ErrorKind::CODES`](crate::ErrorKind)).
     pub codes: Vec<&'static str>,
     /// Why it, or a part of it, cannot be judged from the file alone.
     pub reason: Option<&'static str>,
 }
 
-/// What answers the row of that id, such as `7.4.26` or `8.1 CVE-2025-54951`; nothing at all where
-/// there is no such row.
+/// Returns what covers a row, such as `7.4.26` or `8.1 CVE-2025-54951`. The answer is empty if there is
+/// no such row.
 ///
 /// ```
 /// let answer = pte::check::coverage::answer("8.1 CVE-2025-54951");
@@ -38,12 +38,12 @@ pub fn answer(row: &str) -> Answer {
     }
 }
 
-/// The rows that the refusal with that code answers.
+/// Returns the rows that an error covers, by its code.
 pub fn rows_of(code: &str) -> impl Iterator<Item = &'static str> {
     STRUCTURE.iter().filter(move |(_, codes)| codes.contains(&code)).map(|(row, _)| *row)
 }
 
-/// Codes of what FlatBuffers' own verifier refuses too.
+/// The codes of errors that FlatBuffers' own verifier refuses too.
 const VERIFIER: &[&str] = &[
     "root-offset",
     "offset-null",
@@ -152,7 +152,7 @@ pub static STRUCTURE: &[(&str, &[&str])] = &[
     ("8.3.16", &["work-limit"]),
 ];
 
-/// Rows that the file alone does not answer, each with the reason.
+/// The rows that cannot be judged from the file alone, with the reason.
 pub static UNJUDGED: &[(&str, &str)] = &[
     ("1.3.6", "Where a loader puts the bytes is not in the file."),
     ("1.3.14", "Nothing is wrong with it: the offset stands for no constants."),
@@ -191,7 +191,7 @@ pub static UNJUDGED: &[(&str, &str)] = &[
     ("8.3.21", "What is inside a payload is the backend's own format."),
 ];
 
-/// Rows of which a part is judged, each with the reason why the rest is not.
+/// The rows that are judged in part, with the reason why the rest is not.
 pub static PARTLY: &[(&str, &str)] = &[
     ("1.3.9", "The verifier is answered here, the validation after it by the rows of 7.2."),
     (
@@ -215,8 +215,8 @@ pub static PARTLY: &[(&str, &str)] = &[
     ),
     ("7.4.33", "Whether another loop ends depends on what its kernels compute."),
     ("7.4.35", "What an operator that is not the official runtime's takes is not in the file."),
-    ("7.4.43", "What a loop changes may be anything behind its first jump back."),
-    ("7.4.44", "What a loop changes may be anything behind its first jump back."),
+    ("7.4.43", "Values that a loop modifies are unknown after its first backward jump."),
+    ("7.4.44", "Values that a loop modifies are unknown after its first backward jump."),
     (
         "7.5.9",
         "The memory is the caller's; that the method declares an arena for the tensor is judged.",
@@ -234,7 +234,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ),
     (
         "7.7.18",
-        "Planned tensors overlap where their lifetimes do not, which is no fault and cannot be told from one.",
+        "Planned tensors may overlap if their lifetimes do not. Faulty overlaps cannot be distinguished from these.",
     ),
     ("7.7.21", "Which data is loaded is the caller's choice: judged where the data is given."),
     (

@@ -1,4 +1,4 @@
-//! A `.ptd`: keys, shapes, and data that fits them.
+//! The rules on `.ptd` files: keys, shapes, and data of the right size.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -26,11 +26,11 @@ rules! {
         "Runtimes from 0.7 on read it as their own layout, and find nothing or garbage."
         Misreads ["4.1", "4.3"];
     LAYOUT_SIZES_MISSING = Error "layout-sizes-missing"
-        "The shape of named data has sizes, if none."
+        "The shape of named data has a list of sizes, which may be empty."
         "Asking for the shape reads through a null pointer."
         Crashes ["2.4.17", "7.4.6", "7.7.24", "8.2 eeb0646b84", "8.3.10"];
     LAYOUT_DIM_ORDER_MISSING = Error "layout-dim-order-missing"
-        "The shape of named data has a dim order, if an empty one."
+        "The shape of named data has a dim order, which may be empty."
         "Asking for the shape reads through a null pointer."
         Crashes ["2.4.17", "7.4.6", "7.7.24", "8.2 eeb0646b84", "8.3.10"];
     LAYOUT_DIM_ORDER_LENGTH = Error "layout-dim-order-length"
@@ -39,7 +39,7 @@ rules! {
         Misreads ["2.4.18", "7.4.6", "7.7.24", "8.2 8b30cfec9a"];
     LAYOUT_DIM_ORDER_LONG = Warning "layout-dim-order-long"
         "The dim order of named data is not longer than its sizes."
-        "The runtime does not look at what is past them."
+        "The runtime ignores the rest."
         Ignores ["2.4.18", "7.7.24"];
     LAYOUT_DIM_ORDER = Error "layout-dim-order"
         "The dim order of named data is a permutation of its dimensions."
@@ -59,7 +59,7 @@ rules! {
         Refuses ["2.4.19", "7.7.24", "8.2 30f6b897b0", "8.3.18"];
     DATA_TOO_SHORT = Error "data-too-short"
         "Named data has the bytes that its shape asks for."
-        "The runtime never compares the two, and reads past the data."
+        "The runtime never compares the lengths, and reads past the data."
         Misreads ["2.4.22", "7.7.21", "7.7.24"];
     DATA_TOO_LONG = Note "data-too-long"
         "Named data has no more bytes than its shape asks for."
@@ -123,7 +123,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     }
 }
 
-/// The path to entry `nth` of a file.
+/// Returns the path to entry `nth` of a file.
 pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<PathComponent> {
     // Old files list their tensors first, and other blobs after.
     let tensors = match ptd.root() {
@@ -178,7 +178,7 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Fin
     if dtype.element_size().is_none() {
         return find(&LAYOUT_DTYPE, &|| format!("dtype {}", dtype.0));
     }
-    // Without sizes nobody knows how many bytes there should be.
+    // Without sizes, the expected number of bytes is unknown.
     if layout.sizes.is_none() {
         return;
     }
@@ -194,7 +194,7 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Fin
     }
 }
 
-/// The segments that some key leads to.
+/// Returns the segments that named data is in.
 fn references(root: Root<'_>) -> impl Iterator<Item = u32> {
     let (current, legacy) = match root {
         Root::Current(root) => (Some(root), None),

@@ -1,4 +1,4 @@
-//! Delegates: who runs them, their payload, and the options they were made with.
+//! Delegates: their backend, payload and compile specs.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -25,7 +25,7 @@ rules! {
         "Runtimes read up to the NUL: the payload goes to another backend."
         Ignores ["7.7.11"];
     DELEGATE_PAYLOAD_MISSING = Error "delegate-payload-missing"
-        "A delegate says where its payload is, and something is there."
+        "A delegate says where its payload is, and the payload exists."
         "The runtime reads through a null pointer."
         Crashes ["7.4.16", "7.4.18", "7.7.6", "8.2 #19904", "8.3.12", "8.3.13"];
     DELEGATE_SPEC_KEY_MISSING = Error "delegate-spec-key-missing"
@@ -33,11 +33,11 @@ rules! {
         "The runtime reads through a null pointer."
         Crashes ["6.6", "7.4.20", "7.7.6", "8.3.11"];
     DELEGATE_SPEC_VALUE_MISSING = Error "delegate-spec-value-missing"
-        "A compile spec has a value, if an empty one."
+        "A compile spec has a value, which may be empty."
         "The runtime reads through a null pointer."
         Crashes ["6.6", "7.4.20", "7.7.6", "8.3.11"];
     DELEGATE_SPECS_MISSING = Note "delegate-specs-missing"
-        "A delegate has a list of compile specs, if an empty one."
+        "A delegate has a list of compile specs, which may be empty."
         "Older runtimes read through a null pointer."
         Ignores ["7.4.20", "8.2 77614768c8"];
 }
@@ -106,7 +106,7 @@ fn payload(
             });
         }
         Ok(Some(_)) => {}
-        // A segment has bytes, if none.
+        // A segment always has bytes, even if their number is 0.
         Ok(None) => plan.find(out, &DELEGATE_PAYLOAD_MISSING, processed.raw(), &steps, || {
             format!("inline payload {} has no data", processed.index())
         }),

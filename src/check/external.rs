@@ -1,4 +1,4 @@
-//! A program and the `.ptd`s that it is used with.
+//! A program together with the `.ptd` files that it is used with.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -53,14 +53,14 @@ rules! {
         "The runtime refuses to load them together; older ones take the first."
         Refuses ["6.7", "7.6.19", "7.7.13"];
     KEY_UNUSED = Note "key-unused"
-        "Every tensor and blob of a .ptd is used by the program, as far as its delegates tell."
-        "It is loaded for nothing, or meant for another program."
+        "Every tensor and blob of a .ptd is used by the program, as far as its delegates' payloads can be read."
+        "It is loaded without need, or meant for another program."
         Ignores ["6.7"];
 }
 
-/// Judges a program and the `.ptd` files that it is used with as a whole: what each is by itself is
-/// not judged again. `read` gives the bytes of a range of the program's file, or `None` where they
-/// cannot be had; it is asked for payloads, which say which keys a delegate requests.
+/// Judges a program together with the `.ptd` files that it is used with; each by itself is judged
+/// elsewhere. `read` returns a range of the program's file, or `None` if it is not in memory: payloads
+/// are read for the keys that they request.
 pub(super) fn judge<'b, E>(
     pte: &Pte<'_>,
     data: &[Ptd<'_>],
@@ -95,9 +95,9 @@ struct Files<'d> {
     own: BTreeMap<&'d str, u64>,
 }
 
-/// Where the first entry of a key is, and whether a tensor asks for it.
+/// The first entry of a key, and whether a tensor requests it.
 ///
-/// A file may have a key every 20 bytes: this must be small.
+/// It is small because a file may have a key every 20 bytes.
 struct Found {
     file: u32,
     nth: u32,
@@ -109,7 +109,7 @@ impl<'d> Files<'d> {
         let mut first: BTreeMap<&str, Found> = BTreeMap::new();
         let mut own = BTreeMap::new();
         for (key, range) in pte.named_data() {
-            // What leads nowhere has a finding of its own.
+            // Invalid ranges are reported by other rules.
             let size = range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start));
             let Some(key) = key else { continue };
             cost::look_up(key, own.len());
@@ -140,14 +140,14 @@ impl<'d> Files<'d> {
         Self { data, first, own }
     }
 
-    /// The bytes that a delegate gets for a key.
+    /// Returns the number of bytes that a delegate gets for a key.
     fn size(&self, key: &str) -> Option<u64> {
         cost::look_up(key, self.own.len());
         cost::look_up(key, self.first.len());
         self.own.get(key).copied().or_else(|| {
             let found = self.first.get(key)?;
             let range = self.data.get(at_index(found.file)).and_then(|ptd| ptd.range(found.nth));
-            // What leads nowhere, or is of an old generation, has a finding of its own.
+            // Invalid ranges and old generations are reported by other rules.
             Some(range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start)))
         })
     }
@@ -225,12 +225,12 @@ impl<'d> Files<'d> {
     }
 }
 
-/// As many numbers as a shape can have, and one more: many tensors may ask for one shape.
+/// Returns the first numbers, one more than a valid shape has: many tensors may share a long list.
 fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
     numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
 
-/// The first tensor of each key, to hold the others against: they want the same data.
+/// The layout that each key is expected to have: that of the first tensor that requests it.
 #[derive(Default)]
 pub(super) struct ExpectedLayouts<'a>(BTreeMap<&'a str, Tensor<'a>>);
 
@@ -260,7 +260,7 @@ impl<'a> ExpectedLayouts<'a> {
     }
 }
 
-/// The key of a tensor whose data is external and has a name.
+/// Returns the key of a tensor whose data is external and has a name.
 fn external_key(tensor: Tensor<'_>) -> Option<&str> {
     let extra = tensor.extra_tensor_info()?;
     match extra.location() {

@@ -1,4 +1,4 @@
-//! What rules cost, in steps and not in seconds: n log n in the FlatBuffers part, whatever is in it.
+//! The cost of all rules grows as n log n with the size of the FlatBuffer, for any content.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -22,13 +22,14 @@ use Field::{Number, To};
 
 mod build;
 
-/// A file, and those that it is judged with.
+/// A file, and the `.ptd` files that it is judged with.
 struct Made(Vec<u8>, Vec<Vec<u8>>);
 
-/// What it is that there are n of, the subjects of which some rule is broken n times, and how.
+/// A family of files: what a file has `n` of, the subjects with a rule that is broken `n` times, and how
+/// it is made.
 type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
 
-/// Every family, for others that walk a program: its name, and how a file of it is made.
+/// Returns every family, for others that walk a program: its name, and how a file of it is made.
 pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
     FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
 }
@@ -274,7 +275,7 @@ const FAMILIES: &[Family] = &[
         let args = b.numbers(vec![1; n].into_iter().chain([0]));
         let args = [("args", To(args))];
         let calls = ["KernelCall", "DelegateCall"].map(|kind| b.held("Instruction", kind, &args));
-        // Where nothing changes a value, each call is judged by itself.
+        // If nothing changes a value, each call is judged by itself.
         let moved = b.held("Instruction", "MoveCall", &[]);
         one_plan(
             b,
@@ -442,7 +443,7 @@ const FAMILIES: &[Family] = &[
     }),
     ("n tables of 200 vtables of their own", &["layout", "values"], |n| {
         let mut b = Builder::pte();
-        let values: Vec<_> = (0..200).map(|_| b.stranger("EValue")).collect();
+        let values: Vec<_> = (0..200).map(|_| b.with_own_vtable("EValue")).collect();
         let values = values.iter().copied().cycle().take(n).collect();
         one_plan(b, &[], values, vec![])
     }),
@@ -454,14 +455,14 @@ const FAMILIES: &[Family] = &[
     }),
 ];
 
-/// A program of `plans`.
+/// Returns a program of `plans`.
 fn program(mut b: Builder, plans: Vec<At>) -> Made {
     let plans = b.tables(plans);
     let root = b.table("Program", &[("execution_plan", To(plans))]);
     Made(b.finish(root, &[]), vec![])
 }
 
-/// A program of one plan: `lists` of it, its values, and the instructions of its chain.
+/// Returns a program of one plan: `lists` of it, its values, and the instructions of its chain.
 fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions: Vec<At>) -> Made {
     let instructions = b.tables(instructions);
     let chain = b.table("Chain", &[("instructions", To(instructions))]);
@@ -472,7 +473,7 @@ fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions:
     program(b, vec![plan])
 }
 
-/// A program of one plan with the same chain `n` times.
+/// Returns a program of one plan with the same chain `n` times.
 fn chains(mut b: Builder, values: Vec<At>, instructions: &[At], n: usize) -> Made {
     let instructions = b.tables(instructions.iter().copied());
     let chain = b.table("Chain", &[("instructions", To(instructions))]);
@@ -481,7 +482,7 @@ fn chains(mut b: Builder, values: Vec<At>, instructions: &[At], n: usize) -> Mad
     program(b, vec![plan])
 }
 
-/// A list of the same operator, `n` times.
+/// Returns a list of the same operator, `n` times.
 fn operator(b: &mut Builder, name: &str, n: usize) -> At {
     let (name, overload) = (b.text(name), b.text("out"));
     let operator = b.table("Operator", &[("name", To(name)), ("overload", To(overload))]);
@@ -505,7 +506,7 @@ fn strides(n: usize, behind: &str) -> Made {
     one_plan(b, &[("operators", operators)], vec![int, tensor, list], calls)
 }
 
-/// A root with `n` segments of which each lies in the next one.
+/// Returns a root with `n` segments of which each lies in the next one.
 fn segments(b: &mut Builder, root: &str, n: usize) -> At {
     let segments = (0..n).map(|nth| {
         let fields = [("offset", number(n - nth - 1)), ("size", number(2 * nth + 1))];
@@ -520,7 +521,7 @@ fn segments(b: &mut Builder, root: &str, n: usize) -> At {
     b.table(root, &fields)
 }
 
-/// A tensor whose data is external.
+/// Returns a tensor whose data is external.
 fn external(b: &mut Builder, key: &str, rank: usize) -> At {
     let (name, sizes) = (b.text(key), b.numbers(vec![1; rank]));
     let order = b.bytes(&(0..rank as u8).collect::<Vec<_>>());
@@ -537,7 +538,7 @@ fn entry(b: &mut Builder, key: &str, rank: usize) -> At {
     b.table("NamedData", &[("key", To(key)), ("tensor_layout", To(layout))])
 }
 
-/// A `.ptd` of `entries`, all with one segment.
+/// Returns a `.ptd` of `entries`, all with one segment.
 fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
     let segment = b.table("DataSegment", &[("size", Number(8))]);
     let (segments, entries) = (b.tables([segment]), b.tables(entries));
@@ -545,7 +546,7 @@ fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
     b.finish(root, &[0; 8])
 }
 
-/// What judging a file took, and what was found.
+/// The cost of judging a file, and the findings.
 struct Cost {
     bytes: usize,
     steps: u64,
@@ -554,7 +555,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// Judges a file in every way that there is.
+    /// Judges a file by every kind of check.
     fn of(Made(file, data): &Made) -> Self {
         let limits = Limits::UNTRUSTED;
         let opened = Handle::open(&file[..], &limits).unwrap();
@@ -567,7 +568,7 @@ impl Cost {
         let checker = Checker::new().data(&data).policy(Policy::new().runtime((0, 1)));
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Ptd::check));
-        // A map is no rule, and may cost no more than they do.
+        // A map may cost no more than the rules.
         Map::in_detail(&file).nested(Nesting { depth: 9, most: 16 });
         drop(Spot::of(&file, region.end / 2));
         data.into_iter().for_each(|data| drop(Map::of(&File::Ptd(data))));
@@ -577,7 +578,7 @@ impl Cost {
         Self { bytes, steps, broken }
     }
 
-    /// Steps for each byte and each time that the bytes can be halved.
+    /// Returns the cost for each byte, divided by the binary logarithm of the size.
     fn each(&self) -> f64 {
         self.steps as f64 / (self.bytes as f64 * f64::from(self.bytes.ilog2()))
     }
@@ -633,12 +634,12 @@ fn genuine_files_take_few_steps() {
     }
 }
 
-/// How many there are of what a family is made of.
+/// The values of `n`.
 const SIZES: [usize; 4] = [256, 512, 1024, 2048];
-/// By how much more than the bytes the steps may grow when there are twice as many: n log n needs a
-/// little, a square would double them.
+/// How much faster than the size the cost may grow when `n` doubles: n log n needs a little, n² would need
+/// a factor of 2.
 const MOST_GROWTH: f64 = 1.3;
-/// For each byte of the FlatBuffers part, and each time that it can be halved.
+/// The greatest cost for each byte of the FlatBuffer, times the binary logarithm of its size.
 const MOST_STEPS: f64 = 5.0;
-/// For each byte of the file.
+/// The greatest cost for each byte of the file.
 const MOST_STEPS_OF_GENUINE: u64 = 8;

@@ -24,7 +24,7 @@ rules! {
         "The kernel's conversion aborts."
         Crashes ["6.5", "7.7.16"];
     STRIDED_OUT_OF_BOUNDS = Error "strided-out-of-bounds"
-        "What aten::as_strided_copy takes lies within its input, where its numbers are constant."
+        "aten::as_strided_copy reads within its input, if its sizes, strides and offset are constant."
         "Running the method is refused, or the sum wraps and the kernel reads past the input."
         Misreads ["8.3.22"];
     KERNEL_DTYPE = Error "kernel-dtype"
@@ -32,32 +32,32 @@ rules! {
         "The kernel aborts, or reads or writes past them."
         Crashes ["6.10"];
     KERNEL_SHAPE = Error "kernel-shape"
-        "The tensors of a call have ranks and sizes that its kernel takes, where the file says them."
+        "The tensors of a call have ranks and sizes that its kernel takes, if they are known from the file."
         "The kernel aborts, divides by zero, or reads or writes past them."
         Misreads ["6.10"];
     KERNEL_NUMBER = Error "kernel-number"
-        "No kernel is told to divide by zero, or to count further than it can."
+        "No argument makes a kernel divide by zero, or count past its limit."
         "The division kills the process, or the kernel aborts."
         Crashes ["6.10"];
     QUANTIZED_CONTRACT = Error "quantized-contract"
-        "What a quantizing kernel is given and gives agrees with the dtypes and ranges that it is told."
+        "The tensors of a quantizing kernel agree with its dtype and range arguments."
         "The kernel aborts, or writes past its output."
         Crashes ["6.10"];
     OPERATOR_UNKNOWN = Note "operator-unknown"
         "An operator is one of the official runtime's."
-        "The runtime needs a library that brings it; its calls are not judged here."
+        "The runtime needs a library with its kernel; its calls are not judged."
         Ignores ["7.4.28"];
 }
 
 /// The signatures and contracts of a plan's operators.
 pub(super) struct Kernels {
     signatures: Signatures,
-    /// By operator; none at all where no operator is known.
+    /// By operator; empty if no operator is known.
     contracts: Vec<&'static [contracts::Term]>,
     resized: Resized,
 }
 
-/// What is wrong with a call: the rule, the argument if it is one, and the message.
+/// A broken rule, the argument that breaks it if it is one, and the message.
 pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
@@ -72,19 +72,19 @@ impl Kernels {
         kernels
     }
 
-    /// Looks for what the calls of the plan may resize, where some of its tensors are not STATIC.
+    /// Finds the tensors that calls may resize, for a method with tensors that are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
         if self.contracts.iter().any(|terms| !terms.is_empty()) {
             self.resized = Resized::of(plan, &self.signatures);
         }
     }
 
-    /// Whether any operator of the plan is one that the official runtime has.
+    /// Returns whether any operator of the plan is one that the official runtime has.
     pub(super) fn are_known(&self) -> bool {
         self.signatures.are_known()
     }
 
-    /// Whether the operator of that index is one that the official runtime has.
+    /// Returns whether the operator of that index is one that the official runtime has.
     pub(super) fn is_known(&self, operator: usize) -> bool {
         self.signatures.is_known(operator)
     }
@@ -113,8 +113,8 @@ impl Kernels {
         self.resized.count(tensor)
     }
 
-    /// The arguments of a call with their kinds, where the operator is known and they are as many
-    /// as it takes.
+    /// Returns the arguments of a call with their kinds. `None` if the operator is unknown, or if their
+    /// number is wrong.
     pub(super) fn args<'a>(
         &self,
         call: KernelCall<'a>,
@@ -122,8 +122,8 @@ impl Kernels {
         self.signatures.args(call)
     }
 
-    /// Whether any operator of the plan gives a result, writes to a list, makes a view, or is not
-    /// known: what its calls do to values then asks for more than a look at each call.
+    /// Returns whether any operator gives a result, writes a list, makes a view, or is unknown. Its calls
+    /// then change values that other calls use.
     pub(super) fn change_values(&self) -> bool {
         let flows = |&(_, letters): &Signature| {
             letters.contains(['x', 'y', '?', '#', '%', '@', '$', '~', '='])
@@ -136,12 +136,12 @@ impl Kernels {
         &self.signatures
     }
 
-    /// The full name of the operator that a call is of, if it is known.
+    /// Returns the full name of the operator that a call is of, if it is known.
     pub(super) fn name(&self, call: KernelCall<'_>) -> Option<&'static str> {
         self.signature(call).map(|&(name, _)| name)
     }
 
-    /// The operator that a call is of, if it is known.
+    /// Returns the operator that a call is of, if it is known.
     pub(super) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
         self.signatures.signature(call)
     }

@@ -28,10 +28,10 @@ rules! {
         Refuses ["6.7", "7.4.21", "7.6.19", "7.7.23"];
     DELEGATE_KEY_SHORT = Warning "delegate-key-short"
         "The data that an XNNPACK payload uses by a key has the bytes that the payload says."
-        "The backend never compares the two, and reads past the data."
+        "The backend never compares the sizes, and reads past the data."
         Misreads ["6.7", "7.7.23"];
     PAYLOAD_UNREADABLE = Warning "payload-unreadable"
-        "An XNNPACK payload whose keys are looked for (with --with) can be read."
+        "An XNNPACK payload whose keys are looked up in .ptd files can be read."
         "The backend refuses it."
         Refuses ["6.6", "7.4.21", "7.7.23"];
 }
@@ -43,7 +43,7 @@ pub(super) struct RequestedKeys<'l> {
     pub(super) keys: BTreeSet<String>,
     /// Whether a payload that could not be read may request others.
     pub(super) is_incomplete: bool,
-    /// Payloads that were read: delegates may share them.
+    /// The payloads that were read: delegates may share them.
     seen: BTreeSet<(u64, u64, Option<Backend>)>,
     /// Bytes of payloads that may still be read: segments may overlap.
     left: u64,
@@ -66,7 +66,7 @@ impl<'l> RequestedKeys<'l> {
         size: impl Fn(&str) -> Option<u64>,
         out: &mut Findings,
     ) -> Result<(), E> {
-        // Delegates without a payload, or with one that is nowhere, have findings of their own.
+        // Delegates without a payload, or with one that is nowhere, are reported by other rules.
         let Ok(Some(payload)) = plan.pte.payload(delegate) else { return Ok(()) };
         let at = delegate.processed().map_or(delegate.raw(), |processed| processed.raw());
         let steps = [

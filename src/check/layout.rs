@@ -1,8 +1,8 @@
-//! How the tables lie in the file: what a newer writer added, and what no writer does.
+//! The layout of tables in the FlatBuffer: fields that a newer writer added, and what no writer does.
 //!
-//! One cold pass over proven bytes, driven by the same declarations as the walker, which notes in
-//! passing whether there is anything to be said at all. Everything seen here is legal; some of it is
-//! in genuine files (format.md §7.8).
+//! One pass over verified bytes, driven by the same declarations as the verifier. It runs only if the
+//! verifier has seen anything odd. All of it is legal, and some of it is in genuine files (format.md
+//! §7.8).
 
 use alloc::format;
 use alloc::string::String;
@@ -27,16 +27,16 @@ rules! {
         "The runtime reads the byte as a C++ bool, for which another value is undefined."
         Ignores ["7.7.17", "7.7.22"];
     EMPTY_VECTOR_MISALIGNED = Note "empty-vector-misaligned"
-        "A vector without elements is aligned as if it had some."
+        "An empty vector is aligned like any other."
         "flatc does not align them, and some verifiers refuse such files."
         Ignores ["7.8"];
     FIELDS_OVERLAP = Warning "fields-overlap"
         "The fields of a table do not share bytes."
-        "No writer does this: the same bytes would mean two things."
+        "No writer does this: the same bytes would have two meanings."
         Ignores ["7.7.8"];
     HEADER_REFERENCED = Warning "header-referenced"
         "No table, vtable, string or vector lies inside the extended header."
-        "No writer does this: the same bytes would mean two things."
+        "No writer does this: the same bytes would have two meanings."
         Ignores ["1.5", "7.7.9"];
     OBJECT_SIZE_TOO_SMALL = Note "object-size-too-small"
         "A table's declared size covers its fields."
@@ -44,7 +44,7 @@ rules! {
         Ignores ["7.7.8", "7.8"];
     PADDING_NOT_ZERO = Warning "padding-not-zero"
         "The bytes after the extended header are zero."
-        "Every writer writes zeros: something else was put there."
+        "Every writer writes zeros: other bytes may have been hidden there."
         Ignores ["7.7.3"];
     TABLES_MANY = Warning "tables-many"
         "There are at most 1,000,000 tables, each counted as often as something refers to it."
@@ -52,7 +52,7 @@ rules! {
         Refuses ["0.2", "1.3.9", "7.2.1", "7.7.10"];
     UNKNOWN_FIELD = Note "unknown-field"
         "Every field of a table is one that this version knows."
-        "A newer writer made the file: what the field says is not seen here."
+        "A newer writer made the file: the content of the field is unknown."
         Ignores ["3.3"];
 }
 
@@ -80,16 +80,16 @@ fn described<'a, T: Table<'a>>(_: &T) -> &'static TableDesc {
 struct Pass<'p> {
     out: &'p mut Findings,
     path: Vec<PathComponent>,
-    /// Where the walked bytes begin in the file.
+    /// The offset of the FlatBuffer in the file.
     begin: u64,
     region: &'p [u8],
-    /// Where the headers end, in the walked bytes.
+    /// The end of the headers, in the FlatBuffer.
     header: u64,
-    /// The lowest byte from there on that anything refers to.
+    /// The lowest referenced byte after them.
     lowest: u64,
     /// Findings so far.
     found: u64,
-    /// Vtables, each as one of a type, of which nothing is to be said.
+    /// A cache of vtables, each for one table type, that have no findings.
     clean: [Option<(u32, &'static TableDesc)>; CLEAN],
 }
 
@@ -113,9 +113,8 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Looks at the tables, where the walk noted that something is odd or lies in the header, and
-    /// at the padding before them. A debug build looks at them anyway: the notes must not have
-    /// missed anything.
+    /// Judges the tables if the verifier has seen anything odd or inside the header, and the padding in
+    /// front of them. A debug build always judges the tables, to check the verifier.
     fn run(&mut self, verified: Verified, tables: impl FnOnce(&mut Self)) {
         let lowest = verified.lowest.into();
         let needed = verified.odd || lowest < self.header;
@@ -142,7 +141,7 @@ impl<'p> Pass<'p> {
         self.out.find(rule, offset, || path.clone(), message);
     }
 
-    /// Notes that something begins at `pos`.
+    /// Records that something begins at `pos`.
     fn refer(&mut self, pos: u32, what: &str) {
         let at = u64::from(pos);
         if at >= self.header {
@@ -210,7 +209,7 @@ impl<'p> Pass<'p> {
                 }
             }
             Kind::Union(desc) => {
-                // An unknown member has a finding of its own: value-unknown, instruction-unknown.
+                // An unknown member is reported by another rule: value-unknown, instruction-unknown.
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = desc.member(tag) {
                     self.path.push(PathComponent::Variant(member.name));
@@ -228,8 +227,7 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// What a vtable says of the tables that share it; one of which nothing is to be said is not
-    /// looked at again soon.
+    /// Judges a vtable for the tables that share it. One without findings is cached.
     fn shape(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let slot = index(raw.vtable_pos() >> 1) & (CLEAN - 1);
         let known = self.clean.get(slot).copied().flatten();
@@ -249,10 +247,10 @@ impl<'p> Pass<'p> {
     fn unknown_fields(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let known = desc.slots();
         let slots = raw.vtable_len().saturating_sub(4) >> 1;
-        // Enough to tell that there are some; a vtable may claim 32,000, and many tables share it.
+        // A few slots are enough: a vtable may have 32,000, and many tables share it.
         for slot in known..slots.min(known.saturating_add(SLOTS_LOOKED_AT)) {
             if raw.offset_of(slot) != 0 {
-                // Where the field lies was never proven to be in the file: its entry was.
+                // Only the vtable entry is verified to be in the file, not the unknown field.
                 let entry = u32::from(slot).saturating_mul(2).saturating_add(4);
                 self.find(&UNKNOWN_FIELD, raw.vtable_pos().saturating_add(entry), || {
                     format!("slot {slot} of {} is not known; {known} are", desc.name)
@@ -262,7 +260,7 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// How the fields lie in their table: at most eleven of them.
+    /// Judges where the fields of a table lie: at most eleven.
     fn extents(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let declared = raw.declared_size();
         let mut fields: Vec<(u16, u16, &'static str)> = Vec::new();
@@ -297,8 +295,8 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// The zeros between the headers and the first thing that is referred to. How long they are is
-    /// not in a `.pte`, so that what nobody refers to counts as padding up to [`PADDING`] bytes.
+    /// Judges the padding between the headers and the first referenced byte. A `.pte` does not say how
+    /// long it is, so all unreferenced bytes count, up to [`PADDING`] bytes.
     fn padding(&mut self) {
         let end = self.lowest.min(self.header.saturating_add(PADDING));
         let (Ok(from), Ok(to)) = (u32::try_from(self.header), u32::try_from(end)) else { return };
@@ -312,8 +310,8 @@ impl<'p> Pass<'p> {
     }
 }
 
-/// Vtables remembered: a power of two.
+/// The number of cached vtables: a power of two.
 const CLEAN: usize = 64;
 
-/// The longest padding that a header can have: alignments of writers end at 4096.
+/// The longest padding after a header: the greatest alignment of any writer.
 const PADDING: u64 = 4096;

@@ -24,11 +24,11 @@ rules! {
         "Runtimes do not look at it."
         Ignores ["6.2"];
     ARENA_HUGE = Error "arena-huge"
-        "The arenas of a method fit the memory of any machine: together less than 2^47 bytes."
-        "Whoever allocates them fails or aborts."
+        "The arenas of a method can be mapped: together they have less than 2^47 bytes."
+        "Allocating them fails, or aborts the process."
         Crashes ["7.7.18", "8.1 CVE-2025-30404"];
     ARENA_DEVICE = Warning "arena-device"
-        "Each arena of a device is one of the arenas, given once, on a named device."
+        "An entry of a device is for one of the arenas, the only one for it, and names a known device."
         "Runtimes take the first entry for an arena, and ignore those for no arena."
         Ignores ["6.2", "7.7.18"];
     PLANNED_ARENA = Error "planned-arena"
@@ -41,7 +41,7 @@ rules! {
         Refuses ["6.2", "7.5.10", "7.5.12", "7.7.18", "8.1 CVE-2025-30405"];
 }
 
-/// More than any machine can map: the user half of a 48-bit address space.
+/// The user half of a 48-bit address space: no machine can map more.
 const MOST_MEMORY: u64 = 1 << 47;
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
@@ -50,7 +50,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     for (nth, size) in (0..).zip(view.non_const_buffer_sizes().into_iter().flatten()) {
         let steps = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(nth)];
         match u64::try_from(size) {
-            // Nobody looks at the first, whatever it is.
+            // Runtimes ignore the first.
             _ if nth == 0 => {
                 if size != 0 {
                     plan.find(out, &ARENA_RESERVED, view.raw(), &steps, || {
@@ -87,16 +87,16 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     }
 }
 
-/// Whether what is planned to lie there fits its arena with `size` bytes.
+/// Returns whether a planned tensor of `size` bytes fits its arena.
 #[inline]
 pub(super) fn fits(plan: &Plan<'_, '_>, place: AllocationDetails<'_>, size: u64) -> bool {
     let Some(arena) = arena(plan, place) else { return false };
-    // An arena of a negative size has a finding of its own.
+    // An arena of a negative size is reported by another rule.
     let end = Arena::of(place).offset.checked_add(size);
     end.is_some_and(|end| u64::try_from(arena).ok().is_none_or(|arena| end <= arena))
 }
 
-/// The place that a tensor of `size` bytes is planned for; tells whether it is.
+/// Judges where a tensor of `size` bytes is planned. Returns whether it is planned.
 pub(super) fn planned(
     plan: &Plan<'_, '_>,
     index: u32,
@@ -114,7 +114,7 @@ pub(super) fn planned(
         });
         return true;
     };
-    // A shape without a size has a finding of its own.
+    // A shape without a size is reported by another rule.
     let Some(size) = size else { return true };
     if !fits(plan, place, size) {
         let (offset, steps) = (Arena::of(place).offset, [PathComponent::Field("allocation_info")]);
@@ -125,7 +125,7 @@ pub(super) fn planned(
     true
 }
 
-/// The size of the arena of a planned tensor, if there is one.
+/// Returns the size of the arena of a planned tensor, if there is one.
 #[inline]
 fn arena(plan: &Plan<'_, '_>, place: AllocationDetails<'_>) -> Option<i64> {
     let id = usize::try_from(place.memory_id()).ok().filter(|&id| id > 0)?;

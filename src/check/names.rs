@@ -28,14 +28,14 @@ rules! {
         Ignores ["6.7", "7.7.13"];
     KEY_NUL = Warning "key-nul"
         "A key holds no NUL."
-        "What reads it as a C string sees a shorter one."
+        "Readers of C strings see a shorter key."
         Ignores ["7.7.11", "7.8"];
     KEY_EMPTY = Note "key-empty"
         "A key is not empty."
-        "It works, and no writer of models makes one."
+        "It works, but no writer of models makes one."
         Ignores ["7.8"];
     SEGMENTS_MISSING = Error "segments-missing"
-        "A program with named data has a list of segments, if an empty one."
+        "A program with named data has a list of segments, which may be empty."
         "Loading the program is refused."
         Refuses ["1.3.12", "7.6.4", "7.7.6", "8.2 54645a8bf8"];
 }
@@ -69,7 +69,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     }
 }
 
-/// The keys of a file, judged one after the other.
+/// The keys of a file that were judged so far.
 #[derive(Default)]
 pub(super) struct Keys<'a>(BTreeMap<&'a str, u32>);
 

@@ -1,12 +1,12 @@
-//! Long lists are judged in parts: side by side where there are threads, one after the other
-//! elsewhere, with the same findings in the same order.
+//! Judges long lists in parts: in parallel if there are threads, else in sequence. The findings and their
+//! order are the same.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::report::Findings;
 
-/// Judges the elements `0..len` by `judge`, in parts; gives what it gave for each, in order.
+/// Judges the elements `0..len` in parts. Returns the result of `judge` for each part, in order.
 pub(super) fn judge<T: Send>(
     len: u32,
     out: &mut Findings,
@@ -14,7 +14,7 @@ pub(super) fn judge<T: Send>(
 ) -> Vec<T> {
     let parts = if len < WORTH_A_THREAD { 1 } else { threads() };
     if parts == 1 {
-        // A file may have millions of short lists: no list of parts is made for each.
+        // A file may have millions of short lists: avoid allocating a list of parts for each.
         return alloc::vec![judge(0..len, out)];
     }
     let size = len.div_ceil(parts).max(1);
@@ -34,7 +34,7 @@ pub(super) fn judge<T: Send>(
     judged.into_iter().map(merge).collect()
 }
 
-/// Elements below which a thread costs more than it saves: some hundred microseconds of work.
+/// The least number of elements that is worth a thread: some hundred microseconds of work.
 const WORTH_A_THREAD: u32 = 16384;
 
 #[cfg(not(feature = "std"))]
@@ -47,7 +47,7 @@ fn each<T>(ranges: Vec<Range<u32>>, judge: &impl Fn(Range<u32>) -> T) -> Vec<T> 
     ranges.into_iter().map(judge).collect()
 }
 
-/// Threads that are worth starting: more than a few would wait for the same memory.
+/// Returns the number of threads to use: more than a few would wait for memory.
 #[cfg(feature = "std")]
 fn threads() -> u32 {
     std::thread::available_parallelism()
@@ -69,7 +69,7 @@ fn each<T: Send>(ranges: Vec<Range<u32>>, judge: &(impl Fn(Range<u32>) -> T + Sy
         };
         let started: Vec<_> = rest.iter().map(start).collect();
         let mut judged = alloc::vec![judge(first)];
-        // What no thread could be had for, or did not come back from, is judged here.
+        // Runs a part on this thread if spawning or joining its thread failed.
         judged.extend(started.into_iter().map(|(range, thread)| {
             let given = thread.and_then(|thread| thread.join().ok());
             given.unwrap_or_else(|| judge(range))

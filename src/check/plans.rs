@@ -1,4 +1,4 @@
-//! Methods: what a plan must have, and its inputs and outputs.
+//! Methods: required fields, inputs and outputs.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -33,22 +33,22 @@ rules! {
         Crashes ["7.3.4", "7.3.5", "7.7.6", "8.2 092f42f129"];
     PLAN_NAME_DUPLICATE = Warning "plan-name-duplicate"
         "No two methods have one name."
-        "Runtimes take the first; the other one cannot be reached."
+        "Runtimes use the first; the other cannot be loaded."
         Ignores ["6.5", "7.7.13", "8.3.16"];
     PLAN_NAME_NUL = Warning "plan-name-nul"
         "A method's name holds no NUL."
         "Runtimes compare up to the NUL: the method answers to a shorter name."
         Ignores ["7.7.11"];
     PLAN_INPUTS_MISSING = Error "plan-inputs-missing"
-        "A method has a list of inputs, if an empty one."
+        "A method has a list of inputs, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
         Crashes ["7.3.5", "7.7.6"];
     PLAN_OUTPUTS_MISSING = Error "plan-outputs-missing"
-        "A method has a list of outputs, if an empty one."
+        "A method has a list of outputs, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
         Crashes ["7.3.5", "7.7.6"];
     PLAN_VALUES_MISSING = Error "plan-values-missing"
-        "A method has a list of values, if an empty one."
+        "A method has a list of values, which may be empty."
         "Loading the method is refused."
         Refuses ["7.2.4", "7.4.1", "7.7.6"];
     PLAN_OPERATORS_MISSING = Error "plan-operators-missing"
@@ -56,7 +56,7 @@ rules! {
         "Loading the method is refused."
         Refuses ["7.4.26", "7.7.6", "8.2 #22357"];
     PLAN_DELEGATES_MISSING = Error "plan-delegates-missing"
-        "A method has a list of delegates, if an empty one."
+        "A method has a list of delegates, which may be empty."
         "Loading the method is refused, and asking which backends it uses reads through a null pointer."
         Crashes ["7.3.14", "7.4.13", "7.7.6"];
     PLAN_CHAINS_MISSING = Error "plan-chains-missing"
@@ -64,7 +64,7 @@ rules! {
         "Loading the method is refused."
         Refuses ["7.4.22", "7.7.6"];
     PLAN_ARENAS_MISSING = Error "plan-arenas-missing"
-        "A method has a list of arena sizes, if one of the reserved entry alone."
+        "A method has a list of arena sizes, which may have the reserved entry alone."
         "Loading the method is refused, and asking for its memory aborts."
         Crashes ["7.3.5", "7.7.6"];
     PLAN_METADATA_MISSING = Note "plan-metadata-missing"
@@ -81,11 +81,11 @@ rules! {
         Refuses ["7.3.8", "7.7.14"];
     INPUT_DUPLICATE = Warning "input-duplicate"
         "No value is an input twice."
-        "What is set first is overwritten."
+        "The first input that is set is overwritten by the second."
         Ignores ["7.7.14"];
     INPUT_CONSTANT = Error "input-constant"
         "No input is a constant."
-        "What is given is copied over the file's own bytes, or the program dies where they are mapped or in ROM."
+        "The input is copied over the file's own bytes, or the program dies if they are mapped or in ROM."
         Misreads ["6.1", "7.4.45", "7.7.14"];
 }
 
@@ -147,7 +147,7 @@ fn calls_kernels(plan: ExecutionPlan<'_>) -> bool {
     method::instructions(plan).any(|instruction| instruction.kernel_call().is_some())
 }
 
-/// Inputs or outputs.
+/// Judges the inputs or outputs.
 fn ends(
     plan: &Plan<'_, '_>,
     values: &Values,
@@ -167,13 +167,13 @@ fn ends(
                     format!("value {index} is {}", name.unwrap_or_default())
                 });
             }
-            // What is empty or unknown has a finding of its own.
+            // What is empty or unknown is reported by another rule.
             Some(_) => {}
         }
     }
 }
 
-/// What holds between methods.
+/// Judges the list of methods and their names.
 pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
     let root = pte.program();
     let at = root.raw().pos().into();

@@ -1,10 +1,10 @@
-//! Severity policy: which findings count for more, or for nothing.
+//! Severity policy: rules that are allowed or denied, and the release to judge for.
 
 use alloc::vec::Vec;
 
 use super::rule::{Release, Rule, Severity};
 
-/// How bad findings are for the caller: rules that are allowed or denied, and the release of the
+/// The severities of findings for the caller: rules that are allowed or denied, and the release of the
 /// runtime that a file is for.
 ///
 /// ```
@@ -24,46 +24,46 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The rules' own severities.
+    /// Returns the rules' own severities.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Leaves out findings of `rule`, even where it is denied too.
+    /// Leaves out findings of `rule`, even if it is also denied.
     #[must_use]
     pub fn allow(mut self, rule: &'static Rule) -> Self {
         self.allowed.push(rule);
         self
     }
 
-    /// Takes findings of `rule` for Errors.
+    /// Makes findings of `rule` Errors.
     #[must_use]
     pub fn deny(mut self, rule: &'static Rule) -> Self {
         self.denied.push(rule);
         self
     }
 
-    /// Takes Warnings for Errors.
+    /// Makes Warnings Errors.
     #[must_use]
     pub fn deny_warnings(mut self) -> Self {
         self.denies_warnings = true;
         self
     }
 
-    /// Judges for a release of the runtime. What it no longer reads, or does not know yet and cannot
-    /// do without, is an Error. A release after [`NEWEST`](super::NEWEST) is taken for that one.
+    /// Judges for a release of the runtime. What it no longer reads, or needs and does not know yet, is an
+    /// Error. A release after [`NEWEST`](super::NEWEST) counts as that one.
     #[must_use]
     pub fn runtime(mut self, release: Release) -> Self {
         self.release = Some(release);
         self
     }
 
-    /// The release that files are judged for, if one was chosen.
+    /// Returns the release that files are judged for, if one was chosen.
     pub fn release(&self) -> Option<Release> {
         self.release
     }
 
-    /// How bad a finding of `rule` is; `None` if it is left out.
+    /// Returns the severity of a finding of `rule`; `None` if it is left out.
     pub fn severity(&self, rule: &Rule) -> Option<Severity> {
         let is_in = |rules: &[&Rule]| rules.iter().any(|other| other.id == rule.id);
         if is_in(&self.allowed) {

@@ -1,4 +1,4 @@
-//! What a release of the runtime does not know yet: by the `since` of each field and value.
+//! Fields and values that a release of the runtime does not know yet, by their `since`.
 
 use alloc::format;
 use alloc::vec;
@@ -16,19 +16,19 @@ rules! {
     "release";
 
     NEEDS_NEWER_RUNTIME = Error "needs-newer-runtime"
-        "What the file's data needs is known to the release that it is for (with --runtime)."
-        "An older runtime passes over the field, and finds no data or uses the wrong one."
+        "The release that the file is judged for knows every field that the file's data needs."
+        "An older runtime ignores the field, and finds no data or uses the wrong data."
         Misreads ["3.3", "4.1", "4.3"];
     NEWER_THAN_RUNTIME = Warning "newer-than-runtime"
-        "The release that the file is for knows every field and every named value in it (with --runtime)."
-        "An older runtime passes over the field, or may not know the value."
+        "The release that the file is judged for knows every field and every named value."
+        "An older runtime ignores the field, or may not know the value."
         Ignores ["3.3", "5"];
 }
 
-/// Fields without which a file that has them does not work: where data is, and how it is found.
+/// Fields that a runtime must know to find the data of a file that has them.
 ///
-/// A device is none of them: older runtimes take everything to be on the host, and backends know
-/// where their own memory is.
+/// A device is not needed: older runtimes use the host for everything, and backends know their own
+/// memory.
 const NEEDED: &[(&str, &str)] = &[
     ("AllocationDetails", "memory_offset_high"),
     ("ExtraTensorInfo", "location"),
@@ -55,7 +55,7 @@ pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
     }
 }
 
-/// The release that a declaration names, `None` for the first one.
+/// Returns the release that a declaration names, `None` for the first one.
 fn since(text: Option<&str>) -> Option<Release> {
     let (major, minor) = text?.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
@@ -85,7 +85,7 @@ impl<'o> Pass<'o> {
             }
             self.path.push(PathComponent::Field(field.name));
             match since(field.since).filter(|since| *since > self.release) {
-                // What it says is not looked into: the runtime does not either.
+                // Its content is not judged: the runtime does not read it.
                 Some(_) if says_something(raw, field) => {
                     let rule = match is_needed(raw, desc, field) {
                         true => &NEEDS_NEWER_RUNTIME,
@@ -158,7 +158,7 @@ impl<'o> Pass<'o> {
     }
 }
 
-/// Whether the file does not work without a field, or without one that came in its table.
+/// Returns whether the file needs a field, or a field of its table.
 fn is_needed(raw: Raw<'_>, desc: &TableDesc, field: &FieldDesc) -> bool {
     NEEDED.contains(&(desc.name, field.name))
         || matches!(field.kind, Kind::Table(desc) if raw.target(field.slot).is_some_and(|table| {
@@ -169,15 +169,14 @@ fn is_needed(raw: Raw<'_>, desc: &TableDesc, field: &FieldDesc) -> bool {
         }))
 }
 
-/// The value's name, and the release that brought it.
+/// Returns the value's name, and the release that brought it.
 fn named(names: &'static EnumDesc, number: Number) -> Option<(&'static str, Option<&'static str>)> {
     let Number::Int(number) = number else { return None };
     let value = names.values.iter().find(|value| i128::from(value.number) == number)?;
     Some((value.name, value.since))
 }
 
-/// Whether a field says anything that its absence would not. Some writers store defaults and empty
-/// lists.
+/// Returns whether a field differs from its default: some writers store defaults and empty lists.
 fn says_something(raw: Raw<'_>, field: &FieldDesc) -> bool {
     match field.kind {
         Kind::Scalar(scalar) => {

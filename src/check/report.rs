@@ -1,4 +1,4 @@
-//! What judging gives: findings and their report.
+//! Findings, and the report of a check.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -20,18 +20,17 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// How bad it is, by the policy that it was judged with.
     pub severity: Severity,
-    /// What is there, with the numbers that show it.
+    /// What is wrong, with the values and limits.
     pub message: String,
-    /// Where, counted from the start of the file.
+    /// The offset in the file.
     pub offset: u64,
-    /// Which of the `.ptd`s that a program is judged with the place is in; `None` for the file
-    /// itself.
+    /// The index of the `.ptd` file that the finding is in; `None` for the judged file itself.
     pub data: Option<usize>,
-    /// The way there, innermost step first.
+    /// The path, innermost component first.
     path: Vec<PathComponent>,
 }
 
-/// Everything that was found in a file.
+/// The findings in a file.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     findings: Vec<Finding>,
@@ -47,12 +46,12 @@ struct Count {
 }
 
 impl Report {
-    /// The findings that were kept: at most [`Limits::findings_per_rule`] for each rule.
+    /// Returns the findings that were kept: at most [`Limits::findings_per_rule`] for each rule.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// How often each rule was broken, whether kept or not.
+    /// Returns how often each rule was broken, including findings that were not kept.
     pub fn counts(&self) -> impl Iterator<Item = (&'static Rule, u64)> {
         self.counts.values().map(|count| (count.rule, count.count))
     }
@@ -62,19 +61,19 @@ impl Report {
         self.findings.sort_by_key(|finding| core::cmp::Reverse(finding.severity));
     }
 
-    /// Findings that were counted and not kept.
+    /// Returns the number of findings that were not kept.
     pub fn omitted(&self) -> u64 {
         let all = self.counts().fold(0u64, |sum, (_, count)| sum.saturating_add(count));
         all.saturating_sub(wide(self.findings.len()))
     }
 
-    /// The worst severity that was found, whether kept or not.
+    /// Returns the worst severity of all findings, including those that were not kept.
     pub fn worst(&self) -> Option<Severity> {
         self.counts.values().map(|count| count.severity).max()
     }
 }
 
-/// How often each severity was met, and the first of the worst findings that were kept.
+/// Shows the number of findings of the worst severity, and the first of them.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(worst) = self.worst() else { return f.write_str("nothing was found") };
@@ -88,24 +87,24 @@ impl fmt::Display for Report {
     }
 }
 
-/// Of a file that is not [`sound`](crate::sound).
+/// The error for a file that is not [`sound`](crate::sound).
 impl core::error::Error for Report {}
 
 impl Finding {
-    /// Offset and path, for showing.
+    /// Returns the offset and the path, for display.
     pub fn place(&self) -> Place<'_> {
         Place::new(Some(self.offset), &self.path)
     }
 }
 
-/// What rules write to.
+/// The findings so far, which rules add to.
 pub(crate) struct Findings {
     found: Vec<Finding>,
-    /// How often each rule was broken, the frequent ones first: a hostile file breaks millions of times
-    /// what costs no more than to be counted.
+    /// How often each rule was broken, the most frequent first, so that counting is cheap: an untrusted
+    /// file may break a rule millions of times.
     counts: Vec<(&'static Rule, u64)>,
     most: u64,
-    /// The `.ptd` that is being looked at, where a program is judged with some.
+    /// The index of the `.ptd` file that is being judged, if any.
     pub(super) data: Option<usize>,
 }
 
@@ -115,17 +114,17 @@ impl Findings {
         Self { found: Vec::new(), counts: Vec::new(), most, data: None }
     }
 
-    /// Another one for the same file, to be merged by [`extend`](Self::extend).
+    /// Returns an empty list for the same file, to be merged by [`extend`](Self::extend).
     pub(super) fn another(&self) -> Self {
         Self { found: Vec::new(), counts: Vec::new(), most: self.most, data: self.data }
     }
 
-    /// Whether nothing was found.
+    /// Returns whether there are no findings.
     pub(super) fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// What was found, each as bad as `policy` has it.
+    /// Returns the report, with the severities of `policy`.
     pub(super) fn report(self, policy: &Policy) -> Report {
         let counts = self.counts.into_iter().filter_map(|(rule, count)| {
             Some((rule.id, Count { rule, severity: policy.severity(rule)?, count }))
@@ -136,7 +135,7 @@ impl Findings {
         Report { findings: findings.collect(), counts: counts.collect() }
     }
 
-    /// How often a rule was broken.
+    /// Returns the counter of a rule.
     fn count(&mut self, rule: &'static Rule) -> Option<&mut u64> {
         let is_it = |(known, _): &(&Rule, u64)| core::ptr::eq(*known, rule);
         let at = match self.counts.iter().position(is_it) {
@@ -155,7 +154,7 @@ impl Findings {
         self.counts.get_mut(at).map(|(_, count)| count)
     }
 
-    /// Adds what was found after what is here, as if it had been found here.
+    /// Appends the findings of a later part.
     pub(super) fn extend(&mut self, later: Self) {
         let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
         for finding in later.found {
@@ -173,8 +172,8 @@ impl Findings {
         }
     }
 
-    /// Counts a finding, and keeps it while there are few. The path, outermost step first, and the
-    /// message are only asked for if it is kept.
+    /// Counts a finding, and keeps it below the limit. The path, outermost component first, and the
+    /// message are only built if it is kept.
     #[cold]
     #[inline(never)]
     pub(super) fn find(

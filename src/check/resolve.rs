@@ -1,4 +1,4 @@
-//! Data: every constant, initial value and reference to a segment leads to bytes of the file.
+//! Data: every constant, initial value and reference to a segment resolves to bytes of the file.
 
 use alloc::string::ToString;
 
@@ -14,7 +14,7 @@ rules! {
     "resolve";
 
     CONSTANT_INDEX = Error "constant-index"
-        "A tensor's constant or initial data is one that the file has."
+        "A tensor's constant or initial data exists in the file."
         "Loading the method is refused."
         Refuses ["6.1", "7.6.1", "7.6.2", "7.6.8", "7.7.19", "7.7.20", "8.3.19"];
     DATA_OUT_OF_BOUNDS = Error "data-out-of-bounds"
@@ -25,18 +25,18 @@ rules! {
             "8.2 ad9f38192d", "8.2 beca948cc9", "8.3.7",
         ];
     SEGMENT_INDEX = Error "segment-index"
-        "A reference to a segment is the number of one."
+        "A reference to a segment is the index of a segment."
         "Loading what refers to it is refused."
         Refuses [
             "2.4.12", "7.4.19", "7.6.4", "7.6.5", "7.6.9", "7.6.10", "7.6.13", "7.7.23", "7.7.24",
             "8.2 54645a8bf8",
         ];
     BASE_MISSING = Error "base-missing"
-        "A file of which something refers to a segment says where its segments begin, even if they are empty."
+        "A file with references to segments says where its segments begin, even if they are empty."
         "Loading what refers to it is refused."
         Refuses ["7.6.3", "7.6.8"];
     DELEGATE_DATA_INDEX = Error "delegate-data-index"
-        "A delegate's inline payload is one that the file has."
+        "A delegate's inline payload exists in the file."
         "Loading the method is refused; without any list of them the runtime reads through a null pointer."
         Crashes ["6.6", "7.4.18", "7.7.23", "8.2 #19904", "8.3.13"];
     DELEGATE_LOCATION = Error "delegate-location"
@@ -45,12 +45,12 @@ rules! {
         Refuses ["6.6", "7.4.17", "7.7.23"];
 }
 
-/// The rule that a failed resolution breaks: it has the error's own code.
+/// Returns the rule that a failed resolution breaks: its id is the code of the error.
 pub(super) fn rule_of(error: &Error) -> &'static Rule {
     RULES.iter().copied().find(|rule| rule.id == error.code()).unwrap_or(&DATA_OUT_OF_BOUNDS)
 }
 
-/// The data of a tensor of `size` bytes.
+/// Judges where the data of a tensor of `size` bytes is.
 pub(super) fn storage(
     plan: &Plan<'_, '_>,
     index: u32,
@@ -58,7 +58,7 @@ pub(super) fn storage(
     size: Option<u64>,
     out: &mut Findings,
 ) {
-    // A shape without a size has a finding of its own.
+    // A shape without a size is reported by another rule.
     let Some(size) = size else { return };
     let steps = [PathComponent::Field("data_buffer_idx")];
     let error = match plan.pte.storage_of(tensor, || Ok(size)) {
@@ -70,7 +70,7 @@ pub(super) fn storage(
         }
         Ok(_) => return,
     };
-    // The segment of all constants has a finding of its own too.
+    // The segment of all constants is reported by another rule too.
     if matches!(error.kind(), ErrorKind::SegmentIndex { .. }) && tensor.allocation_info().is_none()
     {
         return;

@@ -1,23 +1,23 @@
-//! Rules as data: what can be found, how bad it is, and what the official runtime does about it.
+//! Rules as data: what each requires, how bad a finding is, and what the official runtime does.
 
 use core::fmt;
 
-/// Something that can be found, by name.
+/// A rule that a file may break.
 #[derive(Debug)]
 pub struct Rule {
     /// A stable name in kebab case, never reused.
     pub id: &'static str,
-    /// What it is about.
+    /// Its subject.
     pub subject: &'static str,
-    /// How bad it is.
+    /// How bad a finding is.
     pub severity: Severity,
-    /// What the rule asks.
+    /// What it requires.
     pub what: &'static str,
-    /// Why it is asked: what happens otherwise.
+    /// Why: what happens otherwise.
     pub why: &'static str,
-    /// What the official runtime (1.5.1) does where the rule is broken.
+    /// What the official runtime (1.5.1) does if the rule is broken.
     pub runtime: Runtime,
-    /// Where that comes from: sections of `docs/format.md`, which name upstream's files.
+    /// Its sources: sections of `docs/format.md`, which name upstream's files.
     pub rows: &'static [&'static str],
 }
 
@@ -33,28 +33,28 @@ pub enum Severity {
     Error,
 }
 
-/// What the official runtime does where a rule is broken.
+/// What the official runtime does if a rule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtime {
-    /// It gives an error, at once or when the place is reached.
+    /// It returns an error, at once or when it uses the value.
     Refuses,
     /// It aborts, or reads through a null pointer.
     Crashes,
     /// It reads or writes memory that is not the file's.
     Misreads,
-    /// It does not look.
+    /// It does not check.
     Ignores,
 }
 
 impl Rule {
-    /// Whether the runtime of that release (major and minor number) refuses or misreads a file for
-    /// this rule alone, whatever its severity says of the current one.
+    /// Returns whether the runtime of a release refuses or misreads a file for this rule alone. The
+    /// severity is for the current release.
     pub fn is_refused_by(&self, release: Release) -> bool {
         is_listed(REFUSED, self.id, release)
     }
 
-    /// Whether the runtime of that release (major and minor number) takes what breaks this rule,
-    /// which newer ones do not.
+    /// Returns whether the runtime of a release accepts a file that breaks this rule, as newer ones do
+    /// not.
     pub fn is_taken_by(&self, release: Release) -> bool {
         is_listed(TAKEN, self.id, release)
     }
@@ -76,11 +76,11 @@ const NEVER: Release = (u32::MAX, u32::MAX);
 /// A release of the runtime: its major and minor number.
 pub type Release = (u32, u32);
 
-/// The newest release of the runtime that is known here: what a later one brings is not judged.
+/// The newest release of the runtime that is known: what a later one adds is not judged.
 pub const NEWEST: (u32, u32) = (1, 5);
 
 impl Severity {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Note => "note",

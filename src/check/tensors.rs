@@ -20,11 +20,11 @@ rules! {
     "tensors";
 
     TENSOR_SIZES_MISSING = Error "tensor-sizes-missing"
-        "A tensor has sizes, if none."
+        "A tensor has a list of sizes, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
         Crashes ["7.2.6", "7.3.9", "7.4.6", "7.5.4", "7.7.6", "8.2 5e8a0df301", "8.2 eeb0646b84"];
     TENSOR_DIM_ORDER_MISSING = Error "tensor-dim-order-missing"
-        "A tensor has a dim order, if an empty one."
+        "A tensor has a dim order, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
         Crashes ["7.3.9", "7.4.6", "7.5.6", "7.7.6", "8.2 5e8a0df301", "8.2 eeb0646b84"];
     TENSOR_RANK = Error "tensor-rank"
@@ -53,7 +53,7 @@ rules! {
         ];
     TENSOR_STRIDE_OVERFLOW = Error "tensor-stride-overflow"
         "A tensor's strides can be counted in 32 bits."
-        "They wrap: kernels read and write elsewhere, and the Python binding aborts on such an input."
+        "They wrap: kernels read and write other memory, and the Python binding aborts on such an input."
         Misreads ["6.3", "7.7.17"];
     TENSOR_DTYPE = Error "tensor-dtype"
         "A tensor's dtype is one that the runtime knows."
@@ -65,15 +65,15 @@ rules! {
         Refuses ["6.3", "7.5.1", "7.7.17"];
     TENSOR_UNBOUND = Error "tensor-unbound"
         "A tensor's dynamism is STATIC or DYNAMIC_BOUND."
-        "Loading the method is refused; of a dynamism that is none, sizes are not held to any bound, and kernels write past the tensor."
+        "Loading the method is refused. With an unknown dynamism, sizes have no bound, and kernels write past the tensor."
         Misreads ["6.3", "7.5.3", "7.7.17"];
     TENSOR_LAYOUT = Warning "tensor-layout"
         "A tensor's layout is 0, for strided."
-        "No runtime knows another one; it is taken for strided."
+        "No runtime knows another layout; it is read as strided."
         Ignores ["6.3", "7.7.17"];
     TENSOR_ENUM = Warning "tensor-enum"
-        "A tensor's location and device are named ones."
-        "Runtimes take an unknown one for the default, or do not look."
+        "A tensor's location and device are known ones."
+        "Runtimes use the default for an unknown one, or ignore it."
         Ignores ["6.3", "7.5.14", "7.7.17"];
     TENSOR_DEVICE_INDEX = Warning "tensor-device-index"
         "A tensor's device index is not negative."
@@ -85,24 +85,24 @@ rules! {
         Refuses ["7.4.4", "7.7.21"];
     EXTERNAL_KEY_EMPTY = Warning "external-key-empty"
         "The name of an EXTERNAL tensor is not empty."
-        "No writer names data so."
+        "No writer makes such a name."
         Ignores ["7.7.21"];
     MUTABLE_INDEX = Warning "mutable-index"
         "A tensor's mutable data is in the first list of them."
-        "Runtimes take the first one whatever the tensor says."
+        "Runtimes always use the first list."
         Ignores ["6.1", "7.7.20"];
 }
 
-/// Where a tensor's data is before the program runs.
+/// Where the data of a tensor is before the program runs.
 pub(super) struct Data {
-    /// Somewhere, or in a place that is planned.
+    /// Whether it is in a file, or planned.
     pub(super) stored: bool,
-    /// In a `.ptd`.
+    /// Whether it is in a `.ptd`.
     pub(super) external: bool,
 }
 
-/// Whether a tensor of which there is nothing to be said has a place for its data; `None` if there may
-/// be something to be said of it, or its data is in another file.
+/// Returns whether a tensor has memory for its data, if it has no findings and no external data; `None`
+/// if it may have.
 #[inline(always)]
 pub(super) fn plain(plan: &Plan<'_, '_>, tensor: Tensor<'_>) -> Option<bool> {
     let size = plain_size(tensor)?;
@@ -113,12 +113,12 @@ pub(super) fn plain(plan: &Plan<'_, '_>, tensor: Tensor<'_>) -> Option<bool> {
         (0, Some(place)) => memory::fits(plan, place, size).then_some(true),
         (0, None) => Some(false),
         (index, None) => plan.pte.constant(index, size).is_ok().then_some(true),
-        // Its first bytes are in the file.
+        // A planned tensor with initial data.
         (_, Some(_)) => None,
     }
 }
 
-/// Judges a tensor, and tells where its data is.
+/// Judges a tensor, and returns where its data is.
 pub(super) fn check(
     plan: &Plan<'_, '_>,
     index: u32,
@@ -141,7 +141,7 @@ pub(super) fn check(
     Data { stored: external || has_data || planned, external }
 }
 
-/// Whether the numbers of a tensor are those that every writer writes.
+/// Returns whether the storage offset, layout and dynamism are valid, as those of most tensors are.
 #[inline]
 fn are_plain(tensor: Tensor<'_>) -> bool {
     let bound = TensorShapeDynamism::STATIC..=TensorShapeDynamism::DYNAMIC_BOUND;
@@ -149,7 +149,7 @@ fn are_plain(tensor: Tensor<'_>) -> bool {
     tensor.storage_offset() == 0 && tensor.layout() == 0 && is_bound
 }
 
-/// Bytes of a tensor of few dimensions, about whose shape and dtype there is nothing to be said.
+/// Returns the size of a tensor in bytes, if it has few dimensions and a valid shape and dtype.
 #[inline]
 fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
     let (sizes, order) = (tensor.sizes()?, tensor.dim_order()?);
@@ -157,10 +157,10 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
     if rank != order.len() || rank > IN_ORDER.len() {
         return None;
     }
-    // Past the last dimension, more of them of size 1 and in order.
+    // Pad to 8 dimensions, with sizes of 1 and in order.
     let (sizes, order) = (sizes.head::<8>(1), order.head(IN_ORDER));
     if order != IN_ORDER {
-        // As many different bits as dimensions, each of one of them.
+        // 8 different bits, each of one dimension.
         let seen = order.iter().fold(0u64, |seen, dim| seen | 1 << (dim & 63));
         let dims = order.iter().fold(0, |dims, dim| dims | dim);
         if seen != 0xff || dims > 7 {
@@ -172,15 +172,15 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
         signs |= size;
         elements = elements.checked_mul(size.into())?;
     }
-    // Of more elements, or none, the strides may be too long.
+    // With more elements, or none, the strides may overflow.
     let elements = i32::try_from(elements).ok().filter(|&elements| signs >= 0 && elements > 0)?;
     u64::from(elements.unsigned_abs()).checked_mul(tensor.scalar_type().element_size()?)
 }
 
-/// The dimensions of a tensor of which none is swapped.
+/// The default dim order.
 const IN_ORDER: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// What there is to be said of a shape or dtype; the bytes that it asks for, if they can be told.
+/// Reports what is wrong with a shape or dtype. Returns the size of the tensor in bytes, if it has one.
 #[cold]
 #[inline(never)]
 fn odd_shape(
@@ -221,7 +221,7 @@ fn odd_shape(
     if dtype.element_size().is_none() {
         find(&TENSOR_DTYPE, "scalar_type", &|| format!("dtype {}", dtype.0));
     }
-    // Of an unknown dtype, an element has a byte at least.
+    // An element of an unknown dtype has at least one byte.
     let known = if dtype.element_size().is_some() { dtype } else { ScalarType::BYTE };
     if let Some(size) = dims().find(|&size| size < 0) {
         find(&TENSOR_SIZE_NEGATIVE, "sizes", &|| format!("a size of {size}"));
@@ -245,7 +245,7 @@ fn odd_shape(
     dtype.nbytes(dims())
 }
 
-/// The stride of the outermost dimension, in elements: sizes of 0 count as 1.
+/// Returns the stride of the outermost dimension, in elements: sizes of 0 count as 1.
 fn longest_stride(sizes: Vector<'_, i32>, order: Vector<'_, u8>) -> Option<i32> {
     order
         .iter()
@@ -253,7 +253,7 @@ fn longest_stride(sizes: Vector<'_, i32>, order: Vector<'_, u8>) -> Option<i32> 
         .try_fold(1i32, |stride, dim| stride.checked_mul(sizes.get(dim.into())?.max(1)))
 }
 
-/// Numbers that are not what every writer writes.
+/// Reports an invalid storage offset, layout or dynamism.
 #[cold]
 #[inline(never)]
 fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) {
@@ -279,7 +279,7 @@ fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Fi
     }
 }
 
-/// The fields that few tensors have; tells whether the data is external.
+/// Judges the fields that few tensors have. Returns whether the data is external.
 fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) -> bool {
     let Some(extra) = tensor.extra_tensor_info() else { return false };
     let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
@@ -323,9 +323,9 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
     }
 }
 
-/// Whether each of 0, 1, 2 … is there once.
+/// Returns whether each of 0, 1, 2 … occurs once.
 pub(super) fn is_permutation(order: Vector<'_, u8>, rank: usize) -> bool {
-    // A bit each for 256 dimensions.
+    // One bit for each of 256 dimensions.
     let mut seen = [0u64; 4];
     order.iter().take(rank).all(|dimension| {
         let within = usize::from(dimension) < rank;

@@ -1,4 +1,4 @@
-//! Values: what each holds, and the lists that refer to other values.
+//! Values: their contents, and the lists that refer to other values.
 
 use alloc::format;
 use alloc::string::String;
@@ -22,7 +22,7 @@ rules! {
     "values";
 
     VALUE_EMPTY = Error "value-empty"
-        "Every value is something, if only Null."
+        "No value is empty: one without content is Null."
         "Loading the method is refused, or reads through a null pointer."
         Crashes ["6.4", "7.4.12", "7.7.6", "7.7.7"];
     VALUE_UNKNOWN = Error "value-unknown"
@@ -30,11 +30,11 @@ rules! {
         "Loading the method is refused."
         Refuses ["7.4.12", "7.7.7"];
     LIST_ITEMS_MISSING = Error "list-items-missing"
-        "A list has items, if none."
+        "A list has items, which may be empty."
         "Loading the method is refused, or reads through a null pointer."
         Crashes ["7.2.10", "7.4.7", "7.4.9", "7.4.10", "7.4.11", "7.7.6"];
     STRING_MISSING = Error "string-missing"
-        "A String has a text, if an empty one."
+        "A String has a text, which may be empty."
         "Loading the method is refused."
         Refuses ["7.4.9", "7.7.6"];
     INT_LIST_INDEX = Error "int-list-index"
@@ -63,20 +63,20 @@ rules! {
         Refuses ["7.4.11", "7.7.15", "8.2 de8ce55e18"];
     LIST_FORWARD = Error "list-forward"
         "The items of a list come before it."
-        "The runtime reads a value that it has not made yet: memory that nobody has written."
+        "The runtime reads a value that it has not created yet: uninitialized memory."
         Misreads ["6.4", "7.4.10", "7.4.11", "7.7.15"];
     STRING_NUL = Warning "string-nul"
         "A String holds no NUL."
-        "What reads it as a C string sees a shorter one."
+        "Readers of C strings see a shorter text."
         Ignores ["7.7.11"];
 }
 
-/// What the other subjects ask of a plan's values, found in one pass.
+/// The facts about a method's values that other rules use, found in one pass.
 #[derive(Default)]
 pub(super) struct Values {
     /// The tag of each value: 0 for an empty one.
     tags: Vec<u8>,
-    /// The tensors that have no place for their data before the program runs, by ascending index.
+    /// The tensors that have no memory for their data before the program runs, by ascending index.
     unstored: Vec<u32>,
     /// The tensors whose data is external, by ascending index.
     externals: Vec<u32>,
@@ -85,33 +85,33 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Whether any tensor may be resized.
+    /// Returns whether any tensor may be resized.
     pub(super) fn are_dynamic(&self) -> bool {
         self.are_dynamic
     }
 
-    /// The tag of a value; `None` where there is no value of that index.
+    /// Returns the tag of a value; `None` where there is no value of that index.
     #[inline]
     pub(super) fn tag(&self, index: i64) -> Option<u8> {
         self.tags.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// The tensors whose data is external.
+    /// Returns the tensors whose data is external.
     pub(super) fn externals(&self) -> &[u32] {
         &self.externals
     }
 
-    /// The tensors without a place for their data.
+    /// Returns the tensors without a place for their data.
     pub(super) fn unstored(&self) -> &[u32] {
         &self.unstored
     }
 
-    /// Whether any value is a tensor without a place for its data.
+    /// Returns whether any value is a tensor without a place for its data.
     pub(super) fn are_stored(&self) -> bool {
         self.unstored.is_empty()
     }
 
-    /// Whether the value is a tensor without a place for its data.
+    /// Returns whether the value is a tensor without a place for its data.
     pub(super) fn is_unstored(&self, index: i32) -> bool {
         cost::look_up("", self.unstored.len());
         u32::try_from(index).is_ok_and(|index| self.unstored.binary_search(&index).is_ok())
@@ -129,7 +129,7 @@ pub(super) fn is_constant(plan: &Plan<'_, '_>, index: i32) -> bool {
     tensor.allocation_info().is_none() && (tensor.data_buffer_idx() != 0 || is_external())
 }
 
-/// Judges the values of a plan.
+/// Judges the values of a method.
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
     if plan.len == 0 {
         return Values::default();
@@ -144,7 +144,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
         values.are_dynamic |= more.are_dynamic;
         lists.push(more_lists);
     }
-    // A list may refer to what comes after it, so lists are looked at once every tag is known.
+    // A list may refer to later values, so lists are judged once every tag is known.
     for index in lists.into_iter().flatten() {
         let (raw, rules) = match plan.value(i64::from(index)) {
             Some(KernelTypes::IntList(list)) => (list.raw(), &INTS),
@@ -157,20 +157,19 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
     values
 }
 
-/// Judges the values of that range, each by itself; tells which of them are lists: their numbers
-/// alone, since a list may take 4 bytes of a file.
+/// Judges the values of a range, each by itself. Returns the indices of those that are lists.
 ///
-/// Most are plain. Which are is found out for a block of them, kind by kind: a branch on the kind of
-/// each, which nobody can foresee, would cost more than all that is asked of it.
+/// Most values are plain. They are found a block at a time, kind by kind: a branch on the kind of each
+/// would be mispredicted, which costs more than the checks.
 fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, Vec<u32>) {
     let mut part = Part { plan, values: Values::default(), lists: Vec::new() };
     part.values.tags.reserve(range.len());
-    // A method may have next to none, and there may be millions of methods.
+    // A small buffer for a small method: there may be millions of methods.
     let mut tensors = vec![(0, Raw::BARE); range.len().min(BLOCK)];
     for first in range.clone().step_by(BLOCK) {
         let block = first..range.end.min(first.saturating_add(narrow(BLOCK)));
         let plain = part.plain(block.clone(), &mut tensors);
-        debug_assert!(part.agrees(&plain, block.clone(), out), "something to be said of {block:?}");
+        debug_assert!(part.agrees(&plain, block.clone(), out), "findings in {block:?}");
         let all = u64::MAX >> BLOCK.saturating_sub(block.len());
         let mut left = all & !plain.stored;
         while left != 0 {
@@ -186,17 +185,18 @@ fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, 
     (part.values, part.lists)
 }
 
-/// Values of a block: as many as an `u64` has bits.
+/// The number of values in a block: as many as a `u64` has bits.
 const BLOCK: usize = 64;
 
-/// The values of a block of which there is nothing else to be said, a bit for each: tensors that have
-/// no place for their data, and all others.
+/// The plain values of a block, which need no other check, as bits.
 struct Plain {
+    /// Tensors without memory for their data.
     unstored: u64,
+    /// All others.
     stored: u64,
 }
 
-/// What is found out about a range of values.
+/// The values of a range, as judged so far.
 struct Part<'l, 'p, 'a> {
     plan: &'l Plan<'p, 'a>,
     values: Values,
@@ -204,8 +204,8 @@ struct Part<'l, 'p, 'a> {
 }
 
 impl<'a> Part<'_, '_, 'a> {
-    /// Notes the kinds of a block of values, and tells of which there is nothing else to be said.
-    /// There is room for tensors.
+    /// Records the kinds of a block of values, and returns which of them are plain. `tensors` is a
+    /// buffer.
     fn plain(&mut self, block: Range<u32>, tensors: &mut [(u32, Raw<'a>)]) -> Plain {
         let values = self.plan.view.values().unwrap_or_default();
         let (mut plain, mut count) = (Plain { unstored: 0, stored: 0 }, 0usize);
@@ -216,7 +216,7 @@ impl<'a> Part<'_, '_, 'a> {
             self.values.tags.push(tag);
             let is_plain = matches!(tag, tag::Null | tag::Int | tag::Bool | tag::Double);
             plain.stored |= u64::from(is_plain) << nth;
-            // What is no tensor is overwritten by the next one.
+            // If it is no tensor, the next one overwrites it.
             if let Some(slot) = tensors.get_mut(count) {
                 *slot = (nth, raw);
             }
@@ -233,7 +233,7 @@ impl<'a> Part<'_, '_, 'a> {
         plain
     }
 
-    /// Whether judging each plain value of a block tells no more of it.
+    /// Returns whether judging each plain value of a block has no findings, as a check of `plain`.
     fn agrees(&self, plain: &Plain, block: Range<u32>, out: &Findings) -> bool {
         let is_plain = |(nth, _): &(u32, u32)| (plain.stored | plain.unstored) >> nth & 1 == 1;
         (0..).zip(block).filter(is_plain).all(|(nth, index)| {
@@ -241,14 +241,14 @@ impl<'a> Part<'_, '_, 'a> {
             let mut part = Part { plan: self.plan, values, lists: Vec::new() };
             part.judge(index, &mut found);
             let Values { unstored, externals, .. } = part.values;
-            let told = !found.is_empty() || !externals.is_empty();
-            !told
+            let has_more = !found.is_empty() || !externals.is_empty();
+            !has_more
                 && part.lists.is_empty()
                 && unstored.is_empty() == (plain.unstored >> nth & 1 == 0)
         })
     }
 
-    /// Judges a value, whatever it is.
+    /// Judges a value of any kind.
     fn judge(&mut self, index: u32, out: &mut Findings) {
         let plan = self.plan;
         let Some(held) = plan.value(index.into()) else {
@@ -326,12 +326,12 @@ struct List<'l, 'p, 'a> {
     rules: &'static Items,
 }
 
-/// What the items of a kind of list may be.
+/// The valid items of a kind of list.
 struct Items {
     out_of_range: &'static Rule,
     wrong_type: &'static Rule,
     tags: &'static [u8],
-    /// Whether −1 stands for nothing.
+    /// Whether −1 is an absent item.
     none: bool,
     /// Whether the items have 8 bytes, not 4.
     wide: bool,
@@ -387,7 +387,7 @@ impl List<'_, '_, '_> {
             None => find(self.rules.out_of_range, &|| {
                 format!("value {item} is asked for, and there are {len}")
             }),
-            // What is empty or unknown has a finding of its own.
+            // What is empty or unknown is reported by another rule.
             Some(tag) if !(tag::Null..=tag::OptionalTensorList).contains(&tag) => {}
             Some(tag) if !self.rules.tags.contains(&tag) => find(self.rules.wrong_type, &|| {
                 let name = self.plan.value(item).and_then(|value| value.name());

@@ -162,8 +162,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns whether it is a move, a free or a jump. Any method in which each instruction is a
-    /// call runs straight on, and no value is another one than in the file unless a call changes it.
+    /// Returns whether it is a move, a free or a jump.
     #[inline]
     pub(crate) fn is_move_free_or_jump(&self) -> bool {
         matches!(

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::operators::kind::signature;
 
-    /// What a condition looks at: arguments, each with the letters that it may have.
+    /// Collects the arguments of a condition, each with the letters that it may have.
     fn looks(condition: &Condition, seen: &mut Vec<(Arg, &'static str)>) {
         let mut number = |number: &Number| numbers(number, seen);
         match condition {

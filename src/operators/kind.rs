@@ -1,4 +1,4 @@
-//! What a kernel may be given as an argument: what the runtime's conversion takes.
+//! Kinds of arguments: the values that the runtime converts for a kernel.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::schema::program::tag;
 /// An operator's full name (`aten::add.out`), and the letters of its arguments.
 pub(crate) type Signature = (&'static str, &'static str);
 
-/// The signature of the operator of that full name, if it is one of the official runtime's.
+/// Returns the signature of the operator of that full name, if it is one of the official runtime's.
 ///
 /// The runtime asks for exactly as many arguments (ExecuTorch's codegen/gen.py and
 /// kernels/prim_ops/register_prim_ops.cpp).
@@ -17,16 +17,15 @@ pub(crate) fn signature(operator: &str) -> Option<&'static Signature> {
     KERNELS.get(found)
 }
 
-/// What an argument may be.
+/// The kind of an argument.
 ///
-/// As a letter: `t` Tensor; `s` Int, Double or Bool; `n` Int or Double; `i` Int; `d` Double; `b`
+/// Its letter: `t` Tensor; `s` Int, Double or Bool; `n` Int or Double; `i` Int; `d` Double; `b`
 /// Bool; `z` String; `l` IntList; `f` DoubleList; `m` BoolList; `v` TensorList; `o`
-/// OptionalTensorList. A capital takes Null too. What the call writes to: `w` Tensor; `x` TensorList,
-/// each of its tensors. What becomes a view of the first argument: `y` Tensor. What is asked for its
-/// dtype and shape alone: `h` Tensor. `.` is anything, not
-/// read or not always.
+/// OptionalTensorList. A capital letter also accepts Null. `w` is a Tensor that the call writes, `x` a
+/// TensorList whose tensors it writes. `y` is a Tensor that becomes a view of the first argument. `h` is
+/// a Tensor of which only dtype and shape are read. `.` is any value, which is not always read.
 ///
-/// The others are anything, and the call puts its result there: `?` a Bool, `#` an Int, `%` a
+/// The other letters are values that the call replaces by its result: `?` a Bool, `#` an Int, `%` a
 /// Double, `@` a Tensor, `$` an Int, a Double or a Bool, `~` an Int if all arguments are, else a
 /// Double, `=` anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// What a letter of a signature stands for.
+    /// Returns the kind that a letter of a signature stands for.
     pub(crate) fn of(letter: char) -> Option<Self> {
         let value = match letter.to_ascii_lowercase() {
             't' | 'w' | 'y' | 'h' => Value::Tensor,
@@ -71,11 +70,11 @@ impl Kind {
         Some(Self { value, or_null: letter.is_ascii_uppercase(), role })
     }
 
-    /// Whether the conversion takes a value of that tag. No Int passes for a Double, nor the other
-    /// way round (ExecuTorch's runtime/core/evalue.h): the runtime aborts, or a primitive operator
-    /// fails.
+    /// Returns whether the conversion takes a value of that tag. No Int passes for a Double, nor the
+    /// other way round (ExecuTorch's runtime/core/evalue.h): the runtime aborts, or a primitive
+    /// operator fails.
     ///
-    /// A value without a known type is taken: no method with one is loaded.
+    /// A value of an unknown kind is accepted: the method is not loaded anyway.
     pub(crate) fn accepts(self, tag: u8) -> bool {
         match (self.value, tag) {
             (Value::Any | Value::Result(_), _)
@@ -94,14 +93,14 @@ impl Kind {
         }
     }
 
-    /// The kinds that the conversion takes.
+    /// Returns the kinds that the conversion takes.
     pub(crate) fn accepted(self) -> Kinds {
         (tag::Null..=tag::OptionalTensorList)
             .filter(|&tag| self.accepts(tag))
             .fold(Kinds::NONE, |kinds, tag| kinds.or(Kinds::of(tag)))
     }
 
-    /// What the call puts there, which changes the kind of the value; `None` where it puts nothing.
+    /// Returns the result that replaces the value; `None` if the call does not replace it.
     pub(crate) fn gives(self) -> Option<Gives> {
         match self.value {
             Value::Result(gives) => Some(gives),
@@ -109,28 +108,28 @@ impl Kind {
         }
     }
 
-    /// Whether the call writes to the tensor, or to the tensors of the list.
+    /// Returns whether the call writes to the tensor, or to the tensors of the list.
     pub(crate) fn is_written(self) -> bool {
         self.role == Role::Written
     }
 
-    /// Whether the call needs the data of a tensor that it gets there.
+    /// Returns whether the call needs the data of a tensor that it gets there.
     pub(crate) fn needs_data(self) -> bool {
         matches!(self.role, Role::Read | Role::Written) && !self.is_anything()
     }
 
-    /// Whether any value will do: it is not read, or replaced.
+    /// Returns whether any value is accepted: it is not read, or it is replaced.
     pub(crate) fn is_anything(self) -> bool {
         matches!(self.value, Value::Any | Value::Result(_))
     }
 
-    /// Whether the call makes the tensor a view of its first argument.
+    /// Returns whether the call makes the tensor a view of its first argument.
     pub(crate) fn is_view(self) -> bool {
         self.role == Role::View
     }
 }
 
-/// What a call does with an argument.
+/// How a call uses an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Read,
@@ -139,7 +138,7 @@ enum Role {
     Shape,
 }
 
-/// Of what kind a result is.
+/// The kind of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gives {
     /// Always one of these.
@@ -148,17 +147,18 @@ pub(crate) enum Gives {
     AsGiven,
 }
 
-/// Some kinds of values, by tag.
+/// A set of kinds of values, as bits by tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds(u16);
 
 impl Kinds {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const ANY: Self = Self(u16::MAX);
-    /// What a number may be.
+    /// The kinds of a Scalar.
     const SCALAR: Self = Self::of(tag::Int).or(Self::of(tag::Double)).or(Self::of(tag::Bool));
 
-    /// The kind of that tag. Those without a known type share a bit: no method with one is loaded.
+    /// Returns the kind of that tag. Those without a known type share a bit: no method with one is
+    /// loaded.
     pub(crate) const fn of(tag: u8) -> Self {
         Self(match tag {
             tag::Null..=tag::OptionalTensorList => 1 << tag,
@@ -212,7 +212,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A kind, Null aside.
+/// A kind without regard to Null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Tensor,

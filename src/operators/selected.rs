@@ -61,7 +61,7 @@ impl SelectedOperators {
         read.map_err(|(line, message)| ListError { line, message })
     }
 
-    /// Whether the build has the operator `name`, given with its overload.
+    /// Returns whether the build has the operator `name`, given with its overload.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         let root = name.split_once('.').map_or(name, |(root, _)| root);

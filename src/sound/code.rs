@@ -1,4 +1,4 @@
-//! What a method does: chains of instructions, the operators and the delegates that they call.
+//! The code of a method: chains of instructions, and the operators and delegates that they call.
 
 use core::fmt;
 use core::ops::Range;
@@ -20,41 +20,41 @@ pub struct Chain<'p> {
     pub(super) view: view::Chain<'p>,
 }
 
-/// One step of a chain.
+/// An instruction of a chain.
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction<'p> {
     /// Runs an operator.
     Kernel {
-        /// Which.
+        /// The operator.
         operator: Operator<'p>,
-        /// The schema's arguments, then the outputs, then the results again.
+        /// The arguments of the schema, then the outputs, then the results once more.
         args: List<'p, Operand<'p>>,
     },
     /// Runs a delegate.
     Delegate {
-        /// Which.
+        /// The delegate.
         delegate: Delegate<'p>,
         /// Inputs, then outputs.
         args: List<'p, Operand<'p>>,
     },
     /// Copies a value onto another.
     Move {
-        /// What is copied.
+        /// The value that is copied.
         from: Operand<'p>,
-        /// What is overwritten.
+        /// The value that is overwritten.
         to: Operand<'p>,
     },
-    /// Goes elsewhere unless a value is true.
+    /// Jumps unless a value is true.
     JumpFalse {
-        /// A Bool, or a tensor of them, by the time that it is reached.
+        /// A Bool, or a tensor of them, when the jump is reached.
         condition: Operand<'p>,
-        /// An instruction of the same chain; `None` where the jump leads past the last one, or to
-        /// none at all (a Warning): the chain ends.
+        /// The index of the target in the chain. `None` if the jump ends the chain: its target is past
+        /// the last instruction, or invalid (a Warning).
         to: Option<usize>,
     },
-    /// Drops a tensor's memory.
+    /// Frees the memory of a tensor.
     Free {
-        /// A tensor, by the time that it is reached.
+        /// A tensor, when the instruction is reached.
         value: Operand<'p>,
     },
 }
@@ -75,7 +75,7 @@ pub struct Delegate<'p> {
 pub struct CompileSpec<'p> {
     /// Its name.
     pub key: &'p str,
-    /// Opaque.
+    /// Its value, in the backend's own format.
     pub value: &'p [u8],
 }
 
@@ -142,7 +142,7 @@ impl<'p> Chain<'p> {
 }
 
 impl<'p> Operator<'p> {
-    /// Its name without the overload, such as `aten::add`.
+    /// Returns its name without the overload, such as `aten::add`.
     pub fn name(self) -> &'p str {
         proven(self.0.name(), "operator-name-missing", "")
     }
@@ -161,19 +161,19 @@ impl fmt::Display for Operator<'_> {
 }
 
 impl<'p> Delegate<'p> {
-    /// The backend's name, such as `XnnpackBackend`.
+    /// Returns the backend's name, such as `XnnpackBackend`.
     pub fn id(self) -> &'p str {
         proven(self.view.id(), "delegate-id-missing", "")
     }
 
-    /// Where its payload lies in the file.
+    /// Returns where its payload lies in the file.
     pub fn payload(self) -> Range<u64> {
         let rules =
             "delegate-payload-missing, delegate-location, delegate-data-index, segment-index";
         proven(self.method.pte.delegate_range(self.view).ok().flatten(), rules, 0..0)
     }
 
-    /// The options that the backend is given; none where the list is missing (a Note).
+    /// Returns the options that the backend is given; none where the list is missing (a Note).
     pub fn compile_specs(self) -> impl ExactSizeIterator<Item = CompileSpec<'p>> {
         self.view.compile_specs().unwrap_or_default().into_iter().map(|spec| CompileSpec {
             key: proven(spec.key(), "delegate-spec-key-missing", ""),
@@ -189,7 +189,7 @@ impl fmt::Debug for Delegate<'_> {
     }
 }
 
-/// The table of that index.
+/// Returns the table of that index.
 fn at<'p, T: Table<'p>>(tables: Option<Tables<'p, T>>, index: i32) -> Option<T> {
     tables?.get(usize::try_from(index).ok()?)
 }

@@ -1,4 +1,4 @@
-//! A data file that is sound.
+//! Sound data files.
 
 use core::ops::Range;
 
@@ -8,9 +8,9 @@ use crate::Ptd;
 use crate::check::Report;
 use crate::ptd::{self, Index};
 
-/// A data file in which no rule of severity Error is broken: the proof of it.
+/// A data file that breaks no rule of severity Error.
 ///
-/// Made by [`Ptd::sound`] alone.
+/// Only [`Ptd::sound`] makes one.
 #[derive(Clone, Debug)]
 pub struct Data<'a> {
     pub(super) ptd: Ptd<'a>,
@@ -27,7 +27,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// The file: its header, its bytes, and the views of all tables.
+    /// Returns the file: its header, its bytes, and the views of all tables.
     pub fn ptd(&self) -> &Ptd<'a> {
         &self.ptd
     }
@@ -37,19 +37,19 @@ impl<'a> Data<'a> {
         &self.report
     }
 
-    /// Every tensor and blob, in the order of the file; in old generations tensors first.
+    /// Returns every tensor and blob, in the order of the file; in old generations tensors first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
         self.ptd.entries().map(Entry::of)
     }
 
-    /// The entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
+    /// Returns the entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
     pub fn entry(&self, key: &str) -> Option<Entry<'a>> {
         self.index.get(key).map(Entry::of)
     }
 
-    /// Where each segment lies in the file.
+    /// Returns where each segment lies in the file.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Range<u64>> {
-        // The structure's proof has asked for each of them.
+        // Reading the file has verified each of them.
         let ranges = (0..self.ptd.segment_count()).map(|nth| self.ptd.segment_range(nth).ok());
         ranges.map(|range| proven(range, "segment-index", 0..0))
     }
@@ -65,17 +65,17 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn key(&self) -> &'a str {
         self.key
     }
 
-    /// Where its bytes lie in the file: as many as the shape asks for, or more (a Note).
+    /// Returns where its bytes lie in the file: as many as the shape asks for, or more (a Note).
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// Its shape; an opaque blob has none.
+    /// Returns its shape; an opaque blob has none.
     pub fn shape(&self) -> Option<Shape<'a>> {
         self.shape
     }

@@ -1,4 +1,4 @@
-//! A program that is sound.
+//! Sound programs.
 
 use core::ops::Range;
 
@@ -8,9 +8,9 @@ use crate::Pte;
 use crate::check::Report;
 use crate::flat::view::List;
 
-/// A program in which no rule of severity Error is broken: the proof of it.
+/// A program that breaks no rule of severity Error.
 ///
-/// Made by [`Pte::sound`] alone. What it gives, but for keys, borrows from it.
+/// Only [`Pte::sound`] makes one.
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
     pub(super) pte: Pte<'a>,
@@ -18,7 +18,7 @@ pub struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// The file: its header, its bytes, and the views of all tables.
+    /// Returns the file: its header, its bytes, and the views of all tables.
     pub fn pte(&self) -> &Pte<'a> {
         &self.pte
     }
@@ -28,28 +28,29 @@ impl<'a> Program<'a> {
         &self.report
     }
 
-    /// Every method.
+    /// Returns every method.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = Method<'_>> {
         let plans = self.pte.program().execution_plan();
         let plans = proven(plans, "plans-missing", List::default());
         plans.into_iter().map(|plan| Method { pte: &self.pte, plan })
     }
 
-    /// The method of that name. Of two with one name (a Warning) it is the first, as in the runtime.
+    /// Returns the method of that name. Of two with one name (a Warning) it is the first, as in the
+    /// runtime.
     pub fn method(&self, name: &str) -> Option<Method<'_>> {
         self.methods().find(|method| method.name() == name)
     }
 
-    /// Every named blob: its key, and where it lies in the file.
+    /// Returns every named blob: its key, and where it lies in the file.
     pub fn named_data(&self) -> impl ExactSizeIterator<Item = (&'a str, Range<u64>)> {
         self.pte.named_data().map(|(key, range)| {
             (proven(key, "key-missing", ""), proven(range.ok(), "segment-index", 0..0))
         })
     }
 
-    /// Where each segment lies in the file.
+    /// Returns where each segment lies in the file.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Range<u64>> {
-        // The structure's proof has asked for each of them.
+        // Reading the file has verified each of them.
         let ranges = (0..self.pte.segment_count()).map(|nth| self.pte.segment_range(nth).ok());
         ranges.map(|range| proven(range, "segment-index", 0..0))
     }

@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(debug_assertions, should_panic(expected = "in spite of tensor-dtype"))]
-    fn what_was_proven_and_is_not_there_stops_a_debug_build_alone() {
+    fn a_broken_proof_panics_in_debug_builds_only() {
         assert_eq!(proven(Some(1), "tensor-dtype", 0), 1);
         assert_eq!(proven(None, "tensor-dtype", 7), 7);
     }

@@ -53,13 +53,13 @@ pub enum Storage<'a> {
 }
 
 impl<'p> Tensor<'p> {
-    /// Its dtype, sizes and dim order. The sizes are upper bounds if it is DYNAMIC_BOUND.
+    /// Returns its dtype, sizes and dim order. The sizes are upper bounds if it is DYNAMIC_BOUND.
     pub fn shape(self) -> Shape<'p> {
         let Self { view, .. } = self;
         Shape::of(view.scalar_type(), view.sizes(), view.dim_order())
     }
 
-    /// Where its bytes come from.
+    /// Returns where its bytes come from.
     pub fn storage(self) -> Storage<'p> {
         // Where no size can be computed there is a finding too.
         let rules = "constant-index, constant-segment-index, segment-index, data-out-of-bounds";
@@ -73,7 +73,7 @@ impl<'p> Tensor<'p> {
         }
     }
 
-    /// All fields, as the file has them.
+    /// Returns all fields, as the file has them.
     pub fn view(self) -> view::Tensor<'p> {
         self.view
     }
@@ -116,7 +116,7 @@ impl<'a> Shape<'a> {
         sizes.map(move |size| proven(u32::try_from(size).ok(), rules, 0))
     }
 
-    /// A permutation of the dimensions, outermost in memory first.
+    /// Returns a permutation of the dimensions, outermost in memory first.
     pub fn dim_order(self) -> Vector<'a, u8> {
         self.dim_order
     }
@@ -129,7 +129,7 @@ impl<'a> Shape<'a> {
 }
 
 impl Dtype {
-    /// Its code.
+    /// Returns its code.
     pub fn scalar_type(self) -> ScalarType {
         self.0
     }
@@ -139,7 +139,7 @@ impl Dtype {
         proven(self.0.element_size(), DTYPE, 0)
     }
 
-    /// The runtime's name, such as `Float`.
+    /// Returns the runtime's name, such as `Float`.
     pub fn runtime_name(self) -> &'static str {
         proven(self.0.runtime_name(), DTYPE, "")
     }

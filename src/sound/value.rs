@@ -1,4 +1,4 @@
-//! What a value is.
+//! Values of a method.
 
 use super::list::List;
 use super::method::Method;
@@ -7,7 +7,7 @@ use super::tensor::Tensor;
 use crate::flat::view::Vector;
 use crate::schema::program::view::{EValue, KernelTypes};
 
-/// A value of a method, as it is when the method begins: a move may put another one in its place.
+/// A value of a method, as it is when the method begins: a move may replace it later.
 ///
 /// One variant for each member of [`KernelTypes`], under upstream's name.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub enum Value<'p> {
     OptionalTensorList(List<'p, Option<Tensor<'p>>>),
 }
 
-/// The rule of every list's items.
+/// The rule for the items of a list.
 const ITEMS: &str = "list-items-missing";
 
 impl<'p> Value<'p> {

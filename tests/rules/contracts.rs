@@ -34,7 +34,7 @@ fn a_call_that_keeps_its_contract_has_no_finding_and_one_that_does_not_has() {
 
 /// A few of each form.
 #[test]
-fn what_does_not_hold_is_said_with_its_numbers() {
+fn messages_of_contracts_have_the_numbers() {
     let scale = "quantized_decomposed::quantize_per_tensor.out";
     for (operator, args, message) in [
         (
@@ -74,7 +74,7 @@ fn what_does_not_hold_is_said_with_its_numbers() {
 
 /// What may be another value when the call runs is not judged.
 #[test]
-fn what_a_move_or_a_result_replaces_is_not_judged() {
+fn contracts_ignore_values_that_a_move_or_a_result_replaces() {
     let bad = ["3", "0", "="];
     let file = program("executorch_prim::mod.int", &bad);
     assert_eq!(errors(&file), [NUMBER]);
@@ -98,10 +98,10 @@ fn what_a_move_or_a_result_replaces_is_not_judged() {
     assert!(computed.is_empty(), "a result");
 }
 
-/// An order that is longer than there are dimensions is told once, and not walked for each call: it may be
+/// A dim order that is longer than the sizes is reported once, and not walked for each call: it may be
 /// as long as the file.
 #[test]
-fn a_dim_order_that_is_too_long_says_nothing_of_strides() {
+fn a_dim_order_that_is_too_long_has_no_strides() {
     let args = ["FLOAT[2,3]", "2", "1", "true", "true", "FLOAT[2,2]", "LONG[2,2]", "."];
     let mut file = program("aten::topk.values", &args);
     let tensor = &mut file["root"]["execution_plan"][0]["values"][0]["val"];
@@ -113,9 +113,9 @@ fn a_dim_order_that_is_too_long_says_nothing_of_strides() {
 }
 
 /// A dynamic tensor has the sizes in the file until something may resize it, be that a delegate, an
-/// operator that nobody knows, a list of it, or a move that brings it under another index.
+/// unknown operator, a list of it, or a move that brings it under another index.
 #[test]
-fn what_may_be_resized_by_anything_is_not_judged_by_its_sizes() {
+fn sizes_of_resizable_tensors_are_unknown() {
     let args = ["FLOAT[2,3,9]~", "FLOAT[2,4,5]", "FLOAT[2,3,5]", "."];
     let file = program("aten::bmm.out", &args);
     assert_eq!(errors(&file), [SHAPE]);
@@ -124,8 +124,8 @@ fn what_may_be_resized_by_anything_is_not_judged_by_its_sizes() {
         let plan = &mut file["root"]["execution_plan"][0];
         let list = json!({"val_type": "TensorList", "val": {"items": [1, 0]}});
         plan["values"].as_array_mut().unwrap().push(list);
-        let stranger = json!({"name": "custom::op", "overload": "out"});
-        plan["operators"].as_array_mut().unwrap().push(stranger);
+        let unknown = json!({"name": "custom::op", "overload": "out"});
+        plan["operators"].as_array_mut().unwrap().push(unknown);
         let instruction = json!({"instr_args_type": kind, "instr_args": args});
         let instructions = &mut plan["chains"][0]["instructions"];
         // What comes later comes before the next run.
@@ -188,7 +188,7 @@ struct Values {
 }
 
 impl Values {
-    /// Adds a value as [`Row`] has it, after those that it refers to; tells its index.
+    /// Adds a value as [`Row`] has it, after those that it refers to; returns its index.
     fn add(&mut self, arg: &str) -> usize {
         let inside = |from: usize| &arg[from..arg.len() - 1];
         let (kind, val) = match arg.chars().next().unwrap() {

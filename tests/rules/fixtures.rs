@@ -59,7 +59,7 @@ fn every_fixture_is_of_a_rule() {
     }
 }
 
-/// What the bad file of a rule is told, after both files kept what they promise.
+/// Returns the findings in the bad file of a rule, after checking both files.
 fn broken(rule: &Rule) -> Result<String, String> {
     let good = Fixture::read(&format!("{}.good", rule.id))?;
     let bad = Fixture::read(&format!("{}.bad", rule.id))?;

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use pte::Ptd;
 
-use super::{ids, told};
+use super::{findings, ids};
 use crate::support::build;
 
 #[test]
 fn segments_out_of_order_may_overlap_too() {
-    let found = told(&json!({
+    let found = findings(&json!({
         "root": {"execution_plan": [], "constant_segment": {"offsets": [0]}, "segments": [
             {"offset": 16, "size": 16}, {"offset": 0, "size": 17}, {"offset": 8, "size": 0}
         ], "named_data": [{"key": "a"}, {"key": "b", "segment_index": 1}]},
@@ -29,14 +29,14 @@ fn segments_out_of_order_may_overlap_too() {
 #[test]
 fn an_offset_alone_is_no_constant() {
     let found = |offsets: Value| {
-        let mut found = told(&json!({
+        let mut found = findings(&json!({
             "root": {
                 "execution_plan": [], "segments": [{"size": 64}],
                 "constant_segment": {"segment_index": 0, "offsets": offsets}
             },
             "data": [{"zeros": 64}]
         }));
-        found.retain(|told| told.starts_with("constant-misaligned"));
+        found.retain(|line| line.starts_with("constant-misaligned"));
         found
     };
     assert!(found(json!([8])).is_empty());
@@ -66,7 +66,7 @@ fn segments_of_a_ptd_are_in_order_and_apart() {
 
 /// Each that begins before any earlier one, not only before the last.
 #[test]
-fn every_segment_of_a_ptd_out_of_order_is_told() {
+fn every_segment_of_a_ptd_out_of_order_is_reported() {
     let file = json!({
         "kind": "ptd", "root": {
             "segments": [{"offset": 32, "size": 16}, {"size": 16}, {"offset": 16, "size": 16}],
@@ -87,7 +87,7 @@ fn every_segment_of_a_ptd_out_of_order_is_told() {
 
 /// Where the table of the segment is, as in a program: the first word of one leads to its vtable.
 #[test]
-fn what_is_said_of_a_segment_of_a_ptd_has_its_place() {
+fn findings_in_a_segment_of_a_ptd_have_its_path() {
     let bytes = build::file(
         r#"{"kind": "ptd", "data": [{"zeros": 32}], "root": {
             "segments": [{"offset": 16, "size": 16}, {"size": 16}],
@@ -102,7 +102,7 @@ fn what_is_said_of_a_segment_of_a_ptd_has_its_place() {
 }
 
 #[test]
-fn what_follows_the_segments_of_a_ptd_is_told() {
+fn bytes_after_the_segments_of_a_ptd_are_reported() {
     let found = |zeros: u64| {
         let file = json!({
             "kind": "ptd", "root": {"segments": [{"size": 16}], "named_data": [{"key": "a"}]},
@@ -127,9 +127,9 @@ fn a_header_of_24_bytes_declares_nothing() {
             "data": [{"zeros": 4}]
         })
     };
-    assert_eq!(told(&of(24)), ["plans-empty: the program has no method"]);
+    assert_eq!(findings(&of(24)), ["plans-empty: the program has no method"]);
     for longer in [32, 40] {
-        assert!(told(&of(longer))[0].starts_with("segment-past-declared"), "{longer}");
+        assert!(findings(&of(longer))[0].starts_with("segment-past-declared"), "{longer}");
     }
 }
 
@@ -139,8 +139,8 @@ fn constants_are_in_the_old_place_unless_a_list_says_otherwise() {
     let of = |rest: Value| {
         let mut root = json!({"execution_plan": [], "segments": []});
         root.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        let mut found = told(&json!({"root": root, "trailing": {"zeros": 64}}));
-        found.retain(|told| !told.starts_with("trailing-bytes"));
+        let mut found = findings(&json!({"root": root, "trailing": {"zeros": 64}}));
+        found.retain(|line| !line.starts_with("trailing-bytes"));
         assert_eq!(found.pop().unwrap(), "plans-empty: the program has no method");
         found
     };
@@ -154,7 +154,7 @@ fn constants_are_in_the_old_place_unless_a_list_says_otherwise() {
     assert_eq!(of(some), ["constants-inline: 2 constants in the FlatBuffers part"]);
 }
 
-/// Where there are no segments, the FlatBuffers part is the last.
+/// Without segments, the FlatBuffer is the last part of a file.
 #[test]
 fn nothing_may_follow_a_program_without_segments() {
     let of = |zeros: u64| {
@@ -163,6 +163,6 @@ fn nothing_may_follow_a_program_without_segments() {
             "header": {}, "align": 1, "trailing": {"zeros": zeros}
         })
     };
-    assert_eq!(told(&of(0)), ["plans-empty: the program has no method"]);
-    assert!(told(&of(1))[0].starts_with("trailing-bytes"));
+    assert_eq!(findings(&of(0)), ["plans-empty: the program has no method"]);
+    assert!(findings(&of(1))[0].starts_with("trailing-bytes"));
 }

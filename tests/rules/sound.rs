@@ -30,7 +30,7 @@ fn a_file_is_sound_until_it_breaks_a_rule_that_is_an_error() {
     assert!(sound > 10 && refused > 10, "{sound} sound, {refused} refused");
 }
 
-/// Whatever one change makes of a good file, everything can be asked of it if it is still sound.
+/// A good file with one change may still be sound. Every accessor then works.
 #[test]
 fn good_files_with_any_one_change_are_refused_or_sound() {
     let (mut sound, mut refused) = (0, 0);

@@ -1,11 +1,11 @@
-//! What runs, or unpacks to something that does, told by its bytes.
+//! Recognizes executable content by its bytes: programs, and archives and pickles that may run code.
 //!
-//! At the start of a segment the first few bytes are enough: [`begins`]. In the middle of weights
-//! every few bytes are met by chance, and a claim needs more of them to be right: [`lies`].
+//! At the start of a segment a short magic is enough: [`begins`]. In the middle of weights a short
+//! magic occurs by chance, so more bytes must fit: [`lies`].
 
 use crate::bytes::{array_at, index, u16_at, u32_at};
 
-/// What runs, or unpacks to something that does, by its first bytes.
+/// Returns what kind of executable content begins with `head`, by its magic.
 pub(super) fn begins(head: &[u8]) -> Option<&'static str> {
     let starts = |magic: &[u8]| head.starts_with(magic);
     match head {
@@ -14,14 +14,14 @@ pub(super) fn begins(head: &[u8]) -> Option<&'static str> {
             Some("a Mach-O program or library")
         }
         _ if starts(b"\xca\xfe\xba\xbe") => Some("a Mach-O or Java program"),
-        // Two letters are soon met by chance: a real header leads on to another one nearby.
+        // Two letters often occur by chance. A real header has a small offset to a second one.
         [b'M', b'Z', ..] if matches!(head.get(60..64), Some([_, 0..=15, 0, 0])) => {
             Some("a Windows program or library")
         }
         _ if starts(b"PK\x03\x04") => Some("a ZIP archive"),
         _ if starts(b"\x1f\x8b\x08") => Some("a gzip stream"),
-        // A dict, list or tuple that is remembered as number 0, torch's old magic number, or a
-        // frame of less than 4 GB: weights begin so less than once in a billion times.
+        // A dict, list or tuple that is memoized as number 0, torch's old magic number, or a
+        // frame of less than 4 GB. By chance, less than one file in a billion begins so.
         [0x80, 2..=3, b'}' | b']' | b')', b'q', 0, ..]
         | [0x80, 2, 0x8a, 10, b'l', 0xfc, ..]
         | [0x80, 4..=5, 0x95, _, _, _, _, 0, 0, 0, 0, ..] => Some("a Python pickle"),
@@ -30,13 +30,13 @@ pub(super) fn begins(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Bytes that [`lies`] looks at from the first one on.
+/// The greatest number of bytes that [`lies`] reads.
 pub(super) const REACH: usize = 4096;
 
-/// Calls `found` with what [`lies`] in `bytes`, and where, before `until`.
+/// Searches `bytes` for executable content that begins before `until`; `found` gets its offset and kind.
 ///
-/// One place in five thousand has by chance two bytes that something may begin with. Blocks without
-/// any are passed by in a loop without branches, which compiles to vectors.
+/// At one offset in five thousand, the first two bytes fit by chance. A loop without branches, which
+/// compiles to vector instructions, skips blocks without any such offset.
 pub(super) fn search(bytes: &[u8], until: usize, mut found: impl FnMut(usize, &'static str)) {
     let mut at = 0usize;
     while at < until {
@@ -64,10 +64,10 @@ pub(super) fn search(bytes: &[u8], until: usize, mut found: impl FnMut(usize, &'
     }
 }
 
-/// Places that are looked at at once.
+/// The number of offsets checked at once.
 const BLOCK: usize = 64;
 
-/// Whether something that [`lies`] knows begins like this.
+/// Returns whether any kind that [`lies`] knows begins with these two bytes.
 #[inline(always)]
 fn is_pair(a: u8, b: u8) -> bool {
     // Without branches: `&` and `|`, not `&&` and `||`.
@@ -82,8 +82,8 @@ fn is_pair(a: u8, b: u8) -> bool {
         | (a == 0x80) & (b.wrapping_sub(2) <= 3)
 }
 
-/// What begins with these bytes, wherever they are: each kind is met by chance less than once in
-/// 2^46 places of random bytes, which is 70 TB. At most [`REACH`] bytes are looked at.
+/// Returns what kind of executable content begins with `bytes`. In random bytes, each kind occurs less
+/// than once in 2^46 offsets, which is 70 TB. At most [`REACH`] bytes are read.
 fn lies(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x7f, ..] if is_elf(bytes) => Some("an ELF program or library"),
@@ -134,14 +134,14 @@ fn is_processor(cputype: u32) -> bool {
     matches!(cputype, 7 | 12 | 18 | 0x0100_0007 | 0x0100_000c | 0x0100_0012 | 0x0200_000c)
 }
 
-/// 2^-61: the magic, a version that there is, a constant of a known kind.
+/// 2^-61: the magic, an existing version, a constant of a known kind.
 fn is_class(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xca\xfe\xba\xbe")
         && matches!(bytes.get(4..8), Some([0, 0 | 3, 0, 45..=80] | [0xff, 0xff, 0, 45..=80]))
         && matches!(bytes.get(8..11), Some([hi, lo, 1 | 3..=12 | 15..=20]) if (*hi, *lo) > (0, 1))
 }
 
-/// 2^-81: where the other header is, that it is there, and one of a dozen processors.
+/// 2^-81: the offset of the second header, its magic, and one of a dozen processors.
 fn is_pe(bytes: &[u8]) -> bool {
     let Some(at) = u32_at(bytes, 60).filter(|at| *at >= 4 && *at & 3 == 0) else { return false };
     let at = index(at);
@@ -168,7 +168,7 @@ fn is_pe(bytes: &[u8]) -> bool {
         )
 }
 
-/// 2^-65: a version up to 6.3, flags and a method that are in use, a name that can be shown.
+/// 2^-65: a version up to 6.3, flags and a method that are in use, a printable name.
 fn is_zip(bytes: &[u8]) -> bool {
     let [b'P', b'K', 3, 4, 0..=63, 0..=20, ..] = *bytes else { return false };
     let (flags, method) = (u16_at(bytes, 6), u16_at(bytes, 8));
@@ -180,8 +180,7 @@ fn is_zip(bytes: &[u8]) -> bool {
         && bytes.get(30..).and_then(|rest| rest.get(..len.min(64).into())).is_some_and(is_text)
 }
 
-/// 2^-46: no flags but that of a name, a level and a system that are in use, and a first block that
-/// can be one.
+/// 2^-46: at most the flag of a name, a level and a system that are in use, and a valid first block.
 fn is_gzip(bytes: &[u8]) -> bool {
     let [
         0x1f,
@@ -206,8 +205,9 @@ fn is_gzip(bytes: &[u8]) -> bool {
     name.and_then(|end| rest.get(..end)).is_some_and(|name| !name.is_empty() && is_text(name))
 }
 
-/// The first block of a deflate stream: stored with both of its lengths, fixed and the only one, or
-/// with codes whose code is complete. About one in eight is, by chance.
+/// Returns whether a deflate stream may begin so. Its first block is stored, with both lengths; or has
+/// fixed codes, and is the only one; or has dynamic codes, and the code lengths are complete. About one
+/// in eight random streams passes.
 fn is_deflate(bytes: &[u8]) -> bool {
     let bit = |nth: usize| bytes.get(nth >> 3).map_or(0, |byte| byte >> (nth & 7) & 1);
     match (bytes, bytes.first().map(|first| first & 7)) {
@@ -232,7 +232,7 @@ fn is_deflate(bytes: &[u8]) -> bool {
     }
 }
 
-/// 2^-46: a protocol, and instructions as every pickler writes them, or as an attack does.
+/// 2^-46: a protocol, and opcodes as every pickler, or an attack, writes them.
 fn is_pickle(bytes: &[u8]) -> bool {
     match *bytes {
         // A frame of less than 4 GB, and an instruction in it that may come first.
@@ -261,7 +261,7 @@ fn is_pickle(bytes: &[u8]) -> bool {
     }
 }
 
-/// What follows a name of one byte's length, and its memo if it has one.
+/// Returns the bytes after a name with a length of one byte, and after its memo if it has one.
 fn short_name(bytes: &[u8]) -> Option<&[u8]> {
     let (len, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*len))?;
@@ -269,7 +269,7 @@ fn short_name(bytes: &[u8]) -> Option<&[u8]> {
     sound.then(|| rest.strip_prefix(b"\x94").unwrap_or(rest))
 }
 
-/// What follows a line that is a name of Python's.
+/// Returns the bytes after a line that is a Python name.
 fn line(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().take(128).position(|byte| !is_name(*byte))?;
     bytes.get(end..)?.strip_prefix(b"\n").filter(|_| end >= 2)
@@ -279,13 +279,13 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
 }
 
-/// 2^-46: a path in a folder, what is handed to it, and the end of the line.
+/// 2^-46: a path with a folder, arguments, and the end of the line.
 fn is_script(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"#!/") else { return false };
     let in_path = |byte: &u8| is_name(*byte) || matches!(byte, b'/' | b'-' | b'+');
     let end = rest.iter().take(256).position(|byte| !in_path(byte)).unwrap_or_default();
     let (path, rest) = rest.split_at_checked(end).unwrap_or_default();
-    // One in four bytes may be in a path; that six in a row are, and one of them a slash, is rare.
+    // One byte in four may be in a path. Six in a row, one of them a slash, are rare.
     if path.len() < 6 || !path.contains(&b'/') {
         return false;
     }
@@ -297,7 +297,7 @@ fn is_script(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether none of it is a control character of ASCII.
+/// Returns whether there are no ASCII control characters.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| !byte.is_ascii_control())
 }

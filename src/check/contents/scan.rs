@@ -1,4 +1,4 @@
-//! The longer search: every byte behind the FlatBuffers part, and of the blobs in it, for what runs.
+//! The scan: searches all bytes after the FlatBuffer, and its blobs, for executable content.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,8 +16,8 @@ use crate::handle::{File, OpenError};
 use crate::pte::Pte;
 
 /// Searches all of `file`, whose bytes are in `source`, for executable content: segments, the gaps
-/// between them, what follows the last one, and the blobs inside the FlatBuffer. How segments and
-/// payloads begin is what [`judge`](super::judge) reports, and is not reported again.
+/// between them, the bytes after the last one, and the blobs inside the FlatBuffer. What
+/// [`judge`](super::judge) reports at the beginning of segments and payloads is not reported again.
 ///
 /// Reads each byte once, for any file, and uses about 1 MB of memory. `read` is called with the number
 /// of bytes of each read.
@@ -35,7 +35,7 @@ pub(in crate::check) fn scan<S: Source>(
     inline(file, &parts, out);
     let Range { start, end } = file.region_range().end..file.file_len();
     let mut buffer = buffer(end.saturating_sub(start)).ok_or(OpenError::Memory)?;
-    // Where the first byte of the buffer is in the file, and how many are left from before.
+    // The offset of the buffer in the file, and the number of bytes kept from the previous read.
     let (mut at, mut kept) = (start, 0usize);
     while at.saturating_add(wide(kept)) < end {
         let pos = at.saturating_add(wide(kept));
@@ -45,15 +45,15 @@ pub(in crate::check) fn scan<S: Source>(
         let rest = buffer.get_mut(kept..filled).unwrap_or_default();
         source.read_at(pos, rest).map_err(OpenError::Source)?;
         let bytes = buffer.get(..filled).unwrap_or_default();
-        // What reaches past what is here is left for the next piece, if there is one.
+        // Content that may continue in the next read is left for it.
         let judged = match pos.saturating_add(wide(len)) < end {
             true => filled.saturating_sub(code::REACH),
             false => filled,
         };
         code::search(bytes, judged, |nth, what| {
             let found = at.saturating_add(wide(nth));
-            if !parts.is_told(found, bytes.get(nth..)) {
-                parts.tell(found, what, out);
+            if !parts.is_reported(found, bytes.get(nth..)) {
+                parts.report(found, what, out);
             }
         });
         buffer.copy_within(judged..filled, 0);
@@ -63,7 +63,7 @@ pub(in crate::check) fn scan<S: Source>(
     Ok(())
 }
 
-/// The blobs inside the FlatBuffers part, which is in memory.
+/// Searches the blobs inside the FlatBuffer.
 fn inline(file: &File<'_>, parts: &Parts<'_>, out: &mut Findings) {
     let File::Pte(pte) = file else { return };
     let root = pte.program();
@@ -90,7 +90,7 @@ fn inline(file: &File<'_>, parts: &Parts<'_>, out: &mut Findings) {
         code::search(rest, rest.len(), |at, found| {
             let here = rest.get(at..);
             let at = begin.saturating_add(wide(known)).saturating_add(wide(at));
-            if !parts.is_told(at, here) {
+            if !parts.is_reported(at, here) {
                 let (what, list, field) = match of {
                     Blob::Payload => ("inline payload", "backend_delegate_data", "data"),
                     Blob::Constant => ("inline constant", "constant_buffer", "storage"),
@@ -108,37 +108,37 @@ fn inline(file: &File<'_>, parts: &Parts<'_>, out: &mut Findings) {
     }
 }
 
-/// What a blob inside the FlatBuffers part is.
+/// A kind of blob inside the FlatBuffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Blob {
     Payload,
     Constant,
 }
 
-/// A delegate's payload inside the FlatBuffers part.
+/// Returns payload `nth` inside the FlatBuffer.
 fn payload<'a>(pte: &Pte<'a>, nth: u32) -> Option<Vector<'a, u8>> {
     pte.program().backend_delegate_data()?.get(usize::try_from(nth).ok()?)?.data()
 }
 
-/// What the bytes of a file belong to. Of each part only its number is kept: a file may list the same
-/// one every 4 bytes.
+/// The segments and payloads of a file. Each is kept as its index alone: a file may list the same one
+/// every 4 bytes.
 struct Parts<'f> {
     file: &'f File<'f>,
     root: &'static str,
     /// Segments that are not empty, by where they begin, then by where they end.
     segments: Vec<u32>,
-    /// For each of them, which of it and those before ends last.
+    /// For each of them, the position of the one that ends last among it and those before.
     last: Vec<u32>,
-    /// Payloads inside the FlatBuffers part, in the same order.
+    /// Payloads inside the FlatBuffer, in the same order.
     payloads: Vec<u32>,
 }
 
-/// Where a segment lies.
+/// Returns the byte range of a segment.
 fn segment(file: &File<'_>, nth: u32) -> Range<u64> {
     file.segment_range(nth).unwrap_or_default()
 }
 
-/// Where a payload inside the FlatBuffers part lies.
+/// Returns the byte range of a payload inside the FlatBuffer.
 fn inside(file: &File<'_>, nth: u32) -> Range<u64> {
     let File::Pte(pte) = file else { return 0..0 };
     payload(pte, nth).map_or(0..0, |data| {
@@ -147,7 +147,7 @@ fn inside(file: &File<'_>, nth: u32) -> Range<u64> {
     })
 }
 
-/// The parts that have bytes, of `count` in all, by where they begin, then by where they end.
+/// Returns the indices of the parts that are not empty, sorted by their begin, then by their end.
 fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<u32> {
     let mut parts: Vec<u32> = (0..count).filter(|&nth| !range(nth).is_empty()).collect();
     parts.sort_unstable_by_key(|&nth| (range(nth).start, range(nth).end, nth));
@@ -175,7 +175,7 @@ impl<'f> Parts<'f> {
         Self { file, root: root_of(file), segments, last, payloads }
     }
 
-    /// Where the longest segment or payload ends that begins at `at`.
+    /// Returns the end of the longest segment or payload that begins at `at`.
     fn end_of(&self, at: u64) -> Option<u64> {
         let longest = |parts: &[u32], range: &dyn Fn(u32) -> Range<u64>| {
             let after = parts.partition_point(|&nth| range(nth).start <= at);
@@ -186,8 +186,8 @@ impl<'f> Parts<'f> {
             .max(longest(&self.payloads, &|nth| inside(self.file, nth)))
     }
 
-    /// Whether what begins at `at` with `bytes` is told already, since a segment or payload does.
-    fn is_told(&self, at: u64, bytes: Option<&[u8]>) -> bool {
+    /// Returns whether content at `at` is reported already, as the beginning of a segment or payload.
+    fn is_reported(&self, at: u64, bytes: Option<&[u8]>) -> bool {
         self.end_of(at).is_some_and(|end| {
             let len = end.saturating_sub(at).min(super::HEAD);
             let head = usize::try_from(len).ok().and_then(|len| bytes?.get(..len));
@@ -197,10 +197,11 @@ impl<'f> Parts<'f> {
 
     /// Reports `what` at `at`.
     #[cold]
-    fn tell(&self, at: u64, what: &str, out: &mut Findings) {
+    fn report(&self, at: u64, what: &str, out: &mut Findings) {
         let segments = PathComponent::Field("segments");
         let after = self.segments.partition_point(|&nth| segment(self.file, nth).start <= at);
-        // The last one that begins before it, or the one that reaches furthest, has it if any does.
+        // If any segment contains it, so does the last one that begins before it, or the one of these
+        // that ends last.
         let inside = after.checked_sub(1).and_then(|nth| {
             let furthest = usize::try_from(*self.last.get(nth)?).ok()?;
             let holds = |nth: usize| {
@@ -235,7 +236,7 @@ impl<'f> Parts<'f> {
     }
 }
 
-/// A buffer for `len` bytes, or for a piece of them.
+/// Returns a buffer for `len` bytes, at most [`PIECE`].
 fn buffer(len: u64) -> Option<Vec<u8>> {
     let len = usize::try_from(len).map_or(PIECE, |len| len.min(PIECE));
     let mut bytes = Vec::new();
@@ -244,5 +245,5 @@ fn buffer(len: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Bytes in memory at once.
+/// The number of bytes in memory at once.
 const PIECE: usize = 1 << 20;

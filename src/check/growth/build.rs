@@ -9,8 +9,8 @@ use crate::flat::desc::{Kind, Schema, TableDesc};
 use crate::schema::{flat_tensor, program};
 use crate::{Ptd, Pte};
 
-/// Where something is, counted from the end of the FlatBuffers part: whatever is written later may
-/// refer to it, any number of times.
+/// An offset from the end of the FlatBuffer. Anything written later may refer to it, any number of
+/// times.
 pub(super) type At = u32;
 
 /// What a field is given.
@@ -68,7 +68,7 @@ impl Builder {
         self.write(&(text.len() as u32).to_le_bytes())
     }
 
-    /// A vector of i32.
+    /// Returns a vector of i32.
     pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
         let numbers: Vec<_> = numbers.into_iter().collect();
         let bytes: Vec<_> = numbers.iter().flat_map(|n| (*n as u32).to_le_bytes()).collect();
@@ -77,7 +77,7 @@ impl Builder {
         self.write(&(numbers.len() as u32).to_le_bytes())
     }
 
-    /// A vector of i64 or u64.
+    /// Returns a vector of i64 or u64.
     pub(super) fn longs(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
         let numbers: Vec<_> = numbers.into_iter().collect();
         let bytes: Vec<_> = numbers.iter().flat_map(|n| (*n as u64).to_le_bytes()).collect();
@@ -86,7 +86,7 @@ impl Builder {
         self.write(&(numbers.len() as u32).to_le_bytes())
     }
 
-    /// A vector of tables, any of them as often as it is given.
+    /// Returns a vector of tables, any of them as often as it is given.
     pub(super) fn tables(&mut self, tables: impl IntoIterator<Item = At>) -> At {
         let tables: Vec<_> = tables.into_iter().collect();
         self.align(4, 0);
@@ -141,7 +141,7 @@ impl Builder {
         self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
     }
 
-    /// A table of that type that holds a member of its union.
+    /// Returns a table of that type that holds a member of its union.
     pub(super) fn held(&mut self, name: &str, member: &str, fields: &[(&str, Field)]) -> At {
         let desc = self.desc(name);
         let (slot, union) = desc.union.unwrap();
@@ -162,8 +162,8 @@ impl Builder {
         at
     }
 
-    /// A table of that type with a vtable that is nobody else's, and a field that is not known.
-    pub(super) fn stranger(&mut self, name: &str) -> At {
+    /// Writes a table with a vtable of its own, and an unknown field.
+    pub(super) fn with_own_vtable(&mut self, name: &str) -> At {
         let slots = self.desc(name).slots() + 1;
         let mut words = vec![0u16; usize::from(slots) + 2];
         (words[0], words[1], words[usize::from(slots) + 1]) = (slots * 2 + 4, 8, 4);
@@ -175,8 +175,8 @@ impl Builder {
         self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
     }
 
-    /// The file, with `data` behind the FlatBuffers part, and with as many idle bytes in it as make
-    /// all the sharing affordable.
+    /// Returns the file, with `data` after the FlatBuffer, and with as many unused bytes in it as
+    /// make all the sharing affordable.
     pub(super) fn finish(self, root: At, data: &[u8]) -> Vec<u8> {
         let mut idle = 0;
         loop {
@@ -223,7 +223,7 @@ impl Builder {
     }
 }
 
-/// A number of the schema's type for a count.
+/// Returns a number of the schema's type for a count.
 pub(super) fn number(count: usize) -> Field {
     Field::Number(count as i64)
 }

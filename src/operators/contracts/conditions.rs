@@ -39,7 +39,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             Condition::Promote(args) => {
                 let mut dtypes = args.iter().filter_map(|&arg| self.dtype(arg));
                 let first = dtypes.next()?;
-                // Most are alike.
+                // Most calls have one dtype.
                 let Some(other) = dtypes.clone().find(|&dtype| dtype != first) else {
                     return Some(true);
                 };
@@ -72,7 +72,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 let start = start.map_or(Some(0.0), |start| self.double(start))?;
                 let step = step.map_or(Some(1.0), |step| self.double(step))?;
                 let steps = (self.double(end)? - start) / step;
-                // No number is refused by the kernel itself, as is the wrong direction.
+                // The kernel itself refuses NaN and a step in the wrong direction.
                 Some(steps.is_nan() || steps <= f64::from(i32::MAX))
             }
             Condition::Strided => self.strided().map(|(_, _, _, within)| within),
@@ -105,7 +105,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }
     }
 
-    /// The bytes of an element of each tensor of a list, `None` for those that are not known.
+    /// Returns the bytes of an element of each tensor of a list, `None` for those that are not known.
     fn widths(&self, arg: Arg) -> Option<impl Iterator<Item = Option<u64>>> {
         let KernelTypes::TensorList(list) = self.arg(arg)? else { return None };
         Some(list.items()?.into_iter().take(MOST_ITEMS).map(|index| {
@@ -116,7 +116,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }))
     }
 
-    /// Whether a tensor can be resized to a shape: to its own if it is STATIC, else to one of as
+    /// Returns whether a tensor can be resized to a shape: to its own if it is STATIC, else to one of as
     /// many dimensions for which there is memory (upstream's `TensorImpl::internal_resize`).
     fn takes(&self, arg: Arg, shape: Shape) -> Option<bool> {
         let out = self.tensor(arg)?;

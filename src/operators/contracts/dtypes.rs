@@ -1,8 +1,8 @@
-//! Sets of dtypes that kernels take, or do not.
+//! Sets of dtypes that kernels accept or refuse.
 
 use crate::schema::scalar::ScalarType;
 
-/// Dtypes that have none in common with another (`promoteTypes`), beside those that are [`OPAQUE`].
+/// Dtypes without a common dtype with any other (`promoteTypes`), besides those in [`OPAQUE`].
 pub(super) const ALONE: &[ScalarType] = &[
     ScalarType::FLOAT8E5M2,
     ScalarType::FLOAT8E4M3FN,
@@ -30,7 +30,7 @@ pub(super) const OPAQUE: &[ScalarType] = &[
 /// Complex numbers of 16, 32 and 64 bits each half.
 pub(super) const COMPLEX: &[ScalarType] = &[ScalarType(8), ScalarType(9), ScalarType(10)];
 
-/// What has a complex dtype, or is one (`toComplexType`).
+/// Dtypes that are complex or have a complex counterpart (`toComplexType`).
 pub(super) const COMPLEXIBLE: &[ScalarType] = &[
     ScalarType::HALF,
     ScalarType::BFLOAT16,

@@ -1,4 +1,4 @@
-//! The numbers that a call says, as far as the file has them.
+//! The numbers that a call determines, as far as they are known.
 
 use alloc::vec::Vec;
 
@@ -13,12 +13,12 @@ use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
 impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
-    /// An Int, Double or Bool as a Double.
+    /// Returns an Int, Double or Bool as a Double.
     pub(super) fn double(&self, arg: Arg) -> Option<f64> {
         self.scalar(arg).map(Scalar::as_f64)
     }
 
-    /// The items of an IntList; `None` too where there are more than any tensor has dimensions.
+    /// Returns the items of an IntList; `None` also if there are more than a tensor can have dimensions.
     pub(super) fn ints(&self, arg: Arg) -> Option<Vec<i128>> {
         let KernelTypes::IntList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
@@ -69,9 +69,9 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             Number::Span(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
-                // A longer one is a finding of its own, and may be as long as the file for every call.
+                // A longer dim order is reported elsewhere, and may be as long as the file.
                 let order = tensor.dim_order().filter(|order| order.len() == sizes.len())?;
-                // The dimensions that lie behind it in memory.
+                // The dimensions that are inner to it in memory.
                 let place = order.iter().position(|at| usize::from(at) == dim)?;
                 let behind = order.iter().skip(place.checked_add(1)?);
                 let inner = behind.map(|at| sizes.get(usize::from(at)).copied());
@@ -109,14 +109,14 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }
     }
 
-    /// How many elements there are in some dimensions of a tensor: none where there is no room for any,
-    /// even if it may be resized.
+    /// Returns the number of elements in some dimensions of a tensor, if the sizes are known. It is 0 if
+    /// the tensor has no capacity, even if it may be resized.
     fn known(&self, arg: Arg, sizes: &[i128]) -> Option<i128> {
         product(sizes).filter(|&room| room == 0 || !self.may_be_resized(arg, 0))
     }
 
-    /// Whether a tensor may have other sizes than those in the file when this call, which leaves them
-    /// as they are, is made.
+    /// Returns whether a tensor may have other sizes than in the file at this call. Writes of the call
+    /// itself do not count.
     pub(super) fn is_changed(&self, arg: Arg) -> bool {
         let letters = signature(self.name).map_or("", |&(_, letters)| letters);
         let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
@@ -130,19 +130,19 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             && self.tensor(arg).is_none_or(|tensor| !is_fixed(tensor))
     }
 
-    /// The sizes of a tensor in the file, and whether it has them when the call runs.
+    /// Returns the sizes of a tensor in the file, and whether it has them when the call runs.
     pub(super) fn sizes(&self, arg: Arg) -> Option<(Vec<i128>, bool)> {
         Some((sizes(self.tensor(arg)?)?, !self.may_be_resized(arg, 0)))
     }
 
-    /// A dimension of the tensor; a negative one counts from the end.
+    /// Returns a dimension of the tensor; a negative one counts from the end.
     fn dimension(&self, tensor: Tensor<'_>, dim: &Number) -> Option<usize> {
         let dim = self.number(dim)?;
         let dim = if dim < 0 { dim.checked_add(rank(tensor)?)? } else { dim };
         usize::try_from(dim).ok()
     }
 
-    /// How many dimensions the items of a list index.
+    /// Returns how many dimensions the items of a list index.
     fn indexed(&self, arg: Arg) -> Option<i128> {
         let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
         let masks = [ScalarType::BOOL, ScalarType::BYTE];
@@ -158,7 +158,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         })
     }
 
-    /// Where the only item is that is a tensor.
+    /// Returns the index of the only item that is a tensor.
     fn place(&self, arg: Arg) -> Option<i128> {
         let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
@@ -169,14 +169,14 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     }
 }
 
-/// A tensor's sizes as the file has them: what it has, or what there is memory for. `None` where
-/// they are wrong, which is a finding of its own.
+/// Returns a tensor's sizes in the file: its sizes, or its capacity if it may be resized. `None` if they
+/// are invalid, which is reported elsewhere.
 pub(super) fn sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
     let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
     sizes.into_iter().map(|size| (size >= 0).then_some(size.into())).collect()
 }
 
-/// Whether a tensor keeps its sizes: it is STATIC, or has none.
+/// Returns whether a tensor keeps its sizes: it is STATIC, or has none.
 pub(super) fn is_fixed(tensor: Tensor<'_>) -> bool {
     tensor.shape_dynamism() == TensorShapeDynamism::STATIC
         || tensor.sizes().is_some_and(|sizes| sizes.is_empty())
@@ -190,11 +190,11 @@ pub(super) fn product(sizes: &[i128]) -> Option<i128> {
     sizes.iter().try_fold(1i128, |product, &size| product.checked_mul(size))
 }
 
-/// The bytes of the complex dtype that one has with complex numbers of 16 bits; `None` for what has
-/// any with any.
+/// Returns the element size of the common dtype of `dtype` and complex numbers of 16 bits. `None` if there
+/// is none.
 fn complex_width(dtype: ScalarType) -> Option<i128> {
     match dtype {
-        // Half has 16 bits as well, and BFloat16 another 16.
+        // Half fits the 16 bits; BFloat16 does not.
         ScalarType::HALF => Some(4),
         ScalarType::FLOAT | ScalarType::BFLOAT16 => Some(8),
         ScalarType::DOUBLE => Some(16),
@@ -203,7 +203,7 @@ fn complex_width(dtype: ScalarType) -> Option<i128> {
     }
 }
 
-/// What the quantizing kernels take for the least and the greatest of a dtype.
+/// Returns the least and the greatest value of a dtype, as the quantizing kernels define them.
 fn bounds(dtype: ScalarType) -> Option<(i32, i32)> {
     Some(match dtype {
         ScalarType::BYTE => (0, 255),

@@ -1,4 +1,4 @@
-//! Saying what does not hold.
+//! Messages for conditions that do not hold.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,7 +10,7 @@ use super::vocabulary::{Arg, Condition, Number, Shape};
 use crate::schema::scalar::ScalarType;
 
 impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
-    /// Which argument does not keep a condition, and how.
+    /// Returns which argument does not keep a condition, and how.
     pub(super) fn say(&self, condition: &Condition) -> (Option<Arg>, String) {
         let compared = |one: &Number, how: &str, other: &Number| {
             let (is, want) = (self.shown(one), self.shown(other));
@@ -58,7 +58,9 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 (args.first().copied(), message)
             }
             &Condition::Infers(arg) => {
-                let message = format!("argument {arg} leaves a size open, and the others are none");
+                let message = format!(
+                    "argument {arg} leaves a size open, and the product of the others is 0"
+                );
                 (Some(arg), message)
             }
             &Condition::Widths(arg) => {
@@ -67,7 +69,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             }
             &Condition::SameShape(arg, other) => {
                 let (is, want) = (self.sizes_of(arg), self.sizes_of(other));
-                (Some(arg), format!("{is} is to be as large as {want}"))
+                (Some(arg), format!("{is} must have the same sizes as {want}"))
             }
             &Condition::CanResizeTo(arg, shape) => {
                 let is = self.sizes_of(arg);
@@ -97,7 +99,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 let (arg, message) = self.say(condition);
                 (arg, format!("not {message}"))
             }
-            // What makes a condition needless is said first.
+            // The alternatives that make the last condition needless come first.
             Condition::Any(conditions) => {
                 conditions.last().map_or((None, String::new()), |last| self.say(last))
             }

@@ -1,5 +1,5 @@
-//! The contracts, by operator: what the official runtime (1.5.1) aborts on, divides by zero for, or
-//! reads and writes past its tensors for. Where each comes from: format.md, section 6.10.
+//! The contracts, by operator. If a condition does not hold, the official runtime (1.5.1) aborts, divides
+//! by zero, or reads or writes past a tensor. The sources are in format.md, section 6.10.
 
 use super::dtypes::{
     BOOL, BYTE, BYTES, CHAR, COMPLEXIBLE, DOUBLE, EMBEDDED, FLOAT, FLOATS, INDICES, INTEGERS, LONG,
@@ -22,7 +22,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "aten::_fft_c2r.out",
         &[
             dtype(In(4, COMPLEXIBLE)),
-            // It reads the size of the last one before it asks whether there is such a dimension.
+            // The kernel reads the size of the last dimension before it checks that the dimension exists.
             shape(Below(Last(1), Rank(0))),
             shape(AtLeast(Plus(&Last(1), &Rank(0)), ZERO)),
             shape(Any(&[
@@ -85,7 +85,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             ])),
         ],
     ),
-    // Of tensors without elements it does not ask whether they have such a dimension.
+    // The kernel does not check the dimension for tensors without elements.
     ("aten::cat.out", &[shape(Any(&[AtMost(Rank(2), ONE), Below(Int(1), Rank(2))]))]),
     ("aten::clamp.Tensor_out", &[dtype(Promote(&[0, 1, 2]))]),
     ("aten::clamp.out", SCALAR),
@@ -134,7 +134,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::gt.Tensor_out", PROMOTE),
     ("aten::index.Tensor_out", &[shape(AtMost(IndexedDims(1), Rank(0)))]),
     ("aten::index_put.out", &[shape(AtMost(IndexedDims(1), Rank(0)))]),
-    // It looks at that size of the values before it asks whether they have one.
+    // The kernel reads this size of the values before it checks their rank.
     ("aten::index_put_", &[shape(Below(TensorPosition(1), Rank(2)))]),
     ("aten::le.Scalar_out", SCALAR),
     ("aten::le.Tensor_out", PROMOTE),
@@ -158,7 +158,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "aten::native_group_norm.out",
         &[
             shape(AtLeast(Rank(0), ONE)),
-            // It looks at the second size where the first one is N.
+            // The kernel reads the second size if the first one is N.
             shape(Any(&[AtLeast(Rank(0), TWO), NotEqual(Size(0, &ZERO), Int(3))])),
             shape(AtLeast(Rank(1), ONE)),
             shape(AtLeast(Rank(2), ONE)),
@@ -184,10 +184,10 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::squeeze_copy.dims_out", &[shape(Dimensions(1, 0))]),
     ("aten::sub.Scalar_out", SCALAR),
     ("aten::sub.out", PROMOTE),
-    // One dimension has a way of its own, which a tensor without any has not.
+    // The code path for one dimension does not work for a tensor without dimensions.
     ("aten::sum.IntList_out", &[shape(Any(&[NotEqual(Count(1), ONE), NotEqual(Rank(0), ZERO)]))]),
     ("aten::sym_size.int", &[shape(AtLeast(Int(1), ZERO)), shape(Below(Int(1), Rank(0)))]),
-    // It steps from one to the next as if their order were that of the dimensions.
+    // The kernel computes strides as if the dim order were the default.
     (
         "aten::topk.values",
         &[shape(Any(&[
@@ -276,8 +276,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Any(&[In(8, FLOATS), In(0, CHAR)])),
             quantized(Any(&[In(8, FLOATS), AtLeast(ElementSize(8), Const(4))])),
             quantized(AtMost(Int(4), Int(5))),
-            // Of CHAR to FLOAT the zero points, which are 0 where there are none, must be in range. What they
-            // hold is not looked at; torch makes no range without 0 (`validate_qmin_qmax`).
+            // From CHAR to FLOAT, the zero points must be in range; missing ones are 0. Their data is not
+            // read here, but torch makes no range without 0 (`validate_qmin_qmax`).
             quantized(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtMost(Int(4), ZERO)])),
             quantized(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtLeast(Int(5), ZERO)])),
             quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtMost(Int(4), ZERO)])),
@@ -550,7 +550,8 @@ const PROMOTE: &[Term] = &[dtype(Promote(&[0, 1]))];
 /// The same with a Scalar (`promote_type_with_scalar`).
 const SCALAR: &[Term] = &[dtype(NotIn(0, OPAQUE))];
 
-/// Division has its own common dtype, and does not look how wide the output is where it is complex.
+/// Division has a common dtype of its own. If it is complex, the kernel does not check the element size
+/// of the output.
 const DIV: &[Term] = &[
     dtype(NotIn(0, OPAQUE)),
     dtype(NotIn(1, OPAQUE)),
@@ -558,7 +559,7 @@ const DIV: &[Term] = &[
         Equal(CapacityNumel(2), ZERO),
         AtLeast(ElementSize(2), PromotedElementSize(0, 1)),
     ])),
-    // Integers of one dtype are divided as such, and by 0 too, unless one element divides several.
+    // Integers of one dtype are divided as integers, also by 0, unless one element divides several.
     dtype(Any(&[
         Equal(CapacityNumel(2), ZERO),
         NotEqual(Dtype(0), Dtype(2)),
@@ -568,12 +569,12 @@ const DIV: &[Term] = &[
     ])),
 ];
 
-/// Without a mode it is the same.
+/// Division with a mode; Null is no mode.
 const DIV_MODE: &[Term] =
     &[dtype(Any(&[Null(2), Promote(&[0, 1])])), dtype(NotIn(0, OPAQUE)), dtype(NotIn(1, OPAQUE))];
 
-/// Pooling asks of its strides that they are as many as dimensions, and not what they are. Nor does it
-/// ask how large a window is, of which it looks at every element.
+/// Pooling checks the number of strides, but not their values. It does not check the size of a window
+/// either, and visits each of its elements.
 const STRIDES: &[Term] = &[
     number(NotEqual(Item(2, 0), ZERO)),
     number(NotEqual(Item(2, 1), ZERO)),
@@ -584,15 +585,15 @@ const STRIDES: &[Term] = &[
 /// The greatest size that a tensor can have.
 const MOST_SIZE: i64 = 0x7fff_ffff;
 
-/// An index without elements may have any rank, and yet is asked for its sizes in all dimensions but the
-/// one that is indexed.
+/// An index without elements may have any rank. The kernel still reads its sizes in all dimensions but
+/// the indexed one.
 const GATHER: &[Term] = &[shape(Any(&[
     NotEqual(Numel(2), ZERO),
     Not(&Any(&[Not(&IS_LAST), NotEqual(Plus(&Rank(2), &ONE), Rank(0))])),
     AtLeast(Rank(2), Rank(0)),
 ]))];
 
-/// What is divided by, and the one quotient that 64 bits do not hold.
+/// The divisor is not 0, and the quotient fits 64 bits.
 const DIVISOR: &[Term] = &[
     number(NotEqual(Int(1), ZERO)),
     number(Any(&[NotEqual(Int(0), Const(i64::MIN)), NotEqual(Int(1), Const(-1))])),
@@ -600,7 +601,7 @@ const DIVISOR: &[Term] = &[
 
 const DIMENSION: &[Term] = &[shape(Dimension(1, 0))];
 
-/// There are images, or rows and columns of them.
+/// There are no images, or they have rows and columns.
 const UPSAMPLE: &[Term] = &[
     shape(Any(&[
         Equal(Size(0, &ZERO), ZERO),
@@ -614,8 +615,8 @@ const UPSAMPLE: &[Term] = &[
     ])),
 ];
 
-/// What is repeated past an edge is what lies there: there is such a thing in each dimension that grows,
-/// unless nothing is written because another one, further out, has no size.
+/// Padding repeats the elements at an edge, so each dimension that grows has a size other than 0. It may be
+/// 0 if nothing is written because an outer dimension has a size of 0.
 const PAD1: &[Term] =
     &[shape(Any(&[AtMost(WIDER, ZERO), Equal(LeadingNumel(0, 1), ZERO), NotEqual(WIDTH, ZERO)]))];
 const PAD2: &[Term] = &[
@@ -651,10 +652,10 @@ const WIDER: Number = Plus(&Item(1, 0), &Item(1, 1));
 const HIGHER: Number = Plus(&Item(1, 2), &Item(1, 3));
 const DEEPER: Number = Plus(&Item(1, 4), &Item(1, 5));
 
-/// Whether an index may be one of a row.
+/// There are no indices, or there are rows to index.
 const SOME_ROW: Condition = Any(&[Equal(Numel(5), ZERO), NotEqual(Size(0, &ZERO), ZERO)]);
 
-/// Whether there is nothing to do.
+/// The first tensor has no elements.
 const EMPTY: Condition = Equal(CapacityNumel(0), ZERO);
 /// Argument 1 is the last dimension of argument 0.
 const IS_LAST: Condition = Any(&[Equal(Int(1), Const(-1)), Equal(Plus(&Int(1), &ONE), Rank(0))]);

@@ -1,4 +1,4 @@
-//! The words of contracts: numbers that a call says, and what must hold of them.
+//! The vocabulary of contracts: numbers that a call determines, and conditions on them.
 
 use core::fmt;
 
@@ -24,48 +24,48 @@ pub(crate) enum Subject {
 /// An argument of a call, by position.
 pub(super) type Arg = u8;
 
-/// A number that a call says.
+/// A number that a call determines.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Number {
     Const(i64),
     /// An Int.
     Int(Arg),
-    /// An item of an IntList or BoolList: a list of one stands for as many as are asked for.
+    /// An item of an IntList or BoolList. An IntList with one item has it at every index.
     Item(Arg, u8),
     /// The last item of an IntList.
     Last(Arg),
-    /// How many items an IntList has.
+    /// The number of items of an IntList.
     Count(Arg),
     Rank(Arg),
     /// The size in a dimension; a negative one counts from the end.
     Size(Arg, &'static Number),
-    /// How many elements there are.
+    /// The number of elements.
     Numel(Arg),
-    /// How many elements there are of a tensor that the call does not resize.
+    /// The number of elements of a tensor that the call itself does not resize.
     UnresizedNumel(Arg),
-    /// How many elements there is memory for.
+    /// The number of elements that the tensor has memory for.
     CapacityNumel(Arg),
-    /// How many elements there are, so many of the last dimensions aside.
+    /// The product of all sizes but those of the last N dimensions.
     LeadingNumel(Arg, u8),
-    /// How many elements there are in the dimensions behind one.
+    /// The product of the sizes after a dimension.
     TrailingNumel(Arg, &'static Number),
-    /// How many there are in one and in those in front of it, times the stride of it.
+    /// The product of the sizes up to a dimension, times its stride.
     Span(Arg, &'static Number),
-    /// How many dimensions an OptionalTensorList indexes: a mask as many as it has, whatever else is in
-    /// the list one.
+    /// The number of dimensions that an OptionalTensorList indexes: the rank of each mask, and 1 for each
+    /// other item.
     IndexedDims(Arg),
-    /// Where the only tensor of an OptionalTensorList is.
+    /// The index of the only tensor in an OptionalTensorList.
     TensorPosition(Arg),
     /// The code of the dtype.
     Dtype(Arg),
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     ElementSize(Arg),
-    /// The bytes of an element of the common dtype of two, one of which is complex.
+    /// The size of an element of the common dtype of two, one of which is complex.
     PromotedElementSize(Arg, Arg),
     /// The least and the greatest integer of the dtype.
     Least(Arg),
     Greatest(Arg),
-    /// An Int as the integer dtype of a tensor keeps it.
+    /// An Int, converted to the integer dtype of a tensor.
     Wrapped(Arg, Arg),
     /// The low 64 bits of an Int's square.
     Square(Arg),
@@ -73,7 +73,7 @@ pub(super) enum Number {
     Plus(&'static Number, &'static Number),
 }
 
-/// What must hold.
+/// A condition on a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Condition {
     Equal(Number, Number),
@@ -87,7 +87,7 @@ pub(super) enum Condition {
     Dimension(Arg, Arg),
     /// Every item of the IntList is a dimension of the tensor, unless it has none.
     Dimensions(Arg, Arg),
-    /// The dtype is one of those, or none of them.
+    /// The dtype is in a set, or is not.
     In(Arg, &'static [ScalarType]),
     NotIn(Arg, &'static [ScalarType]),
     /// The dtypes have a common one (`promoteTypes`).
@@ -101,34 +101,34 @@ pub(super) enum Condition {
     SameShape(Arg, Arg),
     /// The tensor can take a shape.
     CanResizeTo(Arg, Shape),
-    /// The steps from one number to another can be counted in 32 bits; without a start and a step,
-    /// from 0 by 1.
+    /// The number of steps from a start to an end fits 32 bits. The defaults are a start of 0 and a
+    /// step of 1.
     Steps(Option<Arg>, Arg, Option<Arg>),
     /// The numbers of `as_strided_copy(self, size, stride, storage_offset)` stay within `self`.
     Strided,
-    /// The argument is that Bool.
+    /// The argument is a Bool with that value.
     Flag(Arg, bool),
     /// The argument is a Double, or Null.
     Double(Arg),
     Null(Arg),
     Not(&'static Condition),
-    /// One of them.
+    /// At least one of them holds.
     Any(&'static [Condition]),
 }
 
-/// A shape that an output gets.
+/// The shape that an output is resized to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
-    /// That of the tensor.
+    /// The shape of a tensor.
     Like(Arg),
-    /// That of the tensor, of whose last dimension one is left.
+    /// The shape of a tensor, with a last size of 1.
     Rows(Arg),
-    /// That of the tensor, of as many dimensions as the output has, the last of them another one.
+    /// The first sizes of a tensor and another last size, as many as the output has dimensions.
     And(Arg, Number),
 }
 
 impl Number {
-    /// The argument that it is of.
+    /// Returns the first argument that it depends on.
     pub(super) fn arg(&self) -> Option<Arg> {
         match *self {
             Self::Const(_) => None,
@@ -172,25 +172,28 @@ impl fmt::Display for Number {
             Self::Numel(arg) | Self::UnresizedNumel(arg) => {
                 write!(f, "the number of elements of argument {arg}")
             }
-            Self::CapacityNumel(arg) => write!(f, "the room of argument {arg}"),
+            Self::CapacityNumel(arg) => write!(f, "the capacity of argument {arg}"),
             Self::LeadingNumel(arg, aside) => {
-                write!(f, "the number of elements of argument {arg}, {aside} dimensions aside")
+                write!(
+                    f,
+                    "the number of elements of argument {arg} without its last {aside} dimensions"
+                )
             }
             Self::TrailingNumel(arg, dim) => {
-                write!(f, "the number of elements of argument {arg} behind dimension {dim}")
+                write!(f, "the number of elements of argument {arg} after dimension {dim}")
             }
             Self::Span(arg, dim) => {
                 write!(f, "the elements of argument {arg} that its stride at {dim} leads over")
             }
             Self::PromotedElementSize(one, other) => {
-                write!(f, "the width of the common dtype of arguments {one} and {other}")
+                write!(f, "the element size of the common dtype of arguments {one} and {other}")
             }
             Self::IndexedDims(arg) => {
                 write!(f, "the number of dimensions that argument {arg} indexes")
             }
-            Self::TensorPosition(arg) => write!(f, "the place of the tensor in argument {arg}"),
+            Self::TensorPosition(arg) => write!(f, "the index of the tensor in argument {arg}"),
             Self::Dtype(arg) => write!(f, "the dtype of argument {arg}"),
-            Self::ElementSize(arg) => write!(f, "the width of argument {arg}"),
+            Self::ElementSize(arg) => write!(f, "the element size of argument {arg}"),
             Self::Least(arg) => write!(f, "the least value of the dtype of argument {arg}"),
             Self::Greatest(arg) => write!(f, "the greatest value of the dtype of argument {arg}"),
             Self::Wrapped(arg, of) => write!(f, "argument {arg} in the dtype of argument {of}"),

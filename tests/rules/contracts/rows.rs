@@ -153,8 +153,8 @@ pub(super) const ROWS: &[Row] = &[
         &[(0, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[8]~", SHAPE)],
     ),
     ("aten::bmm.out", "FLOAT[2,3,0] FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[6]", SHAPE)]),
-    // What is resized is not judged by the sizes that the file has. What only may be is: nobody does it,
-    // or it is an input, and that is how large it may be.
+    // A tensor that a call has resized is not judged by the sizes in the file. One that no call resizes
+    // is: so is an input, which has its greatest size.
     (
         "aten::bmm.out",
         "FLOAT[2,3,9]~^ FLOAT[2,4,5] FLOAT[2,3,5] .",

@@ -1,5 +1,4 @@
-//! What moves, frees, views and results do to the values that others use: small programs, and which
-//! instruction breaks which rule.
+//! Dataflow: small programs with moves, frees, views and results, and the instructions that break a rule.
 
 use pte::Pte;
 use pte::check::Severity;
@@ -54,10 +53,10 @@ const VALUES: &[(&str, &str)] = &[
     ("<u>", "OptionalTensorList u"),
 ];
 
-/// What a program of these instructions breaks beyond Notes: the rule, and the instruction, or the
-/// input or output. Unless a line names others (`inputs u`, `outputs i`), they are `in` and `out`.
-/// `chain` begins a second chain, whose instructions count from 0 again.
-fn told(lines: &[&str]) -> Vec<String> {
+/// Returns the broken rules of a program, each with the instruction, input or output; Notes are left out.
+/// The input is `in` and the output `out`, unless a line names others (`inputs u`, `outputs i`). `chain`
+/// begins another chain, whose instructions count from 0.
+fn findings(lines: &[&str]) -> Vec<String> {
     let index = |name: &str| {
         VALUES.iter().position(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name}"))
     };
@@ -170,31 +169,31 @@ fn value(text: &str, index: &dyn Fn(&str) -> usize) -> Value {
     json!({"val_type": kind, "val": val})
 }
 
-/// Instructions, and what they break.
+/// Instructions, and the rules that they break.
 type Row<'r> = (&'r [&'r str], &'r [&'r str]);
 
 #[track_caller]
 fn all(rows: &[Row<'_>]) {
     for (lines, expected) in rows {
-        assert_eq!(told(lines), *expected, "{lines:#?}");
+        assert_eq!(findings(lines), *expected, "{lines:#?}");
     }
 }
 
-/// What uses `u`, and a call after which nobody knows what `g` is.
+/// Instructions that use `u`, and a call after which `g` is unknown.
 const USED: &str = "aten::add.out u b i c c";
 const COMPARE: &str = "executorch_prim::lt.Scalar i j g";
 const VIEW: &str = "executorch_prim::et_view.default a (i) u";
 
 #[test]
-fn what_is_freed_is_used_by_whoever_reaches_its_tensor() {
+fn a_freed_tensor_is_not_used_at_any_index() {
     all(&[
         (&["free a", "aten::add.out b b i c c"], &[]),
         (&["free a", "aten::add.out a b i c c"], &["use-after-free 1"]),
-        // The second time, nobody has given it its memory back.
+        // In the second run, it has no memory again.
         (&["aten::add.out a b i c c", "free a"], &["use-after-free 0"]),
-        // What is no tensor is one finding.
+        // To free another kind of value is one finding.
         (&["free i", "aten::add.out b b i c c"], &["free-type 0"]),
-        // Delegates, jumps, lists and outputs use what they are given.
+        // Delegates, jumps, lists and outputs use their tensors.
         (&["free a", "delegate a b"], &["use-after-free 1"]),
         (&["free t", "jump t 2"], &["use-after-free 1"]),
         (&["free a", "aten::cat.out [a,b] i c c"], &["use-after-free 1"]),
@@ -202,33 +201,33 @@ fn what_is_freed_is_used_by_whoever_reaches_its_tensor() {
         (&["free ix", "aten::index.Tensor_out a <ix> c c"], &["use-after-free 1"]),
         (&["free a", "my::op a b"], &["use-after-free 1"]),
         (&["free out"], &["use-after-free outputs[0]"]),
-        // What has no elements has nothing to lose.
+        // A tensor without elements has no memory to lose.
         (&["free e", "aten::add.out e e i c c"], &[]),
-        // Only its shape is asked for, or it is not asked for at all.
+        // Only its shape is read, or nothing.
         (&["free a", "aten::sym_size.int a zero j"], &[]),
         (&["free a", "aten::full_like.out a i n c c"], &[]),
         (&["free a", "aten::add.out b b i c a"], &[]),
-        // A delegate may give its memory back.
+        // A delegate may give it memory again.
         (&["free a", "delegate b", "aten::add.out a b i c c"], &["use-after-free 2"]),
         (&["free a", "delegate a", "aten::add.out a b i c c"], &["use-after-free 1"]),
-        // Of a long list, all that it holds is looked at when it is met first.
+        // All items of a long list are judged at its first use.
         (&["free a", "aten::cat.out [70] i c c"], &["use-after-free 1"]),
         (&["aten::cat.out [70] i c c", "free a"], &["use-after-free 0"]),
     ]);
 }
 
 #[test]
-fn one_tensor_under_two_indices_is_gone_under_both() {
+fn a_tensor_with_two_indices_is_freed_at_both() {
     all(&[
         (&["move a b", "free a", "aten::add.out b b i c c"], &["use-after-free 2"]),
         (&["move a b", "free b", "aten::add.out a a i c c"], &["use-after-free 2"]),
         (&["move a b", "free b", "aten::add.out a' a' i c c"], &[]),
-        // The other one of the two is still there, and the next time as well.
+        // The other of the two keeps its memory, also in the second run.
         (&["move a b", "aten::add.out c c i out out", "free b"], &[]),
         (&["free b", "aten::add.out a a i c c", "move a b"], &["use-after-free 1"]),
-        // The next time.
+        // In the second run.
         (&["move a b", "aten::add.out b b i c c", "free a"], &["use-after-free 1"]),
-        // The result of what works in place is its argument.
+        // The result of an operator that works in place is its first argument.
         (&["aten::copy_ b c f a", "free a", "aten::add.out b c i c c"], &["use-after-free 2"]),
         // In a list, as an output, and what the caller gives.
         (&["inputs u", "move u a", "free u", "aten::cat.out [a,b] i c c"], &["use-after-free 2"]),
@@ -238,11 +237,11 @@ fn one_tensor_under_two_indices_is_gone_under_both() {
 }
 
 #[test]
-fn what_is_given_anew_is_used_until_it_is_freed() {
+fn inputs_get_new_memory_before_each_run() {
     all(&[
-        // To what is planned, inputs are copied.
+        // Inputs are copied to planned memory.
         (&["free in"], &["use-after-free inputs[0]"]),
-        // A number is given no memory, whatever tensor is there by then.
+        // The caller gives no memory for a number, even if a tensor is there now.
         (
             &["inputs i", "aten::add.out a b j c c", "move a i", "free a"],
             &["move-type-unread 1", "move-type inputs[0]", "use-after-free 0"],
@@ -276,7 +275,7 @@ fn a_view_has_its_data_until_it_is_freed() {
 }
 
 #[test]
-fn a_tensor_has_its_place_from_the_instruction_on_that_brings_it() {
+fn a_tensor_without_memory_may_get_it_from_an_instruction() {
     all(&[
         (&[USED], &["storage-missing 0"]),
         (&["move a u", USED], &[]),
@@ -287,14 +286,14 @@ fn a_tensor_has_its_place_from_the_instruction_on_that_brings_it() {
         (&["move v u"], &[]),
         (&["move v out"], &["move-unstored outputs[0]"]),
         (&["executorch_prim::et_view.default v (i) u", USED], &["storage-missing 1"]),
-        // Once only: the next time it has one.
+        // In the first run only: in the second it has memory.
         (&["move v u", USED, "move a v"], &["move-unstored 1"]),
         // Only its shape is asked for, or it becomes an argument of what works in place.
         (&["aten::sym_size.int u zero j"], &[]),
         (&["aten::copy_ a b f u"], &[]),
         (&["aten::copy_ a b f u", USED], &[]),
         (&["aten::copy_ u b f c"], &["storage-missing 0"]),
-        // A delegate may bring one.
+        // A delegate may give it memory.
         (&["delegate u a", USED], &[]),
         (&[USED, "delegate u a"], &["storage-missing 0"]),
         (&["delegate [u] a", USED], &[]),
@@ -303,7 +302,7 @@ fn a_tensor_has_its_place_from_the_instruction_on_that_brings_it() {
         (&["aten::cat.out [u] i c c", "move a u"], &["storage-missing 0"]),
         (&["move a u", "aten::cat.out [u] i c c"], &[]),
         (&["aten::index.Tensor_out a <u> c c"], &["storage-missing 0"]),
-        // Of an operator that is not known, the last argument may be the result.
+        // The last argument of an unknown operator may be the result.
         (&["my::op u a"], &["storage-missing 0"]),
         (&["my::op [u] a"], &["storage-missing 0"]),
         (&["my::op a u"], &[]),
@@ -311,7 +310,7 @@ fn a_tensor_has_its_place_from_the_instruction_on_that_brings_it() {
 }
 
 #[test]
-fn what_is_moved_is_of_the_kind_that_is_asked_for() {
+fn a_moved_value_is_of_the_kind_that_is_used() {
     let ceil = "executorch_prim::ceil.Scalar x j";
     all(&[
         (&["move i j", "aten::add.out a b j c c"], &[]),
@@ -330,12 +329,12 @@ fn what_is_moved_is_of_the_kind_that_is_asked_for() {
         (&["move x i", VIEW], &["move-type-unread 0", "move-type 1"]),
         // An item of an OptionalTensorList may be Null.
         (&["move n ix", "aten::index.Tensor_out a <ix> c c"], &["move-type-unread 0"]),
-        // Jumps and frees ask for what is there by then.
+        // Jumps and frees use the current values.
         (&["move f i", "jump i 2"], &["move-type-unread 0"]),
         (&["move i f", "jump f 2"], &["move-type-unread 0", "move-type 1"]),
         (&["move a t", "jump t 2"], &["move-type 1"]),
         (&["move a i", "free i"], &["move-type-unread 0"]),
-        // Inputs come anew, and so does the memory of an output that is not planned.
+        // In the second run, inputs and the memory of unplanned outputs are set again.
         (&["move i in"], &["move-type-unread 0", "move-type inputs[0]"]),
         (&["move i out"], &["move-type-unread 0"]),
         (&["outputs u", "move i u"], &["move-type-unread 0", "move-type outputs[0]"]),
@@ -344,7 +343,7 @@ fn what_is_moved_is_of_the_kind_that_is_asked_for() {
 }
 
 #[test]
-fn a_call_is_judged_by_what_its_values_are_by_then() {
+fn a_call_is_judged_by_its_current_values() {
     let divide = "executorch_prim::floordiv.int i j i";
     all(&[
         (&[divide], &[]),
@@ -361,7 +360,7 @@ fn a_call_is_judged_by_what_its_values_are_by_then() {
 }
 
 #[test]
-fn a_result_is_of_the_kind_of_what_it_is_computed_from() {
+fn a_result_has_the_kind_of_its_operands() {
     let (neg, ceil) = ("executorch_prim::neg.Scalar", "executorch_prim::ceil.Scalar y j");
     let of =
         |value: &str, result: &str| -> &'static str { format!("{neg} {value} {result}").leak() };
@@ -369,28 +368,28 @@ fn a_result_is_of_the_kind_of_what_it_is_computed_from() {
     for (lines, expected) in [
         (&[double, ceil][..], &[][..]),
         (&[int, ceil], &["result-type 1"]),
-        // A jump ahead changes nothing but what it passes over.
+        // A forward jump affects only what it skips.
         (&[int, ceil, "jump f 3"], &["result-type 1"]),
         (&[int, "jump g 2", ceil], &["result-type 2"]),
         (&[COMPARE, "jump g 3", int, ceil], &[]),
         // What it is computed from may be a result too.
         (&[of("i", "x"), double, ceil], &["result-type 2"]),
         (&["executorch_prim::add.Scalar i x y", ceil], &[]),
-        // What the other one was is known to nobody.
+        // What the other one was is unknown.
         (&["my::op i", of("i", "j"), "executorch_prim::floordiv.int j j i"], &[]),
         (&["my::op i", int, ceil], &[]),
         (&[of("x", "j"), "executorch_prim::floordiv.int j j i"], &["result-type 1"]),
-        // The next time it is computed from another one.
+        // In the second run it is computed from another one.
         (&[double, ceil, "move i x"], &["move-type-unread 2", "result-type 1"]),
         // An output is of any kind.
         (&["outputs i", COMPARE, "executorch_prim::lt.Scalar i j i"], &[]),
     ] {
-        assert_eq!(told(lines), expected, "{lines:#?}");
+        assert_eq!(findings(lines), expected, "{lines:#?}");
     }
 }
 
 #[test]
-fn a_constant_is_followed_to_whoever_writes_to_it() {
+fn a_constant_is_not_written_at_any_index() {
     let write = "aten::add.out a a i out out";
     let view = "executorch_prim::et_view.default k (i) u";
     all(&[
@@ -399,7 +398,7 @@ fn a_constant_is_followed_to_whoever_writes_to_it() {
         (&["move k b", "aten::add.out a a i b b"], &["constant-written 1"]),
         (&["aten::add.out a a i b b", "move k b"], &["constant-written 0"]),
         (&["aten::copy_ k a f b"], &["constant-written 0"]),
-        // Once written to, it is, whoever reads it besides.
+        // A write is one, even if others read it.
         (
             &["move k c", "aten::add.out a a i c c", "aten::cat.out [c] i b b"],
             &["constant-written 1"],
@@ -417,9 +416,9 @@ fn a_constant_is_followed_to_whoever_writes_to_it() {
 }
 
 #[test]
-fn where_ways_meet_a_value_is_what_it_is_on_either() {
+fn at_a_join_point_a_value_is_joined() {
     all(&[
-        // A condition that the file has tells the way.
+        // A condition that is known from the file decides the path.
         (&["jump no 2", USED, "aten::add.out a b i c c"], &[]),
         (&["jump f 2", USED], &["storage-missing 1"]),
         (&["jump f 2", "free a", "aten::add.out a b i c c"], &["use-after-free 2"]),
@@ -427,16 +426,16 @@ fn where_ways_meet_a_value_is_what_it_is_on_either() {
             &["jump f 2", "free a", "aten::add.out a b i c c", COMPARE, "jump g 3"],
             &["use-after-free 2"],
         ),
-        // Nothing leads past what jumps to itself.
+        // A jump to itself is never passed.
         (&["jump no 0", USED], &["jump-to-itself 0"]),
         (&["free a", "jump no 3", "move b a", "aten::add.out a b i c c"], &["use-after-free 3"]),
         (&["jump no 9", USED], &["jump-destination 0"]),
         (&["jump no -1", USED], &["jump-destination 0"]),
-        // One of two ways leads past it.
+        // One of two paths skips it.
         (&[COMPARE, "jump g 3", "free a", "aten::add.out a a i c c"], &[]),
         (&[COMPARE, "jump g 3", VIEW, USED], &[]),
         (&[COMPARE, "jump g 3", "move k b", "aten::add.out a a i b b"], &[]),
-        // Both lead through it.
+        // Both paths contain it.
         (
             &[COMPARE, "jump g 4", "free a", "jump no 5", "free a", "aten::add.out a a i c c"],
             &["use-after-free 5"],
@@ -467,7 +466,7 @@ fn where_ways_meet_a_value_is_what_it_is_on_either() {
             &["move k a", COMPARE, "jump g 4", "move k a", "aten::add.out c c i a a"],
             &["constant-written 4"],
         ),
-        // A tensor that nobody knows is freed: it may be any.
+        // An unknown tensor is freed: it may be any.
         (
             &[COMPARE, "jump g 3", "move b a", "free a", "free c", "aten::add.out c c i out out"],
             &[],
@@ -475,9 +474,9 @@ fn where_ways_meet_a_value_is_what_it_is_on_either() {
     ]);
 }
 
-/// Where a value is wrong by a move on one way and by a result on another, the move is told.
+/// If a value is wrong by a move on one path and by a result on another, the move is reported.
 #[test]
-fn a_move_on_one_way_is_one_where_they_meet() {
+fn a_move_on_one_path_is_reported_after_the_join() {
     let (computed, used) = ("executorch_prim::add.Scalar i i j", "aten::add.out j b i c c");
     all(&[
         (
@@ -489,9 +488,9 @@ fn a_move_on_one_way_is_one_where_they_meet() {
 }
 
 #[test]
-fn what_a_loop_changes_may_be_anything_behind_it() {
+fn values_that_a_loop_modifies_are_unknown_after_it() {
     all(&[
-        // The first time around is sure.
+        // The first iteration always runs.
         (&[USED, VIEW, COMPARE, "jump g 0"], &["storage-missing 0"]),
         (&["free a", "aten::add.out a b i c c", COMPARE, "jump g 0"], &["use-after-free 1"]),
         (&[VIEW, USED, COMPARE, "jump g 0"], &[]),
@@ -503,14 +502,14 @@ fn what_a_loop_changes_may_be_anything_behind_it() {
             &["loop-endless 1", "use-after-free 2"],
         ),
         (&[COMPARE, "free a", "jump g 0", "aten::add.out a b i c c"], &[]),
-        // Behind a jump that is always taken there is what another one leads to.
+        // Only another jump leads to the instructions after a jump that is always taken.
         (&["jump no 3", USED, "jump no 5", VIEW, "jump no 1", USED], &[]),
-        // Loops in one another, and one after the other.
+        // Nested loops, and loops in sequence.
         (
             &[COMPARE, "free a", "jump g 1", "jump g 0", COMPARE, "free b", "jump g 4", USED],
             &["loop-endless 2", "storage-missing 7"],
         ),
-        // `a` is the constant after the first time around, and not after the second.
+        // `a` is the constant after the first iteration, and not after the second.
         (
             &[
                 "move k b",
@@ -527,15 +526,15 @@ fn what_a_loop_changes_may_be_anything_behind_it() {
     ]);
 }
 
-/// The first time around, these jumps lead on, or nothing leads to them.
+/// In the first iteration, these jumps are not taken, or not reached.
 #[test]
-fn a_loop_may_be_left_where_it_is_not_the_first_time_around() {
+fn a_loop_may_be_left_in_a_later_iteration() {
     let used = "aten::add.out c c i out out";
     all(&[
         (&["jump f 5", "move no f", COMPARE, "jump g 0", "free c", used], &[]),
         (&[COMPARE, "jump f 6", "move no f", COMPARE, "jump g 0", "free c", used], &[]),
         (&["jump no 4", COMPARE, "jump g 7", COMPARE, COMPARE, "jump g 1", "free c", used], &[]),
-        // What nobody jumps back to is left as it looks.
+        // Without a backward jump, instructions are judged as they are.
         (&["jump f 5", "move no f", COMPARE, COMPARE, "free c", used], &["use-after-free 5"]),
         // Behind a jump that is always taken, and before what jumps back there.
         (
@@ -549,24 +548,24 @@ fn a_loop_may_be_left_where_it_is_not_the_first_time_around() {
             &["args-count 4"],
         ),
         (&["jump no 4", "jump no 3", "aten::add.out a b n c", "jump no 5", "jump no 1"], &[]),
-        // It is no way there before anything jumps back.
+        // No path leads there before a backward jump.
         (&["jump no 3", "jump g 4", COMPARE, "jump no 6", USED, "jump g 1"], &[]),
         (&[COMPARE, "jump g 4", "jump f 4", "jump no 6", USED, "jump g 0"], &["storage-missing 4"]),
     ]);
 }
 
-/// Where several jumps lead, in whatever order: one that leads there the first time is enough.
+/// Several jumps to one instruction, in any order: one that is taken first is enough.
 #[test]
-fn any_of_several_jumps_may_be_the_first_that_is_taken() {
+fn any_of_several_jumps_may_be_taken_first() {
     let rest = ["jump no 7", USED, VIEW, "jump g 0"];
     for [one, other] in [["jump f 4", "jump g 4"], ["jump g 4", "jump f 4"]] {
-        assert_eq!(told(&[&[COMPARE, one, other][..], &rest].concat()), ["storage-missing 4"]);
+        assert_eq!(findings(&[&[COMPARE, one, other][..], &rest].concat()), ["storage-missing 4"]);
     }
-    assert!(told(&[&[COMPARE, "jump f 4", "jump f 4"][..], &rest].concat()).is_empty());
+    assert!(findings(&[&[COMPARE, "jump f 4", "jump f 4"][..], &rest].concat()).is_empty());
 }
 
 #[test]
-fn a_loop_ends_by_what_its_instructions_change() {
+fn a_loop_ends_if_its_condition_may_change() {
     all(&[
         (&[COMPARE, "jump g 0"], &[]),
         (&["aten::add.out a b i c c", "jump g 0"], &["loop-endless 1"]),
@@ -581,21 +580,21 @@ fn a_loop_ends_by_what_its_instructions_change() {
             &["aten::add.out a b i c c", "jump g 0", "chain", COMPARE, "jump g 0"],
             &["loop-endless 1"],
         ),
-        // What jumps to itself is no loop around anything.
+        // A jump to itself is no loop around another instruction.
         (&[COMPARE, "jump g 1", "jump g 0"], &["jump-to-itself 1"]),
     ]);
 }
 
 #[test]
-fn what_is_written_to_shares_no_bytes_with_what_is_read() {
+fn outputs_share_no_bytes_with_inputs() {
     all(&[
         (&["aten::add.out b c i a a"], &[]),
         (&["aten::add.out a' c i a a"], &["args-overlap 0"]),
         (&["aten::add.out deep c i a a"], &["args-overlap 0"]),
         (&["inputs a", "aten::add.out a' c i a a"], &["args-overlap 0"]),
-        // What has no elements lies in no other's way.
+        // A tensor without elements overlaps none.
         (&["aten::add.out e e i big big"], &[]),
-        // Of what can be no tensor nothing is known.
+        // A tensor with an invalid shape has no known bytes.
         (&["aten::add.out deeper c i a a"], &[]),
         // Nor where a value is that was replaced.
         (&["move b a'", "aten::add.out a' c i a a"], &[]),
@@ -605,14 +604,14 @@ fn what_is_written_to_shares_no_bytes_with_what_is_read() {
         // An offset has two halves.
         (&["aten::add.out far c i a a"], &[]),
         (&["aten::add.out far far i big big"], &["args-overlap 0"]),
-        // Only the index of a scatter tells where to write.
+        // Only the index of a scatter decides where it writes.
         (&["aten::scatter_add.out b i ix c a a"], &[]),
         (&["aten::scatter_add.out b i ix' c a a"], &["index-overlap 0"]),
         (&["aten::scatter_add.out b i ix a' a a"], &["args-overlap 0"]),
         (&["aten::where.self_out t b a' a a"], &["args-overlap 0"]),
-        // The worse of the two is told.
+        // The worse of the two is reported.
         (&["aten::scatter_add.out a' i ix' c a a"], &["index-overlap 0"]),
-        // What is asked for its shape alone, and what lies elsewhere by then.
+        // A tensor whose shape alone is read, and one whose memory is elsewhere now.
         (&["aten::full_like.out a' i n a a"], &[]),
         (&["executorch_prim::et_view.default b (i) a'", "aten::add.out a' c i a a"], &[]),
         (&["move a b", "aten::add.out a' c i b b"], &["args-overlap 1"]),
@@ -622,7 +621,7 @@ fn what_is_written_to_shares_no_bytes_with_what_is_read() {
 
 /// Also where no operator is known, or none is called, and every tensor has a place from the start.
 #[test]
-fn what_is_freed_is_used_by_delegates_alone_too() {
+fn delegates_do_not_use_freed_tensors() {
     let tensor = json!({"val_type": "Tensor", "val": {
         "scalar_type": "FLOAT", "sizes": [1], "dim_order": [0], "allocation_info": {"memory_id": 1}
     }});
