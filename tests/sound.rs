@@ -170,6 +170,7 @@ fn what_is_taken_for_granted_is_an_error_where_it_is_not_so() {
     let mut calls = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap();
         calls += text.matches("proven(").count();
         // A string of words with hyphens, and commas between them.
         for string in text.split('"').skip(1).step_by(2).filter(|text| text.contains('-')) {

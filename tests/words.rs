@@ -26,6 +26,8 @@ const PLAIN: &[&str] = &[
     "src/check/policy.rs",
     "src/check/report.rs",
     "src/cli.rs",
+    "src/check",
+    "src/check.rs",
     "src/cli/atomic.rs",
     "src/cli/build",
     "src/cli/build.rs",
@@ -70,9 +72,14 @@ const PLAIN: &[&str] = &[
     "src/method.rs",
     "src/model/budget.rs",
     "src/model/like.rs",
+    "src/operators",
+    "src/operators.rs",
+    "src/payload.rs",
     "src/payload",
     "src/payload.rs",
     "src/quoted.rs",
+    "src/sound",
+    "src/sound.rs",
     "src/summary",
     "src/summary.rs",
     "src/tensors.rs",
@@ -100,6 +107,8 @@ const PLAIN: &[&str] = &[
     "tests/docs",
     "tests/docs.rs",
     "tests/support",
+    "tests/rules",
+    "tests/rules.rs",
 ];
 
 /// Idioms that a reader has to read twice.
