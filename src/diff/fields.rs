@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::contents::Hasher;
+use super::contents::{Hasher, Sha};
 use super::text;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
-use crate::flat::view::Raw;
+use crate::flat::view::{Raw, Table};
 use crate::schema::scalar::ScalarType;
 
 /// The fields that are not compared: table, field, reason.
@@ -17,6 +17,9 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("ExtraTensorInfo", "mutable_data_segments_idx", "the data that it leads to is compared"),
     ("ExtraTensorInfo", "fully_qualified_name", "a key is compared by its data, a name as a name"),
     ("ExtraTensorInfo", "location", "the data that it leads to is compared"),
+    ("TensorMetadata", "fully_qualified_name", "entries are matched by it"),
+    ("TensorMetadata", "segment_index", "the data that it leads to is compared"),
+    ("TensorMetadata", "offset", "the data that it leads to is compared"),
 ];
 
 /// The displayed names of fields, in the order in which they are shown. Other fields follow by their own
@@ -42,39 +45,87 @@ fn compared(desc: &'static TableDesc) -> impl Iterator<Item = &'static FieldDesc
     desc.fields.iter().filter(move |field| !is_left_out(field.name))
 }
 
-/// Adds a table to a digest. A missing table counts as one without fields.
-pub(super) fn hash(raw: Option<Raw<'_>>, desc: &'static TableDesc, hasher: &mut Hasher) {
-    for field in compared(desc) {
-        match field.kind {
-            Kind::Scalar(scalar) => match number(raw, field, scalar) {
-                Number::Bool(flag) => _ = hasher.number(i64::from(flag)),
-                Number::Int(int) => _ = hasher.bytes(&int.to_le_bytes()),
-                Number::Float(float) => _ = hasher.bytes(&float.to_bits().to_le_bytes()),
-            },
-            Kind::Str => _ = hasher.text(raw.and_then(|raw| raw.str(field.slot))),
-            Kind::Scalars { prim, .. } => _ = hasher.bytes(numbers(raw, field, prim)),
-            Kind::Table(desc) => hash(raw.and_then(|raw| raw.target(field.slot)), desc, hasher),
-            Kind::Tables(desc) => {
-                let list = raw.and_then(|raw| raw.list::<Raw<'_>>(field.slot));
-                let items = list.into_iter().flat_map(|list| list.raws());
-                hasher.number(list.map_or(0, |list| i64::from(crate::bytes::narrow(list.len()))));
-                items.for_each(|item| hash(Some(item), desc, hasher));
-            }
-            Kind::Union(union) => {
-                let member = raw.and_then(|raw| raw.union(field.slot));
-                hasher.number(member.map_or(0, |(tag, _)| tag));
-                let known =
-                    member.and_then(|(tag, raw)| Some((raw.resolved(), union.member(tag)?)));
-                known.into_iter().for_each(|(raw, desc)| hash(Some(raw), desc, hasher));
-            }
+/// A table with its declaration.
+#[derive(Clone, Copy)]
+pub(super) struct TableRef<'a> {
+    raw: Option<Raw<'a>>,
+    desc: &'static TableDesc,
+}
+
+impl<'a> TableRef<'a> {
+    pub(super) fn of<T: Table<'a>>(table: T) -> Self {
+        Self { raw: Some(table.raw()), desc: T::DESC }
+    }
+
+    /// Returns the position of the table in its FlatBuffer.
+    pub(super) fn pos(self) -> Option<u32> {
+        self.raw.map(Raw::pos)
+    }
+
+    /// Returns the field of the name of `other`. Without such a field, `other` stands for one with its
+    /// default value.
+    fn like(self, other: &'static FieldDesc) -> (Option<Raw<'a>>, &'static FieldDesc) {
+        match compared(self.desc).find(|field| field.name == other.name) {
+            Some(field) => (self.raw, field),
+            None => (None, other),
         }
     }
 }
 
-/// Returns the fields that differ between two tables of `desc`.
-pub(super) fn differing(old: Raw<'_>, new: Raw<'_>, desc: &'static TableDesc) -> Vec<Field> {
+/// Returns a digest of the fields that differ from their defaults, by name. Tables of two declarations have
+/// the same digest if these fields are equal.
+pub(super) fn digest(table: TableRef<'_>) -> Sha {
+    let mut fields: Vec<_> = compared(table.desc).collect();
+    fields.sort_by_key(|field| field.name);
+    let mut hasher = Hasher::of(b'f');
+    for field in fields {
+        let digest = |raw| {
+            let mut hasher = Hasher::of(b'F');
+            hash_field(raw, field, &mut hasher);
+            hasher.finish()
+        };
+        let own = digest(table.raw);
+        if own != digest(None) {
+            hasher.text(Some(field.name)).bytes(&own);
+        }
+    }
+    hasher.finish()
+}
+
+/// Adds a table to a digest. A missing table counts as one without fields.
+pub(super) fn hash(raw: Option<Raw<'_>>, desc: &'static TableDesc, hasher: &mut Hasher) {
+    compared(desc).for_each(|field| hash_field(raw, field, hasher));
+}
+
+fn hash_field(raw: Option<Raw<'_>>, field: &FieldDesc, hasher: &mut Hasher) {
+    match field.kind {
+        Kind::Scalar(scalar) => match number(raw, field, scalar) {
+            Number::Bool(flag) => _ = hasher.number(i64::from(flag)),
+            Number::Int(int) => _ = hasher.bytes(&int.to_le_bytes()),
+            Number::Float(float) => _ = hasher.bytes(&float.to_bits().to_le_bytes()),
+        },
+        Kind::Str => _ = hasher.text(raw.and_then(|raw| raw.str(field.slot))),
+        Kind::Scalars { prim, .. } => _ = hasher.bytes(numbers(raw, field, prim)),
+        Kind::Table(desc) => hash(raw.and_then(|raw| raw.target(field.slot)), desc, hasher),
+        Kind::Tables(desc) => {
+            let list = raw.and_then(|raw| raw.list::<Raw<'_>>(field.slot));
+            let items = list.into_iter().flat_map(|list| list.raws());
+            hasher.number(list.map_or(0, |list| i64::from(crate::bytes::narrow(list.len()))));
+            items.for_each(|item| hash(Some(item), desc, hasher));
+        }
+        Kind::Union(union) => {
+            let member = raw.and_then(|raw| raw.union(field.slot));
+            hasher.number(member.map_or(0, |(tag, _)| tag));
+            let known = member.and_then(|(tag, raw)| Some((raw.resolved(), union.member(tag)?)));
+            known.into_iter().for_each(|(raw, desc)| hash(Some(raw), desc, hasher));
+        }
+    }
+}
+
+/// Returns the fields whose texts differ between two tables. Fields of two declarations are compared by name.
+pub(super) fn differing(old: TableRef<'_>, new: TableRef<'_>) -> Vec<Field> {
     let mut texts: Vec<Field> = Vec::new();
-    add((Some(old), Some(new)), desc, &mut texts);
+    add(old, new, &mut texts);
     texts.retain(|(_, before, after)| before != after);
     let rank = |name: &str| NAMES.iter().position(|row| row.1 == name).unwrap_or(usize::MAX);
     texts.sort_by_key(|(name, ..)| rank(name));
@@ -82,19 +133,21 @@ pub(super) fn differing(old: Raw<'_>, new: Raw<'_>, desc: &'static TableDesc) ->
 }
 
 /// Adds the texts of every field, whether they differ or not. Fields of one displayed name share a text.
-fn add(
-    (old, new): (Option<Raw<'_>>, Option<Raw<'_>>),
-    desc: &'static TableDesc,
-    texts: &mut Vec<Field>,
-) {
-    for field in compared(desc) {
-        if let Kind::Table(desc) = field.kind {
-            let [old, new] = [old, new].map(|raw| raw.and_then(|raw| raw.target(field.slot)));
-            add((old, new), desc, texts);
+fn add(old: TableRef<'_>, new: TableRef<'_>, texts: &mut Vec<Field>) {
+    let is_old = |name: &str| compared(old.desc).any(|field| field.name == name);
+    let only_new = compared(new.desc).filter(|field| !is_old(field.name));
+    for field in compared(old.desc).chain(only_new) {
+        let ((old, old_field), (new, new_field)) = (old.like(field), new.like(field));
+        if let (Kind::Table(old_desc), Kind::Table(new_desc)) = (old_field.kind, new_field.kind) {
+            let old =
+                TableRef { raw: old.and_then(|raw| raw.target(old_field.slot)), desc: old_desc };
+            let new =
+                TableRef { raw: new.and_then(|raw| raw.target(new_field.slot)), desc: new_desc };
+            add(old, new, texts);
             continue;
         }
         let name = NAMES.iter().find(|row| row.0 == field.name).map_or(field.name, |row| row.1);
-        let (before, after) = (text(old, field), text(new, field));
+        let (before, after) = (text(old, old_field), text(new, new_field));
         match texts.iter_mut().find(|(known, ..)| *known == name) {
             Some((_, one, other)) => {
                 one.push_str(&format!(" {before}"));
@@ -144,24 +197,30 @@ fn numbers<'a>(raw: Option<Raw<'a>>, field: &FieldDesc, prim: Prim) -> &'a [u8] 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::program::desc;
+    use crate::schema::{flat_tensor, flat_tensor_legacy, program};
+
+    /// The tables that are compared by their declarations.
+    fn tables() -> [&'static TableDesc; 4] {
+        let desc = (&program::desc::Tensor, &program::desc::ExtraTensorInfo);
+        let data = (&flat_tensor::desc::TensorLayout, &flat_tensor_legacy::desc::TensorMetadata);
+        [desc.0, desc.1, data.0, data.1]
+    }
 
     #[test]
     fn fields_that_are_left_out_or_named_exist() {
         for (table, field, _) in LEFT_OUT {
-            let found = desc::SCHEMA.tables.iter().find(|desc| desc.name == *table);
+            let found = tables().into_iter().find(|desc| desc.name == *table);
             assert!(found.unwrap().field(field).is_some(), "{table}.{field}");
         }
-        let fields = || [&desc::Tensor, &desc::ExtraTensorInfo].into_iter().flat_map(compared);
         for (field, _) in NAMES {
-            assert!(fields().any(|known| known.name == *field), "{field}");
+            assert!(tables().into_iter().flat_map(compared).any(|known| known.name == *field));
         }
     }
 
     /// `text` has no form for lists of tables and unions.
     #[test]
-    fn no_tensor_has_lists_of_tables() {
-        for field in [&desc::Tensor, &desc::ExtraTensorInfo].into_iter().flat_map(compared) {
+    fn no_compared_table_has_lists_of_tables() {
+        for field in tables().into_iter().flat_map(compared) {
             assert!(!matches!(field.kind, Kind::Tables(_) | Kind::Union(_)), "{}", field.name);
         }
     }

@@ -1,4 +1,4 @@
-//! Named tensors and blobs, by key: of programs, and of two `.ptd` files of any generations.
+//! Compares named tensors and blobs by key: of two programs, or of two `.ptd` files of any generations.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -7,31 +7,42 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::contents::{Contents, Sha};
+use super::fields::{self, Field, TableRef};
 use super::{Class, DiffError, Difference, Report, Shown, text};
 use crate::bytes::{index as at_index, narrow};
 use crate::error::Result;
 use crate::file::source::Source;
-use crate::ptd::{Layout, Ptd};
+use crate::ptd::{Layout, Ptd, Root};
 use crate::pte::Pte;
 
-/// What a key leads to.
+/// A named tensor or blob.
 struct Entry<'a> {
-    layout: Option<Layout<'a>>,
-    /// Its digest and length, or the code of what is wrong with it.
+    /// The layout of a tensor.
+    layout: Option<EntryLayout<'a>>,
+    /// The digest of the layout.
+    digest: Option<Sha>,
+    /// The digest and length of its data, or the error code of an invalid reference.
     data: core::result::Result<(Sha, u64), &'static str>,
 }
 
-/// The entries of a file. What is the same and in the same place is kept once, however many keys lead to it.
+/// The layout of a tensor, with the table that has it.
+#[derive(Clone, Copy)]
+struct EntryLayout<'a> {
+    view: Layout<'a>,
+    table: TableRef<'a>,
+}
+
+/// The entries of a file. Keys of the same data and the same table share an entry.
 struct Entries<'a> {
-    /// By key, and those of one key in the order of the file; with the number of what is there.
+    /// Each key with the index of its entry, sorted by key. Equal keys are in the order of the file.
     rows: Vec<(Option<&'a str>, u32)>,
     distinct: Vec<Entry<'a>>,
 }
 
-/// A key, and of the entries with that key which one.
+/// A key, and an index among the rows of this key.
 type Key<'a> = (Option<&'a str>, usize);
 
-/// Adds what differs between the named data of two programs.
+/// Adds the differences between the named data of two programs.
 pub(super) fn compare<S: Source>(
     (old, a): (&Pte<'_>, &mut Contents<'_, S>),
     (new, b): (&Pte<'_>, &mut Contents<'_, S>),
@@ -43,13 +54,14 @@ pub(super) fn compare<S: Source>(
     }
     let mut before = entries(old.named_data().map(|(key, range)| (key, None, range)), a)?;
     let mut after = entries(new.named_data().map(|(key, range)| (key, None, range)), b)?;
-    // What one has in itself the other may have beside it.
+    // One program may have data inside that the other has in a `.ptd`.
     lend(&before, &mut after, b)?;
     lend(&after, &mut before, a)?;
     differences(&before, &after, report);
     Ok(())
 }
 
+/// Adds the entries of `from` that are missing in `to` and are in the `.ptd` files of that side.
 fn lend<'a, S: Source>(
     from: &Entries<'a>,
     to: &mut Entries<'a>,
@@ -62,7 +74,7 @@ fn lend<'a, S: Source>(
             && let Some(data) = contents.hash_key(name)?
         {
             lent.push((Some(name), narrow(to.distinct.len())));
-            to.distinct.push(Entry { layout: None, data: Ok(data) });
+            to.distinct.push(Entry { layout: None, digest: None, data: Ok(data) });
         }
     }
     to.rows.append(&mut lent);
@@ -70,7 +82,7 @@ fn lend<'a, S: Source>(
     Ok(())
 }
 
-/// Adds what differs between two `.ptd` files.
+/// Adds the differences between two `.ptd` files.
 pub(super) fn compare_files<S: Source>(
     (old, a): (&Ptd<'_>, &mut Contents<'_, S>),
     (new, b): (&Ptd<'_>, &mut Contents<'_, S>),
@@ -79,14 +91,33 @@ pub(super) fn compare_files<S: Source>(
     if old.generation() != new.generation() {
         report.header("generation", old.generation(), new.generation());
     }
-    let before = entries(old.entries().map(|e| (e.key(), e.layout(), e.range())), a)?;
-    let after = entries(new.entries().map(|e| (e.key(), e.layout(), e.range())), b)?;
+    let (before, after) = (entries(rows(old), a)?, entries(rows(new), b)?);
     differences(&before, &after, report);
     Ok(())
 }
 
+/// A row of a file: its key, its layout, and the range of its data.
+type Row<'a> = (Option<&'a str>, Option<EntryLayout<'a>>, Result<Range<u64>>);
+
+/// Returns the rows of a `.ptd`, in the order of [`Ptd::entries`].
+fn rows<'a>(ptd: &Ptd<'a>) -> impl Iterator<Item = Row<'a>> {
+    let (current, legacy) = match ptd.root() {
+        Root::Current(root) => (root.named_data(), None),
+        Root::Legacy(root) => (None, root.tensors()),
+    };
+    let current =
+        current.into_iter().flatten().map(|named| named.tensor_layout().map(TableRef::of));
+    let legacy = legacy.into_iter().flatten().map(|tensor| Some(TableRef::of(tensor)));
+    // Old generations have their blobs last.
+    let tables = current.chain(legacy).chain(core::iter::repeat(None));
+    ptd.entries().zip(tables).map(|(entry, table)| {
+        let layout = entry.layout().zip(table).map(|(view, table)| EntryLayout { view, table });
+        (entry.key(), layout, entry.range())
+    })
+}
+
 fn entries<'a, S: Source>(
-    rows: impl Iterator<Item = (Option<&'a str>, Option<Layout<'a>>, Result<Range<u64>>)>,
+    rows: impl Iterator<Item = Row<'a>>,
     contents: &mut Contents<'_, S>,
 ) -> core::result::Result<Entries<'a>, DiffError<S::Error>> {
     let mut entries =
@@ -94,13 +125,7 @@ fn entries<'a, S: Source>(
     let mut known = BTreeMap::new();
     for (key, layout, range) in rows {
         let range = range.map_err(|error| error.code()).map(|range| (range.start, range.end));
-        let sizes =
-            layout.and_then(|layout| layout.sizes).map(|sizes| sizes.bytes().as_ptr_range());
-        let order =
-            layout.and_then(|layout| layout.dim_order).map(|all| all.bytes().as_ptr_range());
-        let bounds = |range: Range<*const u8>| (range.start, range.end);
-        let dtype = layout.map(|layout| layout.scalar_type.0);
-        let place = (range, dtype, sizes.map(bounds), order.map(bounds));
+        let place = (range, layout.and_then(|layout| layout.table.pos()));
         let nth = match known.get(&place) {
             Some(&nth) => nth,
             None => {
@@ -109,7 +134,8 @@ fn entries<'a, S: Source>(
                     Err(code) => Err(code),
                 };
                 let nth = narrow(entries.distinct.len());
-                entries.distinct.push(Entry { layout, data });
+                let digest = layout.map(|layout| fields::digest(layout.table));
+                entries.distinct.push(Entry { layout, digest, data });
                 known.insert(place, nth);
                 nth
             }
@@ -191,8 +217,8 @@ fn differences(before: &Entries<'_>, after: &Entries<'_>, report: &mut Report) {
 impl Entry<'_> {
     fn shown(&self) -> Shown {
         let shape = self.layout.map(|layout| {
-            let sizes = layout.sizes.into_iter().flatten();
-            format!("{}{}", text::dtype(layout.scalar_type), text::list(sizes))
+            let sizes = layout.view.sizes.into_iter().flatten();
+            format!("{}{}", text::dtype(layout.view.scalar_type), text::list(sizes))
         });
         match (&self.data, shape) {
             (Ok((sha, _)), Some(shape)) => text::data(shape, Some(*sha)),
@@ -204,33 +230,23 @@ impl Entry<'_> {
         }
     }
 
-    /// What differs in shape.
-    fn fields(&self, other: &Self) -> Vec<(&'static str, String, String)> {
-        let mut out = Vec::new();
+    /// Returns the fields of the layouts that differ.
+    fn fields(&self, other: &Self) -> Vec<Field> {
+        if self.digest == other.digest {
+            return Vec::new();
+        }
         let (Some(old), Some(new)) = (self.layout, other.layout) else {
-            if self.layout.is_some() != other.layout.is_some() {
-                let text = |entry: &Self| match entry.layout {
-                    Some(_) => entry.shown().text,
-                    None => "none".into(),
-                };
-                out.push(("shape", text(self), text(other)));
-            }
-            return out;
+            let text = |entry: &Self| match entry.layout {
+                Some(_) => entry.shown().text,
+                None => "none".into(),
+            };
+            return alloc::vec![("shape", text(self), text(other))];
         };
-        if old.scalar_type != new.scalar_type {
-            out.push(("dtype", text::dtype(old.scalar_type), text::dtype(new.scalar_type)));
+        let mut fields = fields::differing(old.table, new.table);
+        if fields.is_empty() {
+            let (before, after) = (self.shown().text, other.shown().text);
+            fields.push(("tensor", before, format!("{after}, past what is shown")));
         }
-        let bytes = |layout: Layout<'_>| layout.sizes.map_or_else(Vec::new, |s| s.bytes().to_vec());
-        if bytes(old) != bytes(new) {
-            let text = |layout: Layout<'_>| text::list(layout.sizes.into_iter().flatten());
-            out.push(("sizes", text(old), text(new)));
-        }
-        let order =
-            |layout: Layout<'_>| layout.dim_order.map_or_else(Vec::new, |o| o.bytes().to_vec());
-        if order(old) != order(new) {
-            let text = |layout: Layout<'_>| text::list(layout.dim_order.into_iter().flatten());
-            out.push(("dim order", text(old), text(new)));
-        }
-        out
+        fields
     }
 }

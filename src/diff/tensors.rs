@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::DiffError;
 use super::contents::{Contents, Hasher};
-use super::fields::{self, Field};
+use super::fields::{self, Field, TableRef};
 use super::fingerprint::{Fingerprint, ValueClass};
 use super::text;
 use crate::file::source::Source;
@@ -73,7 +73,7 @@ pub(super) fn place(tensor: Tensor<'_>) -> Option<(u32, u64)> {
 
 /// Returns the fields that differ between two tensors, without their data.
 pub(super) fn differing(old: Tensor<'_>, new: Tensor<'_>) -> Vec<Field> {
-    fields::differing(old.raw(), new.raw(), Tensor::DESC)
+    fields::differing(TableRef::of(old), TableRef::of(new))
 }
 
 /// Returns the location of the data of a tensor in words.

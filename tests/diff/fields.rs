@@ -1,64 +1,110 @@
-//! Every field of every table, changed one at a time: `diff` reports it, or a row says why not.
+//! Changes each field of each table in turn: `diff` reports it, or a row gives the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pte::Pte;
 use pte::diff::Verdict;
 use pte::flat;
-use pte::flat::desc::{FieldDesc, Kind, TableDesc};
-use pte::schema::program;
+use pte::flat::desc::{FieldDesc, Kind, Schema, TableDesc};
+use pte::ptd::Root;
+use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+use pte::{File, Limits};
 use serde_json::{Value, json};
 
 use super::{diff, sample};
 use crate::support::build;
 
-/// Fields whose change is another way to write the same, with why. The data of the programs here are
-/// zeros, so that a place that leads to other data leads to the same.
-const WRITING: &[(&str, &str, &str)] = &[
-    ("ExtraTensorInfo", "mutable_data_segments_idx", "the data that it leads to is compared"),
-    ("DataSegment", "offset", "the data at it are compared"),
-    ("Chain", "inputs", "no runtime reads it"),
-    ("Chain", "outputs", "no runtime reads it"),
-    ("Chain", "stacktrace", "for people who debug an export"),
-    ("FrameList", "items", "as stacktrace"),
-    ("Frame", "filename", "as stacktrace"),
-    ("Frame", "lineno", "as stacktrace"),
-    ("Frame", "name", "as stacktrace"),
-    ("Frame", "context", "as stacktrace"),
-];
+/// A file format: its declarations, files that have every table, and the fields without meaning.
+struct Format {
+    /// The kind of a file in descriptions of tests.
+    kind: &'static str,
+    schema: &'static Schema,
+    samples: &'static [&'static str],
+    /// Fields whose change has no meaning or is refused: table, field, reason. The data of the compared
+    /// files are zeros, so a reference to other data may lead to the same.
+    left_out: &'static [(&'static str, &'static str, &'static str)],
+}
 
-/// Programs that have every table.
-const SAMPLES: &[&str] = &[
-    "args_custom_op_all_kinds.pte",
-    "args_boollist.pte",
-    "synth_all_seg.pte",
-    "synth_all_inline.pte",
-    "device_cuda_idx1.pte",
-    "cond.pte",
-    "demo_named_data.pte",
-    "v0.2.0_inline_const.pte",
-];
+const PROGRAM: Format = Format {
+    kind: "pte",
+    schema: &program::desc::SCHEMA,
+    samples: &[
+        "args_custom_op_all_kinds.pte",
+        "args_boollist.pte",
+        "synth_all_seg.pte",
+        "synth_all_inline.pte",
+        "device_cuda_idx1.pte",
+        "cond.pte",
+        "demo_named_data.pte",
+        "v0.2.0_inline_const.pte",
+    ],
+    left_out: &[
+        ("ExtraTensorInfo", "mutable_data_segments_idx", "the data that it leads to is compared"),
+        ("DataSegment", "offset", "the data at it are compared"),
+        ("Chain", "inputs", "no runtime reads it"),
+        ("Chain", "outputs", "no runtime reads it"),
+        ("Chain", "stacktrace", "for people who debug an export"),
+        ("FrameList", "items", "as stacktrace"),
+        ("Frame", "filename", "as stacktrace"),
+        ("Frame", "lineno", "as stacktrace"),
+        ("Frame", "name", "as stacktrace"),
+        ("Frame", "context", "as stacktrace"),
+    ],
+};
+
+const CURRENT_DATA: Format = Format {
+    kind: "ptd",
+    schema: &flat_tensor::desc::SCHEMA,
+    samples: &["ptd_dtypes.ptd", "ptd_blobs.ptd", "ptd_basic.ptd"],
+    left_out: &[
+        ("FlatTensor", "version", "readers refuse any but 0"),
+        ("DataSegment", "offset", "the data at it are compared"),
+    ],
+};
+
+const LEGACY_DATA: Format = Format {
+    kind: "ptd-legacy",
+    schema: &flat_tensor_legacy::desc::SCHEMA,
+    samples: &["vgen1b_ptd_direct_16.ptd", "vgen2a_ptd_direct_16.ptd", "v0.6.0_ptd_direct_16.ptd"],
+    left_out: &[
+        ("FlatTensor", "version", "readers refuse any but 0"),
+        ("FlatTensor", "tensor_alignment", "alignment has no meaning"),
+        ("DataSegment", "offset", "the data at it are compared"),
+        ("DataSegment", "size", "the layout of a tensor gives the size of its data"),
+        ("NamedData", "key", "no sample of an old generation has blobs"),
+        ("NamedData", "segment_index", "no sample of an old generation has blobs"),
+    ],
+};
 
 #[test]
-fn every_field_that_changes_is_reported() {
-    // Of each field, whether any change of it was reported, and whether any was not.
+fn every_changed_field_of_a_program_is_reported() {
+    assert_changes_are_reported(&PROGRAM);
+}
+
+#[test]
+fn every_changed_field_of_a_data_file_is_reported() {
+    assert_changes_are_reported(&CURRENT_DATA);
+    assert_changes_are_reported(&LEGACY_DATA);
+}
+
+fn assert_changes_are_reported(format: &Format) {
+    // For each field, whether any change of it was reported, and whether any was not.
     let mut seen: BTreeMap<(&str, &str), BTreeSet<bool>> = BTreeMap::new();
-    for name in SAMPLES {
+    for name in format.samples {
         let root: Value = serde_json::from_str(&dump(&sample(name))).unwrap();
-        let before = whole(&root);
+        let before = whole(&root, format.kind);
         let mut places = BTreeMap::new();
-        visit(&root, program::desc::SCHEMA.root, "", &mut places);
+        visit(&root, format.schema.root, "", &mut places);
         for ((table, field), pointers) in places {
-            let desc = program::desc::SCHEMA.tables.iter().find(|desc| desc.name == table).unwrap();
+            let desc = format.schema.tables.iter().find(|desc| desc.name == table).unwrap();
             let desc = desc.field(field).unwrap();
             for pointer in pointers.iter().take(8) {
                 let mut after = root.clone();
                 if !change(after.pointer_mut(pointer).unwrap(), desc) {
                     continue;
                 }
-                let after = whole(&after);
-                // What cannot be read any more is no question for `diff`.
-                if Pte::read(&after).is_err() {
+                let after = whole(&after, format.kind);
+                // `diff` does not get files that are refused.
+                if File::read_with(&after, &Limits::UNTRUSTED).is_err() {
                     continue;
                 }
                 let is_reported = diff(&before, &after).verdict == Verdict::Different;
@@ -67,34 +113,41 @@ fn every_field_that_changes_is_reported() {
         }
     }
     let mut wrong = Vec::new();
-    for table in program::desc::SCHEMA.tables {
+    for table in format.schema.tables {
         for field in table.fields {
             let place = (table.name, field.name);
-            let listed = WRITING.iter().any(|row| (row.0, row.1) == place);
+            let is_left_out = format.left_out.iter().any(|row| (row.0, row.1) == place);
             let found = seen.get(&place).cloned().unwrap_or_default();
-            if found.contains(&true) == listed && !table.fields.is_empty() {
+            if found.contains(&true) == is_left_out {
                 wrong.push(format!("{}.{}: {found:?}", table.name, field.name));
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}: {}", format.kind, wrong.join("\n"));
 }
 
-/// The tables of a program as JSON, blobs included.
+/// Returns the tables of a file as JSON, blobs included.
 fn dump(bytes: &[u8]) -> String {
     let mut text = String::new();
     let options = flat::json::Options { pretty: false, blob: |_: &[u8]| None::<String> };
-    flat::json::write(Pte::read(bytes).unwrap().program(), options, &mut text).unwrap();
+    match File::read_with(bytes, &Limits::UNTRUSTED).unwrap() {
+        File::Pte(pte) => flat::json::write(pte.program(), options, &mut text).map(drop),
+        File::Ptd(ptd) => match ptd.root() {
+            Root::Current(root) => flat::json::write(root, options, &mut text).map(drop),
+            Root::Legacy(root) => flat::json::write(root, options, &mut text).map(drop),
+        },
+    }
+    .unwrap();
     text
 }
 
-/// The program of these tables, with zeros for data.
-fn whole(root: &Value) -> Vec<u8> {
+/// Returns the file of these tables, with zeros for data.
+fn whole(root: &Value, kind: &str) -> Vec<u8> {
     let number = |segment: &Value, field: &str| segment[field].as_u64().unwrap_or_default();
     let segments = root["segments"].as_array().into_iter().flatten();
     let ends = segments.map(|segment| number(segment, "offset") + number(segment, "size"));
     let data = json!([{ "zeros": ends.max().unwrap_or_default() + 64 }]);
-    build::file(&json!({ "kind": "pte", "root": root, "data": data }).to_string())
+    build::file(&json!({ "kind": kind, "root": root, "data": data }).to_string())
 }
 
 /// Adds, for each field of each table, the pointers to the tables that could have it.
@@ -124,7 +177,7 @@ fn visit<'d>(
     }
 }
 
-/// Changes a field of a table; `false` where there is nothing to change.
+/// Changes a field of a table. Returns `false` if there is nothing to change.
 fn change(table: &mut Value, field: &FieldDesc) -> bool {
     let name = field.name;
     let old = table[name].clone();
