@@ -73,7 +73,7 @@ fn delegates_in_each_others_place() {
     }
 }
 
-/// Where both sides of a line would look the same, they tell what is not.
+/// If both sides of a line look the same, a suffix distinguishes them.
 #[test]
 fn sides_that_look_the_same() {
     let jumps = |news: usize| {

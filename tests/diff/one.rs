@@ -213,7 +213,7 @@ fn a_tensor_of_one_of_calls_that_are_alike() {
     }
 }
 
-/// Of several results it is told which.
+/// The index of a result is shown if there are several.
 #[test]
 fn the_order_of_outputs() {
     let told = found("args_boollist.pte", |program| {
@@ -279,7 +279,7 @@ fn a_compile_spec() {
     );
 }
 
-/// A runtime loads what nobody calls.
+/// A runtime loads delegates that no instruction calls.
 #[test]
 fn a_delegate_that_is_not_called() {
     let told = found("demo_backend.pte", |program| {

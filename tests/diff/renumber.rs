@@ -58,7 +58,7 @@ pub(super) fn renumber(program: &mut model::Pte<'_>, seed: u64) {
     program.lay_out();
 }
 
-/// What never changes has a value of its own for each call; and some values nobody uses.
+/// Gives each call its own copy of a constant, and adds unused values.
 fn unshare(plan: &mut ExecutionPlan) {
     let mut values = plan.values.take().unwrap_or_default();
     for call in calls(plan) {
@@ -151,7 +151,7 @@ fn values(plan: &mut ExecutionPlan, seed: u64) {
 
 fn operators(plan: &mut ExecutionPlan, seed: u64) {
     let Some(mut all) = plan.operators.take() else { return };
-    // One that nobody calls.
+    // An unused operator.
     all.extend(all.first().cloned());
     let order = Order::of(all.len(), 0, seed);
     plan.operators = Some(order.apply(all));

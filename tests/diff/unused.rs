@@ -1,4 +1,4 @@
-//! Values that nothing uses, which have no place by which they could be told from others.
+//! Unused values, which have no use to match them by.
 
 use pte::schema::program::model::{EValue, Int, KernelTypes};
 
@@ -33,7 +33,7 @@ fn a_tensor_that_nothing_uses() {
     assert_eq!(lines(&diff(&with, &renumbered)), Vec::<String>::new());
 }
 
-/// All of them are one line; as many of one kind as of the other cancel, under whatever numbers.
+/// Unused tensors are one difference. Equal ones cancel, under any numbers.
 #[test]
 fn tensors_that_nothing_uses() {
     let unused = |rows: &[i32]| {
@@ -57,7 +57,7 @@ fn tensors_that_nothing_uses() {
     assert_eq!(lines(&diff(&unused(&[2, 3]), &unused(&[3, 2, 2]))), [line]);
 }
 
-/// What never changes is told if the other file has nothing like it: one more of it is no meaning.
+/// An unused literal is reported if the other file has no equal one. A copy has no meaning.
 #[test]
 fn a_literal_that_nothing_uses() {
     let unused = |int_val: i64| {
