@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
+pub(crate) mod declare;
+
 use super::desc::{FieldDesc, Kind, Number, TableDesc};
 use super::tree::{Object, Value};
 use super::view::{List, Raw, Scalar, Table};

@@ -3,7 +3,7 @@
 /// Declares a schema once.
 ///
 /// Each reader of the declaration is a macro of its own beside the code that it feeds:
-/// `desc!` gives the declaration as data, `view!` the typed accessors, `model!` plain structs.
+/// `desc!` gives the declaration as data, `view!` the typed accessors, `node!` what the writer reads of them, `model!` plain structs.
 ///
 /// ```text
 /// root Program b"ET12" "pte" "executorch_flatbuffer";
@@ -22,6 +22,7 @@ macro_rules! schema {
     ($($declaration:tt)*) => {
         $crate::flat::desc::declare::desc! { $($declaration)* }
         $crate::flat::view::declare::view! { $($declaration)* }
+        $crate::flat::node::declare::node! { $($declaration)* }
         $crate::flat::model::declare::model! { $($declaration)* }
     };
 }

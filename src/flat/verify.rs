@@ -176,7 +176,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         loop {
             let end = u64::from(pos).saturating_add(layout.extent().into());
             if end > wide(self.buf.len()) || !layout.fits(pos) {
-                return Err(why::misplaced(self.buf, pos, layout, desc));
+                return Err(why::misplaced(self.buf, pos, layout.vtable(), layout.extent(), desc));
             }
             let component =
                 || PathComponent::Field(desc.refs().first().map_or("", |field| field.name));

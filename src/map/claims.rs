@@ -39,18 +39,8 @@ struct Claim {
 }
 
 impl<'a> Claims<'a> {
-    /// All that is claimed of `file`.
-    pub(super) fn of(file: &File<'a>, detail: Detail) -> Self {
-        let mut claims = Self::new(file, detail);
-        claims.headers();
-        match file {
-            File::Pte(pte) => claims.program(pte),
-            File::Ptd(ptd) => claims.data(ptd),
-        }
-        claims
-    }
-
-    fn new(file: &File<'a>, detail: Detail) -> Self {
+    /// No claims yet on `file`.
+    pub(super) fn new(file: &File<'a>, detail: Detail) -> Self {
         let (region, header_apart, header) = match file {
             File::Pte(pte) => (pte.region(), false, pte.header().map(|header| header.length)),
             File::Ptd(ptd) => (ptd.region(), ptd.region_start() > 0, Some(ptd.header().length)),
@@ -75,8 +65,8 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// The headers, and where the root table is.
-    fn headers(&mut self) {
+    /// Claims the headers, and where the root table is.
+    pub(super) fn headers(&mut self) {
         // In the order in which they are shown.
         let header = self.child(ROOT, HEADER);
         self.child(ROOT, HEADER_PADDING);

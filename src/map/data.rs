@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::claims::{Claims, PADDING};
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
+use super::ways::Detail;
 use super::{Label, ROOT, User, index, narrow};
 use crate::cost;
 use crate::handle::File;
@@ -50,8 +51,19 @@ impl Purpose {
 }
 
 impl<'a> Claims<'a> {
+    /// Collects every claim on `file`.
+    pub(super) fn of(file: &File<'a>, detail: Detail) -> Self {
+        let mut claims = Self::new(file, detail);
+        claims.headers();
+        match file {
+            File::Pte(pte) => claims.program(pte),
+            File::Ptd(ptd) => claims.data(ptd),
+        }
+        claims
+    }
+
     /// All of a program.
-    pub(super) fn program(&mut self, pte: &Pte<'a>) {
+    fn program(&mut self, pte: &Pte<'a>) {
         self.users(uses(pte));
         Pass::new(self).root(pte.program(), "program");
         let program = pte.program();
@@ -66,7 +78,7 @@ impl<'a> Claims<'a> {
     }
 
     /// All of a data file.
-    pub(super) fn data(&mut self, ptd: &Ptd<'a>) {
+    fn data(&mut self, ptd: &Ptd<'a>) {
         let entries = ptd.entries().filter_map(|entry| {
             let range = entry.range().ok()?;
             let purpose = entry.layout().map_or(Purpose::Blob, |_| Purpose::Tensor);

@@ -1,6 +1,5 @@
 //! Why a table cannot be where it is: worked out only where one is refused.
 
-use super::vtable::VtableLayout;
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, PathComponent};
 use crate::flat::desc::{Inline, TableDesc};
@@ -61,11 +60,11 @@ pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc
 /// Why the table at `pos` cannot be there: it is misaligned, or ends past the end, or a field is.
 #[cold]
 #[inline(never)]
-pub(super) fn misplaced(buf: &[u8], pos: u32, layout: &VtableLayout, desc: &TableDesc) -> Error {
+pub(super) fn misplaced(buf: &[u8], pos: u32, vtable: u32, extent: u32, desc: &TableDesc) -> Error {
     if pos & 3 != 0 {
         return Error::new(ErrorKind::TableMisaligned {}, pos.into());
     }
-    let end = u64::from(pos).saturating_add(layout.extent().into());
+    let end = u64::from(pos).saturating_add(extent.into());
     let limit = wide(buf.len());
     if end > limit {
         return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
@@ -75,7 +74,7 @@ pub(super) fn misplaced(buf: &[u8], pos: u32, layout: &VtableLayout, desc: &Tabl
     let kind = ErrorKind::FieldMisaligned { size: 8 };
     for field in desc.fields {
         let entry = u32::from(field.slot).saturating_mul(2).saturating_add(4);
-        let offset = u16_at(buf, sum(layout.vtable(), entry)).unwrap_or_default();
+        let offset = u16_at(buf, sum(vtable, entry)).unwrap_or_default();
         if offset != 0 && field.kind.inline_size() == 8 {
             let at = pos.saturating_add(offset.into());
             return Error::new(kind, at.into()).within(PathComponent::Field(field.name));

@@ -133,21 +133,6 @@ macro_rules! view {
                     }
                 }
 
-                impl $crate::flat::node::sealed::Sealed for $T<'_> {}
-
-                impl $crate::flat::node::Node for $T<'_> {
-                    fn desc(&self) -> &'static TableDesc {
-                        Self::DESC
-                    }
-
-                    fn visit(
-                        &self,
-                        visit: &mut $crate::flat::node::Visit<'_>,
-                    ) -> core::ops::ControlFlow<()> {
-                        $crate::flat::node::visit_view(*self, visit)
-                    }
-                }
-
                 impl core::fmt::Debug for $T<'_> {
                     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                         f.debug_struct(stringify!($T))

@@ -1,0 +1,38 @@
+//! `node!`: the views of a declaration as nodes that can be written.
+
+/// Emits the [`Node`](super::Node) of each view of a [`schema!`](crate::flat::schema!) declaration.
+macro_rules! node {
+    (
+        $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
+        enums: $(
+            $(#[$em:meta])* enum $E:ident: $P:ident {
+                $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
+            }
+        )*
+        unions: $(
+            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+        )*
+        tables: $(
+            $(#[$tm:meta])* table $T:ident { $(
+                $(#[$fm:meta])* $slot:literal $f:ident:
+                $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
+                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( => $since:literal )?
+            ),* $(,)? }
+        )*
+    ) => { $(
+        impl $crate::flat::node::sealed::Sealed for view::$T<'_> {}
+
+        impl $crate::flat::node::Node for view::$T<'_> {
+            fn desc(&self) -> &'static $crate::flat::desc::TableDesc {
+                &desc::$T
+            }
+
+            fn visit(&self, visit: &mut $crate::flat::node::Visit<'_>) -> core::ops::ControlFlow<()> {
+                $crate::flat::node::visit_view(*self, visit)
+            }
+        }
+    )* };
+}
+
+pub(crate) use node;
