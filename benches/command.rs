@@ -96,7 +96,7 @@ fn best(command: &mut Command) -> f64 {
 }
 
 /// The file of 64 tensors of zeros that have so many bytes together.
-fn tensors(bytes: u64) -> pte::model::Ptd<'static> {
+fn tensors(bytes: u64) -> pte::model::PtdModel<'static> {
     let mut ptd = PtdBuilder::new();
     let each = bytes / 64;
     for nth in 0..64 {

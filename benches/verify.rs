@@ -15,7 +15,7 @@ use support::{best, measuring, told, views};
 mod support;
 
 /// What is measured, and the work.
-type Row = (&'static str, for<'b> fn(&'b [u8]) -> Option<model::Pte<'b>>);
+type Row = (&'static str, for<'b> fn(&'b [u8]) -> Option<model::PteModel<'b>>);
 
 const ROWS: [Row; 4] = [
     ("structure", |bytes| {

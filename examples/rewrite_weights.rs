@@ -6,7 +6,7 @@ use core::error::Error;
 use std::{env, fs};
 
 use pte::Pte;
-use pte::pte::Storage;
+use pte::Storage;
 use pte::schema::program::view::KernelTypes;
 use pte::schema::scalar::ScalarType;
 

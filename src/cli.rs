@@ -254,6 +254,7 @@ impl Verb {
 
     fn run(&self, common: &Common) -> Status {
         reserve::set_factor(factors::factor(self.name()));
+        input::set_max_stream(common.max_stream());
         let done = match self {
             Self::Info(verb) => verb.run(common),
             Self::Check(verb) => verb.run(common),
@@ -290,8 +291,17 @@ impl Common {
             amplification: given.max_amplification.unwrap_or(base.amplification),
             program: given.max_program.unwrap_or(base.program),
             findings_per_rule: given.max_findings.unwrap_or(base.findings_per_rule),
-            stream: given.max_stream.unwrap_or(base.stream),
         }
+    }
+}
+
+impl Common {
+    /// Returns the bytes that may be read from a stream.
+    fn max_stream(&self) -> u64 {
+        self.limits.max_stream.unwrap_or(match self.limits.limits {
+            Whose::Untrusted => 1 << 30,
+            Whose::Trusted => 1 << 36,
+        })
     }
 }
 

@@ -78,12 +78,12 @@ pub struct Safetensors<'a> {
     /// What `__metadata__` says, in its order; `None` where it is not there.
     pub metadata: Option<Vec<(String, String)>>,
     /// The tensors, in the order of their data.
-    pub tensors: Vec<Tensor<'a>>,
+    pub tensors: Vec<NamedTensor<'a>>,
 }
 
 /// A tensor of a safetensors file.
 #[derive(Clone, Debug)]
-pub struct Tensor<'a> {
+pub struct NamedTensor<'a> {
     /// Its name.
     pub name: String,
     /// What its elements are.
@@ -158,7 +158,7 @@ impl<'a> Safetensors<'a> {
         let tensors = header.tensors.into_iter().map(|(name, info)| {
             let (from, to) = info.data_offsets;
             let range = begin.saturating_add(wide(from))..begin.saturating_add(wide(to));
-            Tensor {
+            NamedTensor {
                 name,
                 dtype: info.dtype,
                 shape: info.shape.into_iter().map(wide).collect(),
@@ -209,7 +209,7 @@ impl<'a> Safetensors<'a> {
             // A segment may be longer than the tensor in it, and nothing reads the rest.
             range.end = range.start.saturating_add(nbytes);
             let data = Blob::Range(source, range);
-            out.tensors.push(Tensor { name: key.into(), dtype, shape, data });
+            out.tensors.push(NamedTensor { name: key.into(), dtype, shape, data });
         }
         Ok(out)
     }
@@ -224,7 +224,7 @@ impl<'a> Safetensors<'a> {
         if let Some(metadata) = &self.metadata {
             builder.blob(METADATA, header::metadata_text(metadata)?)?;
         }
-        for Tensor { name, dtype, shape, data } in self.tensors {
+        for NamedTensor { name, dtype, shape, data } in self.tensors {
             let Some(scalar_type) = scalar_type(dtype) else {
                 return Err(ConvertError::Dtype { name, dtype });
             };

@@ -2,11 +2,11 @@
 //! (format.md §5).
 //!
 //! ```
-//! use pte::element::{Value, values};
+//! use pte::element::{Element, values};
 //! use pte::schema::scalar::ScalarType;
 //!
 //! let packed = values(ScalarType::QUINT4X2, &[0x2f]).unwrap();
-//! assert_eq!(packed.collect::<Vec<_>>(), [Value::Int(15), Value::Int(2)]);
+//! assert_eq!(packed.collect::<Vec<_>>(), [Element::Int(15), Element::Int(2)]);
 //! ```
 
 use alloc::boxed::Box;
@@ -26,7 +26,7 @@ use packed::{
 
 /// One number of a tensor, exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum Element {
     /// An integer: a boolean is 0 or 1, a quantized value its raw integer, bits are unsigned.
     Int(i128),
     /// A float of any width.
@@ -42,7 +42,7 @@ pub enum Value {
 pub fn values(
     scalar_type: ScalarType,
     bytes: &[u8],
-) -> Option<impl Iterator<Item = Value> + use<'_>> {
+) -> Option<impl Iterator<Item = Element> + use<'_>> {
     visit(scalar_type, bytes, Boxed)
 }
 
@@ -138,18 +138,18 @@ fn complexes<'a, const N: usize>(
 struct Boxed;
 
 impl<'a> Visitor<'a> for Boxed {
-    type Out = Box<dyn Iterator<Item = Value> + 'a>;
+    type Out = Box<dyn Iterator<Item = Element> + 'a>;
 
     fn ints(self, values: impl Iterator<Item = i128> + 'a) -> Self::Out {
-        Box::new(values.map(Value::Int))
+        Box::new(values.map(Element::Int))
     }
 
     fn floats(self, values: impl Iterator<Item = f64> + 'a) -> Self::Out {
-        Box::new(values.map(Value::Float))
+        Box::new(values.map(Element::Float))
     }
 
     fn complexes(self, values: impl Iterator<Item = (f64, f64)> + 'a) -> Self::Out {
-        Box::new(values.map(|(re, im)| Value::Complex(re, im)))
+        Box::new(values.map(|(re, im)| Element::Complex(re, im)))
     }
 }
 

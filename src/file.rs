@@ -13,7 +13,7 @@ use header::Head;
 
 /// The two kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A program.
     Pte,
     /// Named tensors and blobs.
@@ -23,9 +23,9 @@ pub enum Kind {
 /// Returns the kind of a file by its first 64 bytes, or from all of a shorter one.
 ///
 /// ```
-/// use pte::file::{Kind, sniff};
+/// use pte::file::{FileKind, sniff};
 ///
-/// assert_eq!(sniff(include_bytes!("../tests/data/ptd/ptd_basic.ptd")), Ok(Kind::Ptd));
+/// assert_eq!(sniff(include_bytes!("../tests/data/ptd/ptd_basic.ptd")), Ok(FileKind::Ptd));
 /// let error = sniff(b"PK\x03\x04").unwrap_err();
 /// assert!(error.to_string().starts_with("this is a ZIP archive"));
 /// ```
@@ -33,10 +33,10 @@ pub enum Kind {
 /// # Errors
 ///
 /// Where they are those of another kind of file, named in the error, or of an unknown version.
-pub fn sniff(head: &[u8]) -> Result<Kind> {
+pub fn sniff(head: &[u8]) -> Result<FileKind> {
     let len = if head.len() < HEAD { wide(head.len()) } else { u64::MAX };
     Ok(match Head::read(head, len)? {
-        Head::Pte(_) => Kind::Pte,
-        Head::Ptd(..) => Kind::Ptd,
+        Head::Pte(_) => FileKind::Pte,
+        Head::Ptd(..) => FileKind::Ptd,
     })
 }

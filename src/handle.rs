@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::file::extents::Part;
 use crate::file::header::Head;
 use crate::file::source::Source;
-use crate::file::{Kind, sniff};
+use crate::file::{FileKind, sniff};
 use crate::limits::{HEAD, Limits};
 use crate::ptd::{self, Ptd};
 use crate::pte::{self, Pte};
@@ -65,8 +65,8 @@ impl<'a> File<'a> {
     /// The first place that breaks a rule of the structure.
     pub fn read_with(bytes: &'a [u8], limits: &Limits) -> Result<Self, Error> {
         match sniff(bytes)? {
-            Kind::Pte => Pte::read_with(bytes, limits).map(Self::Pte),
-            Kind::Ptd => Ptd::read_with(bytes, limits).map(Self::Ptd),
+            FileKind::Pte => Pte::read_with(bytes, limits).map(Self::Pte),
+            FileKind::Ptd => Ptd::read_with(bytes, limits).map(Self::Ptd),
         }
     }
 
@@ -110,6 +110,7 @@ impl<'a> File<'a> {
 
 /// Why a source could not be opened or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OpenError<E> {
     /// The bytes could not be read.
     Source(E),

@@ -73,7 +73,7 @@ pub mod element;
 pub mod file;
 
 // The two formats, proven.
-pub mod pte;
+mod pte;
 
 pub mod ptd;
 
@@ -129,7 +129,7 @@ pub use foreign::ForeignFormat;
 pub use handle::{File, Handle, OpenError};
 pub use limits::Limits;
 pub use ptd::Ptd;
-pub use pte::Pte;
+pub use pte::{Arena, Pte, Storage, operator_name};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -21,22 +21,16 @@ pub struct Limits {
     pub program: u64,
     /// Findings kept for each rule; the rest are only counted.
     pub findings_per_rule: u32,
-    /// Bytes taken from a stream (standard input), which is copied before it is read by ranges.
-    pub stream: u64,
 }
 
 impl Limits {
     /// For untrusted files, and the default.
     pub const UNTRUSTED: Self =
-        Self { amplification: 4, program: MAX_PROGRAM, findings_per_rule: 100, stream: 1 << 30 };
+        Self { amplification: 4, program: MAX_PROGRAM, findings_per_rule: 100 };
 
     /// For files of one's own: the same checks, wider budgets.
-    pub const TRUSTED: Self = Self {
-        amplification: 64,
-        program: MAX_PROGRAM,
-        findings_per_rule: u32::MAX,
-        stream: 1 << 36,
-    };
+    pub const TRUSTED: Self =
+        Self { amplification: 64, program: MAX_PROGRAM, findings_per_rule: u32::MAX };
 }
 
 impl Limits {

@@ -33,22 +33,22 @@ mod data;
 mod document;
 mod growth;
 mod nest;
+mod paths;
 mod role;
 mod size;
 mod spot;
 mod tables;
-mod ways;
 
 use claims::Claims;
-use ways::Detail;
+use paths::Detail;
 
 pub use document::{SizeBase, SizeDocument, SizeEntry};
 pub use growth::Growth;
-pub use nest::{Kind, Nesting, Span, Title, Within};
-pub use role::Role;
+pub use nest::{KindTotal, Nesting, Span, Title, Within};
+pub use paths::{ObjectKind, TablePath};
+pub use role::ByteRole;
 pub use size::{NamesTooLong, SizeTree};
-pub use spot::Spot;
-pub use ways::{Way, What};
+pub use spot::ByteInfo;
 
 /// Every byte of a file, attributed.
 ///
@@ -60,7 +60,7 @@ pub struct Map<'a> {
     nodes: Vec<Node<'a>>,
     pieces: Vec<Piece>,
     users: Vec<User<'a>>,
-    ways: Vec<ways::Last>,
+    paths: Vec<paths::Last>,
     /// Segments by where they lie; of bytes that several have, the first one has them.
     segments: Vec<(Range<u64>, u32)>,
     region: Range<u64>,
@@ -68,6 +68,7 @@ pub struct Map<'a> {
 
 /// A range of a file, all of which belongs to one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
     /// Where it lies in the file: never empty, and the next one begins where it ends.
     pub range: Range<u64>,
@@ -95,7 +96,7 @@ pub enum Name<'m, 'a> {
     /// A segment, by its number.
     Segment(u32),
     /// What stands in the tables, by the way to it: in [`Map::in_detail`] alone.
-    Thing(Way<'m>, What),
+    Object(TablePath<'m>, ObjectKind),
 }
 
 /// Who uses data.
@@ -142,7 +143,7 @@ enum Label<'a> {
     Users(u32, u32),
     Segment(u32),
     /// The last step of the way to it.
-    Thing(u32, What),
+    Object(u32, ObjectKind),
 }
 
 /// The file itself.
@@ -205,7 +206,9 @@ impl<'m, 'a> Part<'m, 'a> {
                 Name::Users(self.map.users.get(index(from)..index(to)).unwrap_or_default())
             }
             Some(Label::Segment(nth)) => Name::Segment(*nth),
-            Some(&Label::Thing(last, what)) => Name::Thing(Way::new(&self.map.ways, last), what),
+            Some(&Label::Object(last, what)) => {
+                Name::Object(TablePath::new(&self.map.paths, last), what)
+            }
         }
     }
 
@@ -243,7 +246,7 @@ impl fmt::Display for Name<'_, '_> {
             Self::Fixed(name) => f.write_str(name),
             Self::Method(name) => f.write_str(name.unwrap_or("(no name)")),
             Self::Segment(nth) => write!(f, "segment {nth}"),
-            Self::Thing(way, _) => way.fmt(f),
+            Self::Object(way, _) => way.fmt(f),
             Self::Users(users) => {
                 for (nth, user) in users.iter().take(MOST_USERS).enumerate() {
                     write!(f, "{}{user}", if nth == 0 { "" } else { ", " })?;

@@ -26,7 +26,7 @@ use crate::flat::ledger::MemoryError;
 use crate::flat::model::Model;
 use crate::flat::node::Node;
 use crate::flat::tree::Unknown;
-use crate::flat::write::{Layout, WriteError};
+use crate::flat::write::{WriteError, WriterLayout};
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
 mod blob;
@@ -55,17 +55,17 @@ pub use image::Image;
 pub use read::{AnyPtd, PtdViews};
 
 /// A `.pte`.
-pub type Pte<'a> = File<'a, program::model::Program>;
+pub type PteModel<'a> = FileModel<'a, program::model::Program>;
 
 /// A `.ptd` since release 0.7.
-pub type Ptd<'a> = File<'a, flat_tensor::model::FlatTensor>;
+pub type PtdModel<'a> = FileModel<'a, flat_tensor::model::FlatTensor>;
 
 /// A `.ptd` before release 0.7.
-pub type LegacyPtd<'a> = File<'a, flat_tensor_legacy::model::FlatTensor>;
+pub type LegacyPtdModel<'a> = FileModel<'a, flat_tensor_legacy::model::FlatTensor>;
 
 /// A file: its tables as structs or views, the bytes of its segments, and what holds them together.
 #[derive(Clone, Debug)]
-pub struct File<'a, R> {
+pub struct FileModel<'a, R> {
     /// The root table. Its `segments` say where each segment lies.
     pub root: R,
     /// The bytes of each segment, as many as the root says.
@@ -80,7 +80,7 @@ pub struct File<'a, R> {
 #[derive(Clone, Debug)]
 pub struct Container<'a> {
     /// How the tables are laid out.
-    pub layout: Layout,
+    pub layout: WriterLayout,
     /// The header, if there is one.
     pub header: Option<HeaderForm>,
     /// Where the segments begin, if that is fixed: where the tables grow past it, and where it is
@@ -126,7 +126,7 @@ pub trait RootNode: Node {
 }
 
 /// A struct that is the root of a file with segments.
-pub trait Root: RootNode + Model {
+pub trait RootStruct: RootNode + Model {
     /// Where each segment lies: its offset and its size.
     fn segments(&self) -> Vec<(u64, u64)> {
         let mut places = Vec::with_capacity(self.segment_count());
@@ -206,7 +206,7 @@ pub enum ModelError {
 impl Container<'_> {
     /// The layout and alignments of today's writers: no header, since that depends on the data.
     pub const CURRENT: Self = Self {
-        layout: Layout::PYTHON,
+        layout: WriterLayout::PYTHON,
         header: None,
         segment_base_offset: None,
         segment_alignment: 128,
@@ -333,7 +333,7 @@ macro_rules! root {
             }
         }
 
-        impl Root for $schema::model::$Root {
+        impl RootStruct for $schema::model::$Root {
             fn set_segments(&mut self, segments: &[(u64, u64)]) {
                 let place = |&(offset, size)| $schema::model::DataSegment { offset, size };
                 // No segments are as good as an empty list of them.

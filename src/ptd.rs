@@ -58,6 +58,7 @@ pub struct Entry<'a> {
 
 /// The shape of a tensor in a `.ptd`.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Layout<'a> {
     /// What its elements are.
     pub scalar_type: ScalarType,

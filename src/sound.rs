@@ -44,12 +44,12 @@ mod tensor;
 mod value;
 
 pub use code::{Chain, CompileSpec, Delegate, Instruction, Operator};
-pub use data::{Data, Entry};
-pub use list::{Items, List};
+pub use data::{Data, DataEntry};
+pub use list::{Items, ValueList};
 pub use method::Method;
 pub use operand::Operand;
 pub use program::Program;
-pub use tensor::{Dtype, Shape, Storage, Tensor};
+pub use tensor::{Dtype, TensorShape, DataSource, Tensor};
 pub use value::Value;
 
 impl<'a> Pte<'a> {

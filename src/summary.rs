@@ -112,11 +112,12 @@ pub struct HeaderSummary {
 pub struct PartSizes {
     /// The FlatBuffer with the headers in front of it.
     pub flatbuffer: u64,
-    /// From there to the first segment.
+    /// The gap between the FlatBuffer and the first segment. Gaps between segments count as
+    /// `segments` here; a [`Map`](crate::map::Map) counts all gaps as padding.
     pub padding: u64,
-    /// From the first segment to the end of the last, gaps included.
+    /// The bytes from the first segment to the end of the last, with the gaps between them.
     pub segments: u64,
-    /// After the last segment.
+    /// The bytes after the last segment.
     pub trailing: u64,
 }
 

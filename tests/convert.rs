@@ -6,7 +6,7 @@ use std::fs;
 use pte::Ptd;
 use pte::build::{PtdBuilder, Shape};
 use pte::check::Severity;
-use pte::convert::{ConvertError, Dtype, Safetensors, Tensor, dtype, scalar_type};
+use pte::convert::{ConvertError, Dtype, NamedTensor, Safetensors, dtype, scalar_type};
 use pte::model::Blob;
 use pte::schema::scalar::ScalarType;
 use pte::{PastEnd, Source};
@@ -284,7 +284,7 @@ fn damaged_files_are_refused_or_read_as_by_the_package() {
                 read += 1;
                 let theirs = SafeTensors::deserialize(&file).unwrap();
                 assert_eq!(theirs.len(), tensors.tensors.len());
-                for Tensor { name, dtype, shape, data } in &tensors.tensors {
+                for NamedTensor { name, dtype, shape, data } in &tensors.tensors {
                     let view = theirs.tensor(name).unwrap();
                     assert_eq!((view.dtype(), view.data()), (*dtype, &*data.to_bytes().unwrap()));
                     assert!(view.shape().iter().map(|&n| n as u64).eq(shape.iter().copied()));
@@ -352,13 +352,13 @@ fn what_has_no_counterpart_is_named() {
 /// What a value holds that was made by hand is proven before it is written.
 #[test]
 fn values_made_by_hand_are_proven() {
-    let tensor = |name: &str, shape: &[u64], len: usize| Tensor {
+    let tensor = |name: &str, shape: &[u64], len: usize| NamedTensor {
         name: name.into(),
         dtype: Dtype::U8,
         shape: shape.to_vec(),
         data: Blob::from(vec![0; len]),
     };
-    let image = |tensors: Vec<Tensor<'static>>| {
+    let image = |tensors: Vec<NamedTensor<'static>>| {
         let tensors = Safetensors { metadata: None, tensors };
         tensors.image().map(|image| image.len())
     };
@@ -378,7 +378,7 @@ fn values_made_by_hand_are_proven() {
 /// Tensors of one dtype are written by name, in whatever order they are given.
 #[test]
 fn tensors_are_written_by_name() {
-    let tensor = |name: &str, dtype: Dtype| Tensor {
+    let tensor = |name: &str, dtype: Dtype| NamedTensor {
         name: name.into(),
         dtype,
         shape: vec![1],
@@ -472,7 +472,7 @@ fn data_stays_where_it_is() {
 #[test]
 fn tensors_that_are_one_range_are_not_written_once_each() {
     let source = &[7; 500_000][..];
-    let tensor = |nth: u32| Tensor {
+    let tensor = |nth: u32| NamedTensor {
         name: nth.to_string(),
         dtype: Dtype::U8,
         shape: vec![500_000],

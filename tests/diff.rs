@@ -34,7 +34,7 @@ fn sample(name: &str) -> Vec<u8> {
 
 /// A program with one thing changed.
 #[track_caller]
-fn changed(bytes: &[u8], change: impl FnOnce(&mut model::Pte<'_>)) -> Vec<u8> {
+fn changed(bytes: &[u8], change: impl FnOnce(&mut model::PteModel<'_>)) -> Vec<u8> {
     let mut model = Pte::read(bytes).unwrap().to_model().unwrap();
     change(&mut model);
     model.container.segment_base_offset = None;
@@ -44,7 +44,7 @@ fn changed(bytes: &[u8], change: impl FnOnce(&mut model::Pte<'_>)) -> Vec<u8> {
 
 /// A `.ptd` of today with one thing changed.
 #[track_caller]
-fn changed_data(bytes: &[u8], change: impl FnOnce(&mut model::Ptd<'_>)) -> Vec<u8> {
+fn changed_data(bytes: &[u8], change: impl FnOnce(&mut model::PtdModel<'_>)) -> Vec<u8> {
     let AnyPtd::Current(mut model) = Ptd::read(bytes).unwrap().to_model().unwrap() else {
         panic!("an old generation")
     };

@@ -62,7 +62,7 @@ fn every_code_has_an_explanation_of_its_own() {
         let all: BTreeSet<_> = ErrorKind::CODES.iter().map(text).collect();
         assert_eq!(all.len(), ErrorKind::CODES.len(), "two codes have one text");
     }
-    for Code { id, what, why, runtime, help } in ErrorKind::CODES {
+    for Code { id, what, why, runtime, help, .. } in ErrorKind::CODES {
         for text in [what, why, help] {
             assert!(text.len() > 20 && text.ends_with('.'), "{id}: {text}");
         }
@@ -309,7 +309,7 @@ fn page() -> String {
         .unwrap();
     }
     page.push_str("\n## structure\n\nA file that breaks one of these cannot be read at all.\n\n| code | asks | otherwise | runtime | what to do |\n| --- | --- | --- | --- | --- |\n");
-    for Code { id, what, why, runtime, help } in ErrorKind::CODES {
+    for Code { id, what, why, runtime, help, .. } in ErrorKind::CODES {
         writeln!(page, "| `{id}` | {what} | {why} | {runtime} | {help} |").unwrap();
     }
     page.push_str(

@@ -3,7 +3,7 @@
 use pte::element::packed::{
     BFloat16, Float8e4m3fn, Float8e4m3fnuz, Float8e5m2, Float8e5m2fnuz, Half,
 };
-use pte::element::{Stats, Tally, Value, values};
+use pte::element::{Element, Stats, Tally, values};
 use pte::schema::scalar::ScalarType;
 
 mod npy;
@@ -68,7 +68,7 @@ fn landmarks_of_eight_bit_floats() {
         [240.0, 1.0, 0.0078125, 0.0009765625, -1.5],
     ];
     for ((scalar_type, bytes), expected) in landmarks.into_iter().zip(expected) {
-        assert_eq!(read(scalar_type, &bytes), expected.map(Value::Float), "{scalar_type:?}");
+        assert_eq!(read(scalar_type, &bytes), expected.map(Element::Float), "{scalar_type:?}");
     }
     // Negative zero where there is one.
     assert_eq!(Float8e5m2::from_bytes([0x80]).to_f64().to_bits(), (-0.0_f64).to_bits());
@@ -91,7 +91,7 @@ fn every_half_is_exact() {
     let bytes = landmarks.map(u16::to_le_bytes).concat();
     let expected =
         [2_f64.powi(-24), 2_f64.powi(-14), 0.333251953125, 1.0, 65504.0, f64::NEG_INFINITY];
-    assert_eq!(read(ScalarType::HALF, &bytes), expected.map(Value::Float));
+    assert_eq!(read(ScalarType::HALF, &bytes), expected.map(Element::Float));
 }
 
 /// A half as a binary32 in integers only: a subnormal is shifted until its leading bit is out.
@@ -127,9 +127,9 @@ fn every_bfloat16_is_the_upper_half_of_a_float() {
 fn packed_values_come_least_significant_first() {
     for (code, bits) in [(16, 4), (17, 2), (18, 1), (19, 2), (20, 4)] {
         for byte in 0..=u8::MAX {
-            let expected: Vec<Value> = (0..8)
+            let expected: Vec<Element> = (0..8)
                 .step_by(bits)
-                .map(|shift| Value::Int(i128::from(byte >> shift) % (1 << bits)))
+                .map(|shift| Element::Int(i128::from(byte >> shift) % (1 << bits)))
                 .collect();
             assert_eq!(read(ScalarType(code), &[byte]), expected, "code {code}, {byte:#x}");
         }
@@ -155,18 +155,18 @@ fn values_of_the_wide_dtypes() {
         (ScalarType::UINT32, 0xffff_fffe),
         (ScalarType::UINT64, 0xffff_ffff_ffff_fffe),
     ] {
-        assert_eq!(read(scalar_type, &bytes)[0], Value::Int(first), "{scalar_type:?}");
+        assert_eq!(read(scalar_type, &bytes)[0], Element::Int(first), "{scalar_type:?}");
     }
-    assert_eq!(read(ScalarType::BOOL, &[0, 1, 2, 255]), [0, 1, 1, 1].map(Value::Int));
+    assert_eq!(read(ScalarType::BOOL, &[0, 1, 2, 255]), [0, 1, 1, 1].map(Element::Int));
 
     let halves = [0x00, 0x3c, 0x00, 0xc0];
-    assert_eq!(read(ScalarType(8), &halves), [Value::Complex(1.0, -2.0)]);
+    assert_eq!(read(ScalarType(8), &halves), [Element::Complex(1.0, -2.0)]);
     let floats = [1.5_f32, -2.5].map(f32::to_le_bytes).concat();
-    assert_eq!(read(ScalarType::FLOAT, &floats), [1.5, -2.5].map(Value::Float));
-    assert_eq!(read(ScalarType(9), &floats), [Value::Complex(1.5, -2.5)]);
+    assert_eq!(read(ScalarType::FLOAT, &floats), [1.5, -2.5].map(Element::Float));
+    assert_eq!(read(ScalarType(9), &floats), [Element::Complex(1.5, -2.5)]);
     let doubles = [0.1_f64, -1e300].map(f64::to_le_bytes).concat();
-    assert_eq!(read(ScalarType::DOUBLE, &doubles), [0.1, -1e300].map(Value::Float));
-    assert_eq!(read(ScalarType(10), &doubles), [Value::Complex(0.1, -1e300)]);
+    assert_eq!(read(ScalarType::DOUBLE, &doubles), [0.1, -1e300].map(Element::Float));
+    assert_eq!(read(ScalarType(10), &doubles), [Element::Complex(0.1, -1e300)]);
 }
 
 #[test]
@@ -194,17 +194,17 @@ fn statistics_agree_with_the_values() {
         let all = read(scalar_type, &bytes);
         let stats = Stats::of(scalar_type, &bytes).unwrap();
         let has = |what: fn(f64) -> bool| {
-            let test = |value: &&Value| match **value {
-                Value::Int(_) => false,
-                Value::Float(x) => what(x),
-                Value::Complex(re, im) => what(re) || what(im),
+            let test = |value: &&Element| match **value {
+                Element::Int(_) => false,
+                Element::Float(x) => what(x),
+                Element::Complex(re, im) => what(re) || what(im),
             };
             all.iter().filter(test).count() as u64
         };
-        let is_zero = |value: &&Value| match **value {
-            Value::Int(x) => x == 0,
-            Value::Float(x) => x == 0.0,
-            Value::Complex(re, im) => re == 0.0 && im == 0.0,
+        let is_zero = |value: &&Element| match **value {
+            Element::Int(x) => x == 0,
+            Element::Float(x) => x == 0.0,
+            Element::Complex(re, im) => re == 0.0 && im == 0.0,
         };
         assert_eq!(stats.count, all.len() as u64, "code {code}");
         assert_eq!(stats.zeros, all.iter().filter(is_zero).count() as u64, "code {code}");
@@ -212,17 +212,25 @@ fn statistics_agree_with_the_values() {
         assert_eq!(stats.infs, has(f64::is_infinite), "code {code}");
 
         let ints = all.iter().filter_map(|value| match *value {
-            Value::Int(x) => Some(x),
+            Element::Int(x) => Some(x),
             _ => None,
         });
         let floats = all.iter().filter_map(|value| match *value {
-            Value::Float(x) if !x.is_nan() => Some(x),
+            Element::Float(x) if !x.is_nan() => Some(x),
             _ => None,
         });
-        let low = ints.clone().min().map(Value::Int);
-        let high = ints.clone().max().map(Value::Int);
-        assert_eq!(stats.min, low.or(floats.clone().reduce(f64::min).map(Value::Float)), "{code}");
-        assert_eq!(stats.max, high.or(floats.clone().reduce(f64::max).map(Value::Float)), "{code}");
+        let low = ints.clone().min().map(Element::Int);
+        let high = ints.clone().max().map(Element::Int);
+        assert_eq!(
+            stats.min,
+            low.or(floats.clone().reduce(f64::min).map(Element::Float)),
+            "{code}"
+        );
+        assert_eq!(
+            stats.max,
+            high.or(floats.clone().reduce(f64::max).map(Element::Float)),
+            "{code}"
+        );
 
         // Dividing first keeps the plain sum from overflowing, and is less exact.
         let finite: Vec<f64> =
@@ -256,8 +264,8 @@ fn statistics_of_integers() {
     let longs = [i64::MIN, 0, i64::MAX].map(i64::to_le_bytes).concat();
     let expected = Stats {
         count: 3,
-        min: Some(Value::Int(-0x8000_0000_0000_0000)),
-        max: Some(Value::Int(0x7fff_ffff_ffff_ffff)),
+        min: Some(Element::Int(-0x8000_0000_0000_0000)),
+        max: Some(Element::Int(0x7fff_ffff_ffff_ffff)),
         mean: Some(-1.0 / 3.0),
         zeros: 1,
         nans: 0,
@@ -268,8 +276,8 @@ fn statistics_of_integers() {
     let largest = [0xff; 24];
     let expected = Stats {
         count: 3,
-        min: Some(Value::Int(0xffff_ffff_ffff_ffff)),
-        max: Some(Value::Int(0xffff_ffff_ffff_ffff)),
+        min: Some(Element::Int(0xffff_ffff_ffff_ffff)),
+        max: Some(Element::Int(0xffff_ffff_ffff_ffff)),
         mean: Some(18446744073709551616.0),
         zeros: 0,
         ..expected
@@ -278,7 +286,7 @@ fn statistics_of_integers() {
 
     let packed = Stats::of(ScalarType::QUINT2X4, &[0b11_00_01_10, 0b11_00_01_10, 0]).unwrap();
     assert_eq!((packed.count, packed.zeros, packed.mean), (12, 6, Some(1.0)));
-    assert_eq!((packed.min, packed.max), (Some(Value::Int(0)), Some(Value::Int(3))));
+    assert_eq!((packed.min, packed.max), (Some(Element::Int(0)), Some(Element::Int(3))));
 }
 
 #[test]
@@ -286,8 +294,8 @@ fn statistics_of_floats() {
     let data = [f32::NAN, 3.0, -0.0, f32::NEG_INFINITY, -7.0, 0.0, f32::NAN, 1.0];
     let expected = Stats {
         count: 8,
-        min: Some(Value::Float(f64::NEG_INFINITY)),
-        max: Some(Value::Float(3.0)),
+        min: Some(Element::Float(f64::NEG_INFINITY)),
+        max: Some(Element::Float(3.0)),
         mean: Some(-0.6),
         zeros: 2,
         nans: 2,
@@ -303,7 +311,7 @@ fn statistics_of_floats() {
     let nan = f64::NAN.to_le_bytes();
     let expected = Stats { count: 1, nans: 1, ..nothing };
     assert_eq!(Stats::of(ScalarType::DOUBLE, &nan), Some(expected));
-    let infinity = Some(Value::Float(f64::INFINITY));
+    let infinity = Some(Element::Float(f64::INFINITY));
     let expected = Stats { count: 1, infs: 1, min: infinity, max: infinity, ..nothing };
     assert_eq!(Stats::of(ScalarType::FLOAT8E5M2, &[0x7c]), Some(expected));
 
@@ -362,7 +370,7 @@ fn the_mean_is_rounded_once() {
     }
 }
 
-fn read(scalar_type: ScalarType, bytes: &[u8]) -> Vec<Value> {
+fn read(scalar_type: ScalarType, bytes: &[u8]) -> Vec<Element> {
     values(scalar_type, bytes).unwrap().collect()
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use binrw::io::Cursor;
 use binrw::{BinRead, BinWrite};
 use pte::file::header::{Chunk, ExtendedHeader, FlatTensorHeader, StandardHeader};
-use pte::file::{Kind, sniff};
+use pte::file::{FileKind, sniff};
 use pte::{Error, Ptd, Pte};
 
 use crate::support::asm::{Asm, ptd, pte, pte_with_header, pte_without_header};
@@ -278,7 +278,9 @@ fn both_sides(text: &mut String, asm: &Asm, field: &str, [inside, outside]: [u64
 
 #[test]
 fn the_kind_is_told_from_64_bytes_and_from_all_of_less() {
-    for (asm, kind) in [(pte(), Kind::Pte), (pte_without_header(), Kind::Pte), (ptd(), Kind::Ptd)] {
+    for (asm, kind) in
+        [(pte(), FileKind::Pte), (pte_without_header(), FileKind::Pte), (ptd(), FileKind::Ptd)]
+    {
         let bytes = asm.finish();
         assert_eq!(sniff(&bytes), Ok(kind));
         assert_eq!(sniff(&bytes[..64]), Ok(kind));
@@ -304,7 +306,7 @@ fn headers_of_genuine_files() {
         let bytes = fs::read(&path).unwrap();
         write!(text, "{}: ", files::name(&path)).unwrap();
         let begin = match sniff(&bytes).unwrap() {
-            Kind::Pte => {
+            FileKind::Pte => {
                 let header = Pte::read(&bytes).unwrap().header();
                 match header {
                     Some(header) => {
@@ -315,7 +317,7 @@ fn headers_of_genuine_files() {
                 }
                 0
             }
-            Kind::Ptd => {
+            FileKind::Ptd => {
                 let file = Ptd::read(&bytes).unwrap();
                 let begin = usize::try_from(file.region_start()).unwrap();
                 let at = if begin == 0 { 8 } else { 0 };

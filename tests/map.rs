@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::Storage;
 use pte::flat::json;
-use pte::map::{Map, Name, Nesting, Part, Role, Span, Spot, Title, User, Within};
-use pte::pte::Storage;
+use pte::map::{ByteInfo, ByteRole, Map, Name, Nesting, Part, Span, Title, User, Within};
 use pte::schema::program::view::KernelTypes;
 use pte::{File, PathComponent, Ptd, Pte};
 
@@ -184,7 +184,7 @@ fn a_byte_is_told_with_its_path() {
         let apart = (bytes.len() / 1500) | 1;
         for at in (0..bytes.len() as u64).step_by(apart) {
             ask_spot(&file, &map, at);
-            let spot = Spot::of(&file, at).unwrap();
+            let spot = ByteInfo::of(&file, at).unwrap();
             *told.entry(spot.role().id()).or_insert(0) += 1;
             dump.ask(&file, &spot, &bytes);
         }
@@ -234,7 +234,7 @@ impl Dump {
         Self(serde_json::from_str(&text).unwrap())
     }
 
-    fn ask(&self, file: &File<'_>, spot: &Spot<'_>, bytes: &[u8]) {
+    fn ask(&self, file: &File<'_>, spot: &ByteInfo<'_>, bytes: &[u8]) {
         use pte::flat::desc::Number;
         let mut steps = spot.path();
         if steps.next().is_none() {
@@ -254,36 +254,38 @@ impl Dump {
         let range = spot.range();
         let own = &bytes[range.start as usize..range.end as usize];
         match spot.role() {
-            Role::Number { name: Some(name), .. } => assert_eq!(value, name, "{spot}"),
-            Role::Number { value: Number::Int(number), .. } => {
+            ByteRole::Number { name: Some(name), .. } => assert_eq!(value, name, "{spot}"),
+            ByteRole::Number { value: Number::Int(number), .. } => {
                 assert_eq!(value.to_string(), number.to_string(), "{spot}");
             }
-            Role::Number { value: Number::Bool(is), .. } => assert_eq!(value, is, "{spot}"),
-            Role::Number { value: Number::Float(number), .. } => {
+            ByteRole::Number { value: Number::Bool(is), .. } => assert_eq!(value, is, "{spot}"),
+            ByteRole::Number { value: Number::Float(number), .. } => {
                 assert!(value.as_f64().is_none_or(|value| value == number), "{spot} {value}");
             }
-            Role::Tag { member, .. } => {
+            ByteRole::Tag { member, .. } => {
                 assert_eq!(holder[format!("{last}_type")], member.unwrap(), "{spot}");
             }
-            Role::Text => assert_eq!(value.as_str().unwrap().as_bytes(), own, "{spot}"),
-            Role::TextLength(len) => assert_eq!(value.as_str().unwrap().len(), len as usize),
-            Role::Terminator => assert_eq!((value.is_string(), own), (true, &[0][..]), "{spot}"),
-            Role::Count(count) => {
+            ByteRole::Text => assert_eq!(value.as_str().unwrap().as_bytes(), own, "{spot}"),
+            ByteRole::TextLength(len) => assert_eq!(value.as_str().unwrap().len(), len as usize),
+            ByteRole::Terminator => {
+                assert_eq!((value.is_string(), own), (true, &[0][..]), "{spot}")
+            }
+            ByteRole::Count(count) => {
                 assert_eq!(value.as_array().unwrap().len(), count as usize, "{spot}");
             }
             // What an offset leads to is there by the same path, unless it was met before.
-            Role::Offset { to } => {
-                let target = Spot::of(file, to).unwrap();
+            ByteRole::Offset { to } => {
+                let target = ByteInfo::of(file, to).unwrap();
                 let begins = matches!(
                     target.role(),
-                    Role::ToVtable { .. } | Role::Count(_) | Role::TextLength(_)
+                    ByteRole::ToVtable { .. } | ByteRole::Count(_) | ByteRole::TextLength(_)
                 );
                 assert!(begins && target.range().start == to, "{spot} {target}");
                 assert!(target.path().count() <= spot.path().count() + 1, "{spot} {target}");
             }
-            Role::ToVtable { to } => {
-                let target = Spot::of(file, to).unwrap();
-                assert!(matches!(target.role(), Role::VtableLength(_)), "{spot} {target}");
+            ByteRole::ToVtable { to } => {
+                let target = ByteInfo::of(file, to).unwrap();
+                assert!(matches!(target.role(), ByteRole::VtableLength(_)), "{spot} {target}");
             }
             _ => {}
         }
@@ -298,7 +300,7 @@ fn a_finding_is_where_the_map_says() {
         let bytes = fs::read(&path).unwrap();
         let file = read(&bytes);
         for finding in file.check().findings() {
-            let Some(spot) = Spot::of(&file, finding.offset) else { continue };
+            let Some(spot) = ByteInfo::of(&file, finding.offset) else { continue };
             let named = finding.place().path().to_string();
             let found = spot.place().path().to_string();
             // Of a place in a segment the tables say less; where a vector of nothing would have its
@@ -325,8 +327,8 @@ fn part<'m, 'a>(of: Part<'m, 'a>, name: &str) -> Option<Part<'m, 'a>> {
 
 fn read(bytes: &[u8]) -> File<'_> {
     match pte::file::sniff(bytes).unwrap() {
-        pte::file::Kind::Pte => File::Pte(Pte::read(bytes).unwrap()),
-        pte::file::Kind::Ptd => File::Ptd(Ptd::read(bytes).unwrap()),
+        pte::file::FileKind::Pte => File::Pte(Pte::read(bytes).unwrap()),
+        pte::file::FileKind::Ptd => File::Ptd(Ptd::read(bytes).unwrap()),
     }
 }
 
@@ -336,7 +338,7 @@ fn read(bytes: &[u8]) -> File<'_> {
 fn ranges_and_bytes_have_the_same_parents() {
     fn names(part: Part<'_, '_>) -> Vec<String> {
         let all = std::iter::successors(Some(part), |part| part.parent());
-        let all = all.filter(|part| !matches!(part.name(), Name::Thing(..)));
+        let all = all.filter(|part| !matches!(part.name(), Name::Object(..)));
         let mut names: Vec<_> = all.map(|part| part.name().to_string()).collect();
         names.reverse();
         names
@@ -355,7 +357,7 @@ fn ranges_and_bytes_have_the_same_parents() {
             match &span.within {
                 Within::Spans(spans) => ask(file, spans, &own, seen),
                 Within::Nothing => {
-                    let spot = Spot::of(file, span.range.start).unwrap();
+                    let spot = ByteInfo::of(file, span.range.start).unwrap();
                     assert_eq!(names(spot.part()), own, "{span:?}");
                     let is_shared = ["vtables", "padding", "header padding"];
                     let last = own.last().unwrap().as_str();
@@ -406,9 +408,13 @@ fn a_byte_of_unknown_fields_is_of_the_nearest() {
     let bytes = asm.u32(7).u32(9).u32(0).zeros(64).finish();
     let file = read(&bytes);
     for (at, slot, range) in [(4, 8, 4..8), (7, 8, 4..8), (8, 9, 8..12), (11, 9, 8..12)] {
-        let spot = Spot::of(&file, pos + at).unwrap();
+        let spot = ByteInfo::of(&file, pos + at).unwrap();
         let range = pos + range.start..pos + range.end;
-        assert_eq!((spot.role(), spot.range()), (Role::UnknownField { slot }, range), "byte {at}");
+        assert_eq!(
+            (spot.role(), spot.range()),
+            (ByteRole::UnknownField { slot }, range),
+            "byte {at}"
+        );
     }
 }
 
@@ -426,7 +432,7 @@ fn the_first_bytes_of_generation_0_are_told() {
         (begin + 3, "root offset", begin..begin + 4),
         (begin + 4, "identifier", begin + 4..begin + 8),
     ] {
-        let spot = Spot::of(&file, at).unwrap();
-        assert_eq!((spot.role(), spot.range()), (Role::Header(name), range), "{at}");
+        let spot = ByteInfo::of(&file, at).unwrap();
+        assert_eq!((spot.role(), spot.range()), (ByteRole::Header(name), range), "{at}");
     }
 }

@@ -5,8 +5,8 @@ use std::fs;
 
 use pte::flat::json::{Options, write};
 use pte::flat::tree::Unknown;
-use pte::flat::write::Layout;
-use pte::model::{AnyPtd, Blob, Container, File, HeaderForm, ModelError, Root};
+use pte::flat::write::WriterLayout;
+use pte::model::{AnyPtd, Blob, Container, FileModel, HeaderForm, ModelError, RootStruct};
 use pte::schema::flat_tensor::model as current;
 use pte::schema::flat_tensor_legacy::model as legacy;
 use pte::schema::program::model as program;
@@ -30,11 +30,11 @@ fn every_file_comes_back_byte_for_byte() {
     for path in files::everything() {
         let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
         let layout = match pte::file::sniff(&bytes).unwrap() {
-            pte::file::Kind::Pte => {
+            pte::file::FileKind::Pte => {
                 let pte = Pte::read(&bytes).unwrap();
                 comes_back(pte.to_model().unwrap(), pte.region(), &bytes, &name)
             }
-            pte::file::Kind::Ptd => {
+            pte::file::FileKind::Ptd => {
                 let ptd = Ptd::read(&bytes).unwrap();
                 match ptd.to_model().unwrap() {
                     AnyPtd::Current(model) => comes_back(model, ptd.region(), &bytes, &name),
@@ -55,7 +55,7 @@ fn every_file_says_the_same_in_todays_layout() {
         let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
         let pte = Pte::read(&bytes).unwrap();
         let mut model = pte.to_model().unwrap();
-        model.container.layout = Layout::default();
+        model.container.layout = WriterLayout::default();
         let written = model.image().unwrap().to_bytes().unwrap();
         let again = Pte::read(&written).unwrap();
         let model = again.to_model().unwrap();
@@ -81,7 +81,12 @@ fn every_file_says_the_same_in_todays_layout() {
 }
 
 /// The name of the layout with which the model is the file again.
-fn comes_back<R: Root>(mut model: File<'_, R>, region: &[u8], bytes: &[u8], name: &str) -> String {
+fn comes_back<R: RootStruct>(
+    mut model: FileModel<'_, R>,
+    region: &[u8],
+    bytes: &[u8],
+    name: &str,
+) -> String {
     assert!(model.lay_out_like(region), "{name}: no layout gives its tables");
     let image = model.image().unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(image.len(), bytes.len() as u64, "{name}");
@@ -125,7 +130,7 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
         };
         let container = Container { header: Some(HeaderForm::PTD), ..Container::CURRENT };
         let unknown = Unknown::default();
-        let model = File { root, segments: vec![Blob::EMPTY], container, unknown };
+        let model = FileModel { root, segments: vec![Blob::EMPTY], container, unknown };
         model.image().map(|image| image.to_bytes().unwrap())
     };
     assert!(matches!(image(16), Err(ModelError::Polyglot)));
@@ -140,7 +145,7 @@ fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
         let root = legacy::FlatTensor { tensor_alignment: alignment, ..Default::default() };
         let container = Container { header: Some(HeaderForm::PTD), ..Container::CURRENT };
         let unknown = Unknown::default();
-        let model = File { root, segments: vec![], container, unknown };
+        let model = FileModel { root, segments: vec![], container, unknown };
         !matches!(model.image(), Err(ModelError::Polyglot))
     };
     assert!(!is_written(1));
@@ -151,9 +156,9 @@ fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
 /// A program without data does without a header. Readers of a `.ptd` ask for one.
 #[test]
 fn a_ptd_without_a_header_is_not_written() {
-    fn image<R: Root>(root: R) -> Result<u64, ModelError> {
+    fn image<R: RootStruct>(root: R) -> Result<u64, ModelError> {
         let unknown = Unknown::default();
-        let model = File { root, segments: vec![], container: Container::CURRENT, unknown };
+        let model = FileModel { root, segments: vec![], container: Container::CURRENT, unknown };
         model.image().map(|image| image.len())
     }
     assert!(image(program::Program::default()).is_ok());
@@ -168,8 +173,8 @@ fn a_header_in_front_is_not_written_where_the_file_would_be_taken_for_an_old_ptd
     let header = Some(HeaderForm::InFront { length, chunk });
     let container = Container { header, ..Container::CURRENT };
     let unknown = Unknown::default();
-    fn refused<R: Root>(root: R, container: &Container<'_>, unknown: Unknown) -> bool {
-        let model = File { root, segments: vec![], container: container.clone(), unknown };
+    fn refused<R: RootStruct>(root: R, container: &Container<'_>, unknown: Unknown) -> bool {
+        let model = FileModel { root, segments: vec![], container: container.clone(), unknown };
         matches!(model.image(), Err(ModelError::HeaderInFront))
     }
     assert!(refused(program::Program::default(), &container, unknown));
@@ -188,7 +193,8 @@ fn an_empty_segment_far_out_makes_no_long_file() {
     for padding in [0, 100] {
         let container = Container { header: Some(HeaderForm::PTD), padding, ..Container::CURRENT };
         let unknown = Unknown::default();
-        let model = File { root: root.clone(), segments: vec![Blob::EMPTY], container, unknown };
+        let model =
+            FileModel { root: root.clone(), segments: vec![Blob::EMPTY], container, unknown };
         let image = model.image().unwrap();
         assert!(image.len() < 400, "{} bytes", image.len());
         let bytes = image.to_bytes().unwrap();

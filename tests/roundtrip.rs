@@ -5,8 +5,8 @@ use std::fs;
 use pte::flat::desc::{Number, Schema};
 use pte::flat::json;
 use pte::flat::load::{self, LoadError};
-use pte::flat::tree::{Object, Value};
-use pte::flat::write::{self, Layout};
+use pte::flat::tree::{FieldValue, Object};
+use pte::flat::write::{self, WriterLayout};
 use pte::ptd::Root;
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use pte::{Ptd, Pte};
@@ -69,8 +69,8 @@ fn blobs_come_from_files() {
 fn numbers_and_names_are_read_exactly() {
     let double = |text: &str| {
         let tree = program(&value("Double", &format!("{{\"double_val\": {text}}}")));
-        let Some(Value::Union(4, Some(double))) = val(&tree) else { panic!("{tree:?}") };
-        let Some(Value::Number(Number::Float(value))) = double.field("double_val") else {
+        let Some(FieldValue::Union(4, Some(double))) = val(&tree) else { panic!("{tree:?}") };
+        let Some(FieldValue::Number(Number::Float(value))) = double.field("double_val") else {
             panic!("{double:?}")
         };
         value.to_bits()
@@ -97,8 +97,10 @@ fn numbers_and_names_are_read_exactly() {
     }
     let largest = format!("{{\"segments\": [{{\"offset\": {}}}]}}", u64::MAX);
     let tree = program(&largest);
-    let Some(Value::Tables(segments)) = tree.field("segments") else { panic!("{tree:?}") };
-    let Some(Value::Number(Number::Int(offset))) = segments[0].field("offset") else { panic!() };
+    let Some(FieldValue::Tables(segments)) = tree.field("segments") else { panic!("{tree:?}") };
+    let Some(FieldValue::Number(Number::Int(offset))) = segments[0].field("offset") else {
+        panic!()
+    };
     assert_eq!(*offset, u64::MAX.into());
     for number in [u64::MAX, 1 << 63, (1 << 63) - 1] {
         let tree = program(&format!("{{\"segments\": [{{\"offset\": {number}}}]}}"));
@@ -141,11 +143,11 @@ fn broken_unions_can_be_written() {
         assert_eq!(error.place().path().to_string(), "program.execution_plan[0].values[0].val");
     }
     let mut evalue = Object::new(&program::desc::EValue);
-    evalue.set("val", Value::Union(0, Some(Object::new(&program::desc::Null)))).unwrap();
+    evalue.set("val", FieldValue::Union(0, Some(Object::new(&program::desc::Null)))).unwrap();
     let mut plan = Object::new(&program::desc::ExecutionPlan);
-    plan.set("values", Value::Tables(vec![evalue])).unwrap();
+    plan.set("values", FieldValue::Tables(vec![evalue])).unwrap();
     let mut tree = Object::new(schema.root);
-    tree.set("execution_plan", Value::Tables(vec![plan])).unwrap();
+    tree.set("execution_plan", FieldValue::Tables(vec![plan])).unwrap();
     assert_eq!(refused(&tree).code(), "union-half");
 
     let unknown =
@@ -223,23 +225,23 @@ fn texts_that_are_no_tree_are_refused_with_their_place() {
 #[test]
 fn values_that_do_not_fit_are_refused() {
     use program::desc;
-    let bytes = |len| Value::Scalars(vec![0; len].into());
-    let int = |value| Value::Number(Number::Int(value));
+    let bytes = |len| FieldValue::Scalars(vec![0; len].into());
+    let int = |value| FieldValue::Number(Number::Int(value));
     let cases = [
         (&desc::Program, "versoin", int(0)),
         (&desc::Program, "version", int(-1)),
         (&desc::Program, "version", int(1 << 32)),
         (&desc::DataSegment, "offset", int(1 << 64)),
-        (&desc::Program, "version", Value::Number(Number::Float(0.0))),
+        (&desc::Program, "version", FieldValue::Number(Number::Float(0.0))),
         (&desc::Bool, "bool_val", int(1)),
         (&desc::Double, "double_val", int(1)),
-        (&desc::Program, "segments", Value::Str("".into())),
-        (&desc::Program, "segments", Value::Tables(vec![Object::new(&desc::Null)])),
-        (&desc::Program, "constant_segment", Value::Table(Object::new(&desc::Null))),
+        (&desc::Program, "segments", FieldValue::Str("".into())),
+        (&desc::Program, "segments", FieldValue::Tables(vec![Object::new(&desc::Null)])),
+        (&desc::Program, "constant_segment", FieldValue::Table(Object::new(&desc::Null))),
         (&desc::Tensor, "sizes", bytes(7)),
         (&desc::String, "string_val", bytes(8)),
-        (&desc::EValue, "val", Value::Union(1, Some(Object::new(&desc::Tensor)))),
-        (&desc::EValue, "val", Value::Union(99, Some(Object::new(&desc::EValue)))),
+        (&desc::EValue, "val", FieldValue::Union(1, Some(Object::new(&desc::Tensor)))),
+        (&desc::EValue, "val", FieldValue::Union(99, Some(Object::new(&desc::EValue)))),
     ];
     let rows = cases.map(|(desc, name, value)| {
         let mut object = Object::new(desc);
@@ -253,12 +255,12 @@ fn values_that_do_not_fit_are_refused() {
 #[test]
 fn a_value_can_be_replaced_and_taken() {
     let mut object = Object::new(&program::desc::Frame);
-    object.set("name", Value::Str("a".into())).unwrap();
-    object.set("filename", Value::Str("b".into())).unwrap();
-    object.set("name", Value::Str("c".into())).unwrap();
+    object.set("name", FieldValue::Str("a".into())).unwrap();
+    object.set("filename", FieldValue::Str("b".into())).unwrap();
+    object.set("name", FieldValue::Str("c".into())).unwrap();
     let fields: Vec<_> = object.fields().map(|(field, _)| field.name).collect();
     assert_eq!(fields, ["filename", "name"], "in the order of the slots");
-    assert!(matches!(object.take("name"), Some(Value::Str(text)) if text == "c"));
+    assert!(matches!(object.take("name"), Some(FieldValue::Str(text)) if text == "c"));
     assert!(object.take("name").is_none() && object.field("name").is_none());
     assert!(object.field("filename").is_some());
 }
@@ -289,11 +291,11 @@ fn dump(bytes: &[u8]) -> (&'static Schema, String) {
     let options = json::Options { pretty: true, blob: |_: &[u8]| None };
     let mut text = String::new();
     let schema = match pte::file::sniff(bytes).unwrap() {
-        pte::file::Kind::Pte => {
+        pte::file::FileKind::Pte => {
             json::write(Pte::read(bytes).unwrap().program(), options, &mut text).unwrap();
             &program::desc::SCHEMA
         }
-        pte::file::Kind::Ptd => match Ptd::read(bytes).unwrap().root() {
+        pte::file::FileKind::Ptd => match Ptd::read(bytes).unwrap().root() {
             Root::Current(root) => {
                 json::write(root, options, &mut text).unwrap();
                 &flat_tensor::desc::SCHEMA
@@ -310,11 +312,11 @@ fn dump(bytes: &[u8]) -> (&'static Schema, String) {
 /// A file of `tree` with the kind of header and the segments of the file `original`.
 fn wrap(original: &[u8], schema: &Schema, tree: &Object<'_>) -> Vec<u8> {
     let (header, base) = match pte::file::sniff(original).unwrap() {
-        pte::file::Kind::Pte => match Pte::read(original).unwrap().header() {
+        pte::file::FileKind::Pte => match Pte::read(original).unwrap().header() {
             Some(header) => (json!({"length": header.length}), header.segment_base_offset),
             None => (json!(null), 0),
         },
-        pte::file::Kind::Ptd => {
+        pte::file::FileKind::Ptd => {
             (json!({}), Ptd::read(original).unwrap().header().segment_base_offset)
         }
     };
@@ -325,8 +327,8 @@ fn wrap(original: &[u8], schema: &Schema, tree: &Object<'_>) -> Vec<u8> {
 /// The ids of what is unusual about how tables lie.
 fn layout_findings(bytes: &[u8]) -> Vec<String> {
     let report = match pte::file::sniff(bytes).unwrap() {
-        pte::file::Kind::Pte => Pte::read(bytes).unwrap().check(),
-        pte::file::Kind::Ptd => Ptd::read(bytes).unwrap().check(),
+        pte::file::FileKind::Pte => Pte::read(bytes).unwrap().check(),
+        pte::file::FileKind::Ptd => Ptd::read(bytes).unwrap().check(),
     };
     let ids = report.findings().iter().map(|finding| finding.rule.id);
     ids.filter(|id| LAYOUT.contains(id)).map(Into::into).collect()
@@ -336,7 +338,7 @@ fn load(text: &str, schema: &Schema) -> Result<Object<'static>, LoadError> {
     load::read(text, schema.root, &mut load::no_files)
 }
 
-fn read(text: &str, files: &mut load::Files<'_>) -> Result<Object<'static>, LoadError> {
+fn read(text: &str, files: &mut load::ReadBlob<'_>) -> Result<Object<'static>, LoadError> {
     load::read(text, program::desc::SCHEMA.root, files)
 }
 
@@ -347,7 +349,7 @@ fn program(text: &str) -> Object<'static> {
 
 #[track_caller]
 fn written(schema: &Schema, tree: &Object<'_>) -> Vec<u8> {
-    write::write(schema, tree, &[], &Layout::default()).unwrap()
+    write::write(schema, tree, &[], &WriterLayout::default()).unwrap()
 }
 
 /// A program with one value.
@@ -357,9 +359,9 @@ fn value(member: &str, inside: &str) -> String {
 }
 
 /// That one value.
-fn val<'t>(tree: &'t Object<'t>) -> Option<&'t Value<'t>> {
-    let Some(Value::Tables(plans)) = tree.field("execution_plan") else { return None };
-    let Some(Value::Tables(values)) = plans[0].field("values") else { return None };
+fn val<'t>(tree: &'t Object<'t>) -> Option<&'t FieldValue<'t>> {
+    let Some(FieldValue::Tables(plans)) = tree.field("execution_plan") else { return None };
+    let Some(FieldValue::Tables(values)) = plans[0].field("values") else { return None };
     values[0].field("val")
 }
 

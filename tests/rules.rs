@@ -3,8 +3,8 @@
 use std::fs;
 
 use pte::check::{Checker, Report};
-use pte::pte::{Arena, Storage};
 use pte::schema::program::view::KernelTypes;
+use pte::{Arena, Storage};
 use pte::{File, Handle, Limits, Ptd, Pte};
 use serde_json::{Value, json};
 
@@ -271,8 +271,8 @@ fn a_location_alone_is_no_storage() {
 }
 fn ids(bytes: &[u8]) -> Vec<String> {
     let report = match pte::file::sniff(bytes).unwrap() {
-        pte::file::Kind::Pte => Pte::read(bytes).unwrap().check(),
-        pte::file::Kind::Ptd => Ptd::read(bytes).unwrap().check(),
+        pte::file::FileKind::Pte => Pte::read(bytes).unwrap().check(),
+        pte::file::FileKind::Ptd => Ptd::read(bytes).unwrap().check(),
     };
     let found = report.findings().iter();
     found.map(|finding| format!("{}: {}", finding.rule.id, finding.place().path())).collect()

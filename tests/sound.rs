@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use pte::check::{Checker, Severity, rules};
-use pte::sound::{Instruction, Storage, Value};
+use pte::sound::{DataSource, Instruction, Value};
 use pte::{File, Limits, Ptd, Pte};
 
 use crate::support::files::{self, name};
@@ -59,11 +59,12 @@ fn what_there_is_comes_up_in_genuine_files() {
                     Value::TensorList(_) => "TensorList",
                     Value::OptionalTensorList(_) => "OptionalTensorList",
                     Value::Tensor(tensor) => match tensor.storage() {
-                        Storage::Unbound => "unbound",
-                        Storage::Constant(_) => "constant",
-                        Storage::Planned { initial: None, .. } => "planned",
-                        Storage::Planned { initial: Some(_), .. } => "planned with data",
-                        Storage::External { .. } => "external",
+                        DataSource::Unbound => "unbound",
+                        DataSource::Constant(_) => "constant",
+                        DataSource::Planned { initial: None, .. } => "planned",
+                        DataSource::Planned { initial: Some(_), .. } => "planned with data",
+                        DataSource::External { .. } => "external",
+                        _ => "unknown",
                     },
                 });
             }
@@ -90,7 +91,7 @@ fn a_program_says_what_it_does() {
     let method = program.method("forward").unwrap();
     assert!(program.method("backward").is_none());
     let Value::Tensor(bias) = method.value(1).unwrap() else { panic!("a tensor") };
-    assert_eq!(bias.storage(), Storage::Constant(0x700..0x710));
+    assert_eq!(bias.storage(), DataSource::Constant(0x700..0x710));
     assert_eq!(bias.shape().sizes().collect::<Vec<_>>(), [4]);
     assert_eq!((bias.shape().nbytes(), bias.shape().dtype().torch_name()), (16, "float32"));
     assert_eq!(method.inputs().iter().map(|input| input.index()).collect::<Vec<_>>(), [2]);

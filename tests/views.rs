@@ -3,10 +3,10 @@
 use std::fs;
 
 use pte::ptd::Generation;
-use pte::pte::{Arena, Storage};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 use pte::schema::program::{DataLocation, TensorShapeDynamism};
 use pte::schema::scalar::ScalarType;
+use pte::{Arena, Storage};
 use pte::{Ptd, Pte};
 
 use crate::support::files::{self, name};

@@ -99,6 +99,6 @@ pub(crate) fn large(n: u32) -> Vec<u8> {
     );
     let root = load::read(&json, desc::SCHEMA.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
-    write::write(&desc::SCHEMA, &root, &[], &write::Layout::default())
+    write::write(&desc::SCHEMA, &root, &[], &write::WriterLayout::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }

@@ -61,7 +61,7 @@ fn main() {
     eprintln!("{made} files of {drawn} draws");
 }
 
-type Smith = fn(&mut Unstructured<'_>) -> arbitrary::Result<Pte<'static>>;
+type Smith = fn(&mut Unstructured<'_>) -> arbitrary::Result<PteModel<'static>>;
 
 fn written(smith: Smith, bytes: &[u8]) -> Option<Vec<u8>> {
     let model = smith(&mut Unstructured::new(bytes)).ok()?;

@@ -11,7 +11,7 @@ use core::ops::Range;
 use flatbuffers::{InvalidFlatbuffer, Verifiable, Verifier, VerifierOptions};
 use planus::ReadAsRoot;
 use planus::errors::ErrorKind as Odd;
-use pte::file::Kind;
+use pte::file::FileKind;
 use pte::model::AnyPtd;
 use pte::{Error, ErrorKind, File, Limits};
 
@@ -45,16 +45,16 @@ pub fn agree(bytes: &[u8]) {
 }
 
 /// Where the tables lie, by format.md §1 and §2 and by nothing else.
-fn tables(bytes: &[u8], kind: Kind) -> Range<usize> {
+fn tables(bytes: &[u8], kind: FileKind) -> Range<usize> {
     let word = |at: usize| {
         let word = bytes[at..].first_chunk().copied().map(u64::from_le_bytes);
         word.and_then(|word| usize::try_from(word).ok()).unwrap_or(usize::MAX)
     };
     match kind {
-        Kind::Pte if bytes[8..].starts_with(b"eh00") => 0..word(16),
-        Kind::Pte => 0..bytes.len(),
-        Kind::Ptd if bytes.starts_with(b"FH01") => word(8)..word(8) + word(16),
-        Kind::Ptd => 0..word(16) + word(24),
+        FileKind::Pte if bytes[8..].starts_with(b"eh00") => 0..word(16),
+        FileKind::Pte => 0..bytes.len(),
+        FileKind::Ptd if bytes.starts_with(b"FH01") => word(8)..word(8) + word(16),
+        FileKind::Ptd => 0..word(16) + word(24),
     }
 }
 
@@ -104,11 +104,11 @@ fn same<T: PartialEq + Debug>(ours: &T, theirs: planus::Result<T>) {
     }
 }
 
-fn refused(kind: Kind, error: &Error, tables: &[u8]) {
+fn refused(kind: FileKind, error: &Error, tables: &[u8]) {
     let accepted = match kind {
-        Kind::Pte => verdict::<program_verifier::Program>(tables).is_ok(),
+        FileKind::Pte => verdict::<program_verifier::Program>(tables).is_ok(),
         // Which of the two layouts it has is a question that FlatBuffers does not know.
-        Kind::Ptd => {
+        FileKind::Ptd => {
             verdict::<flat_tensor_verifier::FlatTensor>(tables).is_ok()
                 && verdict::<flat_tensor_legacy_verifier::FlatTensor>(tables).is_ok()
         }

@@ -13,8 +13,8 @@ use modular_bitfield::prelude::*;
 use pte::file::header::ExtendedHeader;
 use pte::flat::desc::{Kind, Number, Prim, Schema};
 use pte::flat::model::Model;
-use pte::flat::tree::{Object, Value};
-use pte::model::{Pte, Root, RootNode};
+use pte::flat::tree::{FieldValue, Object};
+use pte::model::{PteModel, RootNode, RootStruct};
 
 /// What this file's layout may have.
 #[bitfield(bytes = 2)]
@@ -82,7 +82,10 @@ pub(crate) fn write(
 }
 
 /// A whole program in such a layout, and how many fields nobody knows.
-pub(crate) fn program(model: &Pte<'_>, random: &mut Unstructured<'_>) -> Result<(Vec<u8>, u64)> {
+pub(crate) fn program(
+    model: &PteModel<'_>,
+    random: &mut Unstructured<'_>,
+) -> Result<(Vec<u8>, u64)> {
     let object = model.root.to_object().unwrap();
     let schema = <pte::schema::program::model::Program as RootNode>::SCHEMA;
     if model.segments.is_empty() {
@@ -167,26 +170,26 @@ impl Nodes {
         for (field, value) in object.fields() {
             let slot = field.slot;
             let cell = match (value, field.kind) {
-                (Value::Number(number), Kind::Scalar(scalar)) => {
+                (FieldValue::Number(number), Kind::Scalar(scalar)) => {
                     if !self.habits.defaults() && same(*number, scalar.default) {
                         continue;
                     }
                     Cell::Inside(stored(*number, scalar.prim))
                 }
-                (Value::Str(text), _) => Cell::Offset(self.string(text.as_bytes())),
-                (Value::Table(table), _) => Cell::Offset(self.table(table)),
-                (Value::Scalars(bytes), Kind::Scalars { prim, align }) => {
+                (FieldValue::Str(text), _) => Cell::Offset(self.string(text.as_bytes())),
+                (FieldValue::Table(table), _) => Cell::Offset(self.table(table)),
+                (FieldValue::Scalars(bytes), Kind::Scalars { prim, align }) => {
                     let size = usize::from(prim.size());
                     let forced = if self.habits.unforced() { 1 } else { align as usize };
                     let align = forced.max(size);
                     let bytes = bytes.to_vec();
                     Cell::Offset(self.add(Node::Numbers { bytes, size, align }))
                 }
-                (Value::Tables(tables), _) => {
+                (FieldValue::Tables(tables), _) => {
                     let list = tables.iter().map(|table| self.table(table)).collect();
                     Cell::Offset(self.add(Node::Tables(list)))
                 }
-                (Value::Union(tag, table), _) => {
+                (FieldValue::Union(tag, table), _) => {
                     filled.push((slot, Cell::Inside(vec![*tag])));
                     let Some(table) = table else { continue };
                     filled.push((slot + 1, Cell::Offset(self.table(table))));

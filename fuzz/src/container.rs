@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
+use pte::Storage;
 use pte::ptd::Generation;
-use pte::pte::Storage;
 use pte::schema::program::view::KernelTypes;
 use pte::{Error, File, Handle, Limits, OpenError, Ptd, Pte, Result};
 
@@ -64,13 +64,13 @@ fn assert_header(file: &File<'_>, bytes: &[u8]) {
             let written = header.map(|header| header.to_bytes()).unwrap_or_default();
             let known = header.map_or(0, |header| if header.length < 32 { 24 } else { 32 });
             assert_eq!(written.len(), known, "every field of the header");
-            (pte::file::Kind::Pte, 8, written)
+            (pte::file::FileKind::Pte, 8, written)
         }
         File::Ptd(ptd) => {
             let at = if ptd.generation() == Generation::Zero { 0 } else { 8 };
             let header = ptd.header().to_bytes();
             assert_eq!(header.len(), 40, "every field of the header");
-            (pte::file::Kind::Ptd, at, header)
+            (pte::file::FileKind::Ptd, at, header)
         }
     };
     assert_eq!(told, Ok(kind), "the kind");

@@ -7,9 +7,9 @@ use pte::flat::json as tables;
 use pte::flat::load;
 use pte::flat::tree::Unknown;
 use pte::flat::view::Table;
-use pte::flat::write::Layout;
+use pte::flat::write::WriterLayout;
 use pte::model::json::{self, AnyFile};
-use pte::model::{AnyPtd, Blob, Container, File, HeaderForm, ModelError, Root};
+use pte::model::{AnyPtd, Blob, Container, FileModel, HeaderForm, ModelError, RootStruct};
 use pte::ptd::{self, Generation};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use pte::{ErrorKind, Handle, Limits};
@@ -52,7 +52,7 @@ fn through_json<'a, T: Table<'a>>(root: T) {
 }
 
 /// Written, read, and written again.
-fn again<R: Readable>(mut model: File<'_, R>, generation: Option<Generation>) {
+fn again<R: Readable>(mut model: FileModel<'_, R>, generation: Option<Generation>) {
     model.forget_unknown();
     let bytes = match image(&model) {
         Some(bytes) => bytes,
@@ -82,7 +82,7 @@ fn again<R: Readable>(mut model: File<'_, R>, generation: Option<Generation>) {
 }
 
 /// The two are the same but for what only the bytes say.
-fn same<R: Root + PartialEq + Debug>(ours: &File<'_, R>, read: &File<'_, R>) {
+fn same<R: RootStruct + PartialEq + Debug>(ours: &FileModel<'_, R>, read: &FileModel<'_, R>) {
     if ours.root != read.root {
         // Numbers that are none are equal as texts alone.
         assert_eq!(format!("{:?}", ours.root), format!("{:?}", read.root), "the tables");
@@ -98,7 +98,7 @@ fn bytes_of(blob: &Blob<'_>) -> Vec<u8> {
 }
 
 /// The bytes of a model; `None` where segments share bytes, which a model does not say.
-fn image<R: Root>(model: &File<'_, R>) -> Option<Vec<u8>> {
+fn image<R: RootStruct>(model: &FileModel<'_, R>) -> Option<Vec<u8>> {
     match model.image() {
         Ok(image) => {
             assert!(image.len() <= LONGEST * 16, "an image of {} bytes", image.len());
@@ -112,7 +112,7 @@ fn image<R: Root>(model: &File<'_, R>) -> Option<Vec<u8>> {
 }
 
 /// A model as JSON with its container.
-fn whole<R: Readable>(model: &File<'_, R>, generation: Option<Generation>) -> String {
+fn whole<R: Readable>(model: &FileModel<'_, R>, generation: Option<Generation>) -> String {
     let bytes = image(model).unwrap_or_default();
     let mut text = String::new();
     let blob = |blob: &Blob<'_>, out: &mut String| numbers(&bytes_of(blob), out);
@@ -130,10 +130,10 @@ fn numbers(bytes: &[u8], out: &mut String) -> fmt::Result {
 }
 
 /// A root that can be read from bytes.
-trait Readable: Root + PartialEq + Debug + for<'a> Arbitrary<'a> {
-    fn read(bytes: &[u8]) -> pte::Result<File<'_, Self>>;
+trait Readable: RootStruct + PartialEq + Debug + for<'a> Arbitrary<'a> {
+    fn read(bytes: &[u8]) -> pte::Result<FileModel<'_, Self>>;
 
-    fn of(file: AnyFile<'_>) -> File<'_, Self>;
+    fn of(file: AnyFile<'_>) -> FileModel<'_, Self>;
 
     fn write(bytes: &[u8], out: &mut String, container: impl FnOnce(&mut String) -> fmt::Result);
 
@@ -156,11 +156,11 @@ fn write_root<'a, T: Table<'a>>(
 impl Readable for program::model::Program {
     const HEADER: Option<HeaderForm> = None;
 
-    fn read(bytes: &[u8]) -> pte::Result<File<'_, Self>> {
+    fn read(bytes: &[u8]) -> pte::Result<FileModel<'_, Self>> {
         pte::Pte::read(bytes).map(|pte| pte.to_model().unwrap())
     }
 
-    fn of(file: AnyFile<'_>) -> File<'_, Self> {
+    fn of(file: AnyFile<'_>) -> FileModel<'_, Self> {
         match file {
             AnyFile::Pte(file) => file,
             other => panic!("no program: {other:?}"),
@@ -176,14 +176,14 @@ impl Readable for program::model::Program {
 impl Readable for flat_tensor::model::FlatTensor {
     const HEADER: Option<HeaderForm> = Some(HeaderForm::PTD);
 
-    fn read(bytes: &[u8]) -> pte::Result<File<'_, Self>> {
+    fn read(bytes: &[u8]) -> pte::Result<FileModel<'_, Self>> {
         pte::Ptd::read(bytes).map(|ptd| match ptd.to_model().unwrap() {
             AnyPtd::Current(file) => file,
             other => panic!("of another generation: {other:?}"),
         })
     }
 
-    fn of(file: AnyFile<'_>) -> File<'_, Self> {
+    fn of(file: AnyFile<'_>) -> FileModel<'_, Self> {
         match file {
             AnyFile::Ptd(file) => file,
             other => panic!("of another kind: {other:?}"),
@@ -207,14 +207,14 @@ impl Readable for flat_tensor::model::FlatTensor {
 impl Readable for flat_tensor_legacy::model::FlatTensor {
     const HEADER: Option<HeaderForm> = Some(HeaderForm::PTD);
 
-    fn read(bytes: &[u8]) -> pte::Result<File<'_, Self>> {
+    fn read(bytes: &[u8]) -> pte::Result<FileModel<'_, Self>> {
         pte::Ptd::read(bytes).map(|ptd| match ptd.to_model().unwrap() {
             AnyPtd::Legacy(file) => file,
             other => panic!("of another generation: {other:?}"),
         })
     }
 
-    fn of(file: AnyFile<'_>) -> File<'_, Self> {
+    fn of(file: AnyFile<'_>) -> FileModel<'_, Self> {
         match file {
             AnyFile::LegacyPtd(file) => file,
             other => panic!("of another kind: {other:?}"),
@@ -249,7 +249,7 @@ pub fn encode(bytes: &[u8]) {
 }
 
 fn draw<R: Readable>(mut random: Unstructured<'_>) -> arbitrary::Result<()> {
-    let layout = Layout { force_align: None, ..*random.choose(&Layout::ALL)? };
+    let layout = WriterLayout { force_align: None, ..*random.choose(&WriterLayout::ALL)? };
     let force_align = *random.choose(&[None, None, Some(1), Some(32), Some(256)])?;
     let alignment = *random.choose(&[128, 1, 16, 4096])?;
     let size: u64 = random.int_in_range(0..=40)?;
@@ -258,11 +258,11 @@ fn draw<R: Readable>(mut random: Unstructured<'_>) -> arbitrary::Result<()> {
     let count = root.segments().len().min(16);
     root.set_segments(&vec![(u64::MAX, 0); count]);
     let segments = (0u8..16).take(count).map(|nth| Blob::from(vec![nth; usize::from(nth) + 1]));
-    let mut model = File {
+    let mut model = FileModel {
         root,
         segments: segments.collect(),
         container: Container {
-            layout: Layout { force_align, ..layout },
+            layout: WriterLayout { force_align, ..layout },
             header: R::HEADER,
             segment_alignment: alignment,
             trailing: Blob::Zeros(size),
@@ -305,7 +305,7 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-fn written<R: Root>(file: &File<'_, R>) {
+fn written<R: RootStruct>(file: &FileModel<'_, R>) {
     let image = match file.image() {
         Ok(image) if image.len() <= LONGEST => image,
         Ok(_) => return,

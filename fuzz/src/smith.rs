@@ -4,8 +4,8 @@
 use arbitrary::{Result, Unstructured};
 use modular_bitfield::prelude::*;
 use pte::flat::tree::Unknown;
-use pte::flat::write::Layout;
-use pte::model::{Blob, Container, File, HeaderForm, Ptd, Pte};
+use pte::flat::write::WriterLayout;
+use pte::model::{Blob, Container, FileModel, HeaderForm, PtdModel, PteModel};
 use pte::schema::flat_tensor::model::{NamedData, TensorLayout};
 use pte::schema::program::model::{self, EValue, KernelTypes, Tensor};
 use pte::schema::program::{DataLocation, DeviceType, TensorDataLocation, TensorShapeDynamism};
@@ -73,7 +73,7 @@ pub(crate) fn swarm(random: &mut Unstructured<'_>) -> Result<Swarm> {
 /// # Errors
 ///
 /// Where the random bytes do not suffice for a choice.
-pub fn program(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+pub fn program(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = swarm(random)?;
     make(random, swarm, Calls::Valid)
 }
@@ -84,7 +84,7 @@ pub fn program(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
 /// # Errors
 ///
 /// Where the random bytes do not suffice for a choice.
-pub fn runnable(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+pub fn runnable(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?);
     make(random, swarm, Calls::Known)
 }
@@ -94,7 +94,7 @@ pub fn runnable(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
 /// # Errors
 ///
 /// Where the random bytes do not suffice for a choice.
-pub fn guess(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+pub fn guess(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_methods(0);
     make(random, swarm, Calls::Any)
 }
@@ -105,7 +105,7 @@ pub fn guess(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
 /// # Errors
 ///
 /// Where the random bytes do not suffice for a choice.
-pub fn call(random: &mut Unstructured<'_>) -> Result<Pte<'static>> {
+pub fn call(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_methods(0);
     make(random, swarm, Calls::One)
 }
@@ -121,7 +121,7 @@ pub fn tangled(random: &mut Unstructured<'_>, only: Option<usize>) -> Result<Pte
 }
 
 #[cfg(test)]
-fn sound_call(random: &mut Unstructured<'_>, nth: usize) -> Result<Pte<'static>> {
+fn sound_call(random: &mut Unstructured<'_>, nth: usize) -> Result<PteModel<'static>> {
     let swarm = at_home(Swarm::new());
     make(random, swarm, Calls::Sound(nth))
 }
@@ -149,8 +149,8 @@ enum Calls {
     Sound(usize),
 }
 
-fn make(random: &mut Unstructured<'_>, swarm: Swarm, calls: Calls) -> Result<Pte<'static>> {
-    let file = File {
+fn make(random: &mut Unstructured<'_>, swarm: Swarm, calls: Calls) -> Result<PteModel<'static>> {
+    let file = FileModel {
         root: model::Program { segments: Some(Vec::new()), ..model::Program::default() },
         segments: Vec::new(),
         container: Container::CURRENT,
@@ -180,7 +180,7 @@ struct Smith<'r, 'u> {
     random: &'r mut Unstructured<'u>,
     swarm: Swarm,
     calls: Calls,
-    file: Pte<'static>,
+    file: PteModel<'static>,
     constants: Vec<Blob<'static>>,
     states: Vec<Vec<u8>>,
     /// Whether most tensors are stored otherwise than in the order of their dimensions.
@@ -583,7 +583,7 @@ impl Smith<'_, '_> {
     }
 
     /// What all methods share.
-    fn finish(mut self) -> Result<Pte<'static>> {
+    fn finish(mut self) -> Result<PteModel<'static>> {
         let swarm = self.swarm;
         if swarm.constants_inline() {
             self.file.root.constant_buffer = Some(vec![model::Buffer::default()]);
@@ -613,8 +613,8 @@ impl Smith<'_, '_> {
         }
         let alignment = [128, 1, 16, 4096][usize::from(swarm.alignment())];
         let force_align = [None, None, Some(32), Some(64)][usize::from(swarm.force_align())];
-        let layout = Layout::ALL[usize::from(swarm.layout())];
-        self.file.container.layout = Layout { force_align, ..layout };
+        let layout = WriterLayout::ALL[usize::from(swarm.layout())];
+        self.file.container.layout = WriterLayout { force_align, ..layout };
         self.file.align(alignment);
         if let Some(header) = &mut self.file.container.header {
             let (length, chunk) =
@@ -634,8 +634,8 @@ impl Smith<'_, '_> {
 /// # Errors
 ///
 /// Where the random bytes do not suffice for a choice.
-pub fn data(random: &mut Unstructured<'_>) -> Result<Ptd<'static>> {
-    let mut file: Ptd<'static> = Ptd::empty();
+pub fn data(random: &mut Unstructured<'_>) -> Result<PtdModel<'static>> {
+    let mut file: PtdModel<'static> = PtdModel::empty();
     for nth in 0..random.int_in_range(0..=4)? {
         let key = format!("key {nth}");
         let rank = random.int_in_range(0..=3)?;

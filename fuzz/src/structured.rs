@@ -1,10 +1,10 @@
 //! The oracles that begin with a valid program: `relayout`, `corrupt`, `check` and `edit`.
 
 use arbitrary::{Result, Unstructured};
+use pte::Storage;
 use pte::check::{Report, Severity};
-use pte::flat::write::Layout;
-use pte::model::{External, Ptd};
-use pte::pte::Storage;
+use pte::flat::write::WriterLayout;
+use pte::model::{External, PtdModel};
 use pte::schema::program::desc::SCHEMA;
 use pte::schema::program::view::KernelTypes;
 use pte::{Limits, model};
@@ -20,9 +20,9 @@ pub fn relayout(bytes: &[u8]) {
 
 fn relay(random: &mut Unstructured<'_>) -> Result<()> {
     let mut model = smith::program(random)?;
-    for layout in Layout::ALL {
+    for layout in WriterLayout::ALL {
         let force_align = *random.choose(&[None, Some(1), Some(64), Some(4096)])?;
-        model.container.layout = Layout { force_align, ..layout };
+        model.container.layout = WriterLayout { force_align, ..layout };
         let bytes = image(&model);
         let read = accepted(&bytes);
         assert!(is_same(&read, &model), "in the layout {}", layout.name);
@@ -40,7 +40,7 @@ fn relay(random: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn is_same(read: &model::Pte<'_>, written: &model::Pte<'_>) -> bool {
+fn is_same(read: &model::PteModel<'_>, written: &model::PteModel<'_>) -> bool {
     // Numbers that are none are equal as texts alone.
     read.root == written.root || format!("{:?}", read.root) == format!("{:?}", written.root)
 }
@@ -134,7 +134,7 @@ pub fn edit(bytes: &[u8]) {
 }
 
 fn edits(random: &mut Unstructured<'_>) -> Result<()> {
-    let mut out: Vec<Ptd<'static>> = Vec::new();
+    let mut out: Vec<PtdModel<'static>> = Vec::new();
     let steps: Vec<(u8, u8)> = {
         let count = random.int_in_range(1..=6)?;
         (0..count).map(|_| random.arbitrary()).collect::<Result<_>>()?
@@ -230,7 +230,7 @@ fn contents(program: &[u8], data: &[Vec<u8>]) -> Vec<Option<Vec<u8>>> {
 pub fn ptd(bytes: &[u8]) {
     let oracles: [crate::Oracle; 5] = [container, verify, agree, crate::roundtrip, sound];
     let head = &bytes[..bytes.len().min(64)];
-    if pte::file::sniff(head) == Ok(pte::file::Kind::Ptd) {
+    if pte::file::sniff(head) == Ok(pte::file::FileKind::Ptd) {
         return oracles.iter().for_each(|oracle| oracle(bytes));
     }
     let Ok(model) = smith::data(&mut Unstructured::new(bytes)) else { return };
@@ -241,12 +241,12 @@ pub fn ptd(bytes: &[u8]) {
     oracles.iter().for_each(|oracle| oracle(&bytes));
 }
 
-fn image<R: model::Root>(model: &model::File<'_, R>) -> Vec<u8> {
+fn image<R: model::RootStruct>(model: &model::FileModel<'_, R>) -> Vec<u8> {
     let image = model.image().unwrap_or_else(|error| panic!("not written: {error}"));
     image.to_bytes().unwrap_or_else(|error| panic!("not written: {error}"))
 }
 
-fn accepted(bytes: &[u8]) -> model::Pte<'_> {
+fn accepted(bytes: &[u8]) -> model::PteModel<'_> {
     let read = pte::Pte::read(bytes);
     read.unwrap_or_else(|error| panic!("refused: {error}, at {}", error.place()))
         .to_model()

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{BuildError, Data, Segment, places, some};
 use crate::bytes::index;
 use crate::flat::tree::Unknown;
-use crate::flat::write::Layout;
+use crate::flat::write::WriterLayout;
 use crate::limits::MOST_DIMENSIONS;
 use crate::model::{self, Blob, Container, HeaderForm, Ranges};
 use crate::ptd;
@@ -282,7 +282,7 @@ impl<'a> PtdBuilder<'a> {
     /// # Errors
     ///
     /// [`BuildError::TooLarge`].
-    pub fn finish(self) -> Result<model::Ptd<'a>, BuildError> {
+    pub fn finish(self) -> Result<model::PtdModel<'a>, BuildError> {
         let mut data: Vec<_> = self.data.into_iter().map(Some).collect();
         let (mut indices, mut used) = (BTreeMap::new(), Vec::new());
         let mut named_data = Vec::with_capacity(self.entries.len());
@@ -300,11 +300,11 @@ impl<'a> PtdBuilder<'a> {
         }
         let places = places(&used, self.segment_alignment)?.into_iter();
         let places = places.map(|(offset, size)| DataSegment { offset, size }).collect();
-        Ok(model::File {
+        Ok(model::FileModel {
             root: FlatTensor { version: 0, segments: Some(places), named_data: Some(named_data) },
             segments: used.into_iter().map(|data| data.bytes).collect(),
             container: Container {
-                layout: Layout::FLATC,
+                layout: WriterLayout::FLATC,
                 header: Some(HeaderForm::PTD),
                 segment_alignment: self.segment_alignment,
                 ..Container::CURRENT

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{BuildError, Data, Segment, places, some};
 use crate::bytes::{index, narrow};
 use crate::flat::tree::Unknown;
-use crate::flat::write::Layout;
+use crate::flat::write::WriterLayout;
 use crate::model::{self, Blob, Container, HeaderForm, concatenated};
 use crate::schema::program::DataLocation;
 use crate::schema::program::model::{
@@ -199,7 +199,7 @@ impl<'a> PteBuilder<'a> {
     /// # Errors
     ///
     /// [`BuildError::TooLarge`] where a file cannot hold the data.
-    pub fn finish(self, mut program: Program) -> Result<model::Pte<'a>, BuildError> {
+    pub fn finish(self, mut program: Program) -> Result<model::PteModel<'a>, BuildError> {
         let mut data = Vec::new();
         let mut add = |bytes| push(&mut data, Data { bytes, alignment: 1 });
         let (constants, offsets) = concatenated(self.constants, self.constant_alignment);
@@ -237,11 +237,11 @@ impl<'a> PteBuilder<'a> {
         program.segments = Some(places);
         let segments: Vec<_> = data.into_iter().map(|data| data.bytes).collect();
         let is_empty = segments.iter().all(Blob::is_empty);
-        Ok(model::File {
+        Ok(model::FileModel {
             root: program,
             segments,
             container: Container {
-                layout: Layout::PYTHON,
+                layout: WriterLayout::PYTHON,
                 header: Some(HeaderForm::PTE).filter(|_| !is_empty),
                 segment_alignment: self.segment_alignment,
                 ..Container::CURRENT

@@ -16,7 +16,7 @@ use std::fs;
 
 use self::build::{At, Builder, Field, number};
 use super::{Checker, Policy, RULES};
-use crate::map::{Map, Nesting, Spot};
+use crate::map::{ByteInfo, Map, Nesting};
 use crate::{File, Handle, Limits, Ptd, cost};
 use Field::{Number, To};
 
@@ -570,7 +570,7 @@ impl Cost {
         reports.extend(data.iter().map(Ptd::check));
         // A map may cost no more than the rules.
         Map::in_detail(&file).nested(Nesting { depth: 9, most: 16 });
-        drop(Spot::of(&file, region.end / 2));
+        drop(ByteInfo::of(&file, region.end / 2));
         data.into_iter().for_each(|data| drop(Map::of(&File::Ptd(data))));
         let steps = cost::taken();
         let counts = reports.iter().flat_map(super::Report::counts);

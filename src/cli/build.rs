@@ -8,7 +8,7 @@ use pte::Limits;
 use pte::check::{CheckedFile, Checker};
 use pte::file::Kind;
 use pte::model::json::{self, AnyFile, JsonError};
-use pte::model::{Amplified, File, ModelError, Root};
+use pte::model::{Amplified, FileModel, ModelError, RootStruct};
 
 use super::check::show;
 use super::input::{self, NoText};
@@ -96,9 +96,9 @@ impl Build {
         }
     }
 
-    fn write<R: Root>(
+    fn write<R: RootStruct>(
         &self,
-        mut file: File<'_, R>,
+        mut file: FileModel<'_, R>,
         folder: &Folder,
         limits: &Limits,
         common: &Common,

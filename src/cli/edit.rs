@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::build::PtdBuilder;
-use pte::model::{AnyPtd, Blob, External, Image, ModelError, Ptd, Pte, Ranges};
+use pte::model::{AnyPtd, Blob, External, Image, ModelError, PtdModel, PteModel, Ranges};
 
 use super::Common;
 use super::atomic::hard_links;
@@ -201,11 +201,11 @@ impl Edit {
     fn program<'m>(
         &self,
         input: &Input,
-        model: &mut Pte<'m>,
-        ptds: &[Ptd<'m>],
+        model: &mut PteModel<'m>,
+        ptds: &[PtdModel<'m>],
         data: &'m [(&str, Data)],
         common: &Common,
-    ) -> Result<Option<Ptd<'m>>, Problem> {
+    ) -> Result<Option<PtdModel<'m>>, Problem> {
         let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());
         let report = |message: String| {
             if !common.quiet {
@@ -259,7 +259,7 @@ impl Edit {
     fn data<'m>(
         &self,
         input: &Input,
-        model: &mut Ptd<'m>,
+        model: &mut PtdModel<'m>,
         data: &'m [(&str, Data)],
     ) -> Result<(), Problem> {
         let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());

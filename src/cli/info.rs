@@ -205,7 +205,7 @@ fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
     };
     let rows = [
         ("FlatBuffers part".to_string(), parts.flatbuffer),
-        ("padding".to_string(), parts.padding),
+        ("gap before segments".to_string(), parts.padding),
         (count(segments, "segment"), parts.segments),
         ("after the last segment".to_string(), parts.trailing),
     ];

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::output::{Output, Progress};
 use super::problem::Problem;
@@ -36,7 +37,7 @@ impl Input {
     /// Opens `path`. Reads the headers and the FlatBuffer only.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
-        let bytes = Bytes::open(path, &name, limits, Streams::Models)?;
+        let bytes = Bytes::open(path, &name, Streams::Models)?;
         Self::new(bytes, &name, limits)
     }
 
@@ -197,16 +198,15 @@ impl Bytes {
     pub(super) fn open(
         path: &Path,
         name: &UntrustedString,
-        limits: &Limits,
         streams: Streams,
     ) -> Result<Self, Problem> {
         if path.as_os_str() == "-" {
-            return Self::stream(io::stdin().lock(), name, limits, streams);
+            return Self::stream(io::stdin().lock(), name, streams);
         }
         match open(path).map_err(|error| Problem::io(name, error))? {
             (file, Some(_)) => Ok(Self(file)),
             // A pipe or a device cannot be read by ranges.
-            (file, None) => Self::stream(file, name, limits, streams),
+            (file, None) => Self::stream(file, name, streams),
         }
     }
 
@@ -214,7 +214,6 @@ impl Bytes {
     fn stream(
         mut from: impl Read,
         name: &UntrustedString,
-        limits: &Limits,
         streams: Streams,
     ) -> Result<Self, Problem> {
         let problem = |error| Problem::io(name, error);
@@ -232,10 +231,10 @@ impl Bytes {
             problem(io::Error::new(error.kind(), message))
         })?;
         spool.write_all(&head).map_err(problem)?;
-        let rest = limits.stream.saturating_sub(HEAD);
+        let rest = max_stream().saturating_sub(HEAD);
         let copied = io::copy(&mut from.by_ref().take(rest), &mut spool).map_err(problem)?;
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
-            return Err(long_stream(name, limits));
+            return Err(long_stream(name));
         }
         Ok(Self(spool))
     }
@@ -276,10 +275,10 @@ fn length(metadata: &fs::Metadata) -> io::Result<Option<u64>> {
     }
 }
 
-fn long_stream(name: &UntrustedString, limits: &Limits) -> Problem {
+fn long_stream(name: &UntrustedString) -> Problem {
     let message = format!(
         "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
-        limits.stream
+        max_stream()
     );
     Problem::Absent { file: name.into(), message: message.into() }
 }
@@ -335,8 +334,8 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, N
                 }
             }
         }
-        if len.is_none() && u64::try_from(bytes.len()).is_ok_and(|len| len > limits.stream) {
-            return Err(long_stream(&name, limits));
+        if len.is_none() && u64::try_from(bytes.len()).is_ok_and(|len| len > max_stream()) {
+            return Err(long_stream(&name));
         }
     }
     Ok(String::from_utf8(bytes).map_err(|_| NoText(valid)))

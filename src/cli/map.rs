@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pte::File;
-use pte::map::{Kind, Map, Name, Nesting, Part, Span, Title, Within};
+use pte::map::{KindTotal, Map, Name, Nesting, Part, Span, Title, Within};
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
@@ -182,7 +182,7 @@ impl Row {
         let (mut what, mut count, mut parts_of_range) = (None, None, None);
         let name = match span.title {
             Title::Part(part) | Title::Other(part) => {
-                if let Name::Thing(_, thing) = part.name() {
+                if let Name::Object(_, thing) = part.name() {
                     what = Some(thing.name());
                 }
                 if matches!(span.title, Title::Other(_)) {
@@ -244,8 +244,8 @@ impl Row {
 }
 
 impl KindRow {
-    fn of(kind: &Kind) -> Self {
-        let what = kind.what.map(pte::map::What::name);
+    fn of(kind: &KindTotal) -> Self {
+        let what = kind.what.map(pte::map::ObjectKind::name);
         Self { name: kind.name, what, count: kind.count, bytes: kind.bytes }
     }
 
@@ -271,7 +271,7 @@ fn part_names(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>,
     let mut parts = Vec::new();
     let mut part = Some(part);
     while let Some(one) = part.filter(|part| part.parent().is_some()) {
-        if !matches!(one.name(), Name::Thing(..)) {
+        if !matches!(one.name(), Name::Object(..)) {
             parts.push(name_of(one, input)?);
         }
         part = one.parent();

@@ -71,7 +71,7 @@ impl Ops {
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
-        let list = self.against.as_deref().map(|path| read_list(path, common)).transpose()?;
+        let list = self.against.as_deref().map(|path| read_list(path)).transpose()?;
         let (mut report, mut status) = (UsageReport::default(), Status::Good);
         for path in &self.files {
             if let Err(problem) = read(path, common, &mut report) {
@@ -113,9 +113,9 @@ fn read(path: &Path, common: &Common, report: &mut UsageReport) -> Result<(), Pr
     }
 }
 
-fn read_list(path: &Path, common: &Common) -> Result<SelectedOperators, Problem> {
+fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
     let name = name_of(path);
-    let text = input::read_text(path, &common.limits())?.map_err(|_| {
+    let text = input::read_text(path)?.map_err(|_| {
         let message = format!(
             "{name} is not text, so it is no list of operators: `pte ops --format yaml` writes one"
         );

@@ -58,6 +58,7 @@ impl Problem {
             OpenError::Source(error) => Self::io(file, error),
             OpenError::PastEnd => Self::io(file, io::ErrorKind::UnexpectedEof.into()),
             OpenError::Memory => Self::io(file, io::ErrorKind::OutOfMemory.into()),
+            error => Self::io(file, io::Error::other(error.to_string())),
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use pte::element::{Stats, Tally, Value};
+use pte::element::{Element, Stats, Tally};
 use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{TensorPlace, TensorRecord, TensorRow, TensorStorage};

@@ -47,14 +47,14 @@ fn facts(file: &File<'_>) -> Vec<(&'static str, String)> {
             let operators = root.execution_plan().into_iter().flatten();
             let operators = operators.map(|plan| plan.operators().map_or(0, |all| all.len()));
             facts.push(("operators", operators.fold(0, usize::saturating_add).to_string()));
-            Layout::guess(root)
+            WriterLayout::guess(root)
         }
         File::Ptd(ptd) => {
             facts.push(("header", text::bytes(ptd.header().length.into())));
             facts.push(("segment area", segments(Some(ptd.header().segment_base_offset))));
             match ptd.root() {
-                Root::Current(root) => Layout::guess(root),
-                Root::Legacy(root) => Layout::guess(root),
+                Root::Current(root) => WriterLayout::guess(root),
+                Root::Legacy(root) => WriterLayout::guess(root),
             }
         }
     };

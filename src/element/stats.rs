@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::sum::ExactSum;
-use super::{Value, Visitor, values, visit};
+use super::{Element, Visitor, values, visit};
 use crate::schema::scalar::ScalarType;
 
 /// The statistics of a tensor's values.
@@ -12,9 +12,9 @@ pub struct Stats {
     /// How many values there are: of a packed dtype, several in each byte.
     pub count: u64,
     /// The least value that is not NaN; `None` if there is none, or if values are complex.
-    pub min: Option<Value>,
+    pub min: Option<Element>,
     /// The greatest value that is not NaN; `None` as for `min`.
-    pub max: Option<Value>,
+    pub max: Option<Element>,
     /// The mean of the finite values: their exact sum divided by their number, rounded once.
     /// `None` if there is none, or if values are complex.
     pub mean: Option<f64>,
@@ -113,9 +113,9 @@ impl Tally {
         }
         let Seen { count, zeros, nans, infs, ints, floats } = self.seen;
         let (min, max) = if ints.0 <= ints.1 {
-            (Some(Value::Int(ints.0)), Some(Value::Int(ints.1)))
+            (Some(Element::Int(ints.0)), Some(Element::Int(ints.1)))
         } else if floats.0 <= floats.1 {
-            (Some(Value::Float(floats.0)), Some(Value::Float(floats.1)))
+            (Some(Element::Float(floats.0)), Some(Element::Float(floats.1)))
         } else {
             (None, None)
         };
@@ -128,16 +128,16 @@ impl Tally {
     fn add_byte(&mut self, byte: u8, times: u64) {
         for value in values(self.scalar_type, &[byte]).into_iter().flatten() {
             match value {
-                Value::Int(value) => {
+                Element::Int(value) => {
                     self.seen.int(value, times);
                     self.sum.add_int(value.saturating_mul(i128::from(times)));
                 }
-                Value::Float(value) => {
+                Element::Float(value) => {
                     if self.seen.float(value, times) {
                         self.sum.add(value, times);
                     }
                 }
-                Value::Complex(re, im) => self.seen.complex(re, im, times),
+                Element::Complex(re, im) => self.seen.complex(re, im, times),
             }
         }
     }

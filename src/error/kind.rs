@@ -12,6 +12,7 @@ use crate::foreign::ForeignFormat;
 /// assert_eq!(code.what, "A union has both of its halves, the tag and the value, or neither.");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Code {
     /// The stable name, in kebab case.
     pub id: &'static str,

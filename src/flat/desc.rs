@@ -7,6 +7,7 @@ pub(crate) mod declare;
 
 /// A whole schema: one root, and everything that is reachable from it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Schema {
     /// The root table.
     pub root: &'static TableDesc,
@@ -24,6 +25,7 @@ pub struct Schema {
 
 /// One table.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TableDesc {
     /// Upstream's name.
     pub name: &'static str,
@@ -116,6 +118,7 @@ pub(crate) enum To {
 
 /// One field of a table.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FieldDesc {
     /// Its index in the vtable; for a union that of the tag, the value being the next one.
     pub slot: u16,
@@ -152,6 +155,7 @@ pub enum Kind {
 
 /// A number's type, default and names.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ScalarDesc {
     /// How it is stored.
     pub prim: Prim,
@@ -188,6 +192,7 @@ pub enum Number {
 
 /// An enum.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct EnumDesc {
     /// Upstream's name.
     pub name: &'static str,
@@ -199,6 +204,7 @@ pub struct EnumDesc {
 
 /// One value of an enum.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct EnumValue {
     /// The number.
     pub number: i8,
@@ -210,6 +216,7 @@ pub struct EnumValue {
 
 /// A union.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct UnionDesc {
     /// Upstream's name.
     pub name: &'static str,

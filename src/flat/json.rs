@@ -23,6 +23,7 @@ pub struct Options<B> {
 
 /// What a dump could not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Omitted {
     /// Unions whose member is not known: written as the tag's number, without a value.
     pub unknown_members: u64,

@@ -16,7 +16,7 @@ use crate::bytes::wide;
 use crate::error::{PathComponent, Place};
 use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
 use crate::flat::ledger::{Ledger, Refused};
-use crate::flat::tree::{Object, Value};
+use crate::flat::tree::{FieldValue, Object};
 use crate::quoted::Untrusted;
 
 pub(crate) mod leaf;
@@ -24,7 +24,7 @@ pub(crate) mod leaf;
 use leaf::{Key, KeyOf, NumberOf, ScalarsOf, TagOf, TextOf};
 
 /// Gives the bytes of a blob that a dump wrote as `{"file": NAME}`, or says why it cannot.
-pub type Files<'f> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'f;
+pub type ReadBlob<'f> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'f;
 
 /// Why a text is not the JSON of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct LoadError {
 /// What is said of a field whose object has it already.
 pub(crate) const TWICE: &str = "the field is given twice";
 
-/// The [`Files`] of a caller without any.
+/// The [`ReadBlob`] of a caller without any.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub fn no_files(name: &str) -> Result<Vec<u8>, String> {
 pub fn read(
     text: &str,
     desc: &'static TableDesc,
-    files: &mut Files<'_>,
+    files: &mut ReadBlob<'_>,
 ) -> Result<Object<'static>, LoadError> {
     read_beside(text, desc, None, files)
 }
@@ -74,7 +74,7 @@ pub fn read_beside(
     text: &str,
     desc: &'static TableDesc,
     beside: Option<&str>,
-    files: &mut Files<'_>,
+    files: &mut ReadBlob<'_>,
 ) -> Result<Object<'static>, LoadError> {
     read_within(text, desc, beside, files, &mut Ledger::of(wide(text.len())))
 }
@@ -85,7 +85,7 @@ pub(crate) fn read_within(
     text: &str,
     desc: &'static TableDesc,
     beside: Option<&str>,
-    files: &mut Files<'_>,
+    files: &mut ReadBlob<'_>,
     ledger: &mut Ledger,
 ) -> Result<Object<'static>, LoadError> {
     let mut loader = Loader { files, beside, path: Vec::new(), ledger };
@@ -136,7 +136,7 @@ impl fmt::Display for LoadError {
 impl core::error::Error for LoadError {}
 
 struct Loader<'l, 'f> {
-    files: &'l mut Files<'f>,
+    files: &'l mut ReadBlob<'f>,
     /// A key of the next table, which is the root, that is no field of it.
     beside: Option<&'l str>,
     /// Where the error is: pushed while it unwinds.
@@ -155,9 +155,9 @@ impl Loader<'_, '_> {
         &mut self,
         object: &mut Object<'static>,
         name: &str,
-        value: Value<'static>,
+        value: FieldValue<'static>,
     ) -> Result<(), E> {
-        let field = wide(size_of::<(&FieldDesc, Value<'_>)>());
+        let field = wide(size_of::<(&FieldDesc, FieldValue<'_>)>());
         self.ledger.charge(field).map_err(|Refused| self.no_memory())?;
         object.set(name, value).map_err(E::custom)
     }
@@ -178,24 +178,24 @@ impl Loader<'_, '_> {
         &mut self,
         field: &'static FieldDesc,
         map: &mut A,
-    ) -> Result<Value<'static>, A::Error> {
+    ) -> Result<FieldValue<'static>, A::Error> {
         let loader = &mut *self;
         let value = match field.kind {
             Kind::Scalar(scalar) => {
                 let (prim, names) = (scalar.prim, scalar.names);
-                map.next_value_seed(Any(NumberOf { prim, names })).map(Value::Number)
+                map.next_value_seed(Any(NumberOf { prim, names })).map(FieldValue::Number)
             }
             Kind::Str | Kind::Union(_) => map
                 .next_value_seed(Any(TextOf { ledger: loader.ledger }))
-                .map(|text| Value::Str(text.into())),
+                .map(|text| FieldValue::Str(text.into())),
             Kind::Table(desc) => {
-                map.next_value_seed(Any(TableOf { loader, desc })).map(Value::Table)
+                map.next_value_seed(Any(TableOf { loader, desc })).map(FieldValue::Table)
             }
             Kind::Scalars { prim, .. } => map
                 .next_value_seed(Any(ScalarsOf { loader, prim }))
-                .map(|bytes| Value::Scalars(bytes.into())),
+                .map(|bytes| FieldValue::Scalars(bytes.into())),
             Kind::Tables(desc) => {
-                map.next_value_seed(Any(TablesOf { loader, desc })).map(Value::Tables)
+                map.next_value_seed(Any(TablesOf { loader, desc })).map(FieldValue::Tables)
             }
         };
         self.within(PathComponent::Field(field.name), value)
@@ -297,7 +297,7 @@ impl Halves<'_> {
     }
 
     /// The value; `None` where there is none.
-    fn join(self, loader: &mut Loader<'_, '_>) -> serde_json::Result<Option<Value<'static>>> {
+    fn join(self, loader: &mut Loader<'_, '_>) -> serde_json::Result<Option<FieldValue<'static>>> {
         let Self { field, desc, tag, member } = self;
         let Some(tag) = tag else {
             let error = format!("{}_type is missing, which says what this is", field.name);
@@ -314,7 +314,7 @@ impl Halves<'_> {
                 Some(member.map_err(|error| serde_json::Error::custom(unplaced(&error)))?)
             }
         };
-        Ok(Some(Value::Union(tag, object)))
+        Ok(Some(FieldValue::Union(tag, object)))
     }
 }
 

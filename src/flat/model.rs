@@ -9,7 +9,7 @@ use crate::error::{PathComponent, Place};
 use crate::flat::desc::TableDesc;
 use crate::flat::ledger::{Ledger, MemoryError, Refused};
 use crate::flat::node::Node;
-use crate::flat::tree::{Object, Value};
+use crate::flat::tree::{FieldValue, Object};
 use crate::flat::view::{List, Scalar, Table, Vector};
 
 pub(crate) mod declare;
@@ -154,19 +154,19 @@ pub(crate) fn numbers<T: Scalar>(vector: Vector<'_, T>, ledger: &mut Ledger) -> 
 }
 
 /// Every table of a vector as a tree.
-pub(crate) fn tables<M: Model>(models: &[M]) -> Result<Value<'_>, MemoryError> {
+pub(crate) fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryError> {
     let mut objects = Vec::new();
     objects.try_reserve_exact(models.len())?;
     for model in models {
         objects.push(model.to_object()?);
     }
-    Ok(Value::Tables(objects))
+    Ok(FieldValue::Tables(objects))
 }
 
 /// The elements of a vector as they stand in a file.
-pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<Value<'_>, MemoryError> {
+pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryError> {
     if let Some(bytes) = T::as_bytes(items) {
-        return Ok(Value::Scalars(bytes.into()));
+        return Ok(FieldValue::Scalars(bytes.into()));
     }
     let size = usize::from(T::PRIM.size());
     let mut bytes = Vec::new();
@@ -175,7 +175,7 @@ pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<Value<'_>, MemoryError> 
         let stored = item.to_number().stored(T::PRIM).unwrap_or_default();
         bytes.extend_from_slice(stored.get(..size).unwrap_or_default());
     }
-    Ok(Value::Scalars(bytes.into()))
+    Ok(FieldValue::Scalars(bytes.into()))
 }
 
 /// A tree as it came, if it is of that table.
@@ -193,12 +193,12 @@ pub(crate) fn checked<'t>(
 
 /// The string that a field holds.
 pub(crate) fn string_of(
-    value: Option<Value<'_>>,
+    value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<String>, TreeError> {
     match value {
-        Some(Value::Str(Cow::Owned(text))) => Ok(Some(text)),
-        Some(Value::Str(Cow::Borrowed(text))) => {
+        Some(FieldValue::Str(Cow::Owned(text))) => Ok(Some(text)),
+        Some(FieldValue::Str(Cow::Borrowed(text))) => {
             ledger.string(text).map(Some).map_err(|Refused| TreeError::memory(ledger.error()))
         }
         _ => Ok(None),
@@ -206,19 +206,21 @@ pub(crate) fn string_of(
 }
 
 /// The number that a field holds.
-pub(crate) fn number_of<T: Scalar>(value: Option<Value<'_>>) -> Option<T> {
+pub(crate) fn number_of<T: Scalar>(value: Option<FieldValue<'_>>) -> Option<T> {
     match value? {
-        Value::Number(number) => T::read_le(number.stored(T::PRIM)?.get(..T::PRIM.size().into())?),
+        FieldValue::Number(number) => {
+            T::read_le(number.stored(T::PRIM)?.get(..T::PRIM.size().into())?)
+        }
         _ => None,
     }
 }
 
 /// The numbers that a field holds.
 pub(crate) fn scalars_of<T: Scalar>(
-    value: Option<Value<'_>>,
+    value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<Vec<T>>, TreeError> {
-    let Some(Value::Scalars(bytes)) = value else { return Ok(None) };
+    let Some(FieldValue::Scalars(bytes)) = value else { return Ok(None) };
     let bytes = match bytes {
         Cow::Owned(bytes) => match T::from_owned(bytes) {
             Ok(items) => return Ok(Some(items)),
@@ -236,21 +238,21 @@ pub(crate) fn scalars_of<T: Scalar>(
 
 /// The table that a field holds.
 pub(crate) fn table_of<M: Model>(
-    value: Option<Value<'_>>,
+    value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<M>, TreeError> {
     match value {
-        Some(Value::Table(object)) => M::take_object(object, ledger).map(Some),
+        Some(FieldValue::Table(object)) => M::take_object(object, ledger).map(Some),
         _ => Ok(None),
     }
 }
 
 /// The tables that a field holds.
 pub(crate) fn tables_of<M: Model>(
-    value: Option<Value<'_>>,
+    value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<Vec<M>>, TreeError> {
-    let Some(Value::Tables(objects)) = value else { return Ok(None) };
+    let Some(FieldValue::Tables(objects)) = value else { return Ok(None) };
     let models = ledger.vec(objects.len(), 0);
     let mut models = models.map_err(|Refused| TreeError::memory(ledger.error()))?;
     for (nth, object) in (0..).zip(objects) {

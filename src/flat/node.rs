@@ -6,7 +6,7 @@ use core::ops::ControlFlow;
 pub(crate) mod declare;
 
 use super::desc::{FieldDesc, Kind, Number, TableDesc};
-use super::tree::{Object, Value};
+use super::tree::{FieldValue, Object};
 use super::view::{List, Raw, Scalar, Table};
 
 /// A table that can be written: a tree, a struct, or a view of a proven file.
@@ -24,6 +24,7 @@ pub type Visit<'v> = dyn FnMut(&'static FieldDesc, Held<'_>) -> ControlFlow<()> 
 /// What a field of a [`Node`] holds.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it lives for one call")]
+#[non_exhaustive]
 pub enum Held<'n> {
     /// A number.
     Number(Number),
@@ -108,7 +109,7 @@ impl Proven<'_> {
                         let member = Self { raw: value.resolved(), desc };
                         visit(field, Held::Union(tag, Some(&member)))
                     }
-                    None => Value::unknown_member(tag, union).visit(field, visit),
+                    None => FieldValue::unknown_member(tag, union).visit(field, visit),
                 }
             }
         }
@@ -145,7 +146,7 @@ impl Node for Object<'_> {
     }
 }
 
-impl Value<'_> {
+impl FieldValue<'_> {
     /// Gives the value to `visit` as that of `field`.
     pub(crate) fn visit(
         &self,

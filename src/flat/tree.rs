@@ -22,12 +22,12 @@ pub use read::Unknown;
 pub struct Object<'t> {
     desc: &'static TableDesc,
     /// By ascending slot.
-    fields: Vec<(&'static FieldDesc, Value<'t>)>,
+    fields: Vec<(&'static FieldDesc, FieldValue<'t>)>,
 }
 
 /// What a field of an [`Object`] holds.
 #[derive(Clone, Debug)]
-pub enum Value<'t> {
+pub enum FieldValue<'t> {
     /// A number or the number of an enum's value.
     Number(Number),
     /// A string.
@@ -74,7 +74,7 @@ impl<'t> Object<'t> {
     /// A table with these fields, in the order of the declaration, each of which fits.
     pub(crate) fn filled<const N: usize>(
         desc: &'static TableDesc,
-        values: [Option<Value<'t>>; N],
+        values: [Option<FieldValue<'t>>; N],
     ) -> Result<Self, MemoryError> {
         let mut fields = Vec::new();
         fields.try_reserve_exact(values.iter().flatten().count())?;
@@ -89,12 +89,12 @@ impl<'t> Object<'t> {
     }
 
     /// The fields that are there, by ascending slot.
-    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'static FieldDesc, &Value<'t>)> {
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'static FieldDesc, &FieldValue<'t>)> {
         self.fields.iter().map(|(field, value)| (*field, value))
     }
 
     /// What the field of that name holds; `None` if it is absent or unknown.
-    pub fn field(&self, name: &str) -> Option<&Value<'t>> {
+    pub fn field(&self, name: &str) -> Option<&FieldValue<'t>> {
         self.fields().find(|(field, _)| field.name == name).map(|(_, value)| value)
     }
 
@@ -103,7 +103,7 @@ impl<'t> Object<'t> {
     /// # Errors
     ///
     /// Where the table has no such field, the field holds something else, or there is no memory.
-    pub fn set(&mut self, name: &str, value: Value<'t>) -> Result<(), SetError> {
+    pub fn set(&mut self, name: &str, value: FieldValue<'t>) -> Result<(), SetError> {
         let table = self.desc;
         let Some(field) = table.field(name) else {
             return Err(SetError::UnknownField { table, name: name.into() });
@@ -126,13 +126,13 @@ impl<'t> Object<'t> {
     }
 
     /// Takes the value of the field of that name out; the field is then absent.
-    pub fn take(&mut self, name: &str) -> Option<Value<'t>> {
+    pub fn take(&mut self, name: &str) -> Option<FieldValue<'t>> {
         let at = self.fields.iter().position(|(field, _)| field.name == name)?;
         Some(self.fields.remove(at).1)
     }
 }
 
-impl Value<'_> {
+impl FieldValue<'_> {
     /// A union of a tag that the schema does not know, with a member in the unknown one's place.
     pub(crate) fn unknown_member(tag: u8, desc: &UnionDesc) -> Self {
         Self::Union(tag, desc.members.first().map(|member| Object::new(member)))
@@ -171,18 +171,18 @@ impl fmt::Display for SetError {
 impl core::error::Error for SetError {}
 
 /// Whether a field of `kind` can hold `value`: what the layout relies on.
-fn fits(value: &Value<'_>, kind: Kind) -> bool {
+fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
     let is = |object: &Object<'_>, desc: &TableDesc| core::ptr::eq(object.desc, desc);
     match (value, kind) {
-        (Value::Number(number), Kind::Scalar(scalar)) => number.stored(scalar.prim).is_some(),
-        (Value::Str(_), Kind::Str) => true,
-        (Value::Table(object), Kind::Table(desc)) => is(object, desc),
-        (Value::Scalars(bytes), Kind::Scalars { prim, .. }) => {
+        (FieldValue::Number(number), Kind::Scalar(scalar)) => number.stored(scalar.prim).is_some(),
+        (FieldValue::Str(_), Kind::Str) => true,
+        (FieldValue::Table(object), Kind::Table(desc)) => is(object, desc),
+        (FieldValue::Scalars(bytes), Kind::Scalars { prim, .. }) => {
             bytes.len().is_multiple_of(prim.size().into())
         }
-        (Value::Tables(objects), Kind::Tables(desc)) => objects.iter().all(|o| is(o, desc)),
-        (Value::Union(_, None), Kind::Union(_)) => true,
-        (Value::Union(tag, Some(object)), Kind::Union(desc)) => match desc.member(*tag) {
+        (FieldValue::Tables(objects), Kind::Tables(desc)) => objects.iter().all(|o| is(o, desc)),
+        (FieldValue::Union(_, None), Kind::Union(_)) => true,
+        (FieldValue::Union(tag, Some(object)), Kind::Union(desc)) => match desc.member(*tag) {
             Some(member) => is(object, member),
             // Only members keep the tree as shallow as its schema.
             None => desc.members.iter().any(|member| is(object, member)),

@@ -4,7 +4,7 @@
 //! written first, in the order of the slots, and so lies behind it. A vtable stands in front of the
 //! first table that was written with it, and is shared by those written later. Numbers equal to
 //! their default are left out; all padding is zeros (format.md §0.1). The same tables have the same
-//! bytes in one [`Layout`].
+//! bytes in one [`WriterLayout`].
 
 use core::fmt;
 use core::ops::ControlFlow::{self, Break, Continue};
@@ -21,7 +21,7 @@ mod layout;
 mod sink;
 mod vtables;
 
-pub use layout::Layout;
+pub use layout::WriterLayout;
 use sink::{Reversed, Sink};
 use vtables::{Vtable, Vtables};
 
@@ -56,7 +56,7 @@ pub fn write(
     schema: &Schema,
     root: &dyn Node,
     chunk: &[u8],
-    layout: &Layout,
+    layout: &WriterLayout,
 ) -> Result<Vec<u8>, WriteError> {
     write_within(schema, root, chunk, layout, MAX_PROGRAM)
 }
@@ -66,7 +66,7 @@ pub(crate) fn write_within(
     schema: &Schema,
     root: &dyn Node,
     chunk: &[u8],
-    layout: &Layout,
+    layout: &WriterLayout,
     most: u64,
 ) -> Result<Vec<u8>, WriteError> {
     let (wanted, found) = (schema.root, root.desc());
@@ -97,7 +97,7 @@ impl core::error::Error for WriteError {}
 
 /// Writes tables into a sink. Its functions break where the writer or the sink refuses.
 struct Writer<'l, S> {
-    layout: &'l Layout,
+    layout: &'l WriterLayout,
     out: S,
     vtables: Vtables,
     /// The largest alignment that was asked for, `force_align` excepted.
@@ -136,7 +136,7 @@ struct Parts {
 }
 
 impl<'l, S: Sink> Writer<'l, S> {
-    fn new(layout: &'l Layout, out: S) -> Self {
+    fn new(layout: &'l WriterLayout, out: S) -> Self {
         let vtables = Vtables::new(layout.sizes_count);
         let most = MAX_PROGRAM;
         Self { layout, out, vtables, align: 1, most, forced: 0, alike: u16::MAX, error: None }

@@ -6,7 +6,7 @@ use core::ops::Range;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 
-use super::ways::{Detail, Ways};
+use super::paths::{Detail, Paths};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
 use crate::cost;
 use crate::handle::File;
@@ -24,7 +24,7 @@ pub(super) struct Claims<'a> {
     pub(super) segments_end: u64,
     nodes: Vec<Node<'a>>,
     pub(super) users: Vec<User<'a>>,
-    pub(super) ways: Ways,
+    pub(super) paths: Paths,
     pub(super) segments: Vec<(Range<u64>, u32)>,
     claims: Vec<Claim>,
     /// Parts with a name of ours, by their parent.
@@ -58,7 +58,7 @@ impl<'a> Claims<'a> {
             segments_end: 0,
             nodes: alloc::vec![root],
             users: Vec::new(),
-            ways: Ways::new(detail),
+            paths: Paths::new(detail),
             segments: Vec::new(),
             claims: Vec::new(),
             known: BTreeMap::new(),
@@ -149,7 +149,7 @@ impl<'a> Claims<'a> {
             nodes: self.nodes,
             pieces,
             users: self.users,
-            ways: self.ways.finish(),
+            paths: self.paths.finish(),
             segments: in_order(self.segments),
             region: self.region_range,
         }

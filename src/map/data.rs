@@ -5,8 +5,8 @@ use core::ops::Range;
 use alloc::vec::Vec;
 
 use super::claims::{Claims, PADDING};
+use super::paths::Detail;
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
-use super::ways::Detail;
 use super::{Label, ROOT, User, index, narrow};
 use crate::cost;
 use crate::handle::File;

@@ -6,8 +6,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::claims::{HEADER_PADDING, PADDING};
+use super::paths::ObjectKind;
 use super::tables::VTABLES;
-use super::ways::What;
 use super::{Label, Map, Part, ROOT};
 use crate::bytes::wide;
 use crate::cost;
@@ -27,6 +27,7 @@ pub struct Nesting {
 /// A range of a file, and what is in it. Neighbours touch, so that those of a level have all of its
 /// bytes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Span<'m, 'a> {
     /// Where it lies in the file: never empty.
     pub range: Range<u64>,
@@ -64,16 +65,17 @@ pub enum Within<'m, 'a> {
     /// Ranges, in the order of the file.
     Spans(Vec<Span<'m, 'a>>),
     /// Things of these kinds, most bytes first; they have all of its bytes together.
-    Kinds(Vec<Kind>),
+    Kinds(Vec<KindTotal>),
 }
 
 /// Things of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+#[non_exhaustive]
+pub struct KindTotal {
     /// For what stands in the tables the type of a table; of a vector or string, that it is of.
     pub name: &'static str,
     /// Of what stands in the tables.
-    pub what: Option<What>,
+    pub what: Option<ObjectKind>,
     /// How many.
     pub count: u64,
     /// Bytes of all.
@@ -328,14 +330,14 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
     }
 
-    fn kinds(&self, cells: &[Cell]) -> Vec<Kind> {
+    fn kinds(&self, cells: &[Cell]) -> Vec<KindTotal> {
         // With each the part that was seen last: one that was cut is counted once.
         let mut kinds: BTreeMap<_, (u64, u64, u32)> = BTreeMap::new();
         cost::charge(cells.len());
         for cell in cells {
             let (of, what) = match self.map.node(cell.node).map(|node| (&node.label, node.parent)) {
                 Some((Label::Fixed(_), _)) | None => (cell.node, None),
-                Some((&Label::Thing(_, what), parent)) => (parent, Some(what)),
+                Some((&Label::Object(_, what), parent)) => (parent, Some(what)),
                 Some((_, parent)) => (parent, None),
             };
             let bytes = cell.range.end.saturating_sub(cell.range.start);
@@ -348,7 +350,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
         let kinds = kinds.into_iter();
         let mut kinds: Vec<_> = kinds
-            .map(|((name, what), (count, bytes, _))| Kind { name, what, count, bytes })
+            .map(|((name, what), (count, bytes, _))| KindTotal { name, what, count, bytes })
             .collect();
         kinds.sort_by_key(|kind| core::cmp::Reverse(kind.bytes));
         kinds

@@ -12,7 +12,7 @@ use crate::flat::view::Raw;
 /// What a byte is there for, together with those beside it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Role {
+pub enum ByteRole {
     /// A field of a header.
     Header(&'static str),
     /// How many bytes a vtable has.
@@ -79,7 +79,7 @@ pub enum Role {
     Trailing,
 }
 
-impl Role {
+impl ByteRole {
     /// Its stable name, in kebab case.
     pub fn id(self) -> &'static str {
         match self {
@@ -115,7 +115,7 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for ByteRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header(name) => write!(f, "header field {name}"),
@@ -160,7 +160,7 @@ impl fmt::Display for Role {
 /// What a byte was found to be, positions counted from the start of the FlatBuffers part.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    pub(super) role: Role,
+    pub(super) role: ByteRole,
     /// The bytes that play the role together.
     pub(super) range: Range<u32>,
     /// One step further than the thing that the byte is in.
@@ -168,12 +168,12 @@ pub(super) struct Found {
 }
 
 impl Found {
-    fn new(role: Role, start: u32, bytes: u32, step: Option<PathComponent>) -> Self {
+    fn new(role: ByteRole, start: u32, bytes: u32, step: Option<PathComponent>) -> Self {
         Self { role, range: start..start.saturating_add(bytes), step }
     }
 
     pub(super) fn beyond(range: Range<u32>) -> Self {
-        Self { role: Role::BehindFields, range, step: None }
+        Self { role: ByteRole::BehindFields, range, step: None }
     }
 }
 
@@ -181,11 +181,13 @@ impl Found {
 pub(super) fn in_vtable(raw: Raw<'_>, desc: &'static TableDesc, at: u32) -> Found {
     let start = raw.vtable_pos();
     match at.saturating_sub(start) / 2 {
-        0 => Found::new(Role::VtableLength(raw.vtable_len()), start, 2, None),
-        1 => Found::new(Role::TableLength(raw.declared_size()), start.saturating_add(2), 2, None),
+        0 => Found::new(ByteRole::VtableLength(raw.vtable_len()), start, 2, None),
+        1 => {
+            Found::new(ByteRole::TableLength(raw.declared_size()), start.saturating_add(2), 2, None)
+        }
         word => {
             let slot = u16::try_from(word.saturating_sub(2)).unwrap_or(u16::MAX);
-            let role = Role::Entry { slot, offset: raw.offset_of(slot) };
+            let role = ByteRole::Entry { slot, offset: raw.offset_of(slot) };
             let start = start.saturating_add(word.saturating_mul(2));
             let field = desc.fields.iter().find(|field| slots(field).contains(&slot));
             let field = field.map(|field| PathComponent::Field(field.name));
@@ -202,7 +204,7 @@ fn slots(field: &FieldDesc) -> Range<u16> {
 pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32) -> Found {
     let pos = raw.pos();
     if at.saturating_sub(pos) < 4 {
-        return Found::new(Role::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
+        return Found::new(ByteRole::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
     }
     // Where the field that ends last before the byte ends, and the next one begins.
     let (mut from, mut to) = (pos.saturating_add(4), pos.saturating_add(end.into()));
@@ -222,13 +224,13 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
             {
                 let tag = raw.scalar::<u8>(field.slot).unwrap_or_default();
                 let member = union.member(tag).map(|member| member.name);
-                return Found::new(Role::Tag { tag, member }, start, 1, step);
+                return Found::new(ByteRole::Tag { tag, member }, start, 1, step);
             }
             if let Some(start) = raw.field_pos(field.slot.saturating_add(1))
                 && beside(start..start.saturating_add(4))
             {
                 let to = raw.union(field.slot).map_or(0, |(_, value)| value.pos());
-                return Found::new(Role::Offset { to: to.into() }, start, 4, step);
+                return Found::new(ByteRole::Offset { to: to.into() }, start, 4, step);
             }
             continue;
         }
@@ -243,11 +245,11 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
                         Number::Int(value) => scalar.names.and_then(|names| names.name_of(value)),
                         _ => None,
                     };
-                    Role::Number { value, prim: scalar.prim, name }
+                    ByteRole::Number { value, prim: scalar.prim, name }
                 }
-                None => Role::BetweenFields,
+                None => ByteRole::BetweenFields,
             },
-            _ => Role::Offset { to: raw.target_pos(field.slot).unwrap_or_default().into() },
+            _ => ByteRole::Offset { to: raw.target_pos(field.slot).unwrap_or_default().into() },
         };
         return Found::new(role, start, size, step);
     }
@@ -259,9 +261,9 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
         Some((start, slot)) => {
             let next = starts().map(|(start, _)| start).filter(|&start| start > at).min();
             let bytes = next.map_or(to, |next| next.min(to)).saturating_sub(start);
-            Found::new(Role::UnknownField { slot }, start, bytes, None)
+            Found::new(ByteRole::UnknownField { slot }, start, bytes, None)
         }
-        None => Found::new(Role::BetweenFields, from, to.saturating_sub(from), None),
+        None => Found::new(ByteRole::BetweenFields, from, to.saturating_sub(from), None),
     }
 }
 
@@ -270,14 +272,14 @@ pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> Found {
     let (first, size) = (pos.saturating_add(4), u32::from(prim.size()));
     let len = bytes.len().checked_div(index(size)).unwrap_or_default();
     let Some(rel) = at.checked_sub(first) else {
-        return Found::new(Role::Count(super::narrow(len)), pos, 4, None);
+        return Found::new(ByteRole::Count(super::narrow(len)), pos, 4, None);
     };
     let nth = rel.checked_div(size).unwrap_or_default();
     let start = nth.saturating_mul(size);
     let element = bytes.get(index(start)..).and_then(|rest| rest.get(..index(size)));
     let role = match element.and_then(|element| Number::from_le(element, prim)) {
-        Some(value) => Role::Number { value, prim, name: None },
-        None => Role::Data,
+        Some(value) => ByteRole::Number { value, prim, name: None },
+        None => ByteRole::Data,
     };
     Found::new(role, first.saturating_add(start), size, Some(PathComponent::Index(nth)))
 }
@@ -287,21 +289,21 @@ pub(super) fn in_tables(region: &[u8], pos: u32, at: u32) -> Found {
     let word = |pos: u32| u32_at(region, index(pos)).unwrap_or_default();
     let first = pos.saturating_add(4);
     let Some(rel) = at.checked_sub(first) else {
-        return Found::new(Role::Count(word(pos)), pos, 4, None);
+        return Found::new(ByteRole::Count(word(pos)), pos, 4, None);
     };
     let nth = rel / 4;
     let start = first.saturating_add(nth.saturating_mul(4));
     let to = u64::from(start).saturating_add(word(start).into());
-    Found::new(Role::Offset { to }, start, 4, Some(PathComponent::Index(nth)))
+    Found::new(ByteRole::Offset { to }, start, 4, Some(PathComponent::Index(nth)))
 }
 
 /// Byte `at` of the string of `len` bytes whose length is at `pos`.
 pub(super) fn in_text(pos: u32, len: u32, at: u32) -> Found {
     let first = pos.saturating_add(4);
     match at.checked_sub(first) {
-        None => Found::new(Role::TextLength(len), pos, 4, None),
-        Some(rel) if rel < len => Found::new(Role::Text, first, len, None),
-        Some(_) => Found::new(Role::Terminator, first.saturating_add(len), 1, None),
+        None => Found::new(ByteRole::TextLength(len), pos, 4, None),
+        Some(rel) if rel < len => Found::new(ByteRole::Text, first, len, None),
+        Some(_) => Found::new(ByteRole::Terminator, first.saturating_add(len), 1, None),
     }
 }
 
@@ -311,15 +313,15 @@ pub(super) fn in_header(
     mut start: u64,
     at: u64,
     end: u64,
-) -> (Role, Range<u64>) {
+) -> (ByteRole, Range<u64>) {
     for &(name, bytes) in fields.iter().copied().flatten() {
         let next = start.saturating_add(bytes);
         if at < next {
-            return (Role::Header(name), start..next);
+            return (ByteRole::Header(name), start..next);
         }
         start = next;
     }
-    (Role::Header("of a newer writer"), start..end)
+    (ByteRole::Header("of a newer writer"), start..end)
 }
 
 /// The first bytes of every FlatBuffer with an identifier.

@@ -6,9 +6,9 @@ use core::ops::Range;
 use alloc::vec::Vec;
 
 use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING, TRAILING};
+use super::paths::{Detail, TablePath};
 use super::role::{self, EXTENDED, FLAT_TENSOR, STANDARD};
-use super::ways::{Detail, Way};
-use super::{Map, Name, Part, Role};
+use super::{ByteRole, Map, Name, Part};
 use crate::error::{PathComponent, Place};
 use crate::handle::File;
 
@@ -17,32 +17,32 @@ use crate::handle::File;
 /// ```
 /// # fn main() -> pte::Result<()> {
 /// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
-/// use pte::map::Spot;
+/// use pte::map::ByteInfo;
 ///
 /// let file = pte::File::Pte(pte::Pte::read(bytes)?);
-/// let spot = Spot::of(&file, 8).unwrap();
+/// let spot = ByteInfo::of(&file, 8).unwrap();
 /// assert_eq!(spot.part().name().to_string(), "header");
 /// assert_eq!((spot.role().to_string().as_str(), spot.range()), ("header field magic", 8..12));
 /// // One in the tables has a way.
 /// let root = u32::from_le_bytes(*bytes.first_chunk().unwrap());
-/// let spot = Spot::of(&file, root.into()).unwrap();
+/// let spot = ByteInfo::of(&file, root.into()).unwrap();
 /// assert_eq!(spot.place().to_string(), format!("{root:#x}, program"));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Spot<'a> {
+pub struct ByteInfo<'a> {
     map: Map<'a>,
     offset: u64,
     part: u32,
     piece: Range<u64>,
-    role: Role,
+    role: ByteRole,
     range: Range<u64>,
     /// Innermost first.
     path: Vec<PathComponent>,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> ByteInfo<'a> {
     /// The byte at `offset`; `None` past the end of the file.
     ///
     /// Takes as long as [`Map::of`]: the tables are walked once.
@@ -52,13 +52,13 @@ impl<'a> Spot<'a> {
         let detail =
             within.and_then(|at| u32::try_from(at).ok()).map_or(Detail::Parts, Detail::Byte);
         let claims = Claims::of(file, detail);
-        let found = claims.ways.found().cloned();
+        let found = claims.paths.found().cloned();
         let map = claims.finish();
         let piece = map.at(offset)?.clone();
         let mut spot = Self {
             offset,
             part: piece.part,
-            role: Role::Data,
+            role: ByteRole::Data,
             range: piece.range.clone(),
             piece: piece.range,
             path: Vec::new(),
@@ -72,7 +72,7 @@ impl<'a> Spot<'a> {
             _ if name == HEADER => spot.in_header(file),
             Some((last, found)) => {
                 spot.path.extend(found.step);
-                spot.path.extend(Way::new(&spot.map.ways, last).back());
+                spot.path.extend(TablePath::new(&spot.map.paths, last).back());
                 // Who uses data has it, whatever it stands in.
                 if !matches!(spot.part().name(), Name::Users(_)) {
                     let at = |pos: u32| tables.start.saturating_add(pos.into());
@@ -99,10 +99,10 @@ impl<'a> Spot<'a> {
     /// A byte that nothing in the tables has.
     fn apart(&mut self, name: &str, file: &File<'_>) {
         self.role = match self.part().name() {
-            Name::Fixed(_) if [PADDING, HEADER_PADDING].contains(&name) => Role::Padding,
-            Name::Fixed(_) if name == TRAILING => Role::Trailing,
-            Name::Fixed(_) | Name::Segment(_) => Role::Unreferenced,
-            _ => Role::Data,
+            Name::Fixed(_) if [PADDING, HEADER_PADDING].contains(&name) => ByteRole::Padding,
+            Name::Fixed(_) if name == TRAILING => ByteRole::Trailing,
+            Name::Fixed(_) | Name::Segment(_) => ByteRole::Unreferenced,
+            _ => ByteRole::Data,
         };
         if let Some(segment) = self.segment() {
             let root = match file {
@@ -126,7 +126,7 @@ impl<'a> Spot<'a> {
     }
 
     /// What it is there for.
-    pub fn role(&self) -> Role {
+    pub fn role(&self) -> ByteRole {
         self.role
     }
 
@@ -151,7 +151,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-impl fmt::Display for Spot<'_> {
+impl fmt::Display for ByteInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place(), self.role)
     }

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::claims::Claims;
+use super::paths::ObjectKind;
 use super::role::{self, Found};
-use super::ways::What;
 use super::{Label, ROOT, index, narrow};
 use crate::bytes::u32_at;
 use crate::error::PathComponent;
@@ -45,9 +45,9 @@ impl<'c, 'a> Pass<'c, 'a> {
     /// Everything that the root leads to.
     pub(super) fn root<T: Table<'a>>(mut self, root: T, name: &'static str) {
         let section = self.claims.section("root");
-        let back = self.claims.ways.enter(PathComponent::Field(name));
+        let back = self.claims.paths.enter(PathComponent::Field(name));
         self.table(root.raw(), T::DESC, section);
-        self.claims.ways.leave(back);
+        self.claims.paths.leave(back);
         for (pos, bytes, node) in core::mem::take(&mut self.declared) {
             // The size that a table declares was never proven.
             let room = narrow(self.claims.region.len()).saturating_sub(pos);
@@ -66,11 +66,11 @@ impl<'c, 'a> Pass<'c, 'a> {
         pos: u32,
         bytes: u32,
         node: u32,
-        what: What,
+        what: ObjectKind,
         of: impl FnOnce(u32) -> Found,
     ) -> u32 {
-        let node = match self.claims.ways.keep(pos, bytes, of) {
-            Some(last) => self.claims.node(node, Label::Thing(last, what)),
+        let node = match self.claims.paths.keep(pos, bytes, of) {
+            Some(last) => self.claims.node(node, Label::Object(last, what)),
             None => node,
         };
         self.claim(pos, bytes, node);
@@ -85,17 +85,19 @@ impl<'c, 'a> Pass<'c, 'a> {
         if self.vtables.insert(raw.vtable_pos() >> 1) {
             let vtables = self.claims.section(VTABLES);
             let (pos, bytes) = (raw.vtable_pos(), raw.vtable_len().into());
-            self.thing(pos, bytes, vtables, What::Vtable, |at| role::in_vtable(raw, desc, at));
+            self.thing(pos, bytes, vtables, ObjectKind::Vtable, |at| {
+                role::in_vtable(raw, desc, at)
+            });
         }
         let end = extent(raw, desc);
         let (pos, declared) = (raw.pos(), raw.declared_size());
-        let tail = self.claims.ways.keep_tail(pos, end, declared);
+        let tail = self.claims.paths.keep_tail(pos, end, declared);
         let node = match tail {
-            Some(last) => self.claims.node(node, Label::Thing(last, What::Table)),
+            Some(last) => self.claims.node(node, Label::Object(last, ObjectKind::Table)),
             None => node,
         };
         let in_table = |at| role::in_table(raw, desc, end, at);
-        let node = self.thing(pos, end.into(), node, What::Table, in_table);
+        let node = self.thing(pos, end.into(), node, ObjectKind::Table, in_table);
         if declared > end {
             self.declared.push((pos, declared.into(), node));
         }
@@ -119,12 +121,12 @@ impl<'c, 'a> Pass<'c, 'a> {
                     let section = self.owner(desc, field, section);
                     let node = self.claims.child(section, "strings");
                     let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
-                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
+                    let back = self.claims.paths.enter(PathComponent::Field(field.name));
                     // Its length in front, and a zero behind it.
                     let bytes = len.saturating_add(5);
                     let in_text = |at| role::in_text(pos, len, at);
-                    self.thing(pos, bytes, node, What::Text, in_text);
-                    self.claims.ways.leave(back);
+                    self.thing(pos, bytes, node, ObjectKind::Text, in_text);
+                    self.claims.paths.leave(back);
                 }
             }
             Kind::Scalars { prim, .. } => {
@@ -133,29 +135,29 @@ impl<'c, 'a> Pass<'c, 'a> {
                 if self.vectors.insert(pos >> 2) {
                     let section = self.owner(desc, field, section);
                     let node = self.claims.child(section, desc.name);
-                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
+                    let back = self.claims.paths.enter(PathComponent::Field(field.name));
                     let in_vector = |at| role::in_numbers(pos, bytes, prim, at);
                     let bytes = narrow(bytes.len()).saturating_add(4);
-                    self.thing(pos, bytes, node, What::Vector, in_vector);
-                    self.claims.ways.leave(back);
+                    self.thing(pos, bytes, node, ObjectKind::Vector, in_vector);
+                    self.claims.paths.leave(back);
                 }
             }
             Kind::Table(of) => {
                 if let Some(table) = raw.target(field.slot) {
                     let section = self.owner(desc, field, section);
-                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
+                    let back = self.claims.paths.enter(PathComponent::Field(field.name));
                     self.table(table, of, section);
-                    self.claims.ways.leave(back);
+                    self.claims.paths.leave(back);
                 }
             }
             Kind::Tables(of) => self.list(raw, desc, field, of, section),
             Kind::Union(union) => {
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = union.member(tag) {
-                    let back = self.claims.ways.enter(PathComponent::Field(field.name));
-                    self.claims.ways.enter(PathComponent::Variant(member.name));
+                    let back = self.claims.paths.enter(PathComponent::Field(field.name));
+                    self.claims.paths.enter(PathComponent::Variant(member.name));
                     self.table(value.resolved(), member, section);
-                    self.claims.ways.leave(back);
+                    self.claims.paths.leave(back);
                 }
             }
         }
@@ -177,10 +179,10 @@ impl<'c, 'a> Pass<'c, 'a> {
         }
         let node = self.claims.child(section, of.name);
         let bytes = narrow(list.len()).saturating_mul(4);
-        let back = self.claims.ways.enter(PathComponent::Field(field.name));
+        let back = self.claims.paths.enter(PathComponent::Field(field.name));
         let region = self.claims.region;
         let in_list = |at| role::in_tables(region, pos, at);
-        self.thing(pos, bytes.saturating_add(4), node, What::Vector, in_list);
+        self.thing(pos, bytes.saturating_add(4), node, ObjectKind::Vector, in_list);
         let methods = core::ptr::eq(of, ExecutionPlan::DESC);
         for (nth, table) in (0..).zip(list.raws()) {
             let mut section = section;
@@ -190,11 +192,11 @@ impl<'c, 'a> Pass<'c, 'a> {
                 }
                 section = self.method(table);
             }
-            let element = self.claims.ways.enter(PathComponent::Index(nth));
+            let element = self.claims.paths.enter(PathComponent::Index(nth));
             self.table(table, of, section);
-            self.claims.ways.leave(element);
+            self.claims.paths.leave(element);
         }
-        self.claims.ways.leave(back);
+        self.claims.paths.leave(back);
     }
 
     /// The part of a method that was not seen before.

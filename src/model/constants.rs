@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::blob::Cutter;
-use super::{Blob, Budget, ModelError, Pte};
+use super::{Blob, Budget, ModelError, PteModel};
 use crate::bytes::index;
 use crate::limits::Limits;
 use crate::schema::program::TensorDataLocation;
@@ -12,7 +12,7 @@ use crate::schema::program::model::{Buffer, EValue, KernelTypes, SubsegmentOffse
 /// What constants are aligned to, by all writers that are not asked for more.
 const ALIGNMENT: u64 = 16;
 
-impl<'a> Pte<'a> {
+impl<'a> PteModel<'a> {
     /// The bytes of each constant, by `Tensor.data_buffer_idx`; the first stands for none. Each
     /// goes up to the next one, and so may end with padding, or to the end of its tensors, where
     /// that is more (format.md §6.1).

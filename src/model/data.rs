@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use super::{Blob, Ptd, Pte};
+use super::{Blob, PtdModel, PteModel};
 use crate::quoted::Quoted;
 use crate::schema::{flat_tensor, program};
 
@@ -24,7 +24,7 @@ pub enum DataError {
     },
 }
 
-impl<'a> Pte<'a> {
+impl<'a> PteModel<'a> {
     /// Gives the named data of `key` other bytes, or adds it. Whether it was there.
     pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> bool {
         let named = self.root.named_data.iter_mut().flatten();
@@ -61,7 +61,7 @@ impl<'a> Pte<'a> {
     }
 }
 
-impl<'a> Ptd<'a> {
+impl<'a> PtdModel<'a> {
     /// Gives the data of `key` other bytes, or adds it as a blob without a shape. Whether it was
     /// there.
     ///

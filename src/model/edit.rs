@@ -1,10 +1,10 @@
 //! What a program can do without.
 
-use super::Pte;
+use super::PteModel;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::model::ExtraTensorInfo;
 
-impl Pte<'_> {
+impl PteModel<'_> {
     /// Takes the stack traces out, which tell where in the model's source an instruction comes
     /// from, and gives their number. No runtime reads them.
     pub fn strip_stacktraces(&mut self) -> usize {

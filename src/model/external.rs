@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::constants::concatenated;
-use super::{Blob, Container, File, HeaderForm, ModelError, Ptd, Pte, ReadError};
+use super::{Blob, Container, FileModel, HeaderForm, ModelError, PtdModel, PteModel, ReadError};
 use crate::bytes::{index, narrow};
 use crate::flat::tree::Unknown;
-use crate::flat::write::Layout;
+use crate::flat::write::WriterLayout;
 use crate::quoted::Quoted;
 use crate::schema::flat_tensor::model::{FlatTensor, NamedData, TensorLayout};
 use crate::schema::program;
@@ -59,6 +59,7 @@ pub enum ExternalError {
 
 /// What was moved into a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Inlined {
     /// Tensors that had their data elsewhere.
     pub tensors: usize,
@@ -71,7 +72,7 @@ pub struct Inlined {
 /// The shape of a tensor, as a key of a map.
 type Shape = (ScalarType, Vec<i32>, Vec<u8>);
 
-impl<'a> Pte<'a> {
+impl<'a> PteModel<'a> {
     /// Moves constants, and data that delegates ask for by name, into a `.ptd`: those that `chosen`
     /// says. A constant tensor keeps its name, or gets one of its method and its index.
     ///
@@ -81,8 +82,8 @@ impl<'a> Pte<'a> {
     pub fn externalize(
         &mut self,
         mut chosen: impl FnMut(External<'_>) -> bool,
-    ) -> Result<Ptd<'a>, ExternalError> {
-        let mut ptd = Ptd::empty();
+    ) -> Result<PtdModel<'a>, ExternalError> {
+        let mut ptd = PtdModel::empty();
         let constants = self.constants();
         // One segment for each constant, one key for each of its shapes.
         let mut segments: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
@@ -143,7 +144,7 @@ impl<'a> Pte<'a> {
     /// # Errors
     ///
     /// Where a tensor and its data have different shapes.
-    pub fn inline(&mut self, ptd: &Ptd<'a>) -> Result<Inlined, ExternalError> {
+    pub fn inline(&mut self, ptd: &PtdModel<'a>) -> Result<Inlined, ExternalError> {
         let mut inlined = Inlined::default();
         let entries: BTreeMap<&str, &NamedData> = {
             // Of two with one name, runtimes take the first.
@@ -304,7 +305,7 @@ impl<'a> Pte<'a> {
 
     fn externalize_data(
         &mut self,
-        ptd: &mut Ptd<'a>,
+        ptd: &mut PtdModel<'a>,
         names: &mut BTreeSet<String>,
         chosen: &mut impl FnMut(External<'_>) -> bool,
     ) -> Result<(), ExternalError> {
@@ -345,7 +346,7 @@ impl<'a> Pte<'a> {
     }
 }
 
-impl Ptd<'_> {
+impl PtdModel<'_> {
     /// A `.ptd` with nothing in it, as today's writers make it.
     pub fn empty() -> Self {
         let root = FlatTensor {
@@ -354,8 +355,8 @@ impl Ptd<'_> {
             ..FlatTensor::default()
         };
         let header = Some(HeaderForm::PTD);
-        let container = Container { layout: Layout::FLATC, header, ..Container::CURRENT };
-        File { root, segments: Vec::new(), container, unknown: Unknown::default() }
+        let container = Container { layout: WriterLayout::FLATC, header, ..Container::CURRENT };
+        FileModel { root, segments: Vec::new(), container, unknown: Unknown::default() }
     }
 
     fn push(&mut self, key: String, segment_index: u32, shape: Option<&Shape>) {

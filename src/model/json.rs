@@ -6,7 +6,7 @@
 //! | `kind` | `"pte"` or `"ptd"` | what the keys of the root tell |
 //! | `generation` | 0 to 3, of a `.ptd` alone: 0 to 2 have the fields before release 0.7 | the same |
 //! | `header` | null, or `length` and `chunk` in bytes, and `in_front` (of the FlatBuffer, which generation 0 has) | as today's writers have it |
-//! | `layout` | the name of a [`Layout`]: how the writer lays out tables | today's |
+//! | `layout` | the name of a [`WriterLayout`]: how the writer lays out tables | today's |
 //! | `force_align` | what the writer was asked to align data in the tables to, or null | null |
 //! | `segment_base_offset` | where the segments begin, or null for behind the tables | null |
 //! | `segment_alignment` | what segments are aligned to | 128 |
@@ -38,14 +38,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 
-use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Root, RootNode};
+use super::{
+    Blob, Container, FileModel, HeaderForm, LegacyPtdModel, PtdModel, PteModel, RootNode,
+    RootStruct,
+};
 use crate::bytes::wide;
-use crate::file::Kind;
+use crate::file::FileKind;
 use crate::flat::json::string;
 use crate::flat::ledger::{Ledger, MemoryError, Refused};
 use crate::flat::load::{self, LoadError};
 use crate::flat::model::TreeError;
-use crate::flat::write::Layout;
+use crate::flat::write::WriterLayout;
 use crate::limits::{MAX_PROGRAM, MODEL_FLOOR};
 use crate::ptd::Generation;
 
@@ -55,17 +58,17 @@ use container::{Given, Parts};
 
 /// Gives the bytes of `{"file": NAME}`, or says why it cannot. Those of segments are read when they
 /// are written.
-pub type Files<'f, 'a> = dyn FnMut(&str) -> Result<Blob<'a>, String> + 'f;
+pub type FindBlob<'f, 'a> = dyn FnMut(&str) -> Result<Blob<'a>, String> + 'f;
 
 /// A file of any kind.
 #[derive(Clone, Debug)]
 pub enum AnyFile<'a> {
     /// A program.
-    Pte(Pte<'a>),
+    Pte(PteModel<'a>),
     /// Named tensors and blobs.
-    Ptd(Ptd<'a>),
+    Ptd(PtdModel<'a>),
     /// The same, in the fields that it had before release 0.7.
-    LegacyPtd(LegacyPtd<'a>),
+    LegacyPtd(LegacyPtdModel<'a>),
 }
 
 /// Why a text is not the JSON of a file.
@@ -89,7 +92,7 @@ pub enum JsonError {
 /// The key of the root's object that the container stands under.
 pub const KEY: &str = "container";
 
-/// The [`Files`] of a caller without any.
+/// The [`FindBlob`] of a caller without any.
 ///
 /// # Errors
 ///
@@ -110,8 +113,8 @@ pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
 /// The first place that is no JSON, or not what a file has there.
 pub fn read<'a>(
     text: &str,
-    kind: Option<Kind>,
-    files: &mut Files<'_, 'a>,
+    kind: Option<FileKind>,
+    files: &mut FindBlob<'_, 'a>,
 ) -> Result<AnyFile<'a>, JsonError> {
     let mut ledger = Ledger::of(wide(text.len()));
     let Given { keys, container } = container::read(text, files, &mut ledger)?;
@@ -122,12 +125,12 @@ pub fn read<'a>(
     let generation = container.as_ref().and_then(|parts| parts.generation);
     let kind = match said.or(kind) {
         Some(kind) => kind,
-        None if generation.is_some() => Kind::Ptd,
+        None if generation.is_some() => FileKind::Ptd,
         // A program needs plans, and data needs names: what both have decides nothing.
         None => match keys.program.cmp(&keys.current.max(keys.legacy)) {
-            core::cmp::Ordering::Greater => Kind::Pte,
-            core::cmp::Ordering::Less => Kind::Ptd,
-            _ if keys.named_data => Kind::Ptd,
+            core::cmp::Ordering::Greater => FileKind::Pte,
+            core::cmp::Ordering::Less => FileKind::Ptd,
+            _ if keys.named_data => FileKind::Ptd,
             _ => return Err(JsonError::KindUnknown),
         },
     };
@@ -137,8 +140,8 @@ pub fn read<'a>(
     };
     let ledger = &mut ledger;
     Ok(match kind {
-        Kind::Pte => AnyFile::Pte(file(text, container, HeaderForm::PTE, files, ledger)?),
-        Kind::Ptd if is_legacy => {
+        FileKind::Pte => AnyFile::Pte(file(text, container, HeaderForm::PTE, files, ledger)?),
+        FileKind::Ptd if is_legacy => {
             let (length, chunk) = HeaderForm::PTD.room();
             let form = match generation {
                 Some(0) => HeaderForm::InFront { length, chunk },
@@ -146,19 +149,19 @@ pub fn read<'a>(
             };
             AnyFile::LegacyPtd(file(text, container, form, files, ledger)?)
         }
-        Kind::Ptd => AnyFile::Ptd(file(text, container, HeaderForm::PTD, files, ledger)?),
+        FileKind::Ptd => AnyFile::Ptd(file(text, container, HeaderForm::PTD, files, ledger)?),
     })
 }
 
 /// The file of a root, with what is said of its container, and what is not said as today's writers
 /// have it.
-fn file<'a, R: Root>(
+fn file<'a, R: RootStruct>(
     text: &str,
     container: Option<Parts<'a>>,
     form: HeaderForm,
-    files: &mut Files<'_, 'a>,
+    files: &mut FindBlob<'_, 'a>,
     ledger: &mut Ledger,
-) -> Result<File<'a, R>, JsonError> {
+) -> Result<FileModel<'a, R>, JsonError> {
     let mut used = Used::default();
     let mut bytes = |name: &str| {
         let blob = files(name)?;
@@ -184,17 +187,18 @@ fn file<'a, R: Root>(
         }
     };
     let has_data = parts.segments.iter().any(|blob| !blob.is_empty());
-    let layout = parts.layout.unwrap_or(if is_pte { Layout::PYTHON } else { Layout::FLATC });
+    let layout =
+        parts.layout.unwrap_or(if is_pte { WriterLayout::PYTHON } else { WriterLayout::FLATC });
     let header = parts.header.unwrap_or((has_data || !is_pte).then_some(form));
     let container = Container {
-        layout: Layout { force_align: parts.force_align, ..layout },
+        layout: WriterLayout { force_align: parts.force_align, ..layout },
         header,
         segment_base_offset: parts.segment_base_offset,
         segment_alignment: parts.segment_alignment.unwrap_or(Container::CURRENT.segment_alignment),
         padding: parts.padding,
         trailing: parts.trailing,
     };
-    Ok(File { root, segments: parts.segments, container, unknown: parts.unknown })
+    Ok(FileModel { root, segments: parts.segments, container, unknown: parts.unknown })
 }
 
 /// The blobs that are copied into tables.
@@ -235,7 +239,7 @@ const COPIES: u64 = 4;
 ///
 /// Those of `out`, and of `blob`.
 pub fn write<R: RootNode, W: Write>(
-    file: &File<'_, R>,
+    file: &FileModel<'_, R>,
     generation: Option<Generation>,
     pretty: bool,
     out: &mut W,

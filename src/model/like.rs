@@ -1,11 +1,11 @@
 //! How the writer of a file laid out its tables: found by trying.
 
-use super::{File, HeaderForm, RootNode};
+use super::{FileModel, HeaderForm, RootNode};
 use crate::bytes::u32_at;
 use crate::flat::write::compare::{Plain, compare};
-use crate::flat::write::{FORCED, Layout};
+use crate::flat::write::{FORCED, WriterLayout};
 
-impl<R: RootNode> File<'_, R> {
+impl<R: RootNode> FileModel<'_, R> {
     /// Finds how a writer laid out the tables of `region`, the FlatBuffers part of the file that
     /// this one was taken from, so that they are written in the same bytes. Returns whether a layout
     /// was found; if not, nothing is changed.
@@ -21,23 +21,23 @@ impl<R: RootNode> File<'_, R> {
     }
 
     /// Returns the layout that gives `region`, and the bytes of its header with padding.
-    fn find_layout(&self, region: &[u8]) -> Option<(Layout, u32)> {
-        let mut alike = [0; Layout::ALL.len()];
-        let fits = |layout: Layout, alike: &mut u16| {
+    fn find_layout(&self, region: &[u8]) -> Option<(WriterLayout, u32)> {
+        let mut alike = [0; WriterLayout::ALL.len()];
+        let fits = |layout: WriterLayout, alike: &mut u16| {
             let compared = compare(&self.root, region, &layout);
             *alike |= compared.alike;
             Some((layout, self.chunk(region, &compared.same?)?))
         };
-        for (layout, alike) in Layout::ALL.into_iter().zip(&mut alike) {
+        for (layout, alike) in WriterLayout::ALL.into_iter().zip(&mut alike) {
             if let Some(found) = fits(layout, alike) {
                 return Some(found);
             }
         }
         // Most tables hold nothing that could be aligned otherwise: then all of these are alike.
         for (nth, align) in (0..).zip(FORCED) {
-            let layouts = Layout::ALL.into_iter().zip(&mut alike);
+            let layouts = WriterLayout::ALL.into_iter().zip(&mut alike);
             for (layout, alike) in layouts.filter(|(_, alike)| **alike & (1 << nth) == 0) {
-                let forced = Layout { force_align: Some(align), ..layout };
+                let forced = WriterLayout { force_align: Some(align), ..layout };
                 if let Some(found) = fits(forced, alike) {
                     return Some(found);
                 }

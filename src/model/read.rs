@@ -3,14 +3,16 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Blob, Container, File, HeaderForm, LegacyPtd, Ptd, Pte, Ranges, length};
+use super::{
+    Blob, Container, FileModel, HeaderForm, LegacyPtdModel, PtdModel, PteModel, Ranges, length,
+};
 use crate::bytes::wide;
 use crate::flat::ledger::{Ledger, MemoryError, Refused};
 use crate::flat::model::FromView;
 use crate::flat::tree::Unknown;
 use crate::flat::verify::Verified;
 use crate::flat::view::Table;
-use crate::flat::write::Layout;
+use crate::flat::write::WriterLayout;
 use crate::ptd::Generation;
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 use crate::{ptd, pte};
@@ -26,7 +28,7 @@ impl<'a> pte::Pte<'a> {
     /// # Errors
     ///
     /// Where the budget is exceeded, or the system has no memory left.
-    pub fn to_model(&self) -> Result<Pte<'a>, MemoryError> {
+    pub fn to_model(&self) -> Result<PteModel<'a>, MemoryError> {
         self.model(|range| Blob::from(self.bytes(range).unwrap_or_default()), owned)
     }
 
@@ -35,7 +37,7 @@ impl<'a> pte::Pte<'a> {
     /// # Errors
     ///
     /// As those of [`to_model`](Self::to_model).
-    pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<Pte<'s>, MemoryError> {
+    pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<PteModel<'s>, MemoryError> {
         self.model(|range| Blob::Range(source, range), owned)
     }
 
@@ -48,7 +50,7 @@ impl<'a> pte::Pte<'a> {
     pub fn to_views_from<'s>(
         &self,
         source: &'s dyn Ranges,
-    ) -> Result<File<'s, program::view::Program<'a>>, MemoryError> {
+    ) -> Result<FileModel<'s, program::view::Program<'a>>, MemoryError> {
         self.model(|range| Blob::Range(source, range), |view, _| Ok(view))
     }
 
@@ -56,7 +58,7 @@ impl<'a> pte::Pte<'a> {
         &self,
         blob: impl Fn(Range<u64>) -> Blob<'b>,
         root: impl FnOnce(program::view::Program<'a>, &mut Ledger) -> Result<R, Refused>,
-    ) -> Result<File<'b, R>, MemoryError> {
+    ) -> Result<FileModel<'b, R>, MemoryError> {
         let (view, region) = (self.program(), self.region());
         let mut ledger = Ledger::of(wide(region.len()));
         let ranges = (0..self.segment_count()).map(|nth| self.segment_range(nth));
@@ -134,7 +136,7 @@ impl<'a> ptd::Ptd<'a> {
         view: T,
         blob: impl Fn(Range<u64>) -> Blob<'b>,
         root: impl FnOnce(T, &mut Ledger) -> Result<R, Refused>,
-    ) -> Result<File<'b, R>, MemoryError> {
+    ) -> Result<FileModel<'b, R>, MemoryError> {
         let mut ledger = Ledger::of(wide(self.region().len()));
         let ranges = (0..self.segment_count()).map(|nth| self.segment_range(nth));
         let ranges = gathered(ranges, &mut ledger)?;
@@ -164,18 +166,18 @@ impl<'a> ptd::Ptd<'a> {
 #[derive(Clone, Debug)]
 pub enum AnyPtd<'a> {
     /// Since release 0.7.
-    Current(Ptd<'a>),
+    Current(PtdModel<'a>),
     /// Before.
-    Legacy(LegacyPtd<'a>),
+    Legacy(LegacyPtdModel<'a>),
 }
 
 /// A `.ptd` of either schema, its tables as views.
 #[derive(Clone, Debug)]
 pub enum PtdViews<'s, 'a> {
     /// Since release 0.7.
-    Current(File<'s, flat_tensor::view::FlatTensor<'a>>),
+    Current(FileModel<'s, flat_tensor::view::FlatTensor<'a>>),
     /// Before.
-    Legacy(File<'s, flat_tensor_legacy::view::FlatTensor<'a>>),
+    Legacy(FileModel<'s, flat_tensor_legacy::view::FlatTensor<'a>>),
 }
 
 /// The struct of a view.
@@ -205,15 +207,15 @@ fn finish<'v, 'b, R>(
     container: Container<'b>,
     ranges: Vec<Range<u64>>,
     blob: impl Fn(Range<u64>) -> Blob<'b>,
-) -> Result<File<'b, R>, MemoryError> {
+) -> Result<FileModel<'b, R>, MemoryError> {
     // The walk noted whether anything is unknown.
     let unknown = if verified.odd { Unknown::of(view) } else { Unknown::default() };
     debug_assert_eq!(unknown, Unknown::of(view), "noted by the walk");
-    let container = Container { layout: Layout::guess(view), ..container };
+    let container = Container { layout: WriterLayout::guess(view), ..container };
     let mut segments = Vec::new();
     segments.try_reserve_exact(ranges.len())?;
     segments.extend(ranges.into_iter().map(blob));
-    Ok(File { root, segments, container, unknown })
+    Ok(FileModel { root, segments, container, unknown })
 }
 
 /// What is around the segments at `ranges` of a file of `len` bytes, whose tables end at `end`.

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::{Blob, Container, File, HeaderForm, Root};
+use super::{Blob, Container, FileModel, HeaderForm, RootStruct};
 use crate::bytes::{index, narrow};
 
 /// What writers align segments to, the usual first.
@@ -12,7 +12,7 @@ const ALIGNMENTS: [u64; 13] = [128, 16, 4096, 2048, 1024, 512, 256, 64, 32, 8, 4
 /// The most that a segment is taken to be aligned to by intent.
 const MOST: u64 = 4096;
 
-impl<'a, R: Root> File<'a, R> {
+impl<'a, R: RootStruct> FileModel<'a, R> {
     /// Adds a segment, and gives its index.
     pub fn add_segment(&mut self, blob: Blob<'a>) -> u32 {
         let nth = self.hold(blob);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Budget, Container, File, HeaderForm, Image, ModelError, RootNode};
+use super::{Budget, Container, FileModel, HeaderForm, Image, ModelError, RootNode};
 use crate::bytes::{index, wide};
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::ledger::MemoryError;
@@ -12,7 +12,7 @@ use crate::limits::{HEAD, Limits, MAX_PROGRAM};
 use crate::ptd::is_polyglot;
 use crate::schema::flat_tensor_legacy::desc::SCHEMA as OLD;
 
-impl<R: RootNode> File<'_, R> {
+impl<R: RootNode> FileModel<'_, R> {
     /// Returns the whole file as it is to be written, held to [`Limits::UNTRUSTED`].
     ///
     /// # Errors

@@ -57,7 +57,7 @@ impl<'a> Pte<'a> {
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use pte::pte::Storage;
+    /// use pte::Storage;
     /// use pte::schema::program::view::KernelTypes;
     ///
     /// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");

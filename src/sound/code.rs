@@ -3,12 +3,12 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::list::{Item, List};
+use super::list::{Item, ValueList};
 use super::method::Method;
 use super::operand::Operand;
 use super::proof::{bare, proven};
 use crate::bytes::{index as at_index, narrow};
-use crate::flat::view::{List as Tables, Table, Vector};
+use crate::flat::view::{ValueList as Tables, Table, Vector};
 use crate::method;
 use crate::pte::operator_name;
 use crate::schema::program::view::{self, InstructionArguments};
@@ -28,14 +28,14 @@ pub enum Instruction<'p> {
         /// The operator.
         operator: Operator<'p>,
         /// The arguments of the schema, then the outputs, then the results once more.
-        args: List<'p, Operand<'p>>,
+        args: ValueList<'p, Operand<'p>>,
     },
     /// Runs a delegate.
     Delegate {
         /// The delegate.
         delegate: Delegate<'p>,
         /// Inputs, then outputs.
-        args: List<'p, Operand<'p>>,
+        args: ValueList<'p, Operand<'p>>,
     },
     /// Copies a value onto another.
     Move {
@@ -136,8 +136,8 @@ impl<'p> Chain<'p> {
         }
     }
 
-    fn args(self, indices: Option<Vector<'p, i32>>) -> List<'p, Operand<'p>> {
-        List::new(self.method, proven(indices, "args-missing", Vector::default()))
+    fn args(self, indices: Option<Vector<'p, i32>>) -> ValueList<'p, Operand<'p>> {
+        ValueList::new(self.method, proven(indices, "args-missing", Vector::default()))
     }
 }
 

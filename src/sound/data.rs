@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::proof::proven;
-use super::tensor::Shape;
+use super::tensor::TensorShape;
 use crate::Ptd;
 use crate::check::Report;
 use crate::ptd::{self, Index};
@@ -20,10 +20,10 @@ pub struct Data<'a> {
 
 /// A named tensor or blob.
 #[derive(Clone, Debug)]
-pub struct Entry<'a> {
+pub struct DataEntry<'a> {
     key: &'a str,
     range: Range<u64>,
-    shape: Option<Shape<'a>>,
+    shape: Option<TensorShape<'a>>,
 }
 
 impl<'a> Data<'a> {
@@ -38,13 +38,13 @@ impl<'a> Data<'a> {
     }
 
     /// Returns every tensor and blob, in the order of the file; in old generations tensors first.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
-        self.ptd.entries().map(Entry::of)
+    pub fn entries(&self) -> impl Iterator<Item = DataEntry<'a>> {
+        self.ptd.entries().map(DataEntry::of)
     }
 
     /// Returns the entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
-    pub fn entry(&self, key: &str) -> Option<Entry<'a>> {
-        self.index.get(key).map(Entry::of)
+    pub fn entry(&self, key: &str) -> Option<DataEntry<'a>> {
+        self.index.get(key).map(DataEntry::of)
     }
 
     /// Returns where each segment lies in the file.
@@ -55,9 +55,9 @@ impl<'a> Data<'a> {
     }
 }
 
-impl<'a> Entry<'a> {
-    fn of(entry: ptd::Entry<'a>) -> Self {
-        let shape = entry.layout().map(|its| Shape::of(its.scalar_type, its.sizes, its.dim_order));
+impl<'a> DataEntry<'a> {
+    fn of(entry: ptd::DataEntry<'a>) -> Self {
+        let shape = entry.layout().map(|its| TensorShape::of(its.scalar_type, its.sizes, its.dim_order));
         Self {
             key: proven(entry.key(), "key-missing", ""),
             range: proven(entry.range().ok(), "segment-index, data-out-of-bounds", 0..0),
@@ -76,7 +76,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns its shape; an opaque blob has none.
-    pub fn shape(&self) -> Option<Shape<'a>> {
+    pub fn shape(&self) -> Option<TensorShape<'a>> {
         self.shape
     }
 }

@@ -9,20 +9,20 @@ use crate::flat::view::{Numbers, Scalar, Vector};
 
 /// A list that refers to values of its method by indices of type `I`.
 #[derive(Clone, Copy)]
-pub struct List<'p, T, I = i32> {
+pub struct ValueList<'p, T, I = i32> {
     method: Method<'p>,
     indices: Vector<'p, I>,
     item: PhantomData<T>,
 }
 
-/// An item of a [`List`]. The trait is private to the crate: only indices that rules have proven are
+/// An item of a [`ValueList`]. The trait is private to the crate: only indices that rules have proven are
 /// resolved.
 pub trait Item<'p, I> {
     /// Resolves an index.
     fn of(method: Method<'p>, index: I) -> Self;
 }
 
-impl<'p, T: Item<'p, I>, I: Scalar> List<'p, T, I> {
+impl<'p, T: Item<'p, I>, I: Scalar> ValueList<'p, T, I> {
     pub(super) fn new(method: Method<'p>, indices: Vector<'p, I>) -> Self {
         Self { method, indices, item: PhantomData }
     }
@@ -53,7 +53,7 @@ impl<'p, T: Item<'p, I>, I: Scalar> List<'p, T, I> {
     }
 }
 
-impl<'p, T: Item<'p, I>, I: Scalar> IntoIterator for List<'p, T, I> {
+impl<'p, T: Item<'p, I>, I: Scalar> IntoIterator for ValueList<'p, T, I> {
     type Item = T;
     type IntoIter = Items<'p, T, I>;
 
@@ -62,7 +62,7 @@ impl<'p, T: Item<'p, I>, I: Scalar> IntoIterator for List<'p, T, I> {
     }
 }
 
-/// An iterator over the items of a [`List`].
+/// An iterator over the items of a [`ValueList`].
 #[derive(Clone, Debug)]
 pub struct Items<'p, T, I = i32> {
     method: Method<'p>,
@@ -86,8 +86,8 @@ impl<'p, T: Item<'p, I>, I: Scalar> ExactSizeIterator for Items<'p, T, I> {}
 impl<'p, T: Item<'p, I>, I: Scalar> FusedIterator for Items<'p, T, I> {}
 
 /// Shows the indices alone: the values may be long, and the same many times.
-impl<T, I: Scalar + fmt::Debug> fmt::Debug for List<'_, T, I> {
+impl<T, I: Scalar + fmt::Debug> fmt::Debug for ValueList<'_, T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("List").field(&self.indices).finish()
+        f.debug_tuple("ValueList").field(&self.indices).finish()
     }
 }

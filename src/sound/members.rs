@@ -1,12 +1,12 @@
 //! What a method holds: values, inputs and outputs, operators, delegates, and chains.
 
 use super::code::{Chain, Delegate, Operator};
-use super::list::List;
+use super::list::ValueList;
 use super::method::Method;
 use super::operand::Operand;
 use super::proof::proven;
 use super::value::Value;
-use crate::flat::view::{List as Tables, Vector};
+use crate::flat::view::{ValueList as Tables, Vector};
 use crate::schema::program::view::EValue;
 
 impl<'p> Method<'p> {
@@ -21,15 +21,15 @@ impl<'p> Method<'p> {
     }
 
     /// Returns its inputs.
-    pub fn inputs(self) -> List<'p, Operand<'p>> {
+    pub fn inputs(self) -> ValueList<'p, Operand<'p>> {
         let indices = proven(self.plan.inputs(), "plan-inputs-missing", Vector::default());
-        List::new(self, indices)
+        ValueList::new(self, indices)
     }
 
     /// Returns its outputs.
-    pub fn outputs(self) -> List<'p, Operand<'p>> {
+    pub fn outputs(self) -> ValueList<'p, Operand<'p>> {
         let indices = proven(self.plan.outputs(), "plan-outputs-missing", Vector::default());
-        List::new(self, indices)
+        ValueList::new(self, indices)
     }
 
     /// Returns the operators that it calls; none if the list is missing, as nothing is called then.

@@ -19,7 +19,7 @@ pub struct Tensor<'p> {
 
 /// What the elements of a tensor are, how many, and in which order.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape<'a> {
+pub struct TensorShape<'a> {
     dtype: Dtype,
     sizes: Vector<'a, i32>,
     dim_order: Vector<'a, u8>,
@@ -31,7 +31,7 @@ pub struct Dtype(ScalarType);
 
 /// Where the bytes of a tensor come from (format.md §6.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Storage<'a> {
+pub enum DataSource<'a> {
     /// Given when the program runs: an input, or a placeholder.
     Unbound,
     /// Bytes of this file that never change: as many as the shape asks for.
@@ -54,21 +54,21 @@ pub enum Storage<'a> {
 
 impl<'p> Tensor<'p> {
     /// Returns its dtype, sizes and dim order. The sizes are upper bounds if it is DYNAMIC_BOUND.
-    pub fn shape(self) -> Shape<'p> {
+    pub fn shape(self) -> TensorShape<'p> {
         let Self { view, .. } = self;
-        Shape::of(view.scalar_type(), view.sizes(), view.dim_order())
+        TensorShape::of(view.scalar_type(), view.sizes(), view.dim_order())
     }
 
     /// Returns where its bytes come from.
-    pub fn storage(self) -> Storage<'p> {
+    pub fn storage(self) -> DataSource<'p> {
         // Where no size can be computed there is a finding too.
         let rules = "constant-index, constant-segment-index, segment-index, data-out-of-bounds";
-        match proven(self.method.pte.storage(self.view).ok(), rules, pte::Storage::Unbound) {
-            pte::Storage::Unbound => Storage::Unbound,
-            pte::Storage::Constant(range) => Storage::Constant(range),
-            pte::Storage::Planned { place, initial } => Storage::Planned { place, initial },
-            pte::Storage::External { key, place } => {
-                Storage::External { key: proven(key, "external-key-missing", ""), place }
+        match proven(self.method.pte.storage(self.view).ok(), rules, pte::DataSource::Unbound) {
+            pte::DataSource::Unbound => DataSource::Unbound,
+            pte::DataSource::Constant(range) => DataSource::Constant(range),
+            pte::DataSource::Planned { place, initial } => DataSource::Planned { place, initial },
+            pte::DataSource::External { key, place } => {
+                DataSource::External { key: proven(key, "external-key-missing", ""), place }
             }
         }
     }
@@ -86,7 +86,7 @@ impl fmt::Debug for Tensor<'_> {
     }
 }
 
-impl<'a> Shape<'a> {
+impl<'a> TensorShape<'a> {
     pub(super) fn of(
         scalar_type: ScalarType,
         sizes: Option<Vector<'a, i32>>,

@@ -1,6 +1,6 @@
 //! Values of a method.
 
-use super::list::List;
+use super::list::ValueList;
 use super::method::Method;
 use super::proof::proven;
 use super::tensor::Tensor;
@@ -25,15 +25,15 @@ pub enum Value<'p> {
     /// A text.
     String(&'p str),
     /// Numbers, each of which is a value of its own.
-    IntList(List<'p, i64, i64>),
+    IntList(ValueList<'p, i64, i64>),
     /// Numbers.
     DoubleList(Vector<'p, f64>),
     /// Truth values.
     BoolList(Vector<'p, bool>),
     /// Tensors.
-    TensorList(List<'p, Tensor<'p>>),
+    TensorList(ValueList<'p, Tensor<'p>>),
     /// Tensors or nothing.
-    OptionalTensorList(List<'p, Option<Tensor<'p>>>),
+    OptionalTensorList(ValueList<'p, Option<Tensor<'p>>>),
 }
 
 /// The rule for the items of a list.
@@ -51,7 +51,7 @@ impl<'p> Value<'p> {
                 Self::String(proven(string.string_val(), "string-missing", ""))
             }
             Some(KernelTypes::IntList(list)) => {
-                Self::IntList(List::new(method, proven(list.items(), ITEMS, Vector::default())))
+                Self::IntList(ValueList::new(method, proven(list.items(), ITEMS, Vector::default())))
             }
             Some(KernelTypes::DoubleList(list)) => {
                 Self::DoubleList(proven(list.items(), ITEMS, Vector::default()))
@@ -60,11 +60,11 @@ impl<'p> Value<'p> {
                 Self::BoolList(proven(list.items(), ITEMS, Vector::default()))
             }
             Some(KernelTypes::TensorList(list)) => {
-                Self::TensorList(List::new(method, proven(list.items(), ITEMS, Vector::default())))
+                Self::TensorList(ValueList::new(method, proven(list.items(), ITEMS, Vector::default())))
             }
             Some(KernelTypes::OptionalTensorList(list)) => {
                 let items = proven(list.items(), ITEMS, Vector::default());
-                Self::OptionalTensorList(List::new(method, items))
+                Self::OptionalTensorList(ValueList::new(method, items))
             }
             Some(KernelTypes::Unknown(_)) => proven(None, "value-unknown", Self::Null),
             None => proven(None, "value-empty", Self::Null),

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use pte::file::Kind;
+use pte::file::FileKind;
 use pte::flat::{json, load};
 use pte::model::json::{AnyFile, JsonError};
-use pte::model::{self, AnyPtd, File, Root};
+use pte::model::{self, AnyPtd, FileModel, RootStruct};
 use pte::{Handle, Pte, Source};
 
 use super::{BASIC, LINEAR, append_run, good, pte, run, text};
@@ -375,7 +375,7 @@ fn deep_json_is_refused() {
     for key in ["container", "execution_plan", "none"] {
         for open in ["[", "{\"segments\":", "{\"header\":", "{\"container\":"] {
             let deep = format!("{{\"{key}\": {}", open.repeat(100_000));
-            let read = model::json::read(&deep, Some(Kind::Pte), &mut model::json::no_files);
+            let read = model::json::read(&deep, Some(FileKind::Pte), &mut model::json::no_files);
             assert!(matches!(read, Err(JsonError::Text(_))), "{key} {open}");
         }
     }
@@ -388,11 +388,11 @@ fn model_is_read_from_json() {
         let bytes = fs::read(&path).unwrap();
         let mut text = String::new();
         match pte::file::sniff(&bytes).unwrap() {
-            Kind::Pte => {
+            FileKind::Pte => {
                 let pte = Pte::read(&bytes).unwrap();
                 write(pte.program(), pte.to_model().unwrap(), pte.region(), None, &mut text);
             }
-            Kind::Ptd => {
+            FileKind::Ptd => {
                 let ptd = pte::Ptd::read(&bytes).unwrap();
                 let (region, generation) = (ptd.region(), Some(ptd.generation()));
                 match (ptd.root(), ptd.to_model().unwrap()) {
@@ -492,9 +492,9 @@ fn segments(file: &AnyFile<'_>) -> usize {
     }
 }
 
-fn write<'a, R: Root>(
+fn write<'a, R: RootStruct>(
     root: impl pte::flat::view::Table<'a>,
-    mut file: File<'_, R>,
+    mut file: FileModel<'_, R>,
     region: &[u8],
     generation: Option<pte::ptd::Generation>,
     text: &mut String,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pte::convert::{Safetensors, Tensor};
+use pte::convert::{NamedTensor, Safetensors};
 use pte::model::Blob;
 
 use super::{BASIC, LINEAR, append_run, good, pte, run, text};
@@ -12,7 +12,7 @@ const OLD: &str = "tests/data/ptd/v0.6.0_ptd_direct_16.ptd";
 
 /// A safetensors file with small tensors, and some that are long enough for `copy_file_range`.
 fn tensors() -> Vec<u8> {
-    let tensor = |name: &str, len: usize, seed: usize| Tensor {
+    let tensor = |name: &str, len: usize, seed: usize| NamedTensor {
         name: name.into(),
         dtype: pte::convert::Dtype::U8,
         shape: vec![len as u64],

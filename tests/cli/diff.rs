@@ -16,7 +16,10 @@ const OLD: &str = "tests/data/pte/v0.5.0_cond.pte";
 const NEW: &str = "tests/data/pte/cond.pte";
 
 /// A program with one thing changed, in a folder that goes away.
-fn changed(path: &str, change: impl FnOnce(&mut model::Pte<'_>)) -> (tempfile::TempDir, PathBuf) {
+fn changed(
+    path: &str,
+    change: impl FnOnce(&mut model::PteModel<'_>),
+) -> (tempfile::TempDir, PathBuf) {
     let bytes = fs::read(path).unwrap();
     let mut model = Pte::read(&bytes).unwrap().to_model().unwrap();
     change(&mut model);

@@ -8,13 +8,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pte::model::{Blob, Ptd};
+use pte::model::{Blob, PtdModel};
 
 use super::{BASIC, LINEAR, good, pte, text};
 
 /// A sparse `.ptd` of 8 GB, which takes longer to write than any test runs.
 fn long_file(folder: &Path) -> String {
-    let mut data = Ptd::empty();
+    let mut data = PtdModel::empty();
     data.add_segment(Blob::Zeros(8 << 30));
     let path = folder.join("long.ptd");
     let file = fs::File::create_new(&path).unwrap();

@@ -141,7 +141,7 @@ fn sides_that_look_the_same() {
 #[test]
 fn jumps_to_the_end() {
     let jump = |to: i32| {
-        move |program: &mut pte::model::Pte<'_>| {
+        move |program: &mut pte::model::PteModel<'_>| {
             let Some(InstructionArguments::JumpFalseCall(jump)) =
                 &mut steps(plan(program, 0))[5].instr_args
             else {

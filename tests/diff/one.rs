@@ -14,7 +14,7 @@ use super::{changed, changed_data, diff, lines, sample};
 /// Changes a program, and tells what is found: with the numbers that the other values, operators and
 /// segments had, and with others.
 #[track_caller]
-pub(super) fn found(name: &str, change: impl Fn(&mut model::Pte<'_>)) -> Vec<String> {
+pub(super) fn found(name: &str, change: impl Fn(&mut model::PteModel<'_>)) -> Vec<String> {
     let before = sample(name);
     let after = changed(&before, &change);
     let told = lines(&diff(&before, &after));
@@ -31,7 +31,7 @@ pub(super) fn found(name: &str, change: impl Fn(&mut model::Pte<'_>)) -> Vec<Str
     told
 }
 
-pub(super) fn plan<'m>(program: &'m mut model::Pte<'_>, nth: usize) -> &'m mut ExecutionPlan {
+pub(super) fn plan<'m>(program: &'m mut model::PteModel<'_>, nth: usize) -> &'m mut ExecutionPlan {
     &mut program.root.execution_plan.as_mut().unwrap()[nth]
 }
 
@@ -64,7 +64,7 @@ pub(super) fn tensor(plan: &mut ExecutionPlan, nth: usize) -> &mut Tensor {
 }
 
 /// The constant of a value with its last byte changed.
-fn other_constant(program: &mut model::Pte<'_>, of_plan: usize, of_value: usize) {
+fn other_constant(program: &mut model::PteModel<'_>, of_plan: usize, of_value: usize) {
     let nth = tensor(plan(program, of_plan), of_value).data_buffer_idx as usize;
     let mut constants = program.constants();
     let mut bytes = constants[nth].to_bytes().unwrap().into_owned();
@@ -261,7 +261,7 @@ fn a_backend() {
 
 #[test]
 fn a_compile_spec() {
-    let specs = |program: &mut model::Pte<'_>, value: &[u8]| {
+    let specs = |program: &mut model::PteModel<'_>, value: &[u8]| {
         let spec = CompileSpec { key: Some("level".into()), value: Some(value.to_vec()) };
         let delegate = &mut plan(program, 0).delegates.as_mut().unwrap()[0];
         delegate.compile_specs.get_or_insert_default().push(spec);
@@ -522,7 +522,7 @@ fn the_version_and_the_containers() {
 #[test]
 fn an_entry_of_a_data_file() {
     let before = sample("ptd_basic.ptd");
-    let one = |change: &dyn Fn(&mut model::Ptd<'_>)| {
+    let one = |change: &dyn Fn(&mut model::PtdModel<'_>)| {
         lines(&diff(&before, &changed_data(&before, |ptd| change(ptd))))
     };
     let data = vec![9; 48];

@@ -1,6 +1,6 @@
 //! The same program with every number another: values, operators, delegates, constants, segments.
 
-use pte::model::{self, Root};
+use pte::model::{self, RootStruct};
 use pte::schema::program::DataLocation;
 use pte::schema::program::model::{
     EValue, ExecutionPlan, InstructionArguments, KernelTypes, Program, Tensor,
@@ -45,7 +45,7 @@ impl Order {
 }
 
 /// Gives every number another one.
-pub(super) fn renumber(program: &mut model::Pte<'_>, seed: u64) {
+pub(super) fn renumber(program: &mut model::PteModel<'_>, seed: u64) {
     for (nth, plan) in program.root.execution_plan.iter_mut().flatten().enumerate() {
         unshare(plan);
         values(plan, seed + nth as u64);
@@ -220,7 +220,7 @@ fn data(root: &mut Program, seed: u64) {
     }
 }
 
-fn segments(program: &mut model::Pte<'_>, seed: u64) {
+fn segments(program: &mut model::PteModel<'_>, seed: u64) {
     let order = Order::of(program.segments.len(), 0, seed + 7);
     program.segments = order.apply(std::mem::take(&mut program.segments));
     let places = order.apply(program.root.segments());

@@ -3,7 +3,7 @@
 use std::fs;
 
 use pte::diff::{DiffError, Given, Verdict, compare};
-use pte::flat::write::Layout;
+use pte::flat::write::WriterLayout;
 use pte::{Limits, Pte};
 
 use super::renumber::renumber;
@@ -44,7 +44,7 @@ fn the_way_of_writing_is_no_meaning() {
             assert_eq!(lines(&report), Vec::<String>::new(), "{name}: {what}");
             assert!(report.verdict < Verdict::Different, "{name}: {what}");
         };
-        for layout in [Layout::FLATC, Layout::FLATC_OLD, Layout::PYTHON] {
+        for layout in [WriterLayout::FLATC, WriterLayout::FLATC_OLD, WriterLayout::PYTHON] {
             same(layout.name, &changed(&bytes, |program| program.container.layout = layout));
         }
         same("traces", &changed(&bytes, |program| _ = program.strip_stacktraces()));

@@ -1,7 +1,7 @@
 //! NumPy's file format, and tensors in its order.
 
 use pte::element::npy::{descr, header, to_logical_order};
-use pte::element::{Value, values};
+use pte::element::{Element, values};
 use pte::schema::scalar::ScalarType;
 
 use super::noise;
@@ -33,11 +33,11 @@ fn npy_names_have_the_kind_of_the_values() {
         let element = &bytes[..usize::try_from(dtype.element_size().unwrap()).unwrap()];
         let value = values(dtype, element).unwrap().next().unwrap();
         let kind = match value {
-            Value::Int(-1) => "i",
-            Value::Int(1) if dtype == ScalarType::BOOL => "b",
-            Value::Int(_) => "u",
-            Value::Float(_) => "f",
-            Value::Complex(..) => "c",
+            Element::Int(-1) => "i",
+            Element::Int(1) if dtype == ScalarType::BOOL => "b",
+            Element::Int(_) => "u",
+            Element::Float(_) => "f",
+            Element::Complex(..) => "c",
         };
         assert_eq!(&descr[1..2], kind, "{dtype}: {descr}");
     }

@@ -125,7 +125,7 @@ fn constants_that_overlap_do_not_move_into_the_tables_once_each() {
 /// Data that entries share is one segment of the program.
 #[test]
 fn shared_data_moves_in_once() {
-    let mut data = model::Ptd::empty();
+    let mut data = model::PtdModel::empty();
     data.add_segment(vec![7; 1000].into());
     let entry = |key: &str| pte::schema::flat_tensor::model::NamedData {
         key: Some(key.into()),
@@ -147,7 +147,7 @@ fn shared_data_moves_in_once() {
 #[test]
 fn small_segments_may_be_aligned_to_pages() {
     for size in [1, 64, 5000] {
-        let mut data = model::Ptd::empty();
+        let mut data = model::PtdModel::empty();
         for nth in 0..3000 {
             data.segments.push(vec![nth as u8; size].into());
         }
@@ -160,7 +160,7 @@ fn small_segments_may_be_aligned_to_pages() {
 /// Zeros that a caller asks for as such are given.
 #[test]
 fn zeros_may_be_a_segment() {
-    let mut data = model::Ptd::empty();
+    let mut data = model::PtdModel::empty();
     data.add_segment(Blob::Zeros(1 << 40));
     assert!(data.image().unwrap().len() > 1 << 40);
     // No computer has memory for it.
@@ -177,20 +177,21 @@ fn gaps_are_bounded_by_what_is_given() {
         r#"{"root": {"segments": [{"size": 4}], "named_data": [{"key": "a"}]},
             "data": [{"zeros": 4}]}"#,
     );
-    let image = |change: &dyn Fn(&mut model::Pte<'_>)| {
+    let image = |change: &dyn Fn(&mut model::PteModel<'_>)| {
         let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);
         program.image().map(|image| image.len())
     };
     let far = 1 << 30;
     is_amplified(&image(&|program| program.container.padding = far).unwrap_err(), far);
-    let base = |program: &mut model::Pte<'_>| program.container.segment_base_offset = Some(far);
+    let base =
+        |program: &mut model::PteModel<'_>| program.container.segment_base_offset = Some(far);
     is_amplified(&image(&base).unwrap_err(), far);
-    let offset = |program: &mut model::Pte<'_>| {
+    let offset = |program: &mut model::PteModel<'_>| {
         program.root.segments.as_mut().unwrap()[0].offset = far;
     };
     is_amplified(&image(&offset).unwrap_err(), far);
-    let least = |program: &mut model::Pte<'_>| program.container.padding = 1 << 20;
+    let least = |program: &mut model::PteModel<'_>| program.container.padding = 1 << 20;
     assert!(image(&least).unwrap() > 1 << 20, "a mebibyte is nothing");
 }
 

@@ -2,9 +2,9 @@
 
 use pte::Pte;
 use pte::flat::ledger::MemoryError;
-use pte::flat::write::Layout;
+use pte::flat::write::WriterLayout;
 use pte::model::json::{self, AnyFile, JsonError};
-use pte::model::{Blob, Container, File, RootNode};
+use pte::model::{Blob, Container, FileModel, RootNode};
 use pte::schema::program::model::{Buffer, DataSegment, Program};
 
 use crate::support::shared;
@@ -96,7 +96,7 @@ fn a_union_s_value_may_stand_in_front_of_its_tag() {
 #[test]
 fn a_layout_is_found_with_the_alignment_of_its_data() {
     let aligns = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096].map(Some);
-    for layout in Layout::ALL {
+    for layout in WriterLayout::ALL {
         for force_align in aligns.into_iter().chain([None]) {
             let buffer = |len| Buffer { storage: Some(vec![7; len]) };
             let root = Program {
@@ -105,9 +105,9 @@ fn a_layout_is_found_with_the_alignment_of_its_data() {
                 ..Program::default()
             };
             let container =
-                Container { layout: Layout { force_align, ..layout }, ..Container::CURRENT };
+                Container { layout: WriterLayout { force_align, ..layout }, ..Container::CURRENT };
             let unknown = Default::default();
-            let model = File { root, segments: vec![Blob::EMPTY], container, unknown };
+            let model = FileModel { root, segments: vec![Blob::EMPTY], container, unknown };
             let bytes = model.image().unwrap().to_bytes().unwrap();
             assert_eq!(model.image_len().unwrap(), bytes.len() as u64);
             let source: &[u8] = &bytes;
@@ -118,7 +118,7 @@ fn a_layout_is_found_with_the_alignment_of_its_data() {
     }
 }
 
-fn is_found<R: RootNode>(mut file: File<'_, R>, bytes: &[u8]) {
+fn is_found<R: RootNode>(mut file: FileModel<'_, R>, bytes: &[u8]) {
     assert!(file.lay_out_like(bytes));
     let layout = file.container.layout;
     assert!(file.image().unwrap().to_bytes().unwrap() == bytes, "{layout:?}");

@@ -44,7 +44,7 @@ fn programs_are_made_as_upstream_makes_them() {
 }
 
 /// The program, put together from what it holds.
-fn built<'a>(model: &model::Pte<'a>) -> model::Pte<'a> {
+fn built<'a>(model: &model::PteModel<'a>) -> model::PteModel<'a> {
     let mut builder = PteBuilder::new();
     builder.set_segment_alignment(model.container.segment_alignment).unwrap();
     let segment = |nth: u32| model.segments[nth as usize].clone();

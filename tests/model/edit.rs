@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use pte::Storage;
 use pte::model::{self, AnyPtd, Blob, External};
-use pte::pte::Storage;
 use pte::schema::flat_tensor::model::{NamedData, TensorLayout};
 use pte::schema::program::model::{KernelTypes, Tensor};
 use pte::schema::program::{TensorDataLocation, view};
@@ -119,7 +119,7 @@ fn named_data_is_set_and_taken_out() {
             "named_data": [{"key": "a"}, {"key": "b"}, {"key": "c", "segment_index": 1}]
         }}"#,
     );
-    let change = |change: &dyn Fn(&mut model::Pte<'_>)| {
+    let change = |change: &dyn Fn(&mut model::PteModel<'_>)| {
         let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);
         let bytes = program.image().unwrap().to_bytes().unwrap();
@@ -603,8 +603,8 @@ fn words(words: &[i32]) -> Vec<u8> {
 }
 
 /// A `.ptd` of tensors of one dimension, all of them of one segment.
-fn data_of(tensors: &[(&str, i32)], data: &[i32]) -> model::Ptd<'static> {
-    let mut ptd = model::Ptd::empty();
+fn data_of(tensors: &[(&str, i32)], data: &[i32]) -> model::PtdModel<'static> {
+    let mut ptd = model::PtdModel::empty();
     ptd.add_segment(words(data).into());
     let entries = tensors.iter().map(|&(key, len)| NamedData {
         key: Some(key.into()),
@@ -662,7 +662,7 @@ pub(crate) fn traced() -> Vec<u8> {
 }
 
 /// Every constant tensor of every method, with its bytes.
-fn constants(program: &mut model::Pte<'_>) -> Vec<(String, Vec<u8>)> {
+fn constants(program: &mut model::PteModel<'_>) -> Vec<(String, Vec<u8>)> {
     let bytes = program.constants();
     let mut found = Vec::new();
     for plan in program.root.execution_plan.iter().flatten() {

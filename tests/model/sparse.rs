@@ -6,8 +6,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use pte::model::{self, Blob};
 
 /// A file with `zeros` between two short pieces, and an empty place behind.
-fn gap(zeros: u64) -> model::Ptd<'static> {
-    let mut data = model::Ptd::empty();
+fn gap(zeros: u64) -> model::PtdModel<'static> {
+    let mut data = model::PtdModel::empty();
     let blob = Blob::Parts(vec![vec![1; 9].into(), Blob::Zeros(zeros), vec![2; 9].into()]);
     data.add_segment(blob);
     data.add_segment(Blob::Zeros(zeros));

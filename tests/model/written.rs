@@ -38,7 +38,7 @@ fn segments_keep_their_place_as_far_as_they_can() {
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     assert_eq!(program.container.segment_alignment, 8, "what all of them are multiples of");
     program.set_data("b", vec![1; 5].into());
-    let places = |program: &model::Pte<'_>| {
+    let places = |program: &model::PteModel<'_>| {
         let places = program.root.segments.iter().flatten();
         places.map(|place| (place.offset, place.size)).collect::<Vec<_>>()
     };
@@ -107,7 +107,7 @@ fn unknown_fields_far_out_are_not_lost_either() {
 #[test]
 fn contradictions_are_told() {
     let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
-    let told = |change: &dyn Fn(&mut model::Pte<'_>)| {
+    let told = |change: &dyn Fn(&mut model::PteModel<'_>)| {
         let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);
         program.image().unwrap_err().to_string()

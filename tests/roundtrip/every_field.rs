@@ -2,7 +2,7 @@
 //! written is what was meant.
 
 use pte::flat::desc::{Kind, Number, Prim, TableDesc};
-use pte::flat::tree::{Object, Value};
+use pte::flat::tree::{FieldValue, Object};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use serde_json::json;
 
@@ -51,7 +51,9 @@ impl Maker {
             let name = field.name.to_string();
             let (value, json) = match field.kind {
                 // Readers take version 0 alone.
-                Kind::Scalar(_) if name == "version" => (Value::Number(Number::Int(0)), json!(0)),
+                Kind::Scalar(_) if name == "version" => {
+                    (FieldValue::Number(Number::Int(0)), json!(0))
+                }
                 Kind::Scalar(scalar) => {
                     let (number, mut json) = self.number(scalar.prim);
                     if let (Number::Int(value), Some(names)) = (number, scalar.names)
@@ -59,21 +61,21 @@ impl Maker {
                     {
                         json = json!(name);
                     }
-                    (Value::Number(number), json)
+                    (FieldValue::Number(number), json)
                 }
                 Kind::Str => {
                     let text = format!("{} \"é\u{1f600}\0\n\" {}", name, self.next());
-                    (Value::Str(text.clone().into()), json!(text))
+                    (FieldValue::Str(text.clone().into()), json!(text))
                 }
                 Kind::Table(desc) => {
                     let (table, json) = self.table(desc, None);
-                    (Value::Table(table), json)
+                    (FieldValue::Table(table), json)
                 }
                 Kind::Scalars { prim, .. } => {
                     let (numbers, json): (Vec<_>, Vec<_>) =
                         (0..3).map(|_| self.number(prim)).unzip();
                     let bytes = numbers.into_iter().flat_map(|number| stored(number, prim));
-                    (Value::Scalars(bytes.collect::<Vec<_>>().into()), json!(json))
+                    (FieldValue::Scalars(bytes.collect::<Vec<_>>().into()), json!(json))
                 }
                 Kind::Tables(desc) => {
                     let union = desc.fields.iter().find_map(|field| match field.kind {
@@ -86,14 +88,14 @@ impl Maker {
                     };
                     let (tables, json): (Vec<_>, Vec<_>) =
                         tags.into_iter().map(|tag| self.table(desc, tag)).unzip();
-                    (Value::Tables(tables), json!(json))
+                    (FieldValue::Tables(tables), json!(json))
                 }
                 Kind::Union(union) => {
                     let tag = tag.unwrap();
                     let member = union.member(tag).unwrap();
                     let (table, json) = self.table(member, None);
                     want.insert(format!("{name}_type"), json!(member.name));
-                    (Value::Union(tag, Some(table)), json)
+                    (FieldValue::Union(tag, Some(table)), json)
                 }
             };
             object.set(field.name, value).unwrap();

@@ -1,9 +1,9 @@
 //! Where things lie in what is written.
 
 use pte::Pte;
-use pte::flat::tree::{Object, Value};
+use pte::flat::tree::{FieldValue, Object};
 use pte::flat::view::Table;
-use pte::flat::write::{Layout, WriteError, write};
+use pte::flat::write::{WriteError, WriterLayout, write};
 use pte::schema::program::desc;
 use serde_json::json;
 
@@ -129,7 +129,8 @@ fn elements_are_aligned_wherever_they_come_to_lie() {
                 "backend_delegate_data": [{{"data": [4]}}]}}"#
             );
             let bytes =
-                write(&desc::SCHEMA, &program(&text), &vec![0; chunk], &Layout::default()).unwrap();
+                write(&desc::SCHEMA, &program(&text), &vec![0; chunk], &WriterLayout::default())
+                    .unwrap();
             // The walker refuses what is off its alignment, but for empty vectors.
             let pte = Pte::read(&bytes).unwrap();
             assert_eq!(layout_findings(&bytes), Vec::<String>::new());
@@ -169,10 +170,10 @@ fn a_chunk_moves_what_follows_it_and_nothing_else() {
     let bytes = std::fs::read("tests/data/pte/args_custom_op_all_kinds.pte").unwrap();
     let (schema, text) = super::dump(&bytes);
     let tree = super::load(&text, schema).unwrap();
-    let without = write(schema, &tree, &[], &Layout::default()).unwrap();
+    let without = write(schema, &tree, &[], &WriterLayout::default()).unwrap();
     for len in [16, 32, 48, 128, 4096] {
         let chunk = vec![0xab; len];
-        let with = write(schema, &tree, &chunk, &Layout::default()).unwrap();
+        let with = write(schema, &tree, &chunk, &WriterLayout::default()).unwrap();
         let root = u32::from_le_bytes(without[..4].try_into().unwrap()) + len as u32;
         assert_eq!(with[..4], root.to_le_bytes());
         assert_eq!(with[4..8], without[4..8]);
@@ -184,15 +185,15 @@ fn a_chunk_moves_what_follows_it_and_nothing_else() {
 #[test]
 fn what_cannot_be_written_is_refused() {
     let error =
-        write(&desc::SCHEMA, &Object::new(&desc::Null), &[], &Layout::default()).unwrap_err();
+        write(&desc::SCHEMA, &Object::new(&desc::Null), &[], &WriterLayout::default()).unwrap_err();
     assert_eq!(error.to_string(), "the root is a Null, and the schema's is Program");
     // Untouched zeros take no memory.
     for len in [1 << 31, (1 << 31) - 1] {
         let mut buffer = Object::new(&desc::Buffer);
-        buffer.set("storage", Value::Scalars(vec![0; len].into())).unwrap();
+        buffer.set("storage", FieldValue::Scalars(vec![0; len].into())).unwrap();
         let mut tree = Object::new(&desc::Program);
-        tree.set("constant_buffer", Value::Tables(vec![buffer])).unwrap();
-        let error = write(&desc::SCHEMA, &tree, &[], &Layout::default());
+        tree.set("constant_buffer", FieldValue::Tables(vec![buffer])).unwrap();
+        let error = write(&desc::SCHEMA, &tree, &[], &WriterLayout::default());
         let error = error.map(|bytes| bytes.len()).unwrap_err();
         assert_eq!(error, WriteError::TooLarge);
         assert_eq!(error.to_string(), "the tables take more than 2147483647 bytes");

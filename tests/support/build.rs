@@ -5,7 +5,7 @@ use pte::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte::flat::desc::Schema;
 use pte::flat::load;
 use pte::flat::tree::Object;
-use pte::flat::write::{self, Layout};
+use pte::flat::write::{self, WriterLayout};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program, xnnpack};
 use serde_json::{Value, json};
 
@@ -68,7 +68,8 @@ pub(crate) fn assemble(
         Value::Null => 0,
         _ => length.max(32).next_multiple_of(16),
     };
-    let mut out = write::write(schema, root, &vec![0; chunk as usize], &Layout::default()).unwrap();
+    let mut out =
+        write::write(schema, root, &vec![0; chunk as usize], &WriterLayout::default()).unwrap();
     let end = out.len() as u64;
     let (base, size) = (end.next_multiple_of(align), data.len() as u64);
     if !header.is_null() {
@@ -144,7 +145,7 @@ pub(crate) fn payload(graph: &Value, size: usize) -> Vec<u8> {
     let schema = &xnnpack::desc::SCHEMA;
     let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
-    let graph = write::write(schema, &root, &[], &Layout::default()).unwrap();
+    let graph = write::write(schema, &root, &[], &WriterLayout::default()).unwrap();
     let len = u32::try_from(graph.len()).unwrap();
     let end = 32 + len.next_multiple_of(16);
     let mut out = b"\0\0\0\0XH00\x1e\0".to_vec();

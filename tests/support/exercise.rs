@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pte::flat::json;
-use pte::map::{Map, Name, Nesting, Part, Span, Spot, Within};
+use pte::map::{ByteInfo, Map, Name, Nesting, Part, Span, Within};
 use pte::ptd::Root;
 use pte::schema::program::view::KernelTypes;
 use pte::{Error, ErrorKind, File, Handle, Limits, Ptd, Pte};
@@ -24,8 +24,8 @@ pub(crate) fn exercise(bytes: &[u8]) -> Result<(), Error> {
 
 fn read_slice(bytes: &[u8]) -> Result<(), Error> {
     match pte::file::sniff(bytes)? {
-        pte::file::Kind::Pte => ask_pte(&Pte::read(bytes)?, Some(bytes)),
-        pte::file::Kind::Ptd => ask_ptd(&Ptd::read(bytes)?, Some(bytes)),
+        pte::file::FileKind::Pte => ask_pte(&Pte::read(bytes)?, Some(bytes)),
+        pte::file::FileKind::Ptd => ask_ptd(&Ptd::read(bytes)?, Some(bytes)),
     }
     Ok(())
 }
@@ -64,8 +64,8 @@ fn ask_pte(pte: &Pte<'_>, whole: Option<&[u8]>) {
         for value in plan.values().into_iter().flatten() {
             if let Some(KernelTypes::Tensor(tensor)) = value.val() {
                 match pte.storage(tensor) {
-                    Ok(pte::pte::Storage::Constant(range)) => inside(range),
-                    Ok(pte::pte::Storage::Planned { initial: Some(range), .. }) => inside(range),
+                    Ok(pte::Storage::Constant(range)) => inside(range),
+                    Ok(pte::Storage::Planned { initial: Some(range), .. }) => inside(range),
                     _ => {}
                 }
             }
@@ -110,7 +110,7 @@ pub(crate) fn ask_map(file: &File<'_>) {
     let spans = map.nested(Nesting { depth, most });
     ask_spans(&spans, 0..file.file_len());
     ask_spot(file, &map, at.checked_rem(file.file_len()).unwrap_or_default());
-    assert!(Spot::of(file, file.file_len()).is_none());
+    assert!(ByteInfo::of(file, file.file_len()).is_none());
 }
 
 /// Nested ranges cover their parent, and the kinds of a range sum to it.
@@ -135,12 +135,12 @@ fn ask_spans(spans: &[Span<'_, '_>], of: std::ops::Range<u64>) {
 
 /// `--at` and the list of ranges agree.
 pub(crate) fn ask_spot(file: &File<'_>, map: &Map<'_>, at: u64) {
-    let spot = Spot::of(file, at).expect("a byte of the file");
+    let spot = ByteInfo::of(file, at).expect("a byte of the file");
     let piece = map.at(at).expect("a piece");
     assert!(spot.range().contains(&at) && spot.piece().contains(&at), "{spot}");
     let part = map.part(piece.part);
     match part.name() {
-        Name::Thing(way, _) => {
+        Name::Object(way, _) => {
             let steps: Vec<_> = way.steps().collect();
             let found: Vec<_> = spot.path().take(steps.len()).collect();
             assert_eq!(found, steps, "{spot}");

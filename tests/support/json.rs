@@ -20,10 +20,10 @@ pub(crate) fn dump(bytes: &[u8]) -> String {
         },
     };
     match pte::file::sniff(bytes).unwrap() {
-        pte::file::Kind::Pte => {
+        pte::file::FileKind::Pte => {
             json::write(Pte::read(bytes).unwrap().program(), options, &mut text).unwrap();
         }
-        pte::file::Kind::Ptd => {
+        pte::file::FileKind::Ptd => {
             match Ptd::read(bytes).unwrap().root() {
                 Root::Current(root) => json::write(root, options, &mut text),
                 Root::Legacy(root) => json::write(root, options, &mut text),

@@ -6,12 +6,13 @@ use core::fmt::Write;
 use core::mem::discriminant;
 use core::ops::Range;
 
+use pte::Arena;
 use pte::check::{Report, Severity};
-use pte::file::Kind;
-use pte::pte::Arena;
+use pte::file::FileKind;
 use pte::quoted::Untrusted;
 use pte::sound::{
-    Chain, Data, Instruction, List, Method, Operand, Program, Shape, Storage, Tensor, Value,
+    Chain, Data, DataSource, Instruction, Method, Operand, Program, Tensor, TensorShape, Value,
+    ValueList,
 };
 use pte::{Ptd, Pte};
 
@@ -23,13 +24,13 @@ pub(crate) fn is_sound(bytes: &[u8]) -> bool {
     let whole = wide(bytes.len());
     let refused = |report: Report| assert_eq!(report.worst(), Some(Severity::Error), "{report}");
     match pte::file::sniff(bytes) {
-        Ok(Kind::Pte) => {
+        Ok(FileKind::Pte) => {
             let Ok(pte) = Pte::read(bytes) else { return false };
             let Ok(program) = pte.clone().sound().map_err(refused) else { return false };
             restated::program(&pte);
             ask_program(&program, whole);
         }
-        Ok(Kind::Ptd) => {
+        Ok(FileKind::Ptd) => {
             let Ok(ptd) = Ptd::read(bytes) else { return false };
             let Ok(data) = ptd.clone().sound().map_err(refused) else { return false };
             restated::data(&ptd);
@@ -155,17 +156,18 @@ fn ask_tensor(method: Method<'_>, tensor: Tensor<'_>, whole: u64) {
         assert!(end.zip(arena).is_some_and(|(end, arena)| end <= arena), "{tensor:?}");
     };
     match tensor.storage() {
-        Storage::Unbound => {}
-        Storage::Constant(range) => filled(range),
-        Storage::Planned { place, initial } => {
+        DataSource::Unbound => {}
+        DataSource::Constant(range) => filled(range),
+        DataSource::Planned { place, initial } => {
             placed(place);
             initial.into_iter().for_each(filled);
         }
-        Storage::External { key, place } => {
+        DataSource::External { key, place } => {
             let extra = tensor.view().extra_tensor_info();
             assert_eq!(extra.and_then(|extra| extra.fully_qualified_name()), Some(key));
             place.into_iter().for_each(placed);
         }
+        other => panic!("a storage that is not known here: {other:?}"),
     }
 }
 
@@ -182,7 +184,7 @@ fn ask_shape(shape: Shape<'_>) -> u64 {
     bytes
 }
 
-fn ask_operands(method: Method<'_>, operands: List<'_, Operand<'_>>) {
+fn ask_operands(method: Method<'_>, operands: ValueList<'_, Operand<'_>>) {
     assert_eq!(operands.iter().len(), operands.len());
     assert_eq!(operands.is_empty(), operands.iter().next().is_none());
     for (operand, index) in operands.iter().zip(operands.indices()) {

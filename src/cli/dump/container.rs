@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use pte::Source;
-use pte::model::{Blob, File, Image, ModelError, ReadError, RootNode, json};
+use pte::model::{Blob, FileModel, Image, ModelError, ReadError, RootNode, json};
 use pte::ptd::Generation;
 use sha2::{Digest, Sha256};
 
@@ -36,7 +36,7 @@ impl<'d> ContainerWriter<'d> {
     /// Writes the container of `file`, whose FlatBuffer is `region`.
     pub(super) fn write<R: RootNode>(
         &mut self,
-        mut file: File<'_, R>,
+        mut file: FileModel<'_, R>,
         region: &[u8],
         generation: Option<Generation>,
         out: &mut Output,
@@ -102,7 +102,7 @@ impl<'d> ContainerWriter<'d> {
     /// this: their bytes differ.
     fn compare_rebuilt<R: RootNode>(
         &mut self,
-        file: &File<'_, R>,
+        file: &FileModel<'_, R>,
         is_known: bool,
     ) -> io::Result<()> {
         if !file.unknown.is_none() {

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use pte::File;
 use pte::flat::desc::Number;
-use pte::map::{Role, Spot};
+use pte::map::{ByteInfo, ByteRole};
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::cli::text::{grouped, name};
 
 /// A byte with its meaning.
 pub(super) struct Byte<'a> {
-    spot: Spot<'a>,
+    spot: ByteInfo<'a>,
     path: UntrustedString,
     at: u64,
     bytes: u64,
@@ -56,7 +56,7 @@ struct ByteRecord<'d> {
 impl<'a> Byte<'a> {
     pub(super) fn of(file: &File<'a>, at: u64, input: &Input) -> Result<Self, Problem> {
         let bytes = file.file_len();
-        let Some(spot) = Spot::of(file, at) else {
+        let Some(spot) = ByteInfo::of(file, at) else {
             return Err(input.absent(format!(
                 "byte {at:#x} ({at}) is out of range: the file has {} bytes, the last one at {:#x}",
                 grouped(bytes),
@@ -76,15 +76,15 @@ impl<'a> Byte<'a> {
         let (piece, range) = (self.spot.piece(), self.spot.range());
         let (mut to, mut value, mut value_name) = (None, None, None);
         match self.spot.role() {
-            Role::Offset { to: at } | Role::ToVtable { to: at } => to = Some(at),
-            Role::Number { value: number, name, .. } => {
+            ByteRole::Offset { to: at } | ByteRole::ToVtable { to: at } => to = Some(at),
+            ByteRole::Number { value: number, name, .. } => {
                 (value, value_name) = (Some(number_of(number)), name);
             }
-            Role::Tag { tag, member } => (value, value_name) = (Some(tag.into()), member),
-            Role::Count(count) | Role::TextLength(count) => value = Some(count.into()),
-            Role::Entry { offset: count, .. }
-            | Role::VtableLength(count)
-            | Role::TableLength(count) => value = Some(count.into()),
+            ByteRole::Tag { tag, member } => (value, value_name) = (Some(tag.into()), member),
+            ByteRole::Count(count) | ByteRole::TextLength(count) => value = Some(count.into()),
+            ByteRole::Entry { offset: count, .. }
+            | ByteRole::VtableLength(count)
+            | ByteRole::TableLength(count) => value = Some(count.into()),
             _ => {}
         }
         Document {

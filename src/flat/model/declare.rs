@@ -30,7 +30,7 @@ macro_rules! model {
             use $crate::flat::ledger::{Ledger, MemoryError};
             use $crate::flat::model::{FromView, Model, TreeError, checked, scalars, tables};
             use $crate::flat::node::{Held, Node, Visit, sealed::Sealed};
-            use $crate::flat::tree::{Object, Value};
+            use $crate::flat::tree::{Object, FieldValue};
             use $crate::flat::view::Scalar;
             use core::ops::ControlFlow;
 
@@ -54,10 +54,10 @@ macro_rules! model {
                 }
 
                 impl $U {
-                    fn to_value(&self) -> Result<Value<'_>, MemoryError> {
+                    fn to_value(&self) -> Result<FieldValue<'_>, MemoryError> {
                         Ok(match self {
-                            $( Self::$M(member) => Value::Union($tag, Some(member.to_object()?)), )*
-                            Self::Unknown(tag) => Value::unknown_member(*tag, &desc::$U),
+                            $( Self::$M(member) => FieldValue::Union($tag, Some(member.to_object()?)), )*
+                            Self::Unknown(tag) => FieldValue::unknown_member(*tag, &desc::$U),
                         })
                     }
 
@@ -65,16 +65,16 @@ macro_rules! model {
                         match self {
                             $( Self::$M(member) => to(field, Held::Union($tag, Some(member))), )*
                             Self::Unknown(tag) => {
-                                Value::unknown_member(*tag, &desc::$U).visit(field, to)
+                                FieldValue::unknown_member(*tag, &desc::$U).visit(field, to)
                             }
                         }
                     }
 
                     fn of(
-                        value: Option<Value<'_>>,
+                        value: Option<FieldValue<'_>>,
                         ledger: &mut Ledger,
                     ) -> Result<Option<Self>, TreeError> {
-                        let Some(Value::Union(tag, member)) = value else { return Ok(None) };
+                        let Some(FieldValue::Union(tag, member)) = value else { return Ok(None) };
                         match (tag, member) {
                             (0, None) => Ok(None),
                             (0, _) | (_, None) => Err(TreeError::half(tag)),
@@ -101,6 +101,8 @@ macro_rules! model {
                     }
                 }
             )*
+            // Not `non_exhaustive`: users construct these structs and match these enums. A release that
+            // adds a field of upstream's schema breaks only users who name every field.
             $(
                 $(#[$tm])*
                 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +130,7 @@ macro_rules! model {
                             $( self.$f.as_deref().map(scalars::<$SV>).transpose()? )?
                             $( self.$f.as_deref().map(tables::<$RV>).transpose()? )?
                             $( self.$f.as_ref().map($FU::to_value).transpose()? )?
-                            $( Some(Value::Number(<$S>::to_number(self.$f))) )?
+                            $( Some(FieldValue::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
                     }
 
@@ -203,11 +205,11 @@ macro_rules! owned {
 
 macro_rules! value {
     ($held:expr, str) => {
-        $held.as_deref().map(|text| Value::Str(text.into()))
+        $held.as_deref().map(|text| FieldValue::Str(text.into()))
     };
     ($held:expr, $R:ident) => {
         match &$held {
-            Some(table) => Some(Value::Table(table.to_object()?)),
+            Some(table) => Some(FieldValue::Table(table.to_object()?)),
             None => None,
         }
     };

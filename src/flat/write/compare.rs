@@ -3,7 +3,7 @@
 use core::ops::ControlFlow::{Break, Continue};
 
 use super::sink::{Length, Same, Sink};
-use super::{HEAD, Layout, WriteError, Writer};
+use super::{HEAD, WriteError, Writer, WriterLayout};
 use crate::flat::desc::Schema;
 use crate::flat::node::Node;
 
@@ -26,7 +26,7 @@ pub(crate) struct Plain {
 
 /// Compares what `root` would be written as, without a chunk, with the end of `region`. The offset of
 /// the root and the identifier, which a chunk would follow, are not compared.
-pub(crate) fn compare(root: &dyn Node, region: &[u8], layout: &Layout) -> Compared {
+pub(crate) fn compare(root: &dyn Node, region: &[u8], layout: &WriterLayout) -> Compared {
     let mut writer = Writer::new(layout, Same::new(region));
     let pos = writer.body(root);
     let len = writer.out.len().saturating_add(HEAD);
@@ -46,7 +46,7 @@ pub(crate) fn compare(root: &dyn Node, region: &[u8], layout: &Layout) -> Compar
 pub(crate) fn length(
     schema: &Schema,
     root: &dyn Node,
-    layout: &Layout,
+    layout: &WriterLayout,
 ) -> Result<usize, WriteError> {
     let mut writer = Writer::new(layout, Length::default());
     match writer.whole(schema, root, &[]) {

@@ -6,7 +6,7 @@ use crate::flat::view::Table;
 
 /// The habits of a tool, as far as they show in the bytes (format.md §0.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct WriterLayout {
     /// Its name.
     pub name: &'static str,
     /// The order of the fields inside their table.
@@ -21,7 +21,7 @@ pub struct Layout {
 }
 
 /// That of today's writer of programs.
-impl Default for Layout {
+impl Default for WriterLayout {
     fn default() -> Self {
         Self::PYTHON
     }
@@ -36,7 +36,7 @@ pub enum Fields {
     LastFirst,
 }
 
-impl Layout {
+impl WriterLayout {
     /// What flatc makes of JSON: every `.ptd`, and every `.pte` before 2026-03-06.
     pub const FLATC: Self = Self {
         name: "flatc",

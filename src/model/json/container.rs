@@ -9,15 +9,15 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::{Files, JsonError, KEY, refused};
+use super::{FindBlob, JsonError, KEY, refused};
 use crate::error::PathComponent;
-use crate::file::Kind;
+use crate::file::FileKind;
 use crate::flat::desc::TableDesc;
 use crate::flat::ledger::{Ledger, Refused};
 use crate::flat::load::leaf::file_name;
 use crate::flat::load::{LoadError, TWICE};
 use crate::flat::tree::Unknown;
-use crate::flat::write::Layout;
+use crate::flat::write::WriterLayout;
 use crate::model::{Blob, HeaderForm};
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
@@ -50,10 +50,10 @@ impl Keys {
 /// What is said of a container.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<FileKind>,
     pub(super) generation: Option<u8>,
     pub(super) header: Option<Option<HeaderForm>>,
-    pub(super) layout: Option<Layout>,
+    pub(super) layout: Option<WriterLayout>,
     pub(super) force_align: Option<u32>,
     pub(super) segment_base_offset: Option<u64>,
     pub(super) segment_alignment: Option<u64>,
@@ -66,7 +66,7 @@ pub(super) struct Parts<'a> {
 /// Reads the container of `text`, and passes over the rest.
 pub(super) fn read<'a>(
     text: &str,
-    files: &mut Files<'_, 'a>,
+    files: &mut FindBlob<'_, 'a>,
     ledger: &mut Ledger,
 ) -> Result<Given<'a>, JsonError> {
     let mut reader = Reader { files, path: Vec::new(), ledger };
@@ -84,7 +84,7 @@ fn json_map<'de, V: Visitor<'de>, D: Deserializer<'de>>(
 }
 
 struct Reader<'r, 'f, 'a> {
-    files: &'r mut Files<'f, 'a>,
+    files: &'r mut FindBlob<'f, 'a>,
     /// Where the error is: pushed while it unwinds.
     path: Vec<PathComponent>,
     ledger: &'r mut Ledger,
@@ -182,8 +182,8 @@ impl<'a> Parts<'a> {
         match key {
             "kind" => {
                 self.kind = Some(match map.next_value::<String>()?.as_str() {
-                    "pte" => Kind::Pte,
-                    "ptd" => Kind::Ptd,
+                    "pte" => FileKind::Pte,
+                    "ptd" => FileKind::Ptd,
                     other => {
                         let error = format!("the kind {other:?}, which is none of pte, ptd");
                         return Err(A::Error::custom(error));
@@ -203,8 +203,9 @@ impl<'a> Parts<'a> {
             }
             "layout" => {
                 let name = map.next_value::<String>()?;
-                self.layout = Some(Layout::named(&name).ok_or_else(|| {
-                    let names: Vec<_> = Layout::ALL.iter().map(|layout| layout.name).collect();
+                self.layout = Some(WriterLayout::named(&name).ok_or_else(|| {
+                    let names: Vec<_> =
+                        WriterLayout::ALL.iter().map(|layout| layout.name).collect();
                     let names = names.join(", ");
                     A::Error::custom(format!("the layout {name:?}, which is none of {names}"))
                 })?);

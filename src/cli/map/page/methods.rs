@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use pte::Pte;
+use pte::operator_name;
 use pte::operators::usage::calls_by_operator;
-use pte::pte::operator_name;
 use pte::schema::program::view::ExecutionPlan;
 use pte::summary::{MethodSummary, ProgramSummary, ValueSummary};
 

@@ -22,7 +22,7 @@ pub(super) enum Detail {
 /// What stands in the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum What {
+pub enum ObjectKind {
     /// A table, without what it refers to.
     Table,
     /// Where the fields of tables are, named by the way to the first of them.
@@ -33,7 +33,7 @@ pub enum What {
     Text,
 }
 
-impl What {
+impl ObjectKind {
     /// One word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl What {
 
 /// The way from the root to a thing, shown as `program.execution_plan[0].values[2].val<Tensor>`.
 #[derive(Clone, Copy)]
-pub struct Way<'m> {
+pub struct TablePath<'m> {
     all: &'m [Last],
     last: u32,
 }
@@ -59,7 +59,7 @@ pub(super) struct Last {
     before: u32,
 }
 
-impl<'m> Way<'m> {
+impl<'m> TablePath<'m> {
     pub(super) fn new(all: &'m [Last], last: u32) -> Self {
         Self { all, last }
     }
@@ -77,22 +77,22 @@ impl<'m> Way<'m> {
     }
 }
 
-/// Ways of the same steps.
-impl PartialEq for Way<'_> {
+/// Paths of the same steps.
+impl PartialEq for TablePath<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.back().eq(other.back())
     }
 }
 
-impl Eq for Way<'_> {}
+impl Eq for TablePath<'_> {}
 
-impl fmt::Debug for Way<'_> {
+impl fmt::Debug for TablePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl fmt::Display for Way<'_> {
+impl fmt::Display for TablePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps: Vec<_> = self.back().collect();
         Place::new(None, &steps).fmt(f)
@@ -100,7 +100,7 @@ impl fmt::Display for Way<'_> {
 }
 
 /// The ways to all that is kept, while tables are walked.
-pub(super) struct Ways {
+pub(super) struct Paths {
     detail: Detail,
     list: Vec<Last>,
     /// The last step of where the walk is.
@@ -118,7 +118,7 @@ pub(super) struct Back {
     len: usize,
 }
 
-impl Ways {
+impl Paths {
     pub(super) fn new(detail: Detail) -> Self {
         Self { detail, list: Vec::new(), here: NOWHERE, needed: 0, hit: None, tail: None }
     }
