@@ -27,13 +27,13 @@ pub enum Backend {
     Qnn,
 }
 
-/// What is known of a backend.
+/// A known backend.
 struct Known {
     backend: Backend,
     /// `BackendDelegate.id`.
     id: &'static str,
     name: &'static str,
-    /// Where its payloads have their magic.
+    /// The offset of the magic in its payloads.
     at: usize,
     magics: &'static [&'static [u8]],
     /// Whether every payload has one of the magics.
@@ -51,7 +51,7 @@ impl Known {
         Self { backend, id, name, at, magics, always: true }
     }
 
-    /// The same, of which some payloads have no magic.
+    /// Marks a backend of which some payloads have no magic.
     const fn or_without(self) -> Self {
         Self { always: false, ..self }
     }
@@ -73,19 +73,19 @@ static KNOWN: [Known; 9] = [
 /// The magic that every payload of a backend has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Magic {
-    /// Where it is, counted from the payload's first byte.
+    /// The offset in the payload.
     pub(crate) at: usize,
     /// The magics that the backend accepts.
     pub(crate) any_of: &'static [&'static [u8]],
 }
 
 impl Magic {
-    /// The bytes of the payload that begins with `head` from the magic on.
+    /// Returns the bytes of `head`, the start of a payload, from the magic on.
     pub(crate) fn found_in(self, head: &[u8]) -> &[u8] {
         head.get(self.at..).unwrap_or_default()
     }
 
-    /// Whether the payload that begins with `head` has one of the magics.
+    /// Returns whether `head`, the start of a payload, has one of the magics.
     pub(crate) fn is_in(self, head: &[u8]) -> bool {
         let found = self.found_in(head);
         self.any_of.iter().any(|magic| found.starts_with(magic))
@@ -93,7 +93,7 @@ impl Magic {
 }
 
 impl Backend {
-    /// Returns the backend that a program calls `id`.
+    /// Returns the backend with this id.
     pub fn of_id(id: &str) -> Option<Self> {
         KNOWN.iter().find(|known| known.id == id).map(|known| known.backend)
     }
@@ -104,17 +104,17 @@ impl Backend {
         KNOWN.iter().find(is_it).map(|known| known.backend)
     }
 
-    /// The name that programs call it by (`BackendDelegate.id`).
+    /// Returns the id that programs use (`BackendDelegate.id`).
     pub fn id(self) -> &'static str {
         self.known().map_or("", |known| known.id)
     }
 
-    /// The name that people call it by.
+    /// Returns the common name.
     pub fn name(self) -> &'static str {
         self.known().map_or("", |known| known.name)
     }
 
-    /// The magic that all of its payloads have; `None` where some have none.
+    /// Returns the magic of all its payloads; `None` if some have none.
     pub(crate) fn magic(self) -> Option<Magic> {
         let known = self.known().filter(|known| known.always)?;
         Some(Magic { at: known.at, any_of: known.magics })
@@ -125,7 +125,7 @@ impl Backend {
     }
 }
 
-/// Bytes from which every magic can be read.
+/// The number of bytes in which every magic lies.
 pub(crate) const LONGEST_MAGIC: usize = 16;
 
 #[cfg(test)]

@@ -1,49 +1,49 @@
 //! Total little-endian reads: every position is allowed, a read past the end is `None`.
 //!
-//! Positions are `u32`: the region that is walked is at most 2^31 − 1 bytes long
+//! Positions are `u32`: a verified FlatBuffer is at most 2^31 − 1 bytes long
 //! ([`Limits::program`](crate::Limits::program)), so a saturated position is never inside it.
 
 #[cfg(target_pointer_width = "16")]
 compile_error!("pte needs pointers of at least 32 bits");
 
-/// A position as an index. Lossless: `usize` has at least 32 bits on every target that builds.
+/// Converts a position to an index. Lossless: `usize` has at least 32 bits on every target that builds.
 #[inline]
 #[expect(clippy::as_conversions, reason = "u32 to usize is lossless, see the guard above")]
 pub(crate) const fn index(pos: u32) -> usize {
     pos as usize
 }
 
-/// A length or index as a `u64`. Lossless: `usize` has at most 64 bits on every target of Rust.
+/// Converts a length or index to `u64`. Lossless: `usize` has at most 64 bits on every target of Rust.
 #[inline]
 #[expect(clippy::as_conversions, reason = "usize to u64 is lossless on every target of Rust")]
 pub(crate) const fn wide(len: usize) -> u64 {
     len as u64
 }
 
-/// A length as a count of things in the FlatBuffers part, which has less than 2^31 bytes.
+/// Converts a length or count in a FlatBuffer, which has less than 2^31 bytes.
 #[inline]
 pub(crate) fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// `pos` and `by` more: a position that nothing that is read reaches past.
+/// Returns `pos + by`, saturating.
 ///
-/// The sum of two `u32`s never saturates where `usize` has 64 bits, and no instruction is spent on
-/// that it might; elsewhere a saturated position is past every buffer.
+/// With a 64-bit `usize` the sum never saturates, and the check costs no instruction. Elsewhere a
+/// saturated position is past every buffer.
 #[inline]
 pub(crate) const fn sum(pos: u32, by: u32) -> usize {
     index(pos).saturating_add(index(by))
 }
 
-/// `by` bytes past `pos`, within what was found or proven to be in a buffer: it does not wrap, and
-/// if it did, nothing would be read that is not there.
+/// Returns `pos + by` where both were found within a buffer, so that the sum does not wrap. If it did,
+/// later reads would still be checked.
 #[inline]
 pub(crate) fn further(pos: u32, by: u32) -> u32 {
     debug_assert!(pos.checked_add(by).is_some(), "past every buffer");
     pos.wrapping_add(by)
 }
 
-/// The `N` bytes at `pos`.
+/// Returns the `N` bytes at `pos`.
 #[inline]
 pub(crate) fn array_at<const N: usize>(buf: &[u8], pos: usize) -> Option<[u8; N]> {
     // One comparison. An end that saturates is past every buffer.
@@ -60,7 +60,7 @@ pub(crate) fn u32_at(buf: &[u8], pos: usize) -> Option<u32> {
     array_at(buf, pos).map(u32::from_le_bytes)
 }
 
-/// The `len` bytes from `pos` on.
+/// Returns the `len` bytes at `pos`.
 #[inline]
 pub(crate) fn slice_at(buf: &[u8], pos: usize, len: u32) -> Option<&[u8]> {
     buf.get(pos..pos.saturating_add(index(len)))

@@ -1,23 +1,23 @@
-//! How much work is done, counted in unit tests and nowhere else.
+//! The cost of work, counted in unit tests only.
 //!
-//! Every read of a view is a step (`flat/view`). What a rule does besides is counted where it is
-//! done: a vector made, a sort, a lookup by a key that a file may make long.
+//! Each read of a view costs 1 (`flat/view`). Other work is charged where it is done: vectors, sorts, and
+//! lookups by keys, which may be long.
 
 pub(crate) use counter::*;
 
-/// Counts a lookup by `key` among `len` of them: each comparison may read all of it.
+/// Charges a lookup of `key` among `len` keys. Each comparison may read the whole key.
 #[inline]
 pub(crate) fn look_up(key: &str, len: usize) {
     charge(key.len().saturating_add(1).saturating_mul(depth(len)));
 }
 
-/// Counts a sort of `len` things.
+/// Charges a sort of `len` items.
 #[inline]
 pub(crate) fn sort(len: usize) {
     charge(len.saturating_mul(depth(len)));
 }
 
-/// Comparisons that find one of `len` things.
+/// Returns the comparisons of a binary search among `len` items.
 #[inline]
 fn depth(len: usize) -> usize {
     crate::bytes::index(usize::BITS.saturating_sub(len.leading_zeros()))
@@ -25,7 +25,7 @@ fn depth(len: usize) -> usize {
 
 #[cfg(not(test))]
 mod counter {
-    /// Nothing.
+    /// Does nothing.
     #[inline(always)]
     pub(crate) fn charge(_: usize) {}
 }
@@ -40,12 +40,12 @@ mod counter {
         static TAKEN: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// Counts `more` steps.
+    /// Adds `more` to the cost.
     pub(crate) fn charge(more: usize) {
         TAKEN.set(TAKEN.get().saturating_add(crate::bytes::wide(more)));
     }
 
-    /// The steps of this thread since the last time.
+    /// Returns this thread's cost since the last call.
     pub(crate) fn taken() -> u64 {
         TAKEN.replace(0)
     }

@@ -1,4 +1,4 @@
-//! Why bytes were refused: what, where in the file, where in the structure, and what to do.
+//! Errors of reading a file: what is wrong, at which offset and path, and what to do.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,14 +11,14 @@ pub use kind::{Code, ErrorKind, Magic};
 /// A result whose error is one word, so that success stays in a register.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Why bytes were refused.
+/// An error of reading a file.
 ///
-/// Its text is one line of what and one of where:
+/// It is displayed as a message; [`place`](Self::place) has the offset and the path:
 ///
 /// ```
 /// let error = pte::Pte::read(b"\x04\0\0\0ET13").unwrap_err();
 /// assert_eq!(error.code(), "unknown-identifier");
-/// assert_eq!(error.to_string(), "the file identifier is \"ET13\", and only \"ET12\" is known");
+/// assert_eq!(error.to_string(), "unknown file identifier \"ET13\": expected \"ET12\"");
 /// assert_eq!(error.place().to_string(), "0x4, header");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +28,11 @@ pub struct Error(Box<Refusal>);
 struct Refusal {
     kind: ErrorKind,
     offset: u64,
-    /// Innermost step first: steps are pushed while the walk unwinds.
+    /// The innermost component first: components are added while the verifier returns.
     path: Vec<PathComponent>,
 }
 
-/// One step of the way from the root of a structure to a place in it.
+/// A component of the path from the root table to a place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PathComponent {
@@ -44,7 +44,7 @@ pub enum PathComponent {
     Variant(&'static str),
 }
 
-/// A file offset and a path, shown as `0x434, program.execution_plan[0].values[2].val<Tensor>`.
+/// A file offset and a path, displayed as `0x434, program.execution_plan[0].values[2].val<Tensor>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'e> {
     offset: Option<u64>,
@@ -53,22 +53,22 @@ pub struct Place<'e> {
 }
 
 impl Error {
-    /// A refusal for `kind` at the file offset `offset`.
+    /// Creates an error at a file offset.
     #[cold]
     #[inline(never)]
     pub(crate) fn new(kind: ErrorKind, offset: u64) -> Self {
         Self(Box::new(Refusal { kind, offset, path: Vec::new() }))
     }
 
-    /// The same refusal, one step further from the root.
+    /// Adds an outer component to the path.
     #[cold]
     #[inline(never)]
-    pub(crate) fn within(mut self, step: PathComponent) -> Self {
-        self.0.path.push(step);
+    pub(crate) fn within(mut self, component: PathComponent) -> Self {
+        self.0.path.push(component);
         self
     }
 
-    /// The same refusal in a file in which the walked bytes begin at `base`.
+    /// Adds `base`, the start of the FlatBuffer in the file, to the offset.
     #[cold]
     #[inline(never)]
     pub(crate) fn shifted(mut self, base: u64) -> Self {
@@ -76,34 +76,34 @@ impl Error {
         self
     }
 
-    /// The same refusal, at the file offset of what led to it.
+    /// Replaces the offset.
     #[cold]
     pub(crate) fn at(mut self, offset: u64) -> Self {
         self.0.offset = offset;
         self
     }
 
-    /// What was wrong, with the numbers that show it.
+    /// Returns the kind of error, with its values.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where the wrong bytes are, counted from the start of the file.
+    /// Returns the offset of the wrong bytes in the file.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
 
-    /// The way from the root to the wrong place, outermost step first.
+    /// Returns the path from the root to the error, the outermost component first.
     pub fn path(&self) -> impl Iterator<Item = PathComponent> {
         self.0.path.iter().rev().copied()
     }
 
-    /// The stable name of what was wrong, in kebab case.
+    /// Returns the stable code, in kebab case.
     pub fn code(&self) -> &'static str {
         self.0.kind.code()
     }
 
-    /// Offset and path, for showing.
+    /// Returns the offset and the path, for display.
     pub fn place(&self) -> Place<'_> {
         Place { offset: Some(self.0.offset), path: &self.0.path }
     }
@@ -118,12 +118,12 @@ impl fmt::Display for Error {
 impl core::error::Error for Error {}
 
 impl<'e> Place<'e> {
-    /// A place from a path whose innermost step comes first.
+    /// Creates a place from a path with the innermost component first.
     pub(crate) fn new(offset: Option<u64>, path: &'e [PathComponent]) -> Self {
         Self { offset, path }
     }
 
-    /// The path alone, without the offset.
+    /// Returns the path without the offset.
     pub fn path(&self) -> Place<'e> {
         Place { offset: None, path: self.path }
     }
@@ -137,8 +137,8 @@ impl fmt::Display for Place<'_> {
                 f.write_str(", ")?;
             }
         }
-        for (nth, step) in self.path.iter().rev().enumerate() {
-            match step {
+        for (nth, component) in self.path.iter().rev().enumerate() {
+            match component {
                 PathComponent::Field(name) if nth == 0 => f.write_str(name)?,
                 PathComponent::Field(name) => write!(f, ".{name}")?,
                 PathComponent::Index(index) => write!(f, "[{index}]")?,

@@ -1,4 +1,4 @@
-//! The file around the FlatBuffers part: headers in front, segments behind, and where bytes come
+//! The file around the FlatBuffer: headers in front, segments behind, and where bytes come
 //! from.
 
 pub(crate) mod extents;

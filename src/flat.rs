@@ -1,6 +1,6 @@
-//! FlatBuffers: a schema as data, a verifier, and total accessors.
+//! FlatBuffers: schemas as data, a verifier, views, structs, JSON and a writer.
 //!
-//! A table is declared once, with `schema!`; everything else here reads that declaration.
+//! A table is declared once, with `schema!`. Everything else here reads that declaration.
 
 pub mod desc;
 pub mod fbs;

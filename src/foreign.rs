@@ -10,11 +10,11 @@ use crate::backend::Backend;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForeignFormat {
-    /// Nothing at all.
+    /// An empty file.
     Empty,
-    /// Nothing but zero bytes, where a head should be.
+    /// A file that begins with zero bytes.
     Zeros,
-    /// A `.bpte`: a program with test inputs, its identifier as found.
+    /// A `.bpte`, a program with test inputs, with its identifier.
     BundledProgram([u8; 4]),
     /// A profile of a run.
     EtDump,
@@ -85,7 +85,7 @@ impl ForeignFormat {
             }
         }
         match Backend::of_payload(head) {
-            // The graph of a `.ptn` package is one too, and more often met as such.
+            // A graph of a `.ptn` package has the same magic and is more common.
             Some(Backend::Native) => return Self::NativeGraph,
             Some(backend) => return Self::Payload(backend),
             None => {}

@@ -36,19 +36,19 @@ use crate::pte::{self, Pte};
 pub struct Handle<S> {
     source: S,
     len: u64,
-    /// The bytes that `proof` is of; nothing changes them.
+    /// The proven bytes. They never change.
     region: Vec<u8>,
     proof: Proof,
 }
 
-/// What was proven of a file, without the bytes that it was proven of.
+/// The proof of a file, without its bytes.
 #[derive(Debug)]
 enum Proof {
     Pte(pte::Proof),
     Ptd(ptd::Proof),
 }
 
-/// A proven file of either kind: there are these two.
+/// A proven file of either kind.
 #[derive(Clone, Debug)]
 pub enum File<'a> {
     /// A program.
@@ -70,7 +70,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Bytes of the whole file.
+    /// Returns the length of the whole file in bytes.
     pub fn file_len(&self) -> u64 {
         match self {
             Self::Pte(pte) => pte.file_len(),
@@ -78,7 +78,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Where the FlatBuffers part lies in the file.
+    /// Returns the range of the FlatBuffer in the file.
     pub fn region_range(&self) -> Range<u64> {
         let (start, region) = match self {
             Self::Pte(pte) => (0, pte.region()),
@@ -87,7 +87,7 @@ impl<'a> File<'a> {
         start..start.saturating_add(wide(region.len()))
     }
 
-    /// Segments.
+    /// Returns the number of segments.
     pub fn segment_count(&self) -> u32 {
         match self {
             Self::Pte(pte) => pte.segment_count(),
@@ -95,7 +95,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Where segment `index` lies in the file.
+    /// Returns the range of segment `index` in the file.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Why a source could not be opened or read.
+/// An error in opening or reading a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenError<E> {
@@ -116,9 +116,9 @@ pub enum OpenError<E> {
     Source(E),
     /// The bytes were refused.
     Refused(Error),
-    /// What was asked for does not lie in the file.
+    /// The range is not within the file.
     PastEnd,
-    /// There is not as much memory.
+    /// Memory is short.
     Memory,
 }
 
@@ -152,7 +152,7 @@ impl<S: Source> Handle<S> {
         Ok(Self { source, len, region, proof })
     }
 
-    /// Views of the file. Nothing is proven again.
+    /// Returns views of the file. Nothing is proven again.
     pub fn file(&self) -> File<'_> {
         match &self.proof {
             Proof::Pte(proof) => File::Pte(proof.over(&self.region)),
@@ -160,27 +160,27 @@ impl<S: Source> Handle<S> {
         }
     }
 
-    /// How many bytes the file has.
+    /// Returns the length of the file in bytes.
     pub fn file_len(&self) -> u64 {
         self.len
     }
 
-    /// Returns how many bytes the FlatBuffer has.
+    /// Returns the length of the FlatBuffer in bytes.
     pub fn region_len(&self) -> u64 {
         wide(self.region.len())
     }
 
-    /// Where the bytes come from.
+    /// Returns the source.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// The source, which the handle gives up.
+    /// Returns the source, and drops the handle.
     pub fn into_source(self) -> S {
         self.source
     }
 
-    /// Reads the bytes of a range that this file's views gave.
+    /// Reads the bytes of a range that a view of this file returned.
     ///
     /// # Errors
     ///
@@ -194,9 +194,9 @@ impl<S: Source> Handle<S> {
     }
 }
 
-/// Reads ranges of a source into memory of their own.
+/// Reads ranges of a source into vectors.
 pub(crate) trait ReadVec: Source {
-    /// The bytes of a range that lies in the source.
+    /// Reads the bytes of a range within the source.
     fn read_vec(&self, range: Range<u64>) -> Result<Vec<u8>, OpenError<Self::Error>> {
         let size = range.end.saturating_sub(range.start);
         let size = usize::try_from(size).map_err(|_| OpenError::Memory)?;

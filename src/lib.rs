@@ -22,7 +22,7 @@
 //! Bytes become a proven type once: [`Pte`] or [`Ptd`]. Views of their tables are `Copy` and
 //! total; an `Option` is there only where the file may really leave something out. Where no rule of
 //! [`check`] finds an Error, the types of [`sound`] do without those too. A file on disk is opened
-//! by ranges through [`Handle`], so that a large one costs what its FlatBuffers part costs. Every
+//! by ranges through [`Handle`], so that a large one costs what its FlatBuffer costs. Every
 //! FlatBuffers table is declared once, in [`schema`]; the verifier, the views, the JSON form and the
 //! `.fbs` text all read that declaration.
 //!

@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! Whoever refers to bytes claims them, in a fixed order: headers, data by who uses it, tables, whole
-//! segments, and padding for what is left. Where claims overlap, as in hostile files or where data is
-//! shared, the first one has the bytes. So the sum is that of the file, whatever refers to what.
+//! Ranges are claimed in a fixed order: headers, data by its user, tables, whole segments, and padding
+//! for the rest. Claims may overlap, in hostile files and for shared data: the first claim gets the
+//! bytes. So the sum of all parts is always the length of the file.
 
 use core::fmt;
 use core::ops::Range;
@@ -52,16 +52,15 @@ pub use spot::ByteInfo;
 
 /// Every byte of a file, attributed.
 ///
-/// Making one takes n log n steps in the FlatBuffers part: each table is looked at once, however
-/// often it is referred to. No segment is read.
+/// It takes n log n time for n tables: each is visited once. No segment is read.
 #[derive(Clone, Debug)]
 pub struct Map<'a> {
-    /// A parent stands before its parts; the first is the file.
+    /// The nodes, each parent before its parts. The first is the file.
     nodes: Vec<Node<'a>>,
     pieces: Vec<Piece>,
     users: Vec<User<'a>>,
     paths: Vec<paths::Last>,
-    /// Segments by where they lie; of bytes that several have, the first one has them.
+    /// The segments by offset. Bytes of several segments belong to the first.
     segments: Vec<(Range<u64>, u32)>,
     region: Range<u64>,
 }
@@ -70,36 +69,36 @@ pub struct Map<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Piece {
-    /// Where it lies in the file: never empty, and the next one begins where it ends.
+    /// The range in the file: never empty, and adjacent to the next.
     pub range: Range<u64>,
-    /// What it belongs to, for [`Map::part`]: a part that has no parts.
+    /// The part that it belongs to, for [`Map::part`]. That part has no parts.
     pub part: u32,
 }
 
-/// A part of a file: it has bytes, and its parts have all of them together.
+/// A part of a file. Its parts, if any, have all of its bytes together.
 #[derive(Clone, Copy)]
 pub struct Part<'m, 'a> {
     map: &'m Map<'a>,
     node: u32,
 }
 
-/// What a part is called.
+/// The name of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Name<'m, 'a> {
-    /// The same in every file that has such a part; for tables upstream's name of their type.
+    /// A fixed name; for tables upstream's name of their type.
     Fixed(&'static str),
     /// A method, by its name.
     Method(Option<&'a str>),
-    /// Data, by who uses it: one or more.
+    /// Data, by its users: one or more.
     Users(&'m [User<'a>]),
     /// A segment, by its number.
     Segment(u32),
-    /// What stands in the tables, by the way to it: in [`Map::in_detail`] alone.
+    /// A table, vtable, vector or string, by its path: in [`Map::in_detail`] only.
     Object(TablePath<'m>, ObjectKind),
 }
 
-/// Who uses data.
+/// A user of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum User<'a> {
@@ -109,7 +108,7 @@ pub enum User<'a> {
         method: Option<&'a str>,
         /// The index of its value.
         index: u32,
-        /// Its fully qualified name, which few have.
+        /// Its fully qualified name, if it has one.
         name: Option<&'a str>,
     },
     /// A delegate, for its payload.
@@ -121,7 +120,7 @@ pub enum User<'a> {
         /// The backend.
         id: Option<&'a str>,
     },
-    /// A name in the file: of a blob, or of a tensor in a `.ptd`.
+    /// A key: of a blob, or of a tensor in a `.ptd`.
     Key(Option<&'a str>),
 }
 
@@ -130,7 +129,7 @@ struct Node<'a> {
     label: Label<'a>,
     parent: u32,
     bytes: u64,
-    /// The first of its parts, and the next part of its parent; 0 for none.
+    /// The index of its first part, and of the next part of its parent; 0 for none.
     first: u32,
     next: u32,
 }
@@ -142,7 +141,7 @@ enum Label<'a> {
     /// A range of the users.
     Users(u32, u32),
     Segment(u32),
-    /// The last step of the way to it.
+    /// The last component of its path.
     Object(u32, ObjectKind),
 }
 
@@ -155,35 +154,35 @@ impl<'a> Map<'a> {
         Claims::of(file, Detail::Parts).finish()
     }
 
-    /// As [`of`](Self::of), and each table, vtable, vector and string is a part of its own, named by
-    /// the way to it: the first million of them.
+    /// Attributes every byte of `file` as [`of`](Self::of) does, and makes each table, vtable, vector and
+    /// string a part with its path as its name: the first million of them.
     pub fn in_detail(file: &File<'a>) -> Self {
         Claims::of(file, Detail::Things).finish()
     }
 
-    /// The file.
+    /// Returns the part that is the whole file.
     pub fn root(&self) -> Part<'_, 'a> {
         self.part(ROOT)
     }
 
-    /// The part that [`Piece::part`] names; of a number that none has, the file.
+    /// Returns the part with the index in [`Piece::part`]; the file for an invalid index.
     pub fn part(&self, part: u32) -> Part<'_, 'a> {
         let node = if index(part) < self.nodes.len() { part } else { ROOT };
         Part { map: self, node }
     }
 
-    /// The whole file from its first byte to its last, without gaps and overlaps.
+    /// Returns the pieces of the file in order, without gaps and overlaps.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The piece that the byte at `offset` lies in; `None` past the end of the file.
+    /// Returns the piece with the byte at `offset`; `None` past the end of the file.
     pub fn at(&self, offset: u64) -> Option<&Piece> {
         let nth = self.pieces.partition_point(|piece| piece.range.end <= offset);
         self.pieces.get(nth)
     }
 
-    /// The segment that the byte at `offset` lies in; of several the first one.
+    /// Returns the segment with the byte at `offset`; the first if there are several.
     pub fn segment_at(&self, offset: u64) -> Option<u32> {
         let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
         let (range, segment) = self.segments.get(nth)?;
@@ -196,7 +195,7 @@ impl<'a> Map<'a> {
 }
 
 impl<'m, 'a> Part<'m, 'a> {
-    /// What it is called. The file itself is `file`.
+    /// Returns its name. That of the whole file is `file`.
     pub fn name(self) -> Name<'m, 'a> {
         match self.map.node(self.node).map(|node| &node.label) {
             None => Name::Fixed(""),
@@ -212,12 +211,12 @@ impl<'m, 'a> Part<'m, 'a> {
         }
     }
 
-    /// Its bytes: never 0, but for an empty file.
+    /// Returns its length in bytes: 0 only for an empty file.
     pub fn bytes(self) -> u64 {
         self.map.node(self.node).map_or(0, |node| node.bytes)
     }
 
-    /// Its parts, which together have all of its bytes; or none.
+    /// Returns its parts, which together have all of its bytes; or none.
     pub fn parts(self) -> impl Iterator<Item = Part<'m, 'a>> {
         let map = self.map;
         let first = map.node(self.node).map_or(0, |node| node.first);
@@ -226,7 +225,7 @@ impl<'m, 'a> Part<'m, 'a> {
         all.map(|node| Part { map, node }).filter(|part| part.bytes() > 0)
     }
 
-    /// What it is a part of; `None` for the file.
+    /// Returns the part that it belongs to; `None` for the file.
     pub fn parent(self) -> Option<Self> {
         let parent = self.map.node(self.node).filter(|_| self.node != ROOT)?.parent;
         Some(Self { node: parent, ..self })
@@ -239,14 +238,14 @@ impl fmt::Debug for Part<'_, '_> {
     }
 }
 
-/// Texts of the file are as they stand there; of many users the first ones are named.
+/// Displays names from the file unescaped, and at most three users.
 impl fmt::Display for Name<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed(name) => f.write_str(name),
             Self::Method(name) => f.write_str(name.unwrap_or("(no name)")),
             Self::Segment(nth) => write!(f, "segment {nth}"),
-            Self::Object(way, _) => way.fmt(f),
+            Self::Object(path, _) => path.fmt(f),
             Self::Users(users) => {
                 for (nth, user) in users.iter().take(MOST_USERS).enumerate() {
                     write!(f, "{}{user}", if nth == 0 { "" } else { ", " })?;
@@ -277,5 +276,5 @@ impl fmt::Display for User<'_> {
     }
 }
 
-/// Users that a name lists.
+/// The most users in a displayed name.
 const MOST_USERS: usize = 3;

@@ -176,12 +176,12 @@ impl<'a> Ptd<'a> {
         self.len
     }
 
-    /// The FlatBuffers part.
+    /// The FlatBuffer.
     pub fn region(&self) -> &'a [u8] {
         self.region
     }
 
-    /// Where the FlatBuffers part begins in the file: 0 but for generation 0.
+    /// Where the FlatBuffer begins in the file: 0 but for generation 0.
     pub fn region_start(&self) -> u64 {
         self.begin
     }
@@ -195,7 +195,7 @@ impl<'a> Ptd<'a> {
         narrow(len.unwrap_or_default())
     }
 
-    /// What a segment's table says, and where that is in the FlatBuffers part.
+    /// What a segment's table says, and where that is in the FlatBuffer.
     fn declared_segment(&self, index: u32) -> Option<(u64, u64, u32)> {
         let nth = at_index(index);
         match self.root {
@@ -238,7 +238,7 @@ impl<'a> Ptd<'a> {
         })
     }
 
-    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffers part
+    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffer
     /// was read.
     pub fn bytes(&self, range: Range<u64>) -> Option<&'a [u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;

@@ -22,7 +22,7 @@ pub use storage::{Arena, Storage};
 
 /// A program whose structure is proven: from here on nothing of it can fail to be read.
 ///
-/// Its FlatBuffers part was walked, and every segment lies in the file. What the values *mean*
+/// Its FlatBuffer was walked, and every segment lies in the file. What the values *mean*
 /// (indices, sizes, plans) is another question.
 ///
 /// ```
@@ -131,7 +131,7 @@ impl<'a> Pte<'a> {
         self.len
     }
 
-    /// Bytes of the FlatBuffers part: the file's first ones, headers included.
+    /// Bytes of the FlatBuffer: the file's first ones, headers included.
     pub fn region(&self) -> &'a [u8] {
         self.region
     }
@@ -179,12 +179,12 @@ impl<'a> Pte<'a> {
     }
 
     /// The bytes of segment `index`; `None` where there is no such segment, or where only the
-    /// FlatBuffers part was read.
+    /// FlatBuffer was read.
     pub fn segment(&self, index: u32) -> Option<&'a [u8]> {
         self.bytes(self.segment_range(index).ok()?)
     }
 
-    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffers part
+    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffer
     /// was read and they lie outside of it.
     pub fn bytes(&self, range: Range<u64>) -> Option<&'a [u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
@@ -242,7 +242,7 @@ pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
     name.into()
 }
 
-/// A vector of the FlatBuffers part as a range of the file, at whose start that part is.
+/// A vector of the FlatBuffer as a range of the file, at whose start that part is.
 fn file_range(pos: u32, bytes: &[u8]) -> Range<u64> {
     let begin = u64::from(pos);
     begin..begin.saturating_add(wide(bytes.len()))

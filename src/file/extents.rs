@@ -48,7 +48,7 @@ impl Head {
 }
 
 impl Extents {
-    /// Refuses a FlatBuffers part that is longer than the limit.
+    /// Refuses a FlatBuffer that is longer than the limit.
     pub(crate) fn within(&self, limits: &Limits) -> Result<()> {
         let size = self.region.end.saturating_sub(self.region.start);
         let limit = limits.program.min(MAX_PROGRAM);
@@ -58,7 +58,7 @@ impl Extents {
         Err(Error::new(ErrorKind::ProgramLimit { size, limit }, self.region.start))
     }
 
-    /// The FlatBuffers part of a whole file.
+    /// The FlatBuffer of a whole file.
     fn slice<'a>(&self, file: &'a [u8]) -> &'a [u8] {
         let (Ok(start), Ok(end)) =
             (usize::try_from(self.region.start), usize::try_from(self.region.end))
@@ -130,7 +130,7 @@ impl FlatTensorHeader {
     }
 }
 
-/// The segments from `base` on, which must follow the FlatBuffers part and lie in the file.
+/// The segments from `base` on, which must follow the FlatBuffer and lie in the file.
 fn segment_area(base: u64, size: u64, after: u64, len: u64, at: u64) -> Result<SegmentArea> {
     if base == 0 && size <= len {
         return Ok(SegmentArea::NONE);

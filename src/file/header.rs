@@ -23,7 +23,7 @@ pub struct StandardHeader {
     pub identifier: [u8; 4],
 }
 
-/// The extended header of a `.pte`, at byte 8: where the FlatBuffers part ends and the segments
+/// The extended header of a `.pte`, at byte 8: where the FlatBuffer ends and the segments
 /// begin. A program without segment data has none.
 #[binrw]
 #[brw(little, magic = b"eh00")]
@@ -35,7 +35,7 @@ pub struct ExtendedHeader {
         length, minimum: Self::MINIMUM,
     }))]
     pub length: u32,
-    /// Bytes of the FlatBuffers part from the start of the file on, headers included.
+    /// Bytes of the FlatBuffer from the start of the file on, headers included.
     pub program_size: u64,
     /// Where the segments begin; 0 for none.
     pub segment_base_offset: u64,

@@ -1,11 +1,11 @@
-//! The shape of a schema as const data: what the walker proves a buffer against, and what every
-//! other reading of a declaration starts from.
+//! A schema as const data. The verifier proves buffers against it, and all other readers of a
+//! declaration start from it.
 
 use core::ops::RangeInclusive;
 
 pub(crate) mod declare;
 
-/// A whole schema: one root, and everything that is reachable from it.
+/// A schema: a root table, and the tables and unions that are reachable from it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Schema {
@@ -31,42 +31,44 @@ pub struct TableDesc {
     pub name: &'static str,
     /// Every field, by ascending slot.
     pub fields: &'static [FieldDesc],
-    /// How many tables deep a value of this type can be. A schema that refers to itself has no
-    /// such number and does not compile, so that the walker needs no depth limit.
+    /// The largest nesting of tables in a value of this type. A recursive schema has none and does
+    /// not compile, so the verifier needs no depth limit.
     pub depth: u32,
-    /// The fields that a walker looks at, by ascending slot; the first `refs_len` count.
+    /// The fields that the verifier reads, by ascending slot: the first `refs_len` entries.
     refs: [Ref; MAX_REFS],
     refs_len: u16,
-    /// What lies in a table for each slot; nothing for those that the type does not know.
+    /// The inline bytes of each slot; none for slots that the type does not have.
     pub(crate) inline: [Inline; MAX_SLOTS],
     slots: u16,
-    /// The same in short.
+    /// The kind of table that the verifier sees.
     pub(crate) form: Form,
-    /// The slot of its union, of which it has one at most.
+    /// The slot and the declaration of its union. A table has at most one.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
-    /// Bytes that the table takes in a file at most, with an offset to it, and without its vtable.
+    /// The most bytes that the table takes in a file: with an offset to it, without its vtable.
     written: u16,
-    /// Made from the name: tables of different types may share a vtable, and are distinguished by it.
+    /// A hash of the name. Tables of different types may share a vtable: the layout cache tells them
+    /// apart by it.
     pub(crate) seed: u32,
 }
 
-/// What a walker needs of a field that it looks at, side by side with its neighbours.
+/// A field that the verifier reads. All of a table's are adjacent in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ref {
     /// The field's name.
     pub(crate) name: &'static str,
-    /// What to look at.
+    /// What the field refers to.
     pub(crate) to: To,
 }
 
-/// What lies inside a table for one slot: nothing, if no field has it.
+/// The inline bytes of one slot of a table; none if no field has the slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inline {
-    /// A bit for each byte.
+    /// One bit for each byte.
     pub(crate) bytes: u32,
-    /// The bits of its offset by which it would not be at a multiple of 4, if it must, or 64 or more.
+    /// The bits that the field's offset must not have: the low two for fields of 4 and 8 bytes, and
+    /// those of 64 and above, which the fast path does not handle.
     pub(crate) unexpected: u16,
-    /// Where a shape notes the offset: at the number of the [`Ref`], or at one of [`EIGHTS`] or
+    /// The place of the offset in a vtable's layout: the index of the [`Ref`], one of [`EIGHTS`], or
     /// [`OTHERS`].
     pub(crate) place: u16,
 }
@@ -78,41 +80,41 @@ impl Ref {
 }
 
 impl Inline {
-    /// One of `size` bytes: 0, 1, 4 or 8.
+    /// The inline bytes of a field of `size` bytes: 0, 1, 4 or 8.
     const fn new(size: u16, place: u16) -> Self {
         let low = if size < 4 { 0 } else { 3 };
         Self { bytes: (1u32 << size).wrapping_sub(1), unexpected: 0xffc0 | low, place }
     }
 
-    /// Bytes of it.
+    /// Returns the size of the field in bytes.
     pub(crate) fn size(self) -> u32 {
         self.bytes.count_ones()
     }
 }
 
-/// What a walker looks at in a table: most have one field at most.
+/// What the verifier reads in a table. Most tables have at most one such field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Leaf,
     Union(&'static UnionDesc),
-    /// A vector of numbers of so many bytes.
+    /// One vector of numbers; the size of a number in bytes.
     Numbers(u16),
     Other,
 }
 
-/// What a walker looks at: a bool, or where a field leads.
+/// What the verifier reads in a field: a bool, or the target of an offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum To {
     Bool,
     Str,
     Table(&'static TableDesc),
     Bools,
-    /// Numbers of so many bytes.
+    /// A vector of numbers; the size of a number in bytes.
     Numbers(u16),
     Tables(&'static TableDesc),
-    /// The tag of a union at that place, whose value comes next.
+    /// The tag of a union, by its place in the layout. The value has the next place.
     Union(u16, &'static UnionDesc),
-    /// The value of a union at that place.
+    /// The value of a union, by the place of its tag.
     Value(u16),
 }
 
@@ -120,18 +122,17 @@ pub(crate) enum To {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FieldDesc {
-    /// Its index in the vtable; for a union that of the tag, the value being the next one.
+    /// The index in the vtable. A union has two: this one for the tag, the next for the value.
     pub slot: u16,
     /// Upstream's name.
     pub name: &'static str,
-    /// What it holds.
+    /// The kind of value.
     pub kind: Kind,
-    /// The ExecuTorch release that brought it; `None` if it was there in 0.1 (or, for a table that
-    /// came later, with the table).
+    /// The ExecuTorch release that added it; `None` if it is as old as release 0.1 or as its table.
     pub since: Option<&'static str>,
 }
 
-/// What a field holds.
+/// The kind of value that a field holds.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A number inside the table.
@@ -142,9 +143,9 @@ pub enum Kind {
     Table(&'static TableDesc),
     /// An offset to a vector of numbers.
     Scalars {
-        /// What each element is.
+        /// The type of the elements.
         prim: Prim,
-        /// `force_align`: what writers align the first element to, 0 where they need not.
+        /// `force_align`: the alignment of the first element in bytes; 0 for none.
         align: u32,
     },
     /// An offset to a vector of offsets to tables.
@@ -157,15 +158,15 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ScalarDesc {
-    /// How it is stored.
+    /// The type as stored.
     pub prim: Prim,
-    /// What an absent field means.
+    /// The value of an absent field.
     pub default: Number,
     /// The names of its values, for an enum.
     pub names: Option<&'static EnumDesc>,
 }
 
-/// How a number is stored.
+/// The type of a number in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are Rust's own")]
 pub enum Prim {
@@ -196,7 +197,7 @@ pub enum Number {
 pub struct EnumDesc {
     /// Upstream's name.
     pub name: &'static str,
-    /// How it is stored.
+    /// The type as stored.
     pub prim: Prim,
     /// Every value, in the order of declaration.
     pub values: &'static [EnumValue],
@@ -210,7 +211,7 @@ pub struct EnumValue {
     pub number: i8,
     /// Upstream's name.
     pub name: &'static str,
-    /// The release that brought it, as for a field.
+    /// The release that added it, as for a field.
     pub since: Option<&'static str>,
 }
 
@@ -220,34 +221,34 @@ pub struct EnumValue {
 pub struct UnionDesc {
     /// Upstream's name.
     pub name: &'static str,
-    /// The members: tag 1 first, tag 2 next. Tag 0 means none.
+    /// The members, from tag 1 on. Tag 0 means that the union is empty.
     pub members: &'static [&'static TableDesc],
 }
 
-/// Slots looked at beyond the known ones of a table, to tell that a newer writer made it.
+/// The number of unknown slots that are searched for fields of a newer writer.
 pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 
-/// Offsets that a shape has room for.
+/// The number of offsets in a vtable's layout.
 pub(crate) const PLACES: usize = 16;
 
-/// Most of them are of what a walker looks at, and come first.
+/// The first places are those of fields that the verifier reads.
 const MAX_REFS: usize = 13;
 
-/// The places of numbers of 8 bytes, and of all others that a walker does not look at.
+/// The places of 8-byte numbers. All other fields that the verifier does not read share [`OTHERS`].
 pub(crate) const EIGHTS: [u16; 2] = [13, 14];
 const OTHERS: u16 = 15;
 
-/// Most slots of one table.
+/// The most slots of one table.
 pub(crate) const MAX_SLOTS: usize = 16;
 
 impl TableDesc {
-    /// A table, checked while compiling: slots ascend, a union takes two and is the only one, and
-    /// the references fit a shape.
+    /// Creates a table, checked at compile time: slots ascend, there is at most one union, which takes
+    /// two slots, and the references fit a layout.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
         let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
-        // Two offsets, and what aligns the numbers of 8 bytes.
+        // Two offsets, and padding for 8-byte numbers.
         let mut written = if fields.is_empty() { 8u16 } else { 12 };
         let (mut free, mut union, mut rest) = (0, None, fields);
         while let [field, tail @ ..] = rest {
@@ -261,7 +262,7 @@ impl TableDesc {
             let place = match (to, size, eights) {
                 (Some(_), ..) => refs_len,
                 (None, 8, [place, ..]) => *place,
-                (None, 8, []) => panic_const("a shape has room for two numbers of 8 bytes"),
+                (None, 8, []) => panic_const("a layout has room for two numbers of 8 bytes"),
                 (None, ..) => OTHERS,
             };
             if let (8, [_, rest @ ..]) = (size, eights) {
@@ -286,7 +287,7 @@ impl TableDesc {
                 refs_len = refs_len.saturating_add(field.slots());
             }
             if let Kind::Union(desc) = field.kind {
-                assert!(union.is_none(), "a shape has room for one tag");
+                assert!(union.is_none(), "a layout has room for one tag");
                 union = Some((field.slot, desc));
             }
             rest = tail;
@@ -312,33 +313,32 @@ impl TableDesc {
         }
     }
 
-    /// The fields that a walker looks at, by ascending slot: at most [`MAX_REFS`].
+    /// Returns the fields that the verifier reads, by ascending slot: at most [`MAX_REFS`].
     #[inline]
     pub(crate) fn refs(&self) -> &[Ref] {
         self.refs.get(..index(self.refs_len)).unwrap_or_default()
     }
 
-    /// Slots of the fields, from 0 on.
+    /// Returns the number of slots, gaps included.
     #[inline]
     pub(crate) fn slots(&self) -> u16 {
         self.slots
     }
 
-    /// Returns the bytes that the table takes in a file at most, with an offset to it, and without its
-    /// vtable.
+    /// Returns the most bytes that the table takes in a file: with an offset to it, without its vtable.
     #[inline]
     pub(crate) fn written(&self) -> u16 {
         self.written
     }
 
-    /// The field of that name.
+    /// Returns the field called `name`.
     pub fn field(&self, name: &str) -> Option<&'static FieldDesc> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
 impl FieldDesc {
-    /// Slots that the field takes: two for a union.
+    /// Returns the number of slots: two for a union, else one.
     pub const fn slots(&self) -> u16 {
         match self.kind {
             Kind::Union(_) => 2,
@@ -348,7 +348,7 @@ impl FieldDesc {
 }
 
 impl Kind {
-    /// What a walker looks at, at that place; `None` for a number, of which every value is as good.
+    /// Returns what the verifier reads at `place`; `None` for a number, of which every value is valid.
     const fn to(self, place: u16) -> Option<To> {
         Some(match self {
             Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
@@ -362,7 +362,8 @@ impl Kind {
         })
     }
 
-    /// Bytes of the field inside its table; for a union those of the offset, its tag being one.
+    /// Returns the bytes of the field in its table; for a union those of the offset. The tag takes one
+    /// more byte.
     #[inline]
     pub const fn inline_size(&self) -> u16 {
         match self {
@@ -373,7 +374,7 @@ impl Kind {
 }
 
 impl Prim {
-    /// Bytes of one.
+    /// Returns the size in bytes.
     #[inline]
     pub const fn size(self) -> u16 {
         match self {
@@ -383,7 +384,7 @@ impl Prim {
         }
     }
 
-    /// What a number of that type can be; `None` for those that are no whole numbers.
+    /// Returns the range of an integer type; `None` for bool and f64.
     pub(crate) fn range(self) -> Option<RangeInclusive<i128>> {
         Some(match self {
             Self::Bool | Self::F64 => return None,
@@ -396,7 +397,7 @@ impl Prim {
         })
     }
 
-    /// FlatBuffers' name of the type.
+    /// Returns FlatBuffers' name of the type.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -412,21 +413,21 @@ impl Prim {
 }
 
 impl EnumDesc {
-    /// The name of a value, if it has one.
+    /// Returns the name of `number`, if it has one.
     pub fn name_of(&self, number: i128) -> Option<&'static str> {
         self.values.iter().find(|value| i128::from(value.number) == number).map(|value| value.name)
     }
 }
 
 impl UnionDesc {
-    /// The member that `tag` selects; `None` for 0 and for a tag that is not known.
+    /// Returns the member that `tag` selects; `None` for 0 and for an unknown tag.
     #[inline]
     pub fn member(&self, tag: u8) -> Option<&'static TableDesc> {
         self.members.get(usize::from(tag).checked_sub(1)?).copied()
     }
 }
 
-/// A number that differs from name to name.
+/// Returns a hash of a name.
 #[expect(clippy::as_conversions, reason = "u8 to u32 is lossless, and From is not const")]
 const fn seed(name: &str) -> u32 {
     let (mut seed, mut rest) = (0u32, name.as_bytes());

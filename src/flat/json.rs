@@ -17,15 +17,15 @@ use crate::quoted::Scan;
 pub struct Options<B> {
     /// Line breaks and indentation, for people.
     pub pretty: bool,
-    /// Called for each `[ubyte]`: the JSON that stands for it, or `None` to write its numbers.
+    /// Called for each `[ubyte]`. Returns the JSON to write for it, or `None` to write its numbers.
     pub blob: B,
 }
 
-/// What a dump could not show.
+/// What a dump leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Omitted {
-    /// Unions whose member is not known: written as the tag's number, without a value.
+    /// The number of unions with an unknown member: written as the number of the tag, without a value.
     pub unknown_members: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct Omitted {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     table: T,
     options: Options<B>,
@@ -58,12 +58,12 @@ pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     Ok(writer.omitted)
 }
 
-/// Writes `table` as [`write()`] does, with one more key behind its fields, whose value `value`
-/// writes.
+/// Writes `table` as [`write()`] does, with an extra key behind its fields. `value` writes the value of
+/// the key.
 ///
 /// # Errors
 ///
-/// Those of `out`, and of `value`.
+/// The errors of `out` and of `value`.
 pub fn write_beside<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     table: T,
     options: Options<B>,
@@ -88,14 +88,13 @@ struct Writer<W, B> {
     omitted: Omitted,
 }
 
-/// Text on its way: a dump is made of millions of short pieces, and to hand on each of them would cost more
-/// than to make it.
+/// A buffer in front of the output: a dump consists of millions of short pieces.
 struct Gathered<W> {
     text: String,
     to: W,
 }
 
-/// Bytes that are gathered before they are handed on.
+/// The number of buffered bytes at which they are written.
 const ENOUGH: usize = 1 << 14;
 
 impl<W: Write> Gathered<W> {
@@ -131,7 +130,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
         self.close(empty)
     }
 
-    /// All of a table but its end, and whether there is anything.
+    /// Writes a table up to its closing brace, and returns whether it is empty.
     fn open(&mut self, raw: Raw<'a>, desc: &'static TableDesc) -> Result<bool, fmt::Error> {
         self.out.write_char('{')?;
         self.level = self.level.saturating_add(1);
@@ -276,7 +275,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
             return Ok(());
         }
         self.out.write_char('\n')?;
-        // No schema is deeper: one that refers to itself does not compile.
+        // No schema is deeper: a recursive one does not compile.
         const SPACES: &str = "                                                                ";
         self.out.write_str(SPACES.get(..self.level.saturating_mul(2)).unwrap_or(SPACES))
     }
@@ -286,12 +285,12 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     }
 }
 
-/// Writes `text` as a JSON string. What could move a terminal's cursor, or make a text read as
-/// another, is escaped.
+/// Writes `text` as a JSON string. Characters that move a terminal's cursor, are invisible or reverse
+/// text are escaped.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')?;
     let (mut scan, mut plain) = (Scan::default(), 0);
@@ -314,11 +313,11 @@ pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Writes a character as JSON's `\u`, twice where it is above U+FFFF.
+/// Writes a character as JSON's `\u`, as two of them above U+FFFF.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn escape(c: char, out: &mut impl Write) -> fmt::Result {
     let mut units = [0; 2];
     c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))

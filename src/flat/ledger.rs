@@ -9,15 +9,15 @@ use crate::bytes::wide;
 use crate::flat::desc::TableDesc;
 use crate::limits::{MODEL_BYTES, MODEL_FLOOR};
 
-/// Why there is no memory for a model.
+/// An error in allocating memory for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// The model would take more memory than its file may cause.
+    /// The model exceeds its memory budget.
     Budget {
-        /// Bytes that the file may cause.
+        /// The budget in bytes.
         budget: u64,
-        /// Bytes that the model takes at least: counting stops where the budget is exceeded.
+        /// The bytes counted until the budget was exceeded.
         needed: u64,
     },
     /// The system has no memory left.
@@ -34,18 +34,18 @@ pub struct Ledger {
     refused: Option<MemoryError>,
 }
 
-/// The end of a model that has no memory: its [`Ledger`] knows why.
+/// A [`Ledger`] refused memory; the ledger has the error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refused;
 
 impl Ledger {
-    /// A ledger for what is made of `given` bytes.
+    /// Creates a ledger for a model of an input of `given` bytes.
     pub(crate) fn of(given: u64) -> Self {
         let budget = given.saturating_mul(MODEL_BYTES).saturating_add(MODEL_FLOOR);
         Self { budget, left: budget, refused: None }
     }
 
-    /// A ledger without a budget: only the system can refuse.
+    /// Creates a ledger without a budget.
     pub(crate) fn unlimited() -> Self {
         Self { budget: u64::MAX, left: u64::MAX, refused: None }
     }
@@ -85,7 +85,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that the budget is less than `bytes` more.
+    /// Records that `bytes` more exceed the budget.
     #[cold]
     #[inline(never)]
     fn exceed(&mut self, bytes: u64) -> Refused {
@@ -94,7 +94,7 @@ impl Ledger {
         Refused
     }
 
-    /// Notes that the system has no memory.
+    /// Records that the system has no memory.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self) -> Refused {
@@ -102,13 +102,13 @@ impl Ledger {
         Refused
     }
 
-    /// Counts what a table takes where it is written again.
+    /// Counts the bytes of a table when it is written.
     #[inline]
     pub(crate) fn table(&mut self, desc: &TableDesc) -> Result<(), Refused> {
         self.charge(written(desc.written().into()))
     }
 
-    /// Returns a vector with room for `len` items, which are written again as `size` bytes each.
+    /// Returns a vector with room for `len` items of `size` bytes each when written.
     #[inline(always)]
     pub(crate) fn vec<T>(&mut self, len: usize, size: usize) -> Result<Vec<T>, Refused> {
         let each = wide(size_of::<T>()).saturating_add(written(wide(size)));
@@ -118,7 +118,7 @@ impl Ledger {
         Ok(items)
     }
 
-    /// Makes room for `more` items in a vector, by doubling it.
+    /// Makes room for `more` items in a vector. The capacity doubles.
     #[cfg(feature = "json")]
     #[inline]
     pub(crate) fn reserve<T>(&mut self, items: &mut Vec<T>, more: usize) -> Result<(), Refused> {
@@ -151,14 +151,14 @@ impl Ledger {
     }
 }
 
-/// Bytes for `len` that are written again: the file that is made, and the copy of it that is judged.
+/// Returns the memory for writing `len` bytes: the written file, and a copy that is checked.
 #[inline]
 fn written(len: u64) -> u64 {
     len.saturating_mul(2)
 }
 
-/// Bytes of a vector or string beside its elements: its length and what aligns it, as often as they are
-/// written, and what an allocator adds to so many bytes.
+/// The memory of a vector or string besides its elements: its length and padding when written, and the
+/// overhead of an allocation.
 const OF_VECTOR: u64 = 8 * 2 + 24;
 
 impl fmt::Display for MemoryError {

@@ -1,7 +1,7 @@
 //! JSON as a tree of tables, by its declaration: the inverse of [`json`](super::json).
 //!
-//! It takes what a dump writes, with a few liberties: fields may come in any order and may be left
-//! out, the values of enums and the tags of unions may be numbers, and doubles may be whole.
+//! It reads what a dump writes, and a little more: fields may be in any order or absent, enum values and
+//! union tags may be numbers, and doubles may be written as integers.
 
 use core::fmt;
 use core::mem::size_of;
@@ -23,23 +23,23 @@ pub(crate) mod leaf;
 
 use leaf::{Key, KeyOf, NumberOf, ScalarsOf, TagOf, TextOf};
 
-/// Gives the bytes of a blob that a dump wrote as `{"file": NAME}`, or says why it cannot.
+/// Returns the bytes of a blob that a dump wrote as `{"file": NAME}`, or an error message.
 pub type ReadBlob<'f> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'f;
 
-/// Why a text is not the JSON of a table.
+/// An error in the JSON of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
     message: String,
     line: usize,
     column: usize,
-    /// Innermost step first.
+    /// The innermost component first.
     path: Vec<PathComponent>,
 }
 
-/// What is said of a field whose object has it already.
+/// The message for a duplicate field.
 pub(crate) const TWICE: &str = "the field is given twice";
 
-/// The [`ReadBlob`] of a caller without any.
+/// A [`ReadBlob`] that has no blobs.
 ///
 /// # Errors
 ///
@@ -48,14 +48,14 @@ pub fn no_files(name: &str) -> Result<Vec<u8>, String> {
     Err(format!("there is no file {name:?}"))
 }
 
-/// Reads the JSON of a table of `desc`. Blobs must be numbers, or the names of `files`.
+/// Reads the JSON of a table of type `desc`. Blobs must be numbers, or names that `files` knows.
 ///
 /// The tree may take 22 bytes of memory for each byte of the text, the blobs of `files` excepted, and
 /// 1 MiB.
 ///
 /// # Errors
 ///
-/// The first place that is no JSON, or not what the schema has there, or that there is no memory for.
+/// The first place that is not valid JSON, does not fit the schema, or takes too much memory.
 pub fn read(
     text: &str,
     desc: &'static TableDesc,
@@ -64,12 +64,11 @@ pub fn read(
     read_beside(text, desc, None, files)
 }
 
-/// Reads the JSON of a table of `desc` as [`read`] does; if its object has the key `beside` too,
-/// that one's value is passed over.
+/// Reads the JSON of a table as [`read`] does, and ignores the key `beside` of its object.
 ///
 /// # Errors
 ///
-/// As those of [`read`].
+/// The errors of [`read`].
 pub fn read_beside(
     text: &str,
     desc: &'static TableDesc,
@@ -79,8 +78,7 @@ pub fn read_beside(
     read_within(text, desc, beside, files, &mut Ledger::of(wide(text.len())))
 }
 
-/// Reads the JSON of a table of `desc` as [`read_beside`] does. The memory of the tree is counted by
-/// `ledger`.
+/// Reads the JSON of a table as [`read_beside`] does. `ledger` counts the memory of the tree.
 pub(crate) fn read_within(
     text: &str,
     desc: &'static TableDesc,
@@ -102,22 +100,22 @@ impl LoadError {
         Self { message, line, column, path }
     }
 
-    /// What is there, and what was expected.
+    /// Returns the message: what was found and what was expected.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The line of the text, counted from 1.
+    /// Returns the line, counted from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The byte of the line, counted from 1; 0 for the end of the line before.
+    /// Returns the byte in the line, counted from 1; 0 for the end of the previous line.
     pub fn column(&self) -> usize {
         self.column
     }
 
-    /// The way from the root to the wrong place, for showing; nothing for the root itself.
+    /// Returns the path from the root to the error; empty for the root itself.
     pub fn place(&self) -> Place<'_> {
         Place::new(None, &self.path)
     }
@@ -137,20 +135,20 @@ impl core::error::Error for LoadError {}
 
 struct Loader<'l, 'f> {
     files: &'l mut ReadBlob<'f>,
-    /// A key of the next table, which is the root, that is no field of it.
+    /// A key of the root's object that is not a field.
     beside: Option<&'l str>,
-    /// Where the error is: pushed while it unwinds.
+    /// The path of an error, the innermost component first.
     path: Vec<PathComponent>,
     ledger: &'l mut Ledger,
 }
 
 impl Loader<'_, '_> {
-    /// Adds an item to a vector, whose memory is counted.
+    /// Appends an item to a vector, and counts its memory.
     fn push<T, E: Error>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), E> {
         self.ledger.push(items, item).map_err(|Refused| self.no_memory())
     }
 
-    /// Gives a field of a table a value. The memory of a field is counted.
+    /// Sets a field of a table, and counts its memory.
     fn set<E: Error>(
         &mut self,
         object: &mut Object<'static>,
@@ -166,14 +164,14 @@ impl Loader<'_, '_> {
         E::custom(self.ledger.error())
     }
 
-    fn within<T, E>(&mut self, step: PathComponent, result: Result<T, E>) -> Result<T, E> {
+    fn within<T, E>(&mut self, component: PathComponent, result: Result<T, E>) -> Result<T, E> {
         if result.is_err() {
-            self.path.push(step);
+            self.path.push(component);
         }
         result
     }
 
-    /// The value of `field`, which is no union.
+    /// Reads the value of `field`, which is not a union.
     fn field<'de, A: MapAccess<'de>>(
         &mut self,
         field: &'static FieldDesc,
@@ -277,7 +275,7 @@ impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
     }
 }
 
-/// What was read of a union so far.
+/// The halves of a union that were read so far.
 struct Halves<'de> {
     field: &'static FieldDesc,
     desc: &'static UnionDesc,
@@ -287,7 +285,7 @@ struct Halves<'de> {
 
 enum Member<'de> {
     Read(Object<'static>),
-    /// It stands in front of the tag that says what it is: its text.
+    /// The text of a member in front of its tag.
     Kept(&'de RawValue),
 }
 
@@ -296,11 +294,11 @@ impl Halves<'_> {
         Self { field, desc, tag: None, member: None }
     }
 
-    /// The value; `None` where there is none.
+    /// Returns the value; `None` for an empty union.
     fn join(self, loader: &mut Loader<'_, '_>) -> serde_json::Result<Option<FieldValue<'static>>> {
         let Self { field, desc, tag, member } = self;
         let Some(tag) = tag else {
-            let error = format!("{}_type is missing, which says what this is", field.name);
+            let error = format!("{}_type is missing: it names the member of the union", field.name);
             return Err(serde_json::Error::custom(error));
         };
         let object = match member {
@@ -310,7 +308,7 @@ impl Halves<'_> {
             Some(Member::Kept(json)) => {
                 let mut json = serde_json::Deserializer::from_str(json.get());
                 let member = MemberOf { loader, desc, tag }.deserialize(&mut json);
-                // Its line and column would be counted from its own start.
+                // Its line and column count from the start of the member.
                 Some(member.map_err(|error| serde_json::Error::custom(unplaced(&error)))?)
             }
         };
@@ -337,7 +335,7 @@ impl<'de> DeserializeSeed<'de> for MemberOf<'_, '_, '_> {
             return loader.within(PathComponent::Variant(member.name), read);
         }
         Any(TableOf { loader, desc: &UNKNOWN }).deserialize(json)?;
-        // Without fields, a table of one type is as good as one of another.
+        // An empty table is the same for every type.
         let stand_in = desc.members.first().map(|member| Object::new(member));
         stand_in.ok_or_else(|| Error::custom("a union without members has no value"))
     }
@@ -369,7 +367,7 @@ impl<'de> Visitor<'de> for TablesOf<'_, '_, '_> {
     }
 }
 
-/// The text of an error without its line and column.
+/// Returns the text of an error without its line and column.
 fn unplaced(error: &serde_json::Error) -> String {
     let (line, column, mut text) = (error.line(), error.column(), error.to_string());
     let place = format!(" at line {line} column {column}");
@@ -377,7 +375,7 @@ fn unplaced(error: &serde_json::Error) -> String {
     text
 }
 
-/// The text without its middle, where a string in it is long.
+/// Removes the middle of a long text.
 fn shortened(text: &str) -> String {
     let cut = |nth| text.char_indices().nth(nth).map(|(at, _)| at);
     let tail = text.char_indices().rev().nth(SHOWN_TAIL).map(|(at, _)| at);
@@ -390,9 +388,9 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// A member of a union that the schema does not know, and so without fields.
+/// The declaration of an unknown union member: without fields.
 static UNKNOWN: TableDesc = TableDesc::new("an unknown member", &[], 1);
 
-/// Characters of a long message that are shown.
+/// The number of characters shown of a long message, from its start and its end.
 const SHOWN_HEAD: usize = 120;
 const SHOWN_TAIL: usize = 200;

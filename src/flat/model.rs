@@ -1,4 +1,4 @@
-//! Tables as plain structs that own what they hold.
+//! Tables as plain structs.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -14,56 +14,54 @@ use crate::flat::view::{List, Scalar, Table, Vector};
 
 pub(crate) mod declare;
 
-/// A table as a struct: every field by its name, numbers by value, everything else optional.
-/// [`write`](fn@crate::flat::write::write) takes it as it is.
+/// A table as a struct: numbers are plain fields, all other fields are optional.
+/// [`write`](fn@crate::flat::write::write) can write it.
 pub trait Model: Node + Sized {
     /// Its declaration.
     const DESC: &'static TableDesc;
 
-    /// Returns the tree of it, whose strings and bytes are borrowed.
+    /// Returns the table as a tree with borrowed strings and bytes.
     ///
     /// # Errors
     ///
     /// [`MemoryError::OutOfMemory`].
     fn to_object(&self) -> Result<Object<'_>, MemoryError>;
 
-    /// Returns the struct of a tree, such as `flat::load` makes of JSON. Its memory is counted by
-    /// `ledger`.
+    /// Converts a tree, such as one that `flat::load` read, to a struct. `ledger` counts its memory.
     ///
     /// # Errors
     ///
-    /// Where the tree is of another table, a union in it has a tag or a value alone, or there is no
-    /// memory.
+    /// If the tree is of another table, a union has only a tag or only a value, or memory is short.
     fn take_object(object: Object<'_>, ledger: &mut Ledger) -> Result<Self, TreeError>;
 
-    /// Returns the struct of a tree, without a limit of memory.
+    /// Converts a tree to a struct, without a memory budget.
     ///
     /// # Errors
     ///
-    /// As those of [`take_object`](Self::take_object).
+    /// The errors of [`take_object`](Self::take_object).
     fn from_object(object: Object<'_>) -> Result<Self, TreeError> {
         Self::take_object(object, &mut Ledger::unlimited())
     }
 }
 
-/// A struct of the tables that a view has.
+/// Conversion from a view to a struct.
 pub(crate) trait FromView<V> {
-    /// Returns the struct. What it refers to is counted by `ledger`, itself by the caller. Where the
-    /// ledger refuses, the struct is not complete: a `Result` for each table would be copied from one to the next.
+    /// Converts a view. The caller counts the struct itself, `ledger` all that it refers to. If the ledger
+    /// refuses memory, the struct is incomplete. A `Result` for each table would cost a copy of each.
     fn read(view: V, ledger: &mut Ledger) -> Self;
 }
 
-/// Why a tree is not the struct that was asked for.
+/// An error in the conversion of a tree to a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeError {
     fault: Fault,
-    /// Innermost step first.
+    /// The innermost component first.
     path: Vec<PathComponent>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// It is of this table.
+    /// The tree is of this table.
     OtherTable(&'static str),
     /// A union has this tag and no value, or a value and no tag.
     HalfUnion(u8),
@@ -72,17 +70,17 @@ enum Fault {
 }
 
 impl TreeError {
-    /// A union of which one half is missing.
+    /// The error of a union with one half.
     pub(crate) fn half(tag: u8) -> Self {
         Self { fault: Fault::HalfUnion(tag), path: Vec::new() }
     }
 
-    /// No memory for the struct.
+    /// The error of a struct for which memory is short.
     pub(crate) fn memory(error: MemoryError) -> Self {
         Self { fault: Fault::Memory(error), path: Vec::new() }
     }
 
-    /// Returns why there is no memory for the struct, if that is the error.
+    /// Returns the memory error, if it is one.
     pub(crate) fn as_memory(&self) -> Option<MemoryError> {
         match self.fault {
             Fault::Memory(error) => Some(error),
@@ -90,16 +88,16 @@ impl TreeError {
         }
     }
 
-    /// The same, one step further from the root.
-    pub(crate) fn within(mut self, step: PathComponent) -> Self {
-        // Where there is no memory, the way there is not worth any.
+    /// Adds an outer component to the path.
+    pub(crate) fn within(mut self, component: PathComponent) -> Self {
+        // A path takes memory too.
         if self.as_memory().is_none() {
-            self.path.push(step);
+            self.path.push(component);
         }
         self
     }
 
-    /// The way from the root to the wrong place, for showing; nothing for the root itself.
+    /// Returns the path from the root to the error; empty for the root itself.
     pub fn place(&self) -> Place<'_> {
         Place::new(None, &self.path)
     }
@@ -108,9 +106,9 @@ impl TreeError {
 impl fmt::Display for TreeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.fault {
-            Fault::OtherTable(name) => write!(f, "this is a table {name}"),
-            Fault::HalfUnion(0) => f.write_str("a union has a value, and no tag to say of what"),
-            Fault::HalfUnion(tag) => write!(f, "a union has the tag {tag}, and no value"),
+            Fault::OtherTable(name) => write!(f, "unexpected table {name}"),
+            Fault::HalfUnion(0) => f.write_str("a union has a value and no tag"),
+            Fault::HalfUnion(tag) => write!(f, "a union has the tag {tag} and no value"),
             Fault::Memory(error) => error.fmt(f),
         }
     }
@@ -118,7 +116,7 @@ impl fmt::Display for TreeError {
 
 impl core::error::Error for TreeError {}
 
-/// A tag that the union does not know.
+/// Returns a random unknown tag.
 #[cfg(feature = "arbitrary")]
 pub(crate) fn unknown_tag(
     desc: &crate::flat::desc::UnionDesc,
@@ -128,7 +126,7 @@ pub(crate) fn unknown_tag(
     random.int_in_range(known.saturating_add(1)..=u8::MAX)
 }
 
-/// Every table of a vector as a struct, as [`FromView::read`] has them.
+/// Converts a vector of tables to structs.
 pub(crate) fn models<'a, V: Table<'a>, M: FromView<V>>(
     views: List<'a, V>,
     ledger: &mut Ledger,
@@ -143,7 +141,7 @@ pub(crate) fn models<'a, V: Table<'a>, M: FromView<V>>(
     models
 }
 
-/// The elements of a vector, as [`FromView::read`] has them.
+/// Copies the elements of a vector of numbers.
 #[inline]
 pub(crate) fn numbers<T: Scalar>(vector: Vector<'_, T>, ledger: &mut Ledger) -> Vec<T> {
     let Ok(mut numbers) = ledger.vec(vector.len(), T::PRIM.size().into()) else {
@@ -153,7 +151,7 @@ pub(crate) fn numbers<T: Scalar>(vector: Vector<'_, T>, ledger: &mut Ledger) -> 
     numbers
 }
 
-/// Every table of a vector as a tree.
+/// Converts structs to trees.
 pub(crate) fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryError> {
     let mut objects = Vec::new();
     objects.try_reserve_exact(models.len())?;
@@ -163,7 +161,7 @@ pub(crate) fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryErr
     Ok(FieldValue::Tables(objects))
 }
 
-/// The elements of a vector as they stand in a file.
+/// Returns numbers as stored bytes.
 pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryError> {
     if let Some(bytes) = T::as_bytes(items) {
         return Ok(FieldValue::Scalars(bytes.into()));
@@ -178,7 +176,7 @@ pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryEr
     Ok(FieldValue::Scalars(bytes.into()))
 }
 
-/// A tree as it came, if it is of that table.
+/// Returns the tree, if it is of the table `desc`.
 pub(crate) fn checked<'t>(
     object: Object<'t>,
     desc: &'static TableDesc,
@@ -191,7 +189,7 @@ pub(crate) fn checked<'t>(
     }
 }
 
-/// The string that a field holds.
+/// Returns the string of a field.
 pub(crate) fn string_of(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
@@ -205,7 +203,7 @@ pub(crate) fn string_of(
     }
 }
 
-/// The number that a field holds.
+/// Returns the number of a field.
 pub(crate) fn number_of<T: Scalar>(value: Option<FieldValue<'_>>) -> Option<T> {
     match value? {
         FieldValue::Number(number) => {
@@ -215,7 +213,7 @@ pub(crate) fn number_of<T: Scalar>(value: Option<FieldValue<'_>>) -> Option<T> {
     }
 }
 
-/// The numbers that a field holds.
+/// Returns the vector of numbers of a field.
 pub(crate) fn scalars_of<T: Scalar>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
@@ -236,7 +234,7 @@ pub(crate) fn scalars_of<T: Scalar>(
     Ok(Some(numbers))
 }
 
-/// The table that a field holds.
+/// Returns the table of a field as a struct.
 pub(crate) fn table_of<M: Model>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
@@ -247,7 +245,7 @@ pub(crate) fn table_of<M: Model>(
     }
 }
 
-/// The tables that a field holds.
+/// Returns the vector of tables of a field as structs.
 pub(crate) fn tables_of<M: Model>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,

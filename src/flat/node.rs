@@ -1,4 +1,4 @@
-//! What can be written: tables one at a time, without a tree of them.
+//! Tables that can be written, one at a time: without a tree of them in memory.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -14,7 +14,7 @@ pub trait Node: sealed::Sealed {
     /// Returns its declaration.
     fn desc(&self) -> &'static TableDesc;
 
-    /// Gives each field that is present to `visit`, by ascending slot.
+    /// Calls `visit` with each field that is present, by ascending slot.
     fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()>;
 }
 
@@ -32,7 +32,7 @@ pub enum Held<'n> {
     Str(&'n str),
     /// A table.
     Table(&'n dyn Node),
-    /// The elements of a vector of numbers as they stand in a file.
+    /// The elements of a vector of numbers, as stored.
     Bytes(&'n [u8]),
     /// A vector of numbers.
     Numbers(&'n dyn NumberList),
@@ -47,7 +47,7 @@ pub trait NumberList: sealed::Sealed {
     /// Returns the number of elements.
     fn count(&self) -> usize;
 
-    /// Gives the elements to `visit` as they stand in a file, a few at a time, the last ones first.
+    /// Calls `visit` with the elements as stored, a few at a time, the last ones first.
     fn visit_back(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()>;
 }
 
@@ -56,7 +56,7 @@ pub trait NodeList: sealed::Sealed {
     /// Returns the number of tables.
     fn count(&self) -> usize;
 
-    /// Gives each table to `visit`.
+    /// Calls `visit` with each table.
     fn visit_all(&self, visit: &mut dyn FnMut(&dyn Node) -> ControlFlow<()>) -> ControlFlow<()>;
 }
 
@@ -72,13 +72,13 @@ struct ProvenList<'a> {
     desc: &'static TableDesc,
 }
 
-/// Gives each field of a view that is present to `visit`.
+/// Calls `visit` with each field of a view that is present.
 pub(crate) fn visit_view<'a, T: Table<'a>>(table: T, visit: &mut Visit<'_>) -> ControlFlow<()> {
     Proven { raw: table.raw(), desc: T::DESC }.visit(visit)
 }
 
 impl Proven<'_> {
-    /// Gives the field in `field` to `visit`, if it is present.
+    /// Calls `visit` with the value of `field`, if it is present.
     fn visit_field(&self, field: &'static FieldDesc, visit: &mut Visit<'_>) -> ControlFlow<()> {
         let (raw, slot) = (self.raw, field.slot);
         match field.kind {
@@ -147,7 +147,7 @@ impl Node for Object<'_> {
 }
 
 impl FieldValue<'_> {
-    /// Gives the value to `visit` as that of `field`.
+    /// Calls `visit` with the value, as that of `field`.
     pub(crate) fn visit(
         &self,
         field: &'static FieldDesc,
@@ -200,7 +200,7 @@ impl<T: Scalar> NumberList for Vec<T> {
     }
 }
 
-/// Numbers that are made bytes at once.
+/// The number of elements that are converted to bytes at once.
 const AT_ONCE: usize = 64;
 
 /// The traits are for this crate's types: the writer relies on tables that fit their declaration.

@@ -1,9 +1,9 @@
-//! `schema!`: one declaration of enums, unions and tables, read by every part that needs it.
+//! `schema!`: declares enums, unions and tables once.
 
 /// Declares a schema once.
 ///
 /// Each reader of the declaration is a macro of its own beside the code that it feeds:
-/// `desc!` gives the declaration as data, `view!` the typed accessors, `node!` what the writer reads of them, `model!` plain structs.
+/// `desc!` gives the declaration as data, `view!` the typed accessors, `node!` the views as nodes for the writer, `model!` plain structs.
 ///
 /// ```text
 /// root Program b"ET12" "pte" "executorch_flatbuffer";
@@ -13,7 +13,7 @@
 ///     0 scalar_type: ScalarType = ScalarType::BYTE,   // a number and its default
 ///     2 sizes: [i32],                                 // a vector of numbers
 ///     6 allocation_info: &AllocationDetails,          // a table; `&str` for a string
-///     9 extra_tensor_info: &ExtraTensorInfo => 0.4,   // the release that brought it
+///     9 extra_tensor_info: &ExtraTensorInfo => 0.4,   // the release that added it
 /// }
 /// table EValue { 0 val: @KernelTypes }                // a union: slots 0 (tag) and 1 (value)
 /// table Program { 1 execution_plan: [&ExecutionPlan] } // a vector of tables

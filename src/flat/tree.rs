@@ -1,4 +1,4 @@
-//! A tree of tables: what is written, and what holds it to its declaration.
+//! Trees of tables that fit their declarations.
 
 use core::fmt;
 
@@ -14,10 +14,10 @@ mod read;
 
 pub use read::Unknown;
 
-/// A table and everything below it: the fields that are there, each of its declared kind. Strings
-/// and numbers may be borrowed.
+/// A table with all that it refers to. Each field has its declared kind. Strings and numbers may be
+/// borrowed.
 ///
-/// No schema refers to itself, so a tree is as shallow as its schema.
+/// Schemas are not recursive, so a tree is never deeper than its schema.
 #[derive(Clone, Debug)]
 pub struct Object<'t> {
     desc: &'static TableDesc,
@@ -25,21 +25,21 @@ pub struct Object<'t> {
     fields: Vec<(&'static FieldDesc, FieldValue<'t>)>,
 }
 
-/// What a field of an [`Object`] holds.
+/// The value of a field of an [`Object`].
 #[derive(Clone, Debug)]
 pub enum FieldValue<'t> {
-    /// A number or the number of an enum's value.
+    /// A number, or the number of an enum's value.
     Number(Number),
     /// A string.
     Str(Cow<'t, str>),
     /// A table.
     Table(Object<'t>),
-    /// The elements of a vector of numbers as they stand in a file: little-endian.
+    /// The elements of a vector of numbers as stored: little-endian.
     Scalars(Cow<'t, [u8]>),
     /// A vector of tables.
     Tables(Vec<Object<'t>>),
-    /// A union's tag and its table. A member that the schema does not know may be stood in for by
-    /// any other one; either half may be missing (0 for the tag), which readers refuse.
+    /// A union's tag and its table. For an unknown tag the table may be any member. Either half may be
+    /// missing (tag 0), which readers refuse.
     Union(u8, Option<Object<'t>>),
 }
 
@@ -51,10 +51,10 @@ pub enum SetError {
     UnknownField {
         /// The table.
         table: &'static TableDesc,
-        /// The name that was asked for.
+        /// The given name.
         name: String,
     },
-    /// The field holds something else.
+    /// The value does not have the kind of the field.
     WrongValue {
         /// The table.
         table: &'static TableDesc,
@@ -66,12 +66,12 @@ pub enum SetError {
 }
 
 impl<'t> Object<'t> {
-    /// A table without fields.
+    /// Creates a table without fields.
     pub fn new(desc: &'static TableDesc) -> Self {
         Self { desc, fields: Vec::new() }
     }
 
-    /// A table with these fields, in the order of the declaration, each of which fits.
+    /// Creates a table from values in the order of the declaration. Each must fit its field.
     pub(crate) fn filled<const N: usize>(
         desc: &'static TableDesc,
         values: [Option<FieldValue<'t>>; N],
@@ -83,26 +83,26 @@ impl<'t> Object<'t> {
         Ok(Self { desc, fields })
     }
 
-    /// Its declaration.
+    /// Returns the declaration.
     pub fn desc(&self) -> &'static TableDesc {
         self.desc
     }
 
-    /// The fields that are there, by ascending slot.
+    /// Returns the fields that are present, by ascending slot.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'static FieldDesc, &FieldValue<'t>)> {
         self.fields.iter().map(|(field, value)| (*field, value))
     }
 
-    /// What the field of that name holds; `None` if it is absent or unknown.
+    /// Returns the value of the field called `name`; `None` if it is absent or unknown.
     pub fn field(&self, name: &str) -> Option<&FieldValue<'t>> {
         self.fields().find(|(field, _)| field.name == name).map(|(_, value)| value)
     }
 
-    /// Gives the field of that name a value, whether it had one or not.
+    /// Sets the field called `name`.
     ///
     /// # Errors
     ///
-    /// Where the table has no such field, the field holds something else, or there is no memory.
+    /// If the table has no such field, the value does not fit, or memory is short.
     pub fn set(&mut self, name: &str, value: FieldValue<'t>) -> Result<(), SetError> {
         let table = self.desc;
         let Some(field) = table.field(name) else {
@@ -125,7 +125,7 @@ impl<'t> Object<'t> {
         Ok(())
     }
 
-    /// Takes the value of the field of that name out; the field is then absent.
+    /// Removes and returns the value of the field called `name`.
     pub fn take(&mut self, name: &str) -> Option<FieldValue<'t>> {
         let at = self.fields.iter().position(|(field, _)| field.name == name)?;
         Some(self.fields.remove(at).1)
@@ -133,7 +133,7 @@ impl<'t> Object<'t> {
 }
 
 impl FieldValue<'_> {
-    /// A union of a tag that the schema does not know, with a member in the unknown one's place.
+    /// Returns a union with an unknown tag, and any member as its table.
     pub(crate) fn unknown_member(tag: u8, desc: &UnionDesc) -> Self {
         Self::Union(tag, desc.members.first().map(|member| Object::new(member)))
     }
@@ -170,7 +170,7 @@ impl fmt::Display for SetError {
 
 impl core::error::Error for SetError {}
 
-/// Whether a field of `kind` can hold `value`: what the layout relies on.
+/// Returns whether a field of `kind` can hold `value`. The writer relies on it.
 fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
     let is = |object: &Object<'_>, desc: &TableDesc| core::ptr::eq(object.desc, desc);
     match (value, kind) {
@@ -184,7 +184,7 @@ fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
         (FieldValue::Union(_, None), Kind::Union(_)) => true,
         (FieldValue::Union(tag, Some(object)), Kind::Union(desc)) => match desc.member(*tag) {
             Some(member) => is(object, member),
-            // Only members keep the tree as shallow as its schema.
+            // With other tables the tree could be deeper than its schema.
             None => desc.members.iter().any(|member| is(object, member)),
         },
         _ => false,

@@ -57,17 +57,17 @@ pub(crate) fn verify<'a>(
     Ok((Raw::new(buf, root), seen))
 }
 
-/// As [`verify`], with the root as its type.
+/// Proves `buf` as [`verify`] does, and returns the root as a typed view.
 pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Verified)> {
     verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
 }
 
-/// One run of the verifier. With `TRACE_PATH` an error has its path; most buffers are valid, and are
-/// verified without. The layout cache has `CACHE_SLOTS` slots.
+/// One run of the verifier. Only with `TRACE_PATH` do errors have a path: most buffers are valid, and
+/// tracing costs time. The layout cache has `CACHE_SLOTS` slots.
 struct Verifier<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> {
     buf: &'a [u8],
     bytes: Budget,
-    /// Tables that vectors refer to.
+    /// Counts the tables that vectors refer to.
     elements: Budget,
     layouts: LayoutCache<CACHE_SLOTS>,
     notes: Notes,
@@ -128,7 +128,8 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         Ok(())
     }
 
-    /// Verifies one table of several, and returns its layout if the cache has it.
+    /// Verifies one table, and returns its layout if it is in the cache. `last` is the layout of the table
+    /// before it.
     #[inline(always)]
     fn element<'s>(
         &'s self,
@@ -144,7 +145,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         }
     }
 
-    /// Verifies the table at `pos`, whose vtable is not in its first slot of the cache.
+    /// Verifies the table at `pos`, whose layout is not in the first slot of the cache that it may be in.
     #[inline(never)]
     fn uncached(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
         let Some(layout) = self.layouts.room(vtable, desc) else {
@@ -156,7 +157,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         self.object(pos, layout, desc)
     }
 
-    /// Verifies the table at `pos`, whose vtable has no slot left in the cache.
+    /// Verifies the table at `pos`, for whose layout the cache has no room.
     #[inline(never)]
     fn uncacheable(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
         let layout = VtableLayout::new(vtable, desc);

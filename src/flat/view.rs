@@ -1,8 +1,8 @@
-//! Reads over proven bytes: total, infallible, nothing copied.
+//! Views of proven bytes: reading them cannot fail and copies nothing.
 //!
-//! A view exists only after `walk` has proven what it covers. Its accessors still
-//! go through checked reads: the failure branches cannot be reached, a debug build says so if one
-//! is, and a release build reads a default instead of doing harm.
+//! A view exists only after the verifier has proven what it covers. Its accessors use checked reads all
+//! the same. Their failure branches are unreachable: a debug build panics there, a release build reads a
+//! default.
 
 use core::fmt;
 
@@ -21,59 +21,59 @@ pub use vector::{List, Numbers, Tables, Vector};
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
     buf: &'a [u8],
-    /// No more of it than it says itself: to ask for a slot that it lacks is to read past its end.
+    /// Exactly as long as the vtable declares, so that reading a slot that it lacks fails.
     vtable: &'a [u8],
     pos: u32,
 }
 
 /// A number that a table or a vector can hold.
 pub trait Scalar: Copy {
-    /// How it is stored.
+    /// The type as stored.
     const PRIM: Prim;
-    /// Reads one from as many bytes as it takes.
+    /// Reads a value from its bytes.
     fn read_le(bytes: &[u8]) -> Option<Self>;
-    /// Adds those that stand in a file one after the other.
+    /// Appends the values stored one after the other in `bytes`.
     fn extend(items: &mut Vec<Self>, bytes: &[u8]) {
         items.extend(bytes.chunks_exact(Self::PRIM.size().into()).filter_map(Self::read_le));
     }
-    /// The number that it is.
+    /// Returns the value as a [`Number`].
     fn to_number(self) -> Number;
-    /// Returns items of the bytes that they stand in a file as, or the bytes if they are no items.
+    /// Returns stored bytes as values without a copy, if both have the same form.
     ///
     /// # Errors
     ///
-    /// Where the bytes are to be copied.
+    /// Returns the bytes if they must be converted.
     fn from_owned(bytes: Vec<u8>) -> Result<Vec<Self>, Vec<u8>> {
         Err(bytes)
     }
-    /// Returns the items as they stand in a file, if they stand so in memory.
+    /// Returns values as stored bytes, if they have the same form in memory.
     fn as_bytes(items: &[Self]) -> Option<&[u8]> {
         let _ = items;
         None
     }
 }
 
-/// A typed view of a table; made from a [`Raw`] that was proven to be one.
+/// A typed view of a proven table.
 pub trait Table<'a>: Copy {
     /// Its declaration.
     const DESC: &'static TableDesc;
-    /// Gives proven bytes their type. Only this crate has a [`Proof`] to give.
+    /// Adds the type to a proven table. Only this crate can create a [`Proof`].
     fn from_raw(raw: Raw<'a>, proof: Proof) -> Self;
-    /// The bytes without their type.
+    /// Returns the table without its type.
     fn raw(self) -> Raw<'a>;
 }
 
-/// That a table was proven to be of the type that it is given: no one else can make one.
+/// A token for the claim that a table was proven to have a type. Only this crate can create one.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof(pub(crate) ());
 
 impl<'a> Raw<'a> {
-    /// A table without fields, which every table may be: a vtable of its two lengths, and the way
-    /// there.
+    /// A table without fields, which is valid as every type: a vtable with its two lengths, and an offset
+    /// to it.
     pub(crate) const BARE: Self =
         Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], vtable: &[4, 0, 4, 0], pos: 4 };
 
-    /// The table at `pos`, which was proven.
+    /// Returns the proven table at `pos`.
     #[inline]
     pub(crate) fn new(buf: &'a [u8], pos: u32) -> Self {
         cost::charge(1);
@@ -83,39 +83,39 @@ impl<'a> Raw<'a> {
         Self { buf, vtable: proven(rest.get(..len.into())), pos }
     }
 
-    /// The table that the offset at `at` leads to, which was proven.
+    /// Returns the proven table that the offset at `at` leads to.
     #[inline]
     pub(crate) fn at(buf: &'a [u8], at: u32) -> Self {
         Self::new(buf, target(buf, at))
     }
 
-    /// Where the table begins, from the start of the FlatBuffers part.
+    /// Returns the position of the table in its FlatBuffer.
     #[inline]
     pub fn pos(self) -> u32 {
         self.pos
     }
 
-    /// Where its vtable begins.
+    /// Returns the position of the vtable.
     pub(crate) fn vtable_pos(self) -> u32 {
         vtable_pos(self.buf, self.pos)
     }
 
-    /// Bytes of the vtable.
+    /// Returns the length of the vtable in bytes.
     pub(crate) fn vtable_len(self) -> u16 {
         proven(u16_at(self.vtable, 0))
     }
 
-    /// Slots that the vtable has room for.
+    /// Returns the number of slots in the vtable.
     pub(crate) fn slots(self) -> u16 {
         self.vtable_len().saturating_sub(4) / 2
     }
 
-    /// Bytes of the table as its vtable declares them: a hint, not a bound (format.md §7.8).
+    /// Returns the size of the table that its vtable declares: a hint, not a bound (format.md §7.8).
     pub(crate) fn declared_size(self) -> u16 {
         proven(u16_at(self.vtable, 2))
     }
 
-    /// The offset of `slot` from the table, 0 if the field is absent.
+    /// Returns the offset of the field in `slot` from the table; 0 if it is absent.
     #[inline]
     pub(crate) fn offset_of(self, slot: u16) -> u16 {
         cost::charge(1);
@@ -123,7 +123,7 @@ impl<'a> Raw<'a> {
         u16_at(self.vtable, entry).unwrap_or_default()
     }
 
-    /// Where the field of `slot` lies; `None` if it is absent.
+    /// Returns the position of the field in `slot`; `None` if it is absent.
     #[inline]
     pub(crate) fn field_pos(self, slot: u16) -> Option<u32> {
         match self.offset_of(slot) {
@@ -132,13 +132,13 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Where the offset field of `slot` leads; `None` if it is absent.
+    /// Returns the target of the offset in `slot`; `None` if it is absent.
     #[inline]
     pub(crate) fn target_pos(self, slot: u16) -> Option<u32> {
         Some(target(self.buf, self.field_pos(slot)?))
     }
 
-    /// The number in `slot`; `None` if it is absent.
+    /// Returns the number in `slot`; `None` if it is absent.
     #[inline]
     pub(crate) fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
         let at = self.field_pos(slot)?;
@@ -146,20 +146,20 @@ impl<'a> Raw<'a> {
         read.or_else(unproven)
     }
 
-    /// The number in `slot` by its declaration; `None` if it is absent.
+    /// Returns the number in `slot`, of type `prim`; `None` if it is absent.
     pub(crate) fn number(self, slot: u16, prim: Prim) -> Option<Number> {
         let at = self.field_pos(slot)?;
         let bytes = slice_at(self.buf, index(at), u32::from(prim.size()))?;
         Number::from_le(bytes, prim)
     }
 
-    /// The table that `slot` leads to.
+    /// Returns the table that the offset in `slot` leads to.
     #[inline]
     pub(crate) fn target(self, slot: u16) -> Option<Raw<'a>> {
         Some(Raw::at(self.buf, self.field_pos(slot)?))
     }
 
-    /// The string that `slot` leads to: to read it takes as long as it is.
+    /// Returns the string that the offset in `slot` leads to. It is checked for UTF-8 each time.
     #[inline]
     pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
         let pos = self.target_pos(slot)?;
@@ -169,7 +169,7 @@ impl<'a> Raw<'a> {
         Some(proven(bytes.and_then(|bytes| core::str::from_utf8(bytes).ok())))
     }
 
-    /// The vector of numbers that `slot` leads to.
+    /// Returns the vector of numbers that the offset in `slot` leads to.
     #[inline]
     pub(crate) fn vector<T: Scalar>(self, slot: u16) -> Option<Vector<'a, T>> {
         let pos = self.target_pos(slot)?;
@@ -177,7 +177,7 @@ impl<'a> Raw<'a> {
         Some(Vector::new(self.buf, further(pos, 4), len))
     }
 
-    /// The bytes of the vector that `slot` leads to, and where they begin.
+    /// Returns the bytes of the vector that the offset in `slot` leads to, and their position.
     #[inline]
     pub(crate) fn vector_bytes(self, slot: u16, prim: Prim) -> Option<(&'a [u8], u32)> {
         let pos = self.target_pos(slot)?;
@@ -185,7 +185,7 @@ impl<'a> Raw<'a> {
         Some((proven(slice_at(self.buf, sum(pos, 4), len)), further(pos, 4)))
     }
 
-    /// The vector of tables that `slot` leads to.
+    /// Returns the vector of tables that the offset in `slot` leads to.
     #[inline]
     pub(crate) fn list<T>(self, slot: u16) -> Option<List<'a, T>> {
         let pos = self.target_pos(slot)?;
@@ -193,7 +193,8 @@ impl<'a> Raw<'a> {
         Some(List::new(self.buf, further(pos, 4), len))
     }
 
-    /// The union at `slot`: its tag, and the table if there is one. `None` for the tag 0.
+    /// Returns the tag of the union at `slot`, and its table, whose vtable is not read yet. `None` for the
+    /// tag 0.
     #[inline(always)]
     pub(crate) fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
@@ -204,17 +205,17 @@ impl<'a> Raw<'a> {
         Some((tag, Raw { buf: self.buf, vtable: &[], pos }))
     }
 
-    /// The union of a table of `desc`: its tag, and the member that the tag stands for; of a tag
-    /// that is not known, nothing can be asked.
+    /// Returns the tag of the union of a table of type `desc`, and the member. Nothing can be read from the
+    /// member of an unknown tag.
     #[inline(always)]
     pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (slot, union) = desc.union?;
         let (tag, raw) = self.union(slot)?;
-        // The same for every member: no branch is taken that would wait for the tag.
+        // The same code for every member: the branch does not depend on the tag.
         Some((tag, if union.member(tag).is_some() { raw.resolved() } else { raw }))
     }
 
-    /// The same table with its vtable found: for a union whose tag is known.
+    /// Returns the same table with its vtable: for a union whose tag is known.
     #[inline(always)]
     pub(crate) fn resolved(self) -> Self {
         Self::new(self.buf, self.pos)
@@ -228,7 +229,7 @@ impl fmt::Debug for Raw<'_> {
 }
 
 impl Number {
-    /// Reads one from as many bytes as `prim` takes.
+    /// Reads a number of type `prim` from its bytes.
     pub(crate) fn from_le(bytes: &[u8], prim: Prim) -> Option<Self> {
         Some(match prim {
             Prim::Bool => Self::Bool(<bool as Scalar>::read_le(bytes)?),
@@ -242,7 +243,8 @@ impl Number {
         })
     }
 
-    /// The bytes of a number, of which `prim` stores the first; `None` if it does not fit.
+    /// Returns the bytes of a number, of which a field of type `prim` stores the first ones; `None` if the
+    /// number does not fit.
     pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
         match (self, prim) {
             (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
@@ -256,20 +258,20 @@ impl Number {
     }
 }
 
-/// Where the vtable of the table at `pos`, which was proven, begins.
+/// Returns the position of the vtable of the proven table at `pos`.
 #[inline]
 fn vtable_pos(buf: &[u8], pos: u32) -> u32 {
     // A proven vtable is within the buffer, so the difference does not wrap.
     pos.wrapping_sub(proven(u32_at(buf, index(pos))))
 }
 
-/// Where the offset at `at`, which was proven, leads.
+/// Returns the target of the proven offset at `at`.
 #[inline]
 fn target(buf: &[u8], at: u32) -> u32 {
     further(at, proven(u32_at(buf, index(at))))
 }
 
-/// What the walk has proven is there. In a debug build the contrary stops the program.
+/// Returns the result of a read that the verifier has proven to succeed. If it failed, a debug build panics.
 #[inline(always)]
 fn proven<T: Default>(read: Option<T>) -> T {
     match read {

@@ -1,10 +1,9 @@
 //! Tables as a FlatBuffer, by their declaration: no code for any table in particular.
 //!
-//! A FlatBuffer is built back to front, since offsets lead forward: what a table refers to is
-//! written first, in the order of the slots, and so lies behind it. A vtable stands in front of the
-//! first table that was written with it, and is shared by those written later. Numbers equal to
-//! their default are left out; all padding is zeros (format.md §0.1). The same tables have the same
-//! bytes in one [`WriterLayout`].
+//! A FlatBuffer is built back to front, since offsets lead forward. The targets of a table's offsets
+//! are written first, in the order of the slots, and so lie behind it. A vtable lies in front of the
+//! first table that was written with it, and later tables share it. Numbers equal to their default are
+//! left out, and padding is zero (format.md §0.1). The output is the same each time for one [`WriterLayout`].
 
 use core::fmt;
 use core::ops::ControlFlow::{self, Break, Continue};
@@ -29,13 +28,13 @@ use vtables::{Vtable, Vtables};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// They would be longer than FlatBuffers' own bound, 2^31 − 1 bytes.
+    /// The buffer would exceed FlatBuffers' limit of 2^31 − 1 bytes.
     TooLarge,
     /// The table is not the root of the schema.
     WrongRoot {
         /// The root of the schema.
         wanted: &'static str,
-        /// The table that was given.
+        /// The given table.
         found: &'static str,
     },
     /// The system has no memory left for the bytes.
@@ -45,13 +44,12 @@ pub enum WriteError {
 /// Writes a whole FlatBuffer with `root` as its root: the offset of the root, the identifier,
 /// `chunk` at byte 8, and the tables.
 ///
-/// `chunk` is a header of the container, or as many zeros in its place, or nothing. What follows it
-/// is the same as without one, and aligned as without one if its length is a multiple of the
-/// largest alignment: 16, if `layout` asks for no other.
+/// `chunk` is a header of the container, zeros in its place, or empty. The bytes behind it do not depend
+/// on it. They stay aligned if its length is a multiple of the largest alignment: 16 by default.
 ///
 /// # Errors
 ///
-/// Where `root` is not the schema's root, the buffer would be too long, or there is no memory for it.
+/// If `root` is not the schema's root, the buffer would be too long, or memory is short.
 pub fn write(
     schema: &Schema,
     root: &dyn Node,
@@ -86,7 +84,7 @@ impl fmt::Display for WriteError {
         match self {
             Self::TooLarge => write!(f, "the tables take more than {MAX_PROGRAM} bytes"),
             Self::WrongRoot { wanted, found } => {
-                write!(f, "the root is a {found}, and the schema's is {wanted}")
+                write!(f, "wrong root table: expected {wanted}, found {found}")
             }
             Self::OutOfMemory => f.write_str("out of memory"),
         }
@@ -100,25 +98,25 @@ struct Writer<'l, S> {
     layout: &'l WriterLayout,
     out: S,
     vtables: Vtables,
-    /// The largest alignment that was asked for, `force_align` excepted.
+    /// The largest alignment so far, without `force_align`.
     align: u32,
     /// The largest length, at most [`MAX_PROGRAM`].
     most: u64,
     /// The largest alignment of a vector with `force_align`; 0 where there is none.
     forced: u32,
-    /// Which of [`FORCED`] would have given the same bytes so far.
+    /// One bit for each of [`FORCED`]: whether it would have given the same bytes so far.
     alike: u16,
-    /// Why it refused; `None` for the sink.
+    /// The error; `None` if the sink broke.
     error: Option<WriteError>,
 }
 
-/// What exporters may be asked to align data in the tables to.
+/// The alignments that exporters can give to data in the tables.
 pub(crate) const FORCED: [u32; 12] = [1, 2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-/// Bytes in front of the chunk: the offset of the root, and the identifier.
+/// The bytes in front of the chunk: the offset of the root, and the identifier.
 pub(crate) const HEAD: usize = 8;
 
-/// What one slot of a table becomes.
+/// The inline bytes of one slot of a table.
 #[derive(Clone, Copy, Default)]
 struct Part {
     slot: u16,
@@ -128,7 +126,7 @@ struct Part {
     is_offset: bool,
 }
 
-/// The parts of a table: no declaration has more slots.
+/// The parts of a table.
 #[derive(Default)]
 struct Parts {
     parts: [Part; MAX_SLOTS],
@@ -142,7 +140,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         Self { layout, out, vtables, align: 1, most, forced: 0, alike: u16::MAX, error: None }
     }
 
-    /// The whole buffer.
+    /// Writes the whole buffer.
     fn whole(&mut self, schema: &Schema, root: &dyn Node, chunk: &[u8]) -> ControlFlow<()> {
         let pos = self.body(root)?;
         self.prepend(chunk)?;
@@ -150,7 +148,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         self.offset_to(pos)
     }
 
-    /// What follows the chunk, and where the root is in it.
+    /// Writes what follows the chunk, and returns the position of the root.
     fn body(&mut self, root: &dyn Node) -> ControlFlow<(), u32> {
         let pos = self.table(root)?;
         let align = self.align.max(4);
@@ -184,9 +182,9 @@ impl<'l, S: Sink> Writer<'l, S> {
         let pos = self.pos().saturating_add(4);
         let vtable = Vtable::new(pos, end, &places);
         let known = self.vtables.find(&vtable);
-        // A new one goes right in front.
+        // A new vtable goes in front of the table.
         let at = known.unwrap_or_else(|_| pos.saturating_add(length(vtable.bytes().len())));
-        // Negative where the vtable was written before, and so lies behind.
+        // Negative for a shared vtable, which lies behind the table.
         let offset = i64::from(at).saturating_sub(pos.into());
         self.prepend(&i32::try_from(offset).unwrap_or(i32::MAX).to_le_bytes())?;
         if let Err(rank) = known {
@@ -197,7 +195,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         Continue(pos)
     }
 
-    /// Writes what the field refers to, and notes what its table holds.
+    /// Writes the target of a field, and adds the field's part of the table.
     fn field(&mut self, field: &FieldDesc, held: Held<'_>, parts: &mut Parts) -> ControlFlow<()> {
         let slot = field.slot;
         let pos = match (held, field.kind) {
@@ -234,7 +232,7 @@ impl<'l, S: Sink> Writer<'l, S> {
                 self.count(count)?
             }
             (Held::Tables(nodes), _) => self.tables(nodes)?,
-            // What is held fits its field.
+            // Values fit their fields: see `flat::node::sealed`.
             (Held::Number(_) | Held::Bytes(_) | Held::Numbers(_), _) => return Continue(()),
         };
         parts.add_offset(slot, pos);
@@ -248,7 +246,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         self.count(text.len())
     }
 
-    /// Aligns a vector of `len` bytes, each element of which has `size`.
+    /// Pads in front of a vector of `len` bytes with elements of `size` bytes.
     fn align_elements(&mut self, len: usize, size: u16, align: u32) -> ControlFlow<()> {
         self.pad(4, len)?;
         if len == 0 && !self.layout.align_empty {
@@ -282,7 +280,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         self.count(count)
     }
 
-    /// The length of a vector or a string, in front of its elements.
+    /// Writes the length of a vector or string in front of its elements.
     fn count(&mut self, count: usize) -> ControlFlow<(), u32> {
         let count = u32::try_from(count).map_err(|_| WriteError::TooLarge);
         let count = self.or(count)?;
@@ -290,14 +288,14 @@ impl<'l, S: Sink> Writer<'l, S> {
         Continue(self.pos())
     }
 
-    /// The offset to what was written at `pos`.
+    /// Writes an offset to `pos`.
     fn offset_to(&mut self, pos: u32) -> ControlFlow<()> {
         self.pad(4, 0)?;
         let offset = self.pos().saturating_add(4).saturating_sub(pos);
         self.prepend(&offset.to_le_bytes())
     }
 
-    /// Zeros, so that what comes in front of `more` further bytes' end is aligned.
+    /// Writes zeros such that `more` further bytes begin at a multiple of `align`.
     fn pad(&mut self, align: u32, more: usize) -> ControlFlow<()> {
         self.align = self.align.max(align);
         match padding(self.out.len(), more, align) {
@@ -309,7 +307,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         }
     }
 
-    /// Notes which of [`FORCED`], where it is more than `least`, pads as `own` does.
+    /// Records which of [`FORCED`], if more than `least`, pad as `own` does.
     fn compare_forced(&mut self, least: u32, more: usize, own: u32) {
         let zeros = |align: u32| padding(self.out.len(), more, align.max(least));
         let mut bit = 1u16;
@@ -326,13 +324,13 @@ impl<'l, S: Sink> Writer<'l, S> {
         self.out.prepend(bytes)
     }
 
-    /// Breaks where `more` bytes are too many.
+    /// Breaks if `more` bytes exceed the limit.
     fn room(&mut self, more: usize) -> ControlFlow<()> {
         let len = self.out.len().checked_add(more).filter(|len| wide(*len) <= self.most);
         self.or(len.map(drop).ok_or(WriteError::TooLarge))
     }
 
-    /// Breaks with an error.
+    /// Breaks with the error of `result`, if it is one.
     fn or<T>(&mut self, result: Result<T, WriteError>) -> ControlFlow<(), T> {
         match result {
             Ok(value) => Continue(value),
@@ -343,8 +341,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         }
     }
 
-    /// Where what was written last begins, from the end of the buffer: there is never more than
-    /// [`MAX_PROGRAM`].
+    /// Returns the position of the last write, counted from the end of the buffer.
     fn pos(&self) -> u32 {
         length(self.out.len())
     }
@@ -368,7 +365,7 @@ impl Parts {
     }
 }
 
-/// Zeros behind `len` bytes, so that their end and that of `more` bytes is at a multiple of `align`.
+/// Returns the number of zeros that make `len` and `more` bytes a multiple of `align`.
 fn padding(len: usize, more: usize, align: u32) -> usize {
     let len = len.saturating_add(more);
     let padded = len.checked_next_multiple_of(index(align)).unwrap_or(usize::MAX);
@@ -379,7 +376,7 @@ fn first_half([a, b, c, d, ..]: [u8; 8]) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// A length of at most [`MAX_PROGRAM`].
+/// Converts a length of at most [`MAX_PROGRAM`].
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Claims become pieces: of those that overlap the first one has the bytes.
+//! Claims on ranges, which become pieces. Of overlapping claims the first gets the bytes.
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -14,20 +14,20 @@ use crate::handle::File;
 /// Who asks for which bytes, in the order in which they are served.
 pub(super) struct Claims<'a> {
     pub(super) len: u64,
-    /// Where the FlatBuffers part lies in the file.
+    /// Where the FlatBuffer lies in the file.
     pub(super) region_range: Range<u64>,
     pub(super) region: &'a [u8],
     header_end: u64,
-    /// In generation 0 of `.ptd` the header is in front of the FlatBuffers part.
+    /// Whether the header is in front of the FlatBuffer: a `.ptd` of generation 0.
     header_apart: bool,
-    /// Where the last segment ends.
+    /// The end of the last segment.
     pub(super) segments_end: u64,
     nodes: Vec<Node<'a>>,
     pub(super) users: Vec<User<'a>>,
     pub(super) paths: Paths,
     pub(super) segments: Vec<(Range<u64>, u32)>,
     claims: Vec<Claim>,
-    /// Parts with a name of ours, by their parent.
+    /// The parts with fixed names, by parent and name.
     known: BTreeMap<(u32, &'static str), u32>,
 }
 
@@ -39,14 +39,13 @@ struct Claim {
 }
 
 impl<'a> Claims<'a> {
-    /// No claims yet on `file`.
+    /// Creates an empty set of claims.
     pub(super) fn new(file: &File<'a>, detail: Detail) -> Self {
         let (region, header_apart, header) = match file {
             File::Pte(pte) => (pte.region(), false, pte.header().map(|header| header.length)),
             File::Ptd(ptd) => (ptd.region(), ptd.region_start() > 0, Some(ptd.header().length)),
         };
-        // In front of the header there are the root's offset and the identifier, but for
-        // generation 0.
+        // The root offset and the identifier are in front of the header, except in generation 0.
         let before = if header_apart { 0 } else { 8 };
         let root = Node { label: Label::Fixed("file"), parent: ROOT, bytes: 0, first: 0, next: 0 };
         Self {
@@ -67,7 +66,7 @@ impl<'a> Claims<'a> {
 
     /// Claims the headers, and where the root table is.
     pub(super) fn headers(&mut self) {
-        // In the order in which they are shown.
+        // In display order.
         let header = self.child(ROOT, HEADER);
         self.child(ROOT, HEADER_PADDING);
         self.child(ROOT, TABLES);
@@ -78,7 +77,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// The part of `parent` that is called so, made if need be.
+    /// Returns the part of `parent` with a name, and creates it if necessary.
     pub(super) fn child(&mut self, parent: u32, name: &'static str) -> u32 {
         if let Some(&known) = self.known.get(&(parent, name)) {
             return known;
@@ -88,20 +87,20 @@ impl<'a> Claims<'a> {
         node
     }
 
-    /// A part of the FlatBuffers part.
+    /// Returns the part of the FlatBuffer with a name.
     pub(super) fn section(&mut self, name: &'static str) -> u32 {
         let tables = self.child(ROOT, TABLES);
         self.child(tables, name)
     }
 
-    /// A new part of `parent`.
+    /// Creates a part of `parent`.
     pub(super) fn node(&mut self, parent: u32, label: Label<'a>) -> u32 {
         let node = narrow(self.nodes.len());
         self.nodes.push(Node { label, parent, bytes: 0, first: 0, next: 0 });
         node
     }
 
-    /// `node` asks for a range of the file.
+    /// Claims a range of the file for `node`.
     pub(super) fn claim(&mut self, range: Range<u64>, node: u32) {
         let (start, end) = (range.start, range.end.min(self.len));
         if start < end {
@@ -110,7 +109,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// What is left: padding, and what is behind the last segment.
+    /// Claims the rest: padding, and bytes behind the last segment.
     fn rest(&mut self) {
         let (begin, end) = (self.region_range.start, self.region_range.end);
         let segments_end = self.segments_end.max(end);
@@ -127,14 +126,14 @@ impl<'a> Claims<'a> {
     pub(super) fn finish(mut self) -> Map<'a> {
         self.rest();
         let pieces = self.pieces();
-        let pieces = self.tell_padding(pieces);
+        let pieces = self.classify_padding(pieces);
         for piece in &pieces {
             if let Some(node) = self.nodes.get_mut(index(piece.part)) {
                 let bytes = piece.range.end.saturating_sub(piece.range.start);
                 node.bytes = node.bytes.saturating_add(bytes);
             }
         }
-        // Backwards: parts come before what they are parts of, and end up in their own order.
+        // Backwards: each part is visited before its parent, and the parts end up in order.
         for nth in (1..narrow(self.nodes.len())).rev() {
             let Some(node) = self.nodes.get(index(nth)) else { continue };
             let (parent, bytes) = (node.parent, node.bytes);
@@ -155,14 +154,13 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// The claims cut to what each has.
+    /// Resolves overlapping claims to pieces.
     fn pieces(&mut self) -> Vec<Piece> {
         let mut claims = core::mem::take(&mut self.claims);
         cost::sort(claims.len());
         claims.sort_unstable_by_key(|claim| (claim.start, claim.order));
         let mut pieces: Vec<Piece> = Vec::new();
-        // Those that have begun, the first one on top; one that has ended is found when it gets
-        // there.
+        // The claims that have begun, the first one on top. Ended ones are removed lazily.
         let mut open: BinaryHeap<Reverse<(u32, u64, u32)>> = BinaryHeap::new();
         let (mut at, mut claims) = (0u64, claims.into_iter().peekable());
         while at < self.len {
@@ -186,8 +184,8 @@ impl<'a> Claims<'a> {
         pieces
     }
 
-    /// Distinguishes the kinds of padding: behind the header, zeros, and bytes that nothing refers to.
-    fn tell_padding(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
+    /// Distinguishes padding behind the header, other zero padding, and unreferenced bytes.
+    fn classify_padding(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
         let (header, behind) = (self.child(ROOT, HEADER), self.child(ROOT, HEADER_PADDING));
         let padding = self.section(PADDING);
         let unreferenced = self.section(UNREFERENCED);
@@ -206,7 +204,7 @@ impl<'a> Claims<'a> {
         pieces
     }
 
-    /// Bytes of the FlatBuffers part.
+    /// Returns bytes of the FlatBuffer.
     fn bytes(&self, range: &Range<u64>) -> &'a [u8] {
         let begin = self.region_range.start;
         let at = |pos: u64| usize::try_from(pos.saturating_sub(begin)).unwrap_or(usize::MAX);
@@ -216,7 +214,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Segments by where they lie, each cut to what those in front of it have left.
+/// Sorts segments by offset, and cuts off the bytes that an earlier segment has.
 fn in_order(mut segments: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
     cost::sort(segments.len());
     segments.sort_unstable_by_key(|(range, nth)| (range.start, *nth));

@@ -1,4 +1,4 @@
-//! Data, by who uses it, and segments.
+//! Claims of data, by its users, and of segments.
 
 use core::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::ptd::{Ptd, Root};
 use crate::pte::{Pte, Storage};
 use crate::schema::program::view::KernelTypes;
 
-/// What data is for. Where the same bytes are for several, the first one has them.
+/// The purpose of data. Bytes with several purposes belong to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
     Constant,
@@ -26,7 +26,7 @@ enum Purpose {
     Blob,
 }
 
-/// A range in use.
+/// A range and its user.
 struct Use<'a> {
     range: Range<u64>,
     purpose: Purpose,
@@ -37,7 +37,7 @@ impl Purpose {
     const ALL: [Self; 6] =
         [Self::Constant, Self::Mutable, Self::Payload, Self::Named, Self::Tensor, Self::Blob];
 
-    /// The part that all data for this purpose belongs to.
+    /// Returns the name of the part for this purpose.
     fn name(self) -> &'static str {
         match self {
             Self::Constant => "constants",
@@ -62,7 +62,7 @@ impl<'a> Claims<'a> {
         claims
     }
 
-    /// All of a program.
+    /// Claims all of a program.
     fn program(&mut self, pte: &Pte<'a>) {
         self.users(uses(pte));
         Pass::new(self).root(pte.program(), "program");
@@ -77,7 +77,7 @@ impl<'a> Claims<'a> {
         self.segments(&File::Pte(pte.clone()), &used);
     }
 
-    /// All of a data file.
+    /// Claims all of a data file.
     fn data(&mut self, ptd: &Ptd<'a>) {
         let entries = ptd.entries().filter_map(|entry| {
             let range = entry.range().ok()?;
@@ -97,12 +97,12 @@ impl<'a> Claims<'a> {
         self.segments(&File::Ptd(ptd.clone()), &used);
     }
 
-    /// Claims for everyone who uses data; those who share it are one part.
+    /// Claims data for its users. Users of the same range are one part.
     fn users(&mut self, mut uses: Vec<Use<'a>>) {
         uses.retain(|one| !one.range.is_empty());
         cost::sort(uses.len());
         uses.sort_by_key(|one| (one.purpose, one.range.start, one.range.end));
-        // In the order in which they are shown, after the tables.
+        // In display order, after the tables.
         for purpose in Purpose::ALL {
             if uses.iter().any(|one| one.purpose == purpose) {
                 self.child(ROOT, purpose.name());
@@ -123,7 +123,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// What is left of segments: `used` says which are used for data that is in pieces.
+    /// Claims the rest of each segment. `used` has the segments with data in pieces.
     fn segments(&mut self, file: &File<'a>, used: &[(u32, Purpose)]) {
         let mut known = alloc::vec![false; index(file.segment_count())];
         for &(nth, purpose) in used {
@@ -142,7 +142,7 @@ impl<'a> Claims<'a> {
         for nth in 0..file.segment_count() {
             let Ok(range) = file.segment_range(nth) else { continue };
             self.segments_end = self.segments_end.max(range.end);
-            // One that is the same as the one before gets nothing.
+            // A segment with the range of the one before gets nothing.
             if !range.is_empty() && core::mem::replace(&mut last, range.clone()) != range {
                 self.segments.push((range.clone(), nth));
                 let parent = self.child(ROOT, "unreferenced segments");
@@ -153,11 +153,11 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Everyone who uses data of a program.
+/// Returns all uses of data in a program.
 fn uses<'a>(pte: &Pte<'a>) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
     for plan in pte.program().execution_plan().into_iter().flatten() {
-        // Once: to read a name takes as long as it is.
+        // Once: reading a name costs its length.
         let method = plan.name();
         for (index, value) in (0u32..).zip(plan.values().into_iter().flatten()) {
             let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };

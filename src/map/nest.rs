@@ -1,4 +1,4 @@
-//! The file from its first byte to its last, as ranges in ranges.
+//! The file as nested ranges, in the order of offsets.
 
 use core::ops::Range;
 
@@ -12,78 +12,77 @@ use super::{Label, Map, Part, ROOT};
 use crate::bytes::wide;
 use crate::cost;
 
-/// How a file is cut into ranges.
+/// Options for nested ranges.
 ///
-/// Of the ranges that the file itself is cut into, those in front of the segments are always told.
+/// On the outermost level the ranges in front of the segments are always listed.
 #[derive(Clone, Copy, Debug)]
 pub struct Nesting {
-    /// Levels of ranges.
+    /// The number of levels.
     pub depth: u32,
-    /// Most ranges that one range is cut into. Where there are more, neighbours that are alike
-    /// become one, together with the padding and the vtables between them.
+    /// The most ranges in one range. If there are more, adjacent ranges of one kind are merged, with the
+    /// padding and vtables between them.
     pub most: usize,
 }
 
-/// A range of a file, and what is in it. Neighbours touch, so that those of a level have all of its
-/// bytes.
+/// A range of a file with its contents. The ranges of one level are adjacent.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Span<'m, 'a> {
-    /// Where it lies in the file: never empty.
+    /// The range in the file: never empty.
     pub range: Range<u64>,
-    /// What it is.
+    /// The title of the range.
     pub title: Title<'m, 'a>,
-    /// What is in it.
+    /// The contents of the range.
     pub within: Within<'m, 'a>,
 }
 
-/// What a range is.
+/// The title of a range.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Title<'m, 'a> {
-    /// All of it belongs to one part; in a range that was made of several, most of it.
+    /// One part. In a merged range, the part of most bytes.
     Part(Part<'m, 'a>),
-    /// A part of something else than what is around it: tables of any part may share a vtable.
+    /// A part that belongs elsewhere, such as a vtable that tables of other parts share.
     Other(Part<'m, 'a>),
     /// A segment, by its number.
     Segment(u32),
-    /// Several neighbours that are alike.
+    /// Several merged ranges of one kind.
     Alike {
-        /// What each of them is, or is in.
+        /// The kind of the merged ranges.
         name: &'static str,
-        /// How many.
+        /// Their number.
         count: u64,
     },
 }
 
-/// What is in a range.
+/// The contents of a range.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Within<'m, 'a> {
-    /// No kind of its own.
+    /// No further ranges.
     Nothing,
     /// Ranges, in the order of the file.
     Spans(Vec<Span<'m, 'a>>),
-    /// Things of these kinds, most bytes first; they have all of its bytes together.
+    /// Totals by kind, the largest first. Their sum is the length of the range.
     Kinds(Vec<KindTotal>),
 }
 
-/// Things of one kind.
+/// The total of one kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KindTotal {
-    /// For what stands in the tables the type of a table; of a vector or string, that it is of.
+    /// The name of the part; for an object in the FlatBuffer the type of its table.
     pub name: &'static str,
-    /// Of what stands in the tables.
+    /// The kind of an object in the FlatBuffer.
     pub what: Option<ObjectKind>,
-    /// How many.
+    /// The number of parts.
     pub count: u64,
-    /// Bytes of all.
+    /// Their bytes.
     pub bytes: u64,
 }
 
 impl<'a> Map<'a> {
-    /// The file as ranges in ranges. The map is best one [in detail](Self::in_detail).
+    /// Returns the file as nested ranges. Best with a map [in detail](Self::in_detail).
     pub fn nested(&self, nesting: Nesting) -> Vec<Span<'_, 'a>> {
         let mut cells = Vec::new();
         for piece in &self.pieces {
@@ -103,7 +102,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The segment at `offset`, and where it ends; of none, where the next one begins.
+    /// Returns the segment at `offset` and its end; outside of segments the start of the next.
     fn segment_from(&self, offset: u64) -> (Option<u32>, u64) {
         let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
         match self.segments.get(nth) {
@@ -114,32 +113,32 @@ impl<'a> Map<'a> {
     }
 }
 
-/// A piece within a segment, or outside of all.
+/// A piece that lies in one segment or in none.
 struct Cell {
     range: Range<u64>,
     node: u32,
     segment: Option<u32>,
 }
 
-/// What a cell belongs to on some level.
+/// The group of a cell on one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Segment(u32),
     Node(u32),
-    /// Of another part than what it lies in: among ranges that became one.
+    /// A node that belongs elsewhere.
     Foreign(u32),
-    /// It has no further level.
+    /// No further level.
     End,
 }
 
-/// Things of which neighbours are alike.
+/// The kind of a cell: adjacent cells of one kind can be merged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Like {
-    /// Parts of this one, with names of their own.
+    /// A named part of this node.
     Of(u32),
-    /// This part.
+    /// This node.
     Same(u32),
-    /// What lies between others.
+    /// Padding or vtables between others.
     Between,
 }
 
@@ -149,7 +148,7 @@ struct Nest<'m, 'a> {
 }
 
 impl<'m, 'a> Nest<'m, 'a> {
-    /// What is in a range that is `of` something and consists of `cells`.
+    /// Returns the contents of `cells`, the range of group `of`.
     fn within(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Within<'m, 'a> {
         let key = |cell: &Cell| self.key(cell, of);
         cost::charge(cells.len());
@@ -170,7 +169,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         if many && of.is_some() {
             return Within::Kinds(self.kinds(cells));
         }
-        // The file is never told by kinds alone: what is behind the FlatBuffers part may be.
+        // On the outermost level only the segments may be listed by kind.
         let shown = match many {
             true => runs.partition_point(|run| self.starts(run) < self.map.region.end),
             false => runs.len(),
@@ -192,7 +191,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         Within::Spans(spans)
     }
 
-    /// Where the first of `cells` begins.
+    /// Returns the start of the first cell.
     fn starts(&self, cells: &[Cell]) -> u64 {
         cells.first().map_or(u64::MAX, |cell| cell.range.start)
     }
@@ -214,7 +213,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         Some(Span { range, title, within })
     }
 
-    /// Chunks that are alike, with what lies between them.
+    /// Merges adjacent chunks of one kind, with the padding and vtables between them.
     fn runs<'c>(
         &self,
         cells: &'c [Cell],
@@ -222,8 +221,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         of: Option<Key>,
     ) -> Vec<&'c [Cell]> {
         let (mut runs, mut start, mut at, mut now) = (Vec::new(), 0usize, 0usize, Like::Between);
-        // Where the last one that is no padding ends: what is behind the FlatBuffers part or behind
-        // segments is not counted as a part of them.
+        // The end of the last chunk that is not padding: padding behind it is not merged.
         let mut end = 0usize;
         let mut cut = |start: usize, end: usize, next: usize| {
             let end = if of.is_none() { end } else { next };
@@ -245,7 +243,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         runs
     }
 
-    /// What became one.
+    /// Returns the range of merged chunks.
     fn run(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Option<Span<'m, 'a>> {
         let range = cells.first()?.range.start..cells.last()?.range.end;
         let key = |cell: &Cell| self.key(cell, of);
@@ -287,7 +285,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
     }
 
-    /// What a cell belongs to on a level of a range that is `of` something.
+    /// Returns the group of a cell within the group `of`.
     fn key(&self, cell: &Cell, of: Option<Key>) -> Key {
         let (chain, len) = self.chain(cell.node);
         let chain = chain.get(..len).unwrap_or_default();
@@ -313,7 +311,7 @@ impl<'m, 'a> Nest<'m, 'a> {
 
     fn like(&self, cell: &Cell, of: Option<Key>) -> Like {
         let node = match self.key(cell, of) {
-            // Segments are alike if what is in them is.
+            // Segments are of one kind if their contents are.
             Key::Segment(_) => {
                 let (chain, _) = self.chain(cell.node);
                 return Like::Of(chain.first().copied().unwrap_or(ROOT));
@@ -331,7 +329,7 @@ impl<'m, 'a> Nest<'m, 'a> {
     }
 
     fn kinds(&self, cells: &[Cell]) -> Vec<KindTotal> {
-        // With each the part that was seen last: one that was cut is counted once.
+        // With the last node of each kind: a node in several cells counts once.
         let mut kinds: BTreeMap<_, (u64, u64, u32)> = BTreeMap::new();
         cost::charge(cells.len());
         for cell in cells {
@@ -356,7 +354,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         kinds
     }
 
-    /// The name of a part that has one of ours.
+    /// Returns the fixed name of a node.
     fn fixed(&self, node: u32) -> &'static str {
         match self.map.node(node).map(|node| &node.label) {
             Some(Label::Fixed(name)) => name,
@@ -364,7 +362,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
     }
 
-    /// The parts that a part is in, outermost first and itself last.
+    /// Returns the path of nodes from the outermost part to `node`.
     fn chain(&self, node: u32) -> ([u32; LEVELS], usize) {
         let (mut chain, mut len, mut at) = ([ROOT; LEVELS], 0usize, node);
         while at != ROOT
@@ -379,5 +377,5 @@ impl<'m, 'a> Nest<'m, 'a> {
     }
 }
 
-/// Levels of parts, at most.
+/// The most levels of parts.
 const LEVELS: usize = 8;

@@ -1,4 +1,4 @@
-//! The way to what stands in the tables, kept while they are walked.
+//! Paths to tables, vtables, vectors and strings, recorded while tables are visited.
 
 use core::fmt;
 
@@ -8,24 +8,24 @@ use super::role::Found;
 use super::{index, narrow};
 use crate::error::{PathComponent, Place};
 
-/// What a map is asked for.
+/// The detail of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Parts by type and owner.
     Parts,
-    /// And each thing by the way to it.
+    /// Also each table, vtable, vector and string by its path.
     Things,
-    /// And the one that has this byte of the FlatBuffers part.
+    /// Also the one with this byte of the FlatBuffer.
     Byte(u32),
 }
 
-/// What stands in the tables.
+/// The kind of an object in the FlatBuffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ObjectKind {
     /// A table, without what it refers to.
     Table,
-    /// Where the fields of tables are, named by the way to the first of them.
+    /// A vtable, named by the path to the first table that has it.
     Vtable,
     /// A vector with its length: of numbers, or of offsets to tables.
     Vector,
@@ -34,7 +34,7 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// One word for it.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -45,17 +45,17 @@ impl ObjectKind {
     }
 }
 
-/// The way from the root to a thing, shown as `program.execution_plan[0].values[2].val<Tensor>`.
+/// The path from the root to an object, displayed as `program.execution_plan[0].values[2].val<Tensor>`.
 #[derive(Clone, Copy)]
 pub struct TablePath<'m> {
     all: &'m [Last],
     last: u32,
 }
 
-/// The last step of a way, and where the way to there stands.
+/// The last component of a path, and the index of the path in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Last {
-    step: PathComponent,
+    component: PathComponent,
     before: u32,
 }
 
@@ -64,16 +64,17 @@ impl<'m> TablePath<'m> {
         Self { all, last }
     }
 
-    /// Its steps, innermost first.
+    /// Returns its components, the innermost first.
     pub(super) fn back(self) -> impl Iterator<Item = PathComponent> {
         let at = |nth: u32| self.all.get(index(nth));
-        core::iter::successors(at(self.last), move |last| at(last.before)).map(|last| last.step)
+        core::iter::successors(at(self.last), move |last| at(last.before))
+            .map(|last| last.component)
     }
 
-    /// Its steps, outermost first.
-    pub fn steps(self) -> impl Iterator<Item = PathComponent> {
-        let steps: Vec<_> = self.back().collect();
-        steps.into_iter().rev()
+    /// Returns its components, the outermost first.
+    pub fn components(self) -> impl Iterator<Item = PathComponent> {
+        let components: Vec<_> = self.back().collect();
+        components.into_iter().rev()
     }
 }
 
@@ -94,25 +95,25 @@ impl fmt::Debug for TablePath<'_> {
 
 impl fmt::Display for TablePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps: Vec<_> = self.back().collect();
-        Place::new(None, &steps).fmt(f)
+        let components: Vec<_> = self.back().collect();
+        Place::new(None, &components).fmt(f)
     }
 }
 
-/// The ways to all that is kept, while tables are walked.
+/// Records paths while tables are visited.
 pub(super) struct Paths {
     detail: Detail,
     list: Vec<Last>,
-    /// The last step of where the walk is.
+    /// The index of the current path.
     here: u32,
-    /// As many as something that is kept needs.
+    /// The number of components that kept paths need.
     needed: usize,
     hit: Option<(u32, Found)>,
-    /// What a table has beyond its fields is asked for last.
+    /// The byte in a table behind its fields: used only if no other object has it.
     tail: Option<(u32, Found)>,
 }
 
-/// Where the walk goes back to.
+/// The state to restore when a table is left.
 pub(super) struct Back {
     here: u32,
     len: usize,
@@ -120,31 +121,31 @@ pub(super) struct Back {
 
 impl Paths {
     pub(super) fn new(detail: Detail) -> Self {
-        Self { detail, list: Vec::new(), here: NOWHERE, needed: 0, hit: None, tail: None }
+        Self { detail, list: Vec::new(), here: NO_PATH, needed: 0, hit: None, tail: None }
     }
 
-    /// Goes one step on.
-    pub(super) fn enter(&mut self, step: PathComponent) -> Back {
+    /// Adds a component to the current path.
+    pub(super) fn enter(&mut self, component: PathComponent) -> Back {
         let back = Back { here: self.here, len: self.list.len() };
         if self.detail != Detail::Parts {
-            // What is beyond the most has no way that leads there.
-            if back.len < MOST_WAYS {
-                self.list.push(Last { step, before: self.here });
+            // Beyond the limit no paths are recorded.
+            if back.len < MOST_COMPONENTS {
+                self.list.push(Last { component, before: self.here });
                 self.here = narrow(back.len);
             } else {
-                self.here = NOWHERE;
+                self.here = NO_PATH;
             }
         }
         back
     }
 
-    /// Goes back, and forgets steps that nothing needs.
+    /// Restores a path, and drops components that no kept path needs.
     pub(super) fn leave(&mut self, back: Back) {
         self.here = back.here;
         self.list.truncate(back.len.max(self.needed));
     }
 
-    /// The way to here, if what is here is to be a part of its own.
+    /// Returns the current path, if the object here becomes a part.
     pub(super) fn keep(
         &mut self,
         pos: u32,
@@ -153,7 +154,7 @@ impl Paths {
     ) -> Option<u32> {
         match self.detail {
             Detail::Parts => return None,
-            Detail::Things if self.here == NOWHERE => return None,
+            Detail::Things if self.here == NO_PATH => return None,
             Detail::Things => {}
             Detail::Byte(at) => {
                 let inside = at.checked_sub(pos).is_some_and(|from| from < bytes);
@@ -167,8 +168,8 @@ impl Paths {
         Some(self.here)
     }
 
-    /// The table at `pos` is declared to be longer than its fields: the way to it, if the byte that is
-    /// looked for is there.
+    /// Returns the path of the table at `pos`, if the wanted byte lies behind its fields and within its
+    /// declared size.
     pub(super) fn keep_tail(&mut self, pos: u32, end: u16, declared: u16) -> Option<u32> {
         let Detail::Byte(at) = self.detail else { return None };
         let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into());
@@ -180,7 +181,7 @@ impl Paths {
         Some(self.here)
     }
 
-    /// What has the byte that was looked for.
+    /// Returns the path and the meaning of the wanted byte.
     pub(super) fn found(&self) -> Option<&(u32, Found)> {
         self.hit.as_ref().or(self.tail.as_ref())
     }
@@ -190,7 +191,7 @@ impl Paths {
     }
 }
 
-const NOWHERE: u32 = u32::MAX;
+const NO_PATH: u32 = u32::MAX;
 
-/// Steps that are kept: what comes after them is in parts by type alone.
-const MOST_WAYS: usize = 1 << 21;
+/// The most recorded components. Later objects are attributed by type only.
+const MOST_COMPONENTS: usize = 1 << 21;

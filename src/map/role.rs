@@ -1,4 +1,4 @@
-//! What one byte is there for.
+//! The role of one byte.
 
 use core::fmt;
 use core::ops::Range;
@@ -9,78 +9,78 @@ use crate::error::PathComponent;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::Raw;
 
-/// What a byte is there for, together with those beside it.
+/// The role of a byte and its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ByteRole {
     /// A field of a header.
     Header(&'static str),
-    /// How many bytes a vtable has.
+    /// The length of a vtable.
     VtableLength(u16),
-    /// How many bytes its tables have: a hint.
+    /// The declared length of a table: a hint.
     TableLength(u16),
-    /// Where the field of a slot lies in the tables of a vtable; 0 for absent.
+    /// The offset of a field in its table, in a vtable; 0 for an absent field.
     Entry {
         /// The slot.
         slot: u16,
         /// The offset from the table.
         offset: u16,
     },
-    /// How far a table's vtable lies before it.
+    /// The offset from a table to its vtable.
     ToVtable {
-        /// Where that is in the file.
+        /// The target in the file.
         to: u64,
     },
-    /// A number: a field of a table, or an element of a vector.
+    /// A number: a field or an element of a vector.
     Number {
         /// The number.
         value: Number,
-        /// How it is stored.
+        /// The type as stored.
         prim: Prim,
-        /// The name that its enum has for it.
+        /// The name of the enum's value.
         name: Option<&'static str>,
     },
-    /// Which member of a union is there.
+    /// The tag of a union.
     Tag {
         /// The tag.
         tag: u8,
-        /// The member that it stands for.
+        /// The member that it selects.
         member: Option<&'static str>,
     },
-    /// How far what a field or an element refers to lies behind it.
+    /// An offset in a field or an element.
     Offset {
-        /// Where that is in the file.
+        /// The target in the file.
         to: u64,
     },
-    /// A field that this version does not know.
+    /// A field of a newer schema.
     UnknownField {
         /// Its slot.
         slot: u16,
     },
-    /// Between the fields of a table.
+    /// Padding between the fields of a table.
     BetweenFields,
-    /// Behind the fields of a table, which is declared to be longer.
+    /// Bytes behind the fields of a table and within its declared length.
     BehindFields,
-    /// How many elements a vector has.
+    /// The length of a vector.
     Count(u32),
-    /// How many bytes a string has.
+    /// The length of a string in bytes.
     TextLength(u32),
     /// The bytes of a string.
     Text,
-    /// The zero behind a string.
+    /// The zero byte behind a string.
     Terminator,
     /// Data: of a tensor, a payload or a blob.
     Data,
     /// Padding: zero bytes inside the FlatBuffer, any bytes between segments.
     Padding,
-    /// Nothing refers to it, and it is not all zeros, or is a segment of its own.
+    /// Unreferenced bytes that are not all zero, or an unreferenced segment.
     Unreferenced,
-    /// Behind the last segment.
+    /// Bytes behind the last segment.
     Trailing,
 }
 
 impl ByteRole {
-    /// Its stable name, in kebab case.
+    /// Returns the stable name, in kebab case.
     pub fn id(self) -> &'static str {
         match self {
             Self::Header(_) => "header-field",
@@ -105,7 +105,7 @@ impl ByteRole {
         }
     }
 
-    /// The same in a file in which the walked bytes begin at `begin`.
+    /// Adds `begin`, the start of the FlatBuffer in the file, to targets.
     pub(super) fn shifted(self, begin: u64) -> Self {
         match self {
             Self::Offset { to } => Self::Offset { to: to.saturating_add(begin) },
@@ -157,13 +157,13 @@ impl fmt::Display for ByteRole {
     }
 }
 
-/// What a byte was found to be, positions counted from the start of the FlatBuffers part.
+/// The role of a byte, with positions in the FlatBuffer.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) role: ByteRole,
-    /// The bytes that play the role together.
+    /// The bytes that have the role together.
     pub(super) range: Range<u32>,
-    /// One step further than the thing that the byte is in.
+    /// The path component below that of the object.
     pub(super) step: Option<PathComponent>,
 }
 
@@ -177,7 +177,7 @@ impl Found {
     }
 }
 
-/// Byte `at` of the vtable of `raw`.
+/// Returns the role of byte `at` in the vtable of `raw`.
 pub(super) fn in_vtable(raw: Raw<'_>, desc: &'static TableDesc, at: u32) -> Found {
     let start = raw.vtable_pos();
     match at.saturating_sub(start) / 2 {
@@ -200,13 +200,13 @@ fn slots(field: &FieldDesc) -> Range<u16> {
     field.slot..field.slot.saturating_add(field.slots())
 }
 
-/// Byte `at` of the table `raw`, which ends `end` bytes behind its beginning.
+/// Returns the role of byte `at` in the table `raw` of `end` bytes.
 pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32) -> Found {
     let pos = raw.pos();
     if at.saturating_sub(pos) < 4 {
         return Found::new(ByteRole::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
     }
-    // Where the field that ends last before the byte ends, and the next one begins.
+    // The gap around the byte: from the end of the field before it to the start of the next.
     let (mut from, mut to) = (pos.saturating_add(4), pos.saturating_add(end.into()));
     let mut beside = |range: Range<u32>| {
         match range.start > at {
@@ -253,7 +253,7 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
         };
         return Found::new(role, start, size, step);
     }
-    // A newer writer's field may be here, of a size that is not known: it ends where another begins.
+    // A newer writer's field has an unknown size: it ends at the next field.
     let last = desc.slots().saturating_add(SLOTS_LOOKED_AT).min(raw.slots());
     let starts = || (desc.slots()..last).filter_map(|slot| Some((raw.field_pos(slot)?, slot)));
     let before = starts().filter(|(start, _)| *start <= at && *start >= from).max();
@@ -267,7 +267,7 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
     }
 }
 
-/// Byte `at` of the vector of numbers whose length is at `pos`.
+/// Returns the role of byte `at` in the vector of numbers at `pos`.
 pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> Found {
     let (first, size) = (pos.saturating_add(4), u32::from(prim.size()));
     let len = bytes.len().checked_div(index(size)).unwrap_or_default();
@@ -284,7 +284,7 @@ pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> Found {
     Found::new(role, first.saturating_add(start), size, Some(PathComponent::Index(nth)))
 }
 
-/// Byte `at` of the vector of tables whose length is at `pos`.
+/// Returns the role of byte `at` in the vector of tables at `pos`.
 pub(super) fn in_tables(region: &[u8], pos: u32, at: u32) -> Found {
     let word = |pos: u32| u32_at(region, index(pos)).unwrap_or_default();
     let first = pos.saturating_add(4);
@@ -297,7 +297,7 @@ pub(super) fn in_tables(region: &[u8], pos: u32, at: u32) -> Found {
     Found::new(ByteRole::Offset { to }, start, 4, Some(PathComponent::Index(nth)))
 }
 
-/// Byte `at` of the string of `len` bytes whose length is at `pos`.
+/// Returns the role of byte `at` in the string of `len` bytes at `pos`.
 pub(super) fn in_text(pos: u32, len: u32, at: u32) -> Found {
     let first = pos.saturating_add(4);
     match at.checked_sub(first) {
@@ -307,7 +307,7 @@ pub(super) fn in_text(pos: u32, len: u32, at: u32) -> Found {
     }
 }
 
-/// Byte `at` of a header whose fields begin at `start`; `end` is where the header ends.
+/// Returns the role of byte `at` in a header from `start` to `end`.
 pub(super) fn in_header(
     fields: &[&[(&'static str, u64)]],
     mut start: u64,
@@ -327,7 +327,7 @@ pub(super) fn in_header(
 /// The first bytes of every FlatBuffer with an identifier.
 pub(super) const STANDARD: &[(&str, u64)] = &[("root offset", 4), ("identifier", 4)];
 
-/// Behind these, in a program.
+/// The extended header of a program.
 pub(super) const EXTENDED: &[(&str, u64)] = &[
     ("magic", 4),
     ("length", 4),
@@ -336,7 +336,7 @@ pub(super) const EXTENDED: &[(&str, u64)] = &[
     ("segment_data_size", 8),
 ];
 
-/// Behind these, in a data file; in generation 0 at its beginning.
+/// The header of a data file.
 pub(super) const FLAT_TENSOR: &[(&str, u64)] = &[
     ("magic", 4),
     ("length", 4),

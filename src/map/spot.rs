@@ -1,4 +1,4 @@
-//! One byte: whose it is, the way to it, and what it is there for.
+//! One byte: its part, its path and its role.
 
 use core::fmt;
 use core::ops::Range;
@@ -12,7 +12,7 @@ use super::{ByteRole, Map, Name, Part};
 use crate::error::{PathComponent, Place};
 use crate::handle::File;
 
-/// What is known of one byte of a file.
+/// The part, path and role of one byte of a file.
 ///
 /// ```
 /// # fn main() -> pte::Result<()> {
@@ -23,7 +23,7 @@ use crate::handle::File;
 /// let spot = ByteInfo::of(&file, 8).unwrap();
 /// assert_eq!(spot.part().name().to_string(), "header");
 /// assert_eq!((spot.role().to_string().as_str(), spot.range()), ("header field magic", 8..12));
-/// // One in the tables has a way.
+/// // A byte in the tables has a path.
 /// let root = u32::from_le_bytes(*bytes.first_chunk().unwrap());
 /// let spot = ByteInfo::of(&file, root.into()).unwrap();
 /// assert_eq!(spot.place().to_string(), format!("{root:#x}, program"));
@@ -38,14 +38,14 @@ pub struct ByteInfo<'a> {
     piece: Range<u64>,
     role: ByteRole,
     range: Range<u64>,
-    /// Innermost first.
+    /// The innermost component first.
     path: Vec<PathComponent>,
 }
 
 impl<'a> ByteInfo<'a> {
-    /// The byte at `offset`; `None` past the end of the file.
+    /// Describes the byte at `offset`; `None` past the end of the file.
     ///
-    /// Takes as long as [`Map::of`]: the tables are walked once.
+    /// It takes as long as [`Map::of`].
     pub fn of(file: &File<'a>, offset: u64) -> Option<Self> {
         let tables = file.region_range();
         let within = offset.checked_sub(tables.start).filter(|_| offset < tables.end);
@@ -73,7 +73,7 @@ impl<'a> ByteInfo<'a> {
             Some((last, found)) => {
                 spot.path.extend(found.step);
                 spot.path.extend(TablePath::new(&spot.map.paths, last).back());
-                // Who uses data has it, whatever it stands in.
+                // Data belongs to its users, not to the object that it lies in.
                 if !matches!(spot.part().name(), Name::Users(_)) {
                     let at = |pos: u32| tables.start.saturating_add(pos.into());
                     spot.role = found.role.shifted(tables.start);
@@ -96,7 +96,7 @@ impl<'a> ByteInfo<'a> {
         };
     }
 
-    /// A byte that nothing in the tables has.
+    /// Sets the role of a byte outside of all objects.
     fn apart(&mut self, name: &str, file: &File<'_>) {
         self.role = match self.part().name() {
             Name::Fixed(_) if [PADDING, HEADER_PADDING].contains(&name) => ByteRole::Padding,
@@ -115,37 +115,37 @@ impl<'a> ByteInfo<'a> {
         }
     }
 
-    /// What it is a part of, which has no parts itself.
+    /// Returns the part that it belongs to.
     pub fn part(&self) -> Part<'_, 'a> {
         self.map.part(self.part)
     }
 
-    /// The bytes around it, one after the other, that belong to the same part.
+    /// Returns the range around it that belongs to the same part.
     pub fn piece(&self) -> Range<u64> {
         self.piece.clone()
     }
 
-    /// What it is there for.
+    /// Returns its role.
     pub fn role(&self) -> ByteRole {
         self.role
     }
 
-    /// The bytes that are there for it together: those of one number, or one text.
+    /// Returns the range with the same role: one number, or one text.
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// The segment that it lies in.
+    /// Returns the segment that it lies in.
     pub fn segment(&self) -> Option<u32> {
         self.map.segment_at(self.offset)
     }
 
-    /// The way to it through the tables, outermost step first; none where nothing leads to it.
+    /// Returns its path, the outermost component first; empty for unreferenced bytes.
     pub fn path(&self) -> impl Iterator<Item = PathComponent> {
         self.path.iter().rev().copied()
     }
 
-    /// The offset and the path, for showing.
+    /// Returns the offset and the path, for display.
     pub fn place(&self) -> Place<'_> {
         Place::new(Some(self.offset), &self.path)
     }

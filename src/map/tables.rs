@@ -1,4 +1,4 @@
-//! The FlatBuffers part, by what owns it: one pass driven by the declarations.
+//! Attributes the bytes of the FlatBuffer in one pass over its tables.
 
 use alloc::vec::Vec;
 
@@ -12,17 +12,17 @@ use crate::flat::desc::{FieldDesc, Kind, TableDesc};
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::view::ExecutionPlan;
 
-/// Looks at each table, vector and string once: the first to refer to it owns it.
+/// Visits each table, vector and string once. The first reference to it owns it.
 pub(super) struct Pass<'c, 'a> {
     claims: &'c mut Claims<'a>,
-    /// Where the FlatBuffers part begins in the file.
+    /// The start of the FlatBuffer in the file.
     begin: u64,
     tables: Bits,
     vectors: Bits,
     vtables: Bits,
-    /// What tables declare beyond their fields, served after everything that is referred to.
+    /// The declared ranges of tables that are longer than their fields. They are claimed last.
     declared: Vec<(u32, u32, u32)>,
-    /// The method whose tables are looked at.
+    /// The part of the current method.
     method: u32,
     methods: u32,
 }
@@ -42,7 +42,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         }
     }
 
-    /// Everything that the root leads to.
+    /// Visits all that the root refers to.
     pub(super) fn root<T: Table<'a>>(mut self, root: T, name: &'static str) {
         let section = self.claims.section("root");
         let back = self.claims.paths.enter(PathComponent::Field(name));
@@ -60,7 +60,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.claim(start..start.saturating_add(bytes.into()), node);
     }
 
-    /// Something of `bytes` at `pos`, which `of` is asked about if it has the byte that is looked for.
+    /// Claims an object of `bytes` bytes at `pos`. `of` is called if it has the wanted byte.
     fn thing(
         &mut self,
         pos: u32,
@@ -122,7 +122,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                     let node = self.claims.child(section, "strings");
                     let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
                     let back = self.claims.paths.enter(PathComponent::Field(field.name));
-                    // Its length in front, and a zero behind it.
+                    // The length in front, and the zero behind it.
                     let bytes = len.saturating_add(5);
                     let in_text = |at| role::in_text(pos, len, at);
                     self.thing(pos, bytes, node, ObjectKind::Text, in_text);
@@ -199,19 +199,19 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.paths.leave(back);
     }
 
-    /// The part of a method that was not seen before.
+    /// Creates the part of a new method.
     fn method(&mut self, plan: Raw<'a>) -> u32 {
         let parent = self.claims.section("methods");
         self.methods = self.methods.saturating_add(1);
         self.method = match self.methods {
-            // A string costs what it is long, and was paid for by the walk: once for each plan.
+            // Reading a name costs its length, which the verifier charged once for each plan.
             0..=MOST_METHODS => self.claims.node(parent, Label::Method(plan.str(PLAN_NAME))),
             _ => self.claims.child(parent, "other methods"),
         };
         self.claims.child(self.method, "signature")
     }
 
-    /// The part that what `field` leads to belongs to: that of its table, if nothing else is said.
+    /// Returns the part of the targets of `field`: by default that of its table.
     fn owner(&mut self, desc: &'static TableDesc, field: &'static FieldDesc, section: u32) -> u32 {
         let section_of_method = match (desc.name, field.name) {
             ("ExecutionPlan", "values") => "values",
@@ -232,14 +232,14 @@ impl<'c, 'a> Pass<'c, 'a> {
             _ => return section,
         };
         match self.method {
-            // Chains stand in plans, and plans in lists of them.
+            // Chains belong to plans.
             ROOT => section,
             method => self.claims.child(method, section_of_method),
         }
     }
 }
 
-/// Bytes of a table up to the end of its last field.
+/// Returns the bytes of a table up to the end of its last field.
 fn extent(raw: Raw<'_>, desc: &'static TableDesc) -> u16 {
     let mut end = 4u16;
     let mut field_ends = |offset: u16, size: u16| {
@@ -260,7 +260,7 @@ fn extent(raw: Raw<'_>, desc: &'static TableDesc) -> u16 {
     end
 }
 
-/// Places that were seen.
+/// A set of visited positions.
 struct Bits(Vec<u64>);
 
 impl Bits {
@@ -272,7 +272,7 @@ impl Bits {
         self.0.get(index(place >> 6)).is_some_and(|word| word & bit(place) != 0)
     }
 
-    /// Whether it was not seen before.
+    /// Adds a position, and returns whether it is new.
     fn insert(&mut self, place: u32) -> bool {
         let Some(word) = self.0.get_mut(index(place >> 6)) else { return false };
         let new = *word & bit(place) == 0;
@@ -288,7 +288,7 @@ fn bit(place: u32) -> u64 {
 /// The slot of a plan's name.
 const PLAN_NAME: u16 = 0;
 
-/// Methods with a part of their own: more than any genuine file has, and each takes a dozen parts.
+/// The most methods with their own parts. Genuine files have fewer.
 const MOST_METHODS: u32 = 1024;
 
 pub(super) const INLINE_CONSTANTS: &str = "inline constants";

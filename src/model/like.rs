@@ -6,7 +6,7 @@ use crate::flat::write::compare::{Plain, compare};
 use crate::flat::write::{FORCED, WriterLayout};
 
 impl<R: RootNode> FileModel<'_, R> {
-    /// Finds how a writer laid out the tables of `region`, the FlatBuffers part of the file that
+    /// Finds how a writer laid out the tables of `region`, the FlatBuffer of the file that
     /// this one was taken from, so that they are written in the same bytes. Returns whether a layout
     /// was found; if not, nothing is changed.
     ///

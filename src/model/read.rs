@@ -20,10 +20,10 @@ use crate::{ptd, pte};
 impl<'a> pte::Pte<'a> {
     /// Returns the program and its segments as plain values.
     ///
-    /// Segments are borrowed; where only the FlatBuffers part was read, see
+    /// Segments are borrowed; where only the FlatBuffer was read, see
     /// [`to_model_from`](Self::to_model_from). A table that a file lists over and over becomes a
     /// struct each time, so the memory for structs has a budget: with what writing them takes, 22
-    /// bytes for each byte of the FlatBuffers part, and 1 MiB. Genuine files take 7 at most.
+    /// bytes for each byte of the FlatBuffer, and 1 MiB. Genuine files take 7 at most.
     ///
     /// # Errors
     ///

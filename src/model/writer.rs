@@ -136,7 +136,7 @@ impl<R: RootNode> FileModel<'_, R> {
         Ok(both)
     }
 
-    /// Returns the bytes of the FlatBuffers part.
+    /// Returns the bytes of the FlatBuffer.
     fn tables_len(&self) -> Result<usize, ModelError> {
         let (room, _) = self.header_room()?;
         let len = compare::length(R::SCHEMA, &self.root, &self.container.layout)?;

@@ -109,7 +109,7 @@ impl<'a> Pte<'a> {
         .map_err(|error| error.at(tensor.raw().pos().into()))
     }
 
-    /// The constant of that number: in its segment, or in old files inside the FlatBuffers part.
+    /// The constant of that number: in its segment, or in old files inside the FlatBuffer.
     pub(crate) fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.constant_segment() {
             Some(pieces) if pieces.offsets().is_some_and(|offsets| !offsets.is_empty()) => {

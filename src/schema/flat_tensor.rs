@@ -22,7 +22,7 @@ schema! {
         2 dim_order: [u8] => 0.7,
     }
 
-    /// Bytes behind the FlatBuffers part.
+    /// Bytes behind the FlatBuffer.
     table DataSegment {
         /// Counted from segment_base_offset.
         0 offset: u64 = 0 => 0.5,

@@ -27,7 +27,7 @@ schema! {
         5 offset: u64 = 0 => 0.5,
     }
 
-    /// Bytes behind the FlatBuffers part.
+    /// Bytes behind the FlatBuffer.
     table DataSegment {
         /// Counted from segment_base_offset.
         0 offset: u64 = 0 => 0.5,

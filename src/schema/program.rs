@@ -312,17 +312,17 @@ schema! {
         2 device_index: i8 = 0 => 1.3,
     }
 
-    /// A constant inside the FlatBuffers part.
+    /// A constant inside the FlatBuffer.
     table Buffer {
         0 storage: [u8 align 16],
     }
 
-    /// A delegate's payload inside the FlatBuffers part.
+    /// A delegate's payload inside the FlatBuffer.
     table BackendDelegateInlineData {
         0 data: [u8 align 16],
     }
 
-    /// Bytes behind the FlatBuffers part.
+    /// Bytes behind the FlatBuffer.
     table DataSegment {
         /// Counted from segment_base_offset.
         0 offset: u64 = 0,

@@ -140,10 +140,10 @@ pub(crate) fn ask_spot(file: &File<'_>, map: &Map<'_>, at: u64) {
     assert!(spot.range().contains(&at) && spot.piece().contains(&at), "{spot}");
     let part = map.part(piece.part);
     match part.name() {
-        Name::Object(way, _) => {
-            let steps: Vec<_> = way.steps().collect();
-            let found: Vec<_> = spot.path().take(steps.len()).collect();
-            assert_eq!(found, steps, "{spot}");
+        Name::Object(path, _) => {
+            let components: Vec<_> = path.components().collect();
+            let found: Vec<_> = spot.path().take(components.len()).collect();
+            assert_eq!(found, components, "{spot}");
             assert_eq!(spot.piece(), piece.range, "{spot}");
             assert_eq!(spot.part().name(), part.name(), "{spot}");
         }

@@ -181,7 +181,7 @@ macro_rules! since {
 
 pub(crate) use {desc, prim, scalar_kind, since, target_depth, target_kind};
 
-/// The largest of some depths, 0 for none.
+/// Returns the largest depth; 0 for none.
 pub(crate) const fn deepest(depths: &[u32]) -> u32 {
     match depths {
         [] => 0,
@@ -192,7 +192,7 @@ pub(crate) const fn deepest(depths: &[u32]) -> u32 {
     }
 }
 
-/// A union's members are found by their tag: they must be 1, 2, 3 …
+/// Asserts that the tags of a union are 1, 2, 3 …: its members are found by index.
 pub(crate) const fn assert_tags(tags: &[u8]) {
     let (mut rest, mut want) = (tags, 1u8);
     while let [tag, tail @ ..] = rest {

@@ -1,4 +1,4 @@
-//! What has no tables below it: numbers, vectors of them, blobs, tags and keys.
+//! Reads JSON values without tables in them: numbers, vectors of numbers, blobs, tags and keys.
 
 use core::fmt;
 
@@ -53,7 +53,7 @@ impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
     }
 }
 
-/// The name in `{"file": NAME}`.
+/// Reads the name in `{"file": NAME}`.
 pub(crate) fn file_name<'de, A: MapAccess<'de>>(
     map: &mut A,
     expected: &dyn Expected,
@@ -62,8 +62,7 @@ pub(crate) fn file_name<'de, A: MapAccess<'de>>(
         Some("file") => {}
         Some("sha256" | "len") => {
             return Err(Error::custom(
-                "only a hash of the blob is here: dump blobs inline, or to files with \
-                 --blobs dir=FOLDER",
+                "only a hash of the blob is here: dump blobs as numbers or as files",
             ));
         }
         _ => return Err(Error::invalid_type(Unexpected::Map, expected)),
@@ -75,7 +74,7 @@ pub(crate) fn file_name<'de, A: MapAccess<'de>>(
     }
 }
 
-/// A string, whose memory is counted.
+/// Reads a string, and counts its memory.
 pub(super) struct TextOf<'l> {
     pub(super) ledger: &'l mut Ledger,
 }
@@ -193,9 +192,9 @@ impl Visitor<'_> for TagOf {
     }
 }
 
-/// What a key of a table's object names.
+/// The meaning of a key of a table's object.
 pub(super) enum Key {
-    /// No field: what stands beside them.
+    /// The extra key beside the fields.
     Beside,
     Field(&'static FieldDesc),
     Union(&'static FieldDesc, &'static UnionDesc),
@@ -243,6 +242,6 @@ impl Visitor<'_> for KeyOf<'_> {
             return Err(E::custom(format!("{table} has no field {name:?}: it has none at all")));
         }
         let names: Vec<_> = desc.fields.iter().map(|field| field.name).collect();
-        Err(E::custom(format!("{table} has no field {name:?}, but {}", names.join(", "))))
+        Err(E::custom(format!("{table} has no field {name:?}: it has {}", names.join(", "))))
     }
 }

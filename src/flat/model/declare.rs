@@ -1,4 +1,4 @@
-//! `model!`: the tables of a declaration as structs that own what they hold.
+//! `model!`: the tables of a declaration as plain structs.
 
 /// Emits the `model` module of a [`schema!`](crate::flat::schema!) declaration.
 macro_rules! model {
@@ -21,7 +21,7 @@ macro_rules! model {
             ),* $(,)? }
         )*
     ) => {
-        /// The tables as structs that own what they hold: to be changed, and written again.
+        /// The tables as plain structs, which can be changed and written.
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod model {
             use super::*;
@@ -41,7 +41,7 @@ macro_rules! model {
                 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
                 pub enum $U {
                     $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M), )*
-                    /// A tag that is not known; what it leads to is not here.
+                    /// An unknown tag, without its table.
                     Unknown(
                         #[cfg_attr(
                             feature = "arbitrary",
@@ -92,7 +92,7 @@ macro_rules! model {
                     fn read(view: view::$U<'_>, ledger: &mut Ledger) -> Self {
                         match view {
                             $( view::$U::$M(member) => {
-                                // What was refused is asked for in the end.
+                                // The caller asks the ledger at the end.
                                 let _ = ledger.table($M::DESC);
                                 Self::$M($M::read(member, ledger))
                             } )*
@@ -230,7 +230,7 @@ macro_rules! taken {
     };
     ($read:expr, $ledger:ident, & $R:ident) => {
         $read.map(|table| {
-            // What was refused is asked for in the end.
+            // The caller asks the ledger at the end.
             let _ = $ledger.table($R::DESC);
             $R::read(table, $ledger)
         })

@@ -1,22 +1,21 @@
-//! What a tree leaves out of a proven table.
+//! Counts what a tree or struct does not hold of a proven table.
 
 use crate::bytes::wide;
 use crate::flat::desc::{FieldDesc, Kind, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::{Raw, Table};
 
-/// What a model or a tree does not hold of the table that it was read from: what a newer writer
-/// added.
+/// Fields and union members of a newer writer, which a model or tree does not hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
-    /// Fields in slots that the declaration does not have. Of a table with more such slots than are
-    /// looked at, all that follow count as one field, whether there is any or not.
+    /// The number of fields in unknown slots. In a table with very many unknown slots, all after the first
+    /// 64 count as one field, present or not.
     pub fields: u64,
-    /// Unions whose tag is of no known member; the tree keeps the tag, and any member in its place.
+    /// The number of unions with an unknown tag. The tree keeps the tag.
     pub members: u64,
 }
 
 impl Unknown {
-    /// Counts what a model of a proven table does not hold.
+    /// Counts in a proven table and all below it.
     pub(crate) fn of<'t>(table: impl Table<'t>) -> Self {
         fn desc<'t, T: Table<'t>>(_: T) -> &'static TableDesc {
             T::DESC
@@ -26,7 +25,7 @@ impl Unknown {
         unknown
     }
 
-    /// Whether everything is held.
+    /// Returns whether nothing is missing.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

@@ -1,10 +1,10 @@
-//! How much a verifier may visit: what is shared is paid for at each visit.
+//! Budgets of the verifier. Shared data is charged at each visit.
 
 use core::cell::Cell;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// How many of something may be visited, in all and from now on.
+/// A limit on visits, and what is left of it.
 pub(super) struct Budget {
     what: &'static str,
     most: u64,
@@ -16,7 +16,7 @@ impl Budget {
         Self { what, most, left: Cell::new(most) }
     }
 
-    /// Pays for `more` at `pos`.
+    /// Charges `more` for a visit at `pos`.
     #[inline]
     pub(super) fn spend(&self, more: u64, pos: u32) -> Result<()> {
         match self.left.get().checked_sub(more) {

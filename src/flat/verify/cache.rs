@@ -7,24 +7,24 @@ use super::vtable::VtableLayout;
 use crate::bytes::index;
 use crate::flat::desc::TableDesc;
 
-/// LayoutCache proven so far. Where there is no room a layout is proven again for every table, which
-/// costs a read for each of its known fields: still linear.
+/// The layouts proven so far. A layout without a slot is proven again for each table. This costs one read
+/// for each known field, so verification stays linear.
 pub(super) struct LayoutCache<const CACHE_SLOTS: usize> {
     places: [OnceCell<VtableLayout>; CACHE_SLOTS],
     /// Vtables for which no slot was free.
     misses: Cell<u16>,
 }
 
-/// A program of less bytes is verified with [`FEW_SLOTS`] ways, any other with [`MANY_SLOTS`]. Few are soon there, and
-/// stay in the cache beside all else; with many, hardly two layouts of a program ask for the same place.
+/// A shorter program is verified with [`FEW_SLOTS`], any other with [`MANY_SLOTS`]. A small cache is cheap to
+/// create and stays in the processor's L1 cache. In a large one collisions are rare.
 pub(super) const SMALL_PROGRAM: u64 = 1 << 14;
 pub(super) const FEW_SLOTS: usize = 64;
 pub(super) const MANY_SLOTS: usize = 256;
 
-/// Places looked at before giving up; with 4, large programs fall off a cliff.
+/// The slots that are probed. With 4, large programs take much longer.
 const PROBES: usize = 8;
-/// Misses after which the first place alone is looked at: whoever makes a vtable for each table shall
-/// not have each of them looked for in all those places too.
+/// The number of misses after which only the first slot is probed. A hostile file may have a vtable for
+/// each table, and [`PROBES`] probes for each would be slow.
 const MISSES: u16 = 1 << 12;
 
 impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
@@ -34,15 +34,13 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         Self { places: array::from_fn(|_| OnceCell::new()), misses: Cell::new(0) }
     }
 
-    /// The layout of the vtable at `vtable` as one of `desc`, if it is in the first place that it may be
-    /// in.
+    /// Returns the layout of the vtable at `vtable`, read as `desc`, if it is in its first slot.
     #[inline(always)]
     pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&VtableLayout> {
         self.places.get(Self::slot(vtable, desc))?.get().filter(|layout| layout.is(vtable, desc))
     }
 
-    /// What is known of it, wherever it is, or a layout that is yet to be proven; `None` where there is
-    /// no room.
+    /// Returns the layout from any slot, or a new one that is yet to be proven; `None` if no slot is free.
     #[inline(always)]
     pub(super) fn room(&self, vtable: u32, desc: &'static TableDesc) -> Option<&VtableLayout> {
         let slot = Self::slot(vtable, desc);
@@ -56,7 +54,7 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         place.get()
     }
 
-    /// The place that it has, or may have, next to the first one.
+    /// Finds the slot of the layout, or a free one, near its first slot.
     #[inline(never)]
     fn further(
         &self,
@@ -77,8 +75,8 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         found
     }
 
-    /// The number of the first place that it may be in. With this factor fewer layouts of genuine files
-    /// find theirs taken than with most.
+    /// Returns the index of its first slot: a multiplicative hash. The factor was chosen for few collisions
+    /// in genuine files.
     #[inline(always)]
     fn slot(vtable: u32, desc: &TableDesc) -> usize {
         index((vtable ^ desc.seed).wrapping_mul(0x65da_66bf) >> Self::SHIFT)

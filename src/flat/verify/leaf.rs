@@ -1,4 +1,4 @@
-//! What the verifier does where it ends: numbers, and the offsets that lead there.
+//! Verifies numbers, vectors of them, and offsets.
 
 use super::Verifier;
 use crate::bytes::{further, index, slice_at, sum, u32_at, wide};
@@ -11,7 +11,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.elements(pos, len, size)
     }
 
-    /// One bool that was proven to be there.
+    /// Notes a bool that is neither 0 nor 1. Its byte was proven to be in the buffer.
     #[inline(always)]
     pub(super) fn bool(&self, at: u32) -> Result<()> {
         if self.byte(at, 0) > 1 {
@@ -25,7 +25,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.vector(at, 1).and_then(|(first, len)| self.bools(first, len))
     }
 
-    /// Bools that were proven to be there: any byte is one, and more than 1 is odd.
+    /// Notes bools that are neither 0 nor 1. Any byte is a valid bool.
     fn bools(&self, first: u32, len: u32) -> Result<()> {
         let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
         if bools.iter().any(|&byte| byte > 1) {
@@ -34,14 +34,14 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         Ok(())
     }
 
-    /// A vector of elements of `size` bytes: where the first one is, and how many there are.
+    /// Verifies a vector of elements of `size` bytes. Returns the position of the first and their number.
     pub(super) fn vector(&self, at: u32, size: u32) -> Result<(u32, u32)> {
         let (pos, len) = self.follow(at)?;
         self.elements(pos, len, size)?;
         Ok((further(pos, 4), len))
     }
 
-    /// The elements of a vector at `pos`, as many as `len` says, of `size` bytes each.
+    /// Verifies that `len` elements of `size` bytes, in the vector at `pos`, are aligned and in bounds.
     #[inline(always)]
     fn elements(&self, pos: u32, len: u32, size: u32) -> Result<()> {
         let bytes = u64::from(len).saturating_mul(size.into()).saturating_add(4);
@@ -53,8 +53,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.bytes.spend(bytes, pos)
     }
 
-    /// What is wrong with elements that are misaligned or end past the end: if there are none, it may
-    /// be nothing.
+    /// Reports elements that are misaligned or out of bounds. A misaligned empty vector is valid.
     #[cold]
     #[inline(never)]
     fn odd_elements(&self, pos: u32, len: u32, size: u32) -> Result<()> {
@@ -74,13 +73,13 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.bytes.spend(4, pos)
     }
 
-    /// Where the offset at `at` leads, and the 4 bytes that are there.
+    /// Follows the offset at `at`. Returns the target and the 4 bytes there.
     #[inline(always)]
     pub(super) fn follow(&self, at: u32) -> Result<(u32, u32)> {
         self.reach(at, u32_at(self.buf, index(at)).unwrap_or_default())
     }
 
-    /// Where `offset`, which stands at `at`, leads, and the 4 bytes that are there.
+    /// Follows `offset`, read from `at`. Returns the target and the 4 bytes there.
     #[inline(always)]
     pub(super) fn reach(&self, at: u32, offset: u32) -> Result<(u32, u32)> {
         match u32_at(self.buf, sum(at, offset)) {
@@ -89,7 +88,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         }
     }
 
-    /// Why the offset at `at` leads nowhere.
+    /// Returns the error of an offset at `at` that is null or out of bounds.
     #[cold]
     #[inline(never)]
     fn stray(&self, at: u32, offset: u32) -> Error {
@@ -102,7 +101,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         Error::new(kind, at.into())
     }
 
-    /// The byte at `offset` of the table at `pos`, which was proven to be there.
+    /// Returns the byte at `offset` of the table at `pos`, which was proven to be in the buffer.
     #[inline]
     pub(super) fn byte(&self, pos: u32, offset: u16) -> u8 {
         slice_at(self.buf, sum(pos, offset.into()), 1)

@@ -1,5 +1,5 @@
-//! What a verifier remembers and notes. Were it wrong, reading would be slow and no verdict would change,
-//! so that no file could show it.
+//! The layout cache and the facts that the verifier records. Errors in them would make reading slow and
+//! change no verdict, so no test with files could find them.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -31,7 +31,7 @@ fn vtables(n: usize) -> Vec<u8> {
     [4, 0, 4, 0].repeat(n)
 }
 
-/// Whether there is room for what is proven of a vtable.
+/// Adds the layout of a vtable; false if the cache has no room.
 fn keep<const CACHE_SLOTS: usize>(
     layouts: &LayoutCache<CACHE_SLOTS>,
     buf: &[u8],
@@ -45,7 +45,7 @@ fn keep<const CACHE_SLOTS: usize>(
     room.is_some()
 }
 
-/// Whether that is known, wherever it is.
+/// Whether the layout is in any slot of the cache.
 fn has<const CACHE_SLOTS: usize>(
     layouts: &LayoutCache<CACHE_SLOTS>,
     vtable: u32,
@@ -55,7 +55,7 @@ fn has<const CACHE_SLOTS: usize>(
 }
 
 #[test]
-fn a_shape_is_found_where_it_is_kept_and_under_its_own_type_alone() {
+fn a_cached_layout_is_found_by_its_vtable_and_type() {
     let buf = vtables(64);
     let layouts = LayoutCache::<MANY_SLOTS>::new();
     let places = || (0..64).map(|nth| nth * 4);
@@ -72,13 +72,13 @@ fn a_shape_is_found_where_it_is_kept_and_under_its_own_type_alone() {
             first += 1;
         }
     }
-    assert!(first > 32, "most are in the first place that is looked at: {first}");
-    assert!(!has(&layouts, 256, &FLAG), "which nobody has kept");
+    assert!(first > 32, "most are in their first slot: {first}");
+    assert!(!has(&layouts, 256, &FLAG), "never added");
 }
 
-/// Types share vtables: their layouts must not ask for the same places.
+/// Types share vtables: their layouts must not compete for the same slot.
 #[test]
-fn one_vtable_has_places_of_its_own_for_each_type() {
+fn one_vtable_has_a_slot_for_each_type() {
     let buf = vtables(8);
     let layouts = LayoutCache::<MANY_SLOTS>::new();
     for vtable in (0..8).map(|nth| nth * 4) {
@@ -87,9 +87,9 @@ fn one_vtable_has_places_of_its_own_for_each_type() {
     }
 }
 
-/// Their seeds are of all of the name, however long it is.
+/// The whole name goes into the seed.
 #[test]
-fn types_of_long_names_have_seeds_of_their_own() {
+fn long_type_names_have_different_seeds() {
     let mut seeds =
         ["OptionalTensorList", "ConstantDataOffset", "ContainerMetadata", "AllocationDetails"]
             .map(|name| TableDesc::new(name, &[], 0).seed);
@@ -98,18 +98,18 @@ fn types_of_long_names_have_seeds_of_their_own() {
 }
 
 #[test]
-fn there_is_room_for_so_many_shapes() {
+fn the_cache_fills_all_of_its_slots() {
     let buf = vtables(2000);
     let (few, many) = (LayoutCache::<FEW_SLOTS>::new(), LayoutCache::<MANY_SLOTS>::new());
     let kept = (0..2000).filter(|nth| keep(&few, &buf, nth * 4, &FLAG)).count();
-    assert_eq!(kept, FEW_SLOTS, "what is full is full to the last place");
+    assert_eq!(kept, FEW_SLOTS, "a full cache uses every slot");
     let kept = (0..2000).filter(|nth| keep(&many, &buf, nth * 4, &FLAG)).count();
-    assert_eq!(kept, MANY_SLOTS, "what is full is full to the last place");
+    assert_eq!(kept, MANY_SLOTS, "a full cache uses every slot");
 }
 
 /// A file with a vtable for each table must not have each looked for in eight slots.
 #[test]
-fn after_thousands_of_vtables_without_room_the_first_place_alone_is_looked_at() {
+fn after_thousands_of_misses_only_the_first_slot_is_probed() {
     let buf = vtables(6000);
     let layouts = LayoutCache::<FEW_SLOTS>::new();
     let known = |nth: &u32| layouts.known(nth * 4, &FLAG).is_some();
@@ -146,7 +146,7 @@ fn seen(buf: &[u8]) -> Verified {
 }
 
 #[test]
-fn only_what_is_odd_is_noted_as_odd() {
+fn ordinary_tables_are_not_odd() {
     let plain = seen(&flag(1, 8, &[4]));
     assert_eq!(plain, Verified { root: 16, tables: 1, lowest: 8, odd: false });
     assert_eq!(seen(&flag(0, 8, &[4])), plain, "any bool");
@@ -158,9 +158,9 @@ fn only_what_is_odd_is_noted_as_odd() {
     assert!(seen(&flag(1, 8, &[0, 0, 5])).odd, "the second one");
 }
 
-/// Bytes are distinguished among the first 64 of a table, which is more than any known table has.
+/// Overlaps are found in the first 64 bytes of a table. No known table is longer.
 #[test]
-fn fields_that_share_bytes_are_odd_and_so_are_those_far_out() {
+fn overlapping_and_distant_fields_are_odd() {
     for (one, two, odd) in [
         (4, 5, false),
         (5, 4, false),
@@ -181,7 +181,7 @@ fn fields_that_share_bytes_are_odd_and_so_are_those_far_out() {
 }
 
 #[test]
-fn a_vtable_of_more_slots_than_are_looked_at_is_odd() {
+fn a_vtable_with_too_many_unknown_slots_is_odd() {
     for (slots, last, odd) in [(65, 5, true), (65, 0, false), (66, 5, true), (66, 0, true)] {
         let mut entries = [0; 100];
         entries[slots - 1] = last;
@@ -199,8 +199,8 @@ static NAMED: TableDesc = TableDesc::new(
     1,
 );
 
-/// A table that has other references too is verified by a list of them, in which a union is known by
-/// whichever half is there.
+/// A table with several references is verified by its list of references, where the two halves of a
+/// union are separate entries.
 #[test]
 fn half_a_union_is_refused_beside_other_references() {
     for (tag, value) in [(4, 0), (0, 8)] {

@@ -1,4 +1,4 @@
-//! What the verifier does with a string: UTF-8, and a 0 behind it.
+//! Verifies strings: UTF-8 with a zero byte behind it.
 
 use super::Verifier;
 use crate::bytes::{index, narrow, slice_at, sum, wide};
@@ -19,7 +19,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.bytes.spend(u64::from(len).saturating_add(4), pos)
     }
 
-    /// Why there is no string at `pos`: it is misaligned, has no room, or no 0 behind it.
+    /// Returns the error of a string at `pos` that is misaligned, out of bounds, or not terminated.
     #[cold]
     #[inline(never)]
     fn no_string(&self, pos: u32, len: u32) -> Error {
@@ -34,7 +34,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     }
 }
 
-/// As [`slice::is_ascii`], which is made for long texts: most names have some ten bytes.
+/// Returns the same as [`slice::is_ascii`], and is faster for short texts: most names have about ten bytes.
 #[inline(always)]
 fn is_ascii(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks();
@@ -46,7 +46,7 @@ fn is_ascii(text: &[u8]) -> bool {
     all & 0x8080_8080_8080_8080 == 0
 }
 
-/// Text of a string at `pos` that is not ASCII.
+/// Verifies the text of the string at `pos`, which is not ASCII.
 #[inline(never)]
 fn utf8(text: &[u8], pos: u32) -> Result<()> {
     let Err(error) = core::str::from_utf8(text) else { return Ok(()) };

@@ -1,15 +1,15 @@
-//! What the verifier does with a union: a tag, and an offset to the table that the tag stands for.
+//! Verifies unions: a tag, and an offset to the table that the tag selects.
 
 use super::Verifier;
 use crate::bytes::further;
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::flat::desc::{TableDesc, UnionDesc};
 
-/// The offsets of a union's tag and of its value, 0 for one that is not there.
+/// The offsets of a union's tag and of its value; 0 for an absent one.
 type Halves = (u16, u16);
 
 impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
-    /// The union of the table at `pos`, and its member.
+    /// Verifies the union of the table at `pos`, and its member.
     #[inline(never)]
     pub(super) fn union(&self, pos: u32, at: Halves, desc: &'static UnionDesc) -> Result<()> {
         match self.variant(pos, at, desc)? {
@@ -20,13 +20,14 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         }
     }
 
-    /// Whether the value of a union has a tag, known or not.
+    /// Verifies that the value of a union has a tag, known or not.
     #[inline(always)]
     pub(super) fn tagged(&self, pos: u32, at: Halves) -> Result<()> {
         if at.0 == 0 { Err(half(0, pos, at)) } else { Ok(()) }
     }
 
-    /// Where the offset to the member of a union is, and what the tag says that it is.
+    /// Returns the position of the offset to a union's member, and the member's type. `None` for an empty
+    /// union and for an unknown tag.
     #[inline(always)]
     pub(super) fn variant(
         &self,
@@ -41,7 +42,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
             (0, _) | (_, 0) => Err(half(tag, pos, at)),
             (tag, value) => {
                 let member = desc.member(tag);
-                // What an unknown member looks like is not known: it is reported, never read.
+                // The type of an unknown member is not known: it is reported, never read.
                 if member.is_none() {
                     self.notes.odd();
                 }
@@ -51,7 +52,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     }
 }
 
-/// Of a union of which one half is there: the tag's place, or the value's where there is no tag.
+/// Returns the error of a union with only one half, at the position of that half.
 #[cold]
 #[inline(never)]
 fn half(tag: u8, pos: u32, at: Halves) -> Error {

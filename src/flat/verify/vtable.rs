@@ -8,8 +8,8 @@ use crate::bytes::{array_at, index, slice_at, sum};
 use crate::error::Result;
 use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 
-/// A vtable read as one table type. It has the size of a cache line, so that an index becomes an address
-/// by a shift.
+/// A vtable read as one table type. Its size is that of a cache line, so an index becomes an address by
+/// a shift.
 ///
 /// It is filled in place: moving a value just written in small pieces takes longer than proving it. A
 /// half-filled layout is never used: the error that stopped the filling ends the verification.
@@ -43,7 +43,7 @@ impl VtableLayout {
         }
     }
 
-    /// Returns whether it is proven. The extent of a proven one is at least 4: the offset to the vtable.
+    /// Returns whether it is proven. A proven extent is at least 4: the offset to the vtable.
     #[inline(always)]
     pub(super) fn is_proven(&self) -> bool {
         self.extent.get() != 0
@@ -116,7 +116,7 @@ impl VtableLayout {
     /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // A bit for each byte of the table from its fifth on: taken by a field, taken by two.
+        // One bit for each byte of the table after the first four: used by one field, used by two.
         let (mut taken, mut twice) = (0u64, 0u64);
         let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {

@@ -1,10 +1,10 @@
-//! Why a table cannot be where it is: worked out only where one is refused.
+//! Errors of tables and vtables. They are worked out only once a table is refused.
 
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, PathComponent};
 use crate::flat::desc::{Inline, TableDesc};
 
-/// Why there is no vtable at `vtable` for the table at `pos`.
+/// Returns the error of the invalid vtable at `vtable` of the table at `pos`.
 #[cold]
 #[inline(never)]
 pub(super) fn no_vtable(buf: &[u8], pos: u32, vtable: u32) -> Error {
@@ -29,8 +29,8 @@ pub(super) fn no_vtable(buf: &[u8], pos: u32, vtable: u32) -> Error {
     }
 }
 
-/// Why the fields of a table cannot be where the entries of its vtable say: the first that is too near
-/// its start, misaligned, or one of 8 bytes where another one of them is misaligned then.
+/// Returns the error of the first invalid entry of a vtable: an offset below 4, a misaligned one, or one
+/// of an 8-byte field that cannot be aligned together with another 8-byte field.
 #[cold]
 #[inline(never)]
 pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Error {
@@ -52,12 +52,12 @@ pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc
         _ => ErrorKind::FieldMisaligned { size },
     };
     let at = u64::from(vtable).saturating_add(4).saturating_add(wide(slot).saturating_mul(2));
-    // Of a union both slots are its field's.
+    // Both slots of a union belong to its field.
     let field = desc.fields.iter().rfind(|field| usize::from(field.slot) <= slot);
     Error::new(kind, at).within(PathComponent::Field(field.map_or("", |field| field.name)))
 }
 
-/// Why the table at `pos` cannot be there: it is misaligned, or ends past the end, or a field is.
+/// Returns the error of the table at `pos`: it or a field is misaligned, or it is out of bounds.
 #[cold]
 #[inline(never)]
 pub(super) fn misplaced(buf: &[u8], pos: u32, vtable: u32, extent: u32, desc: &TableDesc) -> Error {
@@ -69,8 +69,8 @@ pub(super) fn misplaced(buf: &[u8], pos: u32, vtable: u32, extent: u32, desc: &T
     if end > limit {
         return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
     }
-    // Its first field of 8 bytes: the others are as far off. There is one, or the table would fit: it is
-    // found before a slot is asked for that the vtable does not have.
+    // Report the first 8-byte field: all are misaligned alike. There is one, since the table would fit
+    // otherwise, and it comes before any slot that the vtable lacks.
     let kind = ErrorKind::FieldMisaligned { size: 8 };
     for field in desc.fields {
         let entry = u32::from(field.slot).saturating_mul(2).saturating_add(4);

@@ -24,7 +24,7 @@ macro_rules! view {
         $(
             $(#[$em])*
             ///
-            /// Open: a value without a name is kept as it is.
+            /// Values without a name are kept.
             #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
             #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
             #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -33,7 +33,7 @@ macro_rules! view {
             impl $E {
                 $( $(#[$vm])* pub const $V: Self = Self($number); )*
 
-                /// Upstream's name of the value, if it has one.
+                /// Returns upstream's name of the value, if it has one.
                 pub fn name(self) -> Option<&'static str> {
                     Self::DESC.name_of(self.0.into())
                 }
@@ -84,7 +84,7 @@ macro_rules! view {
             )* )*
         }
 
-        /// Views of proven tables: `Copy`, total, nothing optional that was proven.
+        /// Views of proven tables. They are `Copy`, and reading them cannot fail.
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod view {
             use super::*;
@@ -96,7 +96,7 @@ macro_rules! view {
                 #[derive(Clone, Copy, Debug)]
                 pub enum $U<'a> {
                     $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M<'a>), )*
-                    /// A tag that is not known; what it leads to is not read.
+                    /// An unknown tag. Its table cannot be read.
                     Unknown(u8),
                 }
             )*
@@ -143,7 +143,7 @@ macro_rules! view {
             )*
             $(
                 impl<'a> $U<'a> {
-                    /// The member of that tag, as [`Raw::member`] gives it.
+                    /// Returns the member of a tag from [`Raw::member`].
                     #[inline(always)]
                     pub(crate) fn of((tag, raw): (u8, Raw<'a>)) -> Self {
                         match tag {
@@ -152,7 +152,7 @@ macro_rules! view {
                         }
                     }
 
-                    /// The tag that stands for the member.
+                    /// Returns the tag of the member.
                     #[inline]
                     pub fn tag(self) -> u8 {
                         match self {
@@ -161,7 +161,7 @@ macro_rules! view {
                         }
                     }
 
-                    /// Upstream's name of the member; `None` for a tag that is not known.
+                    /// Returns upstream's name of the member; `None` for an unknown tag.
                     pub fn name(self) -> Option<&'static str> {
                         match self {
                             $( Self::$M(_) => Some(stringify!($M)), )*
@@ -190,7 +190,7 @@ macro_rules! read_target {
 
 pub(crate) use {read_target, target, view};
 
-/// An enum's number, widened; `From` is not const.
+/// Widens the number of an enum's value.
 #[expect(clippy::as_conversions, reason = "i8 to i128 is lossless, and From is not const")]
 pub(crate) const fn int(number: i8) -> i128 {
     number as i128

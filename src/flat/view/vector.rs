@@ -1,4 +1,4 @@
-//! Proven vectors, of numbers and of tables.
+//! Views of proven vectors: of numbers and of tables.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -32,18 +32,18 @@ impl<'a, T: Scalar> Vector<'a, T> {
         Self { buf, first, len, item: PhantomData }
     }
 
-    /// Elements.
+    /// Returns the number of elements.
     #[inline]
     pub fn len(&self) -> usize {
         index(self.len)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The element of that number.
+    /// Returns the element with index `nth`.
     #[inline]
     pub fn get(&self, nth: usize) -> Option<T> {
         let size = u32::from(T::PRIM.size());
@@ -53,35 +53,35 @@ impl<'a, T: Scalar> Vector<'a, T> {
         slice_at(self.buf, index(at), size).and_then(T::read_le)
     }
 
-    /// Its first `len` elements, or all of them.
+    /// Returns the first `len` elements, or all if there are fewer.
     pub(crate) fn up_to(self, len: usize) -> Self {
         Self { len: self.len.min(narrow(len)), ..self }
     }
 
-    /// Every element.
+    /// Returns an iterator over the elements.
     #[inline]
     pub fn iter(&self) -> Numbers<'a, T> {
         let size = usize::from(T::PRIM.size());
         Numbers { chunks: self.bytes().chunks_exact(size), item: PhantomData }
     }
 
-    /// The elements' bytes as they stand in the file.
+    /// Returns the bytes of the elements.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         let size = u32::from(T::PRIM.size());
         proven(slice_at(self.buf, index(self.first), self.len.saturating_mul(size)))
     }
 
-    /// Where the first element begins, from the start of the FlatBuffers part.
+    /// Returns the position of the first element in the FlatBuffer.
     pub fn pos(&self) -> u32 {
         self.first
     }
 }
 
-/// The first few elements at once. No branch depends on how many there are: what follows them is
-/// read as well, and left out by arithmetic.
+/// Reads the first few elements without a branch on their number: bytes behind them are read too, and
+/// masked out.
 impl Vector<'_, i32> {
-    /// The first `N` elements, and `rest` where there are none.
+    /// Returns the first `N` elements, filled up with `rest`.
     #[inline(always)]
     pub(crate) fn head<const N: usize>(self, rest: i32) -> [i32; N] {
         cost::charge(self.len().min(N));
@@ -95,7 +95,7 @@ impl Vector<'_, i32> {
             *slot = i32::from_le_bytes(*element);
         }
         for (nth, slot) in (0i32..).zip(&mut head) {
-            // All bits, where there is an element of that number.
+            // All bits set if there is an element with this index.
             let there = nth.wrapping_sub(len) >> 31;
             *slot = rest ^ ((rest ^ *slot) & there);
         }
@@ -104,7 +104,7 @@ impl Vector<'_, i32> {
 }
 
 impl Vector<'_, u8> {
-    /// The first eight elements, and those of `rest` where there are none.
+    /// Returns the first eight elements, filled up from `rest`.
     #[inline(always)]
     pub(crate) fn head(self, rest: [u8; 8]) -> [u8; 8] {
         cost::charge(self.len().min(8));
@@ -118,7 +118,7 @@ impl Vector<'_, u8> {
 }
 
 impl<T: Scalar> Vector<'_, T> {
-    /// The same where the file ends behind the elements.
+    /// Returns the same if the buffer ends too soon behind the elements.
     #[cold]
     #[inline(never)]
     fn head_at_the_end<const N: usize>(self, rest: [T; N]) -> [T; N] {
@@ -143,7 +143,7 @@ impl<'a, T: Scalar> IntoIterator for Vector<'a, T> {
     }
 }
 
-/// The elements of a [`Vector`].
+/// An iterator over the elements of a [`Vector`].
 #[derive(Clone, Debug)]
 pub struct Numbers<'a, T> {
     chunks: core::slice::ChunksExact<'a, u8>,
@@ -167,14 +167,14 @@ impl<T: Scalar> Iterator for Numbers<'_, T> {
 impl<T: Scalar> ExactSizeIterator for Numbers<'_, T> {}
 impl<T: Scalar> FusedIterator for Numbers<'_, T> {}
 
-/// No numbers.
+/// An empty vector.
 impl<T> Default for Vector<'_, T> {
     fn default() -> Self {
         Self { buf: &[], first: 0, len: 0, item: PhantomData }
     }
 }
 
-/// No tables.
+/// An empty list.
 impl<T> Default for List<'_, T> {
     fn default() -> Self {
         Self { buf: &[], first: 0, len: 0, item: PhantomData }
@@ -187,18 +187,18 @@ impl<'a, T> List<'a, T> {
         Self { buf, first, len, item: PhantomData }
     }
 
-    /// Elements.
+    /// Returns the number of elements.
     #[inline]
     pub fn len(&self) -> usize {
         index(self.len)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The table of that number, without its type.
+    /// Returns the table with index `nth`, without its type.
     #[inline]
     pub(crate) fn raw(&self, nth: u32) -> Option<Raw<'a>> {
         if nth >= self.len {
@@ -207,27 +207,27 @@ impl<'a, T> List<'a, T> {
         Some(Raw::at(self.buf, further(self.first, nth.wrapping_mul(4))))
     }
 
-    /// Every table, without its type.
+    /// Returns an iterator over the tables, without their type.
     #[inline]
     pub(crate) fn raws(self) -> impl Iterator<Item = Raw<'a>> {
         (0..self.len).filter_map(move |nth| self.raw(nth))
     }
 
-    /// Where the first element's offset lies, from the start of the FlatBuffers part.
+    /// Returns the position in the FlatBuffer of the offset to the first table.
     pub fn pos(&self) -> u32 {
         self.first
     }
 }
 
 impl<'a, T: Table<'a>> List<'a, T> {
-    /// The table of that number.
+    /// Returns the table with index `nth`.
     #[inline]
     pub fn get(&self, nth: usize) -> Option<T> {
         let raw = self.raw(u32::try_from(nth).ok()?)?;
         Some(T::from_raw(raw, Proof(())))
     }
 
-    /// Every table.
+    /// Returns an iterator over the tables.
     #[inline]
     pub fn iter(&self) -> Tables<'a, T> {
         Tables { list: *self, next: 0 }
@@ -249,7 +249,7 @@ impl<'a, T: Table<'a>> IntoIterator for List<'a, T> {
     }
 }
 
-/// The tables of a [`List`].
+/// An iterator over the tables of a [`List`].
 #[derive(Clone)]
 pub struct Tables<'a, T> {
     list: List<'a, T>,
@@ -288,9 +288,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_has_the_elements_and_then_the_rest() {
+    fn head_returns_the_elements_filled_up_with_the_rest() {
         for len in 0..=20 {
-            // Nothing behind the elements, too little, enough.
+            // No bytes behind the elements, too few, enough.
             for more in [0, 1, 3, 4, 7, 31, 100] {
                 let bytes: Vec<u8> = (1..=120).take(index(len) + more).collect();
                 let rest = [210, 211, 212, 213, 214, 215, 216, 217];

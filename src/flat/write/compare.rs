@@ -1,4 +1,4 @@
-//! What would be written, held against what exists: nothing of it is kept.
+//! Compares tables with an existing buffer without writing a copy.
 
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -9,14 +9,14 @@ use crate::flat::node::Node;
 
 /// The result of a comparison.
 pub(crate) struct Compared {
-    /// What would be written, if the buffer has the same bytes.
+    /// The written buffer, if the existing one has the same bytes.
     pub(crate) same: Option<Plain>,
-    /// Which of [`FORCED`](super::FORCED) would give the same bytes up to the first difference. A bit
-    /// for each.
+    /// One bit for each of [`FORCED`](super::FORCED): whether it gives the same bytes up to the first
+    /// difference.
     pub(crate) alike: u16,
 }
 
-/// A buffer as it is written without a chunk.
+/// A written buffer without a chunk.
 pub(crate) struct Plain {
     /// Its length.
     pub(crate) len: usize,
@@ -24,8 +24,8 @@ pub(crate) struct Plain {
     pub(crate) root: u32,
 }
 
-/// Compares what `root` would be written as, without a chunk, with the end of `region`. The offset of
-/// the root and the identifier, which a chunk would follow, are not compared.
+/// Writes `root` without a chunk, and compares it with the end of `region`. The root offset and the
+/// identifier in front are not compared.
 pub(crate) fn compare(root: &dyn Node, region: &[u8], layout: &WriterLayout) -> Compared {
     let mut writer = Writer::new(layout, Same::new(region));
     let pos = writer.body(root);
@@ -37,12 +37,11 @@ pub(crate) fn compare(root: &dyn Node, region: &[u8], layout: &WriterLayout) -> 
     Compared { same, alike: writer.alike }
 }
 
-/// Returns the length of what `root` would be written as without a chunk, which makes it longer by
-/// its own length.
+/// Returns the length of `root` as written without a chunk. A chunk adds its own length.
 ///
 /// # Errors
 ///
-/// Where the buffer would be too long, or there is no memory for the places of its tables.
+/// If the buffer would be too long, or memory is short.
 pub(crate) fn length(
     schema: &Schema,
     root: &dyn Node,

@@ -1,4 +1,4 @@
-//! Where a writer's bytes go: the last ones come first.
+//! Sinks of the writer, which receive the last bytes first.
 
 use core::ops::ControlFlow::{self, Break, Continue};
 
@@ -9,10 +9,10 @@ pub(super) trait Sink {
     /// Returns the number of bytes so far.
     fn len(&self) -> usize;
 
-    /// Puts `bytes` in front of those so far.
+    /// Adds `bytes` in front.
     fn prepend(&mut self, bytes: &[u8]) -> ControlFlow<()>;
 
-    /// Puts `zeros` zeros in front of the bytes so far.
+    /// Adds zeros in front.
     fn prepend_zeros(&mut self, zeros: usize) -> ControlFlow<()>;
 }
 
@@ -52,7 +52,7 @@ impl Sink for Reversed {
 
 /// The end of a buffer that exists. It breaks at the first byte that differs.
 pub(super) struct Same<'r> {
-    /// What was not compared yet.
+    /// The bytes that are not compared yet.
     left: &'r [u8],
     len: usize,
 }
@@ -63,7 +63,7 @@ impl<'r> Same<'r> {
         Self { left: region, len: 0 }
     }
 
-    /// Returns the last `len` bytes that were not compared yet, and takes them for compared.
+    /// Removes and returns the last `len` bytes that are not compared yet.
     fn take(&mut self, len: usize) -> Option<&'r [u8]> {
         let at = self.left.len().checked_sub(len)?;
         let (left, taken) = self.left.split_at_checked(at)?;
@@ -93,7 +93,7 @@ impl Sink for Same<'_> {
     }
 }
 
-/// A length alone.
+/// Counts the bytes only.
 #[derive(Default)]
 pub(super) struct Length(usize);
 

@@ -1,4 +1,4 @@
-//! The vtables that were written, to be shared by later tables.
+//! The vtables written so far, which later tables can share.
 
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::bytes::index;
 use crate::flat::desc::MAX_SLOTS;
 
-/// Bytes of the longest vtable.
+/// The length of the longest vtable in bytes.
 const MOST: usize = 4 + 2 * MAX_SLOTS;
 
 /// A vtable as it is written.
@@ -16,9 +16,9 @@ pub(super) struct Vtable {
     len: usize,
 }
 
-/// Every vtable with where it is.
+/// The vtables with their positions.
 pub(super) struct Vtables {
-    /// Whether tables share one only where they are of one size.
+    /// Whether tables share a vtable only if they have the same size.
     sizes_count: bool,
     /// In the order of writing.
     written: Vec<(Vtable, u32)>,
@@ -52,7 +52,7 @@ impl Vtable {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// What equal vtables have in common.
+    /// Returns the bytes that must be equal for sharing.
     fn key(&self, sizes_count: bool) -> &[u8] {
         if sizes_count { self.bytes() } else { self.bytes().get(4..).unwrap_or_default() }
     }
@@ -63,7 +63,7 @@ impl Vtables {
         Self { sizes_count, written: Vec::new(), sorted: Vec::new() }
     }
 
-    /// Where an equal vtable was written, or else its rank among them.
+    /// Returns the position of an equal vtable, or the rank at which to insert this one.
     pub(super) fn find(&self, vtable: &Vtable) -> Result<u32, usize> {
         let key = vtable.key(self.sizes_count);
         let entry = |nth: &u32| self.written.get(index(*nth));
@@ -74,7 +74,7 @@ impl Vtables {
         found.map(|entry| entry.map_or(0, |&(_, at)| at))
     }
 
-    /// Notes that a vtable of that rank was written at `at`.
+    /// Records a vtable that was written at `at`.
     pub(super) fn insert(
         &mut self,
         rank: usize,
