@@ -10,7 +10,7 @@
 use core::hint::black_box;
 
 use pte::{Pte, model};
-use support::{best, measuring, told, views};
+use support::{best, measuring, reported, views};
 
 mod support;
 
@@ -50,7 +50,7 @@ fn main() {
             *time = time.min(best(&bytes[..], work));
         }
         for (peer, time) in peers.iter().zip(&mut theirs) {
-            *time = time.min(told(peer, file.as_deref().unwrap_or_default()));
+            *time = time.min(reported(peer, file.as_deref().unwrap_or_default()));
         }
     }
     for ((name, _), time) in ROWS.iter().zip(ours) {

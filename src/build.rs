@@ -1,4 +1,4 @@
-//! Files made anew, from what is to be in them.
+//! Builds new files.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,11 +19,11 @@ pub use pte::PteBuilder;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment(u32);
 
-/// Why a file cannot be made of what was given.
+/// An error in building a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Two entries have one key: a runtime would only ever find the first.
+    /// Two entries have one key. A runtime would only find the first.
     KeyTwice {
         /// The key.
         key: String,
@@ -116,15 +116,15 @@ impl From<Error> for BuildError {
     }
 }
 
-/// A blob to be a segment, and what it is aligned to.
+/// The data of a segment, and its alignment.
 #[derive(Clone, Debug)]
 struct Data<'a> {
     bytes: Blob<'a>,
     alignment: u64,
 }
 
-/// Where segments come to lie, each with its size: behind one another, each at a multiple of its own
-/// alignment and of that of all (format.md §9.2, §9.3).
+/// Returns the offset and size of each segment. Each lies at a multiple of its own alignment and of
+/// `segment_alignment` (format.md §9.2, §9.3).
 fn places(data: &[Data<'_>], segment_alignment: u64) -> Result<Vec<(u64, u64)>, BuildError> {
     let mut end = 0u64;
     let place = |data: &Data<'_>| {
@@ -136,7 +136,7 @@ fn places(data: &[Data<'_>], segment_alignment: u64) -> Result<Vec<(u64, u64)>, 
     data.iter().map(place).collect::<Option<_>>().ok_or(BuildError::TooLarge)
 }
 
-/// The least number that both divide; neither is 0.
+/// Returns the least common multiple of two numbers other than 0.
 fn lcm(a: u64, b: u64) -> Option<u64> {
     let (mut x, mut y) = (a, b);
     while let Some(rest) = x.checked_rem(y) {
@@ -145,7 +145,7 @@ fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(x)?.checked_mul(b)
 }
 
-/// An alignment that is none.
+/// Refuses an alignment of 0.
 fn some(alignment: u64) -> Result<u64, BuildError> {
     Some(alignment).filter(|&alignment| alignment > 0).ok_or(BuildError::Alignment)
 }

@@ -1,4 +1,4 @@
-//! Files as plain values: taken out of a proven file or made anew, changed, and written.
+//! Files as plain values: read from a proven file or created, changed, and written.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -63,148 +63,147 @@ pub type PtdModel<'a> = FileModel<'a, flat_tensor::model::FlatTensor>;
 /// A `.ptd` before release 0.7.
 pub type LegacyPtdModel<'a> = FileModel<'a, flat_tensor_legacy::model::FlatTensor>;
 
-/// A file: its tables as structs or views, the bytes of its segments, and what holds them together.
+/// A file: its tables as structs or views, the bytes of its segments, and its container.
 #[derive(Clone, Debug)]
 pub struct FileModel<'a, R> {
-    /// The root table. Its `segments` say where each segment lies.
+    /// The root table. Its `segments` field has the ranges of the segments.
     pub root: R,
-    /// The bytes of each segment, as many as the root says.
+    /// The bytes of each segment. The root has the same sizes.
     pub segments: Vec<Blob<'a>>,
-    /// What is around them.
+    /// The header, alignments and padding.
     pub container: Container<'a>,
-    /// What the tables of the file that this was taken from have, and these structs have not.
+    /// Fields and members of a newer writer, which the structs do not hold.
     pub unknown: Unknown,
 }
 
-/// How the parts of a file are held together.
+/// The parts of a file besides tables and segments.
 #[derive(Clone, Debug)]
 pub struct Container<'a> {
-    /// How the tables are laid out.
+    /// The layout of the tables.
     pub layout: WriterLayout,
     /// The header, if there is one.
     pub header: Option<HeaderForm>,
-    /// Where the segments begin, if that is fixed: where the tables grow past it, and where it is
-    /// `None`, the segments begin at the next multiple of [`segment_alignment`](Self::segment_alignment).
+    /// The start of the segments, if it is fixed. If it is `None` or the tables reach past it, the
+    /// segments begin at the next multiple of [`segment_alignment`](Self::segment_alignment).
     pub segment_base_offset: Option<u64>,
-    /// What the segments, as a whole and each of them, are aligned to.
+    /// The alignment of the first and of each segment.
     pub segment_alignment: u64,
-    /// Zeros behind the last segment that the header counts as data.
+    /// The number of zeros behind the last segment that the header counts as data.
     pub padding: u64,
-    /// Bytes behind everything that the header counts.
+    /// The bytes behind all that the header counts.
     pub trailing: Blob<'a>,
 }
 
-/// Which header a file has, and the room that it takes.
+/// The form and size of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderForm {
-    /// Inserted at byte 8 of the FlatBuffer, as all releases do.
+    /// At byte 8 of the FlatBuffer, as in all releases.
     Inserted {
-        /// Bytes that the header says it has.
+        /// The length of the header in bytes, without padding.
         length: u32,
-        /// Bytes of the header with its padding: a multiple of the largest alignment.
+        /// The length with padding: a multiple of the largest alignment.
         chunk: u32,
     },
     /// In front of a whole FlatBuffer: a `.ptd` of January 2025.
     InFront {
-        /// Bytes that the header says it has.
+        /// The length of the header in bytes, without padding.
         length: u32,
-        /// Bytes of the header with its padding.
+        /// The length with padding.
         chunk: u32,
     },
 }
 
-/// A table that is the root of a file with segments: a struct, or a view of a proven file.
+/// The root table of a file with segments, as a struct or a view.
 pub trait RootNode: Node {
-    /// The schema that it is the root of.
+    /// The schema of the root.
     const SCHEMA: &'static Schema;
 
-    /// Gives the place of each segment to `each`: its offset and its size.
+    /// Calls `each` with the offset and size of each segment.
     fn each_segment(&self, each: &mut dyn FnMut(u64, u64));
 
     /// Returns the number of segments.
     fn segment_count(&self) -> usize;
 }
 
-/// A struct that is the root of a file with segments.
+/// The root table of a file with segments, as a struct.
 pub trait RootStruct: RootNode + Model {
-    /// Where each segment lies: its offset and its size.
+    /// Returns the offset and size of each segment.
     fn segments(&self) -> Vec<(u64, u64)> {
         let mut places = Vec::with_capacity(self.segment_count());
         self.each_segment(&mut |offset, size| places.push((offset, size)));
         places
     }
 
-    /// Sets where each segment lies.
+    /// Sets the offset and size of each segment.
     fn set_segments(&mut self, segments: &[(u64, u64)]);
 
-    /// Gives every field that is the index of a segment to `each`.
+    /// Calls `each` with each field that is the index of a segment.
     fn segment_indices(&mut self, each: &mut dyn FnMut(&mut u32));
 }
 
-/// Why a model cannot be written.
+/// An error in writing a model.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The tables cannot.
+    /// The tables cannot be written.
     Tables(WriteError),
-    /// The root says that there are other segments than there are.
+    /// The root has another number of segments than the model.
     SegmentCount {
-        /// Segments of the root.
+        /// The segments of the root.
         declared: usize,
-        /// Segments with bytes.
+        /// The segments of the model.
         given: usize,
     },
-    /// The root says that a segment has another size than it has.
+    /// The root has another size for a segment than the model.
     SegmentSize {
-        /// Which one.
+        /// The index of the segment.
         index: usize,
-        /// Bytes, by the root.
+        /// The size in the root.
         declared: u64,
-        /// Bytes that there are.
+        /// The size in the model.
         given: u64,
     },
-    /// A segment begins before the one in front of it ends.
+    /// Two segments overlap.
     SegmentOverlap {
-        /// Which one.
+        /// The index of the segment.
         index: usize,
-        /// Where it begins, counted from the first byte of the segments.
+        /// Its start, counted from the start of the segments.
         offset: u64,
-        /// Where the one in front of it ends.
+        /// The end of the segment in front of it.
         end: u64,
     },
-    /// There is data, and no header to say where; or it is to be a `.ptd`, which always has one.
+    /// The header is missing in a file with data, or in a `.ptd`.
     HeaderMissing,
-    /// The header does not fit its chunk, or the chunk would leave the tables misaligned.
+    /// The header does not fit its chunk, or the chunk would misalign the tables.
     HeaderRoom {
-        /// Bytes of the header.
+        /// The length of the header.
         length: u32,
-        /// Bytes of its chunk.
+        /// The length of the chunk.
         chunk: u32,
     },
-    /// The header is to be in front of the FlatBuffer, which is where an old `.ptd` alone has it.
+    /// The header is in front of the FlatBuffer, and the file is not an old `.ptd`.
     HeaderInFront,
-    /// The tables of an old `.ptd` would read as those of release 0.7, too, with contents in both, or
-    /// instead, since it has no segments.
+    /// The tables of an old `.ptd` would also be valid as those of release 0.7.
     Polyglot,
-    /// The tables were taken from a file of a newer writer, and parts of them are not known.
+    /// The tables come from a newer writer, and parts of them would be lost.
     Unknown(Unknown),
-    /// There is no memory for what is to be written.
+    /// Memory is short.
     Memory(MemoryError),
     /// The file is longer than 2^64 − 1 bytes.
     TooLarge,
     /// The tables are longer than allowed.
     TablesLimit {
-        /// Bytes that they may have.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// The file is many times longer than what it is made of.
+    /// The file is many times longer than its different bytes.
     Amplified(Amplified),
-    /// Bytes could not be read from where they are.
+    /// Bytes could not be read from their source.
     Read(ReadError),
 }
 
 impl Container<'_> {
-    /// The layout and alignments of today's writers: no header, since that depends on the data.
+    /// The layout and alignments of current writers, without a header.
     pub const CURRENT: Self = Self {
         layout: WriterLayout::PYTHON,
         header: None,
@@ -216,13 +215,13 @@ impl Container<'_> {
 }
 
 impl HeaderForm {
-    /// What a `.pte` gets today.
+    /// The header of a current `.pte`.
     pub const PTE: Self = Self::Inserted { length: ExtendedHeader::CURRENT, chunk: 32 };
 
-    /// What a `.ptd` gets today.
+    /// The header of a current `.ptd`.
     pub const PTD: Self = Self::Inserted { length: FlatTensorHeader::MINIMUM, chunk: 48 };
 
-    /// Bytes of the header, and with its padding.
+    /// Returns the length of the header, without and with padding.
     fn room(self) -> (u32, u32) {
         match self {
             Self::Inserted { length, chunk } | Self::InFront { length, chunk } => (length, chunk),
@@ -235,7 +234,7 @@ impl fmt::Display for ModelError {
         match self {
             Self::Tables(error) => error.fmt(f),
             Self::SegmentCount { declared, given } => {
-                write!(f, "the root says {declared} segments, and there are {given}")
+                write!(f, "the root has {declared} segments, the model {given}")
             }
             Self::SegmentSize { index, declared, given } => {
                 write!(f, "the root says {declared} bytes for segment {index}, which has {given}")
@@ -254,12 +253,11 @@ impl fmt::Display for ModelError {
             ),
             Self::Polyglot => f.write_str(
                 "the tables would read as those of a current .ptd: segments, or another \
-                 tensor_alignment, tell them apart",
+                 tensor_alignment, distinguish them",
             ),
             Self::Unknown(Unknown { fields, members }) => write!(
                 f,
-                "{fields} fields and {members} members of unions are of a newer writer, and would \
-                 be lost"
+                "{fields} fields and {members} members of unions of a newer writer would be lost"
             ),
             Self::Memory(error) => error.fmt(f),
             Self::TooLarge => f.write_str("the file would be longer than a file can be"),
@@ -301,7 +299,7 @@ impl From<ReadError> for ModelError {
     }
 }
 
-/// The bytes of a range.
+/// Returns the length of a range.
 fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
@@ -336,7 +334,7 @@ macro_rules! root {
         impl RootStruct for $schema::model::$Root {
             fn set_segments(&mut self, segments: &[(u64, u64)]) {
                 let place = |&(offset, size)| $schema::model::DataSegment { offset, size };
-                // No segments are as good as an empty list of them.
+                // An absent list stays absent if there are no segments.
                 if self.segments.is_some() || !segments.is_empty() {
                     self.segments = Some(segments.iter().map(place).collect());
                 }

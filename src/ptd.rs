@@ -1,4 +1,4 @@
-//! A `.ptd`: named tensors and blobs, proven; all generations through one view.
+//! A proven `.ptd`: named tensors and blobs, of all generations.
 
 use core::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) use generation::is_polyglot;
 pub use generation::{Generation, Root};
 pub use index::Index;
 
-/// A data file whose structure is proven: from here on nothing of it can fail to be read.
+/// A data file whose structure is proven, so that reading its tables cannot fail.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,7 +40,7 @@ pub struct Ptd<'a> {
     generation: Generation,
     verified: Verified,
     region: &'a [u8],
-    /// Where the FlatBuffer begins in the file: 0 but for generation 0.
+    /// The start of the FlatBuffer in the file: 0 except in generation 0.
     begin: u64,
     area: SegmentArea,
     len: u64,
@@ -60,7 +60,7 @@ pub struct Entry<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Layout<'a> {
-    /// What its elements are.
+    /// The dtype of the elements.
     pub scalar_type: ScalarType,
     /// One per dimension, outermost first.
     pub sizes: Option<Vector<'a, i32>>,
@@ -68,7 +68,7 @@ pub struct Layout<'a> {
     pub dim_order: Option<Vector<'a, u8>>,
 }
 
-/// What was proven of a data file, without the bytes that it was proven of.
+/// What was proven of a data file, without its bytes.
 #[derive(Debug)]
 pub(crate) struct Proof {
     header: FlatTensorHeader,
@@ -117,7 +117,7 @@ impl<'a> Ptd<'a> {
         Self::prove((header, whole), &head.extents(len)?, Part::File(bytes), len, limits)
     }
 
-    /// Proves what is there of a file of `len` bytes; `whole` if its FlatBuffer is one of its own behind
+    /// Proves the bytes in memory of a file of `len` bytes; `whole` if its FlatBuffer is one of its own behind
     /// the header (generation 0).
     pub(crate) fn prove(
         (header, whole): (FlatTensorHeader, bool),
@@ -131,7 +131,7 @@ impl<'a> Ptd<'a> {
         if whole {
             identifier(region).map_err(|error| error.shifted(begin))?;
         }
-        let (root, generation, verified) = generation::tell(region, whole, limits)
+        let (root, generation, verified) = generation::detect(region, whole, limits)
             .map_err(|error| error.within(PathComponent::Field("flat_tensor")).shifted(begin))?;
         let ptd = Self { header, root, generation, verified, region, begin, area, len, file };
         for nth in 0..ptd.segment_count() {
@@ -140,7 +140,7 @@ impl<'a> Ptd<'a> {
         Ok(ptd)
     }
 
-    /// The proof, without the bytes that it is of.
+    /// Returns the proof without its bytes.
     pub(crate) fn into_proof(self) -> Proof {
         let Self { header, generation, verified, begin, area, len, .. } = self;
         Proof { header, generation, verified, begin, area, len }
@@ -161,17 +161,17 @@ impl<'a> Ptd<'a> {
         self.header.segment_base_offset.saturating_add(self.header.segment_data_size)
     }
 
-    /// Which of the incompatible layouts the file has.
+    /// Returns the generation: one of the incompatible layouts.
     pub fn generation(&self) -> Generation {
         self.generation
     }
 
-    /// What the walk noted of how the tables lie.
+    /// Returns the facts that the verifier recorded.
     pub(crate) fn verified(&self) -> Verified {
         self.verified
     }
 
-    /// Bytes of the whole file.
+    /// Returns the length of the whole file in bytes.
     pub fn file_len(&self) -> u64 {
         self.len
     }
@@ -181,12 +181,12 @@ impl<'a> Ptd<'a> {
         self.region
     }
 
-    /// Where the FlatBuffer begins in the file: 0 but for generation 0.
+    /// The start of the FlatBuffer in the file: 0 except in generation 0.
     pub fn region_start(&self) -> u64 {
         self.begin
     }
 
-    /// Segments.
+    /// Returns the number of segments.
     pub fn segment_count(&self) -> u32 {
         let len = match self.root {
             Root::Current(root) => root.segments().map(|segments| segments.len()),
@@ -216,7 +216,7 @@ impl<'a> Ptd<'a> {
         table.map_or(0, |(_, _, pos)| self.begin.saturating_add(pos.into()))
     }
 
-    /// Where segment `index` lies in the file.
+    /// Returns the range of segment `index` in the file.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ impl<'a> Ptd<'a> {
         named.chain(tensors).chain(blobs)
     }
 
-    /// The shape of entry `nth`, found without looking at the others or at its sizes.
+    /// The shape of entry `nth`, without reading the other entries or its sizes.
     pub(crate) fn layout(&self, nth: u32) -> Option<Layout<'a>> {
         let nth = at_index(nth);
         match self.root {
@@ -266,8 +266,8 @@ impl<'a> Ptd<'a> {
         }
     }
 
-    /// Where the bytes of entry `nth` lie, found without looking at the others; `None` in an old
-    /// generation, where its sizes would have to be read.
+    /// Where the bytes of entry `nth` lie, without reading the other entries; `None` in old
+    /// generations, which would need its sizes.
     pub(crate) fn range(&self, nth: u32) -> Option<Range<u64>> {
         let Root::Current(root) = self.root else { return None };
         self.segment_range(root.named_data()?.get(at_index(nth))?.segment_index()).ok()
@@ -347,7 +347,7 @@ fn old_layout(tensor: legacy::view::TensorMetadata<'_>) -> Layout<'_> {
     }
 }
 
-/// A FlatBuffer of its own carries its own identifier, which the file's first bytes do not show.
+/// Checks the identifier of a whole FlatBuffer behind the header (generation 0).
 fn identifier(region: &[u8]) -> Result<()> {
     let known = flat_tensor::desc::SCHEMA.identifier;
     let found = array_at(region, 4).unwrap_or_default();

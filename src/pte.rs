@@ -1,4 +1,4 @@
-//! A `.pte`: a program, proven.
+//! A proven `.pte`: a program.
 
 use core::ops::Range;
 
@@ -20,10 +20,10 @@ mod storage;
 
 pub use storage::{Arena, Storage};
 
-/// A program whose structure is proven: from here on nothing of it can fail to be read.
+/// A program whose structure is proven, so that reading its tables cannot fail.
 ///
-/// Its FlatBuffer was walked, and every segment lies in the file. What the values *mean*
-/// (indices, sizes, plans) is another question.
+/// Its FlatBuffer is verified, and every segment lies in the file. The meaning of the values (indices,
+/// sizes, plans) is not checked: see [`check`](crate::check).
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -47,7 +47,7 @@ pub struct Pte<'a> {
     file: Option<&'a [u8]>,
 }
 
-/// What was proven of a program, without the bytes that it was proven of.
+/// What was proven of a program, without its bytes.
 #[derive(Debug)]
 pub(crate) struct Proof {
     header: Option<ExtendedHeader>,
@@ -88,7 +88,7 @@ impl<'a> Pte<'a> {
         Self::prove(header, &head.extents(len)?, Part::File(bytes), len, limits)
     }
 
-    /// Proves what is there of a file of `len` bytes.
+    /// Proves the bytes in memory of a file of `len` bytes.
     pub(crate) fn prove(
         header: Option<ExtendedHeader>,
         extents: &Extents,
@@ -106,27 +106,27 @@ impl<'a> Pte<'a> {
         Ok(pte)
     }
 
-    /// The proof, without the bytes that it is of.
+    /// Returns the proof without its bytes.
     pub(crate) fn into_proof(self) -> Proof {
         Proof { header: self.header, verified: self.verified, area: self.area, len: self.len }
     }
 
-    /// The extended header; a program without segment data has none.
+    /// Returns the extended header; `None` in a program without segment data.
     pub fn header(&self) -> Option<ExtendedHeader> {
         self.header
     }
 
-    /// The root table.
+    /// Returns the root table.
     pub fn program(&self) -> Program<'a> {
         self.program
     }
 
-    /// What the walk noted of how the tables lie.
+    /// Returns the facts that the verifier recorded.
     pub(crate) fn verified(&self) -> Verified {
         self.verified
     }
 
-    /// Bytes of the whole file.
+    /// Returns the length of the whole file in bytes.
     pub fn file_len(&self) -> u64 {
         self.len
     }
@@ -136,18 +136,18 @@ impl<'a> Pte<'a> {
         self.region
     }
 
-    /// Segments.
+    /// Returns the number of segments.
     pub fn segment_count(&self) -> u32 {
         let len = self.segments().map_or(0, |segments| segments.len());
         narrow(len)
     }
 
-    /// Whether the file says where its segments begin.
+    /// Returns whether the header has the start of the segments.
     pub(crate) fn has_base(&self) -> bool {
         self.area != SegmentArea::NONE
     }
 
-    /// Where segment `index` lies in the file.
+    /// Returns the range of segment `index` in the file.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl<'a> Pte<'a> {
         self.place(index, segment)
     }
 
-    /// Where a segment lies in the file.
+    /// Returns the range of a segment in the file.
     #[inline]
     fn place(&self, index: u32, segment: DataSegment<'a>) -> Result<Range<u64>> {
         let (offset, size) = (segment.offset(), segment.size());
@@ -191,7 +191,7 @@ impl<'a> Pte<'a> {
         self.file.unwrap_or(self.region).get(range)
     }
 
-    /// Where the payload of `delegate` lies in the file; `None` if it names none.
+    /// Returns the range of the payload of `delegate` in the file; `None` if it has none.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ impl<'a> Pte<'a> {
         }
     }
 
-    /// Every named blob, and where it lies in the file.
+    /// Returns the key and the range in the file of each named blob.
     pub fn named_data(
         &self,
     ) -> impl ExactSizeIterator<Item = (Option<&'a str>, Result<Range<u64>>)> {
@@ -232,7 +232,7 @@ impl<'a> Pte<'a> {
     }
 }
 
-/// An operator's name with its overload, as the runtime looks it up: `aten::add.out`.
+/// Returns an operator's name with its overload, as the runtime looks it up: `aten::add.out`.
 pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
     let mut name = String::from(operator.name().unwrap_or_default());
     if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
@@ -242,7 +242,7 @@ pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
     name.into()
 }
 
-/// A vector of the FlatBuffer as a range of the file, at whose start that part is.
+/// Returns the range in the file of a vector in the FlatBuffer, which begins at byte 0.
 fn file_range(pos: u32, bytes: &[u8]) -> Range<u64> {
     let begin = u64::from(pos);
     begin..begin.saturating_add(wide(bytes.len()))

@@ -386,14 +386,14 @@ fn what_is_found_is_told_by_its_part() {
     ]}"#;
     let bytes = build::file(&format!(r#"{{"root": {root}, "data": [{{"hex": "{hex}"}}]}}"#));
     let base = bytes.len() as u64 - 266;
-    let told = |at: u64, path: &str, message: &str| (base + at, path.into(), message.into());
+    let reported = |at: u64, path: &str, message: &str| (base + at, path.into(), message.into());
     let expected: [(u64, String, String); 6] = [
-        told(1, "program.segments[0]", "a script at byte 1 of segment 0"),
-        told(70, "program.segments[2]", "a script at byte 6 of segment 2"),
-        told(90, "program.segments[2]", "a script at byte 26 of segment 2"),
-        told(120, "program.segments[0]", "a script at byte 120 of segment 0"),
-        told(200, "program.segments[3]", "a script in front of segment 3"),
-        told(256, "header", "a script behind the last segment"),
+        reported(1, "program.segments[0]", "a script at byte 1 of segment 0"),
+        reported(70, "program.segments[2]", "a script at byte 6 of segment 2"),
+        reported(90, "program.segments[2]", "a script at byte 26 of segment 2"),
+        reported(120, "program.segments[0]", "a script at byte 120 of segment 0"),
+        reported(200, "program.segments[3]", "a script in front of segment 3"),
+        reported(256, "header", "a script behind the last segment"),
     ];
     assert_eq!(scanned(&bytes), expected);
 }
@@ -407,9 +407,9 @@ fn of_two_segments_that_reach_as_far_the_first_has_what_lies_there() {
         {"offset": 40, "size": 8}
     ]}"#;
     let bytes = build::file(&format!(r#"{{"root": {root}, "data": [{{"hex": "{hex}"}}]}}"#));
-    let told = "a script at byte 48 of segment 1".to_string();
+    let reported = "a script at byte 48 of segment 1".to_string();
     let at = bytes.len() as u64 - 266 + 64;
-    assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), told)]);
+    assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), reported)]);
 }
 
 /// What a segment begins with is told by the shorter look, unless that is too short for it.
@@ -423,8 +423,8 @@ fn what_is_told_already_is_not_told_again() {
             format!(r#"{{"root": {{"segments": {segments}}}, "data": [{{"hex": "{hex}"}}]}}"#);
         let bytes = build::file(&json);
         assert_eq!(scanned(&bytes).len(), usize::from(found), "{size}");
-        let told = findings(&bytes).iter().any(|(rule, ..)| rule == "content-executable");
-        assert_eq!(told, !found, "{size}");
+        let reported = findings(&bytes).iter().any(|(rule, ..)| rule == "content-executable");
+        assert_eq!(reported, !found, "{size}");
     }
 }
 
@@ -466,8 +466,9 @@ fn a_short_payload_is_looked_at_too() {
     let root = json!({"execution_plan": [], "backend_delegate_data": [
         {"data": b"#!/bin/sh\n".to_vec()}, {"data": b"!#/bin/sh\n".to_vec()}, {"data": []}]});
     let found = findings(&build::file(&json!({ "root": root }).to_string()));
-    let told: Vec<_> = found.iter().map(|(id, _, message)| (id.as_str(), &message[..16])).collect();
-    assert_eq!(told, [("content-executable", "inline payload 0")]);
+    let reported: Vec<_> =
+        found.iter().map(|(id, _, message)| (id.as_str(), &message[..16])).collect();
+    assert_eq!(reported, [("content-executable", "inline payload 0")]);
 }
 
 /// Of payloads inside the FlatBuffers part that lie in another one, each byte is searched once.

@@ -48,8 +48,8 @@ fn counterparts_are_of_one_size_and_one_to_one() {
     let mut page = String::new();
     for ours in DTYPES {
         let found = scalar_type(ours);
-        let told = found.map_or("none".into(), |found| found.to_string());
-        page.push_str(&format!("{ours} → {told}\n"));
+        let reported = found.map_or("none".into(), |found| found.to_string());
+        page.push_str(&format!("{ours} → {reported}\n"));
         if let Some(found) = found {
             assert_eq!(dtype(found), Some(ours));
             assert_eq!(found.element_size().unwrap() * 8, ours.bitsize() as u64, "{ours}");
@@ -302,7 +302,7 @@ fn damaged_files_are_refused_or_read_as_by_the_package() {
 #[test]
 fn what_has_no_counterpart_is_named() {
     let mut page = String::new();
-    let mut told = |what: &str, skip, add: &dyn Fn(&mut PtdBuilder<'_>)| {
+    let mut reported = |what: &str, skip, add: &dyn Fn(&mut PtdBuilder<'_>)| {
         let mut built = PtdBuilder::new();
         add(&mut built);
         let bytes = built.finish().unwrap().image().unwrap().to_bytes().unwrap();
@@ -319,7 +319,7 @@ fn what_has_no_counterpart_is_named() {
     };
     for code in (0..30).map(ScalarType).filter(|&code| dtype(code).is_none()) {
         let len = code.element_size().unwrap() as usize;
-        told(code.runtime_name().unwrap(), false, &|built| {
+        reported(code.runtime_name().unwrap(), false, &|built| {
             tensor(built, Shape::new(code, [1]), len);
         });
     }
@@ -327,23 +327,27 @@ fn what_has_no_counterpart_is_named() {
         dim_order: Some(order.to_vec()),
         ..Shape::new(ScalarType::BYTE, sizes)
     };
-    told("transposed", false, &|built| tensor(built, ordered(&[2, 3], &[1, 0]), 6));
-    told("channels last", false, &|built| tensor(built, ordered(&[1, 2, 3, 4], &[0, 2, 3, 1]), 24));
-    told("a column, which is a row", false, &|built| tensor(built, ordered(&[1, 3], &[1, 0]), 3));
-    told("nothing, in any order", false, &|built| tensor(built, ordered(&[0, 3], &[1, 0]), 0));
+    reported("transposed", false, &|built| tensor(built, ordered(&[2, 3], &[1, 0]), 6));
+    reported("channels last", false, &|built| {
+        tensor(built, ordered(&[1, 2, 3, 4], &[0, 2, 3, 1]), 24)
+    });
+    reported("a column, which is a row", false, &|built| {
+        tensor(built, ordered(&[1, 3], &[1, 0]), 3)
+    });
+    reported("nothing, in any order", false, &|built| tensor(built, ordered(&[0, 3], &[1, 0]), 0));
     let blob = |key: &str, text: &str| {
         let (key, text) = (key.to_string(), text.as_bytes().to_vec());
         move |built: &mut PtdBuilder<'_>| {
             built.blob(key.clone(), text.clone()).unwrap();
         }
     };
-    told("a blob", false, &blob("b", "x"));
-    told("a blob that is left out", true, &blob("b", "x"));
-    told("metadata", false, &blob("__metadata__", r#"{"a":"b"}"#));
-    told("metadata that is none", false, &blob("__metadata__", "[]"));
-    told("metadata of numbers", false, &blob("__metadata__", r#"{"a":1}"#));
-    told("metadata that is none, left out", true, &blob("__metadata__", "[]"));
-    told("a tensor called as metadata", false, &|built| {
+    reported("a blob", false, &blob("b", "x"));
+    reported("a blob that is left out", true, &blob("b", "x"));
+    reported("metadata", false, &blob("__metadata__", r#"{"a":"b"}"#));
+    reported("metadata that is none", false, &blob("__metadata__", "[]"));
+    reported("metadata of numbers", false, &blob("__metadata__", r#"{"a":1}"#));
+    reported("metadata that is none, left out", true, &blob("__metadata__", "[]"));
+    reported("a tensor called as metadata", false, &|built| {
         built.tensor("__metadata__", Shape::new(ScalarType::BYTE, [1]), vec![0]).unwrap();
     });
     assert_snapshot("convert-counterparts", &page);

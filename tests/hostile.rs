@@ -76,7 +76,7 @@ fn every_code_is_given_to_those_who_earn_it() {
     let mut wrong = String::new();
     for Case { code, attack, offset, error } in by_code.values().flatten() {
         if (*code, *offset) != (error.code(), error.offset()) {
-            writeln!(wrong, "{attack}: {code} at {offset:#x}, not {}", told(error)).unwrap();
+            writeln!(wrong, "{attack}: {code} at {offset:#x}, not {}", reported(error)).unwrap();
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -85,13 +85,13 @@ fn every_code_is_given_to_those_who_earn_it() {
         let help = cases[0].error.kind().help();
         let mut text = String::new();
         for case in cases {
-            writeln!(text, "{}\n  {}\n", case.attack, told(&case.error)).unwrap();
+            writeln!(text, "{}\n  {}\n", case.attack, reported(&case.error)).unwrap();
         }
         assert_snapshot(&format!("hostile-{code}"), &format!("{text}help: {help}"));
     }
 }
 
 /// A refusal as the command tells it, indented.
-fn told(error: &Error) -> String {
+fn reported(error: &Error) -> String {
     format!("error[{}]: {error}\n    at {}", error.code(), error.place())
 }

@@ -174,7 +174,7 @@ fn a_file_of_many_methods_has_few_parts() {
 /// Each byte alone is what it is among all; what is read there is what the dump says at that path.
 #[test]
 fn a_byte_is_told_with_its_path() {
-    let mut told = BTreeMap::new();
+    let mut reported = BTreeMap::new();
     for path in files::samples() {
         let bytes = fs::read(&path).unwrap();
         let file = read(&bytes);
@@ -185,7 +185,7 @@ fn a_byte_is_told_with_its_path() {
         for at in (0..bytes.len() as u64).step_by(apart) {
             ask_spot(&file, &map, at);
             let spot = ByteInfo::of(&file, at).unwrap();
-            *told.entry(spot.role().id()).or_insert(0) += 1;
+            *reported.entry(spot.role().id()).or_insert(0) += 1;
             dump.ask(&file, &spot, &bytes);
         }
     }
@@ -207,7 +207,7 @@ fn a_byte_is_told_with_its_path() {
         ("vtable-length", 100),
     ];
     for (role, least) in least {
-        assert!(told.get(role).is_some_and(|&count| count >= least), "{role}: {told:?}");
+        assert!(reported.get(role).is_some_and(|&count| count >= least), "{role}: {reported:?}");
     }
 }
 
@@ -395,8 +395,8 @@ fn what_is_cut_is_counted_once() {
     let spans = map.nested(Nesting { depth: 1, most: 99 });
     let segment = spans.iter().find(|span| matches!(span.title, Title::Segment(0))).unwrap();
     let Within::Kinds(kinds) = &segment.within else { panic!("{segment:?}") };
-    let told: Vec<_> = kinds.iter().map(|kind| (kind.name, kind.count, kind.bytes)).collect();
-    assert_eq!(told, [("named data", 1, 56), ("constants", 1, 8)]);
+    let reported: Vec<_> = kinds.iter().map(|kind| (kind.name, kind.count, kind.bytes)).collect();
+    assert_eq!(reported, [("named data", 1, 56), ("constants", 1, 8)]);
 }
 
 /// Of two fields that this version does not know, each byte is of the one that begins last before it.

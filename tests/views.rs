@@ -181,7 +181,7 @@ fn storage_is_told_apart() {
 
 #[test]
 fn generations_are_told_apart() {
-    let told: Vec<_> = files::samples()
+    let reported: Vec<_> = files::samples()
         .into_iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "ptd"))
         .map(|path| {
@@ -189,7 +189,7 @@ fn generations_are_told_apart() {
             (name(&path), Ptd::read(&bytes).unwrap().generation())
         })
         .collect();
-    for (file, generation) in &told {
+    for (file, generation) in &reported {
         let expected = match file {
             file if file.starts_with("vgen1a") => Generation::Zero,
             file if file.starts_with("vgen1b") => Generation::One,
@@ -199,7 +199,7 @@ fn generations_are_told_apart() {
         assert_eq!(*generation, expected, "{file}");
     }
     for generation in [Generation::Zero, Generation::One, Generation::Two, Generation::Three] {
-        assert!(told.iter().any(|(_, other)| *other == generation), "{generation}");
+        assert!(reported.iter().any(|(_, other)| *other == generation), "{generation}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The language rules of CONTRIBUTING.md, held for the files that keep them.
+//! The language rules of CONTRIBUTING.md, held for the whole package.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,21 +112,43 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Idioms that a reader has to read twice.
-const RIDDLES: &[&str] =
+const WORDS: &[&str] =
     &["whoever", "nobody", "somebody", "whatever", "stranger", "strangers", "told", "tells"];
+
+/// Names that do not say what they name.
+const IDENTIFIERS: &[&str] = &[
+    "WAYS",
+    "TELL",
+    "blur",
+    "stranger",
+    "passing",
+    "astray",
+    "is_vague",
+    "vague_until",
+    "loose",
+    "Neighbour",
+    "Told",
+];
 
 #[test]
 fn comments_and_messages_are_in_plain_words() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let held = |path: &PathBuf| {
+        let name = path.strip_prefix(root).unwrap();
+        !NOT_HELD_YET.iter().any(|place| name.starts_with(place))
+    };
+    let files: Vec<_> =
+        PACKAGE.iter().flat_map(|name| files(&root.join(name))).filter(held).collect();
+    assert!(files.len() > 100, "files were found: {}", files.len());
     let mut found = Vec::new();
-    for path in PLAIN.iter().flat_map(|name| files(&root.join(name))) {
+    for path in files {
         let text = fs::read_to_string(&path).unwrap();
         for (number, line) in (1..).zip(text.lines()) {
-            // A rule may quote what it forbids.
-            let words = line.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-            let quoted = |word: &str| line.contains(&format!("\"{word}\""));
-            for word in words.filter(|word| RIDDLES.contains(&word.as_str())) {
-                if !quoted(&word) {
+            for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
+                let lower = word.to_lowercase();
+                let is_out = WORDS.contains(&lower.as_str()) || IDENTIFIERS.contains(&word);
+                // A rule may quote what it forbids.
+                if is_out && !line.contains(&format!("\"{word}\"")) {
                     found.push(format!("{}:{number}: {word}", path.display()));
                 }
             }
@@ -135,9 +157,11 @@ fn comments_and_messages_are_in_plain_words() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// The text files of a folder, or the file itself.
 fn files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
-        return vec![path.to_owned()];
+        let is_text = path.extension().is_some_and(|e| e == "rs" || e == "md");
+        return if is_text { vec![path.to_owned()] } else { Vec::new() };
     }
     let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
     let mut found: Vec<_> = entries.flat_map(|entry| files(&entry)).collect();

@@ -51,7 +51,7 @@ pub(crate) fn best<'t, T: ?Sized, R>(input: &'t T, work: impl Fn(&'t T) -> R) ->
 }
 
 /// What the peer prints of the file: the first number among its words.
-pub(crate) fn told(peer: &str, file: &str) -> f64 {
+pub(crate) fn reported(peer: &str, file: &str) -> f64 {
     let out = Command::new(peer).arg(file).output().unwrap_or_else(|e| panic!("{peer}: {e}"));
     let text = String::from_utf8_lossy(&out.stdout);
     let number = text.split_whitespace().find_map(|word| word.parse().ok());

@@ -56,7 +56,7 @@ fn assert_refused(whole: Result<File<'_>>, error: &Error, bytes: &[u8]) {
 
 /// The kind is the one that the first bytes tell, and the header stands where it was read.
 fn assert_header(file: &File<'_>, bytes: &[u8]) {
-    let told = pte::file::sniff(&bytes[..bytes.len().min(64)]);
+    let reported = pte::file::sniff(&bytes[..bytes.len().min(64)]);
     let (kind, at, header) = match file {
         File::Pte(pte) => {
             let header = pte.header();
@@ -73,7 +73,7 @@ fn assert_header(file: &File<'_>, bytes: &[u8]) {
             (pte::file::FileKind::Ptd, at, header)
         }
     };
-    assert_eq!(told, Ok(kind), "the kind");
+    assert_eq!(reported, Ok(kind), "the kind");
     assert!(bytes[at..].starts_with(&header), "the header is written as {header:02x?}");
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum What {
     Text,
 }
 
-/// The most places that are told: a hostile file has many.
+/// The most places that are reported: a hostile file has many.
 const MOST: usize = 1 << 14;
 
 /// All places of the FlatBuffer `buf`, whose root is `desc`.

@@ -47,7 +47,7 @@ pub struct Swarm {
     scalars: bool,
     texts: bool,
     lists: bool,
-    strangers: bool,
+    unknown_members: bool,
     delegates: bool,
     payloads_inline: bool,
     named_data: bool,
@@ -128,7 +128,7 @@ fn sound_call(random: &mut Unstructured<'_>, nth: usize) -> Result<PteModel<'sta
 
 /// Without what has to come from outside of the file, and without what runtimes are built without.
 fn at_home(swarm: Swarm) -> Swarm {
-    let swarm = swarm.with_strangers(false).with_delegates(false).with_constants_inline(false);
+    let swarm = swarm.with_unknown_members(false).with_delegates(false).with_constants_inline(false);
     swarm.with_external(false).with_devices(false)
 }
 
@@ -304,7 +304,7 @@ impl Smith<'_, '_> {
                 self.value(KernelTypes::String(model::String { string_val }));
                 return Ok(());
             }
-            6 if swarm.strangers() => {
+            6 if swarm.unknown_members() => {
                 let shape = self.shape()?;
                 let dtype = self.dtype()?;
                 let (given, out) = (self.source(dtype, &shape)?, self.out(dtype, &shape)?);

@@ -14,7 +14,7 @@ use crate::ptd;
 use crate::schema::flat_tensor::model::{DataSegment, FlatTensor, NamedData, TensorLayout};
 use crate::schema::scalar::ScalarType;
 
-/// Makes a `.ptd`: named tensors, and opaque blobs with a name.
+/// Builds a `.ptd` from named tensors and blobs.
 ///
 /// ```
 /// use pte::build::{PtdBuilder, Shape};
@@ -46,7 +46,7 @@ pub struct PtdBuilder<'a> {
     segment_alignment: u64,
 }
 
-/// What a tensor is made of and how it lies in memory.
+/// The dtype, sizes and memory order of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// What its elements are.
@@ -153,7 +153,7 @@ impl<'a> PtdBuilder<'a> {
                 Some(&segment) => segment,
                 None => builder.segment(Blob::Range(source, range))?,
             };
-            // Nothing is at no place in particular.
+            // Empty data is not shared.
             if place.0 < place.1 {
                 known.insert(place, segment);
             }
@@ -172,7 +172,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Adds a tensor, and gives the segment of its data.
+    /// Adds a tensor, and returns the segment of its data.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl<'a> PtdBuilder<'a> {
         self.with_data(key.into(), Some(shape), bytes.into())
     }
 
-    /// Adds an opaque blob, and gives the segment of its data.
+    /// Adds an opaque blob, and returns the segment of its data.
     ///
     /// # Errors
     ///
@@ -235,13 +235,13 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Lets entries of equal bytes share a segment: that of the first of them. Equal is what has
-    /// the same length and the same sha256, as for upstream's `NamedDataStore`. Whatever has a
-    /// length of its own is not read.
+    /// Lets entries of equal bytes share a segment: that of the first of them. Data is
+    /// equal if length and SHA-256 are, as in upstream's `NamedDataStore`. Data of a unique length is not
+    /// read.
     ///
     /// # Errors
     ///
-    /// Where bytes cannot be read from where they are.
+    /// If bytes cannot be read from their source.
     #[cfg(feature = "sha2")]
     pub fn share_equal(&mut self) -> Result<(), model::ReadError> {
         use sha2::{Digest, Sha256};
@@ -277,7 +277,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// The file: a segment for the data of each entry that is the first to have it.
+    /// Returns the file. Each different data has one segment.
     ///
     /// # Errors
     ///
@@ -354,7 +354,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Bytes of all data that was given.
+    /// Returns the bytes of all data.
     pub fn data_len(&self) -> u64 {
         self.data.iter().fold(0, |sum, data| sum.saturating_add(data.bytes.len()))
     }

@@ -1,4 +1,4 @@
-//! A `.pte` from tables and data, in the bytes of upstream's Python writer (format.md §9.2).
+//! Builds a `.pte` from tables and data, in the bytes of upstream's Python writer (format.md §9.2).
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -15,10 +15,10 @@ use crate::schema::program::model::{
     SubsegmentOffsets,
 };
 
-/// Makes a `.pte`: the tables of a program, and the data that they refer to.
+/// Builds a `.pte` from the tables of a program and their data.
 ///
-/// The data comes first, since the tables refer to it by what [`constant`](Self::constant),
-/// [`state`](Self::state) and [`payload`](Self::payload) give.
+/// Add the data first: the tables refer to it by the indices that [`constant`](Self::constant),
+/// [`state`](Self::state) and [`payload`](Self::payload) return.
 ///
 /// ```
 /// use pte::build::PteBuilder;
@@ -72,7 +72,7 @@ impl<'a> PteBuilder<'a> {
     /// A program without data, whose segments are aligned to 128 bytes and whose constants to 16.
     pub fn new() -> Self {
         Self {
-            // The first stands for none.
+            // Index 0 is reserved.
             constants: alloc::vec![Blob::EMPTY],
             states: alloc::vec![Blob::EMPTY],
             payloads: Vec::new(),
@@ -85,7 +85,7 @@ impl<'a> PteBuilder<'a> {
         }
     }
 
-    /// Aligns segments to so many bytes.
+    /// Sets the alignment of segments in bytes.
     ///
     /// # Errors
     ///
@@ -95,18 +95,18 @@ impl<'a> PteBuilder<'a> {
         Ok(())
     }
 
-    /// Aligns constants to so many bytes inside their segment.
+    /// Sets the alignment of constants in their segment, in bytes.
     ///
     /// # Errors
     ///
-    /// [`BuildError::Alignment`] for what is no power of two.
+    /// [`BuildError::Alignment`] if it is not a power of two.
     pub fn set_constant_alignment(&mut self, alignment: u64) -> Result<(), BuildError> {
         let alignment = Some(alignment).filter(|a| a.is_power_of_two());
         self.constant_alignment = alignment.ok_or(BuildError::Alignment)?;
         Ok(())
     }
 
-    /// Adds a constant, and gives its `Tensor.data_buffer_idx`. Tensors may share it.
+    /// Adds a constant, and returns its `Tensor.data_buffer_idx`. Tensors may share it.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl<'a> PteBuilder<'a> {
         push(&mut self.constants, bytes.into())
     }
 
-    /// Adds the initial state of a planned tensor, and gives its `Tensor.data_buffer_idx`.
+    /// Adds the initial state of a planned tensor, and returns its `Tensor.data_buffer_idx`.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl<'a> PteBuilder<'a> {
         push(&mut self.states, bytes.into())
     }
 
-    /// Adds a delegate's payload in a segment, and gives its `BackendDelegate.processed`. Delegates
+    /// Adds a delegate's payload in a segment, and returns its `BackendDelegate.processed`. Delegates
     /// may share it.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl<'a> PteBuilder<'a> {
         Ok(BackendDelegateDataReference { location: DataLocation::SEGMENT, index })
     }
 
-    /// Adds a delegate's payload in the tables, and gives its `BackendDelegate.processed`.
+    /// Adds a delegate's payload in the tables, and returns its `BackendDelegate.processed`.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl<'a> PteBuilder<'a> {
         Ok(BackendDelegateDataReference { location: DataLocation::INLINE, index })
     }
 
-    /// Adds data that delegates ask for by name, aligned to a multiple of `alignment`, and gives its
+    /// Adds data that delegates ask for by name, aligned to a multiple of `alignment`, and returns its
     /// segment.
     ///
     /// # Errors
@@ -193,8 +193,8 @@ impl<'a> PteBuilder<'a> {
         Ok(())
     }
 
-    /// The file: `program` with the data. Whatever it says of segments, constants, states, payloads
-    /// and named data is replaced; a `processed` is one that this builder gave.
+    /// Returns the file: `program` with the data. Its segments, constants, states, payloads and named data
+    /// are replaced. Each `processed` must come from this builder.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ impl Default for PteBuilder<'_> {
     }
 }
 
-/// Adds one thing more, and gives its index.
+/// Adds one thing more, and returns its index.
 fn push<T>(list: &mut Vec<T>, item: T) -> Result<u32, BuildError> {
     let index = u32::try_from(list.len()).map_err(|_| BuildError::TooLarge)?;
     list.push(item);

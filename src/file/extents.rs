@@ -1,4 +1,4 @@
-//! Where the parts of a file are: what its header says, held to its length.
+//! The ranges of a file's parts, from its header, checked against its length.
 //!
 //! Rules: format.md §1.5 and §2.6.
 
@@ -9,25 +9,25 @@ use crate::file::header::{ExtendedHeader, FlatTensorHeader, Head, in_header};
 use crate::file::segments::SegmentArea;
 use crate::limits::{Limits, MAX_PROGRAM};
 
-/// Where the parts of a file are, within its length.
+/// The ranges of a file's parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extents {
-    /// The bytes that the walker may see.
+    /// The FlatBuffer: the bytes that the verifier may read.
     pub(crate) region: Range<u64>,
     pub(crate) segments: SegmentArea,
 }
 
-/// What is in memory of a file.
+/// The part of a file that is in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'a> {
-    /// All of it.
+    /// The whole file.
     File(&'a [u8]),
-    /// The bytes that the walker may see.
+    /// The FlatBuffer: the bytes that the verifier may read.
     Region(&'a [u8]),
 }
 
 impl<'a> Part<'a> {
-    /// The bytes that the walker may see; and the whole file, if it is there.
+    /// Returns the FlatBuffer, and the whole file if it is in memory.
     pub(crate) fn split(self, extents: &Extents) -> (&'a [u8], Option<&'a [u8]>) {
         match self {
             Self::File(file) => (extents.slice(file), Some(file)),
@@ -37,7 +37,7 @@ impl<'a> Part<'a> {
 }
 
 impl Head {
-    /// Where the parts of a file of `len` bytes are.
+    /// Returns the ranges of the parts of a file of `len` bytes.
     pub(crate) fn extents(&self, len: u64) -> Result<Extents> {
         match self {
             Self::Pte(None) => Ok(Extents { region: 0..len, segments: SegmentArea::NONE }),
@@ -58,7 +58,7 @@ impl Extents {
         Err(Error::new(ErrorKind::ProgramLimit { size, limit }, self.region.start))
     }
 
-    /// The FlatBuffer of a whole file.
+    /// Returns the FlatBuffer of a whole file.
     fn slice<'a>(&self, file: &'a [u8]) -> &'a [u8] {
         let (Ok(start), Ok(end)) =
             (usize::try_from(self.region.start), usize::try_from(self.region.end))
@@ -70,11 +70,11 @@ impl Extents {
 }
 
 impl ExtendedHeader {
-    /// Where the fields that a refusal points at stand in a file.
+    /// The offsets in the file of fields that errors point at.
     const AT_PROGRAM_SIZE: u64 = 16;
     const AT_BASE: u64 = 24;
 
-    /// The rules of format.md §1.5.
+    /// Applies the rules of format.md §1.5.
     fn extents(&self, len: u64) -> Result<Extents> {
         let minimum = u64::from(self.length).saturating_add(8);
         if self.program_size < minimum {
@@ -95,13 +95,13 @@ impl ExtendedHeader {
 }
 
 impl FlatTensorHeader {
-    /// Where the fields that a refusal points at stand in the header.
+    /// The offsets in the header of fields that errors point at.
     const AT_LENGTH: u64 = 4;
     const AT_OFFSET: u64 = 8;
     const AT_SIZE: u64 = 16;
     const AT_SEGMENTS: u64 = 24;
 
-    /// The rules of format.md §2.6.
+    /// Applies the rules of format.md §2.6.
     fn extents(&self, whole: bool, len: u64) -> Result<Extents> {
         let (offset, size) = (self.flatbuffer_offset, self.flatbuffer_size);
         let at = if whole { 0u64 } else { 8 };

@@ -78,7 +78,7 @@ pub struct Chunk<H: for<'a> BinWrite<Args<'a> = ()> + 'static> {
     pub header: H,
 }
 
-/// What the first bytes of a file say.
+/// The headers of a file of either kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Head {
     Pte(Option<ExtendedHeader>),
@@ -92,8 +92,7 @@ impl ExtendedHeader {
     /// Bytes of the form that is written today.
     pub const CURRENT: u32 = 32;
 
-    /// The header as it stands in a file, without padding. What a longer one holds beyond the
-    /// known fields is not known here, and left out.
+    /// Returns the header as stored, without padding and without unknown fields.
     pub fn to_bytes(&self) -> Vec<u8> {
         to_bytes(self)
     }
@@ -103,7 +102,7 @@ impl FlatTensorHeader {
     /// Bytes of the only form.
     pub const MINIMUM: u32 = 40;
 
-    /// The header as it stands in a file, without padding.
+    /// Returns the header as stored, without padding.
     pub fn to_bytes(&self) -> Vec<u8> {
         to_bytes(self)
     }
@@ -192,8 +191,7 @@ where
     H::read(&mut Cursor::new(bytes)).map_err(|error| match error.custom_err::<ErrorKind>() {
         // The only assertion is the one on the length, the word after the magic.
         Some(&kind) => Error::new(kind, wide(at).saturating_add(4)),
-        // The magic was there, so what is missing is bytes: those of the shortest header, or of
-        // the length that it gives.
+        // The magic was found, so the header is cut short.
         None => {
             let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
             let length = length.map_or(minimum, u32::from_le_bytes).max(minimum);
@@ -202,7 +200,7 @@ where
     })
 }
 
-/// What is wrong is what is not there: the place is the end of the file.
+/// Returns the error of a file that is too short, at its end.
 fn too_short(len: u64, needed: u64) -> Error {
     Error::new(ErrorKind::FileTooShort { len, needed }, len)
 }
@@ -212,7 +210,7 @@ where
     H: for<'a> BinWrite<Args<'a> = ()> + binrw::meta::WriteEndian,
 {
     let mut out = Cursor::new(Vec::new());
-    // Writing to memory fails only where there is none left.
+    // Writing to memory fails only if memory is short.
     let written = header.write(&mut out);
     debug_assert!(written.is_ok(), "a header is written to memory");
     out.into_inner()

@@ -1,10 +1,10 @@
-//! Where segments are: a base and numbers from the file become ranges that lie in the file.
+//! Converts the offsets and sizes of segments to checked ranges of the file.
 
 use core::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The part of a file in which segments lie.
+/// The range of a file in which segments lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentArea {
     base: u64,
@@ -13,7 +13,7 @@ pub(crate) struct SegmentArea {
 }
 
 impl SegmentArea {
-    /// No room for any segment that has contents.
+    /// An area without room: only empty segments fit.
     pub(crate) const NONE: Self = Self { base: 0, size: 0 };
 
     /// `size` bytes from `base` on; `None` if they are not in a file of `len` bytes.
@@ -22,7 +22,7 @@ impl SegmentArea {
         (end <= len).then_some(Self { base, size })
     }
 
-    /// The same area, ending where the file does.
+    /// Extends the area to the end of the file.
     pub(crate) fn up_to(self, len: u64) -> Self {
         if self == Self::NONE {
             return self;
@@ -34,13 +34,13 @@ impl SegmentArea {
     #[inline]
     pub(crate) fn find(self, offset: u64, size: u64) -> Option<Range<u64>> {
         match self.base {
-            // With no base there is nowhere to lie, except for nothing at all.
+            // Without a base only empty segments fit.
             0 => (size == 0).then_some(0..0),
             base => within(&(base..base.saturating_add(self.size)), offset, size),
         }
     }
 
-    /// Why the segment of `size` bytes at `offset`, whose table is at `at`, has none.
+    /// Returns the error of the segment of `size` bytes at `offset`, whose table is at `at`.
     #[cold]
     pub(crate) fn refusal(self, offset: u64, size: u64, at: u64) -> Error {
         let kind = match self.base {

@@ -1,4 +1,4 @@
-//! Where bytes come from: a slice, or something that is read by ranges, such as a file.
+//! Sources of bytes that can be read by ranges: slices and files.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ pub trait Source {
     /// Why a read failed.
     type Error;
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     ///
     /// # Errors
     ///
@@ -23,8 +23,8 @@ pub trait Source {
     /// Where the source fails, or has fewer bytes.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// The file on disk whose bytes these are, each at its own position, if there is one: copies
-    /// from it may be left to the system, and move its cursor.
+    /// Returns the file on disk with the same bytes at the same offsets, if there is one. Copying from it
+    /// may be left to the system, and moves its cursor.
     #[cfg(feature = "std")]
     fn file(&self) -> Option<&std::fs::File> {
         None

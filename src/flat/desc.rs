@@ -46,8 +46,8 @@ pub struct TableDesc {
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
     /// The most bytes that the table takes in a file: with an offset to it, without its vtable.
     written: u16,
-    /// A hash of the name. Tables of different types may share a vtable: the layout cache tells them
-    /// apart by it.
+    /// A hash of the name. Tables of different types may share a vtable: the layout cache uses the hash
+    /// in its keys.
     pub(crate) seed: u32,
 }
 

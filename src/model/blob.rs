@@ -1,4 +1,4 @@
-//! Bytes that are not tables: in memory, or still where they were.
+//! Blobs: bytes in memory, or ranges of a source.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -15,13 +15,13 @@ use crate::flat::ledger::MemoryError;
 /// Bytes in memory, or a range of a source, which is read when it is needed.
 #[derive(Clone)]
 pub enum Blob<'a> {
-    /// These.
+    /// Bytes in memory.
     Bytes(Cow<'a, [u8]>),
-    /// Those of a source.
+    /// A range of a source.
     Range(&'a dyn Ranges, Range<u64>),
-    /// So many zeros.
+    /// Zeros, by their number.
     Zeros(u64),
-    /// One after the other.
+    /// Several blobs, one after the other.
     Parts(Vec<Blob<'a>>),
 }
 
@@ -34,21 +34,21 @@ pub trait Ranges {
     /// Where the source fails.
     fn read_range(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError>;
 
-    /// As [`Source::file`].
+    /// Returns the same as [`Source::file`].
     #[cfg(feature = "std")]
     fn range_file(&self) -> Option<&std::fs::File> {
         None
     }
 }
 
-/// Why bytes could not be read from where they are.
+/// An error in reading bytes from their source.
 #[derive(Debug)]
 pub struct ReadError(Box<dyn core::error::Error + Send + Sync>);
 
-/// Bytes read at once.
+/// The most bytes read at once.
 const PIECE: u64 = 1 << 20;
 
-/// Zeros given at once.
+/// The zeros passed on at once.
 const ZEROS: [u8; 4096] = [0; 4096];
 
 impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S {
@@ -63,7 +63,7 @@ impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S 
 }
 
 impl ReadError {
-    /// That of a source.
+    /// Wraps the error of a source.
     pub(crate) fn new(error: impl core::error::Error + Send + Sync + 'static) -> Self {
         Self(Box::new(error))
     }
@@ -73,7 +73,7 @@ impl<'a> Blob<'a> {
     /// No bytes.
     pub const EMPTY: Self = Self::Bytes(Cow::Borrowed(&[]));
 
-    /// How many bytes there are.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => wide(bytes.len()),
@@ -83,7 +83,7 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// The bytes of a range of it: those that there are.
+    /// Returns a range of the blob, cut to its length.
     pub fn slice(&self, range: Range<u64>) -> Self {
         let (begin, end) = (range.start.min(self.len()), range.end.min(self.len()));
         let len = end.saturating_sub(begin);
@@ -116,12 +116,12 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Gives all bytes to `each`, piece by piece: no more of a source than one piece is in memory.
+    /// Calls `each` with all bytes in pieces. Only one piece of a source is in memory at a time.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// The bytes from `pos` on, as many as `out` has.
+    /// Fills `out` with the bytes from `pos` on.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ impl<'a> Blob<'a> {
 /// A blob from which many ranges are taken: finds the parts of each in log n steps.
 pub(super) struct Cutter<'b, 'a> {
     blob: &'b Blob<'a>,
-    /// The parts that are not empty, each with where it begins.
+    /// The parts that are not empty, with their offsets.
     parts: Vec<(u64, &'b Blob<'a>)>,
 }
 
@@ -245,7 +245,7 @@ impl<'b, 'a> Cutter<'b, 'a> {
     }
 }
 
-/// An empty vector with room for `len` bytes.
+/// Returns an empty vector with room for `len` bytes.
 pub(super) fn with_room(len: u64) -> Result<Vec<u8>, ReadError> {
     let mut out = Vec::new();
     reserve(&mut out, usize::try_from(len).unwrap_or(usize::MAX))?;
@@ -286,8 +286,8 @@ pub(super) fn reserve(out: &mut Vec<u8>, more: usize) -> Result<(), ReadError> {
     out.try_reserve_exact(more).map_err(|error| ReadError::new(MemoryError::from(error)))
 }
 
-/// Fills `out` with the bytes from `pos` on of blobs that lie one behind the other, each given with
-/// where it begins; those that end before `pos` may be left out.
+/// Fills `out` with the bytes from `pos` on of adjacent blobs with their offsets. Blobs that end before
+/// `pos` may be left out.
 pub(super) fn read_across<'b, 'a: 'b>(
     blobs: impl Iterator<Item = (u64, &'b Blob<'a>)>,
     pos: u64,

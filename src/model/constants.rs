@@ -1,4 +1,4 @@
-//! The constants of a program: where they are, and how to have others.
+//! Reads and replaces the constants of a program.
 
 use alloc::vec::Vec;
 
@@ -9,13 +9,12 @@ use crate::limits::Limits;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::model::{Buffer, EValue, KernelTypes, SubsegmentOffsets, Tensor};
 
-/// What constants are aligned to, by all writers that are not asked for more.
+/// The default alignment of constants in all writers.
 const ALIGNMENT: u64 = 16;
 
 impl<'a> PteModel<'a> {
-    /// The bytes of each constant, by `Tensor.data_buffer_idx`; the first stands for none. Each
-    /// goes up to the next one, and so may end with padding, or to the end of its tensors, where
-    /// that is more (format.md §6.1).
+    /// Returns the bytes of each constant, by `Tensor.data_buffer_idx`; index 0 is reserved. Each ends at
+    /// the next one, so padding may be included, or at the end of its largest tensor (format.md §6.1).
     pub fn constants(&self) -> Vec<Blob<'a>> {
         let Some((segment_index, offsets)) = self.offsets() else {
             let buffers = self.root.constant_buffer.iter().flatten();
@@ -26,8 +25,8 @@ impl<'a> PteModel<'a> {
         self.pieces(segment_index, offsets, Tensor::is_constant)
     }
 
-    /// The pieces of a segment that begin at `offsets`, for the tensors that use them: each goes up
-    /// to the next one, or to the end of its tensors, where that is more.
+    /// Returns the pieces of a segment at `offsets`. Each ends at the next one, or at the end of its
+    /// largest tensor.
     pub(super) fn pieces(
         &self,
         segment_index: u32,
@@ -57,21 +56,19 @@ impl<'a> PteModel<'a> {
         offsets.iter().zip(ends).map(|(&begin, end)| cutter.slice(begin..end)).collect()
     }
 
-    /// The segment of the constants, and where each of them begins; `None` where they are in the
-    /// tables.
+    /// Returns the segment of the constants and their offsets; `None` if they are in the tables.
     fn offsets(&self) -> Option<(u32, &[u64])> {
         let constants = self.root.constant_segment.as_ref()?;
         let offsets = constants.offsets.as_deref().filter(|offsets| !offsets.is_empty())?;
         Some((constants.segment_index, offsets))
     }
 
-    /// Gives the program other constants: tensors refer to them by their place in the list, the
-    /// first of which stands for none. They are kept in a segment, each at a multiple of 16, unless
-    /// the program has them in its tables.
+    /// Replaces the constants. Tensors refer to them by index; index 0 is reserved. They are stored in a
+    /// segment, each at a multiple of 16, or in the tables if the program has them there.
     ///
     /// # Errors
     ///
-    /// Where constants in the tables cannot be read from where they are.
+    /// If constants in the tables cannot be read from their source.
     /// [`ModelError::Amplified`] where they overlap so much that copies of them in the tables would
     /// exceed [`Limits::UNTRUSTED`].
     pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), ModelError> {
@@ -94,14 +91,12 @@ impl<'a> PteModel<'a> {
         Ok(())
     }
 
-    /// A segment for what comes after the constants or states of `old`: theirs, unless others refer
-    /// to it.
+    /// Stores `data` in the segment of `old`, or in a new one if others refer to it.
     pub(super) fn segment_after(&mut self, old: Option<SubsegmentOffsets>, data: Blob<'a>) -> u32 {
         let Some(SubsegmentOffsets { segment_index, offsets }) = old else {
             return self.add_segment(data);
         };
-        // Where there is nothing but the first, which stands for none, the segment is never loaded:
-        // what bytes it has are not theirs to take.
+        // With only the reserved index, the segment is never loaded, and may belong to others.
         let is_loaded = offsets.is_some_and(|offsets| offsets.len() > 1);
         let segment = self.segments.get(index(segment_index));
         if is_loaded || segment.is_some_and(Blob::is_empty) {
@@ -110,7 +105,7 @@ impl<'a> PteModel<'a> {
         self.add_segment(data)
     }
 
-    /// Every tensor of every method.
+    /// Returns the tensors of all methods.
     pub(super) fn tensors(&mut self) -> impl Iterator<Item = &mut Tensor> {
         let plans = self.root.execution_plan.iter_mut().flatten();
         let values = plans.flat_map(|plan| plan.values.iter_mut().flatten());
@@ -122,7 +117,7 @@ impl<'a> PteModel<'a> {
 }
 
 impl Tensor {
-    /// Whether its bytes are the program's own, and stay as they are.
+    /// Returns whether it is a constant of the program.
     pub(super) fn is_constant(&self) -> bool {
         let location = self.extra_tensor_info.as_ref().map(|extra| extra.location);
         self.data_buffer_idx != 0
@@ -130,7 +125,7 @@ impl Tensor {
             && location != Some(TensorDataLocation::EXTERNAL)
     }
 
-    /// Whether it starts with bytes of the program's own, and changes.
+    /// Returns whether it has an initial state in the program.
     pub(super) fn is_state(&self) -> bool {
         let location = self.extra_tensor_info.as_ref().map(|extra| extra.location);
         self.data_buffer_idx != 0
@@ -139,7 +134,7 @@ impl Tensor {
     }
 }
 
-/// The bytes one after the other, each at a multiple of `align`, and where each of them begins.
+/// Concatenates blobs, each at a multiple of `align`, and returns their offsets.
 pub(crate) fn concatenated(blobs: Vec<Blob<'_>>, align: u64) -> (Blob<'_>, Vec<u64>) {
     let (mut data, mut offsets) = (Vec::new(), Vec::with_capacity(blobs.len()));
     let mut end = 0u64;

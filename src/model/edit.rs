@@ -1,12 +1,12 @@
-//! What a program can do without.
+//! Removes parts that a program does not need to run.
 
 use super::PteModel;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::model::ExtraTensorInfo;
 
 impl PteModel<'_> {
-    /// Takes the stack traces out, which tell where in the model's source an instruction comes
-    /// from, and gives their number. No runtime reads them.
+    /// Removes the stack traces, which map instructions to the model's source, and returns their number.
+    /// No runtime reads them.
     pub fn strip_stacktraces(&mut self) -> usize {
         let plans = self.root.execution_plan.iter_mut().flatten();
         let chains = plans.flat_map(|plan| plan.chains.iter_mut().flatten());
@@ -18,8 +18,8 @@ impl PteModel<'_> {
         count
     }
 
-    /// Takes the names of parameters and buffers out, and gives their number. What is in a `.ptd`
-    /// is found by its name, and keeps it; no runtime reads the others.
+    /// Removes the names of parameters and buffers, and returns their number. Data in a `.ptd` is found
+    /// by its name and keeps it. No runtime reads the others.
     pub fn strip_names(&mut self) -> usize {
         let mut count = 0usize;
         for tensor in self.tensors() {

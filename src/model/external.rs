@@ -1,4 +1,4 @@
-//! Constants and named data moved out of a program into a `.ptd`, and back.
+//! Moves constants and named data from a program to a `.ptd`, and back.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -18,54 +18,53 @@ use crate::schema::program::TensorDataLocation;
 use crate::schema::program::model::{SubsegmentOffsets, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// What may be moved out of a program.
+/// Data that can be moved out of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum External<'m> {
     /// A constant tensor.
     Constant {
-        /// The name that it will have.
+        /// The key that it will have.
         key: &'m str,
-        /// How many bytes it has.
+        /// The number of bytes.
         bytes: u64,
     },
-    /// Data that a delegate asks for by name.
+    /// Named data of a delegate.
     Data {
-        /// Its name.
+        /// The key.
         key: &'m str,
-        /// How many bytes it has.
+        /// The number of bytes.
         bytes: u64,
     },
 }
 
-/// Why constants cannot be moved out of a program, or back.
+/// An error in moving data out of a program, or back.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExternalError {
     /// A constant tensor has no bytes, or fewer than its shape.
     Constant {
-        /// What it refers to.
+        /// The index of the constant.
         data_buffer_idx: u32,
     },
-    /// Something that is moved out has the name of something else that is, or was outside
-    /// already, or is data that stays.
+    /// Two different data would have the same key.
     SameKey(String),
     /// A tensor's data has another shape than the tensor, or fewer bytes than its shape.
     Mismatch(String),
-    /// The constants cannot be in the program.
+    /// The constants cannot be stored in the program.
     Model(ModelError),
-    /// Bytes could not be read from where they are.
+    /// Bytes could not be read from their source.
     Read(ReadError),
 }
 
-/// What was moved into a program.
+/// Counts of data that was moved into a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inlined {
-    /// Tensors that had their data elsewhere.
+    /// Tensors whose data was outside.
     pub tensors: usize,
-    /// Blobs that delegates ask for by name.
+    /// Named data of delegates.
     pub data: usize,
-    /// Tensors that nothing asked for: they are left out.
+    /// Unused tensors, which are left out.
     pub unused: usize,
 }
 
@@ -73,12 +72,12 @@ pub struct Inlined {
 type Shape = (ScalarType, Vec<i32>, Vec<u8>);
 
 impl<'a> PteModel<'a> {
-    /// Moves constants, and data that delegates ask for by name, into a `.ptd`: those that `chosen`
-    /// says. A constant tensor keeps its name, or gets one of its method and its index.
+    /// Moves constants and named data into a `.ptd`, if `chosen` returns true. A constant tensor keeps
+    /// its name, or gets one from its method and index.
     ///
     /// # Errors
     ///
-    /// Where a constant has no bytes, or two things would have one name.
+    /// If a constant has no bytes, or two data would have the same key.
     pub fn externalize(
         &mut self,
         mut chosen: impl FnMut(External<'_>) -> bool,
@@ -88,7 +87,7 @@ impl<'a> PteModel<'a> {
         // One segment for each constant, one key for each of its shapes.
         let mut segments: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
         let mut keys: BTreeMap<(u32, Shape), String> = BTreeMap::new();
-        // A name stands for one thing in all files of a program.
+        // Names are unique among all files of a program.
         let mut names: BTreeSet<String> = self.external_names();
         let mut kept: BTreeSet<u32> = BTreeSet::new();
         for (place, tensor) in self.constant_tensors() {
@@ -119,11 +118,11 @@ impl<'a> PteModel<'a> {
             let extra = tensor.extra_tensor_info.get_or_insert_default();
             extra.fully_qualified_name = Some(key);
             extra.location = TensorDataLocation::EXTERNAL;
-            // Loading ignores it; but whoever asks whether a method's output has memory of its own
-            // takes 0 for no (`MethodMeta`, format.md §7.3), and would give it some, of zeros.
+            // Loading ignores the index. `MethodMeta` takes 0 for an output without memory
+            // (format.md §7.3), and its caller would provide zeroed memory.
             tensor.data_buffer_idx = narrow(keys.len());
         }
-        // Each is as long as the largest of its shapes.
+        // Each segment is as long as the largest of its shapes.
         for (&nth, &(segment, bytes)) in &segments {
             let held = ptd.segments.get_mut(index(segment));
             if let (Some(held), Some(data)) = (held, constants.get(index(nth))) {
@@ -138,16 +137,16 @@ impl<'a> PteModel<'a> {
         Ok(ptd)
     }
 
-    /// Moves the data of a `.ptd` into the program: that of tensors, which become constants or
-    /// initial states, and all that has no shape, which delegates may ask for.
+    /// Moves the data of a `.ptd` into the program. Data of tensors becomes constants or initial states,
+    /// blobs become named data.
     ///
     /// # Errors
     ///
-    /// Where a tensor and its data have different shapes.
+    /// If a tensor and its data have different shapes.
     pub fn inline(&mut self, ptd: &PtdModel<'a>) -> Result<Inlined, ExternalError> {
         let mut inlined = Inlined::default();
         let entries: BTreeMap<&str, &NamedData> = {
-            // Of two with one name, runtimes take the first.
+            // Runtimes use the first of two entries with one name.
             let entries = ptd.root.named_data.iter().flatten().rev();
             entries.filter_map(|entry| Some((entry.key.as_deref()?, entry))).collect()
         };
@@ -183,7 +182,7 @@ impl<'a> PteModel<'a> {
                 list.push(Blob::EMPTY);
                 narrow(list.len().saturating_sub(1))
             });
-            // All that use it begin at its first byte: it is as long as the largest.
+            // All users begin at its first byte: it is as long as the largest.
             if let Some(held) = list.get_mut(index(*place)).filter(|held| held.len() < size) {
                 *held = data.slice(0..size);
             }
@@ -200,7 +199,7 @@ impl<'a> PteModel<'a> {
             self.set_states(states);
         }
         let named = self.root.named_data.as_deref().unwrap_or_default();
-        // Of two with one name, runtimes take the first.
+        // Runtimes use the first of two entries with one name.
         let known: BTreeMap<String, usize> = (named.iter().enumerate().rev())
             .filter_map(|(nth, entry)| Some((entry.key.clone()?, nth)))
             .collect();
@@ -214,7 +213,7 @@ impl<'a> PteModel<'a> {
                 continue;
             }
             let Some(data) = ptd.segments.get(index(entry.segment_index)) else { continue };
-            // Entries that share a segment there share one here.
+            // Entries that share a segment keep sharing one.
             let segment_index = held.entry(entry.segment_index);
             let segment_index = *segment_index.or_insert_with(|| self.hold(data.clone()));
             let named = self.root.named_data.get_or_insert_default();
@@ -234,14 +233,14 @@ impl<'a> PteModel<'a> {
         Ok(inlined)
     }
 
-    /// The names of all tensors that have their data elsewhere already.
+    /// Returns the names of all tensors whose data is outside.
     fn external_names(&mut self) -> BTreeSet<String> {
         let extras = self.tensors().filter_map(|tensor| tensor.extra_tensor_info.as_ref());
         let outside = extras.filter(|extra| extra.location == TensorDataLocation::EXTERNAL);
         outside.filter_map(|extra| extra.fully_qualified_name.clone()).collect()
     }
 
-    /// Every constant tensor, and a name for it: its method's, and its place there.
+    /// Returns the constant tensors, each with a default name of its method and index.
     fn constant_tensors(&mut self) -> impl Iterator<Item = (String, &mut Tensor)> {
         let plans = self.root.execution_plan.iter_mut().flatten();
         plans.flat_map(|plan| {
@@ -256,7 +255,7 @@ impl<'a> PteModel<'a> {
         })
     }
 
-    /// Takes constants out; tensors refer to those that stay by their new places.
+    /// Removes constants, and updates the indices of the others.
     fn forget_constants(
         &mut self,
         constants: Vec<Blob<'a>>,
@@ -281,7 +280,7 @@ impl<'a> PteModel<'a> {
         Ok(self.set_constants(left)?)
     }
 
-    /// The bytes of each initial state, by `Tensor.data_buffer_idx`.
+    /// Returns the bytes of each initial state, by `Tensor.data_buffer_idx`.
     fn states(&self) -> Vec<Blob<'a>> {
         let states = self.root.mutable_data_segments.iter().flatten().next();
         let Some(states) = states else { return Vec::new() };
@@ -289,8 +288,7 @@ impl<'a> PteModel<'a> {
         self.pieces(states.segment_index, offsets, Tensor::is_state)
     }
 
-    /// Gives the program other initial states: one after the other, without padding. Further lists, which
-    /// no runtime reads, stay.
+    /// Replaces the initial states, stored without padding. Further lists, which no runtime reads, stay.
     fn set_states(&mut self, states: Vec<Blob<'a>>) {
         let (data, offsets) = concatenated(states, 1);
         let old = self.root.mutable_data_segments.iter().flatten().next().cloned();
@@ -330,7 +328,7 @@ impl<'a> PteModel<'a> {
             ptd.push(key.to_string(), segment, None);
             out.push(entry.segment_index);
         }
-        // What stays is looked for under the same names as what is outside.
+        // Named data inside and outside must have different keys.
         let outside = ptd.root.named_data.iter().flatten();
         let outside: BTreeSet<&str> = outside.filter_map(|entry| entry.key.as_deref()).collect();
         let mut staying = left.iter().filter_map(|entry| entry.key.as_deref());
@@ -347,7 +345,7 @@ impl<'a> PteModel<'a> {
 }
 
 impl PtdModel<'_> {
-    /// A `.ptd` with nothing in it, as today's writers make it.
+    /// Creates an empty `.ptd`, as current writers do.
     pub fn empty() -> Self {
         let root = FlatTensor {
             segments: Some(Vec::new()),
@@ -382,7 +380,7 @@ impl fmt::Display for ExternalError {
             Self::Constant { data_buffer_idx } => {
                 write!(f, "constant {data_buffer_idx} has fewer bytes than its tensor")
             }
-            Self::SameKey(key) => write!(f, "two things would have the name {}", Quoted(key)),
+            Self::SameKey(key) => write!(f, "duplicate key {}", Quoted(key)),
             Self::Mismatch(key) => write!(f, "the data of {} does not fit its tensor", Quoted(key)),
             Self::Model(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),

@@ -1,4 +1,4 @@
-//! A whole file, ready to be written: its pieces in order.
+//! A whole file that can be written, as pieces.
 
 use alloc::vec::Vec;
 
@@ -6,11 +6,10 @@ use super::blob::{Blob, ReadError, read_across, with_room};
 use crate::bytes::wide;
 use crate::file::source::Source;
 
-/// A whole file, ready to be written. Its length is known, and no segment is in memory that was not
-/// there before.
+/// A whole file that can be written. Its length is known. Segments stay in their sources.
 #[derive(Debug)]
 pub struct Image<'m> {
-    /// Each with where it begins.
+    /// The pieces with their offsets.
     pieces: Vec<(u64, Piece<'m>)>,
     len: u64,
 }
@@ -34,7 +33,7 @@ impl<'m> Image<'m> {
         self.add(blob.len(), Piece::Given(blob));
     }
 
-    /// Zeros up to that length; none if it is reached.
+    /// Adds zeros up to a length.
     pub(super) fn zeros_to(&mut self, len: u64) {
         let zeros = len.saturating_sub(self.len);
         self.add(zeros, Piece::Made(Blob::Zeros(zeros)));
@@ -47,21 +46,21 @@ impl<'m> Image<'m> {
         self.len = self.len.saturating_add(len);
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none: there are always some.
+    /// Returns whether the file is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Gives the file to `each`, piece by piece and in order.
+    /// Calls `each` with the pieces of the file in order.
     ///
     /// # Errors
     ///
-    /// Where bytes cannot be read from where they are, or the error of `each`.
+    /// If bytes cannot be read from their source, or the error of `each`.
     pub fn pieces<E: From<ReadError>>(
         &self,
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
@@ -73,7 +72,7 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// Where bytes cannot be read from where they are, or there is no memory for the file.
+    /// If bytes cannot be read from their source, or there is no memory for the file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ReadError> {
         let mut out = with_room(self.len)?;
         self.pieces::<ReadError>(|piece| {
@@ -87,7 +86,7 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// Those of `out`, and where bytes cannot be read from where they are.
+    /// Those of `out`, and bytes that cannot be read from their source.
     #[cfg(feature = "std")]
     pub fn write_to(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
         self.pieces(|piece| out.write_all(piece))
@@ -116,7 +115,7 @@ impl<'m> Image<'m> {
     }
 }
 
-/// A file that is still to be written can be read, so that it can be judged first.
+/// An image can be read before it is written, so that it can be checked first.
 impl Source for Image<'_> {
     type Error = ReadError;
 

@@ -3,7 +3,7 @@
 //!
 //! | key | value | where it is left out |
 //! | --- | --- | --- |
-//! | `kind` | `"pte"` or `"ptd"` | what the keys of the root tell |
+//! | `kind` | `"pte"` or `"ptd"` | by the keys of the root |
 //! | `generation` | 0 to 3, of a `.ptd` alone: 0 to 2 have the fields before release 0.7 | the same |
 //! | `header` | null, or `length` and `chunk` in bytes, and `in_front` (of the FlatBuffer, which generation 0 has) | as today's writers have it |
 //! | `layout` | the name of a [`WriterLayout`]: how the writer lays out tables | today's |
@@ -56,8 +56,8 @@ mod container;
 
 use container::{Given, Parts};
 
-/// Gives the bytes of `{"file": NAME}`, or says why it cannot. Those of segments are read when they
-/// are written.
+/// Returns the bytes of `{"file": NAME}`, or an error message. Those of segments are read when they are
+/// written.
 pub type FindBlob<'f, 'a> = dyn FnMut(&str) -> Result<Blob<'a>, String> + 'f;
 
 /// A file of any kind.
@@ -67,29 +67,29 @@ pub enum AnyFile<'a> {
     Pte(PteModel<'a>),
     /// Named tensors and blobs.
     Ptd(PtdModel<'a>),
-    /// The same, in the fields that it had before release 0.7.
+    /// A `.ptd` in the fields before release 0.7.
     LegacyPtd(LegacyPtdModel<'a>),
 }
 
-/// Why a text is not the JSON of a file.
+/// An error in the JSON of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// It is no JSON, or not what the schema has there.
+    /// The text is not valid JSON, or does not fit the schema.
     Text(LoadError),
-    /// Nothing in it says whether it is a `.pte` or a `.ptd`.
+    /// The text does not say whether it is a `.pte` or a `.ptd`.
     KindUnknown,
-    /// It says that it is of the kind that was not asked for.
+    /// The text is of the other kind.
     OtherKind,
-    /// A union in it is half.
+    /// A union has only one half.
     Tree(TreeError),
-    /// Its segments have bytes, and it has no container with them.
+    /// Segments have bytes, and the container is missing.
     ContainerMissing,
-    /// There is no memory for what is in it.
+    /// Memory is short.
     Memory(MemoryError),
 }
 
-/// The key of the root's object that the container stands under.
+/// The key of the container in the root's object.
 pub const KEY: &str = "container";
 
 /// The [`FindBlob`] of a caller without any.
@@ -110,7 +110,7 @@ pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
 ///
 /// # Errors
 ///
-/// The first place that is no JSON, or not what a file has there.
+/// The first place that is not valid JSON, or does not fit a file.
 pub fn read<'a>(
     text: &str,
     kind: Option<FileKind>,
@@ -126,7 +126,7 @@ pub fn read<'a>(
     let kind = match said.or(kind) {
         Some(kind) => kind,
         None if generation.is_some() => FileKind::Ptd,
-        // A program needs plans, and data needs names: what both have decides nothing.
+        // The kind with more known keys wins.
         None => match keys.program.cmp(&keys.current.max(keys.legacy)) {
             core::cmp::Ordering::Greater => FileKind::Pte,
             core::cmp::Ordering::Less => FileKind::Ptd,
@@ -153,8 +153,7 @@ pub fn read<'a>(
     })
 }
 
-/// The file of a root, with what is said of its container, and what is not said as today's writers
-/// have it.
+/// Returns the file of a root with its container. Absent values are those of current writers.
 fn file<'a, R: RootStruct>(
     text: &str,
     container: Option<Parts<'a>>,
@@ -201,12 +200,12 @@ fn file<'a, R: RootStruct>(
     Ok(FileModel { root, segments: parts.segments, container, unknown: parts.unknown })
 }
 
-/// The blobs that are copied into tables.
+/// Counts the blobs that are copied into tables.
 #[derive(Default)]
 struct Used {
-    /// Bytes of all, each as often as it is named.
+    /// Their bytes, counted at each use.
     copied: u64,
-    /// Bytes of all, each range of a source once.
+    /// Their bytes, each range of a source counted once.
     given: u64,
     ranges: BTreeSet<(u64, u64)>,
 }
@@ -229,7 +228,7 @@ impl Used {
     }
 }
 
-/// Times that blobs may be copied into tables, on average.
+/// The most copies of a blob in tables, on average.
 const COPIES: u64 = 4;
 
 /// Writes the container of `file` as [`read`] takes it: the value of [`KEY`], on as many lines as
@@ -304,7 +303,7 @@ impl fmt::Display for JsonError {
         match self {
             Self::Text(error) => error.fmt(f),
             Self::KindUnknown => {
-                f.write_str("nothing tells whether this is a .pte or a .ptd: the container may say")
+                f.write_str("unknown kind of file: the container has no kind, pte or ptd")
             }
             Self::OtherKind => f.write_str("the container is of the other kind of file"),
             Self::Tree(error) => write!(f, "{}: {error}", error.place()),
@@ -333,7 +332,7 @@ impl From<TreeError> for JsonError {
     }
 }
 
-/// The error of a text: what `ledger` refused is no fault of the place.
+/// Converts the error of a text: a memory error has no place in the text.
 fn refused(error: LoadError, ledger: &Ledger) -> JsonError {
     match ledger.is_exceeded() {
         true => JsonError::Memory(ledger.error()),

@@ -1,4 +1,4 @@
-//! A proven file as a model.
+//! Reads a proven file as a model.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -32,7 +32,7 @@ impl<'a> pte::Pte<'a> {
         self.model(|range| Blob::from(self.bytes(range).unwrap_or_default()), owned)
     }
 
-    /// Returns the same, its segments left in `source`, which has the whole file.
+    /// Returns the same, but leaves segments in `source`, which has the whole file.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl<'a> ptd::Ptd<'a> {
         })
     }
 
-    /// Returns the same, its segments left in `source`, which has the whole file.
+    /// Returns the same, but leaves segments in `source`, which has the whole file.
     ///
     /// # Errors
     ///
@@ -180,13 +180,13 @@ pub enum PtdViews<'s, 'a> {
     Legacy(FileModel<'s, flat_tensor_legacy::view::FlatTensor<'a>>),
 }
 
-/// The struct of a view.
+/// Converts a view to a struct.
 fn owned<V, R: FromView<V>>(view: V, ledger: &mut Ledger) -> Result<R, Refused> {
     let root = R::read(view, ledger);
     if ledger.is_refused() { Err(Refused) } else { Ok(root) }
 }
 
-/// The ranges of all segments.
+/// Collects the ranges of all segments.
 fn gathered(
     ranges: impl ExactSizeIterator<Item = crate::Result<Range<u64>>>,
     ledger: &mut Ledger,
@@ -196,8 +196,8 @@ fn gathered(
     Ok(gathered)
 }
 
-/// Half of the bytes that a segment takes beside its range and its table: its blob and its place while
-/// it is read, its place and its piece of an image while it is written.
+/// Half of the memory for a segment besides its range and table: its blob and place in reading, its
+/// place and piece in writing.
 const OF_SEGMENT: usize = 64;
 
 fn finish<'v, 'b, R>(
@@ -208,9 +208,9 @@ fn finish<'v, 'b, R>(
     ranges: Vec<Range<u64>>,
     blob: impl Fn(Range<u64>) -> Blob<'b>,
 ) -> Result<FileModel<'b, R>, MemoryError> {
-    // The walk noted whether anything is unknown.
+    // The verifier recorded whether anything may be unknown.
     let unknown = if verified.odd { Unknown::of(view) } else { Unknown::default() };
-    debug_assert_eq!(unknown, Unknown::of(view), "noted by the walk");
+    debug_assert_eq!(unknown, Unknown::of(view), "recorded by the verifier");
     let container = Container { layout: WriterLayout::guess(view), ..container };
     let mut segments = Vec::new();
     segments.try_reserve_exact(ranges.len())?;
@@ -218,7 +218,7 @@ fn finish<'v, 'b, R>(
     Ok(FileModel { root, segments, container, unknown })
 }
 
-/// What is around the segments at `ranges` of a file of `len` bytes, whose tables end at `end`.
+/// Returns the container of a file of `len` bytes with segments at `ranges`, whose tables end at `end`.
 fn container<'b>(
     base: u64,
     data_size: u64,
@@ -251,14 +251,14 @@ mod tests {
 
     use super::*;
 
-    /// Those in the repository, and those of `PTE_CORPUS`.
+    /// With the files of the repository and of `PTE_CORPUS`.
     #[test]
     fn genuine_files_take_less_than_half_of_the_memory_budget() {
         let folders = ["tests/data/pte".to_string(), "tests/data/ptd".to_string()];
         let folders = folders.into_iter().chain(std::env::var("PTE_CORPUS"));
         let (mut most, mut count) = (0, 0);
         for entry in folders.flat_map(|folder| fs::read_dir(folder).unwrap()) {
-            // Folders are passed over.
+            // Skips folders.
             let Ok(bytes) = fs::read(entry.unwrap().path()) else { continue };
             let mut ledger = Ledger::unlimited();
             let len = if let Ok(file) = pte::Pte::read(&bytes) {

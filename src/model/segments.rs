@@ -1,4 +1,4 @@
-//! The segments of a model: added, replaced, taken out, and laid out again.
+//! Adds, replaces and removes the segments of a model, and lays them out.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -6,28 +6,27 @@ use alloc::vec::Vec;
 use super::{Blob, Container, FileModel, HeaderForm, RootStruct};
 use crate::bytes::{index, narrow};
 
-/// What writers align segments to, the usual first.
+/// The alignments of segments by known writers, the usual first.
 const ALIGNMENTS: [u64; 13] = [128, 16, 4096, 2048, 1024, 512, 256, 64, 32, 8, 4, 2, 1];
 
-/// The most that a segment is taken to be aligned to by intent.
+/// The largest alignment that is taken as intended.
 const MOST: u64 = 4096;
 
 impl<'a, R: RootStruct> FileModel<'a, R> {
-    /// Adds a segment, and gives its index.
+    /// Adds a segment, and returns its index.
     pub fn add_segment(&mut self, blob: Blob<'a>) -> u32 {
         let nth = self.hold(blob);
         self.lay_out();
         nth
     }
 
-    /// Adds a segment without laying out the file anew: a caller that adds many does that once.
+    /// Adds a segment without laying out the file. A caller that adds many does that once.
     pub(super) fn hold(&mut self, blob: Blob<'a>) -> u32 {
         self.segments.push(blob);
         narrow(self.segments.len().saturating_sub(1))
     }
 
-    /// Gives a segment other bytes, and gives those back that it had; `None` if there is no such
-    /// segment.
+    /// Replaces the bytes of a segment, and returns the old ones; `None` if there is no such segment.
     pub fn replace_segment(&mut self, nth: u32, blob: Blob<'a>) -> Option<Blob<'a>> {
         let segment = self.segments.get_mut(index(nth))?;
         let old = core::mem::replace(segment, blob);
@@ -35,8 +34,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         Some(old)
     }
 
-    /// Gives one of the fields that refer to a segment other bytes, and says which segment has them:
-    /// another one, where others refer to the old one, and keep it, or where there is none.
+    /// Replaces the bytes of a segment for one of the fields that refer to it, and returns the index for
+    /// that field. A segment that other fields refer to is kept, and a new one is added.
     pub(super) fn own_segment(&mut self, nth: u32, blob: Blob<'a>) -> u32 {
         let mut uses = 0usize;
         self.root.segment_indices(&mut |used| {
@@ -49,8 +48,7 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         nth
     }
 
-    /// Takes out the segments of a list that nothing refers to any more; the others are counted
-    /// anew.
+    /// Removes those of `candidates` that nothing refers to, and updates the indices of the others.
     pub fn drop_unused(&mut self, mut candidates: Vec<u32>) {
         let mut in_use = BTreeSet::new();
         self.root.segment_indices(&mut |used| {
@@ -73,7 +71,7 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         self.lay_out();
     }
 
-    /// Aligns the segments, as a whole and each of them, to so many bytes.
+    /// Aligns each segment to `alignment` bytes.
     pub fn align(&mut self, alignment: u64) {
         self.container.segment_alignment = alignment.max(1);
         let places: Vec<_> = self.root.segments().iter().map(|_| (u64::MAX, 0)).collect();
@@ -81,9 +79,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         self.lay_out();
     }
 
-    /// Says again where each segment lies, since some have other sizes or are new. What lies in
-    /// front of the first change stays; what lies behind keeps the alignment that it had, if that
-    /// is more than the container's.
+    /// Lays out the segments after changes. Segments in front of the first change stay. Later ones keep
+    /// their own alignment, if it is larger than the container's.
     pub fn lay_out(&mut self) {
         let align = self.container.segment_alignment.max(1);
         let (mut end, mut old_end, mut moved) = (0u64, 0u64, false);
@@ -107,8 +104,7 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
             end = end.saturating_add(segment.len());
             old_end = offset.saturating_add(size);
         }
-        // Where they are all empty, no place is further on than any other: one that is would be taken
-        // for nowhere, and what is nowhere cannot be loaded.
+        // Empty segments lie at 0: without a base no runtime loads one at another offset.
         if places.iter().all(|&(_, size)| size == 0) {
             places.iter_mut().for_each(|(begin, _)| *begin = 0);
         }
@@ -127,8 +123,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
 }
 
 impl Container<'_> {
-    /// What segments are aligned to that lie at `places`, each an offset from `base` and a size,
-    /// where the tables end at `end`.
+    /// Finds the alignment of segments at `places`, offsets from `base` and sizes, behind tables that
+    /// end at `end`.
     pub(super) fn alignment(base: u64, end: u64, places: &[(u64, u64)]) -> u64 {
         let explains = |align: u64| {
             let next = |end: u64| end.checked_next_multiple_of(align);

@@ -1,4 +1,4 @@
-//! A model as a file (format.md §9).
+//! Writes a model as a file (format.md §9).
 
 use alloc::vec::Vec;
 
@@ -51,7 +51,7 @@ impl<R: RootNode> FileModel<'_, R> {
         }
         image.zeros_to(frame.end);
         image.blob(&self.container.trailing);
-        // Runtimes read so many bytes before anything else.
+        // Runtimes read this many bytes first.
         image.zeros_to(wide(HEAD));
         budget.check(image.len(), limits)?;
         Ok(image)
@@ -66,7 +66,7 @@ impl<R: RootNode> FileModel<'_, R> {
         self.check_unknown()?;
         let order = self.order()?;
         let size = match core::ptr::eq(R::SCHEMA, &OLD) {
-            // Whether it can be written depends on its bytes.
+            // Its bytes decide whether it can be written.
             true => self.tables(MAX_PROGRAM)?.len(),
             false => self.tables_len()?,
         };
@@ -81,7 +81,7 @@ impl<R: RootNode> FileModel<'_, R> {
         }
     }
 
-    /// Returns where the segments lie behind tables of `size` bytes.
+    /// Returns the range of the segments behind tables of `size` bytes.
     fn frame(&self, size: u64, order: &[Place]) -> Result<Frame, ModelError> {
         let &Container { padding, segment_alignment, segment_base_offset, .. } = &self.container;
         if self.container.header.is_none() {
@@ -108,12 +108,12 @@ impl<R: RootNode> FileModel<'_, R> {
         Ok(Frame { base, data_size, end, is_nowhere: false })
     }
 
-    /// Gives up what a newer writer put into the tables, so that they can be written without.
+    /// Drops the fields of a newer writer, so that the tables can be written without them.
     pub fn forget_unknown(&mut self) {
         self.unknown = Unknown::default();
     }
 
-    /// Returns the FlatBuffer of at most `most` bytes, with zeros where a header is to be.
+    /// Returns the FlatBuffer of at most `most` bytes, with zeros in place of the header.
     fn tables(&self, most: u64) -> Result<Vec<u8>, ModelError> {
         let (room, whole) = self.header_room()?;
         let inside = zeros(if whole { 0 } else { room })?;
@@ -162,7 +162,7 @@ impl<R: RootNode> FileModel<'_, R> {
         Ok((index(chunk), whole))
     }
 
-    /// The segments in the order in which they lie.
+    /// Returns the segments by offset.
     fn order(&self) -> Result<Vec<Place>, ModelError> {
         let (declared, given) = (self.root.segment_count(), self.segments.len());
         if declared != given {
@@ -190,7 +190,7 @@ impl<R: RootNode> FileModel<'_, R> {
         places.sort_unstable_by_key(|place| (place.begin, place.end, place.index));
         let mut end = 0;
         for place in &places {
-            // What is empty may be anywhere.
+            // Empty segments may lie anywhere.
             if place.begin < end && place.begin < place.end {
                 let (index, offset) = (place.index, place.begin);
                 return Err(ModelError::SegmentOverlap { index, offset, end });
@@ -201,17 +201,17 @@ impl<R: RootNode> FileModel<'_, R> {
     }
 }
 
-/// Where the segments lie, counted from the first byte of the file.
+/// The range of the segments in the file.
 struct Frame {
     base: u64,
-    /// Bytes that the header counts as data.
+    /// The bytes that the header counts as data.
     data_size: u64,
     end: u64,
-    /// Whether no room is made for segments, all of which are empty.
+    /// Whether all segments are empty and take no space.
     is_nowhere: bool,
 }
 
-/// Where a segment lies, counted from the first byte of the segments.
+/// The range of a segment, counted from the start of the segments.
 struct Place {
     begin: u64,
     end: u64,
@@ -224,13 +224,12 @@ impl Place {
     }
 }
 
-/// Whether there is nothing in any segment, and some are said to be further on: without a base that is
-/// nowhere, and no room is made for it.
+/// Returns whether all segments are empty and some have an offset: they take no space in the file.
 fn are_nowhere(places: &[Place]) -> bool {
     places.iter().all(Place::is_empty) && places.iter().any(|place| place.begin > 0)
 }
 
-/// The tables with their header.
+/// Returns the tables with their header.
 fn with_header<R: RootNode>(
     mut tables: Vec<u8>,
     form: HeaderForm,
@@ -267,7 +266,7 @@ fn with_header<R: RootNode>(
     tables
 }
 
-/// So many zeros.
+/// Returns `len` zeros.
 fn zeros(len: usize) -> Result<Vec<u8>, MemoryError> {
     let mut zeros = Vec::new();
     zeros.try_reserve_exact(len)?;

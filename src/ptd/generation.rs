@@ -1,4 +1,4 @@
-//! Which of the incompatible layouts of `FlatTensor` a file has (format.md §4.3).
+//! Detects the generation of a `.ptd`: one of the incompatible layouts of `FlatTensor` (format.md §4.3).
 
 use core::fmt;
 
@@ -45,16 +45,14 @@ impl fmt::Display for Generation {
 
 /// Proves `region` as the generation that it has.
 ///
-/// Every old writer stores the old field 3, `segments`, even where it is empty, and no current
-/// writer has a field 3: that decides. Trying one layout and falling back on the other would not
-/// do, since a genuine old file without tensors reads as a valid current one.
-pub(super) fn tell<'a>(
+/// Field 3 decides: every old writer stores it (`segments`, even if empty), and no current writer has it.
+/// Trying one layout after the other is not enough: an old file without tensors is a valid current one.
+pub(super) fn detect<'a>(
     region: &'a [u8],
     whole: bool,
     limits: &Limits,
 ) -> Result<(Root<'a>, Generation, Verified)> {
-    // Proven as a table of which only the version is known: its vtable may be asked, other fields
-    // not. A later version may mean anything by them.
+    // First prove only the version field: a later version may change all other fields.
     let (bare, _) = verify::verify(region, &BARE, limits)?;
     for field in BARE.fields {
         let version = bare.scalar(field.slot).unwrap_or_default();
@@ -85,7 +83,7 @@ pub(super) fn tell<'a>(
             {
                 return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
             }
-            // What the budget hides is no proof that there is nothing.
+            // An exceeded limit leaves open whether it is valid as both.
             Err(error) if matches!(error.kind(), ErrorKind::WorkLimit { .. }) => return Err(error),
             _ => {}
         }
@@ -98,19 +96,19 @@ pub(super) fn tell<'a>(
     Ok((Root::Legacy(root), generation, verified))
 }
 
-/// Whether `region`, which was written as an old layout, reads as the current one, too, or instead, so
-/// that [`tell`] refuses it for what it is not.
+/// Returns whether `region`, written in an old layout, is also or only valid as the current one, so that
+/// [`detect`] would refuse it or take it for current.
 pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
     let is_misread = |error: &Error| match error.kind() {
         ErrorKind::FlatTensorPolyglot {} => true,
-        // What an old file is to have too.
+        // An old file would be refused for these too.
         ErrorKind::FlatTensorLayout {} | ErrorKind::FlatTensorVersion { .. } => false,
         _ => {
             let bare = verify::verify(region, &BARE, &Limits::UNTRUSTED);
             !whole && bare.is_ok_and(|(bare, _)| bare.offset_of(OLD_SEGMENTS) == 0)
         }
     };
-    match tell(region, whole, &Limits::UNTRUSTED) {
+    match detect(region, whole, &Limits::UNTRUSTED) {
         Ok((root, _, _)) => matches!(root, Root::Current(_)),
         Err(error) => is_misread(&error),
     }

@@ -1,4 +1,4 @@
-//! Entries by their keys: a file has them in any order.
+//! An index of entries by key: a file has them in any order.
 
 use core::cmp::Ordering;
 
@@ -9,8 +9,8 @@ use crate::bytes::{index as at_index, narrow};
 
 /// The entries of a data file by their keys, for many lookups.
 ///
-/// It has 8 bytes for each entry. To make it takes n log n steps, and to look a key up log n, whatever
-/// the keys are: their digests decide, and where those are equal, the keys.
+/// It has 8 bytes for each entry. Building it takes n log n time, a lookup log n. Entries are sorted by
+/// a digest of the key, and by the key if digests are equal.
 ///
 /// ```
 /// # fn main() -> pte::Result<()> {
@@ -44,7 +44,7 @@ impl<'a> Ptd<'a> {
         Index { ptd: self.clone(), sorted }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn entry_count(&self) -> u32 {
         let count = |len: Option<usize>| narrow(len.unwrap_or_default());
         match self.root {
@@ -56,7 +56,7 @@ impl<'a> Ptd<'a> {
         }
     }
 
-    /// The entry of that number, in the order of [`entries`](Self::entries).
+    /// Returns the entry with index `nth`, in the order of [`entries`](Self::entries).
     pub fn entry(&self, nth: u32) -> Option<Entry<'a>> {
         match self.root {
             Root::Current(root) => root.named_data()?.get(at_index(nth)).map(|it| self.named(it)),
@@ -70,7 +70,7 @@ impl<'a> Ptd<'a> {
         }
     }
 
-    /// The key of that entry, found without looking at the rest of it.
+    /// Returns the key of an entry without reading the rest of it.
     fn key(&self, nth: u32) -> Option<&'a str> {
         match self.root {
             Root::Current(root) => root.named_data()?.get(at_index(nth))?.key(),
@@ -80,7 +80,7 @@ impl<'a> Ptd<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// The entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
+    /// Returns the entry of a key. Of two with one key (a Warning) it is the first, as in the runtime.
     pub fn get(&self, key: &str) -> Option<Entry<'a>> {
         let wanted = digest(key);
         let before = |&(digest, nth): &(u32, u32)| match digest.cmp(&wanted) {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_tell_keys_apart() {
+    fn digests_of_different_keys_differ() {
         let mut digests: Vec<_> =
             (0..10_000).map(|nth| digest(&alloc::format!("layers.{nth}.weight"))).collect();
         digests.sort_unstable();

@@ -1,4 +1,4 @@
-//! Where the bytes of a program's tensors are (format.md §6.1, §7.6).
+//! The storage of tensors: where their bytes are (format.md §6.1, §7.6).
 
 use core::ops::Range;
 
@@ -53,7 +53,7 @@ impl Arena {
 }
 
 impl<'a> Pte<'a> {
-    /// Where the bytes of `tensor` come from.
+    /// Returns where the bytes of `tensor` come from.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -76,13 +76,12 @@ impl<'a> Pte<'a> {
     ///
     /// # Errors
     ///
-    /// Where it names a constant, a segment or a piece of one that is not there, or where its size
-    /// cannot be computed.
+    /// If an index is out of range, the data is out of bounds, or its size cannot be computed.
     pub fn storage(&self, tensor: Tensor<'a>) -> Result<Storage<'a>> {
         self.storage_of(tensor, || nbytes(tensor))
     }
 
-    /// As [`storage`](Self::storage), for a tensor of as many bytes.
+    /// Returns the storage of a tensor with `size` bytes, as [`storage`](Self::storage) does.
     pub(crate) fn storage_of(
         &self,
         tensor: Tensor<'a>,
@@ -109,7 +108,7 @@ impl<'a> Pte<'a> {
         .map_err(|error| error.at(tensor.raw().pos().into()))
     }
 
-    /// The constant of that number: in its segment, or in old files inside the FlatBuffer.
+    /// Returns the range of constant `index`: in its segment, or in old files in the FlatBuffer.
     pub(crate) fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.constant_segment() {
             Some(pieces) if pieces.offsets().is_some_and(|offsets| !offsets.is_empty()) => {
@@ -130,7 +129,7 @@ impl<'a> Pte<'a> {
         piece(&whole, 0, size)
     }
 
-    /// The initial data of that number. Runtimes use the first table, for every number.
+    /// Returns the range of initial state `index`. Runtimes always use the first table.
     fn mutable(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.mutable_data_segments().and_then(|all| all.get(0)) {
             Some(pieces) => self.piece(pieces, index, size),
@@ -150,7 +149,7 @@ impl<'a> Pte<'a> {
     }
 }
 
-/// Bytes of a tensor whose sizes are what its elements fill.
+/// Returns the bytes of a dense tensor.
 fn nbytes(tensor: Tensor<'_>) -> Result<u64> {
     let sizes = tensor.sizes().into_iter().flat_map(|sizes| sizes.iter());
     tensor.scalar_type().nbytes(sizes).ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))

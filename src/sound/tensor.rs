@@ -1,4 +1,4 @@
-//! Tensors: what their elements are, and where their bytes come from.
+//! Tensors: dtype, shape and storage.
 
 use core::fmt;
 use core::ops::Range;
@@ -17,7 +17,7 @@ pub struct Tensor<'p> {
     pub(super) view: view::Tensor<'p>,
 }
 
-/// What the elements of a tensor are, how many, and in which order.
+/// The dtype, sizes and dim order of a tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorShape<'a> {
     dtype: Dtype,
@@ -94,7 +94,7 @@ impl<'a> TensorShape<'a> {
     ) -> Self {
         let order = "tensor-dim-order-missing, layout-dim-order-missing";
         let sizes = proven(sizes, "tensor-sizes-missing, layout-sizes-missing", Vector::default());
-        // A longer one draws a warning: the runtime does not look at what is past the sizes.
+        // A longer one is a Warning: the runtime ignores the rest.
         let dim_order = proven(dim_order, order, Vector::default()).up_to(sizes.len());
         Self { dtype: Dtype(scalar_type), sizes, dim_order }
     }

@@ -198,7 +198,7 @@ fn every_rule_of_the_layout_is_broken_somewhere() {
                 report.findings().iter().filter(|finding| finding.rule.id == id).collect();
             let [finding] = findings[..] else { panic!("{what}: {findings:?}") };
             assert_eq!(finding.offset, asm.at(place), "{what}");
-            writeln!(text, "\n{what}\n  {}", told(finding)).unwrap();
+            writeln!(text, "\n{what}\n  {}", reported(finding)).unwrap();
         }
         assert_snapshot(&format!("finding-{id}"), &text);
     }
@@ -286,14 +286,14 @@ fn the_same_table_listed_again_is_no_other_method() {
     assert_eq!(count("plan-name-duplicate"), Some(1));
 }
 
-/// The findings of these rules, told in a line each.
+/// The findings of these rules, reported in a line each.
 pub(super) fn layout_findings(file: &File<'_>) -> impl Iterator<Item = String> {
     let found = file.check().findings().to_vec();
     let found = found.into_iter().filter(|finding| finding.rule.subject == "layout");
-    found.map(|finding| told(&finding).replace("\n    ", " "))
+    found.map(|finding| reported(&finding).replace("\n    ", " "))
 }
 
-fn told(finding: &Finding) -> String {
+fn reported(finding: &Finding) -> String {
     let Finding { rule, message, .. } = finding;
     format!("{}[{}]: {message}\n    at {}", rule.severity, rule.id, finding.place())
 }

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use pte::ptd::Generation;
 use pte::{Limits, Ptd};
 
-use super::{Case, case, told};
+use super::{Case, case, reported};
 use crate::support::asm::{Asm, ptd};
 use crate::support::snapshot::assert_snapshot;
 
@@ -215,7 +215,7 @@ fn places_are_those_of_the_file_where_the_flatbuffer_is_not_at_its_start() {
     ] {
         let error = Ptd::read(&asm.finish()).map(drop).expect_err(attack);
         assert_eq!(error.offset(), asm.at(at), "{attack}");
-        writeln!(text, "{attack}\n  {}\n", told(&error)).unwrap();
+        writeln!(text, "{attack}\n  {}\n", reported(&error)).unwrap();
     }
     assert_snapshot("hostile-generation-0", text.trim_end());
 }
@@ -251,7 +251,7 @@ fn places(asm: &Asm, rule: &str) -> Vec<u64> {
 #[test]
 fn a_layout_that_is_neither_old_nor_current_is_refused() {
     let error = Ptd::read(&coming().finish()).unwrap_err();
-    assert_snapshot("hostile-generation-coming", &told(&error));
+    assert_snapshot("hostile-generation-coming", &reported(&error));
 }
 
 /// What costs too much to read as the current layout is refused for that, and not taken for an old

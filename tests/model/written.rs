@@ -107,22 +107,22 @@ fn unknown_fields_far_out_are_not_lost_either() {
 #[test]
 fn contradictions_are_told() {
     let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
-    let told = |change: &dyn Fn(&mut model::PteModel<'_>)| {
+    let reported = |change: &dyn Fn(&mut model::PteModel<'_>)| {
         let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);
         program.image().unwrap_err().to_string()
     };
     let said = [
-        told(&|program| drop(program.segments.pop())),
-        told(&|program| program.segments[1] = Blob::Zeros(7)),
-        told(&|program| program.root.segments.as_mut().unwrap()[1].offset = 0),
-        told(&|program| program.root.segments.as_mut().unwrap()[1].offset = u64::MAX),
-        told(&|program| program.container.header = None),
-        told(&|program| {
+        reported(&|program| drop(program.segments.pop())),
+        reported(&|program| program.segments[1] = Blob::Zeros(7)),
+        reported(&|program| program.root.segments.as_mut().unwrap()[1].offset = 0),
+        reported(&|program| program.root.segments.as_mut().unwrap()[1].offset = u64::MAX),
+        reported(&|program| program.container.header = None),
+        reported(&|program| {
             let form = model::HeaderForm::Inserted { length: 32, chunk: 28 };
             program.container.header = Some(form);
         }),
-        told(&|program| program.container.padding = u64::MAX),
+        reported(&|program| program.container.padding = u64::MAX),
     ];
     crate::support::snapshot::assert_snapshot("model-errors", &said.join("\n"));
 }

@@ -1,0 +1,32 @@
+//! The context of a method: used to resolve indices and ranges.
+
+use core::fmt;
+
+use super::proven;
+use crate::Pte;
+use crate::flat::view::List as Tables;
+use crate::schema::program::view::{EValue, ExecutionPlan};
+
+/// A method and its file. Parts of the method resolve indices and ranges with it.
+#[derive(Clone, Copy)]
+pub struct Context<'p> {
+    pub(super) pte: &'p Pte<'p>,
+    pub(super) plan: ExecutionPlan<'p>,
+}
+
+impl<'p> Context<'p> {
+    pub(super) fn name(self) -> &'p str {
+        proven(self.plan.name(), "plan-name-missing", "")
+    }
+
+    pub(super) fn values(self) -> Tables<'p, EValue<'p>> {
+        proven(self.plan.values(), "plan-values-missing", Tables::default())
+    }
+}
+
+/// The name alone: every part of a method refers to the whole.
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Method").field(&self.name()).finish()
+    }
+}
