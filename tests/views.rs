@@ -233,7 +233,7 @@ fn one_view_shows_every_generation() {
 fn a_file_of_the_other_kind_is_named() {
     let (pte, ptd) = ("tests/data/pte/linear.pte", "tests/data/ptd/ptd_basic.ptd");
     let error = Pte::read(&fs::read(ptd).unwrap()).unwrap_err();
-    assert_eq!(error.to_string(), "this is a .ptd file, and a .pte is wanted");
+    assert_eq!(error.to_string(), "expected a .pte file, found a .ptd file");
     let error = Ptd::read(&fs::read(pte).unwrap()).unwrap_err();
     assert_eq!(error.code(), "wrong-kind");
 }

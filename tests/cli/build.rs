@@ -432,13 +432,13 @@ fn model_is_read_from_json() {
     assert!(matches!(error, JsonError::Tree(_)));
     assert_eq!(
         error.to_string(),
-        "execution_plan[0].values[0].val: a union has the tag 5, and no value"
+        "execution_plan[0].values[0].val: a union has the tag 5 and no value"
     );
     let tensor = load::read("{}", &pte::schema::program::desc::Tensor, &mut load::no_files);
     let other = <pte::schema::program::model::Program as pte::flat::model::Model>::from_object(
         tensor.unwrap(),
     );
-    assert_eq!(other.unwrap_err().to_string(), "this is a table Tensor");
+    assert_eq!(other.unwrap_err().to_string(), "unexpected table Tensor");
 }
 
 /// JSON with a wrong byte at any position is refused, or gives another file.

@@ -467,7 +467,7 @@ fn a_name_that_is_taken_is_not_given_again() {
                 External::Data { key, .. } => key == "blub",
             };
             let done = program.externalize(chosen).map(|ptd| ptd.segments.len());
-            let want = format!("two things would have the name {taken:?}");
+            let want = format!("duplicate key {taken:?}");
             match done {
                 Ok(count) => assert_eq!((count, taken), (2, "")),
                 Err(error) => assert_eq!(error.to_string(), want),

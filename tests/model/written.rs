@@ -80,7 +80,7 @@ fn unknown_parts_are_not_lost_in_silence() {
     assert!(matches!(error, ModelError::Unknown(_)));
     assert_eq!(
         error.to_string(),
-        "0 fields and 1 members of unions are of a newer writer, and would be lost"
+        "0 fields and 1 members of unions of a newer writer would be lost"
     );
     program.forget_unknown();
     assert!(Pte::read(&program.image().unwrap().to_bytes().unwrap()).is_ok());

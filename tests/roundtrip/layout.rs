@@ -186,7 +186,7 @@ fn a_chunk_moves_what_follows_it_and_nothing_else() {
 fn what_cannot_be_written_is_refused() {
     let error =
         write(&desc::SCHEMA, &Object::new(&desc::Null), &[], &WriterLayout::default()).unwrap_err();
-    assert_eq!(error.to_string(), "the root is a Null, and the schema's is Program");
+    assert_eq!(error.to_string(), "wrong root table: expected Program, found Null");
     // Untouched zeros take no memory.
     for len in [1 << 31, (1 << 31) - 1] {
         let mut buffer = Object::new(&desc::Buffer);
