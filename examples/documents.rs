@@ -11,8 +11,8 @@
 use core::error::Error;
 use std::{env, fs};
 
-use pte::graph::GraphDocument;
 use pte::check::{CheckDocument, CheckedFile, Checker};
+use pte::graph::GraphDocument;
 use pte::map::{SizeDocument, SizeTree};
 use pte::operators::usage::UsageReport;
 use pte::summary::{Summary, SummaryDocument};

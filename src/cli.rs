@@ -299,8 +299,8 @@ impl Common {
     /// Returns the bytes that may be read from a stream.
     fn max_stream(&self) -> u64 {
         self.limits.max_stream.unwrap_or(match self.limits.limits {
-            Whose::Untrusted => 1 << 30,
-            Whose::Trusted => 1 << 36,
+            Trust::Untrusted => 1 << 30,
+            Trust::Trusted => 1 << 36,
         })
     }
 }

@@ -49,7 +49,7 @@ pub use list::{Items, ValueList};
 pub use method::Method;
 pub use operand::Operand;
 pub use program::Program;
-pub use tensor::{Dtype, TensorShape, DataSource, Tensor};
+pub use tensor::{DataSource, Dtype, Tensor, TensorShape};
 pub use value::Value;
 
 impl<'a> Pte<'a> {

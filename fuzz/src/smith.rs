@@ -128,7 +128,8 @@ fn sound_call(random: &mut Unstructured<'_>, nth: usize) -> Result<PteModel<'sta
 
 /// Without what has to come from outside of the file, and without what runtimes are built without.
 fn at_home(swarm: Swarm) -> Swarm {
-    let swarm = swarm.with_unknown_members(false).with_delegates(false).with_constants_inline(false);
+    let swarm =
+        swarm.with_unknown_members(false).with_delegates(false).with_constants_inline(false);
     swarm.with_external(false).with_devices(false)
 }
 

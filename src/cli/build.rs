@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::Limits;
 use pte::check::{CheckedFile, Checker};
-use pte::file::Kind;
+use pte::file::FileKind;
 use pte::model::json::{self, AnyFile, JsonError};
 use pte::model::{Amplified, FileModel, ModelError, RootStruct};
 
@@ -75,7 +75,7 @@ fn folder(text: &str) -> Result<PathBuf, String> {
 impl Build {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let limits = common.limits();
-        let text = input::read_text(&self.json, &limits)?.map_err(|NoText(at)| {
+        let text = input::read_text(&self.json)?.map_err(|NoText(at)| {
             self.absent(format!("not valid JSON: the byte at {at:#x} is not text"))
         })?;
         let _reserved = Reserved::new(wide(text.len()), &name_of(&self.json))?;
@@ -83,8 +83,8 @@ impl Build {
         let beside = beside.filter(|_| self.json.as_os_str() != "-").unwrap_or(Path::new("."));
         let folder = Folder::new(self.blobs.as_deref().unwrap_or(beside), text.len());
         let kind = self.kind.map(|kind| match kind {
-            KindArgument::Pte => Kind::Pte,
-            KindArgument::Ptd => Kind::Ptd,
+            KindArgument::Pte => FileKind::Pte,
+            KindArgument::Ptd => FileKind::Ptd,
         });
         let file = json::read(&text, kind, &mut |name| folder.blob(name));
         let file = file.map_err(|error| self.refused(&error, folder.status()))?;

@@ -59,7 +59,7 @@ enum To {
 impl Convert {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let (name, limits) = (name_of(&self.file), common.limits());
-        let bytes = Bytes::open(&self.file, &name, &limits, Streams::ModelsAndSafetensors)?;
+        let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndSafetensors)?;
         if bytes.is_safetensors().map_err(|error| Problem::io(name.clone(), error))? {
             if self.target(common, To::Ptd)? == To::Safetensors {
                 return Err(Problem::Usage("the input is a safetensors file already".into()));

@@ -307,7 +307,7 @@ impl Data {
 }
 
 /// Returns the `.ptd` of an input; one of an old generation is converted.
-fn current(input: &Input) -> Result<Ptd<'_>, Problem> {
+fn current(input: &Input) -> Result<PtdModel<'_>, Problem> {
     match input.opened.file() {
         File::Ptd(ptd) => match ptd.to_model_from(input.opened.source()) {
             Err(error) => Err(input.no_memory(error)),

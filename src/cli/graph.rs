@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pte::graph::{Edge, GraphDocument, MethodGraph, Node, NodeKind};
 use pte::method;
-use pte::pte::operator_name;
+use pte::operator_name;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments};
 use pte::{File, Pte};

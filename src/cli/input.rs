@@ -283,13 +283,25 @@ fn long_stream(name: &UntrustedString) -> Problem {
     Problem::Absent { file: name.into(), message: message.into() }
 }
 
+/// The number of bytes that may be read from a stream.
+static MAX_STREAM: OnceLock<u64> = OnceLock::new();
+
+/// Sets the number of bytes that may be read from a stream. Later calls have no effect.
+pub(super) fn set_max_stream(bytes: u64) {
+    let _ = MAX_STREAM.set(bytes);
+}
+
+fn max_stream() -> u64 {
+    MAX_STREAM.get().copied().unwrap_or(1 << 30)
+}
+
 /// The offset of the first byte that is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoText(pub(super) usize);
 
 /// Reads the text at `path`: a regular file completely, a stream or a device within the limits. Reading
 /// ends at the first byte that is NUL or not UTF-8.
-pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, NoText>, Problem> {
+pub(super) fn read_text(path: &Path) -> Result<Result<String, NoText>, Problem> {
     let name = name_of(path);
     let problem = |error| Problem::io(&name, error);
     let (mut file, mut stdin);
@@ -307,7 +319,7 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<Result<String, N
     // Files under /proc report a length of 0 although they have contents.
     let len = len.filter(|&len| len > 0);
     // One byte past the limit shows that the stream is longer.
-    let mut from = from.take(len.unwrap_or(limits.stream.saturating_add(1)));
+    let mut from = from.take(len.unwrap_or(max_stream().saturating_add(1)));
     let (mut bytes, mut valid) = (Vec::new(), 0usize);
     let mut piece = vec![0; PIECE];
     loop {

@@ -173,9 +173,9 @@ impl<'a> Listed<'a> {
 
 impl Numbers {
     fn of(stats: &Stats) -> Self {
-        let value = |value: Option<Value>| match value? {
-            Value::Int(value) => Some(json::int(value)),
-            Value::Float(value) => Some(json::float(value)),
+        let value = |value: Option<Element>| match value? {
+            Element::Int(value) => Some(json::int(value)),
+            Element::Float(value) => Some(json::float(value)),
             _ => None,
         };
         Self {

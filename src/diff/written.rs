@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Written, text};
-use crate::flat::write::Layout;
+use crate::flat::write::WriterLayout;
 use crate::handle::File;
 use crate::ptd::Root;
 

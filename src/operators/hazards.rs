@@ -50,12 +50,36 @@ static HAZARDS: &[Hazard] = &[
     read("quantized_decomposed::choose_qparams_per_token_asymmetric.out", &[0]),
     read("quantized_decomposed::dequantize_per_channel.out", &[2]),
     read("quantized_decomposed::dequantize_per_token.out", &[2]),
-    read("quantized_decomposed::embedding_2bit.dtype_out", &[5]),
-    read("quantized_decomposed::embedding_2bit.out", &[5]),
-    read("quantized_decomposed::embedding_4bit.dtype_out", &[5]),
-    read("quantized_decomposed::embedding_4bit.out", &[5]),
-    read("quantized_decomposed::embedding_byte.dtype_out", &[5]),
-    read("quantized_decomposed::embedding_byte.out", &[5]),
+    Hazard {
+        operator: "quantized_decomposed::embedding_2bit.dtype_out",
+        read_again: &[5],
+        sized_again: &[1, 2],
+    },
+    Hazard {
+        operator: "quantized_decomposed::embedding_2bit.out",
+        read_again: &[5],
+        sized_again: &[1, 2],
+    },
+    Hazard {
+        operator: "quantized_decomposed::embedding_4bit.dtype_out",
+        read_again: &[5],
+        sized_again: &[1, 2],
+    },
+    Hazard {
+        operator: "quantized_decomposed::embedding_4bit.out",
+        read_again: &[5],
+        sized_again: &[1, 2],
+    },
+    Hazard {
+        operator: "quantized_decomposed::embedding_byte.dtype_out",
+        read_again: &[5],
+        sized_again: &[1, 2],
+    },
+    Hazard {
+        operator: "quantized_decomposed::embedding_byte.out",
+        read_again: &[5],
+        sized_again: &[1, 2],
+    },
 ];
 
 const fn read(operator: &'static str, read_again: &'static [u32]) -> Hazard {

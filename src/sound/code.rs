@@ -8,7 +8,7 @@ use super::method::Method;
 use super::operand::Operand;
 use super::proof::{bare, proven};
 use crate::bytes::{index as at_index, narrow};
-use crate::flat::view::{ValueList as Tables, Table, Vector};
+use crate::flat::view::{List as Tables, Table, Vector};
 use crate::method;
 use crate::pte::operator_name;
 use crate::schema::program::view::{self, InstructionArguments};

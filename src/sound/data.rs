@@ -56,8 +56,9 @@ impl<'a> Data<'a> {
 }
 
 impl<'a> DataEntry<'a> {
-    fn of(entry: ptd::DataEntry<'a>) -> Self {
-        let shape = entry.layout().map(|its| TensorShape::of(its.scalar_type, its.sizes, its.dim_order));
+    fn of(entry: ptd::Entry<'a>) -> Self {
+        let shape =
+            entry.layout().map(|its| TensorShape::of(its.scalar_type, its.sizes, its.dim_order));
         Self {
             key: proven(entry.key(), "key-missing", ""),
             range: proven(entry.range().ok(), "segment-index, data-out-of-bounds", 0..0),

@@ -6,7 +6,7 @@ use super::method::Method;
 use super::operand::Operand;
 use super::proof::proven;
 use super::value::Value;
-use crate::flat::view::{ValueList as Tables, Vector};
+use crate::flat::view::{List as Tables, Vector};
 use crate::schema::program::view::EValue;
 
 impl<'p> Method<'p> {

@@ -6,7 +6,7 @@ use super::method::Method;
 use super::proof::proven;
 use crate::Pte;
 use crate::check::Report;
-use crate::flat::view::ValueList;
+use crate::flat::view::List;
 
 /// A program that breaks no rule of severity Error.
 ///
@@ -31,7 +31,7 @@ impl<'a> Program<'a> {
     /// Returns every method.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = Method<'_>> {
         let plans = self.pte.program().execution_plan();
-        let plans = proven(plans, "plans-missing", ValueList::default());
+        let plans = proven(plans, "plans-missing", List::default());
         plans.into_iter().map(|plan| Method { pte: &self.pte, plan })
     }
 

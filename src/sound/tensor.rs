@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::method::Method;
 use super::proof::proven;
 use crate::flat::view::Vector;
-use crate::pte::{self, Arena};
+use crate::pte::Arena;
 use crate::schema::program::view;
 use crate::schema::scalar::ScalarType;
 
@@ -63,11 +63,11 @@ impl<'p> Tensor<'p> {
     pub fn storage(self) -> DataSource<'p> {
         // Where no size can be computed there is a finding too.
         let rules = "constant-index, constant-segment-index, segment-index, data-out-of-bounds";
-        match proven(self.method.pte.storage(self.view).ok(), rules, pte::DataSource::Unbound) {
-            pte::DataSource::Unbound => DataSource::Unbound,
-            pte::DataSource::Constant(range) => DataSource::Constant(range),
-            pte::DataSource::Planned { place, initial } => DataSource::Planned { place, initial },
-            pte::DataSource::External { key, place } => {
+        match proven(self.method.pte.storage(self.view).ok(), rules, crate::Storage::Unbound) {
+            crate::Storage::Unbound => DataSource::Unbound,
+            crate::Storage::Constant(range) => DataSource::Constant(range),
+            crate::Storage::Planned { place, initial } => DataSource::Planned { place, initial },
+            crate::Storage::External { key, place } => {
                 DataSource::External { key: proven(key, "external-key-missing", ""), place }
             }
         }

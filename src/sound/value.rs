@@ -50,18 +50,20 @@ impl<'p> Value<'p> {
             Some(KernelTypes::String(string)) => {
                 Self::String(proven(string.string_val(), "string-missing", ""))
             }
-            Some(KernelTypes::IntList(list)) => {
-                Self::IntList(ValueList::new(method, proven(list.items(), ITEMS, Vector::default())))
-            }
+            Some(KernelTypes::IntList(list)) => Self::IntList(ValueList::new(
+                method,
+                proven(list.items(), ITEMS, Vector::default()),
+            )),
             Some(KernelTypes::DoubleList(list)) => {
                 Self::DoubleList(proven(list.items(), ITEMS, Vector::default()))
             }
             Some(KernelTypes::BoolList(list)) => {
                 Self::BoolList(proven(list.items(), ITEMS, Vector::default()))
             }
-            Some(KernelTypes::TensorList(list)) => {
-                Self::TensorList(ValueList::new(method, proven(list.items(), ITEMS, Vector::default())))
-            }
+            Some(KernelTypes::TensorList(list)) => Self::TensorList(ValueList::new(
+                method,
+                proven(list.items(), ITEMS, Vector::default()),
+            )),
             Some(KernelTypes::OptionalTensorList(list)) => {
                 let items = proven(list.items(), ITEMS, Vector::default());
                 Self::OptionalTensorList(ValueList::new(method, items))

@@ -167,7 +167,7 @@ fn what_generation_0_has_too_early_is_told_where_it_stands() {
     let report = judged_for((0, 1), &file);
     assert!(release_findings(&report).next().is_some());
     for finding in release_findings(&report) {
-        let spot = pte::map::Spot::of(&file, finding.offset).unwrap();
+        let spot = pte::map::ByteInfo::of(&file, finding.offset).unwrap();
         let (shown, found) = (spot.place().path().to_string(), finding.place().path().to_string());
         assert_eq!(shown, found, "{:#x}", finding.offset);
     }

@@ -172,7 +172,7 @@ fn ask_tensor(method: Method<'_>, tensor: Tensor<'_>, whole: u64) {
 }
 
 /// Checks a shape and its bytes.
-fn ask_shape(shape: Shape<'_>) -> u64 {
+fn ask_shape(shape: TensorShape<'_>) -> u64 {
     let dtype = shape.dtype();
     assert!(!dtype.runtime_name().is_empty() && !dtype.torch_name().is_empty());
     assert_eq!(Some(dtype.element_size()), dtype.scalar_type().element_size(), "{dtype}");

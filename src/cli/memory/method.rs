@@ -3,7 +3,7 @@
 use core::cmp::Reverse;
 
 use pte::memory::{Arena, LiveRange, Memory, Tensor, TensorRole};
-use pte::pte::operator_name;
+use pte::operator_name;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::{self, InstructionArguments, KernelTypes};
 
