@@ -82,11 +82,11 @@ fn held(file: &str, work: Work, count: &str) {
     work(&bytes, &names);
     match (before, most_held()) {
         (Some(before), Some(after)) => println!("{:.1} MB", (after - before) / 1e3),
-        _ => println!("its memory is not told here"),
+        _ => println!("its memory is not reported here"),
     }
 }
 
-/// The most kilobytes that this process has held, where Linux tells it.
+/// The peak resident memory of this process in kilobytes, on Linux.
 fn most_held() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

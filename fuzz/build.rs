@@ -29,7 +29,7 @@ fn schema(out: &Path, name: &str, schema: &Schema) {
     let declarations = planus_translation::translate_files(&[&file]);
     let declarations = declarations.unwrap_or_else(|| panic!("planus refuses {}", file.display()));
     let reader = planus_codegen::generate_rust(&declarations, false);
-    // It derives serde's traits, which nobody here needs.
+    // It derives serde's traits, which are not needed here.
     let serde = "::serde::Serialize, ::serde::Deserialize";
     let reader = reader.expect("planus makes code").replace(&format!(", {serde}"), "");
     let reader = reader.replace(serde, "");

@@ -24,7 +24,7 @@ fn what_is_built_is_what_upstream_writes() {
             continue;
         }
         let mut builder = PtdBuilder::new();
-        // Releases 0.7 and 1.0 align to 16, and so did whoever made these two.
+        // Releases 0.7 and 1.0 align to 16, and so did the writer of these two.
         let old = ["v0.7.0_", "v1.0.0_", "upstream_xor", "ptd_5000"];
         let alignment = match name.strip_prefix("ptd_align_") {
             Some(rest) => rest.trim_end_matches(".ptd").parse().unwrap(),
@@ -72,7 +72,7 @@ fn what_is_built_is_what_upstream_writes() {
     assert!(built >= 10, "{built}");
 }
 
-/// Whatever generation a file is of, anew it has the same entries in the same order; of a file of
+/// A file of any generation, written anew, has the same entries in the same order; of a file of
 /// today's writer it is the same file.
 #[test]
 fn a_file_anew_has_the_same_entries() {

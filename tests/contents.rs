@@ -82,7 +82,7 @@ fn segments_may_lie_in_one_another() {
 }
 
 #[test]
-fn what_runs_is_told_by_its_first_bytes() {
+fn what_runs_is_reported_by_its_first_bytes() {
     let windows = {
         let mut head = [0; 64];
         head[..2].copy_from_slice(b"MZ");
@@ -374,9 +374,9 @@ fn what_is_found_has_numbers_that_are_in_use() {
     }
 }
 
-/// Where something lies is told by the segment that has it, the gap, or what follows.
+/// Where something lies is reported by the segment that has it, the gap, or what follows.
 #[test]
-fn what_is_found_is_told_by_its_part() {
+fn what_is_found_is_reported_by_its_part() {
     let script = b"#!/bin/sh\n";
     let places: Vec<_> = [1, 70, 90, 120, 200, 256].map(|at| (at, &script[..])).into();
     let hex: String = patched(266, 0, &places).iter().map(|b| format!("{b:02x}")).collect();
@@ -412,9 +412,9 @@ fn of_two_segments_that_reach_as_far_the_first_has_what_lies_there() {
     assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), reported)]);
 }
 
-/// What a segment begins with is told by the shorter look, unless that is too short for it.
+/// What a segment begins with is reported by the shorter look, unless that is too short for it.
 #[test]
-fn what_is_told_already_is_not_told_again() {
+fn what_is_reported_already_is_not_reported_again() {
     let head = patched(136, 0, &[(0, b"MZ"), (60, &[128]), (128, b"PE\0\0\x64\x86")]);
     let hex: String = head.iter().map(|byte| format!("{byte:02x}")).collect();
     for (size, found) in [(136, false), (64, false), (63, true)] {
@@ -430,7 +430,7 @@ fn what_is_told_already_is_not_told_again() {
 
 /// Also where the segment is longer than what is read at once.
 #[test]
-fn what_a_long_segment_begins_with_is_not_told_again() {
+fn what_a_long_segment_begins_with_is_not_reported_again() {
     let (head, rest) = ("7f454c46020101".to_string() + &"00".repeat(9), 2 << 20);
     let json = json!({
         "root": {"segments": [{"offset": 0, "size": 24 + rest}]},
@@ -473,7 +473,7 @@ fn a_short_payload_is_looked_at_too() {
 
 /// Of payloads inside the FlatBuffers part that lie in another one, each byte is searched once.
 #[test]
-fn what_lies_in_several_payloads_is_told_once() {
+fn what_lies_in_several_payloads_is_reported_once() {
     let thing = things()[0].0.clone();
     let data = patched(200, 0, &[(16, &[8, 0, 0, 0]), (32, &[160, 0, 0, 0]), (100, &thing)]);
     let root = json!({"execution_plan": [],

@@ -224,7 +224,7 @@ fn hostile_headers_are_refused_by_name() {
 
 /// A key of the metadata is there once, wherever the other one stands.
 #[test]
-fn keys_of_the_metadata_that_are_apart_are_told_apart() {
+fn keys_of_the_metadata_that_are_apart_are_reported_apart() {
     for (members, is_twice) in [
         (r#""a":"1","b":"2","a":"3""#, true),
         (r#""c":"1","b":"2","a":"3","b":"4""#, true),
@@ -256,7 +256,7 @@ fn metadata_is_the_first_of_its_name() {
     assert_eq!(converted.metadata, Some(vec![("a".into(), "1".into())]));
 }
 
-/// Whatever a byte of a header becomes, and wherever a file ends: it is refused, or the package
+/// With any byte of the header changed, or cut at any byte, a file is refused, or the package
 /// reads the same of it.
 #[test]
 fn damaged_files_are_refused_or_read_as_by_the_package() {
@@ -379,7 +379,7 @@ fn values_made_by_hand_are_proven() {
     assert!(matches!(long.image(), Err(ConvertError::HeaderLimit { .. })));
 }
 
-/// Tensors of one dtype are written by name, in whatever order they are given.
+/// Tensors of one dtype are written by name, in any order.
 #[test]
 fn tensors_are_written_by_name() {
     let tensor = |name: &str, dtype: Dtype| NamedTensor {

@@ -92,7 +92,7 @@ fn every_way_to_begin_is_known() {
 }
 
 #[test]
-fn every_kind_is_told_in_a_refusal() {
+fn every_kind_is_reported_in_a_refusal() {
     for (head, format) in HEADS {
         let kind = Pte::read(head).unwrap_err().kind();
         assert_eq!(Ptd::read(head).unwrap_err().kind(), kind);
@@ -124,7 +124,7 @@ fn variant(format: &ForeignFormat) -> String {
     shown.split('(').next().unwrap().to_owned()
 }
 
-/// What a download that broke off at once is told: up to 8 bytes, as many as name a format.
+/// What a download that broke off at once is reported: up to 8 bytes, as many as name a format.
 #[test]
 fn the_first_bytes_of_a_program() {
     let file = include_bytes!("data/pte/linear.pte");

@@ -277,7 +277,7 @@ fn both_sides(text: &mut String, asm: &Asm, field: &str, [inside, outside]: [u64
 }
 
 #[test]
-fn the_kind_is_told_from_64_bytes_and_from_all_of_less() {
+fn the_kind_is_reported_from_64_bytes_and_from_all_of_less() {
     for (asm, kind) in
         [(pte(), FileKind::Pte), (pte_without_header(), FileKind::Pte), (ptd(), FileKind::Ptd)]
     {

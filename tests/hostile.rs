@@ -91,7 +91,7 @@ fn every_code_is_given_to_those_who_earn_it() {
     }
 }
 
-/// A refusal as the command tells it, indented.
+/// A refusal as the command shows it, indented.
 fn reported(error: &Error) -> String {
     format!("error[{}]: {error}\n    at {}", error.code(), error.place())
 }

@@ -110,7 +110,7 @@ fn the_command_speaks_and_opens_files_in_one_place() {
 
 #[test]
 fn the_trusted_base_stays_small() {
-    // Whoever reviews the code that follows unproven offsets reads these files.
+    // A review of the code that follows unproven offsets reads these files.
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for (file, most) in [
         ("bytes.rs", 70),

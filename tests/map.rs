@@ -99,7 +99,7 @@ fn genuine_tables_have_no_unreferenced_bytes() {
 
 /// Parts in front, behind and between.
 #[test]
-fn what_nothing_refers_to_is_told() {
+fn what_nothing_refers_to_is_reported() {
     let bytes = |asm: Asm, path: &[&str]| {
         let bytes = asm.finish();
         let file = read(&bytes);
@@ -173,7 +173,7 @@ fn a_file_of_many_methods_has_few_parts() {
 
 /// Each byte alone is what it is among all; what is read there is what the dump says at that path.
 #[test]
-fn a_byte_is_told_with_its_path() {
+fn a_byte_is_reported_with_its_path() {
     let mut reported = BTreeMap::new();
     for path in files::samples() {
         let bytes = fs::read(&path).unwrap();
@@ -332,7 +332,7 @@ fn read(bytes: &[u8]) -> File<'_> {
     }
 }
 
-/// A range is in those of what it is a part of, as a byte of it is told to be; or it is said that it is
+/// A range is in those of what it is a part of, as a byte of it is reported to be; or it is said that it is
 /// not, which is so of vtables and padding alone.
 #[test]
 fn ranges_and_bytes_have_the_same_parents() {
@@ -420,7 +420,7 @@ fn a_byte_of_unknown_fields_is_of_the_nearest() {
 
 /// In generation 0 the FlatBuffer begins behind the header, with a header of its own.
 #[test]
-fn the_first_bytes_of_generation_0_are_told() {
+fn the_first_bytes_of_generation_0_are_reported() {
     let bytes = fs::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
     let file = read(&bytes);
     let begin = file.region_range().start;

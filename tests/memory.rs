@@ -101,7 +101,7 @@ fn union<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> u64 {
 }
 
 /// Of genuine methods without jumps: for each tensor all instructions are looked at that name it,
-/// and for what is read first all that lies where it does. What a call writes is told by the order
+/// and for what is read first all that lies where it does. What a call writes is reported by the order
 /// of arguments alone (format.md §6.5), and not by what the operator is.
 #[test]
 fn lives_are_those_of_a_replay_of_every_instruction() {

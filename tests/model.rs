@@ -23,7 +23,7 @@ pub(crate) mod edit;
 mod sparse;
 mod written;
 
-/// Every genuine file: taken apart and put together again, it is the same file, whoever wrote it.
+/// Every genuine file: read into a model and written again, it has the same bytes, for every writer.
 #[test]
 fn every_file_comes_back_byte_for_byte() {
     let mut writers: BTreeMap<String, usize> = BTreeMap::new();
@@ -48,7 +48,7 @@ fn every_file_comes_back_byte_for_byte() {
     assert!(writers["python"] > 5 && writers["flatc"] > 5, "both are there: {writers:?}");
 }
 
-/// In today's layout, whatever the file's own was: the same tables, as clean, in one way only.
+/// In today's layout, for any layout of the file: the same tables, as clean, in one way only.
 #[test]
 fn every_file_says_the_same_in_todays_layout() {
     for path in files::everything().into_iter().filter(|path| path.extension().unwrap() == "pte") {
@@ -137,7 +137,7 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
 }
 
-/// What tells an old `.ptd` is its segments, if there are none in them. One that has not even those
+/// An old `.ptd` is recognized by its segments, if there are none in them. One that has not even those
 /// would be read by the rules for a current one, by which its alignment leads anywhere.
 #[test]
 fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
@@ -166,7 +166,7 @@ fn a_ptd_without_a_header_is_not_written() {
     assert!(matches!(image(legacy::FlatTensor::default()), Err(ModelError::HeaderMissing)));
 }
 
-/// A header in front of the FlatBuffer makes a file one of the first `.ptd`, whatever its tables are.
+/// A header in front of the FlatBuffer makes a file one of the first `.ptd`, with any tables.
 #[test]
 fn a_header_in_front_is_not_written_where_the_file_would_be_taken_for_an_old_ptd() {
     let HeaderForm::Inserted { length, chunk } = HeaderForm::PTD else { panic!() };

@@ -23,7 +23,7 @@ fn genuine_files_are_sound_and_others_are_not() {
     }
 }
 
-/// Whatever is sound among files that mean harm can be asked for anything.
+/// A sound file among hostile ones answers every accessor.
 #[test]
 fn hostile_files_are_refused_or_sound() {
     let Some(corpus) = files::corpus() else { return };
@@ -136,7 +136,7 @@ fn a_sound_file_keeps_what_was_found() {
     assert!(found.contains(&"old-generation"), "{found:?}");
 }
 
-/// Every byte of small files, replaced by each of a few values: whatever is still sound can be asked
+/// Every byte of small files, replaced by each of a few values: a file that is still sound can be asked
 /// for anything.
 #[test]
 fn every_byte_of_small_files() {
@@ -162,7 +162,7 @@ fn every_byte_of_small_files() {
     assert!(sound > 10_000 && refused > 10_000, "{sound} sound, {refused} refused");
 }
 
-/// Whatever is taken for granted rests on rules that exist and are Errors: a Warning proves nothing.
+/// Every assumption rests on rules that exist and are Errors: a Warning proves nothing.
 #[test]
 fn what_is_taken_for_granted_is_an_error_where_it_is_not_so() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sound");

@@ -92,7 +92,7 @@ fn nothing_is_read_of_a_file_whose_header_lies() {
 }
 
 #[test]
-fn a_source_that_fails_is_told_apart_from_a_file_that_is_refused() {
+fn a_source_that_fails_is_reported_apart_from_a_file_that_is_refused() {
     struct Broken;
     impl Source for Broken {
         type Error = &'static str;

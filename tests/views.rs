@@ -144,7 +144,7 @@ fn instructions_are_what_they_are() {
 
 /// Format.md §6.1, a row each.
 #[test]
-fn storage_is_told_apart() {
+fn storage_is_reported_apart() {
     with("linear.pte", |pte| {
         assert_eq!(pte.storage(tensor(pte, 1)), Ok(Storage::Constant(0x700..0x710)));
         let place = Arena { memory_id: 1, offset: 128 };
@@ -180,7 +180,7 @@ fn storage_is_told_apart() {
 }
 
 #[test]
-fn generations_are_told_apart() {
+fn generations_are_reported_apart() {
     let reported: Vec<_> = files::samples()
         .into_iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "ptd"))

@@ -2,7 +2,7 @@
 //!
 //! By their number: valid by construction (0 of 8) and with nothing that a runtime lacks (1, 2), damaged
 //! since (3), damaged at random (4), and calls of any operator (5, 6, 7); those that `check` passes.
-//! Whatever runs them should not crash.
+//! A runtime that runs them should not crash.
 //!
 //! With a fourth argument, `calls`: one call of any operator each. With `tangled`: one call with arguments
 //! that alias each other. With `refused`: calls of any operator

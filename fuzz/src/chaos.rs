@@ -36,7 +36,7 @@ pub(crate) struct Habits {
     __: B4,
 }
 
-/// A FlatBuffer with `chunk` at byte 8, and how many fields it has that nobody knows.
+/// Returns a FlatBuffer with `chunk` at byte 8, and its number of unknown fields.
 pub(crate) fn write(
     schema: &Schema,
     root: &Object<'_>,
@@ -81,7 +81,7 @@ pub(crate) fn write(
     Ok((writer.out, writer.unknown))
 }
 
-/// A whole program in such a layout, and how many fields nobody knows.
+/// Returns a program in such a layout, and its number of unknown fields.
 pub(crate) fn program(
     model: &PteModel<'_>,
     random: &mut Unstructured<'_>,

@@ -10,7 +10,7 @@ use pte::{Error, File, Handle, Limits, OpenError, Ptd, Pte, Result};
 use crate::read::{assert_reason, assert_refusal, read, region, wide};
 
 /// Reading never panics, and a slice and a source read by ranges get the same verdict. In a file
-/// that is accepted the headers encode to the bytes that they were read from, and whatever range
+/// that is accepted the headers encode to the bytes that they were read from, and any range
 /// it gives lies in the file, segments behind the FlatBuffers part.
 pub fn container(bytes: &[u8]) {
     let limits = Limits::UNTRUSTED;

@@ -25,7 +25,7 @@ pub mod smith;
 mod structured;
 mod verify;
 
-// The same as the package's tests ask of files that nobody has damaged.
+// The package's tests ask the same of genuine files.
 #[path = "../../tests/support/restated.rs"]
 mod restated;
 #[path = "../../tests/support/sound.rs"]

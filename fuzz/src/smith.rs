@@ -1,4 +1,4 @@
-//! Programs and data files that are valid by construction: whatever the random bytes are, no rule of
+//! Programs and data files that are valid by construction: for any random bytes, no rule of
 //! severity Error is broken.
 
 use arbitrary::{Result, Unstructured};
@@ -100,7 +100,7 @@ pub fn guess(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
 }
 
 /// A program that calls one operator, any of those there are, and does nothing else: what it does is
-/// done whatever others would have been refused.
+/// done although other calls would have been refused.
 ///
 /// # Errors
 ///

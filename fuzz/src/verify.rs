@@ -37,7 +37,7 @@ pub fn verify(bytes: &[u8]) {
     assert_findings(&file, bytes.len());
     touch(&file, bytes.len());
 
-    // One byte on, whatever relied on the alignment of memory would differ.
+    // At an odd address, code that relied on aligned memory would differ.
     let mut moved = Vec::with_capacity(bytes.len() + 1);
     moved.push(0xa5);
     moved.extend_from_slice(bytes);

@@ -159,10 +159,10 @@ const FAMILIES: &[Family] = &[
             ("storage_offset", Number(7)),
             ("shape_dynamism", Number(7)),
         ];
-        let loose = b.held("EValue", "Tensor", &fields);
+        let unplanned = b.held("EValue", "Tensor", &fields);
         let planned =
             b.held("EValue", "Tensor", &[&fields[..], &[("allocation_info", To(place))]].concat());
-        one_plan(b, &[], [vec![loose; n], vec![planned; n]].concat(), vec![])
+        one_plan(b, &[], [vec![unplanned; n], vec![planned; n]].concat(), vec![])
     }),
     ("one tensor of n dimensions", &[], |n| {
         let mut b = Builder::pte();

@@ -71,7 +71,7 @@ impl Ops {
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
-        let list = self.against.as_deref().map(|path| read_list(path)).transpose()?;
+        let list = self.against.as_deref().map(read_list).transpose()?;
         let (mut report, mut status) = (UsageReport::default(), Status::Good);
         for path in &self.files {
             if let Err(problem) = read(path, common, &mut report) {

@@ -267,7 +267,7 @@ kinds! {
     /// An offset is 0.
     OffsetNull {} = "offset-null"
         "the offset is 0: it leads to itself"
-        asks "An offset is not 0."
+        asks "An offset to a table or a vector is not 0."
         otherwise "A runtime that verifies refuses it in a field. In a list the bytes of the offset are read as a table."
         runtime "refuses, or reads wrong memory"
         help "No writer writes such an offset: the file is damaged or was made by hand; do not load it.";

@@ -72,7 +72,7 @@ fn a_document_has_all_of_it() {
     let sum: u64 = counts.values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(document["count"].as_u64(), Some(sum));
     assert_eq!(document["differences"].as_array().unwrap().len() as u64, sum);
-    // Data is told by its whole digest.
+    // Data is reported by its whole digest.
     let bytes = fs::read(BASIC).unwrap();
     let done = run(&["diff", "--json", "-", "tests/data/ptd/ptd_blobs.ptd"], None, &bytes);
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();
@@ -125,7 +125,7 @@ fn named_data_is_the_same_inside_and_beside() {
     }
 }
 
-/// What a terminal must not be told, and what a page would take for its own.
+/// What a terminal must not be reported, and what a page would take for its own.
 #[test]
 fn names_are_no_marks() {
     let name = "a`|b\\|\u{1b}[2J<img src=x>@user #1 **b** \u{202e}";
@@ -182,7 +182,7 @@ fn a_comment_is_never_too_long() {
     assert!(few.contains("… 1,980 more"), "{few}");
 }
 
-/// Where files differ only in what one may not care for, it is told how to leave that out; and that is so.
+/// Where files differ only in what one may not care for, it is reported how to leave that out; and that is so.
 #[test]
 fn a_hint_is_given() {
     let (old, new) = (

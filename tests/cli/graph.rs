@@ -43,15 +43,15 @@ fn every_instruction_is_in_the_picture() {
         }
         let (graph, info) = (json(&["graph", "--json", path]), json(&["info", "--json", path]));
         let methods = graph["methods"].as_array().unwrap();
-        let told = info["files"][0]["methods"].as_array().unwrap();
-        assert_eq!(methods.len(), told.len(), "{path}");
+        let reported = info["files"][0]["methods"].as_array().unwrap();
+        assert_eq!(methods.len(), reported.len(), "{path}");
         let mut ids = BTreeSet::new();
-        for (method, told) in methods.iter().zip(told) {
+        for (method, reported) in methods.iter().zip(reported) {
             let nodes = method["nodes"].as_array().unwrap();
             let calls = nodes.iter().filter(|node| !node["instruction"].is_null()).count();
-            assert_eq!(Some(calls as u64), told["instructions"].as_u64(), "{path}");
+            assert_eq!(Some(calls as u64), reported["instructions"].as_u64(), "{path}");
             let outputs = nodes.iter().filter(|node| node["kind"] == "output").count();
-            assert_eq!(Some(outputs as u64), told["output_count"].as_u64(), "{path}");
+            assert_eq!(Some(outputs as u64), reported["output_count"].as_u64(), "{path}");
             instructions += calls;
             for node in nodes {
                 assert!(ids.insert(node["id"].as_str().unwrap()), "{path}: {node}");
@@ -148,7 +148,7 @@ fn memory_graph_and_diff_agree_on_what_a_delegate_writes() {
     }
 }
 
-/// Names from strangers are text in every format, and unknown things are boxes.
+/// Untrusted names are text in every format, and unknown things are boxes.
 #[test]
 fn odd_names_and_unknown_parts_are_drawn() {
     let odd = "a\"];x->y;//<b>&lt;\n`#%%{init: {}}%%|]\\";
@@ -296,7 +296,7 @@ fn large_methods_are_drawn_on_demand() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_told() {
+fn what_cannot_be_drawn_is_reported() {
     let mut page = String::new();
     for args in [
         &["graph", "tests/data/ptd/ptd_basic.ptd"][..],

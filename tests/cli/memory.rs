@@ -80,7 +80,7 @@ fn is_balanced(svg: &str, at: &str) {
 #[test]
 fn a_budget_fails_a_build() {
     let planned = |done: &std::process::Output| text(&done.stderr).lines().count();
-    for (budgets, told) in [
+    for (budgets, reported) in [
         (&["1=4096", "2=256", "3=1KiB", "4608"][..], 0),
         (&["1=4KiB", "2=255"], 1),
         (&["1=4kB", "2=0", "3=255.5", "4607"], 4),
@@ -88,8 +88,8 @@ fn a_budget_fails_a_build() {
         let args = budgets.iter().flat_map(|budget| ["--budget", budget]);
         let args: Vec<_> = ["memory", POOLS].into_iter().chain(args).collect();
         let done = pte(&args);
-        assert_eq!(done.status.code(), Some(i32::from(told > 0)), "{budgets:?}");
-        assert_eq!(planned(&done), told, "{budgets:?}");
+        assert_eq!(done.status.code(), Some(i32::from(reported > 0)), "{budgets:?}");
+        assert_eq!(planned(&done), reported, "{budgets:?}");
         assert!(text(&done.stdout).contains("arena 3"), "it is shown all the same");
     }
     let over = ["memory", POOLS, "--budget", "1=4kB", "--budget", "4500", "--json"];
@@ -105,7 +105,7 @@ fn a_budget_fails_a_build() {
         let document: Value = serde_json::from_slice(&pte(&args).stdout).unwrap();
         assert_eq!(document["methods"][0]["arenas"][0]["over"], 96, "{budgets:?}");
     }
-    // An arena that is nowhere is no failure, and is told.
+    // An arena that is nowhere is no failure, and is reported.
     let done = pte(&["memory", POOLS, "--budget", "7=1"]);
     assert_eq!((done.status.code(), planned(&done)), (Some(0), 1));
     assert_eq!(planned(&pte(&["memory", POOLS, "--budget", "7=1", "--quiet"])), 0);
@@ -138,7 +138,7 @@ fn a_method_is_chosen_by_name() {
     assert_eq!(shown, good(&["memory", LINEAR]));
 }
 
-/// Names of strangers neither move a cursor nor end a picture.
+/// Untrusted names neither move a cursor nor end a picture.
 #[test]
 fn names_are_quoted() {
     let tensor = |name: &str| {
@@ -160,7 +160,7 @@ fn names_are_quoted() {
         if format == ["--svg"] {
             // XML has no way to write this one.
             assert!(!shown.contains('\u{ffff}'), "{shown}");
-            is_balanced(&shown, "a stranger's");
+            is_balanced(&shown, "an untrusted name");
         }
     }
 }
@@ -187,9 +187,9 @@ fn what_is_shown_is_bounded() {
     assert_eq!(name(path.as_ref()), "x.pte");
 }
 
-/// A sum that no number of 64 bits has is told as more than the largest.
+/// A sum that no number of 64 bits has is reported as more than the largest.
 #[test]
-fn a_sum_that_is_too_large_is_told() {
+fn a_sum_that_is_too_large_is_reported() {
     let most = i64::MAX;
     let root = format!(
         r#"{{"root": {{"execution_plan": [{{"non_const_buffer_sizes": [0, {most}, {most}, {most}]}}]}}}}"#

@@ -58,7 +58,7 @@ fn quick(before: &[u8], after: &[u8]) -> Report {
     report
 }
 
-/// What this thread has taken of a processor so far, where the system tells; else the time that has
+/// The processor time of this thread, if the system reports it; else the time that has
 /// passed, which others on the same machine make longer.
 fn taken() -> Duration {
     static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);

@@ -8,27 +8,33 @@ use super::{changed, diff, lines, sample};
 /// A step that stands elsewhere is one difference, and names what moved from where to where.
 #[test]
 fn a_call_that_moved() {
-    let told = found("linear.pte", |program| steps(plan(program, 0)).swap(0, 1));
-    assert_eq!(told, ["instructions: forward: call 0 aten::permute_copy.out: order: at 0 → at 1"]);
+    let reported = found("linear.pte", |program| steps(plan(program, 0)).swap(0, 1));
+    assert_eq!(
+        reported,
+        ["instructions: forward: call 0 aten::permute_copy.out: order: at 0 → at 1"]
+    );
     // Both read an input, and a delegate takes what they give.
-    let told = found("device_cuda_idx1.pte", |program| steps(plan(program, 0)).swap(0, 1));
-    assert_eq!(told, ["instructions: forward: call 0 et_copy::_h2d_copy.out: order: at 0 → at 1"]);
-    let told = found("xnn_gpt.pte", |program| steps(plan(program, 0)).swap(0, 2));
+    let reported = found("device_cuda_idx1.pte", |program| steps(plan(program, 0)).swap(0, 1));
+    assert_eq!(
+        reported,
+        ["instructions: forward: call 0 et_copy::_h2d_copy.out: order: at 0 → at 1"]
+    );
+    let reported = found("xnn_gpt.pte", |program| steps(plan(program, 0)).swap(0, 2));
     let line = "instructions: forward: call 0 aten::alias_copy.out and 1 more: order: \
                 at 0, 1 → at 2, 1";
-    assert_eq!(told, [line]);
+    assert_eq!(reported, [line]);
 }
 
 /// Calls that stand where they stood and read what others read have not moved.
 #[test]
 fn what_calls_read() {
-    let told = found("device_cuda_idx1.pte", |program| {
+    let reported = found("device_cuda_idx1.pte", |program| {
         let plan = plan(program, 0);
         call(plan, 0).args.as_mut().unwrap()[0] = 1;
         call(plan, 1).args.as_mut().unwrap()[0] = 0;
     });
     assert_eq!(
-        told,
+        reported,
         [
             "instructions: forward: call 0 et_copy::_h2d_copy.out, argument 0: argument: \
              input 0 → input 1",
@@ -59,17 +65,17 @@ fn delegates_in_another_order() {
 #[test]
 fn delegates_in_each_others_place() {
     for name in ["xnn_mixed.pte", "xnn_gpt.pte"] {
-        let told = found(name, |program| {
+        let reported = found(name, |program| {
             plan(program, 0).delegates.as_mut().unwrap().swap(0, 1);
             // Two calls name them by number, and go on to do so.
         });
-        assert_eq!(told.len(), 1, "{told:#?}");
+        assert_eq!(reported.len(), 1, "{reported:#?}");
         let (first, second) = if name == "xnn_mixed.pte" { (0, 2) } else { (4, 6) };
         let line = format!(
             "delegates: forward: call {first} XnnpackBackend and 1 more: delegates: \
              those of calls {first}, {second} → those of calls {second}, {first}"
         );
-        assert_eq!(told, [line]);
+        assert_eq!(reported, [line]);
     }
 }
 
@@ -131,10 +137,10 @@ fn sides_that_look_the_same() {
             }
         })
     };
-    let told = lines(&diff(&reads(0), &reads(1)));
+    let reported = lines(&diff(&reads(0), &reads(1)));
     let line = "instructions: forward: call 3 aten::relu.out, argument 0: argument: \
                 result of call 1 → result of call 1, which is at 0 in the first file";
-    assert!(told.iter().any(|told| told == line), "{told:#?}");
+    assert!(reported.iter().any(|reported| reported == line), "{reported:#?}");
 }
 
 /// Behind the last instruction a method ends; further is nowhere.

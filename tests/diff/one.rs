@@ -11,24 +11,24 @@ use pte::schema::scalar::ScalarType;
 use super::renumber::renumber;
 use super::{changed, changed_data, diff, lines, sample};
 
-/// Changes a program, and tells what is found: with the numbers that the other values, operators and
+/// Changes a program, and returns what is reported: with the numbers that the other values, operators and
 /// segments had, and with others.
 #[track_caller]
 pub(super) fn found(name: &str, change: impl Fn(&mut model::PteModel<'_>)) -> Vec<String> {
     let before = sample(name);
     let after = changed(&before, &change);
-    let told = lines(&diff(&before, &after));
+    let reported = lines(&diff(&before, &after));
     for seed in 1..4 {
         let other = changed(&before, |program| {
             change(program);
             renumber(program, seed);
         });
-        assert_eq!(lines(&diff(&before, &other)), told, "{name} with other numbers");
+        assert_eq!(lines(&diff(&before, &other)), reported, "{name} with other numbers");
     }
     let mut back = lines(&diff(&after, &before)).len();
     back += usize::from(back == 0);
-    assert_eq!(back, told.len().max(1), "{name}: as many the other way");
-    told
+    assert_eq!(back, reported.len().max(1), "{name}: as many the other way");
+    reported
 }
 
 pub(super) fn plan<'m>(program: &'m mut model::PteModel<'_>, nth: usize) -> &'m mut ExecutionPlan {
@@ -80,42 +80,46 @@ fn other_constant(program: &mut model::PteModel<'_>, of_plan: usize, of_value: u
 #[test]
 fn a_weight() {
     for name in ["linear.pte", "v0.2.0_inline_const.pte"] {
-        let told = found(name, |program| other_constant(program, 0, 0));
-        assert_eq!(told.len(), 1, "{told:?}");
+        let reported = found(name, |program| other_constant(program, 0, 0));
+        assert_eq!(reported.len(), 1, "{reported:?}");
         assert!(
-            told[0].starts_with("constants: forward: call 0 aten::permute_copy.out, argument 0")
+            reported[0]
+                .starts_with("constants: forward: call 0 aten::permute_copy.out, argument 0")
         );
-        assert!(told[0].contains(": data: float32[") && told[0].contains('#'), "{told:?}");
+        assert!(
+            reported[0].contains(": data: float32[") && reported[0].contains('#'),
+            "{reported:?}"
+        );
     }
 }
 
 /// Two methods use it: it is one weight.
 #[test]
 fn a_weight_that_methods_share() {
-    let told = found("multi_method.pte", |program| other_constant(program, 0, 0));
-    assert_eq!(told.len(), 1, "{told:?}");
+    let reported = found("multi_method.pte", |program| other_constant(program, 0, 0));
+    assert_eq!(reported.len(), 1, "{reported:?}");
 }
 
 #[test]
 fn an_operator() {
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         let plan = plan(program, 0);
         let nth = call(plan, 2).op_index as usize;
         plan.operators.as_mut().unwrap()[nth].name = Some("aten::sigmoid".into());
     });
     assert_eq!(
-        told,
+        reported,
         [
             "instructions: forward: call 2 aten::relu.out: operator: aten::relu.out → aten::sigmoid.out"
         ]
     );
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         let plan = plan(program, 0);
         let nth = call(plan, 1).op_index as usize;
         plan.operators.as_mut().unwrap()[nth].overload = Some("other".into());
     });
     assert_eq!(
-        told,
+        reported,
         [
             "instructions: forward: call 1 aten::addmm.out: operator: aten::addmm.out → aten::addmm.other"
         ]
@@ -125,68 +129,69 @@ fn an_operator() {
 /// Many calls of one operator: all of them became calls of another one.
 #[test]
 fn an_operator_of_many_calls() {
-    let told = found("kv_cache_init.pte", |program| {
+    let reported = found("kv_cache_init.pte", |program| {
         let plan = plan(program, 0);
         let nth = call(plan, 3).op_index as usize;
         plan.operators.as_mut().unwrap()[nth].name = Some("aten::other".into());
     });
-    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(reported.len(), 1, "{reported:?}");
     let place = "instructions: forward: call 3 aten::slice_copy.Tensor_out and ";
-    assert!(told[0].starts_with(place), "{told:?}");
+    assert!(reported[0].starts_with(place), "{reported:?}");
     assert!(
-        told[0].ends_with(" more: operator: aten::slice_copy.Tensor_out → aten::other.Tensor_out")
+        reported[0]
+            .ends_with(" more: operator: aten::slice_copy.Tensor_out → aten::other.Tensor_out")
     );
 }
 
 #[test]
 fn the_shape_of_an_input() {
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         let plan = plan(program, 0);
         let nth = plan.inputs.as_ref().unwrap()[0] as usize;
         tensor(plan, nth).sizes.as_mut().unwrap()[0] = 3;
     });
-    assert_eq!(told, ["signature: forward: input 0: sizes: [2, 8] → [3, 8]"]);
-    let told = found("linear.pte", |program| {
+    assert_eq!(reported, ["signature: forward: input 0: sizes: [2, 8] → [3, 8]"]);
+    let reported = found("linear.pte", |program| {
         let plan = plan(program, 0);
         let nth = plan.outputs.as_ref().unwrap()[0] as usize;
         tensor(plan, nth).scalar_type = ScalarType::HALF;
     });
-    assert_eq!(told, ["signature: forward: output 0: dtype: float32 → float16"]);
-    let told = found("dyn_batch.pte", |program| {
+    assert_eq!(reported, ["signature: forward: output 0: dtype: float32 → float16"]);
+    let reported = found("dyn_batch.pte", |program| {
         let plan = plan(program, 0);
         let nth = plan.inputs.as_ref().unwrap()[0] as usize;
         tensor(plan, nth).shape_dynamism = pte::schema::program::TensorShapeDynamism::STATIC;
     });
-    assert_eq!(told, ["signature: forward: input 0: dynamism: DYNAMIC_BOUND → STATIC"]);
+    assert_eq!(reported, ["signature: forward: input 0: dynamism: DYNAMIC_BOUND → STATIC"]);
 }
 
 #[test]
 fn the_shape_of_an_intermediate() {
     // What the first call gives, and the second takes.
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         tensor(plan(program, 0), 3).sizes.as_mut().unwrap()[0] = 5;
     });
     assert_eq!(
-        told,
+        reported,
         ["values: forward: call 0 aten::permute_copy.out, argument 2: sizes: [8, 4] → [5, 4]"]
     );
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         tensor(plan(program, 0), 3).dim_order = Some(vec![1, 0]);
     });
     assert_eq!(
-        told,
+        reported,
         ["values: forward: call 0 aten::permute_copy.out, argument 2: dim order: [0, 1] → [1, 0]"]
     );
 }
 
-/// Calls that are alike stand in a row, and which of them was changed is told by what they name.
+/// Calls that are alike stand in a row, and which of them was changed is reported by what they name.
 #[test]
 fn a_tensor_of_one_of_calls_that_are_alike() {
-    let told = found("device_cuda_idx1.pte", |program| {
+    let reported = found("device_cuda_idx1.pte", |program| {
         let info = tensor(plan(program, 0), 2).extra_tensor_info.get_or_insert_default();
         info.device_index = 2;
     });
-    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(reported.len(), 1, "{reported:#?}");
     for name in ["device_cuda_idx1.pte", "kv_cache_init.pte", "llm_sdpa.pte", "xnn_gpt.pte"] {
         let before = sample(name);
         let count = {
@@ -205,9 +210,12 @@ fn a_tensor_of_one_of_calls_that_are_alike() {
                     sizes = Some(*size);
                 }
             });
-            let told = lines(&diff(&before, &after));
-            if sizes.is_some() && !told.is_empty() {
-                assert!(told.iter().all(|line| line.contains("sizes")), "{name} {nth}: {told:#?}");
+            let reported = lines(&diff(&before, &after));
+            if sizes.is_some() && !reported.is_empty() {
+                assert!(
+                    reported.iter().all(|line| line.contains("sizes")),
+                    "{name} {nth}: {reported:#?}"
+                );
             }
         }
     }
@@ -216,18 +224,18 @@ fn a_tensor_of_one_of_calls_that_are_alike() {
 /// The index of a result is shown if there are several.
 #[test]
 fn the_order_of_outputs() {
-    let told = found("args_boollist.pte", |program| {
+    let reported = found("args_boollist.pte", |program| {
         plan(program, 0).outputs.as_mut().unwrap().swap(0, 1);
     });
-    assert_eq!(told.len(), 2, "{told:#?}");
-    assert!(told[0].contains("result 0 of call 0 → result 1 of call 0"), "{told:#?}");
-    assert!(told[1].contains("result 1 of call 0 → result 0 of call 0"), "{told:#?}");
+    assert_eq!(reported.len(), 2, "{reported:#?}");
+    assert!(reported[0].contains("result 0 of call 0 → result 1 of call 0"), "{reported:#?}");
+    assert!(reported[1].contains("result 1 of call 0 → result 0 of call 0"), "{reported:#?}");
 }
 
 #[test]
 fn a_payload() {
     for name in ["xnn_delegate_inline.pte", "xnn_delegate_segment.pte", "demo_backend.pte"] {
-        let told = found(name, |program| {
+        let reported = found(name, |program| {
             let at = plan(program, 0).delegates.as_ref().unwrap()[0].processed.clone().unwrap();
             let nth = at.index as usize;
             match &mut program.root.backend_delegate_data {
@@ -241,19 +249,19 @@ fn a_payload() {
                 }
             }
         });
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("delegates: forward: call 0 "), "{told:?}");
-        assert!(told[0].contains(": payload: "), "{told:?}");
+        assert_eq!(reported.len(), 1, "{reported:?}");
+        assert!(reported[0].starts_with("delegates: forward: call 0 "), "{reported:?}");
+        assert!(reported[0].contains(": payload: "), "{reported:?}");
     }
 }
 
 #[test]
 fn a_backend() {
-    let told = found("demo_backend.pte", |program| {
+    let reported = found("demo_backend.pte", |program| {
         plan(program, 0).delegates.as_mut().unwrap()[0].id = Some("Other".into());
     });
     assert_eq!(
-        told,
+        reported,
         ["delegates: forward: call 0 BackendWithCompilerDemo: backend: \
           BackendWithCompilerDemo → Other"]
     );
@@ -266,9 +274,9 @@ fn a_compile_spec() {
         let delegate = &mut plan(program, 0).delegates.as_mut().unwrap()[0];
         delegate.compile_specs.get_or_insert_default().push(spec);
     };
-    let told = found("xnn_delegate_segment.pte", |program| specs(program, b"fast"));
+    let reported = found("xnn_delegate_segment.pte", |program| specs(program, b"fast"));
     assert_eq!(
-        told,
+        reported,
         ["delegates: forward: call 0 XnnpackBackend: compile spec: – → \"level\" = \"fast\""]
     );
     let before = changed(&sample("xnn_delegate_segment.pte"), |program| specs(program, &[1, 0]));
@@ -282,34 +290,34 @@ fn a_compile_spec() {
 /// A runtime loads delegates that no instruction calls.
 #[test]
 fn a_delegate_that_is_not_called() {
-    let told = found("demo_backend.pte", |program| {
+    let reported = found("demo_backend.pte", |program| {
         let all = plan(program, 0).delegates.as_mut().unwrap();
         let mut more = all[0].clone();
         more.id = Some("Other".into());
         all.push(more);
     });
     assert_eq!(
-        told,
+        reported,
         ["delegates: forward: delegate 0 of those that are not called: delegate: – → Other"]
     );
 }
 
 #[test]
 fn a_method() {
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         let mut more = plan(program, 0).clone();
         more.name = Some("more".into());
         program.root.execution_plan.as_mut().unwrap().insert(0, more);
     });
-    assert_eq!(told, ["methods: more: method: – → 1 input, 1 output, 3 instructions"]);
+    assert_eq!(reported, ["methods: more: method: – → 1 input, 1 output, 3 instructions"]);
 }
 
 #[test]
 fn two_arguments_swapped() {
-    let told =
+    let reported =
         found("add.pte", |program| call(plan(program, 0), 0).args.as_mut().unwrap().swap(0, 1));
     assert_eq!(
-        told,
+        reported,
         ["instructions: forward: call 0 aten::add.out: arguments: 0: input 0, 1: input 1 → \
           0: input 1, 1: input 0"]
     );
@@ -317,22 +325,26 @@ fn two_arguments_swapped() {
 
 #[test]
 fn one_argument() {
-    let told = found("add.pte", |program| call(plan(program, 0), 0).args.as_mut().unwrap()[1] = 0);
+    let reported =
+        found("add.pte", |program| call(plan(program, 0), 0).args.as_mut().unwrap()[1] = 0);
     assert_eq!(
-        told,
+        reported,
         ["instructions: forward: call 0 aten::add.out, argument 1: argument: input 1 → input 0"]
     );
     // A number of its own.
-    let told = found("add.pte", |program| {
+    let reported = found("add.pte", |program| {
         let plan = plan(program, 0);
         let values = plan.values.as_mut().unwrap();
         values.push(EValue { val: Some(KernelTypes::Int(Int { int_val: 2 })) });
         let nth = values.len() as i32 - 1;
         call(plan, 0).args.as_mut().unwrap()[2] = nth;
     });
-    assert_eq!(told, ["instructions: forward: call 0 aten::add.out, argument 2: argument: 1 → 2"]);
+    assert_eq!(
+        reported,
+        ["instructions: forward: call 0 aten::add.out, argument 2: argument: 1 → 2"]
+    );
     // An item of a list.
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         let plan = plan(program, 0);
         let values = plan.values.as_mut().unwrap();
         let items = |value: &EValue| match &value.val {
@@ -342,32 +354,38 @@ fn one_argument() {
         let list = values.iter().find_map(items).unwrap();
         values[list[0] as usize].val = Some(KernelTypes::Int(Int { int_val: 7 }));
     });
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].ends_with("argument 1: argument: [1, 0] → [7, 0]"), "{told:?}");
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].ends_with("argument 1: argument: [1, 0] → [7, 0]"), "{reported:?}");
 }
 
 /// In the middle of others that are like it.
 #[test]
 fn an_instruction() {
     for nth in [0, 1, 2] {
-        let told = found("linear.pte", |program| {
+        let reported = found("linear.pte", |program| {
             let steps = steps(plan(program, 0));
             steps.insert(nth, steps[1].clone());
         });
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("instructions: forward: call "), "{told:?}");
-        assert!(told[0].contains("aten::addmm.out: instruction: – → aten::addmm.out("), "{told:?}");
-        let told = found("linear.pte", |program| drop(steps(plan(program, 0)).remove(nth)));
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with(&format!("instructions: forward: call {nth} ")), "{told:?}");
-        assert!(told[0].ends_with(" → –"), "{told:?}");
+        assert_eq!(reported.len(), 1, "{reported:?}");
+        assert!(reported[0].starts_with("instructions: forward: call "), "{reported:?}");
+        assert!(
+            reported[0].contains("aten::addmm.out: instruction: – → aten::addmm.out("),
+            "{reported:?}"
+        );
+        let reported = found("linear.pte", |program| drop(steps(plan(program, 0)).remove(nth)));
+        assert_eq!(reported.len(), 1, "{reported:?}");
+        assert!(
+            reported[0].starts_with(&format!("instructions: forward: call {nth} ")),
+            "{reported:?}"
+        );
+        assert!(reported[0].ends_with(" → –"), "{reported:?}");
     }
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         let free = InstructionArguments::FreeCall(FreeCall { value_index: 3 });
         steps(plan(program, 0)).insert(2, Instruction { instr_args: Some(free) });
     });
     assert_eq!(
-        told,
+        reported,
         ["instructions: forward: instruction 2 free: instruction: – → free(result of call 0)"]
     );
 }
@@ -395,17 +413,20 @@ fn an_instruction_of_a_row() {
     });
     for nth in [2, 17, 41] {
         let gone = changed(&row, |program| drop(steps(plan(program, 0)).remove(nth)));
-        let told = lines(&diff(&row, &gone));
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with(&format!("instructions: forward: call {nth} ")), "{told:?}");
-        let told = lines(&diff(&gone, &row));
-        assert_eq!(told.len(), 1, "{told:?}");
+        let reported = lines(&diff(&row, &gone));
+        assert_eq!(reported.len(), 1, "{reported:?}");
+        assert!(
+            reported[0].starts_with(&format!("instructions: forward: call {nth} ")),
+            "{reported:?}"
+        );
+        let reported = lines(&diff(&gone, &row));
+        assert_eq!(reported.len(), 1, "{reported:?}");
     }
 }
 
 #[test]
 fn a_jump_and_a_move() {
-    let told = found("cond.pte", |program| {
+    let reported = found("cond.pte", |program| {
         let Some(InstructionArguments::JumpFalseCall(jump)) =
             &mut steps(plan(program, 0))[0].instr_args
         else {
@@ -413,9 +434,11 @@ fn a_jump_and_a_move() {
         };
         jump.destination_instruction -= 1;
     });
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("instructions: forward: instruction 0 jump if false: target: to "));
-    let told = found("cond.pte", |program| {
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(
+        reported[0].starts_with("instructions: forward: instruction 0 jump if false: target: to ")
+    );
+    let reported = found("cond.pte", |program| {
         let Some(InstructionArguments::MoveCall(call)) = &mut steps(plan(program, 0))[4].instr_args
         else {
             panic!("a move")
@@ -423,7 +446,7 @@ fn a_jump_and_a_move() {
         call.move_from = 3;
     });
     assert_eq!(
-        told,
+        reported,
         ["instructions: forward: instruction 4 move, argument 0: argument: \
           result of call 3 → result of call 1"]
     );
@@ -438,36 +461,36 @@ fn named_data() {
         .map(|(key, _)| key.unwrap().to_string())
         .collect();
     let key = keys[0].as_str();
-    let told = found(first, |program| _ = program.set_data(key, vec![1, 2, 3].into()));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with(&format!("named-data: {key:?}: data: ")), "{told:?}");
-    let told = found(first, |program| program.remove_data(key).unwrap());
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with(&format!("named-data: {key:?}: entry: ")), "{told:?}");
-    assert!(told[0].ends_with(" → –"), "{told:?}");
+    let reported = found(first, |program| _ = program.set_data(key, vec![1, 2, 3].into()));
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with(&format!("named-data: {key:?}: data: ")), "{reported:?}");
+    let reported = found(first, |program| program.remove_data(key).unwrap());
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with(&format!("named-data: {key:?}: entry: ")), "{reported:?}");
+    assert!(reported[0].ends_with(" → –"), "{reported:?}");
 }
 
 #[test]
 fn the_memory_plan() {
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         plan(program, 0).non_const_buffer_sizes.as_mut().unwrap()[1] += 16;
     });
-    assert_eq!(told, ["memory-plan: forward: : arena sizes: [224] → [240]"]);
+    assert_eq!(reported, ["memory-plan: forward: : arena sizes: [224] → [240]"]);
     // The first size is of no arena.
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| {
         plan(program, 0).non_const_buffer_sizes.as_mut().unwrap()[0] = 1;
     });
-    assert!(told.is_empty(), "{told:?}");
-    let told = found("linear.pte", |program| {
+    assert!(reported.is_empty(), "{reported:?}");
+    let reported = found("linear.pte", |program| {
         tensor(plan(program, 0), 3).allocation_info.as_mut().unwrap().memory_offset_low += 16;
     });
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("call 0 aten::permute_copy.out, argument 2: place: arena 1 at "));
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].contains("call 0 aten::permute_copy.out, argument 2: place: arena 1 at "));
 }
 
 #[test]
 fn a_name() {
-    let told = found("mutable_names.pte", |program| {
+    let reported = found("mutable_names.pte", |program| {
         let values = plan(program, 0).values.as_mut().unwrap();
         let extra = values.iter_mut().find_map(|value| match &mut value.val {
             Some(KernelTypes::Tensor(tensor)) => {
@@ -480,43 +503,43 @@ fn a_name() {
         });
         extra.unwrap().fully_qualified_name = Some("other".into());
     });
-    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(
-        told[0].starts_with("names: forward: ") && told[0].ends_with(" → \"other\""),
-        "{told:?}"
+        reported[0].starts_with("names: forward: ") && reported[0].ends_with(" → \"other\""),
+        "{reported:?}"
     );
 }
 
 #[test]
 fn what_a_buffer_starts_with() {
-    let told = found("mutable_init.pte", |program| {
+    let reported = found("mutable_init.pte", |program| {
         let nth = program.root.mutable_data_segments.as_ref().unwrap()[0].segment_index;
         let mut bytes = program.segments[nth as usize].to_bytes().unwrap().into_owned();
         bytes[0] ^= 1;
         program.segments[nth as usize] = bytes.into();
     });
-    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(
-        told[0].starts_with("constants: forward: call 0 aten::add.out, argument 0"),
-        "{told:?}"
+        reported[0].starts_with("constants: forward: call 0 aten::add.out, argument 0"),
+        "{reported:?}"
     );
 }
 
 #[test]
 fn the_version_and_the_containers() {
-    let told = found("linear.pte", |program| program.root.version = 1);
-    assert_eq!(told, ["header: : version: 0 → 1"]);
-    let told = found("linear.pte", |program| {
+    let reported = found("linear.pte", |program| program.root.version = 1);
+    assert_eq!(reported, ["header: : version: 0 → 1"]);
+    let reported = found("linear.pte", |program| {
         let meta = plan(program, 0).container_meta_type.as_mut().unwrap();
         meta.encoded_out_str = Some("*".into());
     });
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("signature: forward: outputs: container: "), "{told:?}");
-    let told = found("linear.pte", |program| {
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with("signature: forward: outputs: container: "), "{reported:?}");
+    let reported = found("linear.pte", |program| {
         let outputs = plan(program, 0).outputs.as_mut().unwrap();
         outputs.push(outputs[0]);
     });
-    assert_eq!(told, ["signature: forward: : outputs: 1 → 2"]);
+    assert_eq!(reported, ["signature: forward: : outputs: 1 → 2"]);
 }
 
 #[test]
@@ -526,18 +549,18 @@ fn an_entry_of_a_data_file() {
         lines(&diff(&before, &changed_data(&before, |ptd| change(ptd))))
     };
     let data = vec![9; 48];
-    let told = one(&|ptd| assert!(ptd.set_data("a", data.clone().into()).unwrap()));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("named-data: \"a\": data: float32[3, 4] #"), "{told:?}");
-    let told = one(&|ptd| ptd.remove_data("b").unwrap());
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("named-data: \"b\": entry: int64[5] #"), "{told:?}");
-    let told = one(&|ptd| {
+    let reported = one(&|ptd| assert!(ptd.set_data("a", data.clone().into()).unwrap()));
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with("named-data: \"a\": data: float32[3, 4] #"), "{reported:?}");
+    let reported = one(&|ptd| ptd.remove_data("b").unwrap());
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with("named-data: \"b\": entry: int64[5] #"), "{reported:?}");
+    let reported = one(&|ptd| {
         let entries = ptd.root.named_data.as_mut().unwrap();
         let entry = entries.iter_mut().find(|entry| entry.key.as_deref() == Some("a")).unwrap();
         entry.tensor_layout.as_mut().unwrap().sizes = Some(vec![4, 3]);
     });
-    assert_eq!(told, ["named-data: \"a\": sizes: [3, 4] → [4, 3]"]);
+    assert_eq!(reported, ["named-data: \"a\": sizes: [3, 4] → [4, 3]"]);
     let old = sample("v0.6.0_external.default_external_constant.ptd");
     let new = sample("v1.0.0_external.default_external_constant.ptd");
     assert_eq!(
@@ -557,8 +580,8 @@ fn the_last_byte_of_long_data() {
             ptd.set_data("long", data.into()).unwrap();
         })
     };
-    let told = lines(&diff(&with(1), &with(2)));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("named-data: \"long\": data: "), "{told:?}");
+    let reported = lines(&diff(&with(1), &with(2)));
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with("named-data: \"long\": data: "), "{reported:?}");
     assert!(lines(&diff(&with(1), &with(1))).is_empty());
 }

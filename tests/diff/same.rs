@@ -89,9 +89,9 @@ fn data_may_be_in_another_file() {
     });
     let changed = opened(&changed);
     let report = compare(&with(vec![&data]), &with(vec![&changed]), &limits).unwrap();
-    let told = lines(&report);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("constants: "), "{told:?}");
+    let reported = lines(&report);
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with("constants: "), "{reported:?}");
 }
 
 /// What one model gave in two releases that export alike, or in two ways of one release.

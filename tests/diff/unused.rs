@@ -49,10 +49,10 @@ fn tensors_that_nothing_uses() {
     };
     let line = "unused: forward: values that nothing uses: values: \
                 float32[1, 4] → float32[4, 4], float32[5, 4]";
-    let told = lines(&diff(&unused(&[1, 2, 3]), &unused(&[2, 4, 3, 5])));
+    let reported = lines(&diff(&unused(&[1, 2, 3]), &unused(&[2, 4, 3, 5])));
     let sorted = "unused: forward: values that nothing uses: values: \
                   float32[1, 4] → float32[5, 4], float32[4, 4]";
-    assert!(told == [line] || told == [sorted], "{told:?}");
+    assert!(reported == [line] || reported == [sorted], "{reported:?}");
     let line = "unused: forward: a value that nothing uses: value: – → float32[2, 4]";
     assert_eq!(lines(&diff(&unused(&[2, 3]), &unused(&[3, 2, 2]))), [line]);
 }

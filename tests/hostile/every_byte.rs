@@ -1,5 +1,5 @@
-//! Genuine files cut short at every byte, and with every byte replaced: nothing panics, whatever is
-//! accepted can be read to its last field, and whatever is refused is refused inside the file.
+//! Genuine files cut short at every byte, and with every byte replaced: nothing panics; an accepted
+//! file can be read to its last field, and a refusal points inside the file.
 
 use std::fs;
 use std::path::Path;

@@ -208,7 +208,7 @@ fn every_rule_of_the_layout_is_broken_somewhere() {
 /// All 256 codes of a dtype, of two elements that have 8 bytes: which ones the runtime knows, and how
 /// many bytes it takes for them (format.md §5).
 #[test]
-fn every_dtype_is_known_or_told() {
+fn every_dtype_is_known_or_reported() {
     let known = |code: u8| match code {
         0 | 1 | 11..=13 | 16..=21 | 23..=26 => Some(1),
         2 | 5 | 15 | 22 | 27 => Some(2),

@@ -201,7 +201,7 @@ fn the_generation_follows_from_the_slots() {
     }
 }
 
-/// Whatever generation 0 is refused for lies where the message says, in the file and not in the
+/// A refusal of generation 0 points to the place that its message names, in the file and not in the
 /// FlatBuffer.
 #[test]
 fn places_are_those_of_the_file_where_the_flatbuffer_is_not_at_its_start() {
@@ -232,7 +232,7 @@ fn findings_in_generation_0_have_their_places_in_the_file() {
     }
 }
 
-/// Nothing but its header tells where the FlatBuffer of generation 0 ends, if nothing follows it.
+/// Only its header says where the FlatBuffer of generation 0 ends, if nothing follows it.
 #[test]
 fn a_flatbuffer_of_generation_0_without_data_ends_with_the_file() {
     // No base, and no bytes behind it.

@@ -57,7 +57,7 @@ fn sharing_is_cut_off_after_a_fixed_number_of_steps() {
         let error = Pte::read(&bytes).unwrap_err();
         assert_eq!(error.code(), "work-limit");
         // Instructions before the last one that was visited, by the path: more than the budget allows
-        // would show here, whatever the clock says.
+        // would show here, on a slow machine too.
         let visited = indices(&error).fold(0, |visited, index| visited * u64::from(n) + index);
         let budget = bytes.len() as u64 * u64::from(Limits::UNTRUSTED.amplification);
         assert!(visited > 0 && visited * 16 <= budget, "{visited} of {budget} for {n}");

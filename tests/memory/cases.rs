@@ -31,7 +31,7 @@ fn freed(index: i32) -> Value {
 }
 
 /// A program of one method; its operators are two that are official, the second in place, and between them one
-/// that nobody knows.
+/// that is unknown.
 pub(super) fn program(
     values: &[Value],
     ends: (&[i32], &[i32]),
@@ -97,7 +97,7 @@ fn a_loop_keeps_what_comes_from_outside_and_not_what_it_makes() {
     let all = of([op(&[1], 2), op(&[2], 3), op(&[3], 4)]);
     assert_eq!(all[1..4], [at(0, 4), at(1, 2), at(2, 3)]);
     assert_eq!(all[4], Some((Some(1), None)), "made in the loop and used behind it");
-    // 2 is handed to the next turn: nobody has written it when it is read first.
+    // 2 is handed to the next turn: it is not written when it is read first.
     let all = of([op(&[2], 3), op(&[3], 2), op(&[1], 4)]);
     assert_eq!(all[2], THROUGHOUT);
     // The same with a value that comes from before.

@@ -1,4 +1,4 @@
-//! Methods that nobody has planned: offsets past all numbers, jumps in circles, a million calls.
+//! Methods that no planner makes: offsets past all numbers, jumps in circles, a million calls.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ fn tensor(sizes: &[i32], memory_id: u32, high: u32, low: u32) -> serde_json::Val
 }
 
 #[test]
-fn numbers_past_all_others_are_told_and_nothing_wraps() {
+fn numbers_past_all_others_are_reported_and_nothing_wraps() {
     let values = [
         tensor(&[4], 1, u32::MAX, u32::MAX - 7),
         tensor(&[i32::MAX, 1 << 20], 1, 1, 0),

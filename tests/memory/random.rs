@@ -128,7 +128,7 @@ fn lives(file: &[u8]) -> Vec<(TensorRole, Option<(usize, usize)>)> {
     all.iter().map(|of| (of.role, of.live_range.map(span))).collect()
 }
 
-/// Whatever way is taken, what is needed is said to live.
+/// On every path, a tensor that is needed is live.
 #[test]
 fn what_any_way_needs_lives() {
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
@@ -184,7 +184,7 @@ fn without_jumps_lives_are_exact() {
             }
             let mut wanted = steps.first().copied().zip(steps.last().copied());
             if tensor == 0 {
-                // An input is there from the start, whatever becomes of it.
+                // An input is live from the start.
                 wanted = Some((0, steps.last().copied().unwrap_or(0)));
             }
             assert_eq!(life, wanted, "value {tensor}: {method:?}, outputs {outputs:?}");

@@ -239,7 +239,7 @@ fn constants_and_states_leave_others_the_segment_they_shared() {
     assert_eq!(payload(&out), PAYLOAD);
 }
 
-/// A state outside has no bytes in the program, whatever index it has: the states that are in it stay
+/// A state outside has no bytes in the program, at any index: the states that are in it stay
 /// as long as they are.
 #[test]
 fn a_state_outside_is_no_part_of_the_states_inside() {
@@ -307,7 +307,7 @@ fn data_under_two_keys_goes_out_once() {
     assert_eq!(pte.segment_count(), 2);
 }
 
-/// A shape whose bytes cannot be counted takes no data, of whatever length.
+/// A shape whose bytes cannot be counted takes no data of any length.
 #[test]
 fn a_shape_without_a_size_takes_no_data() {
     let mut data = data_of(&[("k", -1)], &[7]);
@@ -318,7 +318,7 @@ fn a_shape_without_a_size_takes_no_data() {
     assert_eq!(data.segments[0].to_bytes().unwrap().to_vec(), words(&[7]));
 }
 
-/// No runtime reads a second list of them: it is nobody's to lose.
+/// No runtime reads a second list of them: it must not be lost.
 #[test]
 fn other_lists_of_states_stay() {
     let list = r#""mutable_data_segments": [{"segment_index": 0, "offsets": [0, 8]},
@@ -417,7 +417,7 @@ fn tensors_of_other_sizes_share_what_the_largest_has() {
     }
 }
 
-/// Where a state ends is told by its tensor: the next one may begin anywhere.
+/// Where a state ends is reported by its tensor: the next one may begin anywhere.
 #[test]
 fn states_need_not_be_in_order() {
     let state = |nth: u32, place: &str| {

@@ -86,7 +86,7 @@ fn unknown_parts_are_not_lost_in_silence() {
     assert!(Pte::read(&program.image().unwrap().to_bytes().unwrap()).is_ok());
 }
 
-/// Nor is a field in a slot so far out that nobody looks at it; what is counted then is that there are
+/// Nor is a field in a slot so far out that it is not looked at; what is counted then is that there are
 /// such slots.
 #[test]
 fn unknown_fields_far_out_are_not_lost_either() {
@@ -105,7 +105,7 @@ fn unknown_fields_far_out_are_not_lost_either() {
 
 /// Each way in which a model can contradict itself has its message.
 #[test]
-fn contradictions_are_told() {
+fn contradictions_are_reported() {
     let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
     let reported = |change: &dyn Fn(&mut model::PteModel<'_>)| {
         let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();

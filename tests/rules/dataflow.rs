@@ -11,7 +11,7 @@ use crate::support::build;
 /// and data; `k`, constant; and lists.
 ///
 /// `a'` and `ix'` are where `a` is, `far` is 4 GB behind it, and `big` reaches that far. `deep` and
-/// `deeper` are where `a` is, with 16 and 17 dimensions.
+/// `deeper` are where `a` is, with 16 and 17 dimensions. `w` has no data; `dyn` and `view` are DYNAMIC_BOUND.
 const VALUES: &[(&str, &str)] = &[
     ("i", "Int"),
     ("j", "Int"),
@@ -51,6 +51,14 @@ const VALUES: &[(&str, &str)] = &[
     ),
     ("<ix>", "OptionalTensorList ix"),
     ("<u>", "OptionalTensorList u"),
+    ("<ix'>", "OptionalTensorList ix'"),
+    ("w", "LONG"),
+    ("dyn", "FLOAT? 0"),
+    ("small", "FLOAT 0"),
+    ("view", "FLOAT? - 64"),
+    ("[dyn]", "TensorList dyn"),
+    ("one", "INT 96"),
+    ("shape", "BOOL 80"),
 ];
 
 /// Returns the broken rules of a program, each with the instruction, input or output; Notes are left out.
@@ -151,13 +159,21 @@ fn value(text: &str, index: &dyn Fn(&str) -> usize) -> Value {
             let sizes = rest.iter().skip(1).map(|size| size.parse().unwrap()).collect::<Vec<i32>>();
             let sizes = if sizes.is_empty() { vec![1] } else { sizes };
             let order: Vec<_> = (0..sizes.len()).collect();
+            let (dtype, is_dynamic) = match dtype.strip_suffix('?') {
+                Some(dtype) => (dtype, true),
+                None => (dtype, false),
+            };
             let mut tensor = json!({"scalar_type": dtype, "sizes": sizes, "dim_order": order});
+            if is_dynamic {
+                tensor["shape_dynamism"] = json!("DYNAMIC_BOUND");
+            }
             match rest.first().map(|place| place.parse::<u64>()) {
                 None => {}
                 Some(Ok(at)) => {
                     let (low, high) = (at as u32, at >> 32);
                     tensor["allocation_info"] = json!({"memory_id": 1, "memory_offset_low": low, "memory_offset_high": high});
                 }
+                Some(Err(_)) if rest[0] == "-" => {}
                 Some(Err(_)) => {
                     tensor["extra_tensor_info"] =
                         json!({"location": "EXTERNAL", "fully_qualified_name": rest[0]});
@@ -350,8 +366,9 @@ fn a_call_is_judged_by_its_current_values() {
         (&["move zero j", divide], &["kernel-number 1"]),
         (&[divide, "move zero j"], &["kernel-number 0"]),
         (&["move zero j", "move i j", divide], &[]),
-        // What it is a result of is not computed.
-        (&["executorch_prim::sub.Scalar i i j", divide], &[]),
+        // A result is known if its operands are: here i - i.
+        (&["executorch_prim::sub.Scalar i i j", divide], &["kernel-number 1"]),
+        (&["executorch_prim::add.Scalar i i j", "executorch_prim::floordiv.int i j y"], &[]),
         // So with dtypes.
         (&["aten::embedding.out a ix i f f c c", "move b ix"], &["kernel-dtype 0"]),
         (&["aten::embedding.out a b i f f c c", "move ix b"], &["kernel-dtype 0"]),
@@ -427,7 +444,7 @@ fn at_a_join_point_a_value_is_joined() {
             &["use-after-free 2"],
         ),
         // A jump to itself is never passed.
-        (&["jump no 0", USED], &["jump-to-itself 0"]),
+        (&["jump no 0", USED], &["jump-to-itself 0", "loop-forever 0"]),
         (&["free a", "jump no 3", "move b a", "aten::add.out a b i c c"], &["use-after-free 3"]),
         (&["jump no 9", USED], &["jump-destination 0"]),
         (&["jump no -1", USED], &["jump-destination 0"]),
@@ -616,6 +633,64 @@ fn outputs_share_no_bytes_with_inputs() {
         (&["executorch_prim::et_view.default b (i) a'", "aten::add.out a' c i a a"], &[]),
         (&["move a b", "aten::add.out a' c i b b"], &["args-overlap 1"]),
         (&["move a b", "aten::add.out a c i b b"], &[]),
+    ]);
+}
+
+/// A kernel that checks indices, counts or masks first reads them again while it writes.
+#[test]
+fn kernels_do_not_read_again_what_they_overwrite() {
+    let view = "executorch_prim::et_view.default ix' (i) w";
+    all(&[
+        (&["aten::gather.out b i ix f c c"], &[]),
+        (&["aten::gather.out b i ix' f a a"], &["index-overlap 0"]),
+        (&["aten::index_select.out b i ix' a a"], &["index-overlap 0"]),
+        (&["aten::index.Tensor_out b <ix'> a a"], &["index-overlap 0"]),
+        (&["aten::index_put_ a <ix'> b f j"], &["index-overlap 0"]),
+        (&["aten::masked_select.out b shape ix ix"], &["index-overlap 0"]),
+        (&["aten::nonzero.out a ix' ix'"], &["index-overlap 0"]),
+        (&["aten::repeat_interleave.Tensor_out ix' n ix' ix'"], &["index-overlap 0"]),
+        // An index that is a view of planned memory, or is the output itself.
+        (&[view, "aten::scatter.src_out b i w c a a"], &["index-overlap 1"]),
+        (&["aten::scatter.src_out ix' i ix' ix ix' ix'"], &["index-overlap 0"]),
+    ]);
+}
+
+#[test]
+fn an_output_that_is_resized_is_no_input_and_no_small_view() {
+    let view = "executorch_prim::et_view.default b (i) view";
+    all(&[
+        (&["aten::cat.out [a,b] i dyn dyn"], &[]),
+        (&["aten::cat.out [dyn] i dyn dyn"], &["output-resized 0"]),
+        (&["move dyn small", "aten::cat.out [dyn] i small small"], &["output-resized 1"]),
+        (&["aten::cat.out [a,b] i a a"], &[]),
+        (&[view, "aten::relu.out a view view"], &["view-capacity 1"]),
+        (&["executorch_prim::et_view.default b (i) a'", "aten::relu.out c a' a'"], &[]),
+    ]);
+}
+
+/// The dtype of the tensor decides the kind of the number that is read from it.
+#[test]
+fn a_number_that_is_read_from_a_tensor_has_the_kind_of_its_dtype() {
+    let add = "aten::add.out a b i c c";
+    all(&[
+        (&["aten::_local_scalar_dense ix j", "executorch_prim::mod.int i j y"], &[]),
+        (&["aten::_local_scalar_dense a j", "executorch_prim::mod.int i j y"], &["result-type 1"]),
+        (&["aten::_local_scalar_dense t j", "aten::full.out (i) j c c"], &[]),
+        (&["aten::_local_scalar_dense t i", "aten::full.out (i) j c c"], &["result-type 1"]),
+        (&["aten::_local_scalar_dense ix g", "jump g 2", add], &["result-type 1"]),
+    ]);
+}
+
+/// The sizes of a tensor, and what is computed from them, are known if nothing resizes it.
+#[test]
+fn a_second_run_meets_what_the_first_has_computed() {
+    all(&[
+        (&["aten::sym_size.int a zero j", "executorch_prim::mod.int i j y"], &[]),
+        (&["aten::sym_size.int a zero zero"], &["kernel-shape 0"]),
+        (
+            &["executorch_prim::sub.Scalar j i j", "executorch_prim::mod.int i j y"],
+            &["kernel-number 1"],
+        ),
     ]);
 }
 

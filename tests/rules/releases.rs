@@ -160,7 +160,7 @@ fn genuine_files_are_known_to_the_release_that_wrote_them() {
 
 /// The FlatBuffer of generation 0 begins behind its header, and so does what is found in it.
 #[test]
-fn what_generation_0_has_too_early_is_told_where_it_stands() {
+fn what_generation_0_has_too_early_is_reported_where_it_stands() {
     let bytes = fs::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
     let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
     let file = opened.file();

@@ -31,7 +31,7 @@ enum Arg {
     Tensors(Vec<Shape>),
     Optionals(Vec<Option<Shape>>),
     Again,
-    /// Whatever may be there.
+    /// Any value.
     Any,
 }
 

@@ -6,8 +6,7 @@ use alloc::string::String;
 use super::known::Known;
 use super::overlap;
 use super::rules::{
-    CONSTANT_WRITTEN, INPUT_REPLACED, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, RESULT_TYPE,
-    USE_AFTER_FREE,
+    CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, RESULT_TYPE, USE_AFTER_FREE,
 };
 use super::state::{By, Memory, State, list};
 use crate::check::calls::rules::{
@@ -217,30 +216,12 @@ impl<'a> Judge<'_, '_, 'a> {
         }
         let tensor = state.tensor(self.values, index)?;
         if !is_copied(self.plan, index) {
-            return self.input_of_other_size(index, tensor);
+            return None;
         }
         // An input that is a constant itself is reported by input-constant.
         let own = u32::try_from(index).is_ok_and(|own| state.memory(tensor) == Memory::Of(own));
         if own { None } else { self.written(index, tensor, state) }
             .or_else(|| self.lacks_data(index, state, &STORAGE_MISSING))
-    }
-
-    /// Reports an input that is another tensor by now, with a larger bound than the caller's memory: a call
-    /// may resize it, and write past that memory.
-    fn input_of_other_size(self, index: i32, tensor: u32) -> Option<Broken> {
-        let own = u32::try_from(index).ok().filter(|&own| own != tensor)?;
-        let bytes = |value: u32| match self.plan.value(value.into())? {
-            KernelTypes::Tensor(tensor) => tensor.scalar_type().nbytes(tensor.sizes()?),
-            _ => None,
-        };
-        let (room, bound) = (bytes(own)?, bytes(tensor)?);
-        (bound > room).then(|| {
-            let message = format!(
-                "input {index} is an alias of value {tensor} when the method runs again: {bound} \
-                 bytes, and the caller gives {room}"
-            );
-            (&INPUT_REPLACED, message)
-        })
     }
 
     /// Judges an output without memory before the second run: the caller gives memory to it, so it

@@ -25,10 +25,6 @@ rules! {
         "No call, jump, list, planned input or output uses a tensor after its memory is freed, at any index, unless it gets memory again."
         "Its data is gone, also when the method runs again: the next use reads or writes through a null pointer."
         Crashes ["6.5", "7.4.43", "7.7.16"];
-    INPUT_REPLACED = Error "input-replaced"
-        "No tensor with a larger bound is moved onto an input that uses the caller's memory."
-        "When the method runs again, a call resizes that tensor and writes past the caller's memory."
-        Misreads ["7.4.40"];
     CONSTANT_WRITTEN = Error "constant-written"
         "No kernel writes to a constant, nor to an alias or a view of one. No input is copied there."
         "The file's own bytes are overwritten, or the program dies if they are mapped or in ROM."
