@@ -64,6 +64,7 @@ fn what_there_is_comes_up_in_genuine_files() {
                         DataSource::Planned { initial: None, .. } => "planned",
                         DataSource::Planned { initial: Some(_), .. } => "planned with data",
                         DataSource::External { .. } => "external",
+                        _ => "unknown",
                     },
                 });
             }

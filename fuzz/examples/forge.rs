@@ -14,7 +14,7 @@ use std::{env, fs, process};
 
 use arbitrary::Unstructured;
 use pte::check::{Checker, Severity};
-use pte::model::Pte;
+use pte::model::PteModel;
 use pte_fuzz::mutate::{Xorshift, mutate};
 use pte_fuzz::{damaged, smith};
 

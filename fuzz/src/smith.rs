@@ -115,7 +115,7 @@ pub fn call(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
 /// # Errors
 ///
 /// Where the random bytes do not suffice for a choice.
-pub fn tangled(random: &mut Unstructured<'_>, only: Option<usize>) -> Result<Pte<'static>> {
+pub fn tangled(random: &mut Unstructured<'_>, only: Option<usize>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_methods(0).with_constants(true);
     make(random, swarm, Calls::Tangled(only))
 }

@@ -31,6 +31,7 @@ pub struct Dtype(ScalarType);
 
 /// Where the bytes of a tensor come from (format.md §6.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DataSource<'a> {
     /// Given when the program runs: an input, or a placeholder.
     Unbound,
