@@ -31,6 +31,10 @@ rules! {
         "Every index in a constant lies in the tensor that a kernel looks it up in."
         "The kernel aborts, or reads or writes past the tensor."
         Misreads ["6.10"];
+    INFINITE_CONTENTS = Error "infinite-contents"
+        "A constant whose range is measured to quantize it holds finite numbers."
+        "The scale is infinite or no number: the kernel aborts."
+        Crashes ["6.10"];
     ZERO_POINT_CONTENTS = Error "zero-point-contents"
         "Every zero point in a constant lies between the least and the greatest quantized value."
         "The kernel aborts."
@@ -53,15 +57,13 @@ pub(super) fn judge<S: Source>(
         return Ok(());
     }
     cost::sort(uses.len());
-    uses.sort_by_key(|of| (of.bytes.start, of.bytes.end, of.width));
+    uses.sort_by_key(|of| (of.bytes.start, of.bytes.end, of.width, of.what == What::Number));
     // Constants may overlap: a hostile file may have many that share their bytes.
     let mut left = file.file_len().saturating_mul(2).saturating_add(PIECE);
-    let mut read: Option<(Range<u64>, u64, Bounds)> = None;
+    let mut read: Option<(&Use, Bounds)> = None;
     for of in &uses {
-        let known =
-            read.as_ref().filter(|(bytes, width, _)| (bytes, *width) == (&of.bytes, of.width));
-        let bounds = match known {
-            Some(&(_, _, bounds)) => bounds,
+        let bounds = match read.filter(|(other, _)| of.reads_as(other)) {
+            Some((_, bounds)) => bounds,
             None => {
                 let len = of.bytes.end.saturating_sub(of.bytes.start);
                 let Some(rest) = left.checked_sub(len) else {
@@ -72,7 +74,7 @@ pub(super) fn judge<S: Source>(
                 };
                 left = rest;
                 let bounds = bounds(source, of)?;
-                read = Some((of.bytes.clone(), of.width, bounds));
+                read = Some((of, bounds));
                 bounds
             }
         };
@@ -98,10 +100,25 @@ struct Use {
     width: u64,
     least: i64,
     greatest: i64,
-    is_zero_point: bool,
+    what: What,
+}
+
+/// What the elements of a constant are to the kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Index,
+    ZeroPoint,
+    /// A number that must be finite: [`bounds`] counts one that is not as 1, any other as 0.
+    Number,
 }
 
 impl Use {
+    /// Returns whether another use reads the same bytes as the same elements.
+    fn reads_as(&self, other: &Self) -> bool {
+        let is_number = |of: &Self| of.what == What::Number;
+        (&self.bytes, self.width, is_number(self)) == (&other.bytes, other.width, is_number(other))
+    }
+
     fn judge(&self, pte: &Pte<'_>, bounds: Bounds, out: &mut Findings) {
         let Some((least, greatest)) = bounds else { return };
         let outside = match (least < self.least, greatest > self.greatest) {
@@ -109,9 +126,15 @@ impl Use {
             (_, true) => greatest,
             _ => return,
         };
-        let (rule, what): (&'static Rule, _) = match self.is_zero_point {
-            true => (&ZERO_POINT_CONTENTS, "zero point"),
-            false => (&INDEX_CONTENTS, "index"),
+        let (rule, what): (&'static Rule, _) = match self.what {
+            What::ZeroPoint => (&ZERO_POINT_CONTENTS, "zero point"),
+            What::Index => (&INDEX_CONTENTS, "index"),
+            What::Number => {
+                let value = self.value;
+                return self.find(pte, &INFINITE_CONTENTS, out, || {
+                    format!("constant {value} has an element that is infinite or not a number")
+                });
+            }
         };
         self.find(pte, rule, out, || {
             let Self { value, least, greatest, .. } = self;
@@ -199,7 +222,12 @@ impl<'a> Call<'_, '_, 'a> {
         if self.is_changed(value) || !ELEMENTS.contains(&dtype) {
             return None;
         }
+        let is_finite = matches!(term.range, ElementRange::Finite);
+        if is_finite != (dtype == ScalarType::FLOAT) {
+            return None;
+        }
         let (least, greatest) = match term.range {
+            ElementRange::Finite => (0, 1),
             ElementRange::RowOf(arg) => (0, self.sizes(args, arg)?.get(0)?.into()),
             ElementRange::PlaneOf(arg) => {
                 let sizes = self.sizes(args, arg)?;
@@ -229,7 +257,11 @@ impl<'a> Call<'_, '_, 'a> {
             width: dtype.element_size()?,
             least,
             greatest: greatest.checked_sub(1)?,
-            is_zero_point: matches!(term.range, ElementRange::Between { .. }),
+            what: match term.range {
+                ElementRange::Between { .. } => What::ZeroPoint,
+                ElementRange::Finite => What::Number,
+                ElementRange::RowOf(_) | ElementRange::PlaneOf(_) => What::Index,
+            },
         })
     }
 
@@ -280,7 +312,10 @@ fn bounds<S: Source>(source: &S, of: &Use) -> Result<Bounds, OpenError<S::Error>
             let (least, greatest) = found.unwrap_or((element, element));
             found = Some((least.min(element), greatest.max(element)));
         };
-        if of.width == 8 {
+        if of.what == What::Number {
+            let elements = piece.as_chunks().0.iter();
+            elements.for_each(|&element| add(i64::from(!f32::from_le_bytes(element).is_finite())));
+        } else if of.width == 8 {
             piece.as_chunks().0.iter().for_each(|&element| add(i64::from_le_bytes(element)));
         } else {
             let elements = piece.as_chunks().0.iter();

@@ -26,7 +26,7 @@ rules! {
         "The data that an XNNPACK payload uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, and loading the method fails."
         Refuses ["6.7", "7.4.21", "7.6.19", "7.7.23"];
-    DELEGATE_KEY_SHORT = Warning "delegate-key-short"
+    DELEGATE_KEY_SHORT = Error "delegate-key-short"
         "The data that an XNNPACK payload uses by a key has the bytes that the payload says."
         "The backend never compares the sizes, and reads past the data."
         Misreads ["6.7", "7.7.23"];

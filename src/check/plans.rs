@@ -14,7 +14,8 @@ use crate::flat::view::{Table, Vector};
 use crate::method;
 use crate::quoted::Quoted;
 use crate::schema::program::tag;
-use crate::schema::program::view::ExecutionPlan;
+use crate::schema::program::view::{ExecutionPlan, KernelTypes};
+use crate::schema::scalar::ScalarType;
 
 rules! {
     "plans";
@@ -83,6 +84,10 @@ rules! {
         "No value is an input twice."
         "The first input that is set is overwritten by the second."
         Ignores ["7.7.14"];
+    OUTPUT_DTYPE = Warning "output-dtype"
+        "No output is of a quantized dtype: QINT8, QUINT8, QINT32, QUINT4X2 or QUINT2X4."
+        "The runtime runs the method. Python's binding makes a torch tensor of each output, and crashes on these dtypes."
+        Ignores ["6.10"];
     INPUT_CONSTANT = Error "input-constant"
         "No input is a constant."
         "The input is copied over the file's own bytes, or the program dies if they are mapped or in ROM."
@@ -124,6 +129,16 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     }
     ends(plan, values, "inputs", view.inputs(), out);
     ends(plan, values, "outputs", view.outputs(), out);
+    for (nth, index) in (0..).zip(view.outputs().into_iter().flatten()) {
+        let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
+        let dtype = tensor.scalar_type();
+        if QUANTIZED.contains(&dtype) {
+            let steps = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
+            plan.find(out, &OUTPUT_DTYPE, view.raw(), &steps, || {
+                format!("output {nth}, value {index}, is of dtype {dtype}")
+            });
+        }
+    }
     let mut seen = plan.each(false);
     for (nth, index) in (0..).zip(view.inputs().into_iter().flatten()) {
         let Some(seen) = usize::try_from(index).ok().and_then(|index| seen.get_mut(index)) else {
@@ -203,3 +218,12 @@ pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
         }
     }
 }
+
+/// Dtypes of which torch makes no tensor.
+const QUANTIZED: [ScalarType; 5] = [
+    ScalarType::QINT8,
+    ScalarType::QUINT8,
+    ScalarType::QINT32,
+    ScalarType::QUINT4X2,
+    ScalarType::QUINT2X4,
+];

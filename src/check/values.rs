@@ -62,7 +62,7 @@ rules! {
         "Loading the method is refused; older runtimes take another value for a tensor."
         Refuses ["7.4.11", "7.7.15", "8.2 de8ce55e18"];
     LIST_FORWARD = Error "list-forward"
-        "The items of a list come before it."
+        "The tensors of a list come before it."
         "The runtime reads a value that it has not created yet: uninitialized memory."
         Misreads ["6.4", "7.4.10", "7.4.11", "7.7.15"];
     STRING_NUL = Warning "string-nul"
@@ -336,6 +336,8 @@ struct Items {
     /// Whether the items have 8 bytes, not 4.
     wide: bool,
     want: &'static str,
+    /// Whether the runtime reads the items when the list is used, rather than when it creates it.
+    read_when_used: bool,
 }
 
 static INTS: Items = Items {
@@ -345,6 +347,7 @@ static INTS: Items = Items {
     none: false,
     wide: true,
     want: "an Int",
+    read_when_used: true,
 };
 static TENSORS: Items = Items {
     out_of_range: &TENSOR_LIST_INDEX,
@@ -353,6 +356,7 @@ static TENSORS: Items = Items {
     none: false,
     wide: false,
     want: "a Tensor",
+    read_when_used: false,
 };
 static OPTIONALS: Items = Items {
     out_of_range: &OPTIONAL_TENSOR_LIST_INDEX,
@@ -361,6 +365,7 @@ static OPTIONALS: Items = Items {
     none: true,
     wide: false,
     want: "a Tensor or Null",
+    read_when_used: false,
 };
 
 impl List<'_, '_, '_> {
@@ -394,9 +399,14 @@ impl List<'_, '_, '_> {
                 let (name, want) = (name.unwrap_or_default(), self.rules.want);
                 format!("value {item} is {name}, and {want} is wanted")
             }),
-            Some(_) if item >= i64::from(self.index) => find(&LIST_FORWARD, &|| {
-                format!("value {item} does not come before the list, which is value {}", self.index)
-            }),
+            Some(_) if !self.rules.read_when_used && item >= i64::from(self.index) => {
+                find(&LIST_FORWARD, &|| {
+                    format!(
+                        "value {item} does not come before the list, which is value {}",
+                        self.index
+                    )
+                })
+            }
             Some(_) => {}
         }
     }

@@ -19,12 +19,14 @@ pub(crate) enum ElementRange {
     RowOf(u32),
     /// An element of one plane of the tensor at this argument, its last two dimensions; or −1.
     PlaneOf(u32),
+    /// A finite number, for a FLOAT tensor.
+    Finite,
     /// Between the Ints at two arguments, where the tensor at `input` is CHAR and that at `out` is FLOAT.
     Between { least: u32, greatest: u32, input: u32, out: u32 },
 }
 
-/// The dtypes of indices and zero points.
-pub(crate) const ELEMENTS: &[ScalarType] = &[ScalarType::INT, ScalarType::LONG];
+/// The dtypes of indices and zero points, and of inputs that must be finite.
+pub(crate) const ELEMENTS: &[ScalarType] = &[ScalarType::INT, ScalarType::LONG, ScalarType::FLOAT];
 
 /// Returns what is asked of the operator of that full name; most ask nothing.
 pub(crate) fn content_term(operator: &str) -> Option<&'static ContentTerm> {
@@ -37,6 +39,8 @@ static TERMS: &[ContentTerm] = &[
         arg: 7,
         range: ElementRange::PlaneOf(8),
     },
+    finite("quantized_decomposed::choose_qparams.Tensor_out"),
+    finite("quantized_decomposed::choose_qparams_per_token_asymmetric.out"),
     dequantize("quantized_decomposed::dequantize_per_channel.out", 4, 8),
     dequantize("quantized_decomposed::dequantize_per_token.out", 3, 7),
     embedding("quantized_decomposed::embedding_2bit.dtype_out"),
@@ -46,6 +50,10 @@ static TERMS: &[ContentTerm] = &[
     embedding("quantized_decomposed::embedding_byte.dtype_out"),
     embedding("quantized_decomposed::embedding_byte.out"),
 ];
+
+const fn finite(operator: &'static str) -> ContentTerm {
+    ContentTerm { operator, arg: 0, range: ElementRange::Finite }
+}
 
 const fn embedding(operator: &'static str) -> ContentTerm {
     ContentTerm { operator, arg: 5, range: ElementRange::RowOf(0) }
