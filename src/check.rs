@@ -32,6 +32,7 @@ mod release;
 mod report;
 mod resolve;
 mod rule;
+mod scalars;
 mod site;
 mod tables;
 mod tensors;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pte::check::Checker;
+use pte::check::{Checker, Severity};
 use pte::flat::view::Table;
 use pte::{Handle, Limits};
 use serde_json::{Value, json};
@@ -495,4 +495,56 @@ fn what_lies_in_several_payloads_is_reported_once() {
     let found = scanned(&bytes);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].0, u64::from(begin) + 100);
+}
+
+/// `_local_scalar_dense` reads a number from a tensor: from a constant, it is in the file.
+#[test]
+fn a_divisor_that_is_read_from_a_constant_is_judged_by_its_contents() {
+    let file = |hex: &str| {
+        build::file(
+            &json!({
+                "root": {
+                    "execution_plan": [{
+                        "name": "forward",
+                        "container_meta_type": {"encoded_inp_str": "", "encoded_out_str": ""},
+                        "values": [
+                            {"val_type": "Tensor", "val": {
+                                "scalar_type": "LONG", "sizes": [], "dim_order": [], "data_buffer_idx": 1
+                            }},
+                            {"val_type": "Int", "val": {"int_val": 7}},
+                            {"val_type": "Int", "val": {"int_val": 1}},
+                            {"val_type": "Int", "val": {"int_val": 1}}
+                        ],
+                        "inputs": [],
+                        "outputs": [3],
+                        "chains": [{"inputs": [], "outputs": [], "instructions": [
+                            {"instr_args_type": "KernelCall", "instr_args": {"op_index": 0, "args": [0, 2]}},
+                            {"instr_args_type": "KernelCall", "instr_args": {"op_index": 1, "args": [1, 2, 3]}}
+                        ]}],
+                        "operators": [
+                            {"name": "aten::_local_scalar_dense", "overload": ""},
+                            {"name": "executorch_prim::mod", "overload": "int"}
+                        ],
+                        "delegates": [],
+                        "non_const_buffer_sizes": [0]
+                    }],
+                    "constant_buffer": [],
+                    "constant_segment": {"segment_index": 0, "offsets": [0, 16]},
+                    "backend_delegate_data": [],
+                    "segments": [{"offset": 0, "size": 32}]
+                },
+                "data": [{"zeros": 16}, {"hex": hex}, {"zeros": 8}]
+            })
+            .to_string(),
+        )
+    };
+    let rules = |bytes: &[u8], checker: Checker<'_>| {
+        let report = checker.check_bytes(bytes).unwrap();
+        let errors = report.findings().iter().filter(|found| found.severity == Severity::Error);
+        errors.map(|found| found.rule.id).collect::<Vec<_>>()
+    };
+    let zero = file("0000000000000000");
+    assert_eq!(rules(&zero, Checker::new()), ["kernel-number"]);
+    assert!(rules(&zero, Checker::new().constants(false)).is_empty());
+    assert!(rules(&file("0300000000000000"), Checker::new()).is_empty());
 }

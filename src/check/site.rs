@@ -6,12 +6,14 @@ use alloc::vec::Vec;
 
 use super::report::Findings;
 use super::rule::Rule;
+use super::scalars::ConstantScalars;
 use crate::Pte;
 use crate::bytes::{index as at_index, narrow};
 use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::{Raw, Table, Vector};
 use crate::method::Instruction;
+use crate::operators::Scalar;
 use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
 
 /// A method of a program, and what most rules ask of it.
@@ -19,6 +21,8 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) pte: &'p Pte<'a>,
     /// The index of the method.
     pub(super) nth: u32,
+    /// Numbers that calls read from constants, if contents are judged.
+    scalars: Option<&'p ConstantScalars>,
     pub(super) view: ExecutionPlan<'a>,
     /// The number of its values.
     pub(super) len: usize,
@@ -29,7 +33,17 @@ pub(super) struct Plan<'p, 'a> {
 impl<'p, 'a> Plan<'p, 'a> {
     pub(super) fn new(pte: &'p Pte<'a>, nth: u32, view: ExecutionPlan<'a>) -> Self {
         let len = view.values().map_or(0, |values| values.len());
-        Self { pte, nth, view, len, arenas: view.non_const_buffer_sizes() }
+        Self { pte, nth, scalars: None, view, len, arenas: view.non_const_buffer_sizes() }
+    }
+
+    /// Sets the numbers that calls read from constants.
+    pub(super) fn with_scalars(self, scalars: &'p ConstantScalars) -> Self {
+        Self { scalars: Some(scalars), ..self }
+    }
+
+    /// Returns the number that a call reads from the constant at `value`.
+    pub(super) fn constant_scalar(&self, value: u32) -> Option<Scalar> {
+        self.scalars?.get(self.nth, value)
     }
 
     /// Returns the value at `index`; `None` if there is none, or if it is empty.

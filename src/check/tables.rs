@@ -3,6 +3,7 @@
 use alloc::collections::BTreeSet;
 
 use super::report::Findings;
+use super::scalars::ConstantScalars;
 use super::site::Plan;
 use super::{
     container, data, delegates, external, instructions, layout, memory, names, plans, values,
@@ -11,14 +12,15 @@ use crate::flat::view::Table;
 use crate::{File, Ptd, Pte, cost};
 
 /// Judges the FlatBuffer of a file.
-pub(super) fn judge(file: &File<'_>, out: &mut Findings) {
+/// `scalars` are the numbers that calls read from constants.
+pub(super) fn judge(file: &File<'_>, scalars: &ConstantScalars, out: &mut Findings) {
     match file {
-        File::Pte(pte) => program(pte, out),
+        File::Pte(pte) => program(pte, scalars, out),
         File::Ptd(ptd) => data_file(ptd, out),
     }
 }
 
-fn program(pte: &Pte<'_>, out: &mut Findings) {
+fn program(pte: &Pte<'_>, scalars: &ConstantScalars, out: &mut Findings) {
     container::check(pte, out);
     names::check(pte, out);
     let mut layouts = external::ExpectedLayouts::default();
@@ -29,7 +31,7 @@ fn program(pte: &Pte<'_>, out: &mut Findings) {
         if !judged.insert(view.raw().pos()) {
             continue;
         }
-        let plan = Plan::new(pte, nth, view);
+        let plan = Plan::new(pte, nth, view).with_scalars(scalars);
         let values = values::check(&plan, out);
         layouts.judge(&plan, &values, out);
         plans::check(&plan, &values, out);

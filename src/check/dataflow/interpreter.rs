@@ -289,6 +289,9 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             if let Some(scalar) = result(&call) {
                 return Is::Computed(scalar);
             }
+            if let Some(scalar) = known.constant_scalar(&call) {
+                return Is::Computed(scalar);
+            }
             if let Some(kinds) = result_kind(&call) {
                 return Is::OneOf(kinds);
             }

@@ -1,6 +1,6 @@
 //! The values that contracts are judged by: those that a state knows.
 
-use super::state::State;
+use super::state::{Memory, State};
 use crate::check::kernels::Kernels;
 use crate::check::site::Plan;
 use crate::check::values::Values;
@@ -17,6 +17,16 @@ pub(super) struct Known<'c, 'p, 'a> {
 }
 
 impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
+    /// Returns the number that a call reads from a constant.
+    pub(super) fn constant_scalar(&self, call: &Call<'_, 'a, Self>) -> Option<Scalar> {
+        if call.name != "aten::_local_scalar_dense" {
+            return None;
+        }
+        let tensor = self.state.tensor(self.values, call.args.get(0)?)?;
+        (self.state.memory(tensor) == Memory::Of(tensor)).then_some(())?;
+        self.plan.constant_scalar(tensor)
+    }
+
     /// Returns a call of a known operator, with what is known of its arguments.
     pub(super) fn call(&self, call: KernelCall<'a>) -> Option<Call<'_, 'a, Self>> {
         Some(Call { values: self, name: self.kernels.name(call)?, args: call.args()? })
