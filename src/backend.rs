@@ -1,7 +1,7 @@
-//! The known backends: what a program calls each, and how its payloads begin.
+//! The known backends: the id of each in programs, and the magic of its payloads.
 //!
-//! From `delegates.md` §1 and ExecuTorch's `backends/*/runtime`. This is the one list of them: format
-//! detection, rules and [`payload`](crate::payload) read it.
+//! Sources: `delegates.md` §1 and ExecuTorch's `backends/*/runtime`. This is the only list of them:
+//! format detection, rules and [`payload`](crate::payload) read it.
 
 /// A backend whose payloads are recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +51,7 @@ impl Known {
         Self { backend, id, name, at, magics, always: true }
     }
 
-    /// Marks a backend of which some payloads have no magic.
+    /// Marks a backend with some payloads that have no magic.
     const fn or_without(self) -> Self {
         Self { always: false, ..self }
     }
@@ -80,7 +80,7 @@ pub(crate) struct Magic {
 }
 
 impl Magic {
-    /// Returns the bytes of `head`, the start of a payload, from the magic on.
+    /// Returns the bytes of `head`, the start of a payload, from the offset of the magic on.
     pub(crate) fn found_in(self, head: &[u8]) -> &[u8] {
         head.get(self.at..).unwrap_or_default()
     }

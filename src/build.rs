@@ -35,44 +35,44 @@ pub enum BuildError {
         /// Its dtype.
         scalar_type: ScalarType,
     },
-    /// A size is negative, or there are more bytes than 64 bits count.
+    /// A size is negative, or the number of bytes exceeds 64 bits.
     Sizes {
         /// The key of the tensor.
         key: String,
     },
-    /// There are more dimensions than any tensor of the runtime has: 16.
+    /// The tensor has more dimensions than the runtime supports: 16.
     Rank {
         /// The key of the tensor.
         key: String,
-        /// Its dimensions.
+        /// The number of its dimensions.
         rank: usize,
     },
-    /// The dim order is no permutation of the dimensions.
+    /// The dim order is not a permutation of the dimensions.
     DimOrder {
         /// The key of the tensor.
         key: String,
     },
-    /// There are more or fewer bytes than the shape asks for.
+    /// The data has more or fewer bytes than the shape needs.
     Size {
         /// The key of the tensor.
         key: String,
-        /// Bytes that the shape asks for.
+        /// The number of bytes that the shape needs.
         nbytes: u64,
-        /// Bytes that there are.
+        /// The number of bytes in the data.
         given: u64,
     },
-    /// Data cannot be aligned to nothing.
+    /// The alignment is 0.
     Alignment,
-    /// The segment is one of another builder.
+    /// The segment belongs to another builder.
     Segment,
-    /// The file that an entry is taken from says no key for it, or no full shape.
+    /// An entry of the converted file has no key or no complete shape.
     Incomplete {
-        /// Where its table lies in that file.
+        /// The offset of the entry's table in that file.
         offset: u64,
     },
-    /// The file that an entry is taken from says that its data is where none is.
+    /// An entry of the converted file has an invalid reference to its data.
     Broken(Error),
-    /// There is more than a file can hold: 2^32 segments, or 2^64 bytes.
+    /// The file would have more than 2^32 segments or 2^64 bytes.
     TooLarge,
 }
 
@@ -123,8 +123,8 @@ struct Data<'a> {
     alignment: u64,
 }
 
-/// Returns the offset and size of each segment. Each lies at a multiple of its own alignment and of
-/// `segment_alignment` (format.md §9.2, §9.3).
+/// Returns the offset and size of each segment. Each offset is a multiple of the segment's own
+/// alignment and of `segment_alignment` (format.md §9.2, §9.3).
 fn places(data: &[Data<'_>], segment_alignment: u64) -> Result<Vec<(u64, u64)>, BuildError> {
     let mut end = 0u64;
     let place = |data: &Data<'_>| {
@@ -145,7 +145,7 @@ fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(x)?.checked_mul(b)
 }
 
-/// Refuses an alignment of 0.
+/// Returns `alignment`, or an error if it is 0.
 fn some(alignment: u64) -> Result<u64, BuildError> {
     Some(alignment).filter(|&alignment| alignment > 0).ok_or(BuildError::Alignment)
 }

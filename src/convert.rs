@@ -1,5 +1,5 @@
-//! Tensors from and to safetensors, Hugging Face's format: names, dtypes, shapes, bytes and
-//! metadata are the same on both sides, and data stays where it is until it is written.
+//! Converts tensors from and to safetensors, Hugging Face's format. Names, dtypes, shapes, bytes
+//! and metadata are kept. Data stays in its source until it is written.
 //!
 //! ```
 //! use pte::convert::Safetensors;
@@ -75,7 +75,7 @@ use header::Header;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Safetensors<'a> {
-    /// What `__metadata__` says, in its order; `None` where it is not there.
+    /// The contents of `__metadata__`, in the order of the file; `None` if it is absent.
     pub metadata: Option<Vec<(String, String)>>,
     /// The tensors, in the order of their data.
     pub tensors: Vec<NamedTensor<'a>>,
@@ -86,15 +86,16 @@ pub struct Safetensors<'a> {
 pub struct NamedTensor<'a> {
     /// Its name.
     pub name: String,
-    /// What its elements are.
+    /// The dtype of its elements.
     pub dtype: Dtype,
-    /// One size per dimension, outermost first and in memory.
+    /// The size of each dimension, outermost first and in memory.
     pub shape: Vec<u64>,
-    /// Its elements.
+    /// The bytes of its elements.
     pub data: Blob<'a>,
 }
 
-/// The dtypes that both formats have. `F8_E4M3` has no infinities: PyTorch's `float8_e4m3fn`.
+/// The dtypes that both formats have. safetensors' `F8_E4M3` has no infinities, like PyTorch's
+/// `float8_e4m3fn`.
 const DTYPES: [(Dtype, ScalarType); 17] = [
     (Dtype::BOOL, ScalarType::BOOL),
     (Dtype::U8, ScalarType::BYTE),
@@ -115,15 +116,16 @@ const DTYPES: [(Dtype, ScalarType); 17] = [
     (Dtype::F8_E4M3FNUZ, ScalarType::FLOAT8E4M3FNUZ),
 ];
 
-/// The name that safetensors keeps for itself, and of the blob that holds it in a `.ptd`.
+/// The name that safetensors reserves for metadata. A `.ptd` holds the metadata in a blob of this
+/// name.
 pub const METADATA: &str = "__metadata__";
 
-/// The dtype of a `.ptd` that has the same elements, if there is one.
+/// Returns the `.ptd` dtype with the same elements, if there is one.
 pub fn scalar_type(dtype: Dtype) -> Option<ScalarType> {
     DTYPES.iter().find(|(ours, _)| *ours == dtype).map(|(_, theirs)| *theirs)
 }
 
-/// The dtype of safetensors that has the same elements, if there is one.
+/// Returns the safetensors dtype with the same elements, if there is one.
 pub fn dtype(scalar_type: ScalarType) -> Option<Dtype> {
     DTYPES.iter().find(|(_, theirs)| *theirs == scalar_type).map(|(ours, _)| *ours)
 }
@@ -133,9 +135,9 @@ impl<'a> Safetensors<'a> {
     ///
     /// # Errors
     ///
-    /// Where the header is none, is longer than [`HEADER_LIMIT`], or says of a tensor what cannot
-    /// be: a name that is there twice, data that does not begin where that of the one before it
-    /// ends, or other bytes than its shape asks for. [`ConvertError::Read`] where reading fails.
+    /// The header is invalid or longer than [`HEADER_LIMIT`], two tensors have the same name, the
+    /// data of a tensor does not begin at the end of the data before it, or it has another length
+    /// than its shape needs. [`ConvertError::Read`] if reading fails.
     pub fn open<S>(source: &'a S) -> Result<Self, ConvertError>
     where
         S: Source<Error: core::error::Error + Send + Sync + 'static>,
@@ -168,12 +170,13 @@ impl<'a> Safetensors<'a> {
         Ok(Self { metadata: header.metadata, tensors: tensors.collect() })
     }
 
-    /// The tensors of a proven `.ptd` of any generation, whose bytes are in `source`.
+    /// Returns the tensors of a proven `.ptd` of any generation. `source` has the bytes of the
+    /// file.
     ///
     /// # Errors
     ///
-    /// Where something of it has no counterpart: a dtype, a dim order, a blob (unless
-    /// `skip_blobs`, which leaves it out); or where its entries are not whole.
+    /// Something has no counterpart in safetensors: a dtype, a dim order, or a blob (which
+    /// `skip_blobs` leaves out). Or an entry is incomplete.
     pub fn from_ptd(
         ptd: &Ptd<'_>,
         source: &'a dyn Ranges,
@@ -206,7 +209,7 @@ impl<'a> Safetensors<'a> {
                 let name = key.into();
                 return Err(ConvertError::Size { name, dtype, nbytes: Some(nbytes), given });
             }
-            // A segment may be longer than the tensor in it, and nothing reads the rest.
+            // A segment may be longer than its tensor. Nothing reads the rest.
             range.end = range.start.saturating_add(nbytes);
             let data = Blob::Range(source, range);
             out.tensors.push(NamedTensor { name: key.into(), dtype, shape, data });
@@ -214,11 +217,12 @@ impl<'a> Safetensors<'a> {
         Ok(out)
     }
 
-    /// The same as a `.ptd`: the metadata first, if there is some, and the tensors in their order.
+    /// Returns a builder of a `.ptd` with the same contents: the metadata first, if there is any,
+    /// then the tensors in their order.
     ///
     /// # Errors
     ///
-    /// Where a `.ptd` has no such dtype, or no tensor of such a shape.
+    /// A dtype or shape is not possible in a `.ptd`.
     pub fn into_ptd(self) -> Result<PtdBuilder<'a>, ConvertError> {
         let mut builder = PtdBuilder::new();
         if let Some(metadata) = &self.metadata {
@@ -240,7 +244,9 @@ impl<'a> Safetensors<'a> {
         Ok(builder)
     }
 
-    /// Returns the whole file as it is to be written, held to [`Limits::UNTRUSTED`].
+    /// Returns the whole file to write, within [`Limits::UNTRUSTED`].
+    ///
+    /// See [`image_with`](Self::image_with).
     ///
     /// # Errors
     ///
@@ -249,13 +255,13 @@ impl<'a> Safetensors<'a> {
         self.image_with(&Limits::UNTRUSTED)
     }
 
-    /// Returns the whole file as it is to be written: as the `safetensors` package writes it,
-    /// tensors of the largest elements first, and by name.
+    /// Returns the whole file to write, as the `safetensors` package writes it: tensors are sorted
+    /// by descending element size, then by name.
     ///
     /// # Errors
     ///
-    /// Where a name is there twice or is `__metadata__`, data has not the bytes that its shape
-    /// asks for, or the header is longer than readers take. [`ConvertError::Amplified`] where
+    /// Two tensors have the same name, one is named `__metadata__`, data has another length than
+    /// its shape needs, or the header is longer than readers accept. [`ConvertError::Amplified`] if
     /// tensors overlap so much that the file exceeds [`Limits::bytes_written`].
     pub fn image_with(&self, limits: &Limits) -> Result<Image<'_>, ConvertError> {
         let mut sorted: Vec<_> = self.tensors.iter().collect();
@@ -287,13 +293,13 @@ impl<'a> Safetensors<'a> {
         Ok(image)
     }
 
-    /// Bytes of all tensors.
+    /// Returns the number of bytes of all tensors.
     pub fn data_len(&self) -> u64 {
         self.tensors.iter().fold(0, |sum, tensor| sum.saturating_add(tensor.data.len()))
     }
 }
 
-/// The dtype and the shape of a tensor of a `.ptd` in safetensors.
+/// Returns the safetensors dtype and shape of a tensor of a `.ptd`.
 fn counterpart(key: &str, layout: Layout<'_>) -> Result<(Dtype, Vec<u64>), ConvertError> {
     let name = || key.into();
     let scalar_type = layout.scalar_type;
@@ -313,8 +319,8 @@ fn counterpart(key: &str, layout: Layout<'_>) -> Result<(Dtype, Vec<u64>), Conve
     Ok((dtype, sizes))
 }
 
-/// Whether elements lie in memory in the order of the sizes: dimensions of one element are
-/// nowhere in particular, and neither is anything of a tensor without elements.
+/// Returns whether elements lie in memory in the order of the sizes. Dimensions of size 1 do not
+/// matter, and in a tensor without elements no dimension matters.
 fn is_in_order(order: &[u8], sizes: &[u64]) -> bool {
     let mut seen: Vec<u8> = order.to_vec();
     seen.sort_unstable();
@@ -325,5 +331,5 @@ fn is_in_order(order: &[u8], sizes: &[u64]) -> bool {
     sizes.contains(&0) || order.iter().copied().filter(long).is_sorted()
 }
 
-/// Bytes of the longest header: that of the `safetensors` package.
+/// The largest header in bytes, as in the `safetensors` package.
 pub const HEADER_LIMIT: u64 = 100_000_000;

@@ -24,21 +24,23 @@ use packed::{
     BFloat16, Bits, Crumbs, Float8e4m3fn, Float8e4m3fnuz, Float8e5m2, Float8e5m2fnuz, Half, Nibbles,
 };
 
-/// One number of a tensor, exactly.
+/// A number of a tensor, converted exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Element {
-    /// An integer: a boolean is 0 or 1, a quantized value its raw integer, bits are unsigned.
+    /// An integer. A boolean is 0 or 1, a quantized value is its raw integer, and bits are
+    /// unsigned.
     Int(i128),
     /// A float of any width.
     Float(f64),
-    /// The real and the imaginary part.
+    /// A complex number: its real and its imaginary part.
     Complex(f64, f64),
 }
 
-/// The values in `bytes`, which are little-endian; an incomplete one at the end is left out.
+/// Returns the values in `bytes`, which are little-endian. An incomplete value at the end is left
+/// out.
 ///
-/// Of packed dtypes a byte holds several, the least significant first. A boolean byte that is not
-/// 0 is 1. `None` for a dtype that the runtime refuses.
+/// A byte of a packed dtype holds several values, the least significant first. A boolean byte other
+/// than 0 is 1. `None` for a dtype that the runtime refuses.
 pub fn values(
     scalar_type: ScalarType,
     bytes: &[u8],
@@ -46,7 +48,7 @@ pub fn values(
     visit(scalar_type, bytes, Boxed)
 }
 
-/// What is done with a tensor's values, whichever of the three kinds they are.
+/// Processes the values of a tensor: integers, floats or complex numbers.
 trait Visitor<'a>: Sized {
     type Out;
 
@@ -55,8 +57,9 @@ trait Visitor<'a>: Sized {
     fn complexes(self, values: impl Iterator<Item = (f64, f64)> + 'a) -> Self::Out;
 }
 
-/// The one place that knows how a dtype is stored. It is matched once, so that what a visitor
-/// does is compiled as a loop of its own for each dtype.
+/// Passes the values in `bytes` to a visitor. Only this function knows how a dtype is stored.
+///
+/// The dtype is matched once, outside of the loop, so each dtype has its own compiled loop.
 fn visit<'a, V: Visitor<'a>>(scalar_type: ScalarType, bytes: &'a [u8], to: V) -> Option<V::Out> {
     let half = |bytes| Half::from_bytes(bytes).to_f64();
     let float = |bytes| f64::from(f32::from_le_bytes(bytes));
@@ -134,7 +137,7 @@ fn complexes<'a, const N: usize>(
     pairs.iter().map(move |&[re, im]| (part(re), part(im)))
 }
 
-/// The visitor that hands the values on.
+/// The visitor that returns the values as an iterator.
 struct Boxed;
 
 impl<'a> Visitor<'a> for Boxed {
@@ -153,7 +156,7 @@ impl<'a> Visitor<'a> for Boxed {
     }
 }
 
-// Codes that the schema comments out and the runtime accepts, under the runtime's names.
+// Codes that have no name in the schema and that the runtime accepts, under the runtime's names.
 const COMPLEX_HALF: ScalarType = ScalarType(8);
 const COMPLEX_FLOAT: ScalarType = ScalarType(9);
 const COMPLEX_DOUBLE: ScalarType = ScalarType(10);

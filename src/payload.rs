@@ -1,8 +1,8 @@
-//! Delegates' payloads: found in a program, recognized by their backend, and read as far as their
-//! layout is known.
+//! Finds delegates' payloads in a program, recognizes their backend, and reads those of a known
+//! layout.
 //!
-//! One folder or file a backend; [`Backend`] lists those that are recognized. A payload is bytes of a
-//! segment or of the FlatBuffer: [`Payload::range`] says which, and a source gives them.
+//! Each backend has its own file or folder, and [`Backend`] lists all that are recognized. A
+//! payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the file.
 
 use alloc::string::String;
 use core::fmt;
@@ -16,7 +16,7 @@ use crate::schema::program::view::BackendDelegate;
 
 pub(crate) mod xnnpack;
 
-/// A delegate's payload (upstream: processed bytes): whose it is and where it lies.
+/// A delegate's payload (upstream: processed bytes): its backend and its range in the file.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,21 +35,21 @@ pub struct Payload<'a> {
 }
 
 impl<'a> Pte<'a> {
-    /// The payload of `delegate`; `None` if it names none.
+    /// Returns the payload of `delegate`; `None` if it has no payload.
     ///
     /// # Errors
     ///
-    /// Where it names a segment or inline data that is not there.
+    /// The delegate refers to a segment or inline data that does not exist.
     pub fn payload(&self, delegate: BackendDelegate<'a>) -> Result<Option<Payload<'a>>> {
         let range = self.delegate_range(delegate)?;
         Ok(range.map(|range| Payload { delegate, range }))
     }
 
-    /// The payloads of all methods' delegates, in order. Delegates may share one.
+    /// Returns the payloads of all methods' delegates, in order. Delegates may share a payload.
     ///
     /// # Errors
     ///
-    /// Each item as [`payload`](Self::payload).
+    /// Each item may be an error of [`payload`](Self::payload).
     pub fn payloads(&self) -> impl Iterator<Item = Result<Payload<'a>>> {
         let plans = self.program().execution_plan().into_iter().flatten();
         let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
@@ -58,38 +58,39 @@ impl<'a> Pte<'a> {
 }
 
 impl<'a> Payload<'a> {
-    /// The backend's name as the program has it; `None` where it has none.
+    /// Returns the id of the backend as in the program; `None` if it is missing.
     pub fn id(&self) -> Option<&'a str> {
         self.delegate.id()
     }
 
-    /// The backend, where it is a known one.
+    /// Returns the backend, if it is a known one.
     pub fn backend(&self) -> Option<Backend> {
         Backend::of_id(self.id()?)
     }
 
-    /// Where it lies in the file.
+    /// Returns the range of the payload in the file.
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// Its bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.range.end.saturating_sub(self.range.start)
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether the payload has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads the constants that its graph takes from named data. `read` gives the bytes of a range of
-    /// the file, or `None` where they cannot be had; it is called for the payload's header and its
-    /// tables, never for its constants.
+    /// Reads the constants that the payload's graph takes from named data.
+    ///
+    /// `read` returns the bytes of a range of the file, or `None` if they are not available. It is
+    /// called for the payload's header and tables, never for constants.
     ///
     /// # Errors
     ///
-    /// Those of `read`.
+    /// The errors of `read`.
     pub(crate) fn named_constants<B: AsRef<[u8]>, E>(
         &self,
         limits: &Limits,
@@ -109,34 +110,34 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// A constant of a payload whose bytes are named data.
+/// A constant of a payload whose data is named data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedConstant<'p> {
     /// The key of the named data.
     pub(crate) key: &'p str,
-    /// The bytes that the payload says it has.
+    /// The number of bytes that the payload declares for it.
     pub(crate) size: u64,
-    /// Whether a value of the graph refers to it.
+    /// Whether a value of the graph refers to the constant.
     pub(crate) is_used: bool,
 }
 
-/// Whether a payload's named constants could be read.
+/// The result of reading a payload's named constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NamedConstants {
     /// All of them were read.
     All,
-    /// The payload is opaque, or its bytes could not be had: it may name any.
+    /// The payload is opaque, or its bytes are not available. It may use any key.
     Opaque,
-    /// The backend refuses the payload, for this reason.
+    /// The backend refuses the payload for this reason.
     Refused(Unreadable),
 }
 
-/// Why a backend refuses a payload.
+/// The reason why a backend refuses a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// Its header contradicts its length.
     Header {
-        /// Bytes of the payload.
+        /// The length of the payload in bytes.
         len: u64,
     },
     /// Its FlatBuffer has an unknown identifier.

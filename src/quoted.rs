@@ -1,27 +1,28 @@
-//! Text from a file, a file's name or the command line, made fit for a terminal.
+//! Untrusted text, displayed escaped: text from a file, a file's name or the command line.
 //!
-//! Such text is untrusted: a control character moves the cursor or sets the terminal's title, a
-//! bidirectional one reverses what is read, and an invisible one makes two names look alike.
-//! [`Untrusted`] and [`UntrustedString`] hold it and can only be displayed with these escaped.
+//! A control character moves the cursor or sets the terminal's title, a bidirectional one reverses
+//! the text around it, and an invisible one makes two names look alike. [`Untrusted`] and
+//! [`UntrustedString`] can only be displayed with these characters escaped.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 
-/// Whether a character can be shown as it is, behind another one that is.
+/// Returns whether a character can be shown unescaped, after another one that can.
 ///
-/// Not shown are control and format characters, spaces other than U+0020, separators of lines,
-/// code points without a character (unassigned, private, surrogate), and characters that are blank
-/// by design: fillers, variation selectors and the empty pattern of Braille.
+/// Control and format characters cannot, nor spaces other than U+0020, line separators, and code
+/// points without a character (unassigned, private, surrogate). The same holds for characters that
+/// are blank by design: fillers, variation selectors and the empty pattern of Braille.
 #[must_use]
 pub fn is_harmless(c: char) -> bool {
-    // Nearly every character of a genuine file is one of these.
+    // A shortcut: nearly every character of a genuine file is ASCII.
     matches!(c, ' '..='~') || (!is_blank(c) && is_printable(c))
 }
 
-/// Whether a character has no picture though its category is that of letters, marks or symbols:
-/// Unicode's `Default_Ignorable_Code_Point`, and others that fonts leave empty.
+/// Returns whether a character is blank although its category is that of letters, marks or symbols.
+///
+/// These are Unicode's `Default_Ignorable_Code_Point`, and others that fonts leave empty.
 fn is_blank(c: char) -> bool {
     matches!(
         c,
@@ -42,32 +43,32 @@ fn is_blank(c: char) -> bool {
     )
 }
 
-/// Whether Rust prints a character in a string's `Debug` form: the standard library has the table of
-/// Unicode's categories.
+/// Returns whether Rust prints a character unescaped in the `Debug` form of a string. The standard
+/// library has the table of Unicode's categories.
 fn is_printable(c: char) -> bool {
-    // Behind a letter, since a string that begins with a mark has it escaped.
+    // The character is tested after a letter, since a mark at the start of a string is escaped.
     let mut bytes = [b'a'; 5];
     let len = bytes.get_mut(1..).map_or(0, |rest| c.encode_utf8(rest).len());
     let text = bytes.get(..=len).and_then(|bytes| core::str::from_utf8(bytes).ok());
     text.is_some_and(|text| text.escape_debug().nth(1) == Some(c))
 }
 
-/// Whether a character is drawn over the one in front of it, such as a combining accent.
+/// Returns whether a character is drawn over the one before it, such as a combining accent.
 fn is_mark(c: char) -> bool {
     !c.is_ascii() && c.escape_debug().len() > 1
 }
 
-/// Decides for each character of a text, in order, whether it can be shown as it is.
+/// Decides for each character of a text, in order, whether it can be shown unescaped.
 ///
-/// A combining mark needs a letter or a symbol in front: on a quote, a slash or a space it would
-/// change what surrounds the text, or parts it.
+/// A combining mark needs a letter or a symbol before it. On a quote, a slash or a space it would
+/// change what surrounds the text, or the separators of its parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scan {
     has_base: bool,
 }
 
 impl Scan {
-    /// Whether the next character can be shown as it is.
+    /// Returns whether the next character can be shown unescaped.
     pub fn shows(&mut self, c: char) -> bool {
         let shown = is_harmless(c) && (self.has_base || !is_mark(c));
         self.has_base = shown && c != ' ' && !c.is_ascii_punctuation();
@@ -75,7 +76,8 @@ impl Scan {
     }
 }
 
-/// Writes a text with what cannot be shown as Rust's escapes, such as `\u{202e}` and `\n`.
+/// Writes a text, with Rust's escapes such as `\u{202e}` and `\n` for characters that cannot be
+/// shown.
 fn write_escaped(text: &str, out: &mut impl Write) -> fmt::Result {
     let (mut scan, mut plain) = (Scan::default(), 0);
     for (at, c) in text.char_indices() {
@@ -89,8 +91,8 @@ fn write_escaped(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_str(text.get(plain..).unwrap_or_default())
 }
 
-/// A text that is displayed escaped. To have it as it is, for a lookup or a format with escapes of
-/// its own, is to say so: [`raw`](Self::raw).
+/// A text that is displayed escaped. [`raw`](Self::raw) returns it unescaped, for a lookup or for a
+/// format with its own escapes.
 ///
 /// ```
 /// use pte::quoted::Untrusted;
@@ -103,13 +105,13 @@ fn write_escaped(text: &str, out: &mut impl Write) -> fmt::Result {
 pub struct Untrusted<'a>(&'a str);
 
 impl<'a> Untrusted<'a> {
-    /// Returns the text as it is. It must not reach a terminal.
+    /// Returns the text unescaped. It must not be written to a terminal.
     #[must_use]
     pub fn raw(self) -> &'a str {
         self.0
     }
 
-    /// Returns the escaped text: of a long one its first `most` characters and an ellipsis.
+    /// Returns the escaped text. A long one is cut to its first `most` characters and an ellipsis.
     #[must_use]
     pub fn cut(self, most: usize) -> String {
         match self.0.char_indices().nth(most) {
@@ -142,15 +144,15 @@ impl fmt::Display for Untrusted<'_> {
     }
 }
 
-/// In quotes, and escaped as well.
+/// Displays the text in quotes, escaped.
 impl fmt::Debug for Untrusted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Rust's own escapes leave some characters that are not seen as they are.
+        // Rust's own escapes leave some invisible characters unescaped.
         write!(Harmless(f), "{:?}", self.0)
     }
 }
 
-/// An owned text that is displayed escaped: see [`Untrusted`].
+/// An owned text that is displayed escaped. See [`Untrusted`].
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UntrustedString(String);
 
@@ -161,7 +163,7 @@ impl UntrustedString {
         Self(message.to_string())
     }
 
-    /// Returns the text as it is. It must not reach a terminal.
+    /// Returns the text unescaped. It must not be written to a terminal.
     #[must_use]
     pub fn raw(&self) -> &str {
         &self.0
@@ -210,7 +212,7 @@ impl fmt::Debug for UntrustedString {
     }
 }
 
-/// As it is: a format of data has escapes of its own.
+/// Serializes the text unescaped: a data format has its own escapes.
 #[cfg(any(feature = "serde", feature = "cli"))]
 impl serde::Serialize for Untrusted<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -218,7 +220,7 @@ impl serde::Serialize for Untrusted<'_> {
     }
 }
 
-/// As it is: a format of data has escapes of its own.
+/// Serializes the text unescaped: a data format has its own escapes.
 #[cfg(any(feature = "serde", feature = "cli"))]
 impl serde::Serialize for UntrustedString {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -226,8 +228,8 @@ impl serde::Serialize for UntrustedString {
     }
 }
 
-/// A text in quotes, escaped; of a long one its beginning, and how long it is: a message is short,
-/// however long the text is.
+/// Displays a text in quotes, escaped. Of a long one it shows the beginning and the length, so that
+/// messages stay short.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -243,7 +245,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Escapes what is not harmless on its way.
+/// Escapes characters that cannot be shown while it writes.
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {
@@ -255,7 +257,7 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// Characters shown of a text: more than names in genuine files have.
+/// The most characters shown of a text: more than names in genuine files have.
 const MOST_CHARACTERS: usize = 200;
 
 #[cfg(test)]
@@ -277,7 +279,7 @@ mod tests {
         assert_eq!(Untrusted("ab\n").cut(2), "ab…");
     }
 
-    /// Everything that moves the cursor, has no picture, or looks like a space and is another one.
+    /// Escaped are characters that move the cursor, are invisible, or look like a space.
     #[test]
     fn invisible_characters_are_escaped() {
         let ranges = [

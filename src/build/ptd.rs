@@ -49,9 +49,9 @@ pub struct PtdBuilder<'a> {
 /// The dtype, sizes and memory order of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What its elements are.
+    /// The dtype of the elements.
     pub scalar_type: ScalarType,
-    /// One per dimension, outermost first.
+    /// One size for each dimension, outermost first.
     pub sizes: Vec<i32>,
     /// The dimensions, outermost in memory first; `None` for the order of the sizes.
     pub dim_order: Option<Vec<u8>>,
@@ -65,12 +65,12 @@ struct Entry {
 }
 
 impl Shape {
-    /// A tensor that lies in memory as its sizes say.
+    /// Returns the shape of a tensor whose memory order is that of its sizes.
     pub fn new(scalar_type: ScalarType, sizes: impl Into<Vec<i32>>) -> Self {
         Self { scalar_type, sizes: sizes.into(), dim_order: None }
     }
 
-    /// Bytes of such a tensor, if it is one that a runtime takes.
+    /// Returns the number of bytes of such a tensor, or an error if no runtime accepts the shape.
     fn nbytes(&self, key: &str) -> Result<u64, BuildError> {
         let rank = self.sizes.len();
         let own = || key.into();
@@ -104,16 +104,16 @@ impl Shape {
 }
 
 impl<'a> PtdBuilder<'a> {
-    /// A file without entries, whose segments are aligned to 128 bytes.
+    /// Creates a builder without entries. Segments are aligned to 128 bytes.
     pub fn new() -> Self {
         let segment_alignment = Container::CURRENT.segment_alignment;
         Self { entries: Vec::new(), data: Vec::new(), keys: BTreeSet::new(), segment_alignment }
     }
 
-    /// What is in a proven file of any generation, anew in the current one: entries in their
-    /// order, each tensor with the bytes that its shape asks for, in a segment of its own; where
-    /// entries have the same bytes, they share it. The bytes stay in `source`, which has the
-    /// whole file.
+    /// Creates a builder with the entries of a proven file of any generation, in their order.
+    ///
+    /// Each tensor gets the bytes that its shape needs, in its own segment. Entries of the same
+    /// bytes share a segment. The bytes stay in `source`, which has the whole file.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -145,7 +145,7 @@ impl<'a> PtdBuilder<'a> {
             };
             let wanted = shape.as_ref().map(|shape| shape.nbytes(key)).transpose()?;
             let mut range = entry.range()?;
-            // A segment may be longer than the tensor in it, and nothing reads the rest.
+            // A segment may be longer than its tensor. Nothing reads the rest.
             let most = range.start.saturating_add(wanted.unwrap_or(u64::MAX));
             range.end = range.end.min(most);
             let place = (range.start, range.end);
@@ -162,7 +162,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(builder)
     }
 
-    /// What every segment is aligned to, and the first of them in the file.
+    /// Sets the alignment of all segments, and of the first one in the file.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ impl<'a> PtdBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// Where there is such a key, or the shape is none or asks for another number of bytes.
+    /// The key exists already, the shape is invalid, or it needs another number of bytes.
     pub fn tensor(
         &mut self,
         key: impl Into<String>,
@@ -190,7 +190,7 @@ impl<'a> PtdBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// Where there is such a key.
+    /// The key exists already.
     pub fn blob(
         &mut self,
         key: impl Into<String>,
@@ -199,11 +199,11 @@ impl<'a> PtdBuilder<'a> {
         self.with_data(key.into(), None, bytes.into())
     }
 
-    /// Adds a tensor that has the data of another entry.
+    /// Adds a tensor with the data of another entry.
     ///
     /// # Errors
     ///
-    /// As [`tensor`](Self::tensor).
+    /// The errors of [`tensor`](Self::tensor).
     pub fn tensor_in(
         &mut self,
         key: impl Into<String>,
@@ -213,18 +213,18 @@ impl<'a> PtdBuilder<'a> {
         self.entry(key.into(), Some(shape), segment)
     }
 
-    /// Adds an opaque blob that is the data of another entry.
+    /// Adds an opaque blob with the data of another entry.
     ///
     /// # Errors
     ///
-    /// As [`blob`](Self::blob).
+    /// The errors of [`blob`](Self::blob).
     pub fn blob_in(&mut self, key: impl Into<String>, segment: Segment) -> Result<(), BuildError> {
         self.entry(key.into(), None, segment)
     }
 
-    /// Aligns a segment to so many bytes, and to what all segments are aligned to.
+    /// Aligns a segment to `alignment` bytes, in addition to the alignment of all segments.
     ///
-    /// This counts from the first byte of all segments, as upstream's writers count.
+    /// Offsets count from the first byte of all segments, as upstream's writers count.
     ///
     /// # Errors
     ///
@@ -235,13 +235,14 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Lets entries of equal bytes share a segment: that of the first of them. Data is
-    /// equal if length and SHA-256 are, as in upstream's `NamedDataStore`. Data of a unique length is not
-    /// read.
+    /// Lets entries with equal bytes share the segment of the first one.
+    ///
+    /// Data is equal if its length and SHA-256 are, as in upstream's `NamedDataStore`. Data of a
+    /// unique length is not read.
     ///
     /// # Errors
     ///
-    /// If bytes cannot be read from their source.
+    /// The error of the source of the data.
     #[cfg(feature = "sha2")]
     pub fn share_equal(&mut self) -> Result<(), model::ReadError> {
         use sha2::{Digest, Sha256};
@@ -277,7 +278,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Returns the file. Each different data has one segment.
+    /// Returns the file. Each distinct data has one segment.
     ///
     /// # Errors
     ///
@@ -354,7 +355,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Returns the bytes of all data.
+    /// Returns the number of bytes of all data.
     pub fn data_len(&self) -> u64 {
         self.data.iter().fold(0, |sum, data| sum.saturating_add(data.bytes.len()))
     }

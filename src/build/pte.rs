@@ -69,7 +69,7 @@ pub struct PteBuilder<'a> {
 }
 
 impl<'a> PteBuilder<'a> {
-    /// A program without data, whose segments are aligned to 128 bytes and whose constants to 16.
+    /// Creates a builder without data. Segments are aligned to 128 bytes and constants to 16.
     pub fn new() -> Self {
         Self {
             // Index 0 is reserved.
@@ -110,7 +110,7 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::TooLarge`] for the 2^32nd.
+    /// [`BuildError::TooLarge`] for more than 2^32 constants.
     pub fn constant(&mut self, bytes: impl Into<Blob<'a>>) -> Result<u32, BuildError> {
         push(&mut self.constants, bytes.into())
     }
@@ -119,7 +119,7 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::TooLarge`] for the 2^32nd.
+    /// [`BuildError::TooLarge`] for more than 2^32 states.
     pub fn state(&mut self, bytes: impl Into<Blob<'a>>) -> Result<u32, BuildError> {
         push(&mut self.states, bytes.into())
     }
@@ -129,7 +129,7 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::TooLarge`] for the 2^32nd.
+    /// [`BuildError::TooLarge`] for more than 2^32 payloads.
     pub fn payload(
         &mut self,
         bytes: impl Into<Blob<'a>>,
@@ -142,7 +142,7 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::TooLarge`] for the 2^32nd.
+    /// [`BuildError::TooLarge`] for more than 2^32 payloads.
     pub fn inline_payload(
         &mut self,
         bytes: Vec<u8>,
@@ -151,12 +151,12 @@ impl<'a> PteBuilder<'a> {
         Ok(BackendDelegateDataReference { location: DataLocation::INLINE, index })
     }
 
-    /// Adds data that delegates ask for by name, aligned to a multiple of `alignment`, and returns its
-    /// segment.
+    /// Adds data that delegates request by name, aligned to a multiple of `alignment`, and returns
+    /// its segment.
     ///
     /// # Errors
     ///
-    /// Where the key is there already, or the alignment is 0.
+    /// The key exists already, or the alignment is 0.
     pub fn named_data(
         &mut self,
         key: impl Into<String>,
@@ -176,7 +176,7 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// Where the key is there already, or the segment is another builder's.
+    /// The key exists already, or the segment belongs to another builder.
     pub fn named_data_in(
         &mut self,
         key: impl Into<String>,
@@ -198,7 +198,7 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::TooLarge`] where a file cannot hold the data.
+    /// [`BuildError::TooLarge`] if a file cannot hold the data.
     pub fn finish(self, mut program: Program) -> Result<model::PteModel<'a>, BuildError> {
         let mut data = Vec::new();
         let mut add = |bytes| push(&mut data, Data { bytes, alignment: 1 });
@@ -257,7 +257,7 @@ impl Default for PteBuilder<'_> {
     }
 }
 
-/// Adds one thing more, and returns its index.
+/// Adds an item to a list, and returns its index.
 fn push<T>(list: &mut Vec<T>, item: T) -> Result<u32, BuildError> {
     let index = u32::try_from(list.len()).map_err(|_| BuildError::TooLarge)?;
     list.push(item);

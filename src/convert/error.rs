@@ -1,4 +1,4 @@
-//! Why tensors cannot be converted.
+//! The errors of conversions.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -13,122 +13,122 @@ use crate::model::{Amplified, ReadError};
 use crate::quoted::{Quoted, Untrusted};
 use crate::schema::scalar::ScalarType;
 
-/// Why tensors cannot be converted: what is wrong, of which tensor, and what to do.
+/// An error in the conversion of tensors, with the name of the tensor and advice.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// Bytes could not be read from where they are.
+    /// Bytes could not be read from their source.
     Read(ReadError),
-    /// No safetensors file has less than 8 bytes.
+    /// The file has fewer than 8 bytes.
     Short {
-        /// Bytes of the file.
+        /// The length of the file in bytes.
         len: u64,
     },
-    /// The header ends past the file.
+    /// The header ends past the end of the file.
     HeaderCut {
-        /// Bytes of the header.
+        /// The length of the header in bytes.
         size: u64,
-        /// Bytes of the file.
+        /// The length of the file in bytes.
         len: u64,
     },
-    /// The header is longer than readers take.
+    /// The header is longer than readers accept.
     HeaderLimit {
-        /// Bytes of the header.
+        /// The length of the header in bytes.
         size: u64,
     },
-    /// The header is not the JSON of a header.
+    /// The header is not valid JSON, or does not have the form of a header.
     Header(serde_json::Error),
-    /// A tensor's data does not begin where that of the one before it ends.
+    /// The data of a tensor does not begin at the end of the data before it.
     Offsets {
-        /// Its name.
+        /// The name of the tensor.
         name: String,
-        /// Where it begins.
+        /// The start of its data.
         begin: u64,
-        /// Where it ends.
+        /// The end of its data.
         end: u64,
-        /// Where the one before it ends.
+        /// The end of the data before it.
         after: u64,
     },
-    /// A tensor has other bytes than its shape asks for.
+    /// The data of a tensor has another length than its shape needs.
     Size {
-        /// Its name.
+        /// The name of the tensor.
         name: String,
         /// Its dtype.
         dtype: Dtype,
-        /// Bytes that the shape asks for; `None` for no whole number of them, or too many.
+        /// The number of bytes that the shape needs; `None` if it is not whole or exceeds 64 bits.
         nbytes: Option<u64>,
-        /// Bytes that there are.
+        /// The number of bytes in the data.
         given: u64,
     },
-    /// The tensors' data is not the rest of the file.
+    /// The data of the tensors does not end at the end of the file.
     DataLength {
-        /// Bytes of all tensors.
+        /// The number of bytes of all tensors.
         described: u64,
-        /// Bytes behind the header.
+        /// The number of bytes after the header.
         given: u64,
     },
-    /// Two tensors have one name.
+    /// Two tensors have the same name.
     Twice {
         /// The name.
         name: String,
     },
-    /// A `.ptd` has no such dtype.
+    /// A `.ptd` does not support the dtype.
     Dtype {
         /// The name of the tensor.
         name: String,
         /// Its dtype.
         dtype: Dtype,
     },
-    /// Safetensors has no such dtype.
+    /// safetensors does not support the dtype.
     ScalarType {
         /// The name of the tensor.
         name: String,
         /// Its dtype.
         scalar_type: ScalarType,
     },
-    /// A tensor's sizes are missing or negative, or its bytes cannot be counted.
+    /// The sizes of a tensor are missing or negative, or the number of its bytes exceeds 64 bits.
     Sizes {
-        /// Its name.
+        /// The name of the tensor.
         name: String,
     },
-    /// A size is larger than those of a `.ptd`, which are 32 bits with a sign.
+    /// A size exceeds the 32-bit signed integers of a `.ptd`.
     SizeLimit {
         /// The name of the tensor.
         name: String,
         /// The size.
         size: u64,
     },
-    /// A tensor does not lie in memory in the order of its sizes.
+    /// The elements of a tensor do not lie in memory in the order of the sizes.
     DimOrder {
-        /// Its name.
+        /// The name of the tensor.
         name: String,
         /// Its dimensions, outermost in memory first.
         order: Vec<u8>,
     },
-    /// Safetensors has no opaque blobs.
+    /// safetensors does not support opaque blobs.
     Blob {
-        /// Its key.
+        /// The key of the blob.
         key: String,
     },
-    /// The blob that holds the metadata holds something else.
+    /// The blob that should hold the metadata is invalid.
     Metadata {
-        /// What is wrong with it; `None` if it is too long.
+        /// The error in its JSON; `None` if the blob is too long.
         error: Option<serde_json::Error>,
     },
-    /// A tensor has the name that safetensors keeps for its metadata.
+    /// A tensor has the name that safetensors reserves for metadata.
     Reserved,
     /// An entry of a `.ptd` has no key.
     Nameless {
-        /// Where its table lies in the file.
+        /// The offset of the entry's table in the file.
         offset: u64,
     },
-    /// An entry of a `.ptd` says that its data is where none is.
+    /// An entry of a `.ptd` has an invalid reference to its data.
     Broken(Error),
-    /// A `.ptd` cannot be made of it.
+    /// The `.ptd` cannot be built.
     Build(BuildError),
-    /// The file would be longer than a file can be.
+    /// The file would have more than 2^64 bytes.
     TooLarge,
-    /// The file would be many times longer than what it is made of.
+    /// The file would be many times longer than its different bytes.
     Amplified(Amplified),
 }
 
@@ -243,14 +243,14 @@ impl fmt::Display for ConvertError {
     }
 }
 
-/// A message that may quote the file: no control characters, and no longer than a line or two.
+/// A message of `serde_json` that may quote the file. It is displayed on one line, escaped and cut.
 struct Line<'e>(&'e serde_json::Error);
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string();
         f.write_str(&Untrusted::from(text.as_str()).cut(MOST_CHARACTERS))?;
-        // Where it is stands at the end.
+        // The line and column are at the end of the message, which was cut off.
         if text.chars().nth(MOST_CHARACTERS).is_some() {
             write!(f, " at line {} column {}", self.0.line(), self.0.column())?;
         }

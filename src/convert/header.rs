@@ -1,8 +1,8 @@
 //! The header of a safetensors file: a JSON object with a member for each tensor.
 //!
-//! Tensors are read and written in the `safetensors` package's own types. Its `Metadata`, the
-//! whole header, is a hash map: of two tensors of one name it keeps one, and its `__metadata__`
-//! would be written in another order each time.
+//! Tensors are read and written as the `safetensors` package's own types. Its `Metadata`, the type
+//! of the whole header, is a hash map. It drops one of two tensors of one name, and writes
+//! `__metadata__` in a random order.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,19 +19,20 @@ use super::{ConvertError, HEADER_LIMIT, METADATA};
 use crate::bytes::wide;
 use crate::quoted::Quoted;
 
-/// What a header says, proven: the tensors' data is the rest of the file.
+/// A valid header. The data of its tensors fills the rest of the file.
 pub(super) struct Header {
     pub(super) metadata: Option<Vec<(String, String)>>,
-    /// In the order of their data.
+    /// The tensors, in the order of their data.
     pub(super) tensors: Vec<(String, TensorInfo)>,
 }
 
 impl Header {
-    /// The header of a file that has `data_len` bytes behind it.
+    /// Parses the header of a file that has `data_len` bytes after it.
     pub(super) fn parse(text: &[u8], data_len: u64) -> Result<Self, ConvertError> {
         let Members { metadata, mut tensors } =
             serde_json::from_slice(text).map_err(ConvertError::Header)?;
-        // The file's order means nothing; of names that are there twice one would be lost later.
+        // The order in the file has no meaning. Sorting finds duplicate names, one of which would
+        // be lost.
         tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
         prove_names(tensors.iter().map(|(name, _)| name.as_str()))?;
         tensors.sort_by_key(|(_, info)| info.data_offsets);
@@ -43,8 +44,8 @@ impl Header {
     }
 }
 
-/// The header of tensors that are given in the order of their data, as it stands in a file:
-/// filled with spaces to whole 8 bytes.
+/// Returns the header of tensors, given in the order of their data, as stored in a file: padded
+/// with spaces to a multiple of 8 bytes.
 pub(super) fn write(
     metadata: Option<&[(String, String)]>,
     tensors: &[(&str, TensorInfo)],
@@ -65,18 +66,18 @@ pub(super) fn write(
     }
 }
 
-/// The metadata that the JSON of a blob is.
+/// Parses metadata from the JSON in a blob.
 pub(super) fn metadata(text: &[u8]) -> Result<Vec<(String, String)>, ConvertError> {
     let texts = serde_json::from_slice::<Texts>(text);
     texts.map(|Texts(texts)| texts).map_err(|error| ConvertError::Metadata { error: Some(error) })
 }
 
-/// The JSON of metadata.
+/// Returns metadata as JSON.
 pub(super) fn metadata_text(metadata: &[(String, String)]) -> Result<Vec<u8>, ConvertError> {
     serde_json::to_vec(&WrittenTexts(metadata)).map_err(ConvertError::Header)
 }
 
-/// No name of a sorted list is there twice, or kept for something else.
+/// Refuses a sorted list of names with a duplicate or with the reserved name.
 fn prove_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<(), ConvertError> {
     let mut last = None;
     for name in names {
@@ -91,8 +92,8 @@ fn prove_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<(), Conve
     Ok(())
 }
 
-/// Each tensor has the bytes that its shape asks for, behind those of the one before it. Gives
-/// where they end.
+/// Checks that each tensor has as many bytes as its shape needs, and begins at the end of the one
+/// before it. Returns the end of the last one.
 fn prove_places<'n>(
     tensors: impl IntoIterator<Item = (&'n str, &'n TensorInfo)>,
 ) -> Result<u64, ConvertError> {
@@ -112,20 +113,20 @@ fn prove_places<'n>(
     Ok(after)
 }
 
-/// Bytes of a tensor, if they are a whole number of 64 bits.
+/// Returns the number of bytes of a tensor, if it is whole and fits 64 bits.
 fn nbytes(info: &TensorInfo) -> Option<u64> {
     let elements = info.shape.iter().try_fold(1u64, |product, &n| product.checked_mul(wide(n)))?;
     let bits = elements.checked_mul(wide(info.dtype.bitsize()))?;
     (bits % 8 == 0).then_some(bits / 8)
 }
 
-/// The members of a header, as they stand in it.
+/// The members of a header, in the order of the file.
 struct Members {
     metadata: Option<Vec<(String, String)>>,
     tensors: Vec<(String, TensorInfo)>,
 }
 
-/// A member: as [`TensorInfo`], with no more sizes than a tensor can have.
+/// The value of a member: a [`TensorInfo`] with a bounded number of sizes.
 #[derive(Deserialize)]
 struct Member {
     dtype: Dtype,
@@ -133,12 +134,13 @@ struct Member {
     data_offsets: (usize, usize),
 }
 
-/// A shape. Two bytes of a header are a size of eight, so there is a limit: NumPy's.
+/// A shape, of at most as many sizes as NumPy allows. Two bytes of a header become a size of eight
+/// bytes in memory.
 struct Sizes(Vec<usize>);
 
 const MOST_SIZES: usize = 64;
 
-/// An object of texts, in its order.
+/// A JSON object of strings, in the order of the file.
 struct Texts(Vec<(String, String)>);
 
 struct Written<'h> {

@@ -1,5 +1,5 @@
-//! NumPy's `.npy` format, version 1.0 (NumPy's `numpy/lib/format.py`): a magic number, the length
-//! of a header, the header as the text of a Python dictionary, then the elements.
+//! NumPy's `.npy` format, version 1.0 (NumPy's `numpy/lib/format.py`). A file has a magic number,
+//! the length of the header, the header as the text of a Python dictionary, and the elements.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,10 +10,10 @@ use super::{COMPLEX_DOUBLE, COMPLEX_FLOAT};
 use crate::bytes::wide;
 use crate::schema::scalar::ScalarType;
 
-/// NumPy's name of a dtype: byte order, kind, and bytes of an element.
+/// Returns NumPy's name of a dtype: byte order, kind, and bytes of an element.
 ///
-/// Quantized integers are their raw integers. `None` for a dtype that NumPy lacks: bfloat16, the
-/// 8-bit floats, halves as parts of a complex number, packed values and plain bits.
+/// Quantized integers are stored as raw integers. `None` for a dtype that NumPy lacks: bfloat16,
+/// 8-bit floats, complex numbers of 16-bit floats, packed values and plain bits.
 pub fn descr(scalar_type: ScalarType) -> Option<&'static str> {
     Some(match scalar_type {
         ScalarType::BOOL => "|b1",
@@ -34,13 +34,13 @@ pub fn descr(scalar_type: ScalarType) -> Option<&'static str> {
     })
 }
 
-/// What stands before the elements, which follow in C order: a multiple of 64 bytes.
+/// Returns the bytes before the elements: a multiple of 64. The elements follow in C order.
 ///
-/// `None` if the shape is too long for the 16 bits that count the header (over 3,000 dimensions).
+/// `None` if the shape is too long for the 16-bit length of the header (over 3,000 dimensions).
 pub fn header(descr: &str, sizes: &[u64]) -> Option<Vec<u8>> {
     let mut shape = String::new();
     for size in sizes {
-        // A tuple of one needs the comma after it.
+        // A Python tuple of one item needs a comma after it.
         shape.push_str(&format!("{}{size},", if shape.is_empty() { "" } else { " " }));
     }
     if sizes.len() > 1 {
@@ -61,13 +61,14 @@ pub fn header(descr: &str, sizes: &[u64]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The elements of a dense tensor in C order of its sizes, from bytes in which the dimension
-/// `dim_order[0]` is outermost and the last one innermost (format.md §6.3; `channels_last` of NCHW
-/// is 0, 2, 3, 1).
+/// Reorders the elements of a dense tensor to the C order of its sizes.
 ///
-/// `None` if `dim_order` is no permutation of the dimensions, or if `bytes` is not the product of
-/// `element_size` and the sizes long; a product that overflows is refused even where a size is 0,
-/// as [`ScalarType::nbytes`] does.
+/// In `bytes`, the dimension `dim_order[0]` is outermost and the last one innermost (format.md
+/// §6.3; `channels_last` of NCHW is 0, 2, 3, 1).
+///
+/// `None` if `dim_order` is not a permutation of the dimensions, or if the length of `bytes` is not
+/// the product of `element_size` and the sizes. A product that overflows is refused even if a size
+/// is 0, as in [`ScalarType::nbytes`].
 pub fn to_logical_order(
     bytes: &[u8],
     element_size: usize,
@@ -75,7 +76,7 @@ pub fn to_logical_order(
     dim_order: &[u8],
 ) -> Option<Vec<u8>> {
     let mut dims = dims(bytes.len(), element_size, sizes, dim_order)?;
-    // What lies side by side in both orders moves as one.
+    // Elements that are adjacent in both orders are copied as one block.
     let mut block = element_size;
     while let Some(dim) = dims.pop_if(|dim| dim.stride == block) {
         block = block.checked_mul(dim.size)?;
@@ -92,7 +93,8 @@ pub fn to_logical_order(
             out.extend_from_slice(rest.get(..block)?);
             rest = rest.get(row.stride..).unwrap_or_default();
         }
-        // The next row, counting like an odometer; every `from` is within `bytes`.
+        // Goes to the next row: the first index that is not at its end is incremented, and those
+        // before it return to 0. Every `from` is within `bytes`.
         let turned = dims.iter_mut().rev().find_map(|dim| {
             dim.at = dim.at.wrapping_add(1);
             if dim.at < dim.size {
@@ -109,17 +111,18 @@ pub fn to_logical_order(
     }
 }
 
-/// A dimension, on the way through it.
+/// A dimension of the source, and the current index in it.
 #[derive(Clone, Copy)]
 struct Dim {
     size: usize,
-    /// Bytes from one index to the next.
+    /// The distance in bytes from one index to the next.
     stride: usize,
-    /// The index.
+    /// The current index.
     at: usize,
 }
 
-/// The logical dimensions of more than one index, if everything fits together.
+/// Returns the logical dimensions with more than one index; `None` if the arguments contradict each
+/// other.
 fn dims(len: usize, element_size: usize, sizes: &[u64], dim_order: &[u8]) -> Option<Vec<Dim>> {
     if sizes.len() != dim_order.len() {
         return None;
@@ -144,8 +147,8 @@ fn dims(len: usize, element_size: usize, sizes: &[u64], dim_order: &[u8]) -> Opt
 
 const MAGIC: &[u8; 8] = b"\x93NUMPY\x01\x00";
 
-/// Bytes before the text: the magic number, the version and the length.
+/// The number of bytes before the text: the magic number, the version and the length.
 const PREFIX: usize = MAGIC.len() + size_of::<u16>();
 
-/// What the elements are aligned to in the file.
+/// The alignment of the elements in the file.
 const ALIGNMENT: usize = 64;

@@ -1,4 +1,4 @@
-//! What is bit-packed: small floats, and several values in one byte (format.md §5).
+//! Bit-packed elements: small floats, and several values in one byte (format.md §5).
 //!
 //! Fields are listed from the least significant bit on.
 
@@ -6,7 +6,7 @@
 
 use modular_bitfield::prelude::*;
 
-/// An 8-bit float with 5 exponent bits (bias 15) and 2 of mantissa: the upper half of a binary16.
+/// An 8-bit float with 5 exponent bits (bias 15) and 2 mantissa bits: the upper half of a binary16.
 #[bitfield]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Float8e5m2 {
@@ -15,8 +15,8 @@ pub struct Float8e5m2 {
     negative: bool,
 }
 
-/// An 8-bit float with 4 exponent bits (bias 7) and 3 of mantissa: no infinities, and the largest
-/// magnitude is NaN.
+/// An 8-bit float with 4 exponent bits (bias 7) and 3 mantissa bits. It has no infinities, and the
+/// largest magnitude is NaN.
 #[bitfield]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Float8e4m3fn {
@@ -25,7 +25,8 @@ pub struct Float8e4m3fn {
     negative: bool,
 }
 
-/// As [`Float8e5m2`] with bias 16: no infinities, and NaN in the place of negative zero.
+/// An 8-bit float like [`Float8e5m2`] with bias 16. It has no infinities, and the code of negative
+/// zero is NaN.
 #[bitfield]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Float8e5m2fnuz {
@@ -34,7 +35,7 @@ pub struct Float8e5m2fnuz {
     negative: bool,
 }
 
-/// As [`Float8e4m3fn`] with bias 8: NaN only in the place of negative zero.
+/// An 8-bit float like [`Float8e4m3fn`] with bias 8. Its only NaN is the code of negative zero.
 #[bitfield]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Float8e4m3fnuz {
@@ -43,7 +44,7 @@ pub struct Float8e4m3fnuz {
     negative: bool,
 }
 
-/// IEEE 754's binary16: 5 exponent bits (bias 15) and 10 of mantissa.
+/// IEEE 754's binary16: 5 exponent bits (bias 15) and 10 mantissa bits.
 #[bitfield]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half {
@@ -52,7 +53,7 @@ pub struct Half {
     negative: bool,
 }
 
-/// The upper half of a binary32: 8 exponent bits (bias 127) and 7 of mantissa.
+/// The upper half of a binary32: 8 exponent bits (bias 127) and 7 mantissa bits.
 #[bitfield]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BFloat16 {
@@ -94,7 +95,7 @@ pub struct Bits {
 }
 
 impl Nibbles {
-    /// The values, the least significant first.
+    /// Returns the values, the least significant first.
     #[inline]
     pub fn values(self) -> [u8; 2] {
         [self.first(), self.second()]
@@ -102,7 +103,7 @@ impl Nibbles {
 }
 
 impl Crumbs {
-    /// The values, the least significant first.
+    /// Returns the values, the least significant first.
     #[inline]
     pub fn values(self) -> [u8; 4] {
         [self.first(), self.second(), self.third(), self.fourth()]
@@ -110,7 +111,7 @@ impl Crumbs {
 }
 
 impl Bits {
-    /// The values, the least significant first.
+    /// Returns the values, the least significant first.
     #[inline]
     pub fn values(self) -> [u8; 8] {
         [
@@ -126,12 +127,12 @@ impl Bits {
     }
 }
 
-/// The conversions of each small float: its exponent bias, the bits of its mantissa, and the
-/// magnitude of what in it is not finite.
+/// Implements the conversions of each small float. The arguments are its exponent bias, its number
+/// of mantissa bits, and the magnitudes that are not finite.
 macro_rules! floats {
     ($($name:ident: $bias:literal, $mantissa_bits:literal, $special:expr;)*) => { $(
         impl $name {
-            /// The same value, exactly; a NaN is any NaN.
+            /// Converts to the same `f64` exactly. A NaN becomes any NaN.
             #[inline]
             pub fn to_f64(self) -> f64 {
                 let special: fn(Self) -> Option<f64> = $special;
@@ -142,7 +143,7 @@ macro_rules! floats {
                 magnitude.copysign(if self.negative() { -1.0 } else { 1.0 })
             }
 
-            /// The same value, exactly; a NaN is any NaN.
+            /// Converts to the same `f32` exactly. A NaN becomes any NaN.
             #[inline]
             #[expect(clippy::as_conversions, reason = "f32 has each of these values")]
             pub fn to_f32(self) -> f32 {
@@ -161,12 +162,12 @@ floats! {
     BFloat16: 127, 7, |it| (it.exponent() == 255).then(|| infinity_or_nan(it.mantissa() == 0));
 }
 
-/// A finite magnitude. Both factors and their product are exact.
+/// Returns a finite magnitude. Both factors and their product are exact.
 #[inline]
 fn finite(exponent: u16, mantissa: u16, bias: u16, mantissa_bits: u16) -> f64 {
-    // Subnormals have no implicit bit, and the unit of the lowest normals.
+    // Subnormal numbers have no implicit bit, and the same unit as the smallest normal numbers.
     let implicit = if exponent == 0 { 0 } else { 1_u16.wrapping_shl(mantissa_bits.into()) };
-    // The unit as an f64: a power of 2, of which only the biased exponent is stored.
+    // The unit, a power of 2, as an `f64`: only its biased exponent has bits.
     let unit = exponent.max(1).wrapping_add(1023).wrapping_sub(bias).wrapping_sub(mantissa_bits);
     f64::from(mantissa | implicit) * f64::from_bits(u64::from(unit) << 52)
 }
@@ -175,5 +176,5 @@ fn infinity_or_nan(infinity: bool) -> f64 {
     if infinity { f64::INFINITY } else { f64::NAN }
 }
 
-/// What the `fnuz` floats use as their only NaN.
+/// The code of negative zero, which `fnuz` floats use as their only NaN.
 const NEGATIVE_ZERO: [u8; 1] = [0x80];

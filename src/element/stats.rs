@@ -1,4 +1,4 @@
-//! What can be said about a tensor's numbers after reading each once.
+//! Statistics of a tensor's values, computed in one pass.
 
 use alloc::boxed::Box;
 
@@ -9,25 +9,27 @@ use crate::schema::scalar::ScalarType;
 /// The statistics of a tensor's values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stats {
-    /// How many values there are: of a packed dtype, several in each byte.
+    /// The number of values. A byte of a packed dtype has several.
     pub count: u64,
-    /// The least value that is not NaN; `None` if there is none, or if values are complex.
+    /// The least value that is not NaN; `None` if there is no such value or values are complex.
     pub min: Option<Element>,
     /// The greatest value that is not NaN; `None` as for `min`.
     pub max: Option<Element>,
     /// The mean of the finite values: their exact sum divided by their number, rounded once.
-    /// `None` if there is none, or if values are complex.
+    ///
+    /// `None` if there is no finite value or values are complex.
     pub mean: Option<f64>,
-    /// Values equal to 0, negative zero included; a complex one if both parts are.
+    /// The number of values equal to 0, including negative zero. A complex value counts if both
+    /// parts are 0.
     pub zeros: u64,
-    /// Values that are NaN; a complex one if either part is.
+    /// The number of NaNs. A complex value counts if either part is NaN.
     pub nans: u64,
-    /// Values that are infinite, of either sign; a complex one if either part is, be the other
-    /// NaN.
+    /// The number of infinities of either sign. A complex value counts if either part is infinite,
+    /// even if the other is NaN.
     pub infs: u64,
 }
 
-/// Statistics in the making, for tensors that are read in chunks.
+/// Statistics that are computed from chunks of a tensor.
 ///
 /// ```
 /// use pte::element::{Stats, Tally};
@@ -41,29 +43,31 @@ pub struct Stats {
 #[derive(Clone, Debug)]
 pub struct Tally {
     scalar_type: ScalarType,
-    /// For a dtype of one byte, how often each byte occurs: cheaper than reading its values.
-    /// Several tables, so that a run of equal bytes does not wait for one counter.
+    /// For a dtype of one byte, how often each byte occurs, which is cheaper than reading the
+    /// values.
+    ///
+    /// There are several tables, so that a run of equal bytes does not wait for one counter.
     bytes: Option<Box<[[u64; 256]; TABLES]>>,
     seen: Seen,
     sum: ExactSum,
 }
 
-/// All but the sum: few enough words to stay in registers.
+/// All statistics but the sum. They fit the processor's registers.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     count: u64,
     zeros: u64,
     nans: u64,
     infs: u64,
-    /// The least and the greatest integer; the wrong way round if there is none.
+    /// The least and the greatest integer. If there is none, the first exceeds the second.
     ints: (i128, i128),
-    /// As `ints`, for floats.
+    /// The least and the greatest float, in the same way.
     floats: (f64, f64),
 }
 
 impl Stats {
-    /// The statistics of the values in `bytes`, as [`values`] gives them. `None` for a dtype that
-    /// the runtime refuses.
+    /// Returns the statistics of the values in `bytes`, as [`values`] returns them. `None` for a
+    /// dtype that the runtime refuses.
     pub fn of(scalar_type: ScalarType, bytes: &[u8]) -> Option<Self> {
         let mut tally = Tally::new(scalar_type)?;
         tally.add(bytes);
@@ -72,7 +76,7 @@ impl Stats {
 }
 
 impl Tally {
-    /// The tally of no values. `None` for a dtype that the runtime refuses.
+    /// Creates a tally without values. `None` for a dtype that the runtime refuses.
     pub fn new(scalar_type: ScalarType) -> Option<Self> {
         let one_byte = scalar_type.element_size()? == 1;
         Some(Self {
@@ -83,10 +87,10 @@ impl Tally {
         })
     }
 
-    /// Adds a chunk of whole elements; a part of one at its end is ignored.
+    /// Adds a chunk of whole elements. An incomplete one at its end is ignored.
     pub fn add(&mut self, chunk: &[u8]) {
         let Some(tables) = &mut self.bytes else {
-            // The dtype was known when the tally began.
+            // [`Tally::new`] has checked that the dtype is known.
             let _known = visit(self.scalar_type, chunk, self);
             return;
         };
@@ -100,7 +104,7 @@ impl Tally {
         }
     }
 
-    /// The statistics of all that was added.
+    /// Returns the statistics of all added values.
     pub fn finish(mut self) -> Stats {
         if let Some(tables) = self.bytes.take() {
             for byte in 0..=u8::MAX {
@@ -124,7 +128,7 @@ impl Tally {
         Stats { count, min, max, mean, zeros, nans, infs }
     }
 
-    /// Adds the values of a byte that occurs `times`.
+    /// Adds the values of a byte that occurs `times` times.
     fn add_byte(&mut self, byte: u8, times: u64) {
         for value in values(self.scalar_type, &[byte]).into_iter().flatten() {
             match value {
@@ -192,7 +196,7 @@ impl Seen {
         self.count(times, value == 0, false, false);
     }
 
-    /// Whether the value is finite.
+    /// Adds a float to all statistics but the sum. Returns whether it is finite.
     #[inline]
     fn float(&mut self, value: f64, times: u64) -> bool {
         // A NaN is neither less nor greater.
@@ -225,5 +229,5 @@ impl Seen {
     }
 }
 
-/// How many counters a byte has.
+/// The number of counters for each byte.
 const TABLES: usize = 4;

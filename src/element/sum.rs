@@ -1,20 +1,21 @@
-//! A sum without rounding, and the mean that follows from it.
+//! An exact sum, and the mean of its summands.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::bytes::wide;
 
-/// An exact sum of finite `f64`s and of integers: for each exponent that an `f64` can have, the
-/// sum of the mantissas that came with it.
+/// An exact sum of finite `f64`s and of integers. For each exponent of an `f64`, it holds the sum
+/// of the mantissas with that exponent.
 ///
-/// Nothing is rounded before the mean, so neither the order of the values nor how they were cut
-/// into chunks matters, large values do not overflow and small ones are not lost. 2^64 bytes hold
-/// at most 2^64 mantissas of 53 bits or 2^61 integers of 64: a bin never overflows, and the
-/// wrapping operations do not wrap.
+/// Nothing is rounded before the mean. So the order of the values and their division into chunks do
+/// not matter, large values do not overflow, and small ones are not lost.
+///
+/// A bin never overflows, and the wrapping operations do not wrap: 2^64 bytes hold at most 2^64
+/// mantissas of 53 bits or 2^61 integers of 64 bits.
 #[derive(Clone, Debug)]
 pub(super) struct ExactSum {
-    /// Bin `e` counts units of 2^(e − 1075): the place of bit `e` in the whole sum.
+    /// Bin `e` counts units of 2^(e − 1075), the value of bit `e` of the whole sum.
     bins: Vec<i128>,
 }
 
@@ -23,13 +24,13 @@ impl ExactSum {
         Self { bins: vec![0; BINS] }
     }
 
-    /// Adds a finite value that occurs `times`.
+    /// Adds a finite value that occurs `times` times.
     #[inline]
     pub(super) fn add(&mut self, value: f64, times: u64) {
         let bits = value.to_bits();
         let exponent = bits >> 52 & 0x7ff;
         let fraction = bits & FRACTION;
-        // Subnormals have no implicit bit, and the unit of the lowest normals.
+        // Subnormal numbers have no implicit bit, and the same unit as the smallest normal numbers.
         let (place, mantissa) =
             if exponent == 0 { (1, fraction) } else { (exponent, fraction | IMPLICIT) };
         let mantissa = i128::from(mantissa).wrapping_mul(i128::from(times));
@@ -42,8 +43,8 @@ impl ExactSum {
         self.add_at(ONE, value);
     }
 
-    /// The sum divided by `count` and rounded once, to the nearest `f64` and to the even one of
-    /// two. `None` if `count` is 0.
+    /// Returns the sum divided by `count`, rounded once to the nearest `f64`, ties to even. `None`
+    /// if `count` is 0.
     pub(super) fn mean(&self, count: u64) -> Option<f64> {
         if count == 0 {
             return None;
@@ -64,7 +65,8 @@ impl ExactSum {
         }
     }
 
-    /// The bits of the sum, or of its negation, the lowest first; `None` if that is below 0.
+    /// Returns the bits of the sum or of its negation, the lowest first; `None` if that number is
+    /// negative.
     fn digits(&self, negate: bool) -> Option<Vec<bool>> {
         let mut digits = Vec::with_capacity(BINS.saturating_add(128));
         let mut carry = 0_i128;
@@ -82,14 +84,14 @@ impl ExactSum {
     }
 }
 
-/// A natural number of units of 2^−1075, given by its bits, the lowest first, divided by `count`
-/// and rounded. The number is at most `count` times the largest `f64`.
+/// Divides a natural number of units of 2^−1075, given by its bits (the lowest first), by `count`,
+/// and rounds. The number is at most `count` times the largest `f64`.
 ///
-/// Long division in base 2. The unit is half of the smallest `f64`, so the bit that decides about
-/// rounding is among the digits even where the quotient is subnormal.
+/// This is long division in base 2. The unit is half of the smallest `f64`, so the bit that decides
+/// about rounding is among the digits even if the quotient is subnormal.
 fn divide(digits: &[bool], count: u128) -> f64 {
     let mut remainder = 0_u128;
-    // The first 54 bits of the quotient: the mantissa and the bit after it.
+    // The first 54 bits of the quotient: the mantissa and one bit more.
     let mut leading = 0_u64;
     let mut place = 0_u64;
     let mut inexact = false;
@@ -109,18 +111,19 @@ fn divide(digits: &[bool], count: u128) -> f64 {
     inexact |= remainder != 0;
     let mantissa = leading >> 1;
     let up = leading & 1 == 1 && (inexact || mantissa & 1 == 1);
-    // The implicit bit, if there is one, adds the 1 that the exponent lacks; so does a carry.
+    // The biased exponent is one more than `place` if the implicit bit is set: adding that bit
+    // carries into the exponent. A carry of the rounding does the same.
     f64::from_bits((place << 52).wrapping_add(mantissa).wrapping_add(u64::from(up)))
 }
 
-/// The fraction of an `f64`.
+/// The mask of the fraction bits of an `f64`.
 const FRACTION: u64 = IMPLICIT - 1;
 
-/// The bit that an `f64` does not store.
+/// The place of the bit with the value 1.
 const IMPLICIT: u64 = 1 << 52;
 
-/// The place of 1.
+/// The place of the bit with the value 1.
 const ONE: u64 = 1075;
 
-/// One bin for each exponent that `f64` can write; of a finite value it is below 2047.
+/// The number of bins: one for each exponent. That of a finite value is below 2047.
 const BINS: usize = 2047;

@@ -1,4 +1,4 @@
-//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants behind it.
+//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants after it.
 
 use alloc::format;
 use alloc::vec;
@@ -10,19 +10,19 @@ use crate::flat::verify;
 use crate::limits::Limits;
 use crate::schema::xnnpack::view::{XNNGraph, XNNQuantParams, XValue, XValueUnion};
 
-/// Where a payload has its graph.
+/// The place of the graph in a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Graph {
-    /// In this range of the payload; constants are elsewhere.
+    /// A range of the payload. Constants are elsewhere.
     At(Range<u64>),
-    /// Everywhere: the payload is a FlatBuffer with its constants inside (before release 0.2).
+    /// The whole payload: a FlatBuffer with the constants inside (before release 0.2).
     Whole,
 }
 
-/// Bytes of the header.
+/// The length of the header in bytes.
 const HEADER: u64 = 30;
 
-/// Returns where the graph of a payload of `len` bytes, which begins with `head`, lies; `None` where
+/// Returns the place of the graph in a payload of `len` bytes that begins with `head`; `None` if
 /// the backend refuses the header.
 fn graph(head: &[u8], len: u64) -> Option<Graph> {
     if len < HEADER {
@@ -40,13 +40,13 @@ fn graph(head: &[u8], len: u64) -> Option<Graph> {
     }
 }
 
-/// Whether a graph has one of XNNPACK's identifiers.
+/// Returns whether a graph has one of XNNPACK's identifiers.
 fn is_graph(bytes: &[u8]) -> bool {
     matches!(array_at(bytes, 4), Some([b'X', b'N', b'0', b'0' | b'1']))
 }
 
-/// As [`Payload::named_constants`](super::Payload::named_constants), for a payload of `len` bytes;
-/// `read` takes ranges of the payload.
+/// Reads as [`Payload::named_constants`](super::Payload::named_constants) does, for a payload of
+/// `len` bytes. The ranges of `read` are those of the payload.
 pub(super) fn named_constants<B: AsRef<[u8]>, E>(
     len: u64,
     limits: &Limits,
@@ -56,7 +56,7 @@ pub(super) fn named_constants<B: AsRef<[u8]>, E>(
     let Some(head) = read(0..len.min(HEADER))? else { return Ok(NamedConstants::Opaque) };
     let range = match graph(head.as_ref(), len) {
         Some(Graph::At(range)) => range,
-        // It has no named data: its constants are inside.
+        // The payload has no named data, since its constants are inside.
         Some(Graph::Whole) => return Ok(NamedConstants::All),
         None => return Ok(NamedConstants::Refused(Unreadable::Header { len })),
     };
@@ -76,13 +76,13 @@ pub(super) fn named_constants<B: AsRef<[u8]>, E>(
     })
 }
 
-/// Calls `each` with the constants of a graph that are named data.
+/// Calls `each` with every constant of a graph that is named data.
 fn each_named_constant(graph: XNNGraph<'_>, mut each: impl FnMut(NamedConstant<'_>)) {
     let Some(constants) = graph.constant_data() else { return };
     let mut used = vec![false; constants.len()];
     for value in graph.xvalues().into_iter().flatten() {
         for constant in constants_of(value).into_iter().flatten() {
-            // Constant 0 stands for none.
+            // Constant 0 means that there is none.
             if let Some(used) = used.get_mut(index(constant)).filter(|_| constant != 0) {
                 *used = true;
             }
@@ -95,7 +95,7 @@ fn each_named_constant(graph: XNNGraph<'_>, mut each: impl FnMut(NamedConstant<'
     }
 }
 
-/// The constants that a value refers to, by index: its data, and its scales.
+/// Returns the indices of the constants that a value refers to: its data and its scales.
 fn constants_of(value: XValue<'_>) -> [Option<u32>; 2] {
     match value.xvalue_union() {
         Some(XValueUnion::XNNTensorValue(tensor)) => [Some(tensor.constant_buffer_idx()), None],
