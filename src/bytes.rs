@@ -6,21 +6,23 @@
 #[cfg(target_pointer_width = "16")]
 compile_error!("pte needs pointers of at least 32 bits");
 
-/// Converts a position to an index. Lossless: `usize` has at least 32 bits on every target that builds.
+/// Converts a position to an index. It is lossless: `usize` has at least 32 bits on every target
+/// that builds.
 #[inline]
 #[expect(clippy::as_conversions, reason = "u32 to usize is lossless, see the guard above")]
 pub(crate) const fn index(pos: u32) -> usize {
     pos as usize
 }
 
-/// Converts a length or index to `u64`. Lossless: `usize` has at most 64 bits on every target of Rust.
+/// Converts a length or index to `u64`. It is lossless: `usize` has at most 64 bits on every target
+/// of Rust.
 #[inline]
 #[expect(clippy::as_conversions, reason = "usize to u64 is lossless on every target of Rust")]
 pub(crate) const fn wide(len: usize) -> u64 {
     len as u64
 }
 
-/// Converts a length or count in a FlatBuffer, which has less than 2^31 bytes.
+/// Converts a length or count in a FlatBuffer to `u32`. A FlatBuffer has less than 2^31 bytes.
 #[inline]
 pub(crate) fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)

@@ -28,7 +28,7 @@ pub struct Error(Box<Refusal>);
 struct Refusal {
     kind: ErrorKind,
     offset: u64,
-    /// The innermost component first: components are added while the verifier returns.
+    /// The path, innermost component first: components are added while the verifier returns.
     path: Vec<PathComponent>,
 }
 

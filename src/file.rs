@@ -1,5 +1,4 @@
-//! The file around the FlatBuffer: headers in front, segments behind, and where bytes come
-//! from.
+//! The file around the FlatBuffer: the headers, the segments, and the source of bytes.
 
 pub(crate) mod extents;
 pub mod header;
@@ -32,7 +31,8 @@ pub enum FileKind {
 ///
 /// # Errors
 ///
-/// Where they are those of another kind of file, named in the error, or of an unknown version.
+/// The first bytes are those of another kind of file, which the error names, or of an unknown
+/// version.
 pub fn sniff(head: &[u8]) -> Result<FileKind> {
     let len = if head.len() < HEAD { wide(head.len()) } else { u64::MAX };
     Ok(match Head::read(head, len)? {

@@ -1,6 +1,6 @@
 //! FlatBuffers: schemas as data, a verifier, views, structs, JSON and a writer.
 //!
-//! A table is declared once, with `schema!`. Everything else here reads that declaration.
+//! A table is declared once, with `schema!`. All modules here read that declaration.
 
 pub mod desc;
 pub mod fbs;

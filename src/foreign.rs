@@ -22,17 +22,17 @@ pub enum ForeignFormat {
     EtRecord,
     /// A package of the native backend.
     Ptn,
-    /// The graph of a `.ptn` package, taken out of it.
+    /// The graph of a `.ptn` package, as a separate file.
     NativeGraph,
-    /// A delegate's payload, taken out of its program.
+    /// A delegate's payload, as a separate file.
     Payload(Backend),
     /// Another FlatBuffers file, by its identifier.
     FlatBuffer([u8; 4]),
-    /// Hugging Face's tensors.
+    /// A safetensors file of Hugging Face.
     Safetensors,
-    /// llama.cpp's model.
+    /// A GGUF model of llama.cpp.
     Gguf,
-    /// A model of ONNX.
+    /// An ONNX model.
     Onnx,
     /// A ZIP archive, such as a `.pt2`.
     Zip,
@@ -40,7 +40,7 @@ pub enum ForeignFormat {
     Gzip,
     /// A Python pickle, such as an old `.pt`.
     Pickle,
-    /// A program of Linux, macOS or Windows.
+    /// An executable of Linux, macOS or Windows.
     Executable,
     /// A Git LFS pointer: the file itself was never downloaded.
     GitLfs,
@@ -48,7 +48,7 @@ pub enum ForeignFormat {
     Html,
     /// Plain text.
     Text,
-    /// Something else.
+    /// Any other file.
     Unknown,
 }
 
@@ -85,7 +85,8 @@ impl ForeignFormat {
             }
         }
         match Backend::of_payload(head) {
-            // A graph of a `.ptn` package has the same magic and is more common.
+            // The payload has the same magic as the graph of a `.ptn` package, which is more
+            // common.
             Some(Backend::Native) => return Self::NativeGraph,
             Some(backend) => return Self::Payload(backend),
             None => {}
@@ -121,13 +122,13 @@ fn magic_at(head: &[u8], pos: usize) -> Option<&[u8; 4]> {
     head.get(pos..)?.first_chunk()
 }
 
-/// A u64 header length, then a JSON object.
+/// Returns whether a file begins with a u64 header length and a JSON object.
 fn is_safetensors(head: &[u8]) -> bool {
     matches!(head, [_, _, _, _, _, 0, 0, 0, b'{', b'"' | b'}' | b' ' | b'\t' | b'\r' | b'\n', ..])
 }
 
-/// A protobuf message whose first field is `ir_version`, as every exporter writes it, followed by
-/// a length-delimited or small field.
+/// Returns whether a file begins with a protobuf message of ONNX. Its first field is `ir_version`,
+/// as every exporter writes it, and a length-delimited or small field follows.
 fn is_onnx(head: &[u8]) -> bool {
     matches!(head, [0x08, 1..=30, 0x12 | 0x1a | 0x22 | 0x28 | 0x3a | 0x42, ..])
 }

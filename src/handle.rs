@@ -1,5 +1,5 @@
-//! The owned handle: a file of either kind whose FlatBuffer is in memory and proven, and whose
-//! segments stay in their source.
+//! The owned handle: a file of either kind. Its FlatBuffer is in memory and proven, its segments
+//! stay in their source.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -99,7 +99,7 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::SegmentIndex`](crate::ErrorKind::SegmentIndex) where there is no such segment.
+    /// [`ErrorKind::SegmentIndex`](crate::ErrorKind::SegmentIndex) if there is no such segment.
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>, Error> {
         match self {
             Self::Pte(pte) => pte.segment_range(index),
@@ -123,12 +123,12 @@ pub enum OpenError<E> {
 }
 
 impl<S: Source> Handle<S> {
-    /// Reads the head and the FlatBuffer of `source`, and proves it; reads nothing else.
+    /// Reads and proves the headers and the FlatBuffer of `source`. Nothing else is read.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Refused`] where the header, the length or the structure is not that of a `.pte` or
-    /// `.ptd`, [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
+    /// [`OpenError::Refused`] if the header, the length or the structure is not that of a `.pte` or
+    /// `.ptd`, [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
     pub fn open(source: S, limits: &Limits) -> Result<Self, OpenError<S::Error>> {
         let len = source.size().map_err(OpenError::Source)?;
         let mut head = [0; HEAD];
@@ -138,7 +138,7 @@ impl<S: Source> Handle<S> {
         let head = Head::read(head, len)?;
         let extents = head.extents(len)?;
         extents.within(limits)?;
-        // The region lies in the file and within the limit: only now is it allocated.
+        // The region is allocated only now: it lies in the file and is within the limit.
         let region = source.read_vec(extents.region.clone())?;
         let part = Part::Region(&region);
         let proof = match head {
@@ -184,8 +184,8 @@ impl<S: Source> Handle<S> {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] where reading fails, [`OpenError::PastEnd`] for a range that does not
-    /// lie in the file, [`OpenError::Memory`] for one that memory cannot hold.
+    /// [`OpenError::Source`] if reading fails, [`OpenError::PastEnd`] for a range outside of the
+    /// file, [`OpenError::Memory`] if memory is short.
     pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>, OpenError<S::Error>> {
         if range.start > range.end || range.end > self.len {
             return Err(OpenError::PastEnd);

@@ -8,12 +8,15 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes visited per byte of the FlatBuffer: those of strings and vectors, and 16 for each
-    /// table in a vector. Tables may be shared, so a small file can describe a huge tree. Every genuine
-    /// file seen so far passes with 4, and most with 1. Vectors of tables may have one element, counted
-    /// at each visit, for every 64 of these bytes, or 1,000,000.
+    /// The most bytes visited per byte of the FlatBuffer. Counted are the bytes of strings and
+    /// vectors, and 16 for each table in a vector.
     ///
-    /// A file that is written is bounded as well: see [`bytes_written`](Self::bytes_written).
+    /// Tables may be shared, so a small file can describe a huge tree. Every genuine file seen so
+    /// far passes with 4, and most with 1. Vectors of tables may have one element, counted at each
+    /// visit, for every 64 of these bytes, or 1,000,000.
+    ///
+    /// The length of a written file has a limit as well: see
+    /// [`bytes_written`](Self::bytes_written).
     pub amplification: u32,
     /// The longest FlatBuffer in bytes. FlatBuffers' own limit is 2^31 − 1; a larger value has no effect.
     pub program: u64,
@@ -37,9 +40,10 @@ impl Limits {
         len.saturating_mul(self.amplification.into())
     }
 
-    /// Returns the most tables in vectors of a FlatBuffer of `len` bytes, counted at each visit. A table
-    /// in a vector takes as little as 4 bytes, and more time than other bytes. Genuine files have at most
-    /// one in 40 bytes.
+    /// Returns the most tables in vectors of a FlatBuffer of `len` bytes, counted at each visit.
+    ///
+    /// A table in a vector may take only 4 bytes, and takes more time than other bytes. Genuine
+    /// files have at most one in 40 bytes.
     pub(crate) fn tables_in_lists(&self, len: u64) -> u64 {
         self.bytes_visited(len).div_euclid(64).max(MOST_TABLES)
     }
@@ -81,22 +85,25 @@ pub(crate) const HEAD: usize = 64;
 /// Bytes of padding in front of a segment in a written file: a page.
 const PADDING_OF_SEGMENT: u64 = 4096;
 
-/// The most padding for each different byte of a written file: a segment takes at least 24 bytes in the
-/// tables, which allows a page.
+/// The most padding for each distinct byte of a written file. A segment takes at least 24 bytes in
+/// the tables, so each may have a page of padding.
 const PADDING_OF_BYTE: u64 = 200;
 
-/// The length that every written file may have: room for the gaps of a file with few segments.
+/// The length that every written file may have. It leaves room for the gaps of a file with few
+/// segments.
 const ALWAYS_WRITTEN: u64 = 1 << 20;
 
 /// The most dimensions of a tensor (`kTensorDimensionLimit`, format.md §6.3).
 pub(crate) const MOST_DIMENSIONS: usize = 16;
 
-/// The bytes charged for a table in a vector, besides its offset: the least that a table with fields has.
+/// The bytes charged for a table in a vector, besides its offset: the smallest size of a table with
+/// fields.
+///
 /// The few tables that it refers to outside of vectors are not charged.
 pub(crate) const LISTED_TABLE: u64 = 12;
 
-/// The memory budget of a model, and of writing it, for each byte of its tables or JSON. Genuine files
-/// take 7 at most.
+/// The memory budget of a model, and of writing it, for each byte of its tables or JSON. Genuine
+/// files take at most 7.
 pub(crate) const MODEL_BYTES: u64 = 22;
 
 /// The memory that every model may take, so that small files are not refused.

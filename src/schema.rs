@@ -1,5 +1,5 @@
-//! Declarations only: the tables of both file formats, in the order of upstream's schema files, and
-//! of one payload what names data.
+//! The declared tables of both file formats, in the order of upstream's schema files, and the part
+//! of one payload format that names data.
 
 pub mod flat_tensor;
 pub mod flat_tensor_legacy;

@@ -1,5 +1,5 @@
-//! The headers: declared once with binrw, read from the first 64 bytes, written by the same
-//! declaration. Layouts: format.md §1.1 and §2.1.
+//! The headers, declared with binrw for reading and writing. They are read from the first 64 bytes.
+//! Layouts: format.md §1.1 and §2.1.
 
 use alloc::vec::Vec;
 use binrw::io::Cursor;
@@ -17,29 +17,30 @@ use crate::schema::{flat_tensor, program};
 #[brw(little)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StandardHeader {
-    /// Where the root table is, from the start of the file.
+    /// The offset of the root table from the start of the file.
     pub root: u32,
     /// `ET12` or `FT01`.
     pub identifier: [u8; 4],
 }
 
-/// The extended header of a `.pte`, at byte 8: where the FlatBuffer ends and the segments
-/// begin. A program without segment data has none.
+/// The extended header of a `.pte`, at byte 8. It has the end of the FlatBuffer and the start of
+/// the segments. A program without segment data has no header.
 #[binrw]
 #[brw(little, magic = b"eh00")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtendedHeader {
-    /// Bytes of this header, its magic included and the padding not: 24 up to release 0.7, 32
-    /// since 1.0. A newer writer may append fields.
+    /// The length of this header in bytes, with its magic and without padding: 24 up to release
+    /// 0.7, 32 since 1.0. A newer writer may append fields.
     #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
         length, minimum: Self::MINIMUM,
     }))]
     pub length: u32,
-    /// Bytes of the FlatBuffer from the start of the file on, headers included.
+    /// The length of the FlatBuffer in bytes from the start of the file on, headers included.
     pub program_size: u64,
-    /// Where the segments begin; 0 for none.
+    /// The start of the segments; 0 if there are none.
     pub segment_base_offset: u64,
-    /// Bytes from there to the end of the last segment; in a 24-byte header absent, and 0.
+    /// The number of bytes from there to the end of the last segment. Absent in a 24-byte header,
+    /// and then 0.
     #[br(if(length >= Self::CURRENT))]
     #[bw(if(*length >= Self::CURRENT))]
     pub segment_data_size: u64,
@@ -50,30 +51,30 @@ pub struct ExtendedHeader {
 #[brw(little, magic = b"FH01")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlatTensorHeader {
-    /// Bytes of this header, its magic included and the padding not: always 40.
+    /// The length of this header in bytes, with its magic and without padding: always 40.
     #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
         length, minimum: Self::MINIMUM,
     }))]
     pub length: u32,
-    /// Bytes of the chunk that was inserted at byte 8: this header and its padding. In
-    /// generation 0, where the FlatBuffer begins.
+    /// The length of the chunk inserted at byte 8: this header and its padding. In generation 0 it
+    /// is the start of the FlatBuffer.
     pub flatbuffer_offset: u64,
-    /// Bytes of the FlatBuffer without that chunk.
+    /// The length of the FlatBuffer in bytes, without that chunk.
     pub flatbuffer_size: u64,
-    /// Where the segments begin.
+    /// The start of the segments.
     pub segment_base_offset: u64,
-    /// Bytes from there to the end of the last segment.
+    /// The number of bytes from there to the end of the last segment.
     pub segment_data_size: u64,
 }
 
-/// A header with the zeros that fill its chunk, as a writer inserts it at byte 8.
+/// A header with its padding of zeros, as a writer inserts it at byte 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BinWrite)]
 #[bw(little)]
 pub struct Chunk<H: for<'a> BinWrite<Args<'a> = ()> + 'static> {
-    /// Bytes of the whole chunk.
+    /// The length of the chunk in bytes.
     #[bw(ignore)]
     pub size: u64,
-    /// The header in it.
+    /// The header in the chunk.
     #[bw(pad_size_to = *size)]
     pub header: H,
 }
@@ -82,14 +83,14 @@ pub struct Chunk<H: for<'a> BinWrite<Args<'a> = ()> + 'static> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Head {
     Pte(Option<ExtendedHeader>),
-    /// The header, and whether the FlatBuffer is a whole one of its own (generation 0).
+    /// The header, and whether the FlatBuffer begins after it instead of around it (generation 0).
     Ptd(FlatTensorHeader, bool),
 }
 
 impl ExtendedHeader {
-    /// Bytes of the smallest form.
+    /// The length of the smallest form in bytes.
     pub const MINIMUM: u32 = 24;
-    /// Bytes of the form that is written today.
+    /// The length of the current form in bytes.
     pub const CURRENT: u32 = 32;
 
     /// Returns the header as stored, without padding and without unknown fields.
@@ -99,7 +100,7 @@ impl ExtendedHeader {
 }
 
 impl FlatTensorHeader {
-    /// Bytes of the only form.
+    /// The length of the only form in bytes.
     pub const MINIMUM: u32 = 40;
 
     /// Returns the header as stored, without padding.
@@ -109,7 +110,8 @@ impl FlatTensorHeader {
 }
 
 impl Head {
-    /// Reads the first bytes (64, or all of a shorter file) of a file of `len` bytes.
+    /// Reads the headers of a file of `len` bytes from its first bytes (64, or all of a shorter
+    /// file).
     pub(crate) fn read(head: &[u8], len: u64) -> Result<Self> {
         Self::read_fields(head, len).map_err(in_header)
     }
@@ -159,7 +161,8 @@ impl Head {
     }
 }
 
-/// Four bytes at `pos` that are `known` or differ from it only in their two final digits.
+/// Returns the four bytes at `pos`, if they equal `known` apart from the version, which is the
+/// final two digits.
 fn versioned(head: &[u8], pos: usize, known: &[u8; 4]) -> Option<[u8; 4]> {
     let found: [u8; 4] = *head.get(pos..)?.first_chunk()?;
     let [a, b, c, d] = found;
@@ -182,16 +185,16 @@ fn known_header(magic: [u8; 4], known: [u8; 4], at: u64) -> Result<()> {
     Err(Error::new(ErrorKind::UnknownHeader { magic: Magic(magic), known: Magic(known) }, at))
 }
 
-/// Reads the header at `at`, whose magic has been seen.
+/// Reads the header at `at`, whose magic was already compared.
 fn read_header<H>(head: &[u8], at: usize, minimum: u32, len: u64) -> Result<H>
 where
     H: for<'a> BinRead<Args<'a> = ()> + binrw::meta::ReadEndian,
 {
     let bytes = head.get(at..).unwrap_or_default();
     H::read(&mut Cursor::new(bytes)).map_err(|error| match error.custom_err::<ErrorKind>() {
-        // The only assertion is the one on the length, the word after the magic.
+        // The declaration has only one assertion: on the length, the word after the magic.
         Some(&kind) => Error::new(kind, wide(at).saturating_add(4)),
-        // The magic was found, so the header is cut short.
+        // The magic was found, so the file ends inside the header.
         None => {
             let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
             let length = length.map_or(minimum, u32::from_le_bytes).max(minimum);

@@ -8,15 +8,16 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentArea {
     base: u64,
-    /// Bytes from the base on; base + size does not overflow and lies in the file.
+    /// The number of bytes from the base on. base + size does not overflow and lies in the file.
     size: u64,
 }
 
 impl SegmentArea {
-    /// An area without room: only empty segments fit.
+    /// An empty area: only empty segments fit.
     pub(crate) const NONE: Self = Self { base: 0, size: 0 };
 
-    /// `size` bytes from `base` on; `None` if they are not in a file of `len` bytes.
+    /// Returns the area of `size` bytes from `base` on; `None` if it does not lie in a file of
+    /// `len` bytes.
     pub(crate) fn new(base: u64, size: u64, len: u64) -> Option<Self> {
         let end = base.checked_add(size)?;
         (end <= len).then_some(Self { base, size })
@@ -30,7 +31,8 @@ impl SegmentArea {
         Self { size: len.saturating_sub(self.base), ..self }
     }
 
-    /// The file range of the segment of `size` bytes at `offset`; `None` if it has none.
+    /// Returns the file range of the segment of `size` bytes at `offset`; `None` if it does not lie
+    /// in the area.
     #[inline]
     pub(crate) fn find(self, offset: u64, size: u64) -> Option<Range<u64>> {
         match self.base {
@@ -60,7 +62,7 @@ pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64) -> Result<Rang
     })
 }
 
-/// The `size` bytes at `offset` of `range`; `None` if they do not all lie in it.
+/// Returns the `size` bytes at `offset` of `range`; `None` if they do not all lie in it.
 #[inline]
 fn within(range: &Range<u64>, offset: u64, size: u64) -> Option<Range<u64>> {
     let begin = range.start.checked_add(offset)?;

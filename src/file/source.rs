@@ -6,32 +6,32 @@ use crate::bytes::wide;
 
 /// Bytes that can be read by ranges: a file, a slice, a remote object.
 pub trait Source {
-    /// Why a read failed.
+    /// The error of a failed read.
     type Error;
 
     /// Returns the number of bytes.
     ///
     /// # Errors
     ///
-    /// Where the source fails.
+    /// The error of the source.
     fn size(&self) -> Result<u64, Self::Error>;
 
     /// Fills `out` with the bytes from `pos` on.
     ///
     /// # Errors
     ///
-    /// Where the source fails, or has fewer bytes.
+    /// The error of the source. A source with fewer bytes fails too.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Returns the file on disk with the same bytes at the same offsets, if there is one. Copying from it
-    /// may be left to the system, and moves its cursor.
+    /// Returns the file on disk with the same bytes at the same offsets, if there is one. The
+    /// system may copy from it, which moves its cursor.
     #[cfg(feature = "std")]
     fn file(&self) -> Option<&std::fs::File> {
         None
     }
 }
 
-/// A read past the end of a slice.
+/// The error of a read past the end of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastEnd;
 

@@ -1,5 +1,4 @@
-//! A schema as const data. The verifier proves buffers against it, and all other readers of a
-//! declaration start from it.
+//! A schema as constant data. The verifier, the views and all other readers are driven by it.
 
 use core::ops::RangeInclusive;
 
@@ -27,36 +26,38 @@ pub struct Schema {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TableDesc {
-    /// Upstream's name.
+    /// The upstream name.
     pub name: &'static str,
-    /// Every field, by ascending slot.
+    /// The fields, by ascending slot.
     pub fields: &'static [FieldDesc],
     /// The largest nesting of tables in a value of this type. A recursive schema has none and does
     /// not compile, so the verifier needs no depth limit.
     pub depth: u32,
-    /// The fields that the verifier reads, by ascending slot: the first `refs_len` entries.
+    /// The fields that the verifier reads, by ascending slot. The first `refs_len` entries are
+    /// used.
     refs: [Ref; MAX_REFS],
     refs_len: u16,
-    /// The inline bytes of each slot; none for slots that the type does not have.
+    /// The inline bytes of each slot; empty for a slot without a field.
     pub(crate) inline: [Inline; MAX_SLOTS],
     slots: u16,
     /// The kind of table that the verifier sees.
     pub(crate) form: Form,
     /// The slot and the declaration of its union. A table has at most one.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
-    /// The most bytes that the table takes in a file: with an offset to it, without its vtable.
+    /// The most bytes that the table takes in a file, including an offset to it, without its
+    /// vtable.
     written: u16,
-    /// A hash of the name. Tables of different types may share a vtable: the layout cache uses the hash
-    /// in its keys.
+    /// A hash of the name. Tables of different types may share a vtable, so the hash is part of the
+    /// keys of the layout cache.
     pub(crate) seed: u32,
 }
 
-/// A field that the verifier reads. All of a table's are adjacent in memory.
+/// A field that the verifier reads. Those of a table are adjacent in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ref {
     /// The field's name.
     pub(crate) name: &'static str,
-    /// What the field refers to.
+    /// The target of the field.
     pub(crate) to: To,
 }
 
@@ -65,10 +66,10 @@ pub(crate) struct Ref {
 pub(crate) struct Inline {
     /// One bit for each byte.
     pub(crate) bytes: u32,
-    /// The bits that the field's offset must not have: the low two for fields of 4 and 8 bytes, and
+    /// The bits that must be 0 in the field's offset: the low two for fields of 4 and 8 bytes, and
     /// those of 64 and above, which the fast path does not handle.
     pub(crate) unexpected: u16,
-    /// The place of the offset in a vtable's layout: the index of the [`Ref`], one of [`EIGHTS`], or
+    /// The index of the field's offset in a layout: that of its [`Ref`], one of [`EIGHTS`], or
     /// [`OTHERS`].
     pub(crate) place: u16,
 }
@@ -92,7 +93,7 @@ impl Inline {
     }
 }
 
-/// What the verifier reads in a table. Most tables have at most one such field.
+/// The references of a table, by their common forms. Most tables have at most one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Leaf,
@@ -112,9 +113,9 @@ pub(crate) enum To {
     /// A vector of numbers; the size of a number in bytes.
     Numbers(u16),
     Tables(&'static TableDesc),
-    /// The tag of a union, by its place in the layout. The value has the next place.
+    /// The tag of a union, by its index in the layout. The value has the next index.
     Union(u16, &'static UnionDesc),
-    /// The value of a union, by the place of its tag.
+    /// The value of a union, by the index of its tag.
     Value(u16),
 }
 
@@ -124,7 +125,7 @@ pub(crate) enum To {
 pub struct FieldDesc {
     /// The index in the vtable. A union has two: this one for the tag, the next for the value.
     pub slot: u16,
-    /// Upstream's name.
+    /// The upstream name.
     pub name: &'static str,
     /// The kind of value.
     pub kind: Kind,
@@ -183,7 +184,7 @@ pub enum Prim {
 /// A number of any type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A bool: any byte but 0 is true.
+    /// A bool. Any byte but 0 is true.
     Bool(bool),
     /// Every integer type.
     Int(i128),
@@ -195,7 +196,7 @@ pub enum Number {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EnumDesc {
-    /// Upstream's name.
+    /// The upstream name.
     pub name: &'static str,
     /// The type as stored.
     pub prim: Prim,
@@ -209,9 +210,9 @@ pub struct EnumDesc {
 pub struct EnumValue {
     /// The number.
     pub number: i8,
-    /// Upstream's name.
+    /// The upstream name.
     pub name: &'static str,
-    /// The release that added it, as for a field.
+    /// The release that added it; `None` if it is as old as release 0.1 or as its enum.
     pub since: Option<&'static str>,
 }
 
@@ -219,7 +220,7 @@ pub struct EnumValue {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnionDesc {
-    /// Upstream's name.
+    /// The upstream name.
     pub name: &'static str,
     /// The members, from tag 1 on. Tag 0 means that the union is empty.
     pub members: &'static [&'static TableDesc],
@@ -231,10 +232,11 @@ pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 /// The number of offsets in a vtable's layout.
 pub(crate) const PLACES: usize = 16;
 
-/// The first places are those of fields that the verifier reads.
+/// The number of indices for fields that the verifier reads. They come first.
 const MAX_REFS: usize = 13;
 
-/// The places of 8-byte numbers. All other fields that the verifier does not read share [`OTHERS`].
+/// The indices of 8-byte numbers. All other fields that the verifier does not read share
+/// [`OTHERS`].
 pub(crate) const EIGHTS: [u16; 2] = [13, 14];
 const OTHERS: u16 = 15;
 
@@ -242,8 +244,8 @@ const OTHERS: u16 = 15;
 pub(crate) const MAX_SLOTS: usize = 16;
 
 impl TableDesc {
-    /// Creates a table, checked at compile time: slots ascend, there is at most one union, which takes
-    /// two slots, and the references fit a layout.
+    /// Creates a table, checked at compile time: slots ascend, there is at most one union (which
+    /// takes two slots), and the references fit a layout.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
         let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
@@ -254,7 +256,7 @@ impl TableDesc {
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             free = field.slot.saturating_add(field.slots());
-            // A union has a tag too.
+            // A union also has a tag.
             written =
                 written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
             let to = field.kind.to(refs_len);
@@ -325,7 +327,8 @@ impl TableDesc {
         self.slots
     }
 
-    /// Returns the most bytes that the table takes in a file: with an offset to it, without its vtable.
+    /// Returns the most bytes that the table takes in a file, including an offset to it, without
+    /// its vtable.
     #[inline]
     pub(crate) fn written(&self) -> u16 {
         self.written
@@ -348,7 +351,8 @@ impl FieldDesc {
 }
 
 impl Kind {
-    /// Returns what the verifier reads at `place`; `None` for a number, of which every value is valid.
+    /// Returns what the verifier reads at `place`; `None` for a number, since all its values are
+    /// valid.
     const fn to(self, place: u16) -> Option<To> {
         Some(match self {
             Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
@@ -362,8 +366,8 @@ impl Kind {
         })
     }
 
-    /// Returns the bytes of the field in its table; for a union those of the offset. The tag takes one
-    /// more byte.
+    /// Returns the size of the field in its table; for a union that of the offset. The tag of a
+    /// union takes one more byte.
     #[inline]
     pub const fn inline_size(&self) -> u16 {
         match self {

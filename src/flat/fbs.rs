@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
 
-/// Writes `schema` as a `.fbs` file: what flatc reads, with the slot of each field and the release
-/// that brought it as a comment.
+/// Writes `schema` as a `.fbs` file, which flatc can read. Comments have the slot of each field and
+/// the release that added it.
 ///
 /// ```
 /// let mut text = String::new();
@@ -18,7 +18,7 @@ use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(schema: &Schema, out: &mut impl Write) -> fmt::Result {
     writeln!(out, "namespace {};", schema.namespace)?;
     for desc in enums(schema) {
@@ -48,7 +48,7 @@ pub fn write(schema: &Schema, out: &mut impl Write) -> fmt::Result {
     writeln!(out, "file_extension \"{}\";", schema.extension)
 }
 
-/// Every enum that a field of the schema has, in the order of their first use.
+/// Returns every enum of a field of the schema, in the order of first use.
 fn enums(schema: &Schema) -> Vec<&'static EnumDesc> {
     let mut found: Vec<&'static EnumDesc> = Vec::new();
     for field in schema.tables.iter().flat_map(|table| table.fields) {

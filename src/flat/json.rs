@@ -1,8 +1,8 @@
-//! A proven table as JSON, by its declaration: no code for any table in particular.
+//! Writes a proven table as JSON, driven by its declaration, without code for a particular table.
 //!
-//! The conventions are those of `flatc --json --strict-json --defaults-json`: every scalar with
-//! its default, an absent vector, string or table left out, enum values by name. Where flatc's
-//! output would be no JSON (non-finite numbers), they are strings.
+//! The conventions are those of `flatc --json --strict-json --defaults-json`: every scalar with its
+//! default, no absent vectors, strings or tables, and enum values by name. Non-finite numbers are
+//! strings, since flatc's output for them is not valid JSON.
 
 use core::fmt::{self, Write};
 
@@ -12,16 +12,16 @@ use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
 use crate::flat::view::{List, Raw, Table};
 use crate::quoted::Scan;
 
-/// How a table is written.
+/// The options of the output.
 #[derive(Debug)]
 pub struct Options<B> {
-    /// Line breaks and indentation, for people.
+    /// Whether to write line breaks and indentation.
     pub pretty: bool,
     /// Called for each `[ubyte]`. Returns the JSON to write for it, or `None` to write its numbers.
     pub blob: B,
 }
 
-/// What a dump leaves out.
+/// The number of things that a dump leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Omitted {
@@ -88,13 +88,13 @@ struct Writer<W, B> {
     omitted: Omitted,
 }
 
-/// A buffer in front of the output: a dump consists of millions of short pieces.
+/// Buffers the output: a dump consists of millions of short pieces.
 struct Gathered<W> {
     text: String,
     to: W,
 }
 
-/// The number of buffered bytes at which they are written.
+/// The size at which the buffer is written.
 const ENOUGH: usize = 1 << 14;
 
 impl<W: Write> Gathered<W> {
@@ -239,7 +239,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     fn number(&mut self, number: Number) -> fmt::Result {
         match number {
             Number::Bool(value) => self.out.write_str(if value { "true" } else { "false" }),
-            // i128 is slow to print, and every integer of the formats fits one of these.
+            // Printing an i128 is slow. Every integer of the formats fits one of these types.
             Number::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
                 (Ok(value), _) => write!(self.out, "{value}"),
                 (_, Ok(value)) => write!(self.out, "{value}"),
@@ -249,7 +249,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
                 core::num::FpCategory::Nan => self.out.write_str("\"nan\""),
                 core::num::FpCategory::Infinite if value > 0.0 => self.out.write_str("\"inf\""),
                 core::num::FpCategory::Infinite => self.out.write_str("\"-inf\""),
-                // The shortest text that reads back as the same bits, always with a point or an
+                // The shortest text that parses to the same bits. It always has a point or an
                 // exponent.
                 _ => write!(self.out, "{value:?}"),
             },
@@ -285,8 +285,8 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     }
 }
 
-/// Writes `text` as a JSON string. Characters that move a terminal's cursor, are invisible or reverse
-/// text are escaped.
+/// Writes `text` as a JSON string. Characters that move a terminal's cursor, are invisible or
+/// reverse text are escaped.
 ///
 /// # Errors
 ///
@@ -313,7 +313,7 @@ pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Writes a character as JSON's `\u`, as two of them above U+FFFF.
+/// Writes a character as a JSON `\u` escape, or as two above U+FFFF.
 ///
 /// # Errors
 ///

@@ -24,13 +24,13 @@ pub enum MemoryError {
     OutOfMemory,
 }
 
-/// Counts the memory of one model, and allocates it.
+/// Counts and allocates the memory of one model.
 #[derive(Debug)]
 pub struct Ledger {
     budget: u64,
-    /// Bytes of the budget that were not counted yet.
+    /// The rest of the budget in bytes.
     left: u64,
-    /// Why something was refused.
+    /// The error of the first refusal.
     refused: Option<MemoryError>,
 }
 
@@ -39,7 +39,7 @@ pub struct Ledger {
 pub(crate) struct Refused;
 
 impl Ledger {
-    /// Creates a ledger for a model of an input of `given` bytes.
+    /// Creates a ledger for a model that is made of an input of `given` bytes.
     pub(crate) fn of(given: u64) -> Self {
         let budget = given.saturating_mul(MODEL_BYTES).saturating_add(MODEL_FLOOR);
         Self { budget, left: budget, refused: None }
@@ -50,7 +50,7 @@ impl Ledger {
         Self { budget: u64::MAX, left: u64::MAX, refused: None }
     }
 
-    /// Returns why something was refused.
+    /// Returns the error of the refusal.
     pub(crate) fn error(&self) -> MemoryError {
         self.refused.unwrap_or(MemoryError::OutOfMemory)
     }

@@ -14,7 +14,8 @@ use crate::flat::view::{List, Scalar, Table, Vector};
 
 pub(crate) mod declare;
 
-/// A table as a struct: numbers are plain fields, all other fields are optional.
+/// A table as a struct. Numbers are plain fields, all other fields are optional.
+///
 /// [`write`](fn@crate::flat::write::write) can write it.
 pub trait Model: Node + Sized {
     /// Its declaration.
@@ -27,11 +28,11 @@ pub trait Model: Node + Sized {
     /// [`MemoryError::OutOfMemory`].
     fn to_object(&self) -> Result<Object<'_>, MemoryError>;
 
-    /// Converts a tree, such as one that `flat::load` read, to a struct. `ledger` counts its memory.
+    /// Converts a tree, such as one read by `flat::load`, to a struct. `ledger` counts its memory.
     ///
     /// # Errors
     ///
-    /// If the tree is of another table, a union has only a tag or only a value, or memory is short.
+    /// The tree is of another table, a union has only a tag or only a value, or memory is short.
     fn take_object(object: Object<'_>, ledger: &mut Ledger) -> Result<Self, TreeError>;
 
     /// Converts a tree to a struct, without a memory budget.
@@ -46,8 +47,11 @@ pub trait Model: Node + Sized {
 
 /// Conversion from a view to a struct.
 pub(crate) trait FromView<V> {
-    /// Converts a view. The caller counts the struct itself, `ledger` all that it refers to. If the ledger
-    /// refuses memory, the struct is incomplete. A `Result` for each table would cost a copy of each.
+    /// Converts a view. The caller charges the struct itself, and `ledger` everything that it
+    /// refers to.
+    ///
+    /// If the ledger refuses memory, the struct is incomplete, and the caller checks the ledger.
+    /// Returning a `Result` for each table would copy each struct.
     fn read(view: V, ledger: &mut Ledger) -> Self;
 }
 

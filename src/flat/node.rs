@@ -203,7 +203,8 @@ impl<T: Scalar> NumberList for Vec<T> {
 /// The number of elements that are converted to bytes at once.
 const AT_ONCE: usize = 64;
 
-/// The traits are for this crate's types: the writer relies on tables that fit their declaration.
+/// Seals the traits: only this crate implements them, since the writer relies on tables that fit
+/// their declaration.
 pub(crate) mod sealed {
     use alloc::vec::Vec;
 

@@ -2,8 +2,9 @@
 
 /// Declares a schema once.
 ///
-/// Each reader of the declaration is a macro of its own beside the code that it feeds:
-/// `desc!` gives the declaration as data, `view!` the typed accessors, `node!` the views as nodes for the writer, `model!` plain structs.
+/// Each reader of the declaration is a separate macro, next to the code that uses its output:
+/// `desc!` emits the declaration as data, `view!` typed accessors, `node!` the views as nodes for
+/// the writer, and `model!` plain structs.
 ///
 /// ```text
 /// root Program b"ET12" "pte" "executorch_flatbuffer";

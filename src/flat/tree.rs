@@ -14,8 +14,8 @@ mod read;
 
 pub use read::Unknown;
 
-/// A table with all that it refers to. Each field has its declared kind. Strings and numbers may be
-/// borrowed.
+/// A table with everything that it refers to. Each field has its declared kind. Strings and numbers
+/// may be borrowed.
 ///
 /// Schemas are not recursive, so a tree is never deeper than its schema.
 #[derive(Clone, Debug)]
@@ -38,12 +38,12 @@ pub enum FieldValue<'t> {
     Scalars(Cow<'t, [u8]>),
     /// A vector of tables.
     Tables(Vec<Object<'t>>),
-    /// A union's tag and its table. For an unknown tag the table may be any member. Either half may be
-    /// missing (tag 0), which readers refuse.
+    /// A union's tag and its table. For an unknown tag, the table may be any member. Either of them
+    /// may be missing (tag 0), which readers refuse.
     Union(u8, Option<Object<'t>>),
 }
 
-/// Why an [`Object`] does not take a value.
+/// The reason why an [`Object`] refuses a value.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SetError {

@@ -1,8 +1,10 @@
 //! The verifier: the only code that follows unproven offsets.
 //!
-//! What is checked, and why each rule is as lenient as it is, stands in `docs/format.md`, §0.2.
-//! Facts about a table split into facts about its vtable (proven once for each pair of vtable and
-//! table type: [`layout`]) and facts about its position (checked for every table: [`Verifier::object`]).
+//! `docs/format.md` §0.2 has the rules, and why each is as lenient as it is.
+//!
+//! Facts about a table are facts about its vtable and facts about its position. Those of the vtable
+//! are proven once for each pair of vtable and table type ([`layout`]), those of the position for
+//! every table ([`Verifier::object`]).
 
 use self::budget::Budget;
 use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_PROGRAM};
@@ -51,7 +53,7 @@ pub(crate) fn verify<'a>(
     } else {
         Verifier::<false, MANY_SLOTS>::run
     };
-    // A refused buffer is verified again, to trace the path for the error.
+    // A refused buffer is verified a second time, to trace the path of the error.
     let seen = run(buf, root, desc, limits)
         .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, root, desc, limits))?;
     Ok((Raw::new(buf, root), seen))
@@ -62,8 +64,9 @@ pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(
     verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
 }
 
-/// One run of the verifier. Only with `TRACE_PATH` do errors have a path: most buffers are valid, and
-/// tracing costs time. The layout cache has `CACHE_SLOTS` slots.
+/// One run of the verifier. The layout cache has `CACHE_SLOTS` slots.
+///
+/// Errors have a path only with `TRACE_PATH`: most buffers are valid, and tracing takes time.
 struct Verifier<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> {
     buf: &'a [u8],
     bytes: Budget,
@@ -157,7 +160,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         self.object(pos, layout, desc)
     }
 
-    /// Verifies the table at `pos`, for whose layout the cache has no room.
+    /// Verifies the table at `pos`, whose layout has no slot in the cache.
     #[inline(never)]
     fn uncacheable(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
         let layout = VtableLayout::new(vtable, desc);
@@ -189,7 +192,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                     let at = further(pos, layout.at(0).into());
                     return Self::within(self.numbers(at, size.into()), component);
                 }
-                // Tracing the path takes a call.
+                // Tracing the path needs the call.
                 Form::Union(union) if TRACE_PATH => {
                     return Self::within(self.union(pos, layout.union(0), union), component);
                 }

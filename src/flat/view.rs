@@ -1,8 +1,8 @@
-//! Views of proven bytes: reading them cannot fail and copies nothing.
+//! Views of proven bytes. Reading them cannot fail and copies nothing.
 //!
-//! A view exists only after the verifier has proven what it covers. Its accessors use checked reads all
-//! the same. Their failure branches are unreachable: a debug build panics there, a release build reads a
-//! default.
+//! A view exists only after the verifier has proven its bytes. Its accessors still use checked
+//! reads, whose failure branches are unreachable. There a debug build panics, and a release build
+//! returns a default.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ pub use vector::{List, Numbers, Tables, Vector};
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
     buf: &'a [u8],
-    /// Exactly as long as the vtable declares, so that reading a slot that it lacks fails.
+    /// The vtable, of the length that it declares: reading a slot past its end fails.
     vtable: &'a [u8],
     pos: u32,
 }
@@ -63,13 +63,13 @@ pub trait Table<'a>: Copy {
     fn raw(self) -> Raw<'a>;
 }
 
-/// A token for the claim that a table was proven to have a type. Only this crate can create one.
+/// A token which shows that a table was proven to have a type. Only this crate can create one.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof(pub(crate) ());
 
 impl<'a> Raw<'a> {
-    /// A table without fields, which is valid as every type: a vtable with its two lengths, and an offset
-    /// to it.
+    /// A table without fields, which is valid as every type. It is a vtable of two lengths, and an
+    /// offset to it.
     pub(crate) const BARE: Self =
         Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], vtable: &[4, 0, 4, 0], pos: 4 };
 
@@ -199,23 +199,23 @@ impl<'a> Raw<'a> {
     pub(crate) fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
-        // An unknown tag leads to unproven bytes: they are not followed.
+        // An unknown tag leads to unproven bytes, which are not read.
         let at = self.field_pos(value)?;
         let pos = at.wrapping_add(proven(u32_at(self.buf, index(at))));
         Some((tag, Raw { buf: self.buf, vtable: &[], pos }))
     }
 
-    /// Returns the tag of the union of a table of type `desc`, and the member. Nothing can be read from the
-    /// member of an unknown tag.
+    /// Returns the tag and the member of the union in a table of type `desc`. The member of an
+    /// unknown tag cannot be read.
     #[inline(always)]
     pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (slot, union) = desc.union?;
         let (tag, raw) = self.union(slot)?;
-        // The same code for every member: the branch does not depend on the tag.
+        // All members run the same code, so the branch does not depend on the tag.
         Some((tag, if union.member(tag).is_some() { raw.resolved() } else { raw }))
     }
 
-    /// Returns the same table with its vtable: for a union whose tag is known.
+    /// Returns the same table with its vtable. Only for a union whose tag is known.
     #[inline(always)]
     pub(crate) fn resolved(self) -> Self {
         Self::new(self.buf, self.pos)
@@ -243,13 +243,13 @@ impl Number {
         })
     }
 
-    /// Returns the bytes of a number, of which a field of type `prim` stores the first ones; `None` if the
+    /// Returns the bytes of a number; a field of type `prim` stores the first ones. `None` if the
     /// number does not fit.
     pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
         match (self, prim) {
             (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
             (Self::Float(value), Prim::F64) => Some(value.to_le_bytes()),
-            // Two's complement: the lower bytes of a wider number are those of a narrower one.
+            // Two's complement: a narrower number has the lower bytes of a wider one.
             (Self::Int(value), _) if prim.range()?.contains(&value) => {
                 value.to_le_bytes().first_chunk().copied()
             }

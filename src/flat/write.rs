@@ -1,9 +1,11 @@
-//! Tables as a FlatBuffer, by their declaration: no code for any table in particular.
+//! Writes tables as a FlatBuffer, driven by their declarations, without code for a particular
+//! table.
 //!
-//! A FlatBuffer is built back to front, since offsets lead forward. The targets of a table's offsets
-//! are written first, in the order of the slots, and so lie behind it. A vtable lies in front of the
-//! first table that was written with it, and later tables share it. Numbers equal to their default are
-//! left out, and padding is zero (format.md §0.1). The output is the same each time for one [`WriterLayout`].
+//! A FlatBuffer is built back to front, since offsets lead forward. The targets of a table's
+//! offsets are written first, in the order of the slots, so they lie after the table. A vtable lies
+//! in front of the first table that uses it, and later tables share it. Numbers equal to their
+//! default are left out, and padding is zero (format.md §0.1). The output depends only on the
+//! tables and the [`WriterLayout`].
 
 use core::fmt;
 use core::ops::ControlFlow::{self, Break, Continue};
@@ -24,7 +26,7 @@ pub use layout::WriterLayout;
 use sink::{Reversed, Sink};
 use vtables::{Vtable, Vtables};
 
-/// Why tables cannot be written.
+/// The reason why tables cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -93,7 +95,7 @@ impl fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-/// Writes tables into a sink. Its functions break where the writer or the sink refuses.
+/// Writes tables into a sink. Its functions break if the writer or the sink refuses.
 struct Writer<'l, S> {
     layout: &'l WriterLayout,
     out: S,
@@ -104,7 +106,8 @@ struct Writer<'l, S> {
     most: u64,
     /// The largest alignment of a vector with `force_align`; 0 where there is none.
     forced: u32,
-    /// One bit for each of [`FORCED`]: whether it would have given the same bytes so far.
+    /// One bit for each of [`FORCED`]: whether this alignment would have given the same bytes so
+    /// far.
     alike: u16,
     /// The error; `None` if the sink broke.
     error: Option<WriteError>,
@@ -120,7 +123,7 @@ pub(crate) const HEAD: usize = 8;
 #[derive(Clone, Copy, Default)]
 struct Part {
     slot: u16,
-    /// The bytes, or the offset to what was written at a position.
+    /// The bytes, or the position that an offset leads to.
     bytes: [u8; 8],
     size: u16,
     is_offset: bool,
@@ -307,7 +310,8 @@ impl<'l, S: Sink> Writer<'l, S> {
         }
     }
 
-    /// Records which of [`FORCED`], if more than `least`, pad as `own` does.
+    /// Compares alignments: records which of [`FORCED`], if more than `least`, would pad as the
+    /// writer's own does.
     fn compare_forced(&mut self, least: u32, more: usize, own: u32) {
         let zeros = |align: u32| padding(self.out.len(), more, align.max(least));
         let mut bit = 1u16;

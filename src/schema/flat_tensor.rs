@@ -1,4 +1,4 @@
-//! `extension/flat_tensor/serialize/flat_tensor.fbs`: what a `.ptd` holds since release 0.7
+//! The schema of a `.ptd` since release 0.7, `extension/flat_tensor/serialize/flat_tensor.fbs`
 //! (generation 3, format.md §4).
 
 use crate::flat::schema;
@@ -16,15 +16,15 @@ schema! {
     /// A tensor's shape.
     table TensorLayout {
         0 scalar_type: ScalarType = ScalarType::BYTE => 0.7,
-        /// One per dimension, outermost first.
+        /// The size of each dimension, outermost first.
         1 sizes: [i32] => 0.7,
         /// A permutation of the dimensions, outermost in memory first.
         2 dim_order: [u8] => 0.7,
     }
 
-    /// Bytes behind the FlatBuffer.
+    /// A range of bytes after the FlatBuffer.
     table DataSegment {
-        /// Counted from segment_base_offset.
+        /// Relative to segment_base_offset.
         0 offset: u64 = 0 => 0.5,
         1 size: u64 = 0 => 0.5,
     }
@@ -39,7 +39,7 @@ schema! {
 
     /// The root of a `.ptd`.
     table FlatTensor {
-        /// Always 0 so far.
+        /// Always 0 in known files.
         0 version: u32 = 0 => 0.5,
         1 segments: [&DataSegment] => 0.7,
         2 named_data: [&NamedData] => 0.7,

@@ -1,7 +1,7 @@
-//! `schema/program.fbs`: what a `.pte` holds (format.md §3).
+//! The schema of a `.pte`, `schema/program.fbs` (format.md §3).
 //!
-//! As upstream has it at commit `cff6f4dd` (2026-08-22, release 1.5). Slots were only ever
-//! appended, so this one declaration decodes every release from 0.1 on.
+//! It is upstream's at commit `cff6f4dd` (2026-08-22, release 1.5). Slots were only ever appended,
+//! so this declaration decodes every release from 0.1 on.
 
 use crate::flat::schema;
 use crate::schema::scalar::ScalarType;
@@ -13,15 +13,15 @@ schema! {
 
     /// Whether a tensor's sizes may change when the program runs.
     enum TensorShapeDynamism: i8 {
-        /// They are fixed.
+        /// The sizes are fixed.
         STATIC = 0,
-        /// They are upper bounds.
+        /// The sizes are upper bounds.
         DYNAMIC_BOUND = 1,
-        /// They are not known; the portable runtime refuses such a tensor.
+        /// The sizes are unknown; the portable runtime refuses such a tensor.
         DYNAMIC_UNBOUND = 2
     }
 
-    /// Where a tensor's initial data is.
+    /// The location of a tensor's initial data.
     enum TensorDataLocation: i8 {
         /// In this file.
         SEGMENT = 0,
@@ -29,7 +29,7 @@ schema! {
         EXTERNAL = 1
     }
 
-    /// Which kind of device a tensor or an arena belongs to.
+    /// The kind of device of a tensor or an arena.
     enum DeviceType: i8 {
         /// The host.
         CPU = 0,
@@ -37,7 +37,7 @@ schema! {
         CUDA = 1
     }
 
-    /// Where a delegate's payload is.
+    /// The location of a delegate's payload.
     enum DataLocation: i8 {
         /// In `Program.backend_delegate_data`.
         INLINE = 0,
@@ -47,43 +47,43 @@ schema! {
 
     unions:
 
-    /// What a value of a plan can be.
+    /// The kinds of values of a plan.
     union KernelTypes {
-        /// Nothing: Python's None.
+        /// Python's None.
         1 Null,
-        /// A number.
+        /// An integer.
         2 Int,
-        /// A truth value.
+        /// A boolean.
         3 Bool,
-        /// A number.
+        /// A floating-point number.
         4 Double,
         /// A tensor.
         5 Tensor,
-        /// A text.
+        /// A string.
         6 String,
         /// Indices of Int values.
         7 IntList,
-        /// Numbers.
+        /// Floating-point numbers.
         8 DoubleList,
-        /// Truth values.
+        /// Booleans.
         9 BoolList,
         /// Indices of Tensor values.
         10 TensorList,
-        /// Indices of Tensor values, −1 for none.
+        /// Indices of Tensor values, −1 for None.
         11 OptionalTensorList
     }
 
-    /// What an instruction does.
+    /// The operations of instructions.
     union InstructionArguments {
-        /// Runs an operator.
+        /// A call of an operator.
         1 KernelCall,
-        /// Runs a delegate.
+        /// A call of a delegate.
         2 DelegateCall,
-        /// Copies a value.
+        /// A move: copies a value.
         3 MoveCall,
-        /// Goes elsewhere unless a value is true.
+        /// A jump that is taken if its condition is false.
         4 JumpFalseCall,
-        /// Drops a tensor's memory.
+        /// A free: releases a tensor's memory.
         5 FreeCall
     }
 
@@ -95,56 +95,58 @@ schema! {
         1 encoded_out_str: &str,
     }
 
-    /// None, as a value.
+    /// Python's None, as a value.
     table Null {}
 
-    /// Where a planned tensor lies in its arena.
+    /// The place of a planned tensor in its arena.
     table AllocationDetails {
         /// The arena: an index into `ExecutionPlan.non_const_buffer_sizes`, from 1 on.
         0 memory_id: u32 = 0,
-        /// The lower half of the byte offset; `memory_offset` before 0.2.
+        /// The lower half of the offset in bytes; called `memory_offset` before 0.2.
         1 memory_offset_low: u32 = 0,
-        /// The upper half of the byte offset.
+        /// The upper half of the offset in bytes.
         2 memory_offset_high: u32 = 0 => 0.2,
     }
 
-    /// What few tensors need.
+    /// Fields that few tensors need.
     table ExtraTensorInfo {
-        /// Which of `Program.mutable_data_segments`; runtimes ignore it and use the first.
+        /// The index of a list in `Program.mutable_data_segments`; runtimes ignore it and use the
+        /// first.
         0 mutable_data_segments_idx: u64 = 0 => 0.4,
-        /// The name of the parameter or buffer; the key of an EXTERNAL tensor.
+        /// The name of the parameter or buffer; for an EXTERNAL tensor the key of its data.
         1 fully_qualified_name: &str => 0.4,
         2 location: TensorDataLocation = TensorDataLocation::SEGMENT => 0.5,
         3 device_type: DeviceType = DeviceType::CPU => 1.3,
         4 device_index: i8 = 0 => 1.3,
     }
 
-    /// A value with a shape: constant, planned, or bound when the program runs.
+    /// A tensor: constant, planned, or provided when the program runs.
     table Tensor {
         0 scalar_type: ScalarType = ScalarType::BYTE,
-        /// In elements; the runtime takes only 0.
+        /// In elements; the runtime accepts only 0.
         1 storage_offset: i32 = 0,
-        /// One per dimension, outermost first.
+        /// The size of each dimension, outermost first.
         2 sizes: [i32],
         /// A permutation of the dimensions, outermost in memory first.
         3 dim_order: [u8],
         4 requires_grad: bool = false,
-        /// Which constant or mutable data; 0 for none. `constant_buffer_idx` before 0.4.
+        /// The index of the constant or mutable data; 0 for none. Called `constant_buffer_idx`
+        /// before 0.4.
         5 data_buffer_idx: u32 = 0,
-        /// Absent for constants and for what is bound when the program runs.
+        /// Absent for constants and for tensors that are provided when the program runs.
         6 allocation_info: &AllocationDetails,
-        /// Always 0, for strided.
+        /// Always 0, which means strided.
         7 layout: i8 = 0,
         8 shape_dynamism: TensorShapeDynamism = TensorShapeDynamism::STATIC,
         9 extra_tensor_info: &ExtraTensorInfo => 0.4,
     }
 
-    /// A whole number, as a value.
+    /// An integer, as a value.
     table Int {
         0 int_val: i64 = 0,
     }
 
-    /// A truth value.
+    /// A boolean, as a value.
     table Bool {
         0 bool_val: bool = false,
     }
@@ -154,23 +156,23 @@ schema! {
         0 double_val: f64 = 0.0,
     }
 
-    /// A text, as a value.
+    /// A string, as a value.
     table String {
         0 string_val: &str,
     }
 
-    /// A list of whole numbers, by reference.
+    /// A list of integers, by reference.
     table IntList {
-        /// Indices of values of the plan, not literals.
+        /// Indices of values of the plan, not the integers themselves.
         0 items: [i64],
     }
 
-    /// A list of numbers.
+    /// A list of floating-point numbers.
     table DoubleList {
         0 items: [f64],
     }
 
-    /// A list of truth values.
+    /// A list of booleans.
     table BoolList {
         0 items: [bool],
     }
@@ -181,9 +183,9 @@ schema! {
         0 items: [i32],
     }
 
-    /// A list of tensors or nothing, by reference.
+    /// A list of tensors or None, by reference.
     table OptionalTensorList {
-        /// Indices of values of the plan, −1 for none.
+        /// Indices of values of the plan, −1 for None.
         0 items: [i32],
     }
 
@@ -194,48 +196,50 @@ schema! {
 
     /// An operator by name.
     table Operator {
-        /// Such as `aten::add`.
+        /// The name without the overload, such as `aten::add`.
         0 name: &str,
-        /// Such as `out`; often empty.
+        /// The overload, such as `out`; often empty.
         1 overload: &str,
     }
 
-    /// Runs an operator.
+    /// A call of an operator.
     table KernelCall {
-        /// Which of `ExecutionPlan.operators`.
+        /// The index in `ExecutionPlan.operators`.
         0 op_index: i32 = 0,
-        /// Indices of values: the schema's arguments, then the outputs, then the results again.
+        /// Indices of values: the arguments of the schema, the outputs, and the results a second
+        /// time.
         1 args: [i32],
     }
 
-    /// Runs a delegate.
+    /// A call of a delegate.
     table DelegateCall {
-        /// Which of `ExecutionPlan.delegates`.
+        /// The index in `ExecutionPlan.delegates`.
         0 delegate_index: i32 = 0,
         /// Indices of values: inputs, then outputs.
         1 args: [i32],
     }
 
-    /// Copies a value onto another.
+    /// A move: copies a value to another index.
     table MoveCall {
         0 move_from: i32 = 0,
         1 move_to: i32 = 0,
     }
 
-    /// Goes elsewhere unless a value is true.
+    /// A jump that is taken if its condition is false.
     table JumpFalseCall {
-        /// A Bool value, or a tensor of them.
+        /// A Bool value, or a tensor of Bools.
         0 cond_value_index: i32 = 0,
-        /// An instruction of the same chain, by its index; one past the last ends the chain.
+        /// The index of an instruction of the same chain. The index past the last one ends the
+        /// chain.
         1 destination_instruction: i32 = 0,
     }
 
-    /// Drops a tensor's memory.
+    /// A free: releases a tensor's memory.
     table FreeCall {
         0 value_index: i32 = 0,
     }
 
-    /// One step of a chain.
+    /// An instruction of a chain.
     table Instruction {
         0 instr_args: @InstructionArguments,
     }
@@ -253,17 +257,17 @@ schema! {
         0 items: [&Frame],
     }
 
-    /// Where a delegate's payload is.
+    /// The location of a delegate's payload.
     table BackendDelegateDataReference {
         0 location: DataLocation = DataLocation::INLINE,
-        /// Which of `Program.backend_delegate_data` or `Program.segments`.
+        /// The index in `Program.backend_delegate_data` or `Program.segments`.
         1 index: u32 = 0,
     }
 
-    /// An option that was given to a backend.
+    /// An option for a backend.
     table CompileSpec {
         0 key: &str,
-        /// Opaque.
+        /// The value, whose format depends on the backend.
         1 value: [u8],
     }
 
@@ -275,14 +279,14 @@ schema! {
         2 compile_specs: [&CompileSpec],
     }
 
-    /// A list of instructions; every writer makes exactly one for a plan.
+    /// A list of instructions. Every known writer makes exactly one for a plan.
     table Chain {
-        /// Written empty, ignored by runtimes.
+        /// Empty in known files, and ignored by runtimes.
         0 inputs: [i32],
-        /// Written empty, ignored by runtimes.
+        /// Empty in known files, and ignored by runtimes.
         1 outputs: [i32],
         2 instructions: [&Instruction],
-        /// One for each instruction, if any.
+        /// A stack trace for each instruction, if any.
         3 stacktrace: [&FrameList],
     }
 
@@ -304,7 +308,7 @@ schema! {
         9 non_const_buffer_device: [&NonConstBufferDevice] => 1.3,
     }
 
-    /// Where an arena is.
+    /// The device of an arena.
     table NonConstBufferDevice {
         /// An index into `non_const_buffer_sizes`.
         0 buffer_idx: i32 = 0 => 1.3,
@@ -322,17 +326,17 @@ schema! {
         0 data: [u8 align 16],
     }
 
-    /// Bytes behind the FlatBuffer.
+    /// A range of bytes after the FlatBuffer.
     table DataSegment {
-        /// Counted from segment_base_offset.
+        /// Relative to segment_base_offset.
         0 offset: u64 = 0,
         1 size: u64 = 0,
     }
 
-    /// Pieces of a segment.
+    /// The offsets of pieces in a segment.
     table SubsegmentOffsets {
         0 segment_index: u32 = 0 => 0.2,
-        /// Counted from the segment's start; index 0 is reserved.
+        /// Relative to the segment's start; index 0 is reserved.
         1 offsets: [u64] => 0.2,
     }
 
@@ -344,20 +348,20 @@ schema! {
 
     /// The root of a `.pte`.
     table Program {
-        /// Always 0 so far.
+        /// Always 0 in known files.
         0 version: u32 = 0,
         /// The methods.
         1 execution_plan: [&ExecutionPlan],
-        /// Constants of old files; superseded by `constant_segment` and written empty since 0.4.
+        /// The constants of old files. Replaced by `constant_segment`, and empty since 0.4.
         2 constant_buffer: [&Buffer],
-        /// Delegates' payloads, shared by all methods.
+        /// The delegates' payloads, shared by all methods.
         3 backend_delegate_data: [&BackendDelegateInlineData],
         4 segments: [&DataSegment],
-        /// Where each constant lies in its segment.
+        /// The place of each constant in its segment.
         5 constant_segment: &SubsegmentOffsets => 0.2,
-        /// Initial data of what the program changes; in practice one.
+        /// The initial data of tensors that the program changes; one list in practice.
         6 mutable_data_segments: [&SubsegmentOffsets] => 0.4,
-        /// Blobs for backends.
+        /// Named blobs for backends.
         7 named_data: [&NamedData] => 0.6,
     }
 }

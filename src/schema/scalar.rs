@@ -1,14 +1,14 @@
-//! `schema/scalar_type.fbs`: the dtypes, shared by both formats (format.md §5).
+//! The dtypes of both formats, `schema/scalar_type.fbs` (format.md §5).
 
 use crate::flat::schema;
 
 schema! {
     enums:
 
-    /// What a tensor's elements are: upstream's `ScalarType`.
+    /// The dtype of a tensor's elements: upstream's `ScalarType`.
     ///
-    /// Codes 8 to 10 and 18 to 21 have no name in the schema; the runtime accepts them all the
-    /// same, see [`ScalarType::runtime_name`].
+    /// Codes 8 to 10 and 18 to 21 have no name in the schema, but the runtime accepts them: see
+    /// [`ScalarType::runtime_name`].
     enum ScalarType: i8 {
         /// uint8.
         BYTE = 0,
@@ -26,7 +26,7 @@ schema! {
         FLOAT = 6,
         /// float64.
         DOUBLE = 7,
-        /// One byte each.
+        /// A boolean in one byte.
         BOOL = 11,
         /// Quantized int8.
         QINT8 = 12,
@@ -34,7 +34,7 @@ schema! {
         QUINT8 = 13,
         /// Quantized int32.
         QINT32 = 14,
-        /// bfloat16; the runtime knew it before the schema did.
+        /// bfloat16. The runtime had it before the schema did.
         BFLOAT16 = 15 => 1.2,
         /// Two values of 4 bits.
         QUINT4X2 = 16,
@@ -42,13 +42,13 @@ schema! {
         QUINT2X4 = 17,
         /// 16 bits without a meaning.
         BITS16 = 22 => 0.5,
-        /// 8-bit float: 5 exponent bits, 2 of mantissa.
+        /// An 8-bit float with 5 exponent bits and 2 mantissa bits.
         FLOAT8E5M2 = 23 => 0.5,
-        /// 8-bit float: 4 exponent bits, 3 of mantissa, no infinities.
+        /// An 8-bit float with 4 exponent bits and 3 mantissa bits, without infinities.
         FLOAT8E4M3FN = 24 => 0.5,
-        /// As FLOAT8E5M2, with no infinities and no negative zero.
+        /// An 8-bit float like FLOAT8E5M2, without infinities and without negative zero.
         FLOAT8E5M2FNUZ = 25 => 0.5,
-        /// As FLOAT8E4M3FN, with no negative zero.
+        /// An 8-bit float like FLOAT8E4M3FN, without negative zero.
         FLOAT8E4M3FNUZ = 26 => 0.5,
         /// uint16.
         UINT16 = 27 => 0.5,
@@ -64,24 +64,24 @@ schema! {
 }
 
 impl ScalarType {
-    /// The runtime's name (`runtime/core/portable_type/scalar_type.h`); `None` for a code that the
-    /// runtime refuses.
+    /// Returns the runtime's name (`runtime/core/portable_type/scalar_type.h`); `None` for a code
+    /// that the runtime refuses.
     pub fn runtime_name(self) -> Option<&'static str> {
         self.runtime().map(|(name, ..)| name)
     }
 
-    /// PyTorch's name, such as `float32`; `None` for a code that the runtime refuses.
+    /// Returns PyTorch's name, such as `float32`; `None` for a code that the runtime refuses.
     pub fn torch_name(self) -> Option<&'static str> {
         self.runtime().map(|(_, name, _)| name)
     }
 
-    /// Bytes of an element as ExecuTorch counts them (`elementSize`): packed types count one byte
-    /// for each *element*. `None` for a code that the runtime refuses.
+    /// Returns the bytes of an element as ExecuTorch counts them (`elementSize`): one byte for each
+    /// *element* of a packed dtype. `None` for a code that the runtime refuses.
     pub fn element_size(self) -> Option<u64> {
         self.runtime().map(|(.., size)| size)
     }
 
-    /// The runtime's name, PyTorch's, and the element size.
+    /// Returns the runtime's name, PyTorch's name, and the element size.
     fn runtime(self) -> Option<(&'static str, &'static str, u64)> {
         Some(match self.0 {
             0 => ("Byte", "uint8", 1),
@@ -118,12 +118,12 @@ impl ScalarType {
         })
     }
 
-    /// Bytes of a dense tensor of these sizes: the product of the sizes times
+    /// Returns the bytes of a dense tensor of these sizes: the product of the sizes times
     /// [`element_size`](Self::element_size).
     ///
-    /// `None` if a size is negative, the dtype is unknown, or there are more elements than a signed
-    /// or more bytes than an unsigned number of 64 bits counts. As the runtime multiplies, in order:
-    /// a size of 0 keeps what follows from overflowing, and hides nothing that came before.
+    /// `None` if a size is negative, the dtype is unknown, the number of elements exceeds a signed
+    /// or the number of bytes an unsigned number of 64 bits. Like the runtime, it multiplies in
+    /// order: after a size of 0 nothing overflows, but an overflow before it counts.
     pub fn nbytes(self, sizes: impl IntoIterator<Item = i32>) -> Option<u64> {
         let mut elements = 1i64;
         for size in sizes {

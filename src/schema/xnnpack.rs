@@ -1,6 +1,7 @@
-//! The part of XNNPACK's graph (`runtime_schema.fbs`) that names data: the rest is the backend's own.
+//! The part of XNNPACK's graph (`runtime_schema.fbs`) that names data. The other tables are not
+//! declared.
 //!
-//! Slots as upstream has them; ops were appended to unions that are not followed here.
+//! Slots are upstream's. Later releases appended operators to unions, which are not declared here.
 
 use crate::flat::schema;
 
@@ -11,19 +12,19 @@ schema! {
 
     unions:
 
-    /// How a value is quantized.
+    /// The quantization of a value.
     union XNNQuantParams {
         /// A scale for each channel.
         1 PerChannelQuant,
-        /// One scale.
+        /// One scale for the tensor.
         2 PerTensorQuant,
-        /// Scales that are computed.
+        /// Scales that are computed when the graph runs.
         3 PerTokenDynamicQuant,
         /// A scale for each group of each channel.
         4 PerChannelGroupQuant
     }
 
-    /// What a value can be.
+    /// The kinds of values.
     union XValueUnion {
         /// A tensor.
         1 XNNTensorValue,
@@ -35,25 +36,25 @@ schema! {
 
     /// A scale for each channel.
     table PerChannelQuant {
-        /// Which constant has the scales; 0 where they are here.
+        /// The index of the constant with the scales; 0 if the scales are in this table.
         2 scale_buffer_idx: u32 = 0,
     }
 
-    /// One scale.
+    /// One scale for the tensor.
     table PerTensorQuant {}
 
-    /// Scales that are computed.
+    /// Scales that are computed when the graph runs.
     table PerTokenDynamicQuant {}
 
     /// A scale for each group of each channel.
     table PerChannelGroupQuant {
-        /// Which constant has the scales; 0 where they are here.
+        /// The index of the constant with the scales; 0 if the scales are in this table.
         4 scale_buffer_idx: u32 = 0,
     }
 
     /// A tensor.
     table XNNTensorValue {
-        /// Which constant it is; 0 for none.
+        /// The index of its constant; 0 if it is not constant.
         3 constant_buffer_idx: u32 = 0,
     }
 
@@ -68,16 +69,16 @@ schema! {
         0 xvalue_union: @XValueUnion,
     }
 
-    /// Where a constant is.
+    /// The location of a constant.
     table ConstantDataOffset {
-        /// Counted from the header's constant_data_offset, where there is no key.
+        /// Relative to the header's constant_data_offset, if there is no key.
         0 offset: u64 = 0,
         1 size: u64 = 0,
-        /// The key of the named data that it is.
+        /// The key of the named data that holds the constant.
         2 named_key: &str => 0.6,
     }
 
-    /// The root of a payload.
+    /// The root table of a payload.
     table XNNGraph {
         2 xvalues: [&XValue],
         /// Index 0 is reserved.

@@ -1,10 +1,10 @@
-//! Counts what a tree or struct does not hold of a proven table.
+//! Counts the parts of a proven table that a tree or struct cannot hold.
 
 use crate::bytes::wide;
 use crate::flat::desc::{FieldDesc, Kind, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::{Raw, Table};
 
-/// Fields and union members of a newer writer, which a model or tree does not hold.
+/// Counts of fields and union members of a newer writer, which a model or tree cannot hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
     /// The number of fields in unknown slots. In a table with very many unknown slots, all after the first

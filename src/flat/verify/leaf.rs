@@ -11,7 +11,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.elements(pos, len, size)
     }
 
-    /// Notes a bool that is neither 0 nor 1. Its byte was proven to be in the buffer.
+    /// Records a bool that is neither 0 nor 1. Its byte was proven to be in the buffer.
     #[inline(always)]
     pub(super) fn bool(&self, at: u32) -> Result<()> {
         if self.byte(at, 0) > 1 {
@@ -25,7 +25,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.vector(at, 1).and_then(|(first, len)| self.bools(first, len))
     }
 
-    /// Notes bools that are neither 0 nor 1. Any byte is a valid bool.
+    /// Records bools that are neither 0 nor 1. Any byte is a valid bool.
     fn bools(&self, first: u32, len: u32) -> Result<()> {
         let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
         if bools.iter().any(|&byte| byte > 1) {
@@ -45,7 +45,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     #[inline(always)]
     fn elements(&self, pos: u32, len: u32, size: u32) -> Result<()> {
         let bytes = u64::from(len).saturating_mul(size.into()).saturating_add(4);
-        // Both the length and the elements are aligned.
+        // Tests the alignment of the length and of the elements together.
         let apart = further(pos, 4) & (size.wrapping_sub(1) | 3);
         if u64::from(pos).saturating_add(bytes) > wide(self.buf.len()) || apart != 0 {
             return self.odd_elements(pos, len, size);
@@ -65,7 +65,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         if first.saturating_add(bytes) > wide(self.buf.len()) {
             return Err(Error::new(ErrorKind::VectorOutOfBounds { bytes }, pos.into()));
         }
-        // flatc does not align the elements of a vector that has none (format.md §7.8).
+        // flatc does not align the elements of an empty vector (format.md §7.8).
         if len > 0 {
             return Err(Error::new(ErrorKind::ElementMisaligned { size }, first));
         }

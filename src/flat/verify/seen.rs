@@ -1,5 +1,5 @@
-//! Facts that the verifier records about the layout of tables. For an ordinary file they are enough,
-//! and `check/layout` need not visit the tables again.
+//! Facts about the layout of tables, recorded by the verifier. For an ordinary file they are
+//! enough, and `check/layout` does not visit the tables again.
 
 use core::cell::Cell;
 
@@ -12,10 +12,11 @@ pub(crate) struct Verified {
     pub(crate) root: u32,
     /// The number of tables, each counted once for each reference to it.
     pub(crate) tables: u64,
-    /// The lowest position that anything refers to: that of the root or of a vtable. All other targets
-    /// lie behind the table that refers to them.
+    /// The lowest position that is referred to: that of the root or of a vtable. Every other target
+    /// lies after the table that refers to it.
     pub(crate) lowest: u32,
-    /// Whether `check/layout` may report a table or vector, or a model may not hold all of one.
+    /// Whether `check/layout` may have a finding for a table or vector, or a model may lose a part
+    /// of one.
     pub(crate) odd: bool,
 }
 

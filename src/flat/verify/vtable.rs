@@ -8,42 +8,46 @@ use crate::bytes::{array_at, index, slice_at, sum};
 use crate::error::Result;
 use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 
-/// A vtable read as one table type. Its size is that of a cache line, so an index becomes an address by
-/// a shift.
+/// The layout that a vtable gives to a table type. Its size is that of a cache line, so an index
+/// becomes an address by a shift.
 ///
-/// It is filled in place: moving a value just written in small pieces takes longer than proving it. A
-/// half-filled layout is never used: the error that stopped the filling ends the verification.
+/// It is filled in place: moving a value just after writing it in small pieces takes longer than
+/// proving it. A partly filled layout is never used, since the error that stopped the filling ends
+/// the verification.
 #[repr(align(64))]
 pub(super) struct VtableLayout {
     desc: &'static TableDesc,
     vtable: u32,
-    /// Bytes from the table's start to the end of its last known field; 0 while nothing is proven.
-    /// Computed from the fields, never taken from the declared object size, which genuine files get
-    /// wrong (format.md §7.8).
+    /// The number of bytes from the table's start to the end of its last known field; 0 if nothing
+    /// is proven.
+    ///
+    /// It is computed from the fields, not taken from the declared object size, which is wrong in
+    /// genuine files (format.md §7.8).
     extent: Cell<u32>,
-    /// A table fits at a position `pos` with `pos & mask == residue`.
+    /// The alignment: a table fits at a position `pos` with `pos & mask == residue`.
     mask: Cell<u32>,
     residue: Cell<u32>,
-    /// The offsets of fields, each at its place; 0 for an absent field.
+    /// The offsets of fields by index; 0 for an absent field.
     at: [Cell<u16>; PLACES],
 }
 
 impl VtableLayout {
-    /// Creates the layout of a vtable read as `desc`, of which nothing is proven yet.
+    /// Creates the layout of a vtable read as `desc`. Nothing of it is proven yet.
     #[inline(always)]
     pub(super) fn new(vtable: u32, desc: &'static TableDesc) -> Self {
         Self {
             desc,
             vtable,
             extent: Cell::new(0),
-            // No position fits this residue: nothing is proven yet.
+            // No position has this residue, since nothing is proven yet.
             mask: Cell::new(3),
             residue: Cell::new(4),
             at: [const { Cell::new(0) }; PLACES],
         }
     }
 
-    /// Returns whether it is proven. A proven extent is at least 4: the offset to the vtable.
+    /// Returns whether the layout is proven. A proven extent is at least 4, the size of the offset
+    /// to the vtable.
     #[inline(always)]
     pub(super) fn is_proven(&self) -> bool {
         self.extent.get() != 0
@@ -78,8 +82,8 @@ impl VtableLayout {
         pos & self.mask.get() == self.residue.get()
     }
 
-    /// Returns the offsets of references, in the order of [`TableDesc::refs`]; 0 for an absent field, and
-    /// the tag's for a union.
+    /// Returns the offsets of references, in the order of [`TableDesc::refs`]: 0 for an absent
+    /// field, and the offset of the tag for a union.
     #[inline(always)]
     pub(super) fn offsets(&self) -> impl Iterator<Item = u16> {
         self.at.iter().map(Cell::get)
@@ -97,7 +101,7 @@ impl VtableLayout {
         (self.at(place), self.at(place.saturating_add(1)))
     }
 
-    /// Reads and checks the vtable, of which the table at `pos` is the first.
+    /// Reads and checks the vtable. The table at `pos` is the first that uses it.
     #[inline(always)]
     pub(super) fn prove(&self, buf: &[u8], pos: u32, notes: &Notes) -> Result<()> {
         let (vtable, desc) = (self.vtable, self.desc);
@@ -116,7 +120,8 @@ impl VtableLayout {
     /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // One bit for each byte of the table after the first four: used by one field, used by two.
+        // One bit for each byte of the table after the first four: those used by any field, and
+        // those used by two.
         let (mut taken, mut twice) = (0u64, 0u64);
         let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {
@@ -131,8 +136,8 @@ impl VtableLayout {
                 taken |= bytes;
             }
         }
-        // A field in the first four bytes sets a bit at the top (the shift wraps), where usual tables
-        // have none. Such a vtable takes the slow path.
+        // A field in the first four bytes sets a high bit (the shift wraps), which usual tables
+        // never set. Such a vtable takes the slow path.
         let usual = u64::from(unexpected) | twice | taken >> 60 == 0;
         let extent = match usual {
             true => 68u32.saturating_sub(taken.leading_zeros()),
@@ -140,7 +145,7 @@ impl VtableLayout {
         };
         self.extent.set(extent);
         self.residue.set(0);
-        // Fields of 8 bytes need more than a multiple of 4.
+        // Two 8-byte fields must have offsets that are equal modulo 8.
         let [first, second] = EIGHTS.map(|place| self.at(place));
         if first | second != 0 {
             if first != 0 && second != 0 && (first ^ second) & 4 != 0 {
@@ -154,8 +159,10 @@ impl VtableLayout {
     }
 }
 
-/// Returns the bytes from the start of a table to the end of its last known field, for any offsets. A
-/// field in the first four bytes, or one that is misaligned, is an error.
+/// Returns the number of bytes from the start of a table to the end of its last known field, for
+/// any offsets.
+///
+/// A field in the first four bytes and a misaligned field are errors.
 #[cold]
 #[inline(never)]
 fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
@@ -172,15 +179,17 @@ fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
     Ok(extent)
 }
 
-/// Returns the position of the vtable of a table at `pos`, whose first four bytes are `back`. No buffer
-/// has 2^31 bytes: a position before its start wraps to one past its end, which is refused.
+/// Returns the position of the vtable of a table at `pos`, whose first four bytes are `back`.
+///
+/// No buffer has 2^31 bytes, so a position before its start wraps to one past its end, which is
+/// refused.
 #[inline(always)]
 pub(super) fn position(pos: u32, back: u32) -> u32 {
     pos.wrapping_sub(back)
 }
 
-/// Returns whether the vtable may have fields that the type does not know. A vtable with thousands of
-/// further entries counts as one that has: they are not all read.
+/// Returns whether the vtable may have fields that the type does not know. This is assumed of a
+/// vtable with thousands of further entries, which are not all read.
 fn newer_fields(entries: &[[u8; 2]], desc: &TableDesc) -> bool {
     let newer = entries.get(usize::from(desc.slots())..).unwrap_or_default();
     newer.len() > usize::from(SLOTS_LOOKED_AT) || newer.iter().any(|entry| *entry != [0; 2])

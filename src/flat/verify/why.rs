@@ -1,4 +1,4 @@
-//! Errors of tables and vtables. They are worked out only once a table is refused.
+//! Errors of tables and vtables. They are computed only after a table was refused.
 
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, PathComponent};
@@ -12,7 +12,7 @@ pub(super) fn no_vtable(buf: &[u8], pos: u32, vtable: u32) -> Error {
         return Error::new(ErrorKind::TableMisaligned {}, pos.into());
     }
     let Some([a, b, c, d]) = array_at(buf, index(vtable)) else {
-        // In front of the buffer, or past its end.
+        // The vtable is in front of the buffer or past its end.
         let back = pos.wrapping_sub(vtable).cast_signed();
         let vtable = i64::from(pos).saturating_sub(back.into());
         return Error::new(ErrorKind::VtableOutOfBounds { vtable }, pos.into());
@@ -29,8 +29,8 @@ pub(super) fn no_vtable(buf: &[u8], pos: u32, vtable: u32) -> Error {
     }
 }
 
-/// Returns the error of the first invalid entry of a vtable: an offset below 4, a misaligned one, or one
-/// of an 8-byte field that cannot be aligned together with another 8-byte field.
+/// Returns the error of the first invalid entry of a vtable: an offset below 4, a misaligned
+/// offset, or the offset of an 8-byte field that cannot be aligned together with another one.
 #[cold]
 #[inline(never)]
 pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Error {
@@ -57,7 +57,8 @@ pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc
     Error::new(kind, at).within(PathComponent::Field(field.map_or("", |field| field.name)))
 }
 
-/// Returns the error of the table at `pos`: it or a field is misaligned, or it is out of bounds.
+/// Returns the error of the table at `pos`: the table or a field is misaligned, or the table is out
+/// of bounds.
 #[cold]
 #[inline(never)]
 pub(super) fn misplaced(buf: &[u8], pos: u32, vtable: u32, extent: u32, desc: &TableDesc) -> Error {
@@ -69,8 +70,8 @@ pub(super) fn misplaced(buf: &[u8], pos: u32, vtable: u32, extent: u32, desc: &T
     if end > limit {
         return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
     }
-    // Report the first 8-byte field: all are misaligned alike. There is one, since the table would fit
-    // otherwise, and it comes before any slot that the vtable lacks.
+    // Reports the first 8-byte field: all of them are misaligned in the same way. One exists, since
+    // the table would fit otherwise, and it comes before any slot that the vtable lacks.
     let kind = ErrorKind::FieldMisaligned { size: 8 };
     for field in desc.fields {
         let entry = u32::from(field.slot).saturating_mul(2).saturating_add(4);

@@ -78,10 +78,10 @@ impl<'a, T: Scalar> Vector<'a, T> {
     }
 }
 
-/// Reads the first few elements without a branch on their number: bytes behind them are read too, and
-/// masked out.
+/// Reads the first few elements without a branch on their number: bytes after them are read too,
+/// and masked out.
 impl Vector<'_, i32> {
-    /// Returns the first `N` elements, filled up with `rest`.
+    /// Returns the first `N` elements, padded with `rest`.
     #[inline(always)]
     pub(crate) fn head<const N: usize>(self, rest: i32) -> [i32; N] {
         cost::charge(self.len().min(N));
@@ -95,7 +95,7 @@ impl Vector<'_, i32> {
             *slot = i32::from_le_bytes(*element);
         }
         for (nth, slot) in (0i32..).zip(&mut head) {
-            // All bits set if there is an element with this index.
+            // All bits are set if there is an element with this index.
             let there = nth.wrapping_sub(len) >> 31;
             *slot = rest ^ ((rest ^ *slot) & there);
         }
@@ -104,7 +104,7 @@ impl Vector<'_, i32> {
 }
 
 impl Vector<'_, u8> {
-    /// Returns the first eight elements, filled up from `rest`.
+    /// Returns the first eight elements, padded from `rest`.
     #[inline(always)]
     pub(crate) fn head(self, rest: [u8; 8]) -> [u8; 8] {
         cost::charge(self.len().min(8));
@@ -118,7 +118,7 @@ impl Vector<'_, u8> {
 }
 
 impl<T: Scalar> Vector<'_, T> {
-    /// Returns the same if the buffer ends too soon behind the elements.
+    /// Returns the same result if the buffer ends too soon after the elements.
     #[cold]
     #[inline(never)]
     fn head_at_the_end<const N: usize>(self, rest: [T; N]) -> [T; N] {
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn head_returns_the_elements_filled_up_with_the_rest() {
         for len in 0..=20 {
-            // No bytes behind the elements, too few, enough.
+            // The number of bytes after the elements: none, too few, or enough.
             for more in [0, 1, 3, 4, 7, 31, 100] {
                 let bytes: Vec<u8> = (1..=120).take(index(len) + more).collect();
                 let rest = [210, 211, 212, 213, 214, 215, 216, 217];

@@ -27,8 +27,9 @@ pub(super) struct Vtables {
 }
 
 impl Vtable {
-    /// The vtable of a table at `pos`, counted from the end of the buffer as its `end` and the places
-    /// of its slots (0 for none): at least two words, and up to the last slot that is present.
+    /// Creates the vtable of a table at `pos` from its `end` and the positions of its slots (0 for
+    /// none), all counted from the end of the buffer. It has two lengths, and a word for each slot
+    /// up to the last one in use.
     pub(super) fn new(pos: u32, end: u32, places: &[u32; MAX_SLOTS]) -> Self {
         let slots = places.iter().rposition(|&place| place != 0);
         let slots = slots.map_or(0, |last| last.saturating_add(1));
@@ -38,7 +39,7 @@ impl Vtable {
             place => pos.saturating_sub(place),
         });
         let first = [u32::try_from(len).unwrap_or(u32::MAX), pos.saturating_sub(end)];
-        // A table of the widest schema has a few hundred bytes.
+        // A table of the widest schema has only a few hundred bytes.
         let words =
             first.into_iter().chain(offsets).map(|word| u16::try_from(word).unwrap_or(u16::MAX));
         let mut bytes = [0; MOST];
