@@ -28,12 +28,14 @@ pub(super) mod rules;
 
 pub(super) use rules::RULES;
 
-/// Calls with at most so many arguments have them checked at once.
+/// The largest number of arguments that are checked at once.
 const FEW: usize = 16;
 
-/// Judges the operators of a method, and its instructions one by one. `judge` is asked for what a call
-/// of a kernel breaks once its indices are valid, and is `None` if there is nothing to ask. Returns
-/// whether any instruction is a move, a free or a jump.
+/// Judges the operators of a method, and each of its instructions.
+///
+/// `judge` returns the rule that a call of a kernel breaks, and is called once its indices are
+/// valid. It is `None` if there is nothing to judge. Returns whether any instruction is a move, a
+/// free or a jump.
 pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     plan: &Plan<'_, 'a>,
     values: &Values,
@@ -80,8 +82,8 @@ struct Pass<'c, 'p, 'a, J> {
     operators: usize,
     /// The number of delegates.
     delegates: usize,
-    /// Judges a call of a kernel. `None` if a call is right once its indices are valid: no operator is
-    /// known, or calls are judged by dataflow.
+    /// Judges a call of a kernel. `None` if valid indices are enough: no operator is known, or
+    /// dataflow judges the calls.
     judge: Option<J>,
 }
 
@@ -222,8 +224,8 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         }
     }
 
-    /// Returns whether all of them are indices of values. Few arguments are checked at once: a loop
-    /// over them costs a branch misprediction at its end.
+    /// Returns whether all arguments are indices of values. Few arguments are checked at once: a
+    /// loop over them costs a branch misprediction at its end.
     #[inline(always)]
     fn are_values(&self, args: Vector<'a, i32>) -> bool {
         if args.len() > FEW {

@@ -12,7 +12,7 @@ use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::ptd::Ptd;
 
-/// Judges files: its settings are what is judged and for whom, and each check gives one report.
+/// Judges files. Its settings say what is judged and how, and each check returns one report.
 ///
 /// ```
 /// use pte::check::{Checker, Policy};
@@ -69,22 +69,22 @@ impl<'d> Checker<'d> {
         Self { policy, ..self }
     }
 
-    /// Judges programs together with the `.ptd` files that they are used with, which are not judged
-    /// by themselves. Without this call, what a program takes from outside is not judged.
+    /// Judges programs together with the `.ptd` files that they are used with. These files are not
+    /// judged by themselves. Without this call, external data is not judged.
     #[must_use]
     pub fn data(self, data: &'d [Ptd<'d>]) -> Self {
         Self { data: Some(data), ..self }
     }
 
-    /// Sets whether constants are read that kernels use as indices or zero points; they are by default.
-    /// Each is read once. Constants of weights are never read.
+    /// Sets whether to read constants that kernels use as indices or zero points. They are read by
+    /// default, each once. Weights are never read.
     #[must_use]
     pub fn constants(self, reads_constants: bool) -> Self {
         Self { reads_constants, ..self }
     }
 
-    /// Searches all bytes behind the FlatBuffer for executable content: reads the whole file. Without
-    /// it, only how segments and payloads begin is read.
+    /// Searches all bytes after the FlatBuffer for executable content, which reads the whole file.
+    /// By default, only the beginning of each segment and payload is read.
     #[must_use]
     pub fn scan(self, scans: bool) -> Self {
         Self { scans, ..self }
@@ -94,17 +94,17 @@ impl<'d> Checker<'d> {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
     pub fn check<S: Source>(&self, handle: &Handle<S>) -> Result<Report, OpenError<S::Error>> {
         self.check_with_progress(handle, |_| {})
     }
 
-    /// As [`check`](Self::check); `progress` is called with the bytes that each read of a
-    /// [scan](Self::scan) had.
+    /// Judges a file as [`check`](Self::check) does. Calls `progress` with the number of bytes of
+    /// each read of a [scan](Self::scan).
     ///
     /// # Errors
     ///
-    /// As [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     pub fn check_with_progress<S: Source>(
         &self,
         handle: &Handle<S>,
@@ -117,13 +117,13 @@ impl<'d> Checker<'d> {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Refused`] with the first place that breaks a rule of the structure,
-    /// [`OpenError::Memory`] where memory is short.
+    /// [`OpenError::Refused`] with the first place that breaks a rule of the structure, or
+    /// [`OpenError::Memory`] if memory is short.
     pub fn check_bytes(&self, bytes: &[u8]) -> Result<Report, OpenError<PastEnd>> {
         self.judge_all(&File::read_with(bytes, &self.limits)?, &bytes, |_| {})
     }
 
-    /// Judges what the FlatBuffer says. Of segments only payloads are read, where they are in memory.
+    /// Judges the tables of a file. Of the segments only payloads are read, if they are in memory.
     pub fn check_tables(&self, file: &File<'_>) -> Report {
         let mut out = Findings::new(&self.limits);
         self.judge_tables(file, &ConstantScalars::default(), &mut out);

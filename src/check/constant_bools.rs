@@ -1,4 +1,4 @@
-//! Bools of the file that no instruction changes.
+//! Bools that keep the value in the file: no instruction changes them.
 
 use alloc::vec::Vec;
 
@@ -7,8 +7,8 @@ use crate::cost;
 use crate::method::{self, Operands};
 use crate::schema::program::view::KernelTypes;
 
-/// The Bools that no instruction and no caller changes: they are no inputs, and instructions use them
-/// as conditions only.
+/// The Bools that no instruction and no caller changes. They are no inputs, and instructions use
+/// them as conditions only.
 pub(in crate::check) struct ConstantBools(Vec<bool>);
 
 impl ConstantBools {

@@ -214,7 +214,7 @@ fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p {
         .chain(payloads.map(|payload| payload.index()))
 }
 
-/// Returns the segments with bytes, of `count` in all, in the order of the list.
+/// Returns the segments that are not empty, in the order of the list of `count` segments.
 pub(super) fn filled(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -222,16 +222,16 @@ pub(super) fn filled(
     (0..count).map(move |nth| (range(nth), nth)).filter(|(range, _)| !range.is_empty())
 }
 
-/// The index of a segment, and where it begins.
+/// The index of a segment, and its offset.
 ///
-/// Segments are sorted as these 12 bytes alone: a file may list the same one every 4 bytes.
+/// Only these 12 bytes are sorted: a file may list the same segment every 4 bytes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Begin {
     start: [u8; 8],
     pub(super) nth: u32,
 }
 
-/// Returns the segments with bytes, of `count` in all, in the order of the file.
+/// Returns the segments that are not empty, of `count` segments, in the order of the file.
 pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Begin> {
     let mut begins = Vec::with_capacity(index(count));
     let begin = |(range, nth): (Range<u64>, u32)| Begin { start: range.start.to_be_bytes(), nth };
@@ -241,8 +241,7 @@ pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Beg
     begins
 }
 
-/// Calls `found` for each of `count` segments that has bytes and is misaligned, or is not one of
-/// `references`.
+/// Calls `found` for each segment with bytes that is misaligned or is not in `references`.
 pub(super) fn oddities(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -268,7 +267,7 @@ pub(super) fn oddities(
     }
 }
 
-/// Calls `found` for each of `count` segments that begins before an earlier one ends.
+/// Calls `found` for each segment that begins before an earlier one ends.
 pub(super) fn overlaps(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -342,7 +341,7 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     }
 }
 
-/// Judges constants: misaligned ones, and ones that overlap the next.
+/// Judges constants: reports those that are misaligned or overlap the next one.
 fn pieces(pte: &Pte<'_>, out: &mut Findings) {
     let Some(segment) = pte.program().constant_segment() else { return };
     let Ok(whole) = pte.segment_range(segment.segment_index()) else { return };

@@ -125,11 +125,11 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
     }
 }
 
-/// The first bytes of the segments that are payloads of a backend with a magic.
+/// The first bytes of each segment that is a payload of a backend with a magic.
 struct Heads(BTreeMap<u32, Vec<u8>>);
 
 impl Heads {
-    /// Finds the segments; their bytes are still empty.
+    /// Finds these segments. Their bytes are not read yet.
     fn of(file: &File<'_>) -> Self {
         let mut heads = BTreeMap::new();
         let File::Pte(pte) = file else { return Self(heads) };
@@ -162,7 +162,7 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
             let Ok(Some(range)) = pte.delegate_range(delegate) else { continue };
             let head = match payload.location() {
                 DataLocation::SEGMENT => heads.get(&payload.index()).map(Vec::as_slice),
-                // Inside the FlatBuffer, which is in memory.
+                // The payload is inside the FlatBuffer, which is in memory.
                 _ => pte.bytes(range),
             };
             let head = head.unwrap_or_default();
@@ -191,7 +191,7 @@ fn magic_of(id: &str) -> Option<Magic> {
 /// A buffered range of the file, which adjacent small reads share.
 struct Window<'s, S> {
     source: &'s S,
-    /// Bytes of the file.
+    /// The length of the file in bytes.
     len: u64,
     start: u64,
     bytes: Vec<u8>,
@@ -214,7 +214,7 @@ impl<S: Source> Window<'_, S> {
 
 /// The number of bytes read at the beginning of a segment.
 const HEAD: u64 = 64;
-/// The number of bytes read of a gap. The greatest alignment of any writer is 4096.
+/// The largest number of bytes read of a gap. The greatest alignment of any writer is 4096.
 const LONGEST_GAP: u64 = 1 << 16;
 /// The number of bytes read at once.
 const WINDOW: u64 = 1 << 16;

@@ -9,14 +9,15 @@ use alloc::vec::Vec;
 use super::rule::Rule;
 use super::rules;
 
-/// What covers a row.
+/// The rules and error codes that cover a row.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The rules on it.
     pub rules: Vec<&'static Rule>,
-    /// The codes of errors that are found before any rule runs ([`ErrorKind::CODES`](crate::ErrorKind)).
+    /// The codes of errors that are found before any rule runs
+    /// ([`ErrorKind::CODES`](crate::ErrorKind)).
     pub codes: Vec<&'static str>,
-    /// Why it, or a part of it, cannot be judged from the file alone.
+    /// The reason why the row, or a part of it, cannot be judged from the file alone.
     pub reason: Option<&'static str>,
 }
 
@@ -43,7 +44,7 @@ pub fn rows_of(code: &str) -> impl Iterator<Item = &'static str> {
     STRUCTURE.iter().filter(move |(_, codes)| codes.contains(&code)).map(|(row, _)| *row)
 }
 
-/// The codes of errors that FlatBuffers' own verifier refuses too.
+/// The codes of errors that FlatBuffers' own verifier reports too.
 const VERIFIER: &[&str] = &[
     "root-offset",
     "offset-null",
@@ -61,7 +62,7 @@ const VERIFIER: &[&str] = &[
     "program-limit",
 ];
 
-/// Rows that reading the file answers: what breaks them is refused, with one of these codes.
+/// The rows that reading a file covers. A file that breaks one is refused with one of the codes.
 pub static STRUCTURE: &[(&str, &[&str])] = &[
     ("1.3.2", &["header-length", "unknown-header", "file-too-short"]),
     ("1.3.3", &["segments-truncated"]),

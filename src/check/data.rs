@@ -194,7 +194,7 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Fin
     }
 }
 
-/// Returns the segments that named data is in.
+/// Returns the segments that named data refers to.
 fn references(root: Root<'_>) -> impl Iterator<Item = u32> {
     let (current, legacy) = match root {
         Root::Current(root) => (Some(root), None),

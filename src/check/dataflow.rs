@@ -1,10 +1,9 @@
-//! Dataflow: what calls, moves and frees do to the values that other instructions use.
+//! Dataflow: the effects of calls, moves and frees on the values that other instructions use.
 //!
-//! A method runs more than once, and its values stay as they are in between, so an instruction may
-//! also affect earlier ones. Where any instruction changes a value, the method is interpreted
-//! abstractly, twice (`interpreter.rs`), and each instruction is judged in the state that it is
-//! reached in (`judge.rs`). Where none does, each call is judged by itself, with the values of the
-//! file.
+//! A method runs more than once and its values are kept in between, so an instruction may also
+//! affect earlier ones. If any instruction changes a value, the method is interpreted abstractly,
+//! twice (`interpreter.rs`). Each instruction is judged in the state at that point (`judge.rs`). If
+//! no instruction changes a value, each call is judged by itself, with the values of the file.
 
 use self::interpreter::AbstractInterpreter;
 pub(super) use self::judge::Judge;
@@ -24,9 +23,11 @@ mod overlap;
 mod rules;
 mod state;
 
-/// Returns whether no value of a method ever differs from the file, so that each call can be judged
-/// by itself. If no operator is known, nothing but moves, frees and jumps could be judged: they are
-/// not looked for here, but while the instructions are judged.
+/// Returns whether all values of a method always equal those in the file, so that each call can be
+/// judged by itself.
+///
+/// If no operator is known, only moves, frees and jumps matter. These are found later, while the
+/// instructions are judged.
 pub(super) fn is_still(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) -> bool {
     if !has_memory_for_all(plan, values) {
         return false;
@@ -36,8 +37,8 @@ pub(super) fn is_still(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) 
     !kernels.are_known() || !kernels.change_values() && !has_other()
 }
 
-/// Returns whether every tensor has memory from the start: its data is in the file, or planned, or it
-/// is an input or an output.
+/// Returns whether every tensor has memory from the start: its data is in the file, or it is
+/// planned, or it is an input or an output.
 fn has_memory_for_all(plan: &Plan<'_, '_>, values: &Values) -> bool {
     if values.are_stored() {
         return true;

@@ -51,11 +51,11 @@ pub struct CheckedFile {
     pub path: UntrustedString,
     /// `pte` or `ptd`; `None` for a file that was refused or could not be read.
     pub kind: Option<&'static str>,
-    /// `ok`, or `error` where there is a finding of severity Error.
+    /// `error` if any finding has the severity Error, else `ok`.
     pub verdict: &'static str,
     /// The findings that were kept, the worst first.
     pub findings: Vec<FindingRecord>,
-    /// The number of findings that were counted and not kept.
+    /// The number of findings that were counted but not kept.
     pub omitted: u64,
 }
 
@@ -70,11 +70,11 @@ pub struct FindingRecord {
     pub severity: &'static str,
     /// What is wrong.
     pub message: UntrustedString,
-    /// The offset of the bytes that are wrong, from the start of the file; `None` if there are none.
+    /// The offset of the wrong bytes, from the start of the file; `None` if there are none.
     pub offset: Option<u64>,
     /// The path from the root table to these bytes; may be empty.
     pub path: UntrustedString,
-    /// The data file that the place is in; `None` for the checked file itself.
+    /// The data file with the finding; `None` for the checked file itself.
     #[cfg_attr(feature = "serde", serde(rename = "in", skip_serializing_if = "Option::is_none"))]
     pub data_file: Option<UntrustedString>,
     /// The consequence, or what to do.
@@ -150,8 +150,10 @@ impl CheckedFile {
         Self { path, kind: None, verdict: "error", findings: vec![finding], omitted: 0 }
     }
 
-    /// Adds the findings of `report`. `data_files` are the names of the files that were given to
-    /// [`Checker::data`](super::Checker::data), in the same order. Reads 16 bytes of the file for each finding.
+    /// Adds the findings of `report`, and reads 16 bytes of the file for each.
+    ///
+    /// `data_files` are the names of the files that were given to
+    /// [`Checker::data`](super::Checker::data), in the same order.
     pub fn add(
         &mut self,
         handle: &Handle<impl Source>,

@@ -58,9 +58,11 @@ rules! {
         Ignores ["6.7"];
 }
 
-/// Judges a program together with the `.ptd` files that it is used with; each by itself is judged
-/// elsewhere. `read` returns a range of the program's file, or `None` if it is not in memory: payloads
-/// are read for the keys that they request.
+/// Judges a program together with the `.ptd` files that it is used with. Each of these files is
+/// judged by itself elsewhere.
+///
+/// `read` returns a range of the program's file, or `None` if it is not in memory. It is called for
+/// payloads, which may request keys.
 pub(super) fn judge<'b, E>(
     pte: &Pte<'_>,
     data: &[Ptd<'_>],
@@ -91,13 +93,13 @@ pub(super) fn judge<'b, E>(
 struct Files<'d> {
     data: &'d [Ptd<'d>],
     first: BTreeMap<&'d str, Found>,
-    /// Bytes of the program's own named data.
+    /// The sizes of the program's own named data, by key.
     own: BTreeMap<&'d str, u64>,
 }
 
 /// The first entry of a key, and whether a tensor requests it.
 ///
-/// It is small because a file may have a key every 20 bytes.
+/// The struct is small because a file may have a key every 20 bytes.
 struct Found {
     file: u32,
     nth: u32,
@@ -215,7 +217,7 @@ impl<'d> Files<'d> {
         }
         let rank = theirs.len();
         let (ours, mut theirs) = (few(tensor.dim_order()), few(layout.dim_order));
-        // The runtime compares as many as there are sizes.
+        // The runtime compares as many items as there are sizes.
         theirs.truncate(rank);
         if ours != theirs {
             find(&EXTERNAL_LAYOUT, &|| {
@@ -225,12 +227,13 @@ impl<'d> Files<'d> {
     }
 }
 
-/// Returns the first numbers, one more than a valid shape has: many tensors may share a long list.
+/// Returns the first items of a list, at most one more than a valid shape has: many tensors may
+/// share a long list.
 fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
     numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
 
-/// The layout that each key is expected to have: that of the first tensor that requests it.
+/// The expected layout of each key: that of the first tensor that requests it.
 #[derive(Default)]
 pub(super) struct ExpectedLayouts<'a>(BTreeMap<&'a str, Tensor<'a>>);
 
@@ -260,7 +263,7 @@ impl<'a> ExpectedLayouts<'a> {
     }
 }
 
-/// Returns the key of a tensor whose data is external and has a name.
+/// Returns the key of a tensor, if its data is external and it has a name.
 fn external_key(tensor: Tensor<'_>) -> Option<&str> {
     let extra = tensor.extra_tensor_info()?;
     match extra.location() {

@@ -25,11 +25,12 @@ mod build;
 /// A file, and the `.ptd` files that it is judged with.
 struct Made(Vec<u8>, Vec<Vec<u8>>);
 
-/// A family of files: what a file has `n` of, the subjects with a rule that is broken `n` times, and how
-/// it is made.
+/// A family of files: its name, the subjects that have a rule broken `n` times, and a function that
+/// makes the file of size `n`.
 type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
 
-/// Returns every family, for others that walk a program: its name, and how a file of it is made.
+/// Returns the name of every family of programs, and a function that makes a file of it. Tests of
+/// other code use it.
 pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
     FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
 }
@@ -455,14 +456,15 @@ const FAMILIES: &[Family] = &[
     }),
 ];
 
-/// Returns a program of `plans`.
+/// Returns a program with the methods `plans`.
 fn program(mut b: Builder, plans: Vec<At>) -> Made {
     let plans = b.tables(plans);
     let root = b.table("Program", &[("execution_plan", To(plans))]);
     Made(b.finish(root, &[]), vec![])
 }
 
-/// Returns a program of one plan: `lists` of it, its values, and the instructions of its chain.
+/// Returns a program with one method, which has `lists`, its values, and the instructions of its
+/// chain.
 fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions: Vec<At>) -> Made {
     let instructions = b.tables(instructions);
     let chain = b.table("Chain", &[("instructions", To(instructions))]);
@@ -473,7 +475,7 @@ fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions:
     program(b, vec![plan])
 }
 
-/// Returns a program of one plan with the same chain `n` times.
+/// Returns a program with one method that has the same chain `n` times.
 fn chains(mut b: Builder, values: Vec<At>, instructions: &[At], n: usize) -> Made {
     let instructions = b.tables(instructions.iter().copied());
     let chain = b.table("Chain", &[("instructions", To(instructions))]);
@@ -482,14 +484,14 @@ fn chains(mut b: Builder, values: Vec<At>, instructions: &[At], n: usize) -> Mad
     program(b, vec![plan])
 }
 
-/// Returns a list of the same operator, `n` times.
+/// Returns a list with the same operator `n` times.
 fn operator(b: &mut Builder, name: &str, n: usize) -> At {
     let (name, overload) = (b.text(name), b.text("out"));
     let operator = b.table("Operator", &[("name", To(name)), ("overload", To(overload))]);
     b.tables(vec![operator; n])
 }
 
-/// `n` calls of `aten::as_strided_copy` on a tensor of `n` dimensions.
+/// Returns a program with `n` calls of `aten::as_strided_copy` on a tensor of `n` dimensions.
 fn strides(n: usize, behind: &str) -> Made {
     let mut b = Builder::pte();
     let operators = operator(&mut b, &format!("aten::as_strided_copy{behind}"), 1);
@@ -506,7 +508,7 @@ fn strides(n: usize, behind: &str) -> Made {
     one_plan(b, &[("operators", operators)], vec![int, tensor, list], calls)
 }
 
-/// Returns a root with `n` segments of which each lies in the next one.
+/// Returns a root with `n` nested segments: each lies in the next one.
 fn segments(b: &mut Builder, root: &str, n: usize) -> At {
     let segments = (0..n).map(|nth| {
         let fields = [("offset", number(n - nth - 1)), ("size", number(2 * nth + 1))];
@@ -531,14 +533,14 @@ fn external(b: &mut Builder, key: &str, rank: usize) -> At {
     b.held("EValue", "Tensor", &fields)
 }
 
-/// An entry of a `.ptd`.
+/// Returns an entry of a `.ptd`.
 fn entry(b: &mut Builder, key: &str, rank: usize) -> At {
     let (key, sizes, order) = (b.text(key), b.numbers(vec![1; rank]), b.bytes(&vec![0; rank]));
     let layout = b.table("TensorLayout", &[("sizes", To(sizes)), ("dim_order", To(order))]);
     b.table("NamedData", &[("key", To(key)), ("tensor_layout", To(layout))])
 }
 
-/// Returns a `.ptd` of `entries`, all with one segment.
+/// Returns a `.ptd` of `entries`, all in one segment.
 fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
     let segment = b.table("DataSegment", &[("size", Number(8))]);
     let (segments, entries) = (b.tables([segment]), b.tables(entries));
@@ -550,7 +552,7 @@ fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
 struct Cost {
     bytes: usize,
     steps: u64,
-    /// How often each rule was broken, by its subject.
+    /// The number of findings by subject of their rules.
     broken: Vec<(&'static str, u64)>,
 }
 
@@ -636,8 +638,8 @@ fn genuine_files_take_few_steps() {
 
 /// The values of `n`.
 const SIZES: [usize; 4] = [256, 512, 1024, 2048];
-/// How much faster than the size the cost may grow when `n` doubles: n log n needs a little, n² would need
-/// a factor of 2.
+/// The largest growth of the cost relative to the size when `n` doubles. n log n needs slightly
+/// more than 1, and n² needs 2.
 const MOST_GROWTH: f64 = 1.3;
 /// The greatest cost for each byte of the FlatBuffer, times the binary logarithm of its size.
 const MOST_STEPS: f64 = 5.0;

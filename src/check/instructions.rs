@@ -1,4 +1,4 @@
-//! Judges the instructions of a method: each call by itself where no value changes, else by dataflow.
+//! Judges the instructions of a method: each call by itself if no value changes, else by dataflow.
 
 use super::calls;
 use super::dataflow::{self, Judge, State};

@@ -1,4 +1,4 @@
-//! Kernels: the signatures and contracts that calls of the official runtime's operators are held to.
+//! The signatures and contracts of the official runtime's operators, by which calls are judged.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -57,7 +57,7 @@ pub(super) struct Kernels {
     resized: Resized,
 }
 
-/// A broken rule, the argument that breaks it if it is one, and the message.
+/// The broken rule, the argument that breaks it (if any), and the message.
 pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
@@ -72,7 +72,7 @@ impl Kernels {
         kernels
     }
 
-    /// Finds the tensors that calls may resize, for a method with tensors that are not STATIC.
+    /// Finds the tensors that calls may resize. Needed only if some tensors are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
         if self.contracts.iter().any(|terms| !terms.is_empty()) {
             self.resized = Resized::of(plan, &self.signatures);
@@ -89,7 +89,8 @@ impl Kernels {
         self.signatures.is_known(operator)
     }
 
-    /// Returns the rule that a call breaks of its operator's contract, by what is known of its values.
+    /// Returns the rule of its operator's contract that a call breaks, as far as its values are
+    /// known.
     pub(super) fn contract<'a>(
         &self,
         values: &impl KnownValues<'a>,
@@ -108,13 +109,13 @@ impl Kernels {
         Some((rule, broken.arg, broken.message))
     }
 
-    /// Returns how many instructions may resize a tensor of the file, where 2 stands for 2 or more.
+    /// Returns how many instructions may resize a tensor of the file: 0, 1, or 2 for 2 or more.
     pub(super) fn resize_count(&self, tensor: u32) -> u8 {
         self.resized.count(tensor)
     }
 
-    /// Returns the arguments of a call with their kinds. `None` if the operator is unknown, or if their
-    /// number is wrong.
+    /// Returns the arguments of a call with their kinds. `None` if the operator is unknown or the
+    /// number of arguments is wrong.
     pub(super) fn args<'a>(
         &self,
         call: KernelCall<'a>,
@@ -122,8 +123,8 @@ impl Kernels {
         self.signatures.args(call)
     }
 
-    /// Returns whether any operator gives a result, writes a list, makes a view, or is unknown. Its calls
-    /// then change values that other calls use.
+    /// Returns whether any call may change a value that other calls use: an operator gives a
+    /// result, writes a list, makes a view, or is unknown.
     pub(super) fn change_values(&self) -> bool {
         let flows = |&(_, letters): &Signature| {
             letters.contains(['x', 'y', '?', '#', '%', '@', '$', '~', '='])
@@ -136,12 +137,12 @@ impl Kernels {
         &self.signatures
     }
 
-    /// Returns the full name of the operator that a call is of, if it is known.
+    /// Returns the full name of the called operator, if it is known.
     pub(super) fn name(&self, call: KernelCall<'_>) -> Option<&'static str> {
         self.signature(call).map(|&(name, _)| name)
     }
 
-    /// Returns the operator that a call is of, if it is known.
+    /// Returns the signature of the called operator, if it is known.
     pub(super) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
         self.signatures.signature(call)
     }

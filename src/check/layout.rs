@@ -1,8 +1,9 @@
-//! The layout of tables in the FlatBuffer: fields that a newer writer added, and what no writer does.
+//! The layout of tables in the FlatBuffer: fields of a newer writer, and layouts that no writer
+//! makes.
 //!
-//! One pass over verified bytes, driven by the same declarations as the verifier. It runs only if the
-//! verifier has seen anything odd. All of it is legal, and some of it is in genuine files (format.md
-//! §7.8).
+//! One pass over verified bytes, driven by the same declarations as the verifier. It runs only if
+//! the verifier has seen anything odd. All findings are about legal files, some of them genuine
+//! (format.md §7.8).
 
 use alloc::format;
 use alloc::string::String;
@@ -83,13 +84,13 @@ struct Pass<'p> {
     /// The offset of the FlatBuffer in the file.
     begin: u64,
     region: &'p [u8],
-    /// The end of the headers, in the FlatBuffer.
+    /// The end of the headers, as a position in the FlatBuffer.
     header: u64,
-    /// The lowest referenced byte after them.
+    /// The lowest referenced position after the headers.
     lowest: u64,
-    /// Findings so far.
+    /// The number of findings so far.
     found: u64,
-    /// A cache of vtables, each for one table type, that have no findings.
+    /// A cache of vtables without findings, each with the table type that it was judged as.
     clean: [Option<(u32, &'static TableDesc)>; CLEAN],
 }
 
@@ -113,8 +114,10 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges the tables if the verifier has seen anything odd or inside the header, and the padding in
-    /// front of them. A debug build always judges the tables, to check the verifier.
+    /// Judges the tables if the verifier has seen anything odd or a reference into the header, and
+    /// judges the padding in front of them.
+    ///
+    /// A debug build always judges the tables, to check the verifier.
     fn run(&mut self, verified: Verified, tables: impl FnOnce(&mut Self)) {
         let lowest = verified.lowest.into();
         let needed = verified.odd || lowest < self.header;
@@ -141,7 +144,7 @@ impl<'p> Pass<'p> {
         self.out.find(rule, offset, || path.clone(), message);
     }
 
-    /// Records that something begins at `pos`.
+    /// Records a reference to `pos`.
     fn refer(&mut self, pos: u32, what: &str) {
         let at = u64::from(pos);
         if at >= self.header {
@@ -227,7 +230,7 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges a vtable for the tables that share it. One without findings is cached.
+    /// Judges a vtable for all tables that share it. One without findings is cached.
     fn shape(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let slot = index(raw.vtable_pos() >> 1) & (CLEAN - 1);
         let known = self.clean.get(slot).copied().flatten();
@@ -247,10 +250,11 @@ impl<'p> Pass<'p> {
     fn unknown_fields(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let known = desc.slots();
         let slots = raw.vtable_len().saturating_sub(4) >> 1;
-        // A few slots are enough: a vtable may have 32,000, and many tables share it.
+        // Few unknown slots are checked: a vtable may have 32,000, and many tables may share it.
         for slot in known..slots.min(known.saturating_add(SLOTS_LOOKED_AT)) {
             if raw.offset_of(slot) != 0 {
-                // Only the vtable entry is verified to be in the file, not the unknown field.
+                // The verifier has proven that the vtable's entry is in the file, not that the
+                // unknown field is.
                 let entry = u32::from(slot).saturating_mul(2).saturating_add(4);
                 self.find(&UNKNOWN_FIELD, raw.vtable_pos().saturating_add(entry), || {
                     format!("slot {slot} of {} is not known; {known} are", desc.name)
@@ -260,7 +264,7 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges where the fields of a table lie: at most eleven.
+    /// Judges the positions of the fields of a table, of which there are at most eleven.
     fn extents(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let declared = raw.declared_size();
         let mut fields: Vec<(u16, u16, &'static str)> = Vec::new();
@@ -295,8 +299,9 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges the padding between the headers and the first referenced byte. A `.pte` does not say how
-    /// long it is, so all unreferenced bytes count, up to [`PADDING`] bytes.
+    /// Judges the padding between the headers and the first referenced byte. A `.pte` header does
+    /// not have the length of its padding, so all unreferenced bytes count, up to [`PADDING`]
+    /// bytes.
     fn padding(&mut self) {
         let end = self.lowest.min(self.header.saturating_add(PADDING));
         let (Ok(from), Ok(to)) = (u32::try_from(self.header), u32::try_from(end)) else { return };

@@ -50,7 +50,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     for (nth, size) in (0..).zip(view.non_const_buffer_sizes().into_iter().flatten()) {
         let steps = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(nth)];
         match u64::try_from(size) {
-            // Runtimes ignore the first.
+            // Runtimes ignore the first arena.
             _ if nth == 0 => {
                 if size != 0 {
                     plan.find(out, &ARENA_RESERVED, view.raw(), &steps, || {
@@ -91,7 +91,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
 #[inline]
 pub(super) fn fits(plan: &Plan<'_, '_>, place: AllocationDetails<'_>, size: u64) -> bool {
     let Some(arena) = arena(plan, place) else { return false };
-    // An arena of a negative size is reported by another rule.
+    // Another rule reports an arena of a negative size.
     let end = Arena::of(place).offset.checked_add(size);
     end.is_some_and(|end| u64::try_from(arena).ok().is_none_or(|arena| end <= arena))
 }
@@ -114,7 +114,7 @@ pub(super) fn planned(
         });
         return true;
     };
-    // A shape without a size is reported by another rule.
+    // Another rule reports a shape without a size.
     let Some(size) = size else { return true };
     if !fits(plan, place, size) {
         let (offset, steps) = (Arena::of(place).offset, [PathComponent::Field("allocation_info")]);
@@ -125,7 +125,7 @@ pub(super) fn planned(
     true
 }
 
-/// Returns the size of the arena of a planned tensor, if there is one.
+/// Returns the size of the arena that a tensor is planned into, if there is one.
 #[inline]
 fn arena(plan: &Plan<'_, '_>, place: AllocationDetails<'_>) -> Option<i64> {
     let id = usize::try_from(place.memory_id()).ok().filter(|&id| id > 0)?;

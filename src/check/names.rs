@@ -1,4 +1,4 @@
-//! Named data of a program.
+//! The named data of a program.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -34,7 +34,7 @@ pub(super) fn judge<T: Send>(
     judged.into_iter().map(merge).collect()
 }
 
-/// The least number of elements that is worth a thread: some hundred microseconds of work.
+/// The least number of elements for which a thread is started: some hundred microseconds of work.
 const WORTH_A_THREAD: u32 = 16384;
 
 #[cfg(not(feature = "std"))]
@@ -47,7 +47,7 @@ fn each<T>(ranges: Vec<Range<u32>>, judge: &impl Fn(Range<u32>) -> T) -> Vec<T> 
     ranges.into_iter().map(judge).collect()
 }
 
-/// Returns the number of threads to use: more than a few would wait for memory.
+/// Returns the number of threads to use. More than a few would wait for memory.
 #[cfg(feature = "std")]
 fn threads() -> u32 {
     std::thread::available_parallelism()
@@ -88,7 +88,7 @@ mod tests {
     use crate::check::Policy;
     use crate::check::rules;
 
-    /// Finds something in every seventh element, of one rule or another.
+    /// Finds something in every seventh element, alternating between two rules.
     fn sevenths(range: Range<u32>, out: &mut Findings) -> u32 {
         let len = narrow(range.len());
         for nth in range.filter(|nth| nth % 7 == 0) {
@@ -104,7 +104,7 @@ mod tests {
             let limits = Limits { findings_per_rule, ..Limits::UNTRUSTED };
             for len in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, 5 * WORTH_A_THREAD + 3] {
                 let (mut whole, mut parts) = (Findings::new(&limits), Findings::new(&limits));
-                // Something was found before.
+                // The list already has findings.
                 sevenths(0..14, &mut whole);
                 sevenths(0..14, &mut parts);
                 assert_eq!(sevenths(0..len, &mut whole), len);

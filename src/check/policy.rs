@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::rule::{Release, Rule, Severity};
 
-/// The severities of findings for the caller: rules that are allowed or denied, and the release of the
-/// runtime that a file is for.
+/// The severities of findings as the caller wants them: rules that are allowed or denied, and the
+/// release of the runtime to judge for.
 ///
 /// ```
 /// use pte::check::{Checker, Policy, Severity, rule};
@@ -50,8 +50,10 @@ impl Policy {
         self
     }
 
-    /// Judges for a release of the runtime. What it no longer reads, or needs and does not know yet, is an
-    /// Error. A release after [`NEWEST`](super::NEWEST) counts as that one.
+    /// Judges for a release of the runtime. Something that it no longer reads is an Error, and so
+    /// is something that it needs and does not know yet.
+    ///
+    /// A release after [`NEWEST`](super::NEWEST) counts as that one.
     #[must_use]
     pub fn runtime(mut self, release: Release) -> Self {
         self.release = Some(release);

@@ -25,10 +25,10 @@ rules! {
         Ignores ["3.3", "5"];
 }
 
-/// Fields that a runtime must know to find the data of a file that has them.
+/// The fields that a runtime must know to find the data of a file that has them.
 ///
-/// A device is not needed: older runtimes use the host for everything, and backends know their own
-/// memory.
+/// Device fields are not in the list: older runtimes use the host for everything, and backends know
+/// their own memory.
 const NEEDED: &[(&str, &str)] = &[
     ("AllocationDetails", "memory_offset_high"),
     ("ExtraTensorInfo", "location"),
@@ -40,8 +40,10 @@ const NEEDED: &[(&str, &str)] = &[
     ("Program", "named_data"),
 ];
 
-/// Judges what the runtime of `release` does not know: fields and values that came with a later one.
-/// That it no longer reads what is old is [`is_refused_by`](super::Rule::is_refused_by).
+/// Judges the fields and values that the runtime of `release` does not know because a later one
+/// added them.
+///
+/// [`is_refused_by`](super::Rule::is_refused_by) covers old files that a release no longer reads.
 pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
     match file {
         File::Pte(pte) => Pass::new(release, "program", 0, out).root(pte.program()),
@@ -55,7 +57,7 @@ pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
     }
 }
 
-/// Returns the release that a declaration names, `None` for the first one.
+/// Returns the release that a declaration names, or `None` for the first release.
 fn since(text: Option<&str>) -> Option<Release> {
     let (major, minor) = text?.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
@@ -65,7 +67,7 @@ struct Pass<'o> {
     out: &'o mut Findings,
     release: Release,
     path: Vec<PathComponent>,
-    /// Where the FlatBuffer begins in the file.
+    /// The offset of the FlatBuffer in the file.
     begin: u64,
 }
 
@@ -85,7 +87,7 @@ impl<'o> Pass<'o> {
             }
             self.path.push(PathComponent::Field(field.name));
             match since(field.since).filter(|since| *since > self.release) {
-                // Its content is not judged: the runtime does not read it.
+                // The contents of the field are not judged: the runtime does not read it.
                 Some(_) if says_something(raw, field) => {
                     let rule = match is_needed(raw, desc, field) {
                         true => &NEEDS_NEWER_RUNTIME,
@@ -158,7 +160,7 @@ impl<'o> Pass<'o> {
     }
 }
 
-/// Returns whether the file needs a field, or a field of its table.
+/// Returns whether a runtime needs a field, or a field of its table, to read the file.
 fn is_needed(raw: Raw<'_>, desc: &TableDesc, field: &FieldDesc) -> bool {
     NEEDED.contains(&(desc.name, field.name))
         || matches!(field.kind, Kind::Table(desc) if raw.target(field.slot).is_some_and(|table| {
@@ -169,14 +171,14 @@ fn is_needed(raw: Raw<'_>, desc: &TableDesc, field: &FieldDesc) -> bool {
         }))
 }
 
-/// Returns the value's name, and the release that brought it.
+/// Returns the name of a value, and the release that added it.
 fn named(names: &'static EnumDesc, number: Number) -> Option<(&'static str, Option<&'static str>)> {
     let Number::Int(number) = number else { return None };
     let value = names.values.iter().find(|value| i128::from(value.number) == number)?;
     Some((value.name, value.since))
 }
 
-/// Returns whether a field differs from its default: some writers store defaults and empty lists.
+/// Returns whether a field differs from its default. Some writers store defaults and empty lists.
 fn says_something(raw: Raw<'_>, field: &FieldDesc) -> bool {
     match field.kind {
         Kind::Scalar(scalar) => {
@@ -185,7 +187,7 @@ fn says_something(raw: Raw<'_>, field: &FieldDesc) -> bool {
         Kind::Str => raw.str(field.slot).is_some_and(|text| !text.is_empty()),
         Kind::Scalars { prim, .. } => {
             let bytes = raw.vector_bytes(field.slot, prim).map_or(0, |(bytes, _)| bytes.len());
-            // The first offset of a list of them is reserved, and stands for nothing.
+            // The first offset of a list of offsets is reserved and has no meaning.
             let reserved = if field.name == "offsets" { prim.size().into() } else { 0 };
             bytes > reserved
         }

@@ -12,13 +12,13 @@ use crate::cost;
 use crate::error::{PathComponent, Place};
 use crate::limits::Limits;
 
-/// One place that breaks a rule.
+/// A place in a file that breaks a rule.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// How bad it is, by the policy that it was judged with.
+    /// The severity under the policy of the check.
     pub severity: Severity,
     /// What is wrong, with the values and limits.
     pub message: String,
@@ -37,7 +37,7 @@ pub struct Report {
     counts: BTreeMap<&'static str, Count>,
 }
 
-/// How often a rule was broken, and how bad that is.
+/// The number of findings of a rule, and their severity.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     rule: &'static Rule,
@@ -56,7 +56,7 @@ impl Report {
         self.counts.values().map(|count| (count.rule, count.count))
     }
 
-    /// Puts the worst findings first, and leaves those of one severity in their order.
+    /// Sorts the findings by severity, the worst first. Findings of one severity keep their order.
     pub(super) fn sort(&mut self) {
         self.findings.sort_by_key(|finding| core::cmp::Reverse(finding.severity));
     }
@@ -97,11 +97,11 @@ impl Finding {
     }
 }
 
-/// The findings so far, which rules add to.
+/// The findings so far. Rules add to them.
 pub(crate) struct Findings {
     found: Vec<Finding>,
-    /// How often each rule was broken, the most frequent first, so that counting is cheap: an untrusted
-    /// file may break a rule millions of times.
+    /// How often each rule was broken. The most frequent rule is first, which makes counting cheap:
+    /// an untrusted file may break a rule millions of times.
     counts: Vec<(&'static Rule, u64)>,
     most: u64,
     /// The index of the `.ptd` file that is being judged, if any.
@@ -124,7 +124,7 @@ impl Findings {
         self.counts.is_empty()
     }
 
-    /// Returns the report, with the severities of `policy`.
+    /// Returns the report, with the severities under `policy`.
     pub(super) fn report(self, policy: &Policy) -> Report {
         let counts = self.counts.into_iter().filter_map(|(rule, count)| {
             Some((rule.id, Count { rule, severity: policy.severity(rule)?, count }))
@@ -172,8 +172,9 @@ impl Findings {
         }
     }
 
-    /// Counts a finding, and keeps it below the limit. The path, outermost component first, and the
-    /// message are only built if it is kept.
+    /// Counts a finding, and keeps it if the limit allows.
+    ///
+    /// `path`, outermost component first, and `message` are called only for a kept finding.
     #[cold]
     #[inline(never)]
     pub(super) fn find(

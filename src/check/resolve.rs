@@ -1,4 +1,5 @@
-//! Data: every constant, initial value and reference to a segment resolves to bytes of the file.
+//! Data references: every constant, initial value and reference to a segment resolves to bytes of
+//! the file.
 
 use alloc::string::ToString;
 
@@ -45,7 +46,7 @@ rules! {
         Refuses ["6.6", "7.4.17", "7.7.23"];
 }
 
-/// Returns the rule that a failed resolution breaks: its id is the code of the error.
+/// Returns the rule that a failed resolution breaks. The id of the rule is the code of the error.
 pub(super) fn rule_of(error: &Error) -> &'static Rule {
     RULES.iter().copied().find(|rule| rule.id == error.code()).unwrap_or(&DATA_OUT_OF_BOUNDS)
 }
@@ -58,7 +59,7 @@ pub(super) fn storage(
     size: Option<u64>,
     out: &mut Findings,
 ) {
-    // A shape without a size is reported by another rule.
+    // Another rule reports a shape without a size.
     let Some(size) = size else { return };
     let steps = [PathComponent::Field("data_buffer_idx")];
     let error = match plan.pte.storage_of(tensor, || Ok(size)) {
@@ -70,7 +71,7 @@ pub(super) fn storage(
         }
         Ok(_) => return,
     };
-    // The segment of all constants is reported by another rule too.
+    // Another rule reports the segment of all constants too.
     if matches!(error.kind(), ErrorKind::SegmentIndex { .. }) && tensor.allocation_info().is_none()
     {
         return;

@@ -1,4 +1,4 @@
-//! Rules as data: what each requires, how bad a finding is, and what the official runtime does.
+//! Rules as data: the requirement, the severity, and what the official runtime does.
 
 use core::fmt;
 
@@ -7,26 +7,26 @@ use core::fmt;
 pub struct Rule {
     /// A stable name in kebab case, never reused.
     pub id: &'static str,
-    /// Its subject.
+    /// The name of its subject.
     pub subject: &'static str,
-    /// How bad a finding is.
+    /// The severity of its findings.
     pub severity: Severity,
-    /// What it requires.
+    /// The requirement.
     pub what: &'static str,
-    /// Why: what happens otherwise.
+    /// The consequence if the requirement is not met.
     pub why: &'static str,
     /// What the official runtime (1.5.1) does if the rule is broken.
     pub runtime: Runtime,
-    /// Its sources: sections of `docs/format.md`, which name upstream's files.
+    /// The evidence: sections of `docs/format.md`, which name upstream's files.
     pub rows: &'static [&'static str],
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Old or unusual.
     Note,
-    /// Legal, and suspicious.
+    /// Legal and suspicious.
     Warning,
     /// The official runtime, given the backends and operators that the file asks for, refuses the
     /// file, crashes on it, or reads wrong memory, at some setting.
@@ -47,20 +47,20 @@ pub enum Runtime {
 }
 
 impl Rule {
-    /// Returns whether the runtime of a release refuses or misreads a file for this rule alone. The
-    /// severity is for the current release.
+    /// Returns whether the runtime of a release refuses or misreads a file because of this rule
+    /// alone, as the current runtime does not. The severity is for the current release.
     pub fn is_refused_by(&self, release: Release) -> bool {
         is_listed(REFUSED, self.id, release)
     }
 
-    /// Returns whether the runtime of a release accepts a file that breaks this rule, as newer ones do
-    /// not.
+    /// Returns whether the runtime of a release accepts a file that breaks this rule, although
+    /// newer ones do not.
     pub fn is_taken_by(&self, release: Release) -> bool {
         is_listed(TAKEN, self.id, release)
     }
 }
 
-/// A rule's name, and the releases from the first, to before the second.
+/// The id of a rule, and a range of releases: the first one, and the one after the last.
 type Row = (&'static str, Release, Release);
 
 fn is_listed(rows: &[Row], rule: &str, release: Release) -> bool {
@@ -69,18 +69,18 @@ fn is_listed(rows: &[Row], rule: &str, release: Release) -> bool {
 
 /// Notes that are Errors for some releases (format.md §1.3, §4.3).
 const REFUSED: &[Row] = &[("constants-inline", (1, 5), NEVER), ("old-generation", (0, 7), NEVER)];
-/// Errors that are none for some releases (format.md §4.3).
+/// Errors that are not errors for some releases (format.md §4.3).
 const TAKEN: &[Row] = &[("external-generation", (0, 5), (0, 7))];
 const NEVER: Release = (u32::MAX, u32::MAX);
 
 /// A release of the runtime: its major and minor number.
 pub type Release = (u32, u32);
 
-/// The newest release of the runtime that is known: what a later one adds is not judged.
+/// The newest known release of the runtime. Fields that a later release adds are not judged.
 pub const NEWEST: (u32, u32) = (1, 5);
 
 impl Severity {
-    /// Returns its name in reports.
+    /// Returns the name of the severity in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -97,7 +97,7 @@ impl fmt::Display for Severity {
 }
 
 impl Runtime {
-    /// What it does, in a word.
+    /// Returns what the runtime does, in one word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Refuses => "refuses",
@@ -114,7 +114,7 @@ impl fmt::Display for Runtime {
     }
 }
 
-/// Declares the rules of one subject: a static each, and the list of them all.
+/// Declares the rules of one subject: a static for each, and the list of them.
 macro_rules! rules {
     ($subject:literal; $(
         $(#[$meta:meta])*

@@ -1,4 +1,5 @@
-//! Where a rule looks: a method of a program, and paths into it that are built for findings alone.
+//! The places that rules judge: a method of a program, and paths into it. A path is built only for
+//! a finding.
 
 use alloc::string::String;
 use alloc::vec;
@@ -16,7 +17,7 @@ use crate::method::Instruction;
 use crate::operators::Scalar;
 use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
 
-/// A method of a program, and what most rules ask of it.
+/// A method of a program, with the facts that most rules use.
 pub(super) struct Plan<'p, 'a> {
     pub(super) pte: &'p Pte<'a>,
     /// The index of the method.
@@ -46,7 +47,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.scalars?.get(self.nth, value)
     }
 
-    /// Returns the value at `index`; `None` if there is none, or if it is empty.
+    /// Returns the value at `index`; `None` if it does not exist or is empty.
     pub(super) fn value(&self, index: i64) -> Option<KernelTypes<'a>> {
         let index = usize::try_from(index).ok()?;
         self.view.values()?.get(index)?.val()
@@ -67,11 +68,12 @@ impl<'p, 'a> Plan<'p, 'a> {
     /// Returns whether `index` is the index of a value.
     #[inline]
     pub(super) fn has(&self, index: i32) -> bool {
-        // As an unsigned number, a negative index is past the end: a list has less than 2^29 elements.
+        // As an unsigned number, a negative index is past the end: a list has less than 2^29
+        // elements.
         index.cast_unsigned() < narrow(self.len)
     }
 
-    /// Returns a list of `initial`, one element for each value.
+    /// Returns a list with `initial` for each value.
     pub(super) fn each<T: Clone>(&self, initial: T) -> Vec<T> {
         cost::charge(self.len);
         vec![initial; self.len]

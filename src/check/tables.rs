@@ -1,4 +1,4 @@
-//! Judges the tables of a file: everything but the bytes of segments.
+//! Judges the tables of a file. The bytes of segments are not read.
 
 use alloc::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn program(pte: &Pte<'_>, scalars: &ConstantScalars, out: &mut Findings) {
     let mut layouts = external::ExpectedLayouts::default();
     let mut judged = BTreeSet::new();
     for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
-        // An untrusted file may list one table millions of times: it is judged once.
+        // An untrusted file may list one table millions of times. It is judged once.
         cost::look_up("", judged.len());
         if !judged.insert(view.raw().pos()) {
             continue;

@@ -95,14 +95,14 @@ rules! {
 
 /// Where the data of a tensor is before the program runs.
 pub(super) struct Data {
-    /// Whether it is in a file, or planned.
+    /// Whether its data is in a file, or it is planned.
     pub(super) stored: bool,
     /// Whether it is in a `.ptd`.
     pub(super) external: bool,
 }
 
-/// Returns whether a tensor has memory for its data, if it has no findings and no external data; `None`
-/// if it may have.
+/// Returns whether a tensor has memory for its data. `None` if it must be judged in full: it may
+/// have findings or external data.
 #[inline(always)]
 pub(super) fn plain(plan: &Plan<'_, '_>, tensor: Tensor<'_>) -> Option<bool> {
     let size = plain_size(tensor)?;
@@ -141,7 +141,7 @@ pub(super) fn check(
     Data { stored: external || has_data || planned, external }
 }
 
-/// Returns whether the storage offset, layout and dynamism are valid, as those of most tensors are.
+/// Returns whether the storage offset, layout and dynamism are valid. This is so for most tensors.
 #[inline]
 fn are_plain(tensor: Tensor<'_>) -> bool {
     let bound = TensorShapeDynamism::STATIC..=TensorShapeDynamism::DYNAMIC_BOUND;
@@ -149,7 +149,8 @@ fn are_plain(tensor: Tensor<'_>) -> bool {
     tensor.storage_offset() == 0 && tensor.layout() == 0 && is_bound
 }
 
-/// Returns the size of a tensor in bytes, if it has few dimensions and a valid shape and dtype.
+/// Returns the size of a tensor in bytes, if it has at most 8 dimensions and a valid shape and
+/// dtype.
 #[inline]
 fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
     let (sizes, order) = (tensor.sizes()?, tensor.dim_order()?);
@@ -157,10 +158,10 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
     if rank != order.len() || rank > IN_ORDER.len() {
         return None;
     }
-    // Pad to 8 dimensions, with sizes of 1 and in order.
+    // Pads to 8 dimensions with sizes of 1, in the default order.
     let (sizes, order) = (sizes.head::<8>(1), order.head(IN_ORDER));
     if order != IN_ORDER {
-        // 8 different bits, each of one dimension.
+        // A permutation sets 8 different bits, one for each dimension.
         let seen = order.iter().fold(0u64, |seen, dim| seen | 1 << (dim & 63));
         let dims = order.iter().fold(0, |dims, dim| dims | dim);
         if seen != 0xff || dims > 7 {
@@ -172,7 +173,7 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
         signs |= size;
         elements = elements.checked_mul(size.into())?;
     }
-    // With more elements, or none, the strides may overflow.
+    // With more elements, or with none, the strides may overflow.
     let elements = i32::try_from(elements).ok().filter(|&elements| signs >= 0 && elements > 0)?;
     u64::from(elements.unsigned_abs()).checked_mul(tensor.scalar_type().element_size()?)
 }
@@ -180,7 +181,7 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
 /// The default dim order.
 const IN_ORDER: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// Reports what is wrong with a shape or dtype. Returns the size of the tensor in bytes, if it has one.
+/// Reports an invalid shape or dtype. Returns the size of the tensor in bytes, if it has one.
 #[cold]
 #[inline(never)]
 fn odd_shape(
@@ -245,7 +246,7 @@ fn odd_shape(
     dtype.nbytes(dims())
 }
 
-/// Returns the stride of the outermost dimension, in elements: sizes of 0 count as 1.
+/// Returns the stride of the outermost dimension, in elements. A size of 0 counts as 1.
 fn longest_stride(sizes: Vector<'_, i32>, order: Vector<'_, u8>) -> Option<i32> {
     order
         .iter()
@@ -323,7 +324,7 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
     }
 }
 
-/// Returns whether each of 0, 1, 2 … occurs once.
+/// Returns whether `order` is a permutation of the dimensions.
 pub(super) fn is_permutation(order: Vector<'_, u8>, rank: usize) -> bool {
     // One bit for each of 256 dimensions.
     let mut seen = [0u64; 4];

@@ -1,4 +1,4 @@
-//! The indices of moves, frees and jumps. What these do to values is judged by `dataflow`.
+//! The indices of moves, frees and jumps. Their effects on values are judged by `dataflow`.
 
 use alloc::format;
 

@@ -6,12 +6,12 @@ use crate::check::constant_bools::ConstantBools;
 use crate::check::site::Plan;
 use crate::method::{self, Instruction, Jump};
 
-/// Which values the instructions so far may have changed, and the last instruction that did.
+/// The values that the instructions so far may have changed, and the last instruction that did.
 ///
-/// Each field holds one more than the pc of the instruction, or 0 if there is none. Pcs count through
-/// all chains of a method, so that nothing is reset between two chains.
+/// Each field holds the pc of the instruction plus 1, or 0 if there is none. A pc counts through
+/// all chains of a method, so nothing is reset between two chains.
 pub(super) struct Loops {
-    /// By value, the last change.
+    /// The last change of each value.
     changed: Vec<u32>,
     /// The last call or move.
     called: u32,
@@ -25,9 +25,10 @@ impl Loops {
         Self { changed: plan.each(0), called: 0, jumped: 0, constants: ConstantBools::of(plan) }
     }
 
-    /// Records the next instruction. Returns a backward jump, or one to itself, if no
-    /// instruction of the loop may change the condition. Any call may change a tensor, since tensors
-    /// may share memory.
+    /// Records the next instruction. Returns a jump backward, or to itself, if no instruction of
+    /// its loop may change the condition.
+    ///
+    /// Any call may change a tensor, since tensors may share memory.
     pub(super) fn record(
         &mut self,
         instruction: &Instruction<'_>,

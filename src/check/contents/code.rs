@@ -1,7 +1,9 @@
-//! Recognizes executable content by its bytes: programs, and archives and pickles that may run code.
+//! Recognizes executable content by its bytes: programs, and archives and pickles that may run
+//! code.
 //!
-//! At the start of a segment a short magic is enough: [`begins`]. In the middle of weights a short
-//! magic occurs by chance, so more bytes must fit: [`lies`].
+//! At the start of a segment, a short magic is enough: [`begins`]. In the middle of weights, a
+//! short magic occurs by chance, so [`lies`] compares more bytes. The power of 2 at each test is
+//! the probability that random bytes pass it.
 
 use crate::bytes::{array_at, index, u16_at, u32_at};
 
@@ -14,14 +16,15 @@ pub(super) fn begins(head: &[u8]) -> Option<&'static str> {
             Some("a Mach-O program or library")
         }
         _ if starts(b"\xca\xfe\xba\xbe") => Some("a Mach-O or Java program"),
-        // Two letters often occur by chance. A real header has a small offset to a second one.
+        // Two letters often occur by chance. A real header also has a small offset to a second
+        // header.
         [b'M', b'Z', ..] if matches!(head.get(60..64), Some([_, 0..=15, 0, 0])) => {
             Some("a Windows program or library")
         }
         _ if starts(b"PK\x03\x04") => Some("a ZIP archive"),
         _ if starts(b"\x1f\x8b\x08") => Some("a gzip stream"),
-        // A dict, list or tuple that is memoized as number 0, torch's old magic number, or a
-        // frame of less than 4 GB. By chance, less than one file in a billion begins so.
+        // One of: a dict, list or tuple that is memoized as number 0; torch's old magic number; a
+        // frame of less than 4 GB. Less than one random file in a billion begins so.
         [0x80, 2..=3, b'}' | b']' | b')', b'q', 0, ..]
         | [0x80, 2, 0x8a, 10, b'l', 0xfc, ..]
         | [0x80, 4..=5, 0x95, _, _, _, _, 0, 0, 0, 0, ..] => Some("a Python pickle"),
@@ -33,10 +36,11 @@ pub(super) fn begins(head: &[u8]) -> Option<&'static str> {
 /// The greatest number of bytes that [`lies`] reads.
 pub(super) const REACH: usize = 4096;
 
-/// Searches `bytes` for executable content that begins before `until`; `found` gets its offset and kind.
+/// Searches `bytes` for executable content that begins before `until`. Calls `found` with its
+/// offset and kind.
 ///
-/// At one offset in five thousand, the first two bytes fit by chance. A loop without branches, which
-/// compiles to vector instructions, skips blocks without any such offset.
+/// At one offset in five thousand, the first two bytes match by chance. Blocks without any such
+/// offset are skipped by a loop without branches, which compiles to vector instructions.
 pub(super) fn search(bytes: &[u8], until: usize, mut found: impl FnMut(usize, &'static str)) {
     let mut at = 0usize;
     while at < until {
@@ -47,7 +51,7 @@ pub(super) fn search(bytes: &[u8], until: usize, mut found: impl FnMut(usize, &'
                 let pairs = block.iter().zip(after);
                 pairs.fold(0, |any, (&a, &b)| any | u8::from(is_pair(a, b))) != 0
             }
-            // The last few bytes.
+            // The last block is shorter.
             _ => true,
         };
         let end = at.saturating_add(BLOCK).min(until);
@@ -102,7 +106,7 @@ fn lies(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// 2^-99: class, byte order, version, one of four types, and the version again.
+/// Probability 2^-99: checks class, byte order, version, one of four types, and the version again.
 fn is_elf(bytes: &[u8]) -> bool {
     let [0x7f, b'E', b'L', b'F', 1 | 2, order @ (1 | 2), 1, ..] = *bytes else { return false };
     let (kind, version) = (array_at(bytes, 16), array_at(bytes, 20));
@@ -113,7 +117,7 @@ fn is_elf(bytes: &[u8]) -> bool {
     matches!((kind, version), (Some(1..=4), Some(1)))
 }
 
-/// 2^-87: the magic, one of seven processors, one of twelve kinds of file.
+/// Probability 2^-87: checks the magic, one of seven processors, one of twelve file types.
 fn is_mach_o(bytes: &[u8], word: fn([u8; 4]) -> u32) -> bool {
     let word = |at| array_at(bytes, at).map(word);
     matches!(word(0), Some(0xfeed_face | 0xfeed_facf))
@@ -121,7 +125,8 @@ fn is_mach_o(bytes: &[u8], word: fn([u8; 4]) -> u32) -> bool {
         && matches!(word(12), Some(1..=12))
 }
 
-/// 2^-86: the magic, less than 31 architectures, the first one known.
+/// Probability 2^-86: checks the magic, fewer than 31 architectures, and that the first one is
+/// known.
 fn is_fat(bytes: &[u8]) -> bool {
     let word = |at| array_at(bytes, at).map(u32::from_be_bytes);
     matches!(word(0), Some(0xcafe_babe | 0xcafe_babf))
@@ -129,19 +134,21 @@ fn is_fat(bytes: &[u8]) -> bool {
         && word(8).is_some_and(is_processor)
 }
 
-/// `cputype`: x86, ARM and PowerPC, of 32, 64 and 64 bits with short pointers.
+/// Returns whether `cputype` is x86, ARM or PowerPC: of 32 bits, of 64 bits, or of 64 bits with
+/// short pointers.
 fn is_processor(cputype: u32) -> bool {
     matches!(cputype, 7 | 12 | 18 | 0x0100_0007 | 0x0100_000c | 0x0100_0012 | 0x0200_000c)
 }
 
-/// 2^-61: the magic, an existing version, a constant of a known kind.
+/// Probability 2^-61: checks the magic, an existing version, and a constant of a known kind.
 fn is_class(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xca\xfe\xba\xbe")
         && matches!(bytes.get(4..8), Some([0, 0 | 3, 0, 45..=80] | [0xff, 0xff, 0, 45..=80]))
         && matches!(bytes.get(8..11), Some([hi, lo, 1 | 3..=12 | 15..=20]) if (*hi, *lo) > (0, 1))
 }
 
-/// 2^-81: the offset of the second header, its magic, and one of a dozen processors.
+/// Probability 2^-81: checks the offset of the second header, its magic, and one of a dozen
+/// processors.
 fn is_pe(bytes: &[u8]) -> bool {
     let Some(at) = u32_at(bytes, 60).filter(|at| *at >= 4 && *at & 3 == 0) else { return false };
     let at = index(at);
@@ -168,7 +175,8 @@ fn is_pe(bytes: &[u8]) -> bool {
         )
 }
 
-/// 2^-65: a version up to 6.3, flags and a method that are in use, a printable name.
+/// Probability 2^-65: checks a version up to 6.3, flags and a method that exist, and a printable
+/// name.
 fn is_zip(bytes: &[u8]) -> bool {
     let [b'P', b'K', 3, 4, 0..=63, 0..=20, ..] = *bytes else { return false };
     let (flags, method) = (u16_at(bytes, 6), u16_at(bytes, 8));
@@ -180,7 +188,8 @@ fn is_zip(bytes: &[u8]) -> bool {
         && bytes.get(30..).and_then(|rest| rest.get(..len.min(64).into())).is_some_and(is_text)
 }
 
-/// 2^-46: at most the flag of a name, a level and a system that are in use, and a valid first block.
+/// Probability 2^-46: checks that no flag but that of a name is set, the level, the system, and the
+/// first block.
 fn is_gzip(bytes: &[u8]) -> bool {
     let [
         0x1f,
@@ -205,9 +214,10 @@ fn is_gzip(bytes: &[u8]) -> bool {
     name.and_then(|end| rest.get(..end)).is_some_and(|name| !name.is_empty() && is_text(name))
 }
 
-/// Returns whether a deflate stream may begin so. Its first block is stored, with both lengths; or has
-/// fixed codes, and is the only one; or has dynamic codes, and the code lengths are complete. About one
-/// in eight random streams passes.
+/// Returns whether a deflate stream may begin with these bytes.
+///
+/// Its first block must be one of: stored, with both lengths; the only block, with fixed codes;
+/// with dynamic codes, and complete code lengths. About one in eight random streams passes.
 fn is_deflate(bytes: &[u8]) -> bool {
     let bit = |nth: usize| bytes.get(nth >> 3).map_or(0, |byte| byte >> (nth & 7) & 1);
     match (bytes, bytes.first().map(|first| first & 7)) {
@@ -232,23 +242,25 @@ fn is_deflate(bytes: &[u8]) -> bool {
     }
 }
 
-/// 2^-46: a protocol, and opcodes as every pickler, or an attack, writes them.
+/// Probability 2^-46: checks the protocol, and the opcodes that every pickler, or an attack,
+/// writes.
 fn is_pickle(bytes: &[u8]) -> bool {
     match *bytes {
-        // A frame of less than 4 GB, and an instruction in it that may come first.
+        // A frame of less than 4 GB, whose first opcode is one that may come first.
         [0x80, 4 | 5, 0x95, _, _, _, _, 0, 0, 0, 0, first, ..] => {
             first.is_ascii_graphic() || (0x88..=0x96).contains(&first)
         }
-        // A global by two short strings.
+        // A global, named by two short strings.
         [0x80, 4 | 5, 0x8c, ref rest @ ..] => {
             let after = short_name(rest).and_then(|rest| rest.strip_prefix(b"\x8c"));
             after.and_then(short_name).is_some_and(|rest| rest.starts_with(b"\x93"))
         }
         // torch's old magic number.
         [0x80, 2, 0x8a, 10, b'l', 0xfc, 0x9c, 0x46, ..] => true,
-        // A global by two lines.
+        // A global, named by two lines.
         [0x80, 2 | 3, b'c', ref rest @ ..] => line(rest).and_then(line).is_some(),
-        // A list, dict or tuple with something in it: text, a global or small numbers.
+        // A list, dict or tuple that is not empty. Its first item is a text, a global or a small
+        // number.
         [0x80, 2 | 3, b'}' | b']' | b')', b'q', 0, ref rest @ ..] => {
             match *rest.strip_prefix(b"(").unwrap_or(rest) {
                 [b'X', _, _, 0, 0, first, ..] => !first.is_ascii_control(),
@@ -279,7 +291,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
 }
 
-/// 2^-46: a path with a folder, arguments, and the end of the line.
+/// Probability 2^-46: checks a path with a folder, arguments, and the end of the line.
 fn is_script(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"#!/") else { return false };
     let in_path = |byte: &u8| is_name(*byte) || matches!(byte, b'/' | b'-' | b'+');
@@ -297,7 +309,7 @@ fn is_script(bytes: &[u8]) -> bool {
     })
 }
 
-/// Returns whether there are no ASCII control characters.
+/// Returns whether `bytes` has no ASCII control characters.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| !byte.is_ascii_control())
 }

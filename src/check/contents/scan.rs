@@ -45,7 +45,7 @@ pub(in crate::check) fn scan<S: Source>(
         let rest = buffer.get_mut(kept..filled).unwrap_or_default();
         source.read_at(pos, rest).map_err(OpenError::Source)?;
         let bytes = buffer.get(..filled).unwrap_or_default();
-        // Content that may continue in the next read is left for it.
+        // Content that may continue in the next read is judged after that read.
         let judged = match pos.saturating_add(wide(len)) < end {
             true => filled.saturating_sub(code::REACH),
             false => filled,
@@ -120,14 +120,15 @@ fn payload<'a>(pte: &Pte<'a>, nth: u32) -> Option<Vector<'a, u8>> {
     pte.program().backend_delegate_data()?.get(usize::try_from(nth).ok()?)?.data()
 }
 
-/// The segments and payloads of a file. Each is kept as its index alone: a file may list the same one
-/// every 4 bytes.
+/// The segments and payloads of a file, each as its index alone: a file may list the same one every
+/// 4 bytes.
 struct Parts<'f> {
     file: &'f File<'f>,
     root: &'static str,
-    /// Segments that are not empty, by where they begin, then by where they end.
+    /// Segments that are not empty, sorted by begin, then by end.
     segments: Vec<u32>,
-    /// For each of them, the position of the one that ends last among it and those before.
+    /// For each of these, the position of the segment with the greatest end among it and all before
+    /// it.
     last: Vec<u32>,
     /// Payloads inside the FlatBuffer, in the same order.
     payloads: Vec<u32>,
@@ -186,7 +187,8 @@ impl<'f> Parts<'f> {
             .max(longest(&self.payloads, &|nth| inside(self.file, nth)))
     }
 
-    /// Returns whether content at `at` is reported already, as the beginning of a segment or payload.
+    /// Returns whether content at `at` was already reported as the beginning of a segment or
+    /// payload.
     fn is_reported(&self, at: u64, bytes: Option<&[u8]>) -> bool {
         self.end_of(at).is_some_and(|end| {
             let len = end.saturating_sub(at).min(super::HEAD);
@@ -200,8 +202,8 @@ impl<'f> Parts<'f> {
     fn report(&self, at: u64, what: &str, out: &mut Findings) {
         let segments = PathComponent::Field("segments");
         let after = self.segments.partition_point(|&nth| segment(self.file, nth).start <= at);
-        // If any segment contains it, so does the last one that begins before it, or the one of these
-        // that ends last.
+        // If any segment contains the content, one of two does: the last one that begins before it,
+        // or the one with the greatest end before that.
         let inside = after.checked_sub(1).and_then(|nth| {
             let furthest = usize::try_from(*self.last.get(nth)?).ok()?;
             let holds = |nth: usize| {

@@ -17,14 +17,14 @@ pub(super) struct ControlFlow {
     loops: OuterLoops,
     /// Forward jumps by their target.
     pending: BTreeMap<u32, PendingJumps>,
-    /// Whether any path leads to each instruction; empty if the chain has no loop.
+    /// For each instruction, whether any path leads to it; empty if the chain has no loop.
     reachable: Vec<bool>,
 }
 
 /// Forward jumps to one instruction that has not been reached yet.
 #[derive(Clone, Copy)]
 pub(super) struct PendingJumps {
-    /// The length of the change log at the first of them.
+    /// The length of the change log when the first of them was recorded.
     pub(super) log_len: usize,
     /// Whether one of them can be taken before any backward jump.
     pub(super) is_taken_first: bool,
@@ -50,12 +50,12 @@ impl ControlFlow {
     }
 
     /// Returns whether any path leads to an instruction of a chain with a loop. Without a loop, the
-    /// interpreter itself meets all that can be reached.
+    /// interpreter finds this out itself.
     pub(super) fn is_reachable(&self, pc: u32) -> bool {
         self.reachable.get(index(pc)) == Some(&true)
     }
 
-    /// Returns whether a jump leaves its loop, and can be reached by a later iteration.
+    /// Returns whether a jump leaves its loop, and a later iteration can reach it.
     pub(super) fn leaves_loop_later(&self, pc: u32, jump: Jump, around: Option<Loop>) -> bool {
         around.is_some_and(|around| jump.target > around.end) && self.is_reachable(pc)
     }

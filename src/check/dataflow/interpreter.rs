@@ -1,9 +1,9 @@
-//! The abstract interpreter: runs a method twice on what is known of its values.
+//! The abstract interpreter: runs a method twice on the known facts about its values.
 //!
-//! Each instruction is judged in the state that it is reached in. At a join point, a value may be what
-//! it is on any of the paths. At a backward jump, every value that the loop modifies is set to
-//! unknown. So a finding holds on every path to its instruction, and nothing is reported of a value
-//! that is unknown.
+//! Each instruction is judged in the state at that point. At a join point, a value may be what it
+//! is on any of the paths. At a backward jump, every value that the loop modifies is set to
+//! unknown. So a finding holds on every path to its instruction, and unknown values have no
+//! findings.
 
 use alloc::vec::Vec;
 
@@ -25,22 +25,22 @@ use crate::operators::{Gives, Kinds};
 use crate::schema::program::tag;
 use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
 
-/// The number of items of a list that are looked at each time it is used. In each run, all items are
-/// looked at once.
+/// The most items of a list that are visited at each use. In each run, all items are visited once.
 const MOST_ITEMS: usize = 64;
 
 pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
     judge: Judge<'c, 'p, 'a>,
     state: State,
-    /// By value, the lists that a delegate got in this run.
+    /// For each value, whether it is a list that was passed to a delegate in this run.
     delegated: Vec<bool>,
-    /// By value, the lists that were judged in this run.
+    /// For each value, whether it is a list that was judged in this run.
     judged: Vec<bool>,
     constants: ConstantBools,
-    /// Changed values with what they were before, while a forward jump is pending.
+    /// The changed values and their previous states, recorded while a forward jump is pending.
     log: Vec<(i32, AbstractValue)>,
     is_logging: bool,
-    /// Whether the instruction may execute, rather than must: a change may not happen.
+    /// Whether the instruction may execute, rather than must execute. Its changes then may not
+    /// happen.
     is_imprecise: bool,
     /// Whether an Error was found.
     has_error: bool,
@@ -84,7 +84,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         self.read_outputs(out);
     }
 
-    /// Before a run, the caller sets the inputs, and gives memory to the outputs that have none.
+    /// Models the caller before a run: it sets the inputs, and gives memory to outputs that have
+    /// none.
     fn bind_inputs_and_outputs(&mut self, out: &mut Findings) {
         let Judge { plan, values, .. } = self.judge;
         for (nth, index) in (0..).zip(plan.view.inputs().into_iter().flatten()) {
@@ -109,13 +110,13 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// The caller gives memory to the tensor at an input or output.
+    /// Models the caller giving memory to the tensor at an input or output.
     fn set_caller_memory(&mut self, index: i32) {
         let own = u32::try_from(index).ok().filter(|_| self.judge.values.is_unstored(index));
         self.set_memory(index, own.map_or(Memory::Unknown, Memory::Of));
     }
 
-    /// After a run, the caller reads the outputs.
+    /// Models the caller reading the outputs after a run.
     fn read_outputs(&mut self, out: &mut Findings) {
         for (nth, index) in (0..).zip(self.judge.plan.view.outputs().into_iter().flatten()) {
             if let Some(broken) = self.judge.lacks_data(index, &self.state, &MOVE_UNSTORED) {
@@ -128,10 +129,10 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         let Some(instructions) = chain.instructions() else { return };
         let len = narrow(instructions.len());
         let mut flow = ControlFlow::of(self.judge.plan, &self.constants, chain, len);
-        // Whether no path so far leads here: the instructions behind a jump that is always taken.
+        // Whether no path so far leads here: the instruction follows a jump that is always taken.
         let mut is_unreached = false;
         let mut imprecise_until = 0;
-        // Instructions that only a backward jump makes reachable, judged once it is met.
+        // Instructions that only a backward jump makes reachable. They are judged at that jump.
         let mut deferred: Vec<u32> = Vec::new();
         for instruction in method::instructions_of_chain(nth, 0, chain) {
             let pc = instruction.pc();
@@ -173,8 +174,10 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         self.log.clear();
     }
 
-    /// Joins the state with those of the forward jumps to `pc`: what was changed since the first of
-    /// them may also be as it was then. Returns whether one of them is taken before any backward jump.
+    /// Joins the state with the states of the forward jumps to `pc`. A value that changed since the
+    /// first of these jumps may also have its state at the jump.
+    ///
+    /// Returns whether one of them is taken before any backward jump.
     fn join_jumps_to(&mut self, flow: &mut ControlFlow, pc: u32) -> bool {
         let Some(jumps) = flow.take_jumps_to(pc) else { return false };
         while self.log.len() > jumps.log_len
@@ -186,8 +189,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         jumps.is_taken_first
     }
 
-    /// Sets every value that a loop modifies to unknown. The second pass finds the tensors whose
-    /// memory changes under the values that the first pass has set to unknown.
+    /// Sets every value that a loop modifies to unknown. A second pass finds the tensors whose
+    /// memory changes through the values that became unknown in the first pass.
     fn set_modified_unknown(&mut self, repeated: Loop, nth: u32, chain: Chain<'a>) {
         self.is_imprecise = true;
         for _ in ["values", "memory"] {
@@ -259,7 +262,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         });
     }
 
-    /// A delegate may give memory to its arguments, and to the items of a list.
+    /// Models a delegate: it may give memory to its arguments, and to the items of a list.
     fn delegate(&mut self, index: i32) {
         self.set_memory_by_delegate(index);
         let Some(items) = list(self.judge.plan, self.judge.values, index) else { return };
@@ -355,8 +358,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     }
 }
 
-/// Returns how many items of a list are looked at now: all of them the first time. A file may name one
-/// list millions of times.
+/// Returns how many items of a list are visited now: all of them the first time, then at most
+/// [`MOST_ITEMS`]. A file may name one list millions of times.
 fn most_items(seen: &mut [bool], list: i32) -> usize {
     let seen = usize::try_from(list).ok().and_then(|list| seen.get_mut(list));
     match seen.map(|seen| core::mem::replace(seen, true)) {

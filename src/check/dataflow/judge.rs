@@ -22,7 +22,7 @@ use crate::schema::program::tag;
 use crate::schema::program::view::{DelegateCall, InstructionArguments, KernelCall, KernelTypes};
 use crate::schema::scalar::ScalarType;
 
-/// What the instructions of a method are judged by.
+/// The facts by which the instructions of a method are judged.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Judge<'c, 'p, 'a> {
     pub(in crate::check) plan: &'c Plan<'p, 'a>,
@@ -34,8 +34,8 @@ pub(in crate::check) struct Judge<'c, 'p, 'a> {
 pub(super) type Broken = (&'static Rule, String);
 
 impl<'a> Judge<'_, '_, 'a> {
-    /// Returns the first rule that an instruction breaks in a state. `most` returns how many items of
-    /// a list are to be looked at.
+    /// Returns the first rule that an instruction breaks in a state. `most` returns how many items
+    /// of a list to visit.
     pub(super) fn instruction(
         self,
         instruction: &Instruction<'a>,
@@ -110,7 +110,7 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// Judges the items of a list: instructions change them like any other value.
+    /// Judges the items of a list. Instructions change items like any other value.
     fn items(self, list_index: i32, kind: Kind, state: &State, most: usize) -> Option<Broken> {
         let in_list = |(rule, message)| (rule, format!("in list {list_index} {message}"));
         if let Some(KernelTypes::IntList(list)) = self.plan.value(list_index.into()) {
@@ -141,8 +141,8 @@ impl<'a> Judge<'_, '_, 'a> {
         })
     }
 
-    /// Judges a call of an unknown operator: it needs the data of its tensors, the last argument
-    /// aside, which may be its result.
+    /// Judges a call of an unknown operator. It needs the data of all its tensors but the last
+    /// argument, which may be the result.
     fn unknown_operator(
         self,
         call: KernelCall<'a>,
@@ -207,8 +207,8 @@ impl<'a> Judge<'_, '_, 'a> {
         (!fits).then(|| self.wrong_kind(index, state, &FREE_TYPE, "Tensor".into()))
     }
 
-    /// Judges an input before the second run: the caller's tensor is copied to the planned memory, or
-    /// its memory replaces that of the input.
+    /// Judges an input before the second run. The caller's tensor is copied to the planned memory,
+    /// or its memory replaces that of the input.
     pub(super) fn input(self, index: i32, state: &State) -> Option<Broken> {
         let planned = self.values.tag(index.into())?;
         if state.kinds(self.values, index).and(Kinds::of(planned)) == Kinds::NONE {
@@ -218,13 +218,13 @@ impl<'a> Judge<'_, '_, 'a> {
         if !is_copied(self.plan, index) {
             return None;
         }
-        // An input that is a constant itself is reported by input-constant.
+        // `input-constant` reports an input that is a constant.
         let own = u32::try_from(index).is_ok_and(|own| state.memory(tensor) == Memory::Of(own));
         if own { None } else { self.written(index, tensor, state) }
             .or_else(|| self.lacks_data(index, state, &STORAGE_MISSING))
     }
 
-    /// Judges an output without memory before the second run: the caller gives memory to it, so it
+    /// Judges an output without memory before the second run. The caller gives memory to it, so it
     /// must still be a tensor.
     pub(super) fn output_memory(self, index: i32, state: &State) -> Option<Broken> {
         let tensor = Kinds::of(tag::Tensor);
@@ -233,7 +233,7 @@ impl<'a> Judge<'_, '_, 'a> {
         (is_unstored && !fits).then(|| self.wrong_kind(index, state, &MOVE_TYPE, "Tensor".into()))
     }
 
-    /// Finds a tensor without data: the value itself, or an item if it is a list.
+    /// Finds a tensor without data: the value itself, or an item of a list.
     fn tensors_without_data(self, index: i32, state: &State, most: usize) -> Option<Broken> {
         let in_list = || {
             let mut items = list(self.plan, self.values, index)?.into_iter().take(most);
@@ -244,8 +244,8 @@ impl<'a> Judge<'_, '_, 'a> {
         self.lacks_data(index, state, &STORAGE_MISSING).or_else(in_list)
     }
 
-    /// Reports the tensor at `index` if it has elements and no memory. `missing` is the rule for one
-    /// that never had any.
+    /// Reports the tensor at `index` if it has elements and no memory. `missing` is the rule for a
+    /// tensor that never had memory.
     pub(super) fn lacks_data(
         self,
         index: i32,
@@ -292,8 +292,8 @@ impl<'a> Judge<'_, '_, 'a> {
         Some((&CONSTANT_WRITTEN, message))
     }
 
-    /// Reports a value of the wrong kind by the rule for what has made it so; `in_file` is the rule if
-    /// it is the value of the file.
+    /// Reports a value of the wrong kind. The rule depends on the instruction that set the value;
+    /// `in_file` is the rule for a value of the file.
     fn wrong_kind(
         self,
         index: i32,
@@ -325,8 +325,7 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 }
 
-/// Returns whether the runtime copies an input to memory of the file's, rather than using the
-/// caller's memory.
+/// Returns whether the runtime copies an input to planned memory instead of using the caller's.
 pub(super) fn is_copied(plan: &Plan<'_, '_>, index: i32) -> bool {
     match plan.value(index.into()) {
         Some(KernelTypes::Tensor(tensor)) => {

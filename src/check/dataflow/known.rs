@@ -1,4 +1,4 @@
-//! The values that contracts are judged by: those that a state knows.
+//! The known values of a state, by which contracts are judged.
 
 use super::state::{Memory, State};
 use crate::check::kernels::Kernels;
@@ -27,7 +27,7 @@ impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
         self.plan.constant_scalar(tensor)
     }
 
-    /// Returns a call of a known operator, with what is known of its arguments.
+    /// Returns a call of a known operator, with the known values of its arguments.
     pub(super) fn call(&self, call: KernelCall<'a>) -> Option<Call<'_, 'a, Self>> {
         Some(Call { values: self, name: self.kernels.name(call)?, args: call.args()? })
     }

@@ -1,4 +1,4 @@
-//! Overlaps of a call's output with its other arguments, where both are planned.
+//! Overlaps of a call's output with its other arguments, if both are planned.
 
 use alloc::format;
 
@@ -16,8 +16,8 @@ use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
 /// The number of items of a list that are looked at.
 const MOST_ITEMS: usize = 64;
 
-/// Finds an output of a call whose memory another argument uses. Reported first: what the kernel reads
-/// again after it has written or resized the output.
+/// Finds an output of a call whose memory another argument uses. Arguments that the kernel reads
+/// again after it has written or resized the output are reported first.
 pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Option<Wrong> {
     let mut overlap = None;
     for (nth, index, _) in known.kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
@@ -35,7 +35,7 @@ pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Optio
     overlap
 }
 
-/// Reports an output that is a view with a larger bound than the memory that it is a view of.
+/// Reports an output that is a view and has a larger bound than the memory of its base.
 fn exceeds_base(known: &Known<'_, '_, '_>, output: &Located<'_>, nth: u32) -> Option<Wrong> {
     if output.owner == output.id || output.is_static() {
         return None;
@@ -71,7 +71,7 @@ fn output_is_sized_again<'a>(
     })
 }
 
-/// Reports an output that shares bytes with an argument that the kernel has checked or counted.
+/// Reports an output that shares bytes with an argument that the kernel reads again after writing.
 fn output_is_read_again<'a>(
     known: &Known<'_, '_, 'a>,
     call: KernelCall<'a>,
@@ -118,11 +118,11 @@ fn arguments_overlap<'a>(
 struct Located<'a> {
     /// The value that the call names.
     index: i32,
-    /// The index of the tensor in the file, and that of the tensor whose memory it uses.
+    /// The index of the tensor in the file, and the index of the tensor whose memory it uses.
     id: u32,
     owner: u32,
     tensor: Tensor<'a>,
-    /// Where that memory is planned; the caller's, or the file's, is not.
+    /// The planned place of that memory; `None` for memory of the caller or the file.
     place: Option<Arena>,
 }
 
@@ -139,8 +139,8 @@ impl<'a> Located<'a> {
         self.tensor.shape_dynamism() == TensorShapeDynamism::STATIC
     }
 
-    /// Returns whether two tensors share bytes: whether the one that begins first reaches into the
-    /// other. The size of the other is only computed if it does.
+    /// Returns whether two tensors share bytes: the one with the smaller offset ends after the
+    /// start of the other. The second size is computed only if this is possible.
     fn overlaps(&self, other: &Self) -> bool {
         let (Some(one), Some(two)) = (self.place, other.place) else {
             return self.owner == other.owner && nbytes(other.tensor).is_some_and(|len| len > 0);
@@ -171,7 +171,7 @@ impl<'a> Known<'_, '_, 'a> {
         self.state.tensor(self.values, index) == Some(id)
     }
 
-    /// Returns an argument, or the items of it if it is a list of tensors.
+    /// Returns an argument, or its items if it is a list of tensors.
     fn tensors(&self, value: i32) -> impl Iterator<Item = i32> {
         let items = list(self.plan, self.values, value);
         let alone = items.is_none().then_some(value);

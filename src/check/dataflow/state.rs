@@ -11,13 +11,14 @@ use crate::schema::program::tag;
 
 /// What is known of each value of a method.
 pub(in crate::check) struct State {
-    /// By value; empty if every value is the one in the file, at any point.
+    /// The value at each index; empty if every value always equals the one in the file.
     values: Vec<AbstractValue>,
-    /// Whether the memory of some tensor has changed, and it is unknown of which one.
+    /// Whether the memory of an unknown tensor has changed.
     is_memory_unknown: bool,
 }
 
-/// What is known of one value, and of the memory of the tensor that the file has at its index.
+/// The known facts about one value, and about the memory of the tensor that the file has at its
+/// index.
 ///
 /// A tensor is identified by its index in the file. A move puts it at a second index, and does not
 /// copy its data.
@@ -40,7 +41,7 @@ pub(super) enum Is {
     OneOf(Kinds),
 }
 
-/// What has made a value what it is.
+/// The instruction that set a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum By {
     File,
@@ -51,7 +52,7 @@ pub(super) enum By {
 /// Where the data of a tensor is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// In the memory that the file, or the caller, gives to the tensor of that index.
+    /// In the memory that the file or the caller gives to the tensor at that index.
     Of(u32),
     /// Nowhere: the tensor has never had memory.
     Missing,
@@ -130,7 +131,7 @@ impl State {
         }
     }
 
-    /// Returns what has made the value at `index` what it is.
+    /// Returns the instruction that set the value at `index`.
     pub(super) fn by(&self, index: i32) -> By {
         self.get(index).map_or(By::File, |value| value.by)
     }
@@ -159,7 +160,7 @@ impl State {
         self.is_memory_unknown = true;
     }
 
-    /// Joins a value with what it is on another path: it may be either.
+    /// Joins a value with its state on another path: it may be either.
     pub(super) fn join(&mut self, values: &Values, index: i32, other: AbstractValue) {
         let slot = usize::try_from(index).ok().and_then(|nth| self.values.get_mut(nth));
         let Some(value) = slot else { return };

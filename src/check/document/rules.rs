@@ -43,14 +43,14 @@ pub struct RuleRecord {
     pub severity: &'static str,
     /// The requirement.
     pub what: &'static str,
-    /// The consequence where the requirement is not met.
+    /// The consequence if the requirement is not met.
     pub why: &'static str,
-    /// What the official runtime does about it.
+    /// What the official runtime does if the rule is broken.
     pub runtime: &'static str,
-    /// What to do, if that follows from the name alone.
+    /// What to do, if the rule alone determines it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub help: Option<&'static str>,
-    /// The sections of `docs/format.md` that have the evidence.
+    /// The sections of `docs/format.md` with the evidence.
     pub sections: Vec<&'static str>,
 }
 
@@ -71,8 +71,8 @@ impl RuleDocument {
 }
 
 impl RuleRecord {
-    /// Returns every name that a finding may have: rules, then refusals that are no rules, then
-    /// [`UNREADABLE`].
+    /// Returns every name that a finding may have: rules, then codes of refusals that are not
+    /// rules, then [`UNREADABLE`].
     #[must_use]
     pub fn all() -> Vec<Self> {
         let refusals = ErrorKind::CODES.iter().filter(|code| !rules().any(|r| r.id == code.id));

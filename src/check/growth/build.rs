@@ -1,4 +1,4 @@
-//! Files of which parts are shared, as no writer makes them.
+//! Builds hostile files whose parts are shared, which no writer makes.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -9,23 +9,23 @@ use crate::flat::desc::{Kind, Schema, TableDesc};
 use crate::schema::{flat_tensor, program};
 use crate::{Ptd, Pte};
 
-/// An offset from the end of the FlatBuffer. Anything written later may refer to it, any number of
-/// times.
+/// An offset from the end of the FlatBuffer. Parts that are written later may refer to it any
+/// number of times.
 pub(super) type At = u32;
 
-/// What a field is given.
+/// The contents of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Field {
     To(At),
     Number(i64),
-    /// A union.
+    /// The tag of a union, and its table.
     One(u8, At),
 }
 
-/// A FlatBuffer that is written from its end to its beginning.
+/// Writes a FlatBuffer from its end to its beginning.
 pub(super) struct Builder {
     schema: &'static Schema,
-    /// The bytes so far, the last one first.
+    /// The bytes so far, in reverse order.
     out: Vec<u8>,
     vtables: BTreeMap<Vec<u8>, At>,
 }
@@ -48,7 +48,7 @@ impl Builder {
         self.out.len() as At
     }
 
-    /// Zeros, so that after `more` bytes there is a multiple of `align`.
+    /// Adds zeros until the length after `more` further bytes is a multiple of `align`.
     fn align(&mut self, align: usize, more: usize) {
         while !(self.out.len() + more).is_multiple_of(align) {
             self.out.push(0);
@@ -86,7 +86,7 @@ impl Builder {
         self.write(&(numbers.len() as u32).to_le_bytes())
     }
 
-    /// Returns a vector of tables, any of them as often as it is given.
+    /// Returns a vector of tables. A table may be in it several times.
     pub(super) fn tables(&mut self, tables: impl IntoIterator<Item = At>) -> At {
         let tables: Vec<_> = tables.into_iter().collect();
         self.align(4, 0);
@@ -123,7 +123,7 @@ impl Builder {
         }
         (words[0], words[1]) = (slots * 2 + 4, size);
         let vtable = self.vtable(&words);
-        // The largest field is right behind the first word.
+        // The largest field comes directly after the offset to the vtable.
         let largest = parts.first().map_or(4, |part| part.0).max(4);
         self.align(largest.into(), (size - 4).into());
         for &(size, _, field) in parts.iter().rev() {
@@ -141,7 +141,7 @@ impl Builder {
         self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
     }
 
-    /// Returns a table of that type that holds a member of its union.
+    /// Returns a table of the type `name` whose union holds `member`.
     pub(super) fn held(&mut self, name: &str, member: &str, fields: &[(&str, Field)]) -> At {
         let desc = self.desc(name);
         let (slot, union) = desc.union.unwrap();
@@ -162,7 +162,7 @@ impl Builder {
         at
     }
 
-    /// Writes a table with a vtable of its own, and an unknown field.
+    /// Writes a table that has its own vtable with an unknown field.
     pub(super) fn with_own_vtable(&mut self, name: &str) -> At {
         let slots = self.desc(name).slots() + 1;
         let mut words = vec![0u16; usize::from(slots) + 2];
@@ -175,8 +175,8 @@ impl Builder {
         self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
     }
 
-    /// Returns the file, with `data` after the FlatBuffer, and with as many unused bytes in it as
-    /// make all the sharing affordable.
+    /// Returns the file, with `data` after the FlatBuffer. Unused bytes are added until the work
+    /// budget allows all visits of shared parts.
     pub(super) fn finish(self, root: At, data: &[u8]) -> Vec<u8> {
         let mut idle = 0;
         loop {
@@ -223,7 +223,7 @@ impl Builder {
     }
 }
 
-/// Returns a number of the schema's type for a count.
+/// Returns a count as a number of the schema's type.
 pub(super) fn number(count: usize) -> Field {
     Field::Number(count as i64)
 }

@@ -1,8 +1,8 @@
-//! Which tensors may have other sizes than in the file, while their method runs.
+//! Finds the tensors whose sizes may differ from those in the file while their method runs.
 //!
-//! A DYNAMIC_BOUND tensor may be resized, but only by an instruction that writes it. A tensor that none
-//! writes keeps the sizes in the file. An input does too if the caller uses its greatest size, which is
-//! a run to expect.
+//! A DYNAMIC_BOUND tensor may be resized, but only by an instruction that writes it. A tensor that
+//! no instruction writes keeps the sizes in the file. So does an input if the caller uses its
+//! greatest size, which must be expected.
 
 use alloc::vec::Vec;
 
@@ -14,8 +14,8 @@ use crate::operators::Signatures;
 /// The tensors that the instructions of a method may resize.
 #[derive(Default)]
 pub(super) struct Resized {
-    /// By value, how many instructions may resize it, where 2 stands for 2 or more. Empty if every
-    /// tensor is STATIC.
+    /// For each value, how many instructions may resize it: 0, 1, or 2 for 2 or more. Empty if
+    /// every tensor is STATIC.
     counts: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ impl Resized {
         let mut resized = Self { counts: plan.each(0) };
         for instruction in method::instructions(plan.view) {
             match instruction.moved() {
-                // At its other index, the tensor may be written any number of times.
+                // A moved tensor may be written through its other index any number of times.
                 Some((source, target)) => {
                     let twice = [source, source, target, target];
                     twice.into_iter().for_each(|index| resized.mark(plan, index));
@@ -38,14 +38,14 @@ impl Resized {
         resized
     }
 
-    /// Returns how many instructions may resize a tensor, where 2 stands for 2 or more.
+    /// Returns how many instructions may resize a tensor: 0, 1, or 2 for 2 or more.
     pub(super) fn count(&self, value: u32) -> u8 {
         let count = usize::try_from(value).ok().and_then(|value| self.counts.get(value));
         count.copied().unwrap_or_default()
     }
 
-    /// Marks a value as written, and the items of a list. The items of each list are visited twice at
-    /// most.
+    /// Counts a write to a value and to the items of a list. The items of each list are visited at
+    /// most twice.
     fn mark(&mut self, plan: &Plan<'_, '_>, index: i32) {
         cost::charge(1);
         if self.increment(index) > 1 {
@@ -57,7 +57,7 @@ impl Resized {
         }
     }
 
-    /// Increments the count of a value, and returns what it was.
+    /// Increments the count of a value, and returns the previous count.
     fn increment(&mut self, index: i32) -> u8 {
         let slot = usize::try_from(index).ok().and_then(|index| self.counts.get_mut(index));
         slot.map_or(u8::MAX, |slot| core::mem::replace(slot, slot.saturating_add(1).min(2)))
