@@ -72,7 +72,7 @@ pub struct FileModel<'a, R> {
     pub segments: Vec<Blob<'a>>,
     /// The header, alignments and padding.
     pub container: Container<'a>,
-    /// Fields and members of a newer writer, which the structs do not hold.
+    /// The number of fields and members of a newer writer, which the structs do not hold.
     pub unknown: Unknown,
 }
 
@@ -83,28 +83,28 @@ pub struct Container<'a> {
     pub layout: WriterLayout,
     /// The header, if there is one.
     pub header: Option<HeaderForm>,
-    /// The start of the segments, if it is fixed. If it is `None` or the tables reach past it, the
+    /// The start of the segments, if it is fixed. Otherwise, or if the tables reach past it, the
     /// segments begin at the next multiple of [`segment_alignment`](Self::segment_alignment).
     pub segment_base_offset: Option<u64>,
-    /// The alignment of the first and of each segment.
+    /// The alignment of the start of the segments and of each segment.
     pub segment_alignment: u64,
     /// The number of zeros behind the last segment that the header counts as data.
     pub padding: u64,
-    /// The bytes behind all that the header counts.
+    /// The bytes after those that the header counts.
     pub trailing: Blob<'a>,
 }
 
 /// The form and size of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderForm {
-    /// At byte 8 of the FlatBuffer, as in all releases.
+    /// The header is at byte 8 of the FlatBuffer, as in all releases.
     Inserted {
         /// The length of the header in bytes, without padding.
         length: u32,
         /// The length with padding: a multiple of the largest alignment.
         chunk: u32,
     },
-    /// In front of a whole FlatBuffer: a `.ptd` of January 2025.
+    /// The header is in front of a whole FlatBuffer, as in a `.ptd` of January 2025.
     InFront {
         /// The length of the header in bytes, without padding.
         length: u32,
@@ -147,14 +147,14 @@ pub trait RootStruct: RootNode + Model {
 pub enum ModelError {
     /// The tables cannot be written.
     Tables(WriteError),
-    /// The root has another number of segments than the model.
+    /// The root and the model have different numbers of segments.
     SegmentCount {
         /// The segments of the root.
         declared: usize,
         /// The segments of the model.
         given: usize,
     },
-    /// The root has another size for a segment than the model.
+    /// The root and the model have different sizes for a segment.
     SegmentSize {
         /// The index of the segment.
         index: usize,
@@ -183,7 +183,7 @@ pub enum ModelError {
     },
     /// The header is in front of the FlatBuffer, and the file is not an old `.ptd`.
     HeaderInFront,
-    /// The tables of an old `.ptd` would also be valid as those of release 0.7.
+    /// The tables of an old `.ptd` would also be valid as tables of release 0.7.
     Polyglot,
     /// The tables come from a newer writer, and parts of them would be lost.
     Unknown(Unknown),
@@ -196,7 +196,7 @@ pub enum ModelError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The file is many times longer than its different bytes.
+    /// The file is many times longer than its distinct bytes.
     Amplified(Amplified),
     /// Bytes could not be read from their source.
     Read(ReadError),
@@ -221,7 +221,7 @@ impl HeaderForm {
     /// The header of a current `.ptd`.
     pub const PTD: Self = Self::Inserted { length: FlatTensorHeader::MINIMUM, chunk: 48 };
 
-    /// Returns the length of the header, without and with padding.
+    /// Returns the length of the header without padding, and with padding.
     fn room(self) -> (u32, u32) {
         match self {
             Self::Inserted { length, chunk } | Self::InFront { length, chunk } => (length, chunk),

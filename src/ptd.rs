@@ -62,13 +62,13 @@ pub struct Entry<'a> {
 pub struct Layout<'a> {
     /// The dtype of the elements.
     pub scalar_type: ScalarType,
-    /// One per dimension, outermost first.
+    /// The size of each dimension, outermost first.
     pub sizes: Option<Vector<'a, i32>>,
     /// A permutation of the dimensions, outermost in memory first.
     pub dim_order: Option<Vector<'a, u8>>,
 }
 
-/// What was proven of a data file, without its bytes.
+/// The proof of a data file, without its bytes.
 #[derive(Debug)]
 pub(crate) struct Proof {
     header: FlatTensorHeader,
@@ -80,7 +80,7 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// The data file whose FlatBuffer is `region`, the same bytes that were proven.
+    /// Returns the data file whose FlatBuffer is `region`: the same bytes that were proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Ptd<'a> {
         let Self { header, generation, verified, begin, area, len } = *self;
         let root = match generation {
@@ -107,7 +107,7 @@ impl<'a> Ptd<'a> {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_with(bytes: &'a [u8], limits: &Limits) -> Result<Self> {
         let len = wide(bytes.len());
         let head = Head::read(bytes, len)?;
@@ -117,8 +117,8 @@ impl<'a> Ptd<'a> {
         Self::prove((header, whole), &head.extents(len)?, Part::File(bytes), len, limits)
     }
 
-    /// Proves the bytes in memory of a file of `len` bytes; `whole` if its FlatBuffer is one of its own behind
-    /// the header (generation 0).
+    /// Proves the bytes in memory of a file of `len` bytes. `whole` is set if the FlatBuffer begins
+    /// after the header (generation 0).
     pub(crate) fn prove(
         (header, whole): (FlatTensorHeader, bool),
         extents: &Extents,
@@ -146,17 +146,18 @@ impl<'a> Ptd<'a> {
         Proof { header, generation, verified, begin, area, len }
     }
 
-    /// The header.
+    /// Returns the header.
     pub fn header(&self) -> FlatTensorHeader {
         self.header
     }
 
-    /// The root table, in the fields of the file's own generation.
+    /// Returns the root table of the file's own generation.
     pub fn root(&self) -> Root<'a> {
         self.root
     }
 
-    /// Where the segments end, by the header: a byte of the file, which need not have it (format.md §2.1).
+    /// Returns the end of the segments by the header. The byte there may lie past the end of the
+    /// file (format.md §2.1).
     pub fn declared_end(&self) -> u64 {
         self.header.segment_base_offset.saturating_add(self.header.segment_data_size)
     }
@@ -176,12 +177,12 @@ impl<'a> Ptd<'a> {
         self.len
     }
 
-    /// The FlatBuffer.
+    /// Returns the FlatBuffer.
     pub fn region(&self) -> &'a [u8] {
         self.region
     }
 
-    /// The start of the FlatBuffer in the file: 0 except in generation 0.
+    /// Returns the start of the FlatBuffer in the file: 0 except in generation 0.
     pub fn region_start(&self) -> u64 {
         self.begin
     }
@@ -195,7 +196,8 @@ impl<'a> Ptd<'a> {
         narrow(len.unwrap_or_default())
     }
 
-    /// What a segment's table says, and where that is in the FlatBuffer.
+    /// Returns the declared offset and size of a segment, and the position of its table in the
+    /// FlatBuffer.
     fn declared_segment(&self, index: u32) -> Option<(u64, u64, u32)> {
         let nth = at_index(index);
         match self.root {
@@ -210,7 +212,7 @@ impl<'a> Ptd<'a> {
         }
     }
 
-    /// Where the table of a segment is in the file.
+    /// Returns the offset of a segment's table in the file.
     pub(crate) fn segment_place(&self, index: u32) -> u64 {
         let table = self.declared_segment(index);
         table.map_or(0, |(_, _, pos)| self.begin.saturating_add(pos.into()))
@@ -220,7 +222,7 @@ impl<'a> Ptd<'a> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::SegmentIndex`] where there is no such segment.
+    /// [`ErrorKind::SegmentIndex`] if there is no such segment.
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
         let Some((offset, size, pos)) = self.declared_segment(index) else {
             let count = self.segment_count();
@@ -238,14 +240,15 @@ impl<'a> Ptd<'a> {
         })
     }
 
-    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffer
-    /// was read.
+    /// Returns the bytes of a range that a view of this file returned; `None` if only the
+    /// FlatBuffer was read.
     pub fn bytes(&self, range: Range<u64>) -> Option<&'a [u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
         self.file?.get(range)
     }
 
-    /// Every tensor and blob, in the order of the file; in old generations tensors first.
+    /// Returns every tensor and blob, in the order of the file. In old generations, tensors come
+    /// first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
         let (named, tensors, blobs) = match self.root {
             Root::Current(root) => (root.named_data(), None, None),
@@ -257,7 +260,7 @@ impl<'a> Ptd<'a> {
         named.chain(tensors).chain(blobs)
     }
 
-    /// The shape of entry `nth`, without reading the other entries or its sizes.
+    /// Returns the shape of entry `nth` without reading the other entries or its sizes.
     pub(crate) fn layout(&self, nth: u32) -> Option<Layout<'a>> {
         let nth = at_index(nth);
         match self.root {
@@ -266,8 +269,8 @@ impl<'a> Ptd<'a> {
         }
     }
 
-    /// Where the bytes of entry `nth` lie, without reading the other entries; `None` in old
-    /// generations, which would need its sizes.
+    /// Returns the range in the file of the bytes of entry `nth`, without reading the other
+    /// entries. `None` in old generations, in which it depends on the sizes.
     pub(crate) fn range(&self, nth: u32) -> Option<Range<u64>> {
         let Root::Current(root) = self.root else { return None };
         self.segment_range(root.named_data()?.get(at_index(nth))?.segment_index()).ok()
@@ -305,26 +308,27 @@ impl<'a> Ptd<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Its name; absent only in damaged files.
+    /// Returns its key; `None` only in damaged files.
     pub fn key(&self) -> Option<&'a str> {
         self.key
     }
 
-    /// Its shape; an opaque blob has none.
+    /// Returns its shape; `None` for an opaque blob.
     pub fn layout(&self) -> Option<Layout<'a>> {
         self.layout
     }
 
-    /// Where its table lies in the file.
+    /// Returns the offset of its table in the file.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Where its bytes lie in the file: for a blob and in generation 3 the whole segment.
+    /// Returns the range of its bytes in the file. For a blob, and in generation 3, it is the whole
+    /// segment.
     ///
     /// # Errors
     ///
-    /// Where it names a segment, or a piece of one, that is not there.
+    /// The entry refers to a segment, or a piece of one, that does not exist.
     pub fn range(&self) -> Result<Range<u64>> {
         self.range.clone()
     }
@@ -338,7 +342,7 @@ fn layout(layout: flat_tensor::view::TensorLayout<'_>) -> Layout<'_> {
     }
 }
 
-/// Old generations have the shape in the entry.
+/// Returns the shape of an entry of an old generation.
 fn old_layout(tensor: legacy::view::TensorMetadata<'_>) -> Layout<'_> {
     Layout {
         scalar_type: tensor.scalar_type(),
@@ -359,7 +363,8 @@ fn identifier(region: &[u8]) -> Result<()> {
 }
 
 impl Layout<'_> {
-    /// Bytes of a dense tensor of this shape; `None` as for [`ScalarType::nbytes`].
+    /// Returns the number of bytes of a dense tensor of this shape; `None` as for
+    /// [`ScalarType::nbytes`].
     pub fn nbytes(&self) -> Option<u64> {
         self.scalar_type.nbytes(self.sizes.into_iter().flat_map(|sizes| sizes.iter()))
     }

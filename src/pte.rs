@@ -47,7 +47,7 @@ pub struct Pte<'a> {
     file: Option<&'a [u8]>,
 }
 
-/// What was proven of a program, without its bytes.
+/// The proof of a program, without its bytes.
 #[derive(Debug)]
 pub(crate) struct Proof {
     header: Option<ExtendedHeader>,
@@ -57,7 +57,7 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// The program in `region`, the same bytes that were proven.
+    /// Returns the program in `region`: the same bytes that were proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Pte<'a> {
         let Self { header, verified, area, len } = *self;
         Pte { header, program: verified.root(region), verified, region, area, len, file: None }
@@ -78,7 +78,7 @@ impl<'a> Pte<'a> {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_with(bytes: &'a [u8], limits: &Limits) -> Result<Self> {
         let len = wide(bytes.len());
         let head = Head::read(bytes, len)?;
@@ -131,7 +131,7 @@ impl<'a> Pte<'a> {
         self.len
     }
 
-    /// Bytes of the FlatBuffer: the file's first ones, headers included.
+    /// Returns the FlatBuffer: the first bytes of the file, headers included.
     pub fn region(&self) -> &'a [u8] {
         self.region
     }
@@ -142,7 +142,7 @@ impl<'a> Pte<'a> {
         narrow(len)
     }
 
-    /// Returns whether the header has the start of the segments.
+    /// Returns whether the header declares the start of the segments.
     pub(crate) fn has_base(&self) -> bool {
         self.area != SegmentArea::NONE
     }
@@ -151,7 +151,7 @@ impl<'a> Pte<'a> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::SegmentIndex`] where there is no such segment.
+    /// [`ErrorKind::SegmentIndex`] if there is no such segment.
     #[inline]
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>> {
         let Some(segment) = self.segments().and_then(|all| all.get(at_index(index))) else {
@@ -178,14 +178,14 @@ impl<'a> Pte<'a> {
         })
     }
 
-    /// The bytes of segment `index`; `None` where there is no such segment, or where only the
-    /// FlatBuffer was read.
+    /// Returns the bytes of segment `index`; `None` if it does not exist, or only the FlatBuffer
+    /// was read.
     pub fn segment(&self, index: u32) -> Option<&'a [u8]> {
         self.bytes(self.segment_range(index).ok()?)
     }
 
-    /// The bytes of a range that this file's views gave; `None` where only the FlatBuffer
-    /// was read and they lie outside of it.
+    /// Returns the bytes of a range that a view of this file returned; `None` if it is outside of
+    /// the FlatBuffer and only that was read.
     pub fn bytes(&self, range: Range<u64>) -> Option<&'a [u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
         self.file.unwrap_or(self.region).get(range)
@@ -195,7 +195,7 @@ impl<'a> Pte<'a> {
     ///
     /// # Errors
     ///
-    /// Where it names a segment or inline data that is not there.
+    /// The delegate refers to a segment or inline data that does not exist.
     pub fn delegate_range(&self, delegate: BackendDelegate<'a>) -> Result<Option<Range<u64>>> {
         let Some(processed) = delegate.processed() else { return Ok(None) };
         let (at, index) = (u64::from(processed.raw().pos()), processed.index());

@@ -1,10 +1,10 @@
 //! Sound files: accessors without `Option`, for files that break no rule of severity Error.
 //!
-//! A [`Pte`] can be read; a [`Program`] is also sound. Only [`Pte::sound`] makes one, so the type is the
-//! proof, and tensors, data and calls need no case for what is missing or wrong. A [`Ptd`] becomes
-//! [`Data`] in the same way.
+//! A [`Pte`] has a proven structure; a [`Program`] is also sound. Only [`Pte::sound`] creates one,
+//! so the type is the proof. Its tensors, data and calls have no missing or invalid parts to
+//! handle. A [`Ptd`] becomes [`Data`] in the same way.
 //!
-//! An `Option` remains where absence has a meaning, or where it is only a Note or a Warning.
+//! An `Option` remains if absence has a meaning, or is only a Note or a Warning.
 //!
 //! ```
 //! use pte::sound::{Instruction, Value};
@@ -53,10 +53,10 @@ pub use tensor::{DataSource, Dtype, Tensor, TensorShape};
 pub use value::Value;
 
 impl<'a> Pte<'a> {
-    /// Judges the program, with the limits for untrusted files; it is sound if no rule of
-    /// severity Error is broken.
+    /// Judges the program, with the limits for untrusted files. It is sound if it breaks no rule of
+    /// severity Error.
     ///
-    /// Data in a `.ptd` is not resolved: a program is sound by itself.
+    /// Data in a `.ptd` is not resolved: a program is judged by itself.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl<'a> Pte<'a> {
 }
 
 impl<'a> Ptd<'a> {
-    /// Judges the data file, with the limits for untrusted files; it is sound if no rule of
-    /// severity Error is broken.
+    /// Judges the data file, with the limits for untrusted files. It is sound if it breaks no rule
+    /// of severity Error.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

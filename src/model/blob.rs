@@ -19,7 +19,7 @@ pub enum Blob<'a> {
     Bytes(Cow<'a, [u8]>),
     /// A range of a source.
     Range(&'a dyn Ranges, Range<u64>),
-    /// Zeros, by their number.
+    /// Zeros: their number.
     Zeros(u64),
     /// Several blobs, one after the other.
     Parts(Vec<Blob<'a>>),
@@ -83,7 +83,7 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Returns a range of the blob, cut to its length.
+    /// Returns a range of the blob. A range past the end is cut off.
     pub fn slice(&self, range: Range<u64>) -> Self {
         let (begin, end) = (range.start.min(self.len()), range.end.min(self.len()));
         let len = end.saturating_sub(begin);
@@ -210,7 +210,7 @@ impl<'a> Blob<'a> {
     }
 }
 
-/// A blob from which many ranges are taken: finds the parts of each in log n steps.
+/// Takes many ranges of a blob: finds the parts of each in log n steps.
 pub(super) struct Cutter<'b, 'a> {
     blob: &'b Blob<'a>,
     /// The parts that are not empty, with their offsets.
@@ -230,7 +230,7 @@ impl<'b, 'a> Cutter<'b, 'a> {
         Self { blob, parts }
     }
 
-    /// Returns those bytes of `range` that the blob has.
+    /// Returns a range of the blob. A range past the end is cut off.
     pub(super) fn slice(&self, range: Range<u64>) -> Blob<'a> {
         if !matches!(self.blob, Blob::Parts(_)) {
             return self.blob.slice(range);
@@ -286,8 +286,9 @@ pub(super) fn reserve(out: &mut Vec<u8>, more: usize) -> Result<(), ReadError> {
     out.try_reserve_exact(more).map_err(|error| ReadError::new(MemoryError::from(error)))
 }
 
-/// Fills `out` with the bytes from `pos` on of adjacent blobs with their offsets. Blobs that end before
-/// `pos` may be left out.
+/// Fills `out` with the bytes from `pos` on of adjacent blobs, which are given with their offsets.
+///
+/// Blobs that end before `pos` may be left out.
 pub(super) fn read_across<'b, 'a: 'b>(
     blobs: impl Iterator<Item = (u64, &'b Blob<'a>)>,
     pos: u64,

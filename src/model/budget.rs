@@ -1,4 +1,4 @@
-//! How long a written file may be, by the bytes that it is made of.
+//! The limit on the length of a written file, by the bytes that it is made of.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,31 +8,33 @@ use super::Blob;
 use crate::bytes::wide;
 use crate::limits::Limits;
 
-/// A file would be many times longer than what it is made of.
+/// An error: a file would be many times longer than the bytes that it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amplified {
-    /// Bytes that the file would have.
+    /// The length that the file would have.
     pub len: u64,
-    /// Different bytes that it is made of: its tables, and those that its blobs share counted once.
+    /// The number of distinct bytes that it is made of: its tables, and its blobs, whose shared
+    /// bytes count once.
     pub given: u64,
-    /// Bytes that it may have: see [`Limits::bytes_written`].
+    /// The greatest allowed length: see [`Limits::bytes_written`].
     pub limit: u64,
 }
 
-/// The different bytes that a file is made of.
+/// Counts the distinct bytes that a file is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     given: u64,
-    /// Different blobs that have bytes.
+    /// The number of distinct blobs that are not empty.
     blobs: u64,
 }
 
-/// A range of a source, known by its address, or of memory, whose addresses are the range.
+/// A range of a source, which is identified by its address. For bytes in memory, the range has
+/// their addresses.
 type Extent = (usize, Range<u64>);
 
 impl Budget {
-    /// Counts the bytes of a file with `tables` bytes of tables, and those of `blobs`. A byte that
-    /// several blobs hold counts once. Takes n log n time for n blobs.
+    /// Counts the bytes of a file: `tables` bytes of tables, and those of `blobs`. A byte that
+    /// several blobs share counts once. Takes n log n time for n blobs.
     pub(crate) fn new<'b, 'a: 'b>(
         tables: u64,
         blobs: impl IntoIterator<Item = &'b Blob<'a>>,
@@ -56,7 +58,7 @@ impl Budget {
         budget
     }
 
-    /// Refuses a file of `len` bytes that is too long for what it is made of.
+    /// Refuses a file of `len` bytes if that exceeds the limit.
     pub(crate) fn check(&self, len: u64, limits: &Limits) -> Result<(), Amplified> {
         let limit = limits.bytes_written(self.given, self.blobs);
         match len <= limit {
@@ -66,7 +68,8 @@ impl Budget {
     }
 }
 
-/// Adds the extents of a blob that is not empty. Zeros are of no source: each counts by itself.
+/// Adds the extents of a blob that is not empty. Zeros have no source, so each range of them
+/// counts.
 fn collect(blob: &Blob<'_>, extents: &mut Vec<Extent>, zeros: &mut u64) {
     let extent = match blob {
         Blob::Bytes(bytes) => {

@@ -13,8 +13,10 @@ use crate::schema::program::model::{Buffer, EValue, KernelTypes, SubsegmentOffse
 const ALIGNMENT: u64 = 16;
 
 impl<'a> PteModel<'a> {
-    /// Returns the bytes of each constant, by `Tensor.data_buffer_idx`; index 0 is reserved. Each ends at
-    /// the next one, so padding may be included, or at the end of its largest tensor (format.md §6.1).
+    /// Returns the bytes of each constant, by `Tensor.data_buffer_idx`; index 0 is reserved.
+    ///
+    /// A constant ends at the start of the next one, which may include padding, or at the end of
+    /// its largest tensor (format.md §6.1).
     pub fn constants(&self) -> Vec<Blob<'a>> {
         let Some((segment_index, offsets)) = self.offsets() else {
             let buffers = self.root.constant_buffer.iter().flatten();
@@ -25,8 +27,8 @@ impl<'a> PteModel<'a> {
         self.pieces(segment_index, offsets, Tensor::is_constant)
     }
 
-    /// Returns the pieces of a segment at `offsets`. Each ends at the next one, or at the end of its
-    /// largest tensor.
+    /// Returns the pieces of a segment at `offsets`. A piece ends at the start of the next one, or
+    /// at the end of its largest tensor.
     pub(super) fn pieces(
         &self,
         segment_index: u32,
@@ -34,7 +36,7 @@ impl<'a> PteModel<'a> {
         uses: impl Fn(&Tensor) -> bool,
     ) -> Vec<Blob<'a>> {
         if offsets.len() < 2 {
-            // Its segment is never loaded, and may be in use elsewhere.
+            // The segment is never loaded, and may have another use.
             return alloc::vec![Blob::EMPTY];
         }
         let Some(segment) = self.segments.get(index(segment_index)) else { return Vec::new() };
@@ -63,14 +65,15 @@ impl<'a> PteModel<'a> {
         Some((constants.segment_index, offsets))
     }
 
-    /// Replaces the constants. Tensors refer to them by index; index 0 is reserved. They are stored in a
-    /// segment, each at a multiple of 16, or in the tables if the program has them there.
+    /// Replaces the constants, to which tensors refer by index; index 0 is reserved.
+    ///
+    /// They are stored in a segment, each at a multiple of 16, or in the tables if the program has
+    /// them there.
     ///
     /// # Errors
     ///
-    /// If constants in the tables cannot be read from their source.
-    /// [`ModelError::Amplified`] where they overlap so much that copies of them in the tables would
-    /// exceed [`Limits::UNTRUSTED`].
+    /// If constants in the tables cannot be read from their source. [`ModelError::Amplified`] if
+    /// they overlap so much that copies in the tables would exceed [`Limits::UNTRUSTED`].
     pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), ModelError> {
         let inside = self.root.constant_buffer.as_ref().is_some_and(|buffers| !buffers.is_empty());
         if inside && self.offsets().is_none() {
@@ -96,7 +99,7 @@ impl<'a> PteModel<'a> {
         let Some(SubsegmentOffsets { segment_index, offsets }) = old else {
             return self.add_segment(data);
         };
-        // With only the reserved index, the segment is never loaded, and may belong to others.
+        // A list with only the reserved index never loads its segment, which may have another use.
         let is_loaded = offsets.is_some_and(|offsets| offsets.len() > 1);
         let segment = self.segments.get(index(segment_index));
         if is_loaded || segment.is_some_and(Blob::is_empty) {

@@ -1,4 +1,4 @@
-//! Bytes on their way from file to file, which the system may copy by itself.
+//! Copies bytes between files. The system can copy long ranges by itself.
 
 use core::ops::Range;
 use std::fs::File;
@@ -9,14 +9,14 @@ use super::length;
 use crate::bytes::wide;
 use crate::file::source::PastEnd;
 
-/// Bytes of a range, or zeros, that are worth a system call for themselves.
+/// The length of a range of a file, or of zeros, for which a separate system call is made.
 const LONG: u64 = 1 << 18;
 
-/// Bytes that the system is asked to copy at once: progress is reported between.
+/// The largest number of bytes that the system copies at once. Progress is reported in between.
 const AT_ONCE: u64 = 1 << 26;
 
 impl Blob<'_> {
-    /// Writes the blob to the end of `out`, whose short pieces `small` gathers.
+    /// Writes the blob to the end of `out`. `small` buffers short pieces.
     pub(super) fn write_to_file(
         &self,
         small: &mut BufWriter<&File>,
@@ -54,8 +54,10 @@ impl Blob<'_> {
     }
 }
 
-/// Lengthens a file by `zeros` bytes that take no room on most file systems, and returns true. Returns
-/// false, and changes nothing, where the end of the file is not where the next byte goes.
+/// Lengthens a file by `zeros` bytes that take no space on most file systems, and returns true.
+///
+/// If the file does not end where the next byte would be written, returns false and changes
+/// nothing.
 fn leave_hole(zeros: u64, mut out: &File) -> io::Result<bool> {
     let metadata = out.metadata()?;
     if !metadata.is_file() || out.stream_position()? != metadata.len() {

@@ -1,4 +1,4 @@
-//! Named data of either kind of file: set, and taken out.
+//! Sets and removes the named data of a file of either kind.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -7,25 +7,25 @@ use super::{Blob, PtdModel, PteModel};
 use crate::quoted::Quoted;
 use crate::schema::{flat_tensor, program};
 
-/// Why named data cannot be changed.
+/// The reason why named data cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DataError {
-    /// Nothing has that key.
+    /// There is no data of that key.
     UnknownKey(String),
-    /// It is a tensor of a size that the new bytes have not.
+    /// The key is that of a tensor, and the new data has another size.
     TensorSize {
-        /// Its key.
+        /// The key.
         key: String,
-        /// Bytes of the tensor; `None` where its shape has none.
+        /// The number of bytes of the tensor; `None` if its shape is invalid.
         wanted: Option<u64>,
-        /// Bytes that were given.
+        /// The number of bytes of the new data.
         given: u64,
     },
 }
 
 impl<'a> PteModel<'a> {
-    /// Gives the named data of `key` other bytes, or adds it. Whether it was there.
+    /// Replaces or adds the named data of `key`. Returns whether it existed.
     pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> bool {
         let named = self.root.named_data.iter_mut().flatten();
         let found = named.enumerate().find(|(_, named)| named.key.as_deref() == Some(key));
@@ -42,7 +42,7 @@ impl<'a> PteModel<'a> {
         true
     }
 
-    /// Takes out the named data of `key`.
+    /// Removes the named data of `key`.
     ///
     /// # Errors
     ///
@@ -62,12 +62,11 @@ impl<'a> PteModel<'a> {
 }
 
 impl<'a> PtdModel<'a> {
-    /// Gives the data of `key` other bytes, or adds it as a blob without a shape. Whether it was
-    /// there.
+    /// Replaces the data of `key`, or adds a blob without a shape. Returns whether it existed.
     ///
     /// # Errors
     ///
-    /// [`DataError::TensorSize`] where a tensor would have more or fewer bytes than its shape.
+    /// [`DataError::TensorSize`] if the tensor's shape needs another number of bytes.
     pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> Result<bool, DataError> {
         let named = self.root.named_data.get_or_insert_default().iter().enumerate();
         let found = named.into_iter().find(|(_, named)| named.key.as_deref() == Some(key));
@@ -95,7 +94,7 @@ impl<'a> PtdModel<'a> {
         Ok(true)
     }
 
-    /// Takes out the data of `key`.
+    /// Removes the data of `key`.
     ///
     /// # Errors
     ///

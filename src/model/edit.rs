@@ -5,8 +5,8 @@ use crate::schema::program::TensorDataLocation;
 use crate::schema::program::model::ExtraTensorInfo;
 
 impl PteModel<'_> {
-    /// Removes the stack traces, which map instructions to the model's source, and returns their number.
-    /// No runtime reads them.
+    /// Removes the stack traces, which map instructions to the model's source, and returns their
+    /// number. No runtime reads them.
     pub fn strip_stacktraces(&mut self) -> usize {
         let plans = self.root.execution_plan.iter_mut().flatten();
         let chains = plans.flat_map(|plan| plan.chains.iter_mut().flatten());
@@ -18,8 +18,8 @@ impl PteModel<'_> {
         count
     }
 
-    /// Removes the names of parameters and buffers, and returns their number. Data in a `.ptd` is found
-    /// by its name and keeps it. No runtime reads the others.
+    /// Removes the names of parameters and buffers, and returns their number. No runtime reads
+    /// them. A tensor with data in a `.ptd` keeps its name, which is the key of the data.
     pub fn strip_names(&mut self) -> usize {
         let mut count = 0usize;
         for tensor in self.tensors() {

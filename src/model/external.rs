@@ -72,22 +72,22 @@ pub struct Inlined {
 type Shape = (ScalarType, Vec<i32>, Vec<u8>);
 
 impl<'a> PteModel<'a> {
-    /// Moves constants and named data into a `.ptd`, if `chosen` returns true. A constant tensor keeps
-    /// its name, or gets one from its method and index.
+    /// Moves the constants and named data for which `chosen` returns true into a `.ptd`. A constant
+    /// tensor keeps its name, or gets one from its method and index.
     ///
     /// # Errors
     ///
-    /// If a constant has no bytes, or two data would have the same key.
+    /// A constant has no bytes, or two data would have the same key.
     pub fn externalize(
         &mut self,
         mut chosen: impl FnMut(External<'_>) -> bool,
     ) -> Result<PtdModel<'a>, ExternalError> {
         let mut ptd = PtdModel::empty();
         let constants = self.constants();
-        // One segment for each constant, one key for each of its shapes.
+        // Each constant gets a segment, and each of its shapes a key.
         let mut segments: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
         let mut keys: BTreeMap<(u32, Shape), String> = BTreeMap::new();
-        // Names are unique among all files of a program.
+        // Names must be unique among all files of a program.
         let mut names: BTreeSet<String> = self.external_names();
         let mut kept: BTreeSet<u32> = BTreeSet::new();
         for (place, tensor) in self.constant_tensors() {
@@ -118,11 +118,11 @@ impl<'a> PteModel<'a> {
             let extra = tensor.extra_tensor_info.get_or_insert_default();
             extra.fully_qualified_name = Some(key);
             extra.location = TensorDataLocation::EXTERNAL;
-            // Loading ignores the index. `MethodMeta` takes 0 for an output without memory
-            // (format.md §7.3), and its caller would provide zeroed memory.
+            // The runtime ignores the index when it loads the data. But `MethodMeta` takes 0 for an
+            // output without memory (format.md §7.3), and its caller would provide zeroed memory.
             tensor.data_buffer_idx = narrow(keys.len());
         }
-        // Each segment is as long as the largest of its shapes.
+        // A segment is as long as the largest shape of its constant needs.
         for (&nth, &(segment, bytes)) in &segments {
             let held = ptd.segments.get_mut(index(segment));
             if let (Some(held), Some(data)) = (held, constants.get(index(nth))) {
@@ -182,7 +182,8 @@ impl<'a> PteModel<'a> {
                 list.push(Blob::EMPTY);
                 narrow(list.len().saturating_sub(1))
             });
-            // All users begin at its first byte: it is as long as the largest.
+            // All users begin at the first byte, so the data is as long as the largest of them
+            // needs.
             if let Some(held) = list.get_mut(index(*place)).filter(|held| held.len() < size) {
                 *held = data.slice(0..size);
             }
@@ -213,7 +214,7 @@ impl<'a> PteModel<'a> {
                 continue;
             }
             let Some(data) = ptd.segments.get(index(entry.segment_index)) else { continue };
-            // Entries that share a segment keep sharing one.
+            // Entries that share a segment share one in the result too.
             let segment_index = held.entry(entry.segment_index);
             let segment_index = *segment_index.or_insert_with(|| self.hold(data.clone()));
             let named = self.root.named_data.get_or_insert_default();
@@ -288,7 +289,8 @@ impl<'a> PteModel<'a> {
         self.pieces(states.segment_index, offsets, Tensor::is_state)
     }
 
-    /// Replaces the initial states, stored without padding. Further lists, which no runtime reads, stay.
+    /// Replaces the initial states, stored without padding. Any further lists are kept, although no
+    /// runtime reads them.
     fn set_states(&mut self, states: Vec<Blob<'a>>) {
         let (data, offsets) = concatenated(states, 1);
         let old = self.root.mutable_data_segments.iter().flatten().next().cloned();
@@ -328,7 +330,7 @@ impl<'a> PteModel<'a> {
             ptd.push(key.to_string(), segment, None);
             out.push(entry.segment_index);
         }
-        // Named data inside and outside must have different keys.
+        // Named data in the program and in the `.ptd` must have different keys.
         let outside = ptd.root.named_data.iter().flatten();
         let outside: BTreeSet<&str> = outside.filter_map(|entry| entry.key.as_deref()).collect();
         let mut staying = left.iter().filter_map(|entry| entry.key.as_deref());

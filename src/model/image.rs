@@ -60,7 +60,7 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// If bytes cannot be read from their source, or the error of `each`.
+    /// Bytes cannot be read from their source, or the error of `each`.
     pub fn pieces<E: From<ReadError>>(
         &self,
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
@@ -72,7 +72,7 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// If bytes cannot be read from their source, or there is no memory for the file.
+    /// Bytes cannot be read from their source, or there is no memory for the file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ReadError> {
         let mut out = with_room(self.len)?;
         self.pieces::<ReadError>(|piece| {
@@ -86,19 +86,20 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// Those of `out`, and bytes that cannot be read from their source.
+    /// The errors of `out`, or bytes cannot be read from their source.
     #[cfg(feature = "std")]
     pub fn write_to(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
         self.pieces(|piece| out.write_all(piece))
     }
 
-    /// Writes the file to the end of one on disk. Long ranges of other files on disk are copied by
-    /// the system, which need not bring them into this process. Long ranges of zeros become holes of
-    /// a sparse file. `done` gets the length of each piece.
+    /// Writes the file to the end of a file on disk. Calls `done` with the length of each piece.
+    ///
+    /// The system copies long ranges of other files on disk, without reading them into this
+    /// process. Long ranges of zeros become holes of a sparse file.
     ///
     /// # Errors
     ///
-    /// As [`write_to`](Self::write_to).
+    /// The errors of [`write_to`](Self::write_to).
     #[cfg(feature = "std")]
     pub fn write_to_file(
         &self,
@@ -115,7 +116,7 @@ impl<'m> Image<'m> {
     }
 }
 
-/// An image can be read before it is written, so that it can be checked first.
+/// Reads the file before it is written, so that it can be checked first.
 impl Source for Image<'_> {
     type Error = ReadError;
 

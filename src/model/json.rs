@@ -56,8 +56,8 @@ mod container;
 
 use container::{Given, Parts};
 
-/// Returns the bytes of `{"file": NAME}`, or an error message. Those of segments are read when they are
-/// written.
+/// Returns the bytes of `{"file": NAME}`, or an error message. Bytes of segments are read when they
+/// are written.
 pub type FindBlob<'f, 'a> = dyn FnMut(&str) -> Result<Blob<'a>, String> + 'f;
 
 /// A file of any kind.
@@ -67,7 +67,7 @@ pub enum AnyFile<'a> {
     Pte(PteModel<'a>),
     /// Named tensors and blobs.
     Ptd(PtdModel<'a>),
-    /// A `.ptd` in the fields before release 0.7.
+    /// A `.ptd` with the fields before release 0.7.
     LegacyPtd(LegacyPtdModel<'a>),
 }
 
@@ -77,9 +77,9 @@ pub enum AnyFile<'a> {
 pub enum JsonError {
     /// The text is not valid JSON, or does not fit the schema.
     Text(LoadError),
-    /// The text does not say whether it is a `.pte` or a `.ptd`.
+    /// The text does not say whether the file is a `.pte` or a `.ptd`.
     KindUnknown,
-    /// The text is of the other kind.
+    /// The file is of the other kind.
     OtherKind,
     /// A union has only one half.
     Tree(TreeError),
@@ -92,7 +92,7 @@ pub enum JsonError {
 /// The key of the container in the root's object.
 pub const KEY: &str = "container";
 
-/// The [`FindBlob`] of a caller without any.
+/// A [`FindBlob`] without any blobs.
 ///
 /// # Errors
 ///
@@ -200,18 +200,18 @@ fn file<'a, R: RootStruct>(
     Ok(FileModel { root, segments: parts.segments, container, unknown: parts.unknown })
 }
 
-/// Counts the blobs that are copied into tables.
+/// Counts the bytes of blobs that are copied into tables.
 #[derive(Default)]
 struct Used {
-    /// Their bytes, counted at each use.
+    /// The bytes of the copies, counted at each use.
     copied: u64,
-    /// Their bytes, each range of a source counted once.
+    /// The distinct bytes: each range of a source counts once.
     given: u64,
     ranges: BTreeSet<(u64, u64)>,
 }
 
 impl Used {
-    /// Counts a blob. A short text can name a long one over and over.
+    /// Counts a blob. A short text can use a long blob many times.
     fn add(&mut self, blob: &Blob<'_>) -> Result<(), String> {
         let is_new = match blob {
             Blob::Range(_, range) => self.ranges.insert((range.start, range.end)),
@@ -332,7 +332,7 @@ impl From<TreeError> for JsonError {
     }
 }
 
-/// Converts the error of a text: a memory error has no place in the text.
+/// Converts an error of a text. A memory error has no place in the text.
 fn refused(error: LoadError, ledger: &Ledger) -> JsonError {
     match ledger.is_exceeded() {
         true => JsonError::Memory(ledger.error()),

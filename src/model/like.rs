@@ -1,4 +1,4 @@
-//! How the writer of a file laid out its tables: found by trying.
+//! Finds the layout of a file's tables by trying each known one.
 
 use super::{FileModel, HeaderForm, RootNode};
 use crate::bytes::u32_at;
@@ -6,11 +6,10 @@ use crate::flat::write::compare::{Plain, compare};
 use crate::flat::write::{FORCED, WriterLayout};
 
 impl<R: RootNode> FileModel<'_, R> {
-    /// Finds how a writer laid out the tables of `region`, the FlatBuffer of the file that
-    /// this one was taken from, so that they are written in the same bytes. Returns whether a layout
-    /// was found; if not, nothing is changed.
+    /// Finds the layout in which `region`, the FlatBuffer of the original file, was written, and
+    /// sets it for the tables. Returns whether a layout was found; if not, nothing changes.
     ///
-    /// Nothing is written for it: each layout is given up at the first byte that differs.
+    /// No copy is written: a layout is rejected at the first byte that differs.
     pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
         let Some((layout, chunk)) = self.find_layout(region) else { return false };
         self.container.layout = layout;
@@ -33,7 +32,7 @@ impl<R: RootNode> FileModel<'_, R> {
                 return Some(found);
             }
         }
-        // Most tables hold nothing that could be aligned otherwise: then all of these are alike.
+        // Most tables hold no aligned data, so all of these alignments give the same bytes.
         for (nth, align) in (0..).zip(FORCED) {
             let layouts = WriterLayout::ALL.into_iter().zip(&mut alike);
             for (layout, alike) in layouts.filter(|(_, alike)| **alike & (1 << nth) == 0) {
@@ -46,8 +45,8 @@ impl<R: RootNode> FileModel<'_, R> {
         None
     }
 
-    /// Returns the bytes of the header with padding that `region` has and `plain` has not, if that is
-    /// the only difference.
+    /// Returns the bytes of the header with padding, if inserting them is the only difference
+    /// between `plain` and `region`.
     fn chunk(&self, region: &[u8], plain: &Plain) -> Option<u32> {
         let chunk = u32::try_from(region.len().checked_sub(plain.len)?).ok()?;
         let is_inside = matches!(self.container.header, Some(HeaderForm::Inserted { .. }));

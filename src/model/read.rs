@@ -20,33 +20,36 @@ use crate::{ptd, pte};
 impl<'a> pte::Pte<'a> {
     /// Returns the program and its segments as plain values.
     ///
-    /// Segments are borrowed; where only the FlatBuffer was read, see
-    /// [`to_model_from`](Self::to_model_from). A table that a file lists over and over becomes a
-    /// struct each time, so the memory for structs has a budget: with what writing them takes, 22
-    /// bytes for each byte of the FlatBuffer, and 1 MiB. Genuine files take 7 at most.
+    /// Segments are borrowed. If only the FlatBuffer was read, use
+    /// [`to_model_from`](Self::to_model_from).
+    ///
+    /// A file may list one table many times, and each becomes a struct. So the memory for structs
+    /// has a budget, which includes what writing them takes: 22 bytes for each byte of the
+    /// FlatBuffer, and 1 MiB. Genuine files take at most 7.
     ///
     /// # Errors
     ///
-    /// Where the budget is exceeded, or the system has no memory left.
+    /// The budget is exceeded, or the system has no memory left.
     pub fn to_model(&self) -> Result<PteModel<'a>, MemoryError> {
         self.model(|range| Blob::from(self.bytes(range).unwrap_or_default()), owned)
     }
 
-    /// Returns the same, but leaves segments in `source`, which has the whole file.
+    /// Returns the same as [`to_model`](Self::to_model), and leaves segments in `source`, which has
+    /// the whole file.
     ///
     /// # Errors
     ///
-    /// As those of [`to_model`](Self::to_model).
+    /// The errors of [`to_model`](Self::to_model).
     pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<PteModel<'s>, MemoryError> {
         self.model(|range| Blob::Range(source, range), owned)
     }
 
-    /// Returns the file with its tables as views, of which nothing is copied, and its segments left
-    /// in `source`, which has the whole file.
+    /// Returns the file with its tables as views, which copy nothing. Segments stay in `source`,
+    /// which has the whole file.
     ///
     /// # Errors
     ///
-    /// As those of [`to_model`](Self::to_model), for the list of segments.
+    /// The errors of [`to_model`](Self::to_model), for the list of segments.
     pub fn to_views_from<'s>(
         &self,
         source: &'s dyn Ranges,
@@ -83,12 +86,12 @@ impl<'a> pte::Pte<'a> {
 }
 
 impl<'a> ptd::Ptd<'a> {
-    /// Returns the tables and segments as plain values: those of its own generation. The budget is
-    /// that of a [program](pte::Pte::to_model).
+    /// Returns the tables of the file's own generation and its segments as plain values. The budget
+    /// is that of a [program](pte::Pte::to_model).
     ///
     /// # Errors
     ///
-    /// Where the budget is exceeded, or the system has no memory left.
+    /// The budget is exceeded, or the system has no memory left.
     pub fn to_model(&self) -> Result<AnyPtd<'a>, MemoryError> {
         let blob = |range| Blob::from(self.bytes(range).unwrap_or_default());
         Ok(match self.root() {
@@ -97,11 +100,12 @@ impl<'a> ptd::Ptd<'a> {
         })
     }
 
-    /// Returns the same, but leaves segments in `source`, which has the whole file.
+    /// Returns the same as [`to_model`](Self::to_model), and leaves segments in `source`, which has
+    /// the whole file.
     ///
     /// # Errors
     ///
-    /// As those of [`to_model`](Self::to_model).
+    /// The errors of [`to_model`](Self::to_model).
     pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<AnyPtd<'s>, MemoryError> {
         let blob = |range| Blob::Range(source, range);
         Ok(match self.root() {
@@ -110,12 +114,12 @@ impl<'a> ptd::Ptd<'a> {
         })
     }
 
-    /// Returns the file with its tables as views, of which nothing is copied, and its segments left
-    /// in `source`, which has the whole file.
+    /// Returns the file with its tables as views, which copy nothing. Segments stay in `source`,
+    /// which has the whole file.
     ///
     /// # Errors
     ///
-    /// As those of [`to_model`](Self::to_model), for the list of segments.
+    /// The errors of [`to_model`](Self::to_model), for the list of segments.
     pub fn to_views_from<'s>(
         &self,
         source: &'s dyn Ranges,
@@ -167,7 +171,7 @@ impl<'a> ptd::Ptd<'a> {
 pub enum AnyPtd<'a> {
     /// Since release 0.7.
     Current(PtdModel<'a>),
-    /// Before.
+    /// Before release 0.7.
     Legacy(LegacyPtdModel<'a>),
 }
 
@@ -176,7 +180,7 @@ pub enum AnyPtd<'a> {
 pub enum PtdViews<'s, 'a> {
     /// Since release 0.7.
     Current(FileModel<'s, flat_tensor::view::FlatTensor<'a>>),
-    /// Before.
+    /// Before release 0.7.
     Legacy(FileModel<'s, flat_tensor_legacy::view::FlatTensor<'a>>),
 }
 
@@ -196,8 +200,8 @@ fn gathered(
     Ok(gathered)
 }
 
-/// Half of the memory for a segment besides its range and table: its blob and place in reading, its
-/// place and piece in writing.
+/// Half of the memory for a segment besides its range and table: a blob and a place while reading,
+/// a place and a piece while writing.
 const OF_SEGMENT: usize = 64;
 
 fn finish<'v, 'b, R>(
@@ -208,7 +212,7 @@ fn finish<'v, 'b, R>(
     ranges: Vec<Range<u64>>,
     blob: impl Fn(Range<u64>) -> Blob<'b>,
 ) -> Result<FileModel<'b, R>, MemoryError> {
-    // The verifier recorded whether anything may be unknown.
+    // The verifier recorded whether the tables may have unknown parts.
     let unknown = if verified.odd { Unknown::of(view) } else { Unknown::default() };
     debug_assert_eq!(unknown, Unknown::of(view), "recorded by the verifier");
     let container = Container { layout: WriterLayout::guess(view), ..container };
@@ -251,7 +255,7 @@ mod tests {
 
     use super::*;
 
-    /// With the files of the repository and of `PTE_CORPUS`.
+    /// The files of the repository and of `PTE_CORPUS` are read.
     #[test]
     fn genuine_files_take_less_than_half_of_the_memory_budget() {
         let folders = ["tests/data/pte".to_string(), "tests/data/ptd".to_string()];

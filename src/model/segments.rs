@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::{Blob, Container, FileModel, HeaderForm, RootStruct};
 use crate::bytes::{index, narrow};
 
-/// The alignments of segments by known writers, the usual first.
+/// The alignments of segments by known writers, the most common first.
 const ALIGNMENTS: [u64; 13] = [128, 16, 4096, 2048, 1024, 512, 256, 64, 32, 8, 4, 2, 1];
 
-/// The largest alignment that is taken as intended.
+/// The largest alignment that is assumed to be intended. Larger ones occur by chance.
 const MOST: u64 = 4096;
 
 impl<'a, R: RootStruct> FileModel<'a, R> {
@@ -20,7 +20,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         nth
     }
 
-    /// Adds a segment without laying out the file. A caller that adds many does that once.
+    /// Adds a segment without laying out the file, so that a caller can add many before it does
+    /// that once.
     pub(super) fn hold(&mut self, blob: Blob<'a>) -> u32 {
         self.segments.push(blob);
         narrow(self.segments.len().saturating_sub(1))
@@ -34,8 +35,9 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         Some(old)
     }
 
-    /// Replaces the bytes of a segment for one of the fields that refer to it, and returns the index for
-    /// that field. A segment that other fields refer to is kept, and a new one is added.
+    /// Replaces the bytes of a segment for one of the fields that refer to it, and returns the
+    /// index for that field. If other fields refer to the segment too, it is kept and a new one is
+    /// added.
     pub(super) fn own_segment(&mut self, nth: u32, blob: Blob<'a>) -> u32 {
         let mut uses = 0usize;
         self.root.segment_indices(&mut |used| {
@@ -48,7 +50,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         nth
     }
 
-    /// Removes those of `candidates` that nothing refers to, and updates the indices of the others.
+    /// Removes the segments of `candidates` that nothing refers to, and updates the indices of the
+    /// others.
     pub fn drop_unused(&mut self, mut candidates: Vec<u32>) {
         let mut in_use = BTreeSet::new();
         self.root.segment_indices(&mut |used| {
@@ -79,8 +82,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         self.lay_out();
     }
 
-    /// Lays out the segments after changes. Segments in front of the first change stay. Later ones keep
-    /// their own alignment, if it is larger than the container's.
+    /// Lays out the segments after changes. Segments in front of the first change keep their
+    /// offsets. Later ones keep their own alignment if it is larger than the container's.
     pub fn lay_out(&mut self) {
         let align = self.container.segment_alignment.max(1);
         let (mut end, mut old_end, mut moved) = (0u64, 0u64, false);
@@ -104,7 +107,7 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
             end = end.saturating_add(segment.len());
             old_end = offset.saturating_add(size);
         }
-        // Empty segments lie at 0: without a base no runtime loads one at another offset.
+        // Empty segments get the offset 0: without a base, no runtime loads one at another offset.
         if places.iter().all(|&(_, size)| size == 0) {
             places.iter_mut().for_each(|(begin, _)| *begin = 0);
         }
@@ -123,8 +126,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
 }
 
 impl Container<'_> {
-    /// Finds the alignment of segments at `places`, offsets from `base` and sizes, behind tables that
-    /// end at `end`.
+    /// Finds the alignment of segments at `places`, which are offsets from `base` with sizes. The
+    /// tables end at `end`.
     pub(super) fn alignment(base: u64, end: u64, places: &[(u64, u64)]) -> u64 {
         let explains = |align: u64| {
             let next = |end: u64| end.checked_next_multiple_of(align);

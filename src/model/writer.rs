@@ -13,7 +13,9 @@ use crate::ptd::is_polyglot;
 use crate::schema::flat_tensor_legacy::desc::SCHEMA as OLD;
 
 impl<R: RootNode> FileModel<'_, R> {
-    /// Returns the whole file as it is to be written, held to [`Limits::UNTRUSTED`].
+    /// Returns the whole file to write, within [`Limits::UNTRUSTED`].
+    ///
+    /// See [`image_with`](Self::image_with).
     ///
     /// # Errors
     ///
@@ -22,15 +24,16 @@ impl<R: RootNode> FileModel<'_, R> {
         self.image_with(&Limits::UNTRUSTED)
     }
 
-    /// Returns the whole file as it is to be written, held to
-    /// [`limits.bytes_written`](Limits::bytes_written), its tables to [`limits.program`](Limits).
+    /// Returns the whole file to write. Its length is limited by
+    /// [`limits.bytes_written`](Limits::bytes_written), that of its tables by
+    /// [`limits.program`](Limits).
     ///
     /// # Errors
     ///
-    /// Where the root and the segments contradict each other, the header has no room, there is no
-    /// memory for the tables, or they hold something of a newer writer, which would be lost: see
-    /// [`forget_unknown`](Self::forget_unknown). [`ModelError::Amplified`] where the file would be
-    /// many times longer than what it is made of.
+    /// The root and the segments contradict each other, the header does not fit, or there is no
+    /// memory for the tables. Fields of a newer writer would be lost: see
+    /// [`forget_unknown`](Self::forget_unknown). [`ModelError::Amplified`] if the file would be
+    /// many times longer than the bytes that it is made of.
     pub fn image_with(&self, limits: &Limits) -> Result<Image<'_>, ModelError> {
         self.check_unknown()?;
         let order = self.order()?;
@@ -57,16 +60,16 @@ impl<R: RootNode> FileModel<'_, R> {
         Ok(image)
     }
 
-    /// Returns the length of the file as it is to be written, without making it.
+    /// Returns the length of the file without making it.
     ///
     /// # Errors
     ///
-    /// As those of [`image`](Self::image).
+    /// The errors of [`image`](Self::image).
     pub fn image_len(&self) -> Result<u64, ModelError> {
         self.check_unknown()?;
         let order = self.order()?;
         let size = match core::ptr::eq(R::SCHEMA, &OLD) {
-            // Its bytes decide whether it can be written.
+            // The bytes of the tables decide whether they can be written.
             true => self.tables(MAX_PROGRAM)?.len(),
             false => self.tables_len()?,
         };
@@ -123,7 +126,8 @@ impl<R: RootNode> FileModel<'_, R> {
             WriteError::TooLarge if most < MAX_PROGRAM => ModelError::TablesLimit { limit: most },
             error => error.into(),
         })?;
-        // Where an old layout stores its alignment, the current one leads to its segments.
+        // The slot of the alignment in the old layout has an offset to the segments in the current
+        // one.
         if core::ptr::eq(R::SCHEMA, &OLD) && is_polyglot(&tables, whole) {
             return Err(ModelError::Polyglot);
         }
@@ -190,7 +194,7 @@ impl<R: RootNode> FileModel<'_, R> {
         places.sort_unstable_by_key(|place| (place.begin, place.end, place.index));
         let mut end = 0;
         for place in &places {
-            // Empty segments may lie anywhere.
+            // Empty segments may have any offset.
             if place.begin < end && place.begin < place.end {
                 let (index, offset) = (place.index, place.begin);
                 return Err(ModelError::SegmentOverlap { index, offset, end });

@@ -13,9 +13,9 @@ use crate::schema::flat_tensor_legacy as legacy;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Generation {
-    /// January 2025, never released: the header in front of a whole FlatBuffer.
+    /// January 2025, never released: the header is in front of a whole FlatBuffer.
     Zero,
-    /// Until March 2025; also what the C++ writer of release 0.6 makes.
+    /// Until March 2025. The C++ writer of release 0.6 makes this one too.
     One,
     /// Release 0.6.
     Two,
@@ -45,14 +45,17 @@ impl fmt::Display for Generation {
 
 /// Proves `region` as the generation that it has.
 ///
-/// Field 3 decides: every old writer stores it (`segments`, even if empty), and no current writer has it.
-/// Trying one layout after the other is not enough: an old file without tensors is a valid current one.
+/// Field 3 decides: every old writer stores it (`segments`, even if empty), and no current writer
+/// does.
+///
+/// Trying one layout after the other is not enough, since an old file without tensors is a valid
+/// current one.
 pub(super) fn detect<'a>(
     region: &'a [u8],
     whole: bool,
     limits: &Limits,
 ) -> Result<(Root<'a>, Generation, Verified)> {
-    // First prove only the version field: a later version may change all other fields.
+    // The version field is proven first: a later version may change all other fields.
     let (bare, _) = verify::verify(region, &BARE, limits)?;
     for field in BARE.fields {
         let version = bare.scalar(field.slot).unwrap_or_default();
@@ -83,7 +86,7 @@ pub(super) fn detect<'a>(
             {
                 return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
             }
-            // An exceeded limit leaves open whether it is valid as both.
+            // If a limit is exceeded, it is unknown whether the file is valid as both.
             Err(error) if matches!(error.kind(), ErrorKind::WorkLimit { .. }) => return Err(error),
             _ => {}
         }
@@ -96,12 +99,12 @@ pub(super) fn detect<'a>(
     Ok((Root::Legacy(root), generation, verified))
 }
 
-/// Returns whether `region`, written in an old layout, is also or only valid as the current one, so that
-/// [`detect`] would refuse it or take it for current.
+/// Returns whether `region`, written in an old layout, is also valid as the current one. [`detect`]
+/// would then refuse it or misread it as current.
 pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
     let is_misread = |error: &Error| match error.kind() {
         ErrorKind::FlatTensorPolyglot {} => true,
-        // An old file would be refused for these too.
+        // An old file would be refused because of these errors too.
         ErrorKind::FlatTensorLayout {} | ErrorKind::FlatTensorVersion { .. } => false,
         _ => {
             let bare = verify::verify(region, &BARE, &Limits::UNTRUSTED);
@@ -114,7 +117,7 @@ pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
     }
 }
 
-/// A root of which only the first field is known: the version, in the same slot of both layouts.
+/// A root table of which only the version is known. It has the same slot in both layouts.
 static BARE: TableDesc = TableDesc::new("FlatTensor", desc::FlatTensor.fields.split_at(1).0, 1);
 
 /// The slot of `segments` before release 0.7.

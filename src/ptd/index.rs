@@ -1,4 +1,4 @@
-//! An index of entries by key: a file has them in any order.
+//! An index of entries by key. A file may have them in any order.
 
 use core::cmp::Ordering;
 
@@ -28,7 +28,7 @@ use crate::bytes::{index as at_index, narrow};
 #[derive(Clone, Debug)]
 pub struct Index<'a> {
     ptd: Ptd<'a>,
-    /// The digest of each key and the number of its entry, in the order of digests, keys and numbers.
+    /// The digest of each key and the index of its entry, sorted by digest, key and index.
     sorted: Vec<(u32, u32)>,
 }
 
@@ -80,7 +80,8 @@ impl<'a> Ptd<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Returns the entry of a key. Of two with one key (a Warning) it is the first, as in the runtime.
+    /// Returns the entry with a key. If there are two (a Warning), returns the first, as the
+    /// runtime does.
     pub fn get(&self, key: &str) -> Option<Entry<'a>> {
         let wanted = digest(key);
         let before = |&(digest, nth): &(u32, u32)| match digest.cmp(&wanted) {
@@ -93,7 +94,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// A digest that distinguishes most keys. It need not be a good one: equal ones cost a comparison.
+/// Returns a digest that distinguishes most keys. Equal digests of two keys only cost a comparison.
 fn digest(key: &str) -> u32 {
     let mut digest = 0u64;
     for chunk in key.as_bytes().chunks(8) {

@@ -1,4 +1,4 @@
-//! The storage of tensors: where their bytes are (format.md §6.1, §7.6).
+//! The storage of tensors: the place of their bytes (format.md §6.1, §7.6).
 
 use core::ops::Range;
 
@@ -10,26 +10,26 @@ use crate::flat::view::Table;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::{AllocationDetails, SubsegmentOffsets, Tensor};
 
-/// Where the bytes of a tensor come from (format.md §6.1).
+/// The storage of a tensor's bytes (format.md §6.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Storage<'a> {
-    /// Given when the program runs: an input, or a placeholder.
+    /// Provided when the program runs: an input, or a placeholder.
     Unbound,
     /// Bytes of this file that never change.
     Constant(Range<u64>),
-    /// A place in an arena; the bytes that it starts with, if any, are copied from this file.
+    /// A place in an arena. The initial bytes, if any, are copied from this file.
     Planned {
-        /// Where the tensor is laid.
+        /// The place of the tensor.
         place: Arena,
-        /// The bytes it starts with.
+        /// The initial bytes in the file.
         initial: Option<Range<u64>>,
     },
     /// Bytes of a `.ptd`.
     External {
-        /// The key there: the tensor's fully qualified name.
+        /// The key in that file: the tensor's fully qualified name.
         key: Option<&'a str>,
-        /// Where the bytes are copied to, for a tensor that changes.
+        /// The place that the bytes are copied to, for a tensor that changes.
         place: Option<Arena>,
     },
 }
@@ -39,12 +39,12 @@ pub enum Storage<'a> {
 pub struct Arena {
     /// An index into `non_const_buffer_sizes`, from 1 on.
     pub memory_id: u32,
-    /// In bytes.
+    /// The offset in bytes.
     pub offset: u64,
 }
 
 impl Arena {
-    /// The planned place of a tensor: the offset has two halves.
+    /// Returns the planned place of a tensor, whose offset has two halves in the file.
     #[inline]
     pub(crate) fn of(info: AllocationDetails<'_>) -> Self {
         let (high, low) = (info.memory_offset_high(), info.memory_offset_low());
@@ -53,7 +53,7 @@ impl Arena {
 }
 
 impl<'a> Pte<'a> {
-    /// Returns where the bytes of `tensor` come from.
+    /// Returns the storage of `tensor`.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -104,7 +104,7 @@ impl<'a> Pte<'a> {
                 initial.map(|initial| Storage::Planned { place, initial })
             }
         }
-        // Reports errors at the tensor's offset.
+        // Errors have the offset of the tensor.
         .map_err(|error| error.at(tensor.raw().pos().into()))
     }
 
@@ -129,7 +129,7 @@ impl<'a> Pte<'a> {
         piece(&whole, 0, size)
     }
 
-    /// Returns the range of initial state `index`. Runtimes always use the first table.
+    /// Returns the range of initial state `index`. Runtimes always use the first list of states.
     fn mutable(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.mutable_data_segments().and_then(|all| all.get(0)) {
             Some(pieces) => self.piece(pieces, index, size),

@@ -23,38 +23,38 @@ pub struct Chain<'p> {
 /// An instruction of a chain.
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction<'p> {
-    /// Runs an operator.
+    /// A call of an operator.
     Kernel {
         /// The operator.
         operator: Operator<'p>,
-        /// The arguments of the schema, then the outputs, then the results once more.
+        /// The arguments of the schema, the outputs, and the results a second time.
         args: ValueList<'p, Operand<'p>>,
     },
-    /// Runs a delegate.
+    /// A call of a delegate.
     Delegate {
         /// The delegate.
         delegate: Delegate<'p>,
         /// Inputs, then outputs.
         args: ValueList<'p, Operand<'p>>,
     },
-    /// Copies a value onto another.
+    /// A move: copies a value to another index.
     Move {
         /// The value that is copied.
         from: Operand<'p>,
         /// The value that is overwritten.
         to: Operand<'p>,
     },
-    /// Jumps unless a value is true.
+    /// A jump that is taken if its condition is false.
     JumpFalse {
-        /// A Bool, or a tensor of them, when the jump is reached.
+        /// The condition: a Bool, or a tensor of Bools, when the jump is reached.
         condition: Operand<'p>,
         /// The index of the target in the chain. `None` if the jump ends the chain: its target is past
         /// the last instruction, or invalid (a Warning).
         to: Option<usize>,
     },
-    /// Frees the memory of a tensor.
+    /// A free: releases the memory of a tensor.
     Free {
-        /// A tensor, when the instruction is reached.
+        /// The value, which is a tensor when the instruction is reached.
         value: Operand<'p>,
     },
 }
@@ -70,12 +70,12 @@ pub struct Delegate<'p> {
     pub(super) view: view::BackendDelegate<'p>,
 }
 
-/// An option that was given to a backend.
+/// An option for a backend.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileSpec<'p> {
     /// Its name.
     pub key: &'p str,
-    /// Its value, in the backend's own format.
+    /// Its value, whose format depends on the backend.
     pub value: &'p [u8],
 }
 
@@ -147,8 +147,8 @@ impl<'p> Operator<'p> {
         proven(self.0.name(), "operator-name-missing", "")
     }
 
-    /// Returns its overload, such as `out`, or an empty text for the one without a name. A file that
-    /// leaves it out is not sound: `operator-overload-missing` is an Error.
+    /// Returns its overload, such as `out`, or an empty text if there is none. A file without this
+    /// field is not sound: `operator-overload-missing` is an Error.
     pub fn overload(self) -> &'p str {
         proven(self.0.overload(), "operator-overload-missing", "")
     }
@@ -166,14 +166,14 @@ impl<'p> Delegate<'p> {
         proven(self.view.id(), "delegate-id-missing", "")
     }
 
-    /// Returns where its payload lies in the file.
+    /// Returns the range of its payload in the file.
     pub fn payload(self) -> Range<u64> {
         let rules =
             "delegate-payload-missing, delegate-location, delegate-data-index, segment-index";
         proven(self.method.pte.delegate_range(self.view).ok().flatten(), rules, 0..0)
     }
 
-    /// Returns the options that the backend is given; none where the list is missing (a Note).
+    /// Returns the options for the backend; none if the list is missing (a Note).
     pub fn compile_specs(self) -> impl ExactSizeIterator<Item = CompileSpec<'p>> {
         self.view.compile_specs().unwrap_or_default().into_iter().map(|spec| CompileSpec {
             key: proven(spec.key(), "delegate-spec-key-missing", ""),
@@ -189,7 +189,7 @@ impl fmt::Debug for Delegate<'_> {
     }
 }
 
-/// Returns the table of that index.
+/// Returns the table at an index.
 fn at<'p, T: Table<'p>>(tables: Option<Tables<'p, T>>, index: i32) -> Option<T> {
     tables?.get(usize::try_from(index).ok()?)
 }

@@ -1,4 +1,4 @@
-//! The context of a method: used to resolve indices and ranges.
+//! The context of a method, with which indices and ranges are resolved.
 
 use core::fmt;
 

@@ -32,7 +32,7 @@ impl<'a> Data<'a> {
         &self.ptd
     }
 
-    /// What was found all the same: notes and warnings.
+    /// Returns the report: notes and warnings.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -42,12 +42,13 @@ impl<'a> Data<'a> {
         self.ptd.entries().map(DataEntry::of)
     }
 
-    /// Returns the entry of that key. Of two with one key (a Warning) it is the first, as in the runtime.
+    /// Returns the entry with a key. If there are two (a Warning), returns the first, as the
+    /// runtime does.
     pub fn entry(&self, key: &str) -> Option<DataEntry<'a>> {
         self.index.get(key).map(DataEntry::of)
     }
 
-    /// Returns where each segment lies in the file.
+    /// Returns the range of each segment in the file.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Range<u64>> {
         // Reading the file has verified each of them.
         let ranges = (0..self.ptd.segment_count()).map(|nth| self.ptd.segment_range(nth).ok());
@@ -71,12 +72,12 @@ impl<'a> DataEntry<'a> {
         self.key
     }
 
-    /// Returns where its bytes lie in the file: as many as the shape asks for, or more (a Note).
+    /// Returns the range of its bytes in the file. It may be longer than the shape needs (a Note).
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// Returns its shape; an opaque blob has none.
+    /// Returns its shape; `None` for an opaque blob.
     pub fn shape(&self) -> Option<TensorShape<'a>> {
         self.shape
     }

@@ -15,7 +15,7 @@ pub struct ValueList<'p, T, I = i32> {
     item: PhantomData<T>,
 }
 
-/// An item of a [`ValueList`]. The trait is private to the crate: only indices that rules have proven are
+/// An item of a [`ValueList`]. The trait is private to the crate, so that only proven indices are
 /// resolved.
 pub trait Item<'p, I> {
     /// Resolves an index.
@@ -47,7 +47,7 @@ impl<'p, T: Item<'p, I>, I: Scalar> ValueList<'p, T, I> {
         Items { method: self.method, indices: self.indices.iter(), item: PhantomData }
     }
 
-    /// Returns the indices of the values, as the file has them.
+    /// Returns the indices of the values, as in the file.
     pub fn indices(&self) -> Vector<'p, I> {
         self.indices
     }
@@ -85,7 +85,7 @@ impl<'p, T: Item<'p, I>, I: Scalar> Iterator for Items<'p, T, I> {
 impl<'p, T: Item<'p, I>, I: Scalar> ExactSizeIterator for Items<'p, T, I> {}
 impl<'p, T: Item<'p, I>, I: Scalar> FusedIterator for Items<'p, T, I> {}
 
-/// Shows the indices alone: the values may be long, and the same many times.
+/// Shows the indices alone: the values may be long and repeated.
 impl<T, I: Scalar + fmt::Debug> fmt::Debug for ValueList<'_, T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ValueList").field(&self.indices).finish()

@@ -1,4 +1,4 @@
-//! What a method holds: values, inputs and outputs, operators, delegates, and chains.
+//! The members of a method: values, inputs and outputs, operators, delegates, and chains.
 
 use super::code::{Chain, Delegate, Operator};
 use super::list::ValueList;
@@ -10,7 +10,7 @@ use crate::flat::view::{List as Tables, Vector};
 use crate::schema::program::view::EValue;
 
 impl<'p> Method<'p> {
-    /// Returns every value, as it is when the method begins.
+    /// Returns every value in its state before the first instruction.
     pub fn values(self) -> impl ExactSizeIterator<Item = Value<'p>> {
         self.table().into_iter().map(move |value| Value::of(self, value))
     }
@@ -32,12 +32,13 @@ impl<'p> Method<'p> {
         ValueList::new(self, indices)
     }
 
-    /// Returns the operators that it calls; none if the list is missing, as nothing is called then.
+    /// Returns the operators that it calls; none if the list is missing, since then nothing is
+    /// called.
     pub fn operators(self) -> impl ExactSizeIterator<Item = Operator<'p>> {
         self.plan.operators().unwrap_or_default().into_iter().map(Operator)
     }
 
-    /// Returns the parts of it that backends run.
+    /// Returns the delegates: the parts of the method that backends run.
     pub fn delegates(self) -> impl ExactSizeIterator<Item = Delegate<'p>> {
         let delegates = proven(self.plan.delegates(), "plan-delegates-missing", Tables::default());
         delegates.into_iter().map(move |view| Delegate { method: self, view })

@@ -20,7 +20,8 @@ impl<'p> Method<'p> {
         proven(self.plan.name(), "plan-name-missing", "")
     }
 
-    /// Returns the size of each arena in bytes. The first is arena 1: entry 0 of the file is reserved.
+    /// Returns the size of each arena in bytes. The first is that of arena 1, since entry 0 in the
+    /// file is reserved.
     pub fn arenas(self) -> impl ExactSizeIterator<Item = u64> {
         let sizes = self.plan.non_const_buffer_sizes();
         let sizes = proven(sizes, "plan-arenas-missing", Vector::default());
@@ -34,7 +35,7 @@ impl<'p> Method<'p> {
     }
 }
 
-/// Shows its name alone: everything in a method refers to the method.
+/// Shows the name alone: everything in a method refers to the method.
 impl fmt::Debug for Method<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Method").field(&self.name()).finish()

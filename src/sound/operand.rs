@@ -1,4 +1,4 @@
-//! Indices of values, resolved.
+//! References to values by index, already resolved.
 
 use core::fmt;
 

@@ -23,7 +23,7 @@ impl<'a> Program<'a> {
         &self.pte
     }
 
-    /// What was found all the same: notes and warnings.
+    /// Returns the report: notes and warnings.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -35,20 +35,20 @@ impl<'a> Program<'a> {
         plans.into_iter().map(|plan| Method { pte: &self.pte, plan })
     }
 
-    /// Returns the method of that name. Of two with one name (a Warning) it is the first, as in the
-    /// runtime.
+    /// Returns the method with a name. If there are two (a Warning), returns the first, as the
+    /// runtime does.
     pub fn method(&self, name: &str) -> Option<Method<'_>> {
         self.methods().find(|method| method.name() == name)
     }
 
-    /// Returns every named blob: its key, and where it lies in the file.
+    /// Returns the key of every named blob, and its range in the file.
     pub fn named_data(&self) -> impl ExactSizeIterator<Item = (&'a str, Range<u64>)> {
         self.pte.named_data().map(|(key, range)| {
             (proven(key, "key-missing", ""), proven(range.ok(), "segment-index", 0..0))
         })
     }
 
-    /// Returns where each segment lies in the file.
+    /// Returns the range of each segment in the file.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Range<u64>> {
         // Reading the file has verified each of them.
         let ranges = (0..self.pte.segment_count()).map(|nth| self.pte.segment_range(nth).ok());

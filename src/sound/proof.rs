@@ -1,12 +1,11 @@
-//! The one place where what rules have proven is assumed.
+//! The only place that relies on what the rules have proven.
 
 use crate::flat::view::{Proof, Raw, Table};
 
-/// Returns what `rules` have proven to exist: a file that breaks them is not sound. If it is missing all
-/// the same, a debug build panics, and a release build uses `otherwise`.
+/// Returns `found`, which `rules` have proven to be present: a file that breaks them is not sound.
+/// If it is missing nevertheless, a debug build panics, and a release build uses `otherwise`.
 ///
-/// Only here is anything assumed of a file. The rules are named by their ids, so that a test can check
-/// that each of them is an Error.
+/// The rules are named by their ids, so that a test can check that each of them is an Error.
 #[inline]
 pub(super) fn proven<T>(found: Option<T>, rules: &'static str, otherwise: T) -> T {
     debug_assert!(found.is_some(), "not there, in spite of {rules}");

@@ -29,26 +29,26 @@ pub struct TensorShape<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dtype(ScalarType);
 
-/// Where the bytes of a tensor come from (format.md §6.1).
+/// The storage of a tensor's bytes (format.md §6.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DataSource<'a> {
-    /// Given when the program runs: an input, or a placeholder.
+    /// Provided when the program runs: an input, or a placeholder.
     Unbound,
-    /// Bytes of this file that never change: as many as the shape asks for.
+    /// Bytes of this file that never change. Their number is that which the shape needs.
     Constant(Range<u64>),
-    /// A place in an arena, which has room for the tensor.
+    /// A place in an arena, with enough space for the tensor.
     Planned {
-        /// Where the tensor is laid.
+        /// The place of the tensor.
         place: Arena,
-        /// The bytes of this file that it starts with: as many as the shape asks for.
+        /// The initial bytes in this file. Their number is that which the shape needs.
         initial: Option<Range<u64>>,
     },
     /// Bytes of a `.ptd`.
     External {
-        /// The key there.
+        /// The key in that file.
         key: &'a str,
-        /// Where the bytes are copied to, for a tensor that changes.
+        /// The place that the bytes are copied to, for a tensor that changes.
         place: Option<Arena>,
     },
 }
@@ -60,9 +60,9 @@ impl<'p> Tensor<'p> {
         TensorShape::of(view.scalar_type(), view.sizes(), view.dim_order())
     }
 
-    /// Returns where its bytes come from.
+    /// Returns the storage of its bytes.
     pub fn storage(self) -> DataSource<'p> {
-        // Where no size can be computed there is a finding too.
+        // A tensor whose size cannot be computed breaks a rule too.
         let rules = "constant-index, constant-segment-index, segment-index, data-out-of-bounds";
         match proven(self.method.pte.storage(self.view).ok(), rules, crate::Storage::Unbound) {
             crate::Storage::Unbound => DataSource::Unbound,
@@ -74,7 +74,7 @@ impl<'p> Tensor<'p> {
         }
     }
 
-    /// Returns all fields, as the file has them.
+    /// Returns the view of its table, with all fields of the file.
     pub fn view(self) -> view::Tensor<'p> {
         self.view
     }
@@ -95,22 +95,22 @@ impl<'a> TensorShape<'a> {
     ) -> Self {
         let order = "tensor-dim-order-missing, layout-dim-order-missing";
         let sizes = proven(sizes, "tensor-sizes-missing, layout-sizes-missing", Vector::default());
-        // A longer one is a Warning: the runtime ignores the rest.
+        // A longer dim order is a Warning: the runtime ignores the rest.
         let dim_order = proven(dim_order, order, Vector::default()).up_to(sizes.len());
         Self { dtype: Dtype(scalar_type), sizes, dim_order }
     }
 
-    /// What its elements are.
+    /// Returns the dtype of the elements.
     pub fn dtype(self) -> Dtype {
         self.dtype
     }
 
-    /// Dimensions: at most 16.
+    /// Returns the number of dimensions: at most 16.
     pub fn rank(self) -> usize {
         self.sizes.len()
     }
 
-    /// One size per dimension, outermost first.
+    /// Returns the size of each dimension, outermost first.
     pub fn sizes(self) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
         let sizes = self.sizes.into_iter();
         let rules = "tensor-size-negative, layout-size";
@@ -122,7 +122,7 @@ impl<'a> TensorShape<'a> {
         self.dim_order
     }
 
-    /// Bytes of all elements.
+    /// Returns the number of bytes of all elements.
     pub fn nbytes(self) -> u64 {
         let nbytes = self.dtype.0.nbytes(self.sizes);
         proven(nbytes, "tensor-size-overflow, layout-size", 0)
@@ -135,7 +135,7 @@ impl Dtype {
         self.0
     }
 
-    /// Bytes of an element as ExecuTorch counts them, see [`ScalarType::element_size`].
+    /// Returns the bytes of an element as ExecuTorch counts them. See [`ScalarType::element_size`].
     pub fn element_size(self) -> u64 {
         proven(self.0.element_size(), DTYPE, 0)
     }
@@ -145,7 +145,7 @@ impl Dtype {
         proven(self.0.runtime_name(), DTYPE, "")
     }
 
-    /// PyTorch's name, such as `float32`.
+    /// Returns PyTorch's name, such as `float32`.
     pub fn torch_name(self) -> &'static str {
         proven(self.0.torch_name(), DTYPE, "")
     }
@@ -154,7 +154,7 @@ impl Dtype {
 /// The rules of dtypes.
 const DTYPE: &str = "tensor-dtype, layout-dtype";
 
-/// PyTorch's name.
+/// Displays PyTorch's name.
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.torch_name())

@@ -7,32 +7,32 @@ use super::tensor::Tensor;
 use crate::flat::view::Vector;
 use crate::schema::program::view::{EValue, KernelTypes};
 
-/// A value of a method, as it is when the method begins: a move may replace it later.
+/// A value of a method in its state before the first instruction; a move may replace it later.
 ///
-/// One variant for each member of [`KernelTypes`], under upstream's name.
+/// There is one variant for each member of [`KernelTypes`], under upstream's name.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'p> {
-    /// Nothing: Python's None.
+    /// Python's None.
     Null,
-    /// A number.
+    /// An integer.
     Int(i64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A number.
+    /// A floating-point number.
     Double(f64),
     /// A tensor.
     Tensor(Tensor<'p>),
-    /// A text.
+    /// A string.
     String(&'p str),
-    /// Numbers, each of which is a value of its own.
+    /// Integers, each of which is also a value of its own.
     IntList(ValueList<'p, i64, i64>),
-    /// Numbers.
+    /// Floating-point numbers.
     DoubleList(Vector<'p, f64>),
-    /// Truth values.
+    /// Booleans.
     BoolList(Vector<'p, bool>),
     /// Tensors.
     TensorList(ValueList<'p, Tensor<'p>>),
-    /// Tensors or nothing.
+    /// Tensors or None.
     OptionalTensorList(ValueList<'p, Option<Tensor<'p>>>),
 }
 

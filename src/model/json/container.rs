@@ -1,4 +1,4 @@
-//! The container in the JSON of a file, and which other keys the root's object has.
+//! Reads the container in the JSON of a file, and finds which other keys the root's object has.
 
 use core::fmt;
 
@@ -21,19 +21,19 @@ use crate::flat::write::WriterLayout;
 use crate::model::{Blob, HeaderForm};
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
-/// What the object of a root has.
+/// The contents of the root's object.
 pub(super) struct Given<'a> {
     pub(super) keys: Keys,
     pub(super) container: Option<Parts<'a>>,
 }
 
-/// How many of a root's keys are fields of each root.
+/// For each kind of root, how many of the object's keys are fields of it.
 #[derive(Default)]
 pub(super) struct Keys {
     pub(super) program: usize,
     pub(super) current: usize,
     pub(super) legacy: usize,
-    /// Whether one of them is `named_data`.
+    /// Whether the object has the key `named_data`.
     pub(super) named_data: bool,
 }
 
@@ -47,7 +47,7 @@ impl Keys {
     }
 }
 
-/// What is said of a container.
+/// The fields of a container, if present.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
     pub(super) kind: Option<FileKind>,
@@ -63,7 +63,7 @@ pub(super) struct Parts<'a> {
     pub(super) trailing: Blob<'a>,
 }
 
-/// Reads the container of `text`, and passes over the rest.
+/// Reads the container of `text`, and skips everything else.
 pub(super) fn read<'a>(
     text: &str,
     files: &mut FindBlob<'_, 'a>,
@@ -85,13 +85,13 @@ fn json_map<'de, V: Visitor<'de>, D: Deserializer<'de>>(
 
 struct Reader<'r, 'f, 'a> {
     files: &'r mut FindBlob<'f, 'a>,
-    /// Where the error is: pushed while it unwinds.
+    /// The path of the error. Components are added while it is returned.
     path: Vec<PathComponent>,
     ledger: &'r mut Ledger,
 }
 
 impl Reader<'_, '_, '_> {
-    /// Adds an item to a vector, whose memory is counted.
+    /// Adds an item to a vector, and counts its memory.
     fn push<T, E: Error>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), E> {
         self.ledger.push(items, item).map_err(|Refused| E::custom(self.ledger.error()))
     }
@@ -229,7 +229,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Null, or an object.
+/// A JSON null or object.
 struct Nullable<V>(V);
 
 impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Nullable<V> {
@@ -322,7 +322,7 @@ impl<'de> Visitor<'de> for UnknownOf {
     }
 }
 
-/// The value of a field that is there once.
+/// Reads the value of a field, which must not be set twice.
 fn once<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
     map: &mut A,
     field: &mut Option<T>,
@@ -398,8 +398,8 @@ const KEYS: [&str; 11] = [
     "trailing",
 ];
 
-/// The largest alignment that a writer is known to be asked for.
+/// The largest alignment that any writer is known to use.
 const MOST_ALIGN: u32 = 4096;
 
-/// The largest header with its padding: far more than any alignment.
+/// The largest length of a header with its padding: far more than any alignment.
 const MOST_CHUNK: u32 = 1 << 16;
