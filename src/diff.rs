@@ -217,7 +217,7 @@ pub enum DiffError<E> {
     Open(Whose, OpenError<E>),
     /// The files are a `.pte` and a `.ptd`.
     Kinds,
-    /// A file beside another is no `.ptd`, or the other is no program.
+    /// A file that was given as a `.ptd` is none, or the compared files are not programs.
     NoData(Whose),
     /// The file refers to the same data so often that more than this number of bytes would be read.
     Work(Whose, u64),

@@ -62,7 +62,7 @@ pub struct MethodGraph<'a> {
     outputs: Vec<u32>,
 }
 
-/// The place of an instruction, and its operands. Its other contents are read from the file.
+/// The place of an instruction and its operands. Other facts are read from the file.
 #[derive(Clone, Copy, Debug)]
 struct InstructionFacts {
     chain: u32,

@@ -38,10 +38,10 @@
 
 extern crate alloc;
 
-// The map, from the ground up: a file may use only what is listed above its own module, which
-// `tests/layers.rs` holds. (The blank lines keep the order from being sorted.)
+// The modules, bottom-up. A file uses only modules that are listed above its own, which
+// `tests/layers.rs` checks. (The blank lines keep rustfmt from sorting them.)
 
-// Ground: knows nothing but bytes.
+// Basics, without knowledge of the formats.
 mod bytes;
 
 mod cost;
@@ -56,69 +56,69 @@ mod foreign;
 
 mod error;
 
-// FlatBuffers: knows nothing of ExecuTorch.
+// FlatBuffers, without knowledge of ExecuTorch.
 pub mod flat;
 
 // The text of JSON documents.
 #[cfg(all(feature = "json", feature = "std"))]
 pub mod document;
 
-// Declarations: the tables of both formats.
+// The declared tables of both formats.
 pub mod schema;
 
-// The numbers inside a tensor's bytes.
+// The elements of tensors.
 pub mod element;
 
 // Headers and segments.
 pub mod file;
 
-// The two formats, proven.
+// The two formats, with proven structure.
 mod pte;
 
 pub mod ptd;
 
 mod handle;
 
-// Delegates' payloads: found, recognized, read.
+// The payloads of delegates: finds, recognizes and reads them.
 pub mod payload;
 
-// Files as plain values, and how they are written.
+// Files as plain values, which can be changed and written.
 pub mod model;
 
-// What is known of operators, and which ones programs call.
+// Operators: what is known of them, and which ones programs call.
 pub mod operators;
 
-// What a method is: instructions, control flow, effects, definitions.
+// Methods: instructions, control flow, effects and definitions.
 pub mod method;
 
-// Which byte belongs to what.
+// The map: the part of a file that each byte belongs to.
 pub mod map;
 
-// Files made anew, and from what other tools write.
+// Builders of new files, and conversion from other formats.
 pub mod build;
 
 #[cfg(feature = "safetensors")]
 pub mod convert;
 
-// What is legal and still worth saying.
+// The rules on the meaning of files, and how files are judged.
 pub mod check;
 
-// The two formats, with nothing wrong.
+// The two formats, for files without an Error.
 pub mod sound;
 
-// The facts of a file, on one screen.
+// The summary of a file.
 pub mod summary;
 
-// The tensors of a file, one row each.
+// The tensors of a file, one row for each.
 pub mod tensors;
 
-// What flows between the instructions of a method.
+// The data-flow graph of a method.
 pub mod graph;
 
-// What a method plans for its tensors, and when they live.
+// Memory plans of methods, and the live ranges of their tensors.
 pub mod memory;
 
-// Two files, compared by what they mean.
+// The comparison of two files by meaning.
 #[cfg(feature = "diff")]
 pub mod diff;
 

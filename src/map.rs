@@ -1,4 +1,4 @@
-//! Which byte of a file belongs to what: every one exactly once.
+//! Attributes every byte of a file to one part.
 //!
 //! ```
 //! # fn main() -> pte::Result<()> {
@@ -50,9 +50,9 @@ pub use role::ByteRole;
 pub use size::{NamesTooLong, SizeTree};
 pub use spot::ByteInfo;
 
-/// Every byte of a file, attributed.
+/// The parts of a file. Each byte belongs to exactly one part without parts.
 ///
-/// It takes n log n time for n tables: each is visited once. No segment is read.
+/// Making it takes n log n time for n tables, each of which is visited once. No segment is read.
 #[derive(Clone, Debug)]
 pub struct Map<'a> {
     /// The nodes, each parent before its parts. The first is the file.
@@ -60,12 +60,12 @@ pub struct Map<'a> {
     pieces: Vec<Piece>,
     users: Vec<User<'a>>,
     paths: Vec<paths::Last>,
-    /// The segments by offset. Bytes of several segments belong to the first.
+    /// The segments by offset. Bytes of several segments belong to the first of them.
     segments: Vec<(Range<u64>, u32)>,
     region: Range<u64>,
 }
 
-/// A range of a file, all of which belongs to one part.
+/// A range of a file that belongs to one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Piece {
@@ -75,7 +75,7 @@ pub struct Piece {
     pub part: u32,
 }
 
-/// A part of a file. Its parts, if any, have all of its bytes together.
+/// A part of a file. Its parts, if any, together have all of its bytes.
 #[derive(Clone, Copy)]
 pub struct Part<'m, 'a> {
     map: &'m Map<'a>,
@@ -90,7 +90,7 @@ pub enum Name<'m, 'a> {
     Fixed(&'static str),
     /// A method, by its name.
     Method(Option<&'a str>),
-    /// Data, by its users: one or more.
+    /// Data, by its users, of which there is at least one.
     Users(&'m [User<'a>]),
     /// A segment, by its number.
     Segment(u32),
@@ -154,8 +154,8 @@ impl<'a> Map<'a> {
         Claims::of(file, Detail::Parts).finish()
     }
 
-    /// Attributes every byte of `file` as [`of`](Self::of) does, and makes each table, vtable, vector and
-    /// string a part with its path as its name: the first million of them.
+    /// Attributes every byte of `file` as [`of`](Self::of) does. In addition, the first million
+    /// tables, vtables, vectors and strings become parts, named by their paths.
     pub fn in_detail(file: &File<'a>) -> Self {
         Claims::of(file, Detail::Things).finish()
     }
@@ -171,7 +171,7 @@ impl<'a> Map<'a> {
         Part { map: self, node }
     }
 
-    /// Returns the pieces of the file in order, without gaps and overlaps.
+    /// Returns the pieces of the file in order. There are no gaps and no overlaps.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -216,7 +216,7 @@ impl<'m, 'a> Part<'m, 'a> {
         self.map.node(self.node).map_or(0, |node| node.bytes)
     }
 
-    /// Returns its parts, which together have all of its bytes; or none.
+    /// Returns its parts, if any. Together they have all of its bytes.
     pub fn parts(self) -> impl Iterator<Item = Part<'m, 'a>> {
         let map = self.map;
         let first = map.node(self.node).map_or(0, |node| node.first);

@@ -146,8 +146,8 @@ pub struct Unplanned {
     pub value: u32,
     /// The number of bytes at the upper bounds of its sizes; `None` if it is unknown.
     pub bytes: Option<u64>,
-    /// Whether it is an input or an output, whose memory the caller provides. Others use memory of a
-    /// backend, or of the tensor that is moved there.
+    /// Whether it is an input or an output, whose memory the caller provides. Other tensors use
+    /// memory of a backend, or of a tensor that is moved to their index.
     pub is_end: bool,
     /// Whether its sizes are unbounded.
     pub is_unbounded: bool,
@@ -173,7 +173,7 @@ impl<'a> Memory<'a> {
                     continue;
                 }
                 Ok(Storage::Planned { initial, .. }) => initial.is_some(),
-                // Without a place in an arena it is skipped below.
+                // A tensor without a place in an arena is skipped below.
                 Ok(Storage::External { .. }) => true,
                 Ok(Storage::Constant(_)) => continue,
                 Err(_) => tensor.data_buffer_idx() != 0,
@@ -270,8 +270,8 @@ impl<'a> Memory<'a> {
 }
 
 impl Arena<'_> {
-    /// Returns the bytes that it takes: the declared ones, or the reach of its tensors if that is greater. In
-    /// a file without an Error these are the declared ones.
+    /// Returns the bytes that the arena takes: the declared size, or the reach of its tensors if
+    /// that is greater. In a file without an Error this is the declared size.
     pub fn needed(&self) -> u64 {
         self.planned.unwrap_or_default().max(self.reach)
     }
@@ -436,7 +436,7 @@ fn set_live_ranges(
     let mut reads = false;
     for tensor in &mut *tensors {
         let Some(uses) = liveness.uses(tensor.value) else { continue };
-        // Tensors that are read before they are written are handled below.
+        // Tensors whose first use is a read are handled below.
         let waits = uses.is_read && tensor.role == TensorRole::Scratch || uses.first_use == END;
         let waits = waits && !matches!(tensor.role, TensorRole::State | TensorRole::Input);
         reads |= waits;
@@ -445,7 +445,7 @@ fn set_live_ranges(
     if !reads {
         return;
     }
-    // In the order of first uses; at each instruction, reads before writes.
+    // In the order of first uses. At each instruction, reads come before writes.
     let mut order: Vec<_> = (0..tensors.len()).collect();
     let time = |tensor: &Tensor| {
         let uses = liveness.uses(tensor.value).filter(|uses| uses.first_use != NEVER);
@@ -466,7 +466,7 @@ fn set_live_ranges(
         }
         let since = last_write.since(tensor.range());
         if since.is_none() && tensor.role == TensorRole::Scratch {
-            // No earlier write: the contents come from the previous run.
+            // No write precedes the read: the contents come from the previous run.
             tensor.role = TensorRole::State;
             tensor.live_range = Some(LiveRange { first_use: None, last_use: None });
             last_write.write(tensor.range(), 0);
@@ -481,20 +481,20 @@ fn set_live_ranges(
     }
 }
 
-/// Returns the live range of a tensor, apart from views.
+/// Returns the live range of a tensor, without the uses of its views.
 fn live_range(role: TensorRole, uses: ValueUses, liveness: &Liveness<'_>) -> Option<LiveRange> {
     if role == TensorRole::State {
         return Some(LiveRange { first_use: None, last_use: None });
     }
     if uses.first_use == NEVER {
-        // The caller writes an input, whether it is used or not.
+        // The caller writes an input even if no instruction uses it.
         return (role == TensorRole::Input)
             .then_some(LiveRange { first_use: None, last_use: Some(0) });
     }
     let is_from_start = role == TensorRole::Input;
     let first = if is_from_start { 0 } else { uses.first_use };
     let is_to_end = uses.last_use == END;
-    // The end is after every loop, and the start is before.
+    // The end is after every loop, and the start is before every loop.
     let last = if is_to_end { liveness.instruction_count } else { uses.last_use };
     let is_carried = uses.is_carried || is_from_start;
     let (first, last) = liveness.loops.around((first.min(last), last), is_carried);

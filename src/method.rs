@@ -1,4 +1,4 @@
-//! What a method is: its instructions, where control flows, and what each does to its values.
+//! Methods: instructions, control flow, and the effects of instructions on values.
 //!
 //! ```
 //! # fn main() -> pte::Result<()> {

@@ -1,4 +1,5 @@
-//! Operators: signatures and contracts of the official runtime's, and which ones programs call.
+//! Operators: the signatures and contracts of the official runtime's operators, and which operators
+//! programs call.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,7 +23,7 @@ pub(crate) use hazards::{read_again, sized_again};
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
 pub(crate) use scalar::Scalar;
 
-/// The signatures of a method's operators, by operator.
+/// The signature of each operator of a method, by operator index.
 pub(crate) struct Signatures(Vec<Option<&'static Signature>>);
 
 impl Signatures {
@@ -50,13 +51,13 @@ impl Signatures {
         self.0.get(index).is_some_and(Option::is_some)
     }
 
-    /// Returns the signature of the operator that is called, if it is known.
+    /// Returns the signature of the called operator, if it is known.
     pub(crate) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
         *self.0.get(usize::try_from(call.op_index()).ok()?)?
     }
 
     /// Returns the arguments of a call with their kinds. `None` if the operator is unknown or the
-    /// number of arguments is not the signature's.
+    /// number of arguments does not match.
     pub(crate) fn args<'a>(
         &self,
         call: KernelCall<'a>,

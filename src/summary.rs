@@ -217,7 +217,7 @@ impl PartSizes {
     fn of(flatbuffer: u64, len: u64, ranges: impl Iterator<Item = Range<u64>>) -> Self {
         let (mut first, mut last) = (len, flatbuffer);
         for range in ranges {
-            // An empty segment may be the last one too: the bytes in front of it are padding.
+            // An empty segment may be the last one. The bytes in front of it then are padding.
             last = last.max(range.end);
             if !range.is_empty() {
                 first = first.min(range.start);
@@ -235,7 +235,7 @@ impl PartSizes {
 }
 
 impl DataAmount {
-    /// Sums data by its start and length.
+    /// Sums up data, given by start and length.
     fn of(ranges: &BTreeMap<u64, u64>) -> Self {
         let mut data = Self::default();
         ranges.values().for_each(|&bytes| data.add(bytes));

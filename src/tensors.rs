@@ -52,7 +52,7 @@ pub enum TensorPlace<'a> {
     Named(u32),
 }
 
-/// Where the bytes of a tensor or blob are. Ranges are bytes of the file.
+/// The storage of a tensor or blob. Ranges are those of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TensorStorage {
@@ -64,7 +64,7 @@ pub enum TensorStorage {
     Planned(Arena),
     /// In a `.ptd`, and in an arena when the program runs.
     External(Option<Arena>),
-    /// Given when the program runs.
+    /// Provided when the program runs.
     Unbound,
     /// The reference to the bytes is invalid.
     Broken(Error),
@@ -121,7 +121,7 @@ impl<'a> TensorRow<'a> {
         }
     }
 
-    /// Returns the word for the storage: `blob`, `constant`, `mutable`, `planned`, `external`,
+    /// Returns the name of the storage: `blob`, `constant`, `mutable`, `planned`, `external`,
     /// `unbound` or `broken`.
     pub fn storage_name(&self) -> &'static str {
         match &self.storage {
@@ -149,7 +149,7 @@ pub struct TensorRecord<'a> {
     pub index: Option<u32>,
     /// The name in the file.
     pub key: Option<Untrusted<'a>>,
-    /// The dtype: in the document its name, or its number where it has none.
+    /// The dtype; in the document its name, or its number if it has no name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "name_or_number"))]
     pub dtype: Option<ScalarType>,
     /// The sizes of the shape.
@@ -158,7 +158,7 @@ pub struct TensorRecord<'a> {
     pub dim_order: Option<Vec<u8>>,
     /// The number of bytes.
     pub bytes: Option<u64>,
-    /// The word for the storage, as [`TensorRow::storage_name`] gives it.
+    /// The name of the storage, as [`TensorRow::storage_name`] returns it.
     pub storage: &'static str,
     /// The offset of the bytes in the file.
     pub offset: Option<u64>,
@@ -215,7 +215,7 @@ fn name_or_number<S: serde::Serializer>(
 fn values<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = TensorRow<'a>> {
     pte.program().execution_plan().into_iter().flatten().flat_map(move |plan| {
         let values = (0u32..).zip(plan.values().into_iter().flatten());
-        // Once a method: reading a name costs its length.
+        // Read once for each method, since reading a name costs its length.
         let method = plan.name().map(Untrusted::from);
         values.filter_map(move |(index, value)| match value.val() {
             Some(KernelTypes::Tensor(tensor)) => {

@@ -150,7 +150,7 @@ impl Edit {
                 if let Some(ptd) = out {
                     let path = self.ptd_path(output)?;
                     let image = ptd.image_with(&limits).map_err(unwritable)?;
-                    // The data comes first, so that no program is left without it.
+                    // The data is written first, so that no program is ever without its data.
                     write(image, &path, &none)?;
                 }
                 let image = model.image_with(&limits).map_err(unwritable)?;

@@ -1,4 +1,4 @@
-//! Numbers in JSON documents. Infinities and NaN are strings, as in `pte dump`.
+//! Converts numbers for JSON documents. Infinities and NaN are strings, as in `pte dump`.
 
 use serde_json::{Number, Value};
 

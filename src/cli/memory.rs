@@ -119,7 +119,7 @@ trait Show {
 /// Facts about a file that are shown before its methods.
 struct Subject {
     kind: &'static str,
-    /// The number of chosen methods, and of those that are shown.
+    /// The number of chosen methods, and the number of those that are shown.
     methods: usize,
     shown: usize,
     bytes: u64,

@@ -54,9 +54,12 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
     moved::moved(a, b, &fine, pairs)
 }
 
-/// Merges adjacent hunks. Also merges two hunks that together have as many instructions of one method as
-/// of the other, if both methods have the same kinds from the first to the second hunk, and agree in as many
-/// arguments as those between the hunks do. Such a pair is a changed call, and not one added and one removed.
+/// Merges adjacent hunks.
+///
+/// Also merges two hunks that together have as many instructions of one method as of the other. For
+/// this, both methods must have the same kinds of instructions from the first to the second hunk,
+/// and agree in at least as many arguments as those between the hunks do. Such a pair is one
+/// changed call, not an added and a removed one.
 fn joined(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,

@@ -143,7 +143,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.values.get(nth)
     }
 
-    /// Returns the class of a value, with the effect of instructions and inputs.
+    /// Returns the class of a value, considering the instructions and inputs of the method.
     pub(super) fn value_class(&self, nth: usize) -> Option<ValueClass> {
         let class = self.fingerprint(nth)?.class;
         Some(match class {

@@ -1,4 +1,4 @@
-//! Claims on ranges, which become pieces. Of overlapping claims the first gets the bytes.
+//! Claims on ranges, which become pieces. The first of overlapping claims gets the bytes.
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -11,10 +11,10 @@ use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
 use crate::cost;
 use crate::handle::File;
 
-/// Who asks for which bytes, in the order in which they are served.
+/// The claimed ranges, in the order of precedence, and the parts that claim them.
 pub(super) struct Claims<'a> {
     pub(super) len: u64,
-    /// Where the FlatBuffer lies in the file.
+    /// The range of the FlatBuffer in the file.
     pub(super) region_range: Range<u64>,
     pub(super) region: &'a [u8],
     header_end: u64,
@@ -64,7 +64,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Claims the headers, and where the root table is.
+    /// Claims the headers and the offset of the root table.
     pub(super) fn headers(&mut self) {
         // In display order.
         let header = self.child(ROOT, HEADER);
@@ -77,7 +77,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Returns the part of `parent` with a name, and creates it if necessary.
+    /// Returns the part of `parent` with a name. Creates it if necessary.
     pub(super) fn child(&mut self, parent: u32, name: &'static str) -> u32 {
         if let Some(&known) = self.known.get(&(parent, name)) {
             return known;
@@ -133,7 +133,8 @@ impl<'a> Claims<'a> {
                 node.bytes = node.bytes.saturating_add(bytes);
             }
         }
-        // Backwards: each part is visited before its parent, and the parts end up in order.
+        // In reverse order, each part is visited before its parent, and the lists of parts end up
+        // in order.
         for nth in (1..narrow(self.nodes.len())).rev() {
             let Some(node) = self.nodes.get(index(nth)) else { continue };
             let (parent, bytes) = (node.parent, node.bytes);
@@ -160,7 +161,8 @@ impl<'a> Claims<'a> {
         cost::sort(claims.len());
         claims.sort_unstable_by_key(|claim| (claim.start, claim.order));
         let mut pieces: Vec<Piece> = Vec::new();
-        // The claims that have begun, the first one on top. Ended ones are removed lazily.
+        // The claims that have begun and may not have ended, the first claim on top. Ended ones are
+        // removed when they reach the top.
         let mut open: BinaryHeap<Reverse<(u32, u64, u32)>> = BinaryHeap::new();
         let (mut at, mut claims) = (0u64, claims.into_iter().peekable());
         while at < self.len {
@@ -184,7 +186,7 @@ impl<'a> Claims<'a> {
         pieces
     }
 
-    /// Distinguishes padding behind the header, other zero padding, and unreferenced bytes.
+    /// Classifies zero padding after the header, other zero padding, and unreferenced bytes.
     fn classify_padding(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
         let (header, behind) = (self.child(ROOT, HEADER), self.child(ROOT, HEADER_PADDING));
         let padding = self.section(PADDING);
@@ -214,7 +216,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Sorts segments by offset, and cuts off the bytes that an earlier segment has.
+/// Sorts segments by offset, and cuts off the bytes that belong to an earlier segment.
 fn in_order(mut segments: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
     cost::sort(segments.len());
     segments.sort_unstable_by_key(|(range, nth)| (range.start, *nth));

@@ -14,7 +14,7 @@ use crate::ptd::{Ptd, Root};
 use crate::pte::{Pte, Storage};
 use crate::schema::program::view::KernelTypes;
 
-/// The purpose of data. Bytes with several purposes belong to the first.
+/// The purpose of data. Bytes with several purposes belong to the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
     Constant,
@@ -71,7 +71,7 @@ impl<'a> Claims<'a> {
         used.extend(
             program.constant_segment().map(|pieces| (pieces.segment_index(), Purpose::Constant)),
         );
-        // Runtimes use the first.
+        // Runtimes use only the first entry.
         let mutable = program.mutable_data_segments().and_then(|all| all.get(0));
         used.extend(mutable.map(|pieces| (pieces.segment_index(), Purpose::Mutable)));
         self.segments(&File::Pte(pte.clone()), &used);
@@ -97,7 +97,7 @@ impl<'a> Claims<'a> {
         self.segments(&File::Ptd(ptd.clone()), &used);
     }
 
-    /// Claims data for its users. Users of the same range are one part.
+    /// Claims data for its users. Several users of one range share a part.
     fn users(&mut self, mut uses: Vec<Use<'a>>) {
         uses.retain(|one| !one.range.is_empty());
         cost::sort(uses.len());
@@ -123,7 +123,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Claims the rest of each segment. `used` has the segments with data in pieces.
+    /// Claims the rest of each segment. `used` has the segments whose data is in pieces.
     fn segments(&mut self, file: &File<'a>, used: &[(u32, Purpose)]) {
         let mut known = alloc::vec![false; index(file.segment_count())];
         for &(nth, purpose) in used {
@@ -142,7 +142,7 @@ impl<'a> Claims<'a> {
         for nth in 0..file.segment_count() {
             let Ok(range) = file.segment_range(nth) else { continue };
             self.segments_end = self.segments_end.max(range.end);
-            // A segment with the range of the one before gets nothing.
+            // A segment with the same range as the one before it gets no bytes.
             if !range.is_empty() && core::mem::replace(&mut last, range.clone()) != range {
                 self.segments.push((range.clone(), nth));
                 let parent = self.child(ROOT, "unreferenced segments");
@@ -157,7 +157,7 @@ impl<'a> Claims<'a> {
 fn uses<'a>(pte: &Pte<'a>) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
     for plan in pte.program().execution_plan().into_iter().flatten() {
-        // Once: reading a name costs its length.
+        // Read once, since reading a name costs its length.
         let method = plan.name();
         for (index, value) in (0u32..).zip(plan.values().into_iter().flatten()) {
             let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };

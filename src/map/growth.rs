@@ -1,4 +1,4 @@
-//! Growth: the parts that two files have by the same names, and how their sizes differ.
+//! Growth: the parts of the same name in two files, and the differences between their sizes.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

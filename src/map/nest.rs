@@ -19,8 +19,8 @@ use crate::cost;
 pub struct Nesting {
     /// The number of levels.
     pub depth: u32,
-    /// The most ranges in one range. If there are more, adjacent ranges of one kind are merged, with the
-    /// padding and vtables between them.
+    /// The most ranges inside of one. If there are more, adjacent ranges of one kind are merged,
+    /// with the padding and vtables between them.
     pub most: usize,
 }
 
@@ -40,9 +40,9 @@ pub struct Span<'m, 'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Title<'m, 'a> {
-    /// One part. In a merged range, the part of most bytes.
+    /// A single part. For a merged range, its largest part.
     Part(Part<'m, 'a>),
-    /// A part that belongs elsewhere, such as a vtable that tables of other parts share.
+    /// A part that belongs to another range, such as a vtable that tables of other parts share.
     Other(Part<'m, 'a>),
     /// A segment, by its number.
     Segment(u32),
@@ -102,7 +102,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Returns the segment at `offset` and its end; outside of segments the start of the next.
+    /// Returns the segment at `offset` and its end; outside of segments `None` and the start of the
+    /// next segment.
     fn segment_from(&self, offset: u64) -> (Option<u32>, u64) {
         let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
         match self.segments.get(nth) {
@@ -120,25 +121,25 @@ struct Cell {
     segment: Option<u32>,
 }
 
-/// The group of a cell on one level.
+/// The group that a cell belongs to on one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Segment(u32),
     Node(u32),
-    /// A node that belongs elsewhere.
+    /// A node that belongs to another range.
     Foreign(u32),
-    /// No further level.
+    /// The cell has no further level.
     End,
 }
 
-/// The kind of a cell: adjacent cells of one kind can be merged.
+/// The kind of a cell. Adjacent cells of one kind can be merged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Like {
     /// A named part of this node.
     Of(u32),
     /// This node.
     Same(u32),
-    /// Padding or vtables between others.
+    /// Padding or vtables between cells of other kinds.
     Between,
 }
 
@@ -169,7 +170,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         if many && of.is_some() {
             return Within::Kinds(self.kinds(cells));
         }
-        // On the outermost level only the segments may be listed by kind.
+        // On the outermost level, only segments may be summed up by kind.
         let shown = match many {
             true => runs.partition_point(|run| self.starts(run) < self.map.region.end),
             false => runs.len(),
@@ -221,7 +222,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         of: Option<Key>,
     ) -> Vec<&'c [Cell]> {
         let (mut runs, mut start, mut at, mut now) = (Vec::new(), 0usize, 0usize, Like::Between);
-        // The end of the last chunk that is not padding: padding behind it is not merged.
+        // The end of the last chunk that is not padding. Padding after it is not merged.
         let mut end = 0usize;
         let mut cut = |start: usize, end: usize, next: usize| {
             let end = if of.is_none() { end } else { next };
@@ -285,7 +286,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
     }
 
-    /// Returns the group of a cell within the group `of`.
+    /// Returns the group of a cell inside the group `of`.
     fn key(&self, cell: &Cell, of: Option<Key>) -> Key {
         let (chain, len) = self.chain(cell.node);
         let chain = chain.get(..len).unwrap_or_default();
@@ -322,14 +323,14 @@ impl<'m, 'a> Nest<'m, 'a> {
         };
         match self.map.node(node).map(|node| (&node.label, node.parent)) {
             Some((Label::Fixed(PADDING | HEADER_PADDING | VTABLES), _)) => Like::Between,
-            // Methods are listed one by one.
+            // Methods are never merged.
             Some((Label::Fixed(_) | Label::Method(_), _)) | None => Like::Same(node),
             Some((_, parent)) => Like::Of(parent),
         }
     }
 
     fn kinds(&self, cells: &[Cell]) -> Vec<KindTotal> {
-        // With the last node of each kind: a node in several cells counts once.
+        // Each kind with its totals and its last node: a node in several cells counts once.
         let mut kinds: BTreeMap<_, (u64, u64, u32)> = BTreeMap::new();
         cost::charge(cells.len());
         for cell in cells {

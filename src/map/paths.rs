@@ -8,14 +8,14 @@ use super::role::Found;
 use super::{index, narrow};
 use crate::error::{PathComponent, Place};
 
-/// The detail of a map.
+/// The level of detail of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Parts by type and owner.
+    /// Parts by type and owner only.
     Parts,
-    /// Also each table, vtable, vector and string by its path.
+    /// In addition, each table, vtable, vector and string by its path.
     Things,
-    /// Also the one with this byte of the FlatBuffer.
+    /// In addition, the object with this byte of the FlatBuffer.
     Byte(u32),
 }
 
@@ -64,21 +64,21 @@ impl<'m> TablePath<'m> {
         Self { all, last }
     }
 
-    /// Returns its components, the innermost first.
+    /// Returns the components, the innermost first.
     pub(super) fn back(self) -> impl Iterator<Item = PathComponent> {
         let at = |nth: u32| self.all.get(index(nth));
         core::iter::successors(at(self.last), move |last| at(last.before))
             .map(|last| last.component)
     }
 
-    /// Returns its components, the outermost first.
+    /// Returns the components, the outermost first.
     pub fn components(self) -> impl Iterator<Item = PathComponent> {
         let components: Vec<_> = self.back().collect();
         components.into_iter().rev()
     }
 }
 
-/// Paths of the same steps.
+/// Two paths are equal if their components are.
 impl PartialEq for TablePath<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.back().eq(other.back())
@@ -109,7 +109,8 @@ pub(super) struct Paths {
     /// The number of components that kept paths need.
     needed: usize,
     hit: Option<(u32, Found)>,
-    /// The byte in a table behind its fields: used only if no other object has it.
+    /// The role of the wanted byte after the fields of a table. It is used only if no other object
+    /// has the byte.
     tail: Option<(u32, Found)>,
 }
 
@@ -128,7 +129,7 @@ impl Paths {
     pub(super) fn enter(&mut self, component: PathComponent) -> Back {
         let back = Back { here: self.here, len: self.list.len() };
         if self.detail != Detail::Parts {
-            // Beyond the limit no paths are recorded.
+            // Beyond the limit, no paths are recorded.
             if back.len < MOST_COMPONENTS {
                 self.list.push(Last { component, before: self.here });
                 self.here = narrow(back.len);
@@ -145,7 +146,7 @@ impl Paths {
         self.list.truncate(back.len.max(self.needed));
     }
 
-    /// Returns the current path, if the object here becomes a part.
+    /// Returns the current path, if the object there becomes a part.
     pub(super) fn keep(
         &mut self,
         pos: u32,
@@ -168,8 +169,8 @@ impl Paths {
         Some(self.here)
     }
 
-    /// Returns the path of the table at `pos`, if the wanted byte lies behind its fields and within its
-    /// declared size.
+    /// Keeps the path of the table at `pos`, if the wanted byte lies after its fields and within
+    /// its declared size.
     pub(super) fn keep_tail(&mut self, pos: u32, end: u16, declared: u16) -> Option<u32> {
         let Detail::Byte(at) = self.detail else { return None };
         let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into());

@@ -17,7 +17,7 @@ pub enum ByteRole {
     Header(&'static str),
     /// The length of a vtable.
     VtableLength(u16),
-    /// The declared length of a table: a hint.
+    /// The declared size of a table, which is only a hint.
     TableLength(u16),
     /// The offset of a field in its table, in a vtable; 0 for an absent field.
     Entry {
@@ -161,9 +161,9 @@ impl fmt::Display for ByteRole {
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) role: ByteRole,
-    /// The bytes that have the role together.
+    /// The bytes that share the role.
     pub(super) range: Range<u32>,
-    /// The path component below that of the object.
+    /// The path component below the object, if the role has one.
     pub(super) step: Option<PathComponent>,
 }
 
@@ -206,7 +206,7 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
     if at.saturating_sub(pos) < 4 {
         return Found::new(ByteRole::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
     }
-    // The gap around the byte: from the end of the field before it to the start of the next.
+    // The gap around the byte, from the end of the field before it to the start of the next field.
     let (mut from, mut to) = (pos.saturating_add(4), pos.saturating_add(end.into()));
     let mut beside = |range: Range<u32>| {
         match range.start > at {
@@ -253,7 +253,7 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
         };
         return Found::new(role, start, size, step);
     }
-    // A newer writer's field has an unknown size: it ends at the next field.
+    // A field of a newer writer has an unknown size. It ends at the next field.
     let last = desc.slots().saturating_add(SLOTS_LOOKED_AT).min(raw.slots());
     let starts = || (desc.slots()..last).filter_map(|slot| Some((raw.field_pos(slot)?, slot)));
     let before = starts().filter(|(start, _)| *start <= at && *start >= from).max();

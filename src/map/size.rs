@@ -35,12 +35,12 @@ pub struct SizeTree {
     pub name: UntrustedString,
     /// The bytes of the part. Every byte of a file counts once, for the first part that uses it.
     pub bytes: u64,
-    /// The parts, which together have all of the bytes; or none.
+    /// The parts, if any. Together they have all of the bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub parts: Vec<SizeTree>,
 }
 
-/// The names of a file's parts are longer in sum than the limit: parts share long names.
+/// The sum of the names' lengths exceeds the limit, since parts share long names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NamesTooLong {
@@ -53,8 +53,8 @@ impl SizeTree {
     ///
     /// # Errors
     ///
-    /// [`NamesTooLong`] where the names have more bytes than
-    /// [`amplification`](Limits::amplification) times the file, and 4,096.
+    /// [`NamesTooLong`] if the names have more bytes than [`amplification`](Limits::amplification)
+    /// times the length of the file plus 4,096.
     pub fn of(
         path: impl Into<UntrustedString>,
         file: &File<'_>,
@@ -69,8 +69,8 @@ impl SizeTree {
         })
     }
 
-    /// As [`of`](Self::of), and calls `charge` with each name from the file before it is kept. A
-    /// small file may use a long name for each of many parts.
+    /// Returns the size tree as [`of`](Self::of) does, and calls `charge` with each name from the
+    /// file before it is kept. A small file may use one long name for many parts.
     ///
     /// # Errors
     ///
@@ -124,5 +124,5 @@ impl fmt::Display for NamesTooLong {
 
 impl core::error::Error for NamesTooLong {}
 
-/// Bytes of names that any file may have.
+/// The total length of names that any file may have, in bytes.
 const MIN_NAMES: u64 = 4096;

@@ -12,7 +12,7 @@ use super::{ByteRole, Map, Name, Part};
 use crate::error::{PathComponent, Place};
 use crate::handle::File;
 
-/// The part, path and role of one byte of a file.
+/// The part, path and role of a byte of a file.
 ///
 /// ```
 /// # fn main() -> pte::Result<()> {
@@ -73,7 +73,7 @@ impl<'a> ByteInfo<'a> {
             Some((last, found)) => {
                 spot.path.extend(found.step);
                 spot.path.extend(TablePath::new(&spot.map.paths, last).back());
-                // Data belongs to its users, not to the object that it lies in.
+                // Data belongs to its users, not to the object that has it.
                 if !matches!(spot.part().name(), Name::Users(_)) {
                     let at = |pos: u32| tables.start.saturating_add(pos.into());
                     spot.role = found.role.shifted(tables.start);

@@ -12,7 +12,7 @@ use crate::flat::desc::{FieldDesc, Kind, TableDesc};
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::view::ExecutionPlan;
 
-/// Visits each table, vector and string once. The first reference to it owns it.
+/// Visits each table, vector and string once. It belongs to the first reference that reaches it.
 pub(super) struct Pass<'c, 'a> {
     claims: &'c mut Claims<'a>,
     /// The start of the FlatBuffer in the file.
@@ -49,7 +49,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.table(root.raw(), T::DESC, section);
         self.claims.paths.leave(back);
         for (pos, bytes, node) in core::mem::take(&mut self.declared) {
-            // The size that a table declares was never proven.
+            // The size that a table declares is not proven.
             let room = narrow(self.claims.region.len()).saturating_sub(pos);
             self.claim(pos, bytes.min(room), node);
         }
@@ -60,7 +60,8 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.claim(start..start.saturating_add(bytes.into()), node);
     }
 
-    /// Claims an object of `bytes` bytes at `pos`. `of` is called if it has the wanted byte.
+    /// Claims an object of `bytes` bytes at `pos`. `of` is called if the object has the wanted
+    /// byte.
     fn thing(
         &mut self,
         pos: u32,
@@ -122,7 +123,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                     let node = self.claims.child(section, "strings");
                     let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
                     let back = self.claims.paths.enter(PathComponent::Field(field.name));
-                    // The length in front, and the zero behind it.
+                    // The length in front of the text, and the zero after it.
                     let bytes = len.saturating_add(5);
                     let in_text = |at| role::in_text(pos, len, at);
                     self.thing(pos, bytes, node, ObjectKind::Text, in_text);
@@ -211,7 +212,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.child(self.method, "signature")
     }
 
-    /// Returns the part of the targets of `field`: by default that of its table.
+    /// Returns the part of the targets of `field`: that of its table, unless the field has its own.
     fn owner(&mut self, desc: &'static TableDesc, field: &'static FieldDesc, section: u32) -> u32 {
         let section_of_method = match (desc.name, field.name) {
             ("ExecutionPlan", "values") => "values",
@@ -232,7 +233,7 @@ impl<'c, 'a> Pass<'c, 'a> {
             _ => return section,
         };
         match self.method {
-            // Chains belong to plans.
+            // A chain is a part of its plan.
             ROOT => section,
             method => self.claims.child(method, section_of_method),
         }
@@ -288,7 +289,7 @@ fn bit(place: u32) -> u64 {
 /// The slot of a plan's name.
 const PLAN_NAME: u16 = 0;
 
-/// The most methods with their own parts. Genuine files have fewer.
+/// The most methods that are separate parts. Genuine files have fewer.
 const MOST_METHODS: u32 = 1024;
 
 pub(super) const INLINE_CONSTANTS: &str = "inline constants";

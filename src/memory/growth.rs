@@ -36,8 +36,8 @@ fn no_file_takes_more_than_n_log_n_steps() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The limits, as for the rules: growth of the steps relative to that of the bytes, and steps for each
-/// n log n of the bytes.
+/// The limits, as for the rules: growth of the cost relative to that of the size, and cost divided
+/// by n log n for a size of n bytes.
 const MOST_GROWTH: f64 = 1.3;
 const MOST_STEPS: f64 = 5.0;
 const FEW_STEPS: f64 = 0.25;

@@ -39,7 +39,7 @@ pub(super) struct Liveness<'a> {
     uses: Vec<ValueUses>,
     /// The current tensor of each index whose tensor was replaced.
     current: BTreeMap<u32, u32>,
-    /// For the same indices, a node that all of their tensors have an edge to.
+    /// For each of these indices, a node with edges from all tensors that were ever at it.
     ever: BTreeMap<u32, u32>,
     /// Edges from a tensor to its aliases: a use of the alias is a use of the tensor.
     edges: Vec<(u32, u32)>,
@@ -74,7 +74,7 @@ impl<'a> Liveness<'a> {
     }
 
     fn run(&mut self, effects: &Effects<'a>, mut definitions: Definitions<'a>) {
-        // Up to there, a forward jump may skip instructions.
+        // A forward jump may skip the instructions before this pc.
         let mut imprecise_until = 0;
         let mut accesses = Vec::new();
         for instruction in method::instructions(self.plan) {
@@ -115,14 +115,14 @@ impl<'a> Liveness<'a> {
         uses.last_use = pc;
     }
 
-    /// Records that an index is, or may be, an alias of `base` from this instruction on.
+    /// Records that from this instruction on, `index` is or may be an alias of `base`.
     fn record_alias(&mut self, index: i32, base: i32, pc: u32, is_imprecise: bool) {
         let (Some(from), Some(to)) = (self.now(base), self.now(index)) else { return };
         if from == to {
             return self.record_use(index, false, pc);
         }
         if !self.loops.are_none() {
-            // In a loop, an index may stand for any of its tensors. All of them share its uses.
+            // In a loop, an index may hold any of its tensors, so all of them share its uses.
             self.edges.push((from, to));
             if self.loops.has(pc) {
                 self.uses.get_mut(at(from)).into_iter().for_each(|uses| uses.is_carried = true);
@@ -202,7 +202,7 @@ impl<'a> Liveness<'a> {
         cost::sort(self.edges.len().saturating_mul(2));
         self.edges.sort_unstable_by_key(|&(_, to)| to);
         self.edges.dedup();
-        // In descending order of last uses: the first visit of a tensor brings its latest use.
+        // In descending order of last uses, so the first visit of a tensor has its latest use.
         let mut latest: Vec<u32> = self.edges.iter().map(|&(_, to)| to).collect();
         latest.dedup();
         let last_of =

@@ -13,15 +13,15 @@ type Range = (u32, u32);
 /// The loops of a method. Any two of them are nested or disjoint.
 #[derive(Default)]
 pub(super) struct Loops {
-    /// The loops by their begins. Of loops with one begin, the largest is first.
+    /// The loops, sorted by begin. Of several loops with the same begin, the largest is first.
     loops: Vec<Loop>,
     /// The greatest end in a range of `loops`.
     ends: RangeMaxTree,
-    /// The loops by their ends, and the least begin in a range of them.
+    /// The loops, sorted by end, with the least begin in any range of them.
     by_end: Vec<Loop>,
     begins: RangeMaxTree,
     outer: OuterLoops,
-    /// For each pc, the least target of a jump over it. Empty if there are no loops.
+    /// For each pc, the least target of a forward jump over it. Empty if there are no loops.
     landings: Vec<u32>,
 }
 
@@ -49,9 +49,11 @@ impl Loops {
         self.loops.is_empty()
     }
 
-    /// Returns a range of uses, extended by loops. A value from before a loop is used by each iteration. A
-    /// value that is used after a loop may come from its first iteration. A value that is carried from one
-    /// iteration to the next is live in the whole loop.
+    /// Extends a range of uses by loops.
+    ///
+    /// A value from before a loop is used by each iteration. A value that is used after a loop may
+    /// come from its first iteration. A value that is carried from one iteration to the next is
+    /// live in the whole loop.
     pub(super) fn around(&self, (mut first, mut last): Range, is_carried: bool) -> Range {
         if self.loops.is_empty() || first > last {
             return (first, last);
@@ -81,7 +83,7 @@ impl Loops {
     }
 }
 
-/// Returns, for each pc, the least target of a jump over it.
+/// Returns, for each pc, the least target of a forward jump over it.
 fn landings(ahead: &[Range], instruction_count: u32) -> Vec<u32> {
     let mut ahead = ahead.to_vec();
     cost::sort(ahead.len());
@@ -101,7 +103,7 @@ fn landings(ahead: &[Range], instruction_count: u32) -> Vec<u32> {
     (0..instruction_count).map(landing).collect()
 }
 
-/// The maximum of any range of a list, in O(log n).
+/// A tree that returns the maximum of any range of a list in O(log n).
 #[derive(Default)]
 struct RangeMaxTree {
     /// A binary tree: node n is the maximum of nodes 2n and 2n + 1. The list is the second half.

@@ -9,8 +9,8 @@ use crate::cost;
 use crate::pte::Storage;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 
-/// The bytes that a method uses outside of arenas. The loader decides whether they take memory: they may
-/// be mapped, in ROM, or copied.
+/// The bytes that a method uses outside of arenas. Whether they take memory depends on the loader:
+/// they may be mapped, in ROM, or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     /// The constants in this file.

@@ -1,4 +1,5 @@
-//! Segment trees over the bytes of an arena: the number of live bytes, and the time of the last write.
+//! Segment trees over the bytes of an arena. One counts the live bytes, the other has the time of
+//! the last write.
 
 use alloc::vec::Vec;
 
@@ -7,7 +8,7 @@ use crate::cost;
 /// A range of bytes: its begin and its end.
 pub(super) type Bytes = (u64, u64);
 
-/// The sorted ends of all ranges, which divide an arena into cells.
+/// The sorted ends of all ranges. They divide an arena into cells.
 #[derive(Clone, Default)]
 pub(super) struct CompressedCoordinates {
     points: Vec<u64>,
@@ -22,7 +23,7 @@ impl CompressedCoordinates {
         Self { points }
     }
 
-    /// Returns the cells of a range whose ends are among the points.
+    /// Returns the cells of a range, whose ends are among the coordinates.
     fn range(&self, (begin, end): Bytes) -> (usize, usize) {
         let cell = |at| self.points.partition_point(|&point| point < at);
         (cell(begin), cell(end))
@@ -107,9 +108,9 @@ pub(super) struct LastWrite {
 /// Times begin at 1; 0 means never.
 #[derive(Clone, Copy)]
 struct WriteNode {
-    /// The time of the last write to the whole node.
+    /// The time of the last write that covered the whole node.
     whole: u32,
-    /// The least time of all cells, and that of the written cells.
+    /// The least time of the last write to a cell, among all cells and among the written ones.
     least: u32,
     least_written: u32,
 }
@@ -117,7 +118,8 @@ struct WriteNode {
 impl WriteNode {
     const NEVER: Self = Self { whole: 0, least: 0, least_written: u32::MAX };
 
-    /// Returns the node after a write to all of it at the time `whole`; 0 means no write.
+    /// Returns the node after a write to all of it at the time `whole`; 0 means that there was no
+    /// write.
     fn since(self, whole: u32) -> Self {
         let least = self.least.max(whole);
         Self { whole, least, least_written: if whole > 0 { least } else { self.least_written } }
@@ -144,8 +146,8 @@ impl LastWrite {
         self.change(1, (0, self.coordinates.len()), self.coordinates.range(range), time);
     }
 
-    /// Returns the least time of the last writes to the bytes of a range. Bytes that were never written do
-    /// not count; `None` if there are no others.
+    /// Returns the least time of the last writes to the bytes of a range. Bytes that were never
+    /// written are ignored; `None` if all are.
     pub(super) fn since(&self, range: Bytes) -> Option<u32> {
         let found = self.find(1, (0, self.coordinates.len()), self.coordinates.range(range), 0);
         found.filter(|&time| time != u32::MAX)?.checked_sub(1)

@@ -3,7 +3,7 @@
 use crate::flat::view::Vector;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 
-/// What an instruction does to one of its operands.
+/// The access of an instruction to one of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Access {
@@ -11,14 +11,14 @@ pub enum Access {
     Read,
     /// It is written, or replaced by a result.
     Write,
-    /// It becomes the first operand, or a view of it.
+    /// It becomes the first operand or a view of it.
     Alias,
     /// Its memory is freed.
     Free,
 }
 
 impl Access {
-    /// Returns whether the value is initialized by it: it is written, or becomes another value.
+    /// Returns whether the access initializes the value: it is written, or becomes another value.
     pub fn defines(self) -> bool {
         matches!(self, Self::Write | Self::Alias)
     }

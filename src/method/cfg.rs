@@ -7,11 +7,11 @@ use crate::bytes::narrow;
 use crate::cost;
 use crate::schema::program::view::ExecutionPlan;
 
-/// Instructions that a backward jump repeats: the first and the last of them, as pcs.
+/// A loop: the instructions that a backward jump repeats, from the first to the last pc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Loop {
     pub(crate) begin: u32,
-    /// The backward jump itself.
+    /// The pc of the backward jump.
     pub(crate) end: u32,
 }
 
@@ -41,14 +41,14 @@ impl OuterLoops {
     }
 }
 
-/// Where control flows in a method.
+/// The control flow of a method.
 #[derive(Debug, Default)]
 pub(crate) struct ControlFlow {
-    /// All loops by where they begin, the outer before the inner: of any two, one contains the other
-    /// or they are disjoint. The earlier of two that cross is widened to the end of the later.
+    /// The loops, sorted by begin, an outer loop before its inner ones. Any two are nested or
+    /// disjoint: the earlier of two that cross was widened to the end of the later.
     pub(crate) loops: Vec<Loop>,
     pub(crate) outer: OuterLoops,
-    /// Forward jumps from one pc to another, in order.
+    /// Forward jumps in order: the pc of the jump and of its target.
     pub(crate) forward: Vec<(u32, u32)>,
     /// The pc of the first instruction of each chain.
     pub(crate) chains: Vec<u32>,
@@ -82,10 +82,11 @@ impl ControlFlow {
     }
 }
 
-/// Widens the earlier of two loops that cross to the end of the later one. The loops are sorted by
-/// where they begin, the outer before the inner, and stay so.
+/// Widens the earlier of two loops that cross to the end of the later one.
+///
+/// The loops are sorted by begin, an outer loop before its inner ones, and stay sorted.
 fn widen_until_nested(loops: &mut [Loop]) {
-    // Loops that have not ended, and for each loop the later one that it crosses.
+    // The loops that have not ended, each with the later loop that it crosses.
     let mut open: Vec<(usize, u32)> = Vec::new();
     let mut crossed: Vec<Option<usize>> = alloc::vec![None; loops.len()];
     for (nth, &Loop { begin, end }) in loops.iter().enumerate() {

@@ -4,10 +4,10 @@ use super::instruction::{Instruction, Operands};
 use crate::operators::{Gives, Signatures};
 use crate::schema::program::view::InstructionArguments;
 
-/// One change that an instruction makes to a value, in terms of what values are.
+/// A change that an instruction makes to a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// The value at `target` becomes the one at `source`: by a move, or as the result of an operator
+    /// The value at `target` becomes the one at `source`, by a move or as the result of an operator
     /// that works in place.
     Copy { source: i32, target: i32 },
     /// The value is replaced by a result.
@@ -24,8 +24,8 @@ pub(crate) enum Change {
     Free { target: i32 },
 }
 
-/// Passes each change that an instruction makes to `change`, in order. What a call of a known operator
-/// changes, its signature says.
+/// Calls `change` with each change that an instruction makes, in order. The changes of a known
+/// operator follow from its signature.
 pub(crate) fn for_each_change(
     signatures: &Signatures,
     instruction: &Instruction<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn for_each_change(
     }
 }
 
-/// Returns the arguments of a kernel call that it reads. `None` if the operator is unknown.
+/// Returns the arguments that a kernel call reads. `None` if the operator is unknown.
 pub(crate) fn read_arguments<'a>(
     signatures: &Signatures,
     instruction: &Instruction<'a>,
@@ -78,8 +78,8 @@ pub(crate) fn read_arguments<'a>(
     Some(read.map(|(_, value, _)| value))
 }
 
-/// Returns the operands that an instruction may change, for any operator: all arguments of a call, and
-/// the target of a move. `None` if an instruction of its kind changes none.
+/// Returns the operands that an instruction may change, for any operator: all arguments of a call,
+/// or the target of a move. `None` for other instructions.
 pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'a>> {
     match instruction.operation()? {
         InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
@@ -92,8 +92,8 @@ pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'
     }
 }
 
-/// Passes the values that an instruction may change to `change`. What a call of a known operator
-/// changes, its signature says; of an unknown one, each argument may change.
+/// Calls `change` with each value that an instruction may change. Those of a known operator follow
+/// from its signature; an unknown operator may change each argument.
 pub(crate) fn for_each_changed(
     signatures: &Signatures,
     instruction: &Instruction<'_>,

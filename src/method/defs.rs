@@ -1,4 +1,4 @@
-//! Definitions: which instruction writes a value first, and whether a value is initialized.
+//! Definitions: the instruction that writes a value first, and whether a value is initialized.
 
 use alloc::vec::Vec;
 
@@ -10,22 +10,24 @@ use crate::cost;
 use crate::pte::Storage;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 
-/// Which values the instructions so far have written.
+/// Records which values the instructions so far have written.
 ///
 /// A value is initialized at a point of a method if one of these holds:
-/// - It is no tensor, or there is no value of that index.
-/// - It has data in the file or in a `.ptd`: it is constant, external, or has initial data. Data
-///   that cannot be located counts as none.
+///
+/// - It is not a tensor, or there is no value at that index.
+/// - It has data in the file or in a `.ptd`: it is constant, external, or has initial data. Data that
+///   cannot be located does not count.
 /// - It is an input of the method.
-/// - An earlier instruction wrote it, by itself or as an item of a list. Instructions count in the
-///   order of the file, whether jumps pass over them or not. A move writes its target, and a call
-///   the views that it makes. A read writes nothing.
+/// - An earlier instruction wrote it or a list that has it.
+///
+/// Instructions count in the order of the file, even if jumps skip them. A move writes its target, and
+/// a call the views that it makes.
 #[derive(Clone, Debug)]
 pub struct Definitions<'a> {
     plan: ExecutionPlan<'a>,
-    /// By value, whether it is initialized before the first instruction.
+    /// For each value, whether it is initialized before the first instruction.
     is_given: Vec<bool>,
-    /// By value, the pc of the first instruction that writes it, or [`UNDEFINED`].
+    /// For each value, the pc of the first instruction that writes it, or [`UNDEFINED`].
     first: Vec<u32>,
 }
 
@@ -53,7 +55,7 @@ impl<'a> Definitions<'a> {
         Self { plan, is_given, first }
     }
 
-    /// Returns whether a value is initialized, as far as instructions are recorded.
+    /// Returns whether a value is initialized after the recorded instructions.
     pub fn is_initialized(&self, value: i32) -> bool {
         let Ok(nth) = usize::try_from(value) else { return true };
         match self.is_given.get(nth) {
@@ -74,8 +76,8 @@ impl<'a> Definitions<'a> {
         self.record_each(instruction, accesses, |_| {});
     }
 
-    /// As [`record`](Self::record), and passes each value that has no earlier definition to `new`:
-    /// the items of a list before the list.
+    /// Records as [`record`](Self::record) does, and calls `new` with each value that has no
+    /// earlier definition. The items of a list come before the list.
     pub(crate) fn record_each(
         &mut self,
         instruction: &Instruction<'_>,
@@ -88,7 +90,7 @@ impl<'a> Definitions<'a> {
             if self.first.get(at(list)) != Some(&UNDEFINED) {
                 continue;
             }
-            // The items of a list that many calls share are recorded once.
+            // Many calls may share a list. Its items are recorded once.
             let items = written_items(self.plan, value).into_iter().flatten();
             for value in items.filter_map(|item| u32::try_from(item).ok()).chain([list]) {
                 let slot = self.first.get_mut(at(value)).filter(|slot| **slot == UNDEFINED);

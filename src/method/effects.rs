@@ -1,4 +1,4 @@
-//! What an instruction does to each value that it names.
+//! The effects of an instruction on each value that it names.
 
 use core::fmt;
 
@@ -11,10 +11,10 @@ use crate::flat::view::Vector;
 use crate::operators::{Kind, Signatures};
 use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments, KernelCall};
 
-/// What the instructions of a method do to their operands.
+/// The effects of a method's instructions on their operands.
 ///
-/// The file does not say what a call writes. Signatures of the official runtime's operators say it;
-/// for other operators and for delegates, the order of arguments does (format.md §6.5).
+/// The file does not say what a call writes. For the official runtime's operators, signatures say
+/// it. For other operators and for delegates, the order of arguments is used (format.md §6.5).
 pub struct Effects<'a> {
     plan: ExecutionPlan<'a>,
     signatures: Signatures,
@@ -65,8 +65,8 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Returns the arguments of a kernel call with their accesses, reads first. Results that are
-    /// named a second time, one by one or as a list, are returned a second time.
+    /// Returns the arguments of a kernel call with their accesses, reads first. Results that the
+    /// call names a second time, one by one or as a list, are returned a second time.
     pub fn kernel(&self, call: KernelCall<'a>) -> Vec<(i32, Access)> {
         let mut accesses = Vec::new();
         self.kernel_into(call, &mut accesses);
@@ -83,8 +83,8 @@ impl<'a> Effects<'a> {
     /// Returns the arguments of a delegate call with their accesses, in the order of the file:
     /// inputs, then outputs.
     ///
-    /// The file does not say how many are inputs. The last argument that is initialized before the
-    /// call is one, and so are all arguments before it.
+    /// The file does not have the number of inputs. The last argument that is initialized before
+    /// the call counts as an input, and so do all arguments before it.
     pub fn delegate(
         &self,
         call: DelegateCall<'a>,
@@ -95,11 +95,11 @@ impl<'a> Effects<'a> {
         reads_then_writes(&args, inputs.map_or(0, |last| last.saturating_add(1)))
     }
 
-    /// Adds the accesses of a known operator. Returns `None` and adds nothing for any other.
+    /// Adds the accesses of a known operator. For any other, returns `None` and adds nothing.
     fn by_signature(&self, call: KernelCall<'a>, accesses: &mut Vec<(i32, Access)>) -> Option<()> {
         let (_, letters) = self.signatures.signature(call)?;
-        // The result of an operator that works in place is its first argument, of which it may
-        // change a part.
+        // An operator that works in place returns its first argument, and may change only a part of
+        // it.
         let first = letters.chars().next().and_then(Kind::of);
         let has_result = letters.chars().filter_map(Kind::of).any(|kind| kind.gives().is_some());
         let is_in_place = has_result && first.is_some_and(Kind::is_written);
@@ -114,7 +114,8 @@ impl<'a> Effects<'a> {
                     has_written = true;
                     Access::Write
                 }
-                // Results are named a second time, one by one or as a list, and not read there.
+                // The call names its results a second time, one by one or as a list, and does not
+                // read them there.
                 None if kind.is_anything() && has_written => Access::Write,
                 None => Access::Read,
             };
@@ -124,7 +125,7 @@ impl<'a> Effects<'a> {
     }
 
     /// Finds the results of an unknown operator by the order of its arguments. Every exporter puts
-    /// results last, and names them a second time at the end: one by one, or as a list.
+    /// results last, and names them a second time at the end, one by one or as a list.
     fn by_order(&self, call: KernelCall<'a>) -> Vec<(i32, Access)> {
         let args: Vec<_> = call.args().into_iter().flatten().collect();
         let Some((&last, before)) = args.split_last() else { return Vec::new() };
@@ -134,7 +135,7 @@ impl<'a> Effects<'a> {
         let is_list_again = |&other: &i32| {
             list.is_some() && written_items(self.plan, other).is_some_and(|of| is_same(of, list))
         };
-        // Results begin behind that many arguments.
+        // The number of arguments in front of the results.
         let reads = match () {
             () if !items.is_empty() && before.ends_with(&items) => {
                 before.len().saturating_sub(items.len())
@@ -165,7 +166,8 @@ fn reads_then_writes(args: &[i32], reads: usize) -> Vec<(i32, Access)> {
     args.iter().enumerate().map(|(nth, &value)| (value, access(nth))).collect()
 }
 
-/// Returns whether two lists have the same tensors; their first [`MOST_RESULTS`] items are compared.
+/// Returns whether two lists have the same tensors. Only their first [`MOST_RESULTS`] items are
+/// compared.
 fn is_same(list: Vector<'_, i32>, other: Option<Vector<'_, i32>>) -> bool {
     other.is_some_and(|other| {
         list.len() == other.len()
@@ -174,5 +176,5 @@ fn is_same(list: Vector<'_, i32>, other: Option<Vector<'_, i32>>) -> bool {
     })
 }
 
-/// More results than any operator has.
+/// A number of results that no operator exceeds.
 const MOST_RESULTS: usize = 16;

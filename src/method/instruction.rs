@@ -1,4 +1,4 @@
-//! An instruction, decoded once: where it is, what it does, and which values it names.
+//! An instruction, decoded once: its place, its operation, and the values that it names.
 
 use crate::bytes::{index as at, narrow};
 use crate::flat::view::{Table, Vector};
@@ -6,8 +6,8 @@ use crate::schema::program::view::{self, Chain, ExecutionPlan, InstructionArgume
 
 /// An instruction of a method.
 ///
-/// The instructions of all chains are numbered as they run, one chain after the other. This number
-/// is the program counter, `pc`.
+/// The instructions of all chains are numbered in the order in which chains and their instructions
+/// run. This number is the program counter, `pc`.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction<'a> {
     chain: u32,
@@ -15,7 +15,7 @@ pub struct Instruction<'a> {
     /// The pc of the chain's first instruction, and the pc past its last one.
     begin: u32,
     end: u32,
-    /// Where its table lies.
+    /// The position of its table.
     pos: u32,
     operation: Option<InstructionArguments<'a>>,
 }
@@ -24,12 +24,12 @@ pub struct Instruction<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Jump {
-    /// The value that decides.
+    /// The index of the condition's value.
     pub condition: i32,
     /// The target as the file has it: the index of an instruction in its chain.
     pub destination: i32,
-    /// The pc where the method goes on. An invalid target ends the chain, as in the runtime: it is
-    /// the pc past the chain's last instruction.
+    /// The pc of the target. An invalid target ends the chain, as in the runtime: it is the pc past
+    /// the chain's last instruction.
     pub target: u32,
     /// Whether the target is an instruction of the chain, or the end of the chain.
     pub is_valid: bool,
@@ -81,7 +81,7 @@ fn len(chain: Chain<'_>) -> u32 {
 }
 
 impl<'a> Instruction<'a> {
-    /// Decodes an instruction. Its place is the index of its chain, and its own in the chain; the
+    /// Decodes an instruction. `place` is the index of its chain and its index in the chain. The
     /// chain has the pcs from `begin` to before `end`.
     #[inline]
     pub(crate) fn decode(
@@ -118,27 +118,28 @@ impl<'a> Instruction<'a> {
         self.end.saturating_sub(self.begin)
     }
 
-    /// Returns what it does; `None` if it is empty.
+    /// Returns its operation; `None` if it is empty.
     pub fn operation(&self) -> Option<InstructionArguments<'a>> {
         self.operation
     }
 
-    /// Returns the tag of what it does; 0 if it is empty.
+    /// Returns the tag of its operation; 0 if it is empty.
     pub fn tag(&self) -> u8 {
         self.operation.map_or(0, |operation| operation.tag())
     }
 
-    /// Returns upstream's name of its kind; `None` if it is empty or of an unknown kind.
+    /// Returns the upstream name of its kind; `None` if it is empty or of an unknown kind.
     pub(crate) fn name(&self) -> Option<&'static str> {
         self.operation.and_then(InstructionArguments::name)
     }
 
-    /// Returns where its table lies.
+    /// Returns the position of its table.
     pub(crate) fn pos(&self) -> u32 {
         self.pos
     }
 
-    /// Returns where the table of its operation lies; its own if it is empty or of an unknown kind.
+    /// Returns the position of the table of its operation; that of its own table if it is empty or
+    /// of an unknown kind.
     pub(crate) fn operation_pos(&self) -> u32 {
         match self.operation {
             Some(InstructionArguments::KernelCall(call)) => call.raw().pos(),
@@ -150,7 +151,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the field that its values are in; `None` for a move, which has two.
+    /// Returns the name of the field with its values; `None` for a move, which has two fields.
     pub(crate) fn operand_field(&self) -> Option<&'static str> {
         match self.operation? {
             InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
@@ -175,8 +176,8 @@ impl<'a> Instruction<'a> {
         )
     }
 
-    /// Returns the values that it names: the arguments of a call, source and target of a move, what
-    /// is freed, the condition of a jump.
+    /// Returns the values that it names: the arguments of a call, the source and target of a move,
+    /// the freed value, or the condition of a jump.
     pub fn operands(&self) -> Operands<'a> {
         match self.operation {
             Some(InstructionArguments::KernelCall(call)) => Operands::args(call.args()),
@@ -200,7 +201,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the call of a kernel that it is, if it is one.
+    /// Returns the call, if it is a call of a kernel.
     pub(crate) fn kernel_call(&self) -> Option<KernelCall<'a>> {
         match self.operation {
             Some(InstructionArguments::KernelCall(call)) => Some(call),
@@ -208,7 +209,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the value whose memory it frees.
+    /// Returns the value whose memory it frees, if it is a free.
     pub(crate) fn freed(&self) -> Option<i32> {
         match self.operation {
             Some(InstructionArguments::FreeCall(call)) => Some(call.value_index()),
@@ -216,7 +217,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the jump that it is, if it is one.
+    /// Returns the jump, if it is one.
     pub fn jump(&self) -> Option<Jump> {
         let Some(InstructionArguments::JumpFalseCall(call)) = self.operation else { return None };
         let (condition, destination) = (call.cond_value_index(), call.destination_instruction());
@@ -243,7 +244,7 @@ impl<'a> Operands<'a> {
         Self(List::Args(args.unwrap_or_default()))
     }
 
-    /// Returns their number.
+    /// Returns the number of values.
     pub fn len(self) -> usize {
         match self.0 {
             List::Args(all) => all.len(),
@@ -251,12 +252,12 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no values.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the one at `nth`.
+    /// Returns the value at `nth`.
     pub fn get(self, nth: usize) -> Option<i32> {
         match self.0 {
             List::Args(all) => all.get(nth),
@@ -264,7 +265,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// Returns all of them, in order.
+    /// Returns all values, in order.
     pub fn iter(self) -> impl Iterator<Item = i32> + 'a {
         (0..self.len()).filter_map(move |nth| self.get(nth))
     }

@@ -1,8 +1,8 @@
-//! Contracts: what a kernel asks of its arguments beyond their kinds, as data.
+//! Contracts: the conditions of kernels on their arguments, beyond their kinds, as data.
 //!
-//! A condition is judged where the file determines everything that it needs. The sizes of a tensor that a
-//! call resizes are unknown; no kernel changes a rank or a dtype. A number that is an input is the one in
-//! the file: the runtime accepts no other (`Method::set_input`).
+//! A condition is judged if the file determines everything that it needs. The sizes of a tensor
+//! that a call resizes are unknown; no kernel changes a rank or a dtype. A number that is an input
+//! has the value in the file, since the runtime accepts no other (`Method::set_input`).
 
 use alloc::format;
 use alloc::string::String;
@@ -23,12 +23,12 @@ pub(crate) use vocabulary::{Subject, Term};
 /// A condition that a call breaks.
 pub(crate) struct Violation {
     pub(crate) about: Subject,
-    /// The argument that breaks it, if it is one.
+    /// The argument that breaks it, if any single one does.
     pub(crate) arg: Option<u32>,
     pub(crate) message: String,
 }
 
-/// Returns the conditions of the operator with a full name; most have none.
+/// Returns the conditions of the operator with a full name. Most operators have none.
 pub(crate) fn of(operator: &str) -> &'static [Term] {
     let found = table::CONTRACTS.binary_search_by(|&(name, _)| name.cmp(operator));
     found.ok().and_then(|found| table::CONTRACTS.get(found)).map_or(&[], |&(_, terms)| terms)
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::operators::kind::signature;
 
-    /// Collects the arguments of a condition, each with the letters that it may have.
+    /// Collects the arguments of a condition, each with the kind letters that it may have.
     fn looks(condition: &Condition, seen: &mut Vec<(Arg, &'static str)>) {
         let mut number = |number: &Number| numbers(number, seen);
         match condition {

@@ -1,16 +1,18 @@
 //! Kernels that read an argument again after they have written or resized their output.
 //!
-//! What these kernels have checked or counted may be another thing by then, if the output lies there. Found in
-//! upstream's kernels and by running calls whose arguments share memory (format.md §6.10).
+//! If the output shares memory with the argument, the kernel then reads values that it has not
+//! checked or counted. Found in upstream's kernels and by running calls whose arguments share
+//! memory (format.md §6.10).
 
-/// Arguments of an operator that its output may not share bytes with.
+/// The arguments of an operator that must not share bytes with its output.
 pub(crate) struct Hazard {
     /// The operator's full name.
     operator: &'static str,
-    /// Arguments that are checked or counted before the output is written, and read again after: indices,
-    /// masks, counts, zero points. A list stands for its items.
+    /// Arguments that are checked or counted before the output is written, and read again
+    /// afterwards: indices, masks, counts, zero points. A list stands for its items.
     read_again: &'static [u32],
-    /// Arguments whose sizes are read again after the output was resized. They may not be the output.
+    /// Arguments whose sizes are read again after the output was resized. They must not be the
+    /// output.
     sized_again: &'static [u32],
 }
 
@@ -29,7 +31,7 @@ fn find(operator: &str) -> Option<&'static Hazard> {
     HAZARDS.get(found)
 }
 
-/// Sorted by operator.
+/// The hazards, sorted by operator.
 static HAZARDS: &[Hazard] = &[
     sized("aten::addmm.out", &[1, 2]),
     sized("aten::cat.out", &[0]),

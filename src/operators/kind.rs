@@ -8,9 +8,9 @@ use crate::schema::program::tag;
 /// An operator's full name (`aten::add.out`), and the letters of its arguments.
 pub(crate) type Signature = (&'static str, &'static str);
 
-/// Returns the signature of the operator of that full name, if it is one of the official runtime's.
+/// Returns the signature of the operator with a full name, if the official runtime has it.
 ///
-/// The runtime asks for exactly as many arguments (ExecuTorch's codegen/gen.py and
+/// The runtime requires exactly this number of arguments (ExecuTorch's codegen/gen.py and
 /// kernels/prim_ops/register_prim_ops.cpp).
 pub(crate) fn signature(operator: &str) -> Option<&'static Signature> {
     let found = KERNELS.binary_search_by(|&(name, _)| name.cmp(operator)).ok()?;
@@ -70,11 +70,11 @@ impl Kind {
         Some(Self { value, or_null: letter.is_ascii_uppercase(), role })
     }
 
-    /// Returns whether the conversion takes a value of that tag. No Int passes for a Double, nor the
-    /// other way round (ExecuTorch's runtime/core/evalue.h): the runtime aborts, or a primitive
-    /// operator fails.
+    /// Returns whether the runtime's conversion accepts a value with this tag.
     ///
-    /// A value of an unknown kind is accepted: the method is not loaded anyway.
+    /// An Int is not accepted as a Double, or the reverse (ExecuTorch's runtime/core/evalue.h): the
+    /// runtime aborts, or a primitive operator fails. A value of an unknown kind is accepted, since
+    /// its method cannot be loaded anyway.
     pub(crate) fn accepts(self, tag: u8) -> bool {
         match (self.value, tag) {
             (Value::Any | Value::Result(_), _)
@@ -93,14 +93,15 @@ impl Kind {
         }
     }
 
-    /// Returns the kinds that the conversion takes.
+    /// Returns the kinds that the conversion accepts.
     pub(crate) fn accepted(self) -> Kinds {
         (tag::Null..=tag::OptionalTensorList)
             .filter(|&tag| self.accepts(tag))
             .fold(Kinds::NONE, |kinds, tag| kinds.or(Kinds::of(tag)))
     }
 
-    /// Returns the result that replaces the value; `None` if the call does not replace it.
+    /// Returns the kind of the result that replaces the value; `None` if the call does not replace
+    /// it.
     pub(crate) fn gives(self) -> Option<Gives> {
         match self.value {
             Value::Result(gives) => Some(gives),
@@ -113,12 +114,12 @@ impl Kind {
         self.role == Role::Written
     }
 
-    /// Returns whether the call needs the data of a tensor that it gets there.
+    /// Returns whether the call needs the data of the tensor at this argument.
     pub(crate) fn needs_data(self) -> bool {
         matches!(self.role, Role::Read | Role::Written) && !self.is_anything()
     }
 
-    /// Returns whether any value is accepted: it is not read, or it is replaced.
+    /// Returns whether any value is accepted, since the call does not read it or replaces it.
     pub(crate) fn is_anything(self) -> bool {
         matches!(self.value, Value::Any | Value::Result(_))
     }
@@ -129,7 +130,7 @@ impl Kind {
     }
 }
 
-/// How a call uses an argument.
+/// The use of an argument by a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Read,
@@ -138,12 +139,12 @@ enum Role {
     Shape,
 }
 
-/// The kind of a result.
+/// The kinds of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// Always one of these.
+    /// A value of these kinds.
     A(Kinds),
-    /// An Int if all arguments are, else a Double.
+    /// An Int if all arguments are Ints, else a Double.
     AsGiven,
 }
 
@@ -157,7 +158,7 @@ impl Kinds {
     /// The kinds of a Scalar.
     const SCALAR: Self = Self::of(tag::Int).or(Self::of(tag::Double)).or(Self::of(tag::Bool));
 
-    /// Returns the kind of that tag. Those without a known type share a bit: no method with one is
+    /// Returns the kind of a tag. Tags without a known type share a bit: no method with one can be
     /// loaded.
     pub(crate) const fn of(tag: u8) -> Self {
         Self(match tag {
@@ -212,7 +213,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A kind without regard to Null.
+/// A kind that ignores whether Null is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Tensor,

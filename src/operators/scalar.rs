@@ -14,7 +14,7 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
-    /// Returns the scalar that a value is.
+    /// Returns the scalar in a value, if it is one.
     pub(crate) fn of(value: KernelTypes<'_>) -> Option<Self> {
         Some(match value {
             KernelTypes::Int(int) => Self::Int(int.int_val()),
@@ -43,8 +43,8 @@ impl Scalar {
     }
 }
 
-/// Returns the result of a primitive operator; `None` for other operators, and where the runtime
-/// computes nothing defined.
+/// Returns the result of a primitive operator. `None` for other operators, and if the result is
+/// undefined.
 pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Option<Scalar> {
     use Scalar::{Bool, Double, Int};
     let name = operator.strip_prefix("executorch_prim::")?;

@@ -1,11 +1,11 @@
-//! Lists of operators that a build of the runtime has.
+//! Lists of the operators in a build of the runtime.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// The operators that a build of the runtime has, from a list of names or from a
+/// The operators in a build of the runtime, from a list of names or from a
 /// `selected_operators.yaml`.
 ///
 /// ```
@@ -18,18 +18,18 @@ use core::fmt;
 #[derive(Clone, Debug, Default)]
 pub struct SelectedOperators {
     names: BTreeSet<String>,
-    /// Names without an overload that stand for all of their overloads.
+    /// Names without an overload, which stand for all of their overloads.
     with_overloads: BTreeSet<String>,
     all: bool,
 }
 
-/// Why a text is not a list of operators.
+/// The error of a text that is not a list of operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The message.
     pub message: &'static str,
 }
 
@@ -46,7 +46,7 @@ impl SelectedOperators {
     ///
     /// # Errors
     ///
-    /// The first line that is in neither form.
+    /// The error of the first line that is invalid in both forms.
     pub fn read(text: &str) -> Result<Self, ListError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let yaml = |line: &str| {
@@ -61,7 +61,7 @@ impl SelectedOperators {
         read.map_err(|(line, message)| ListError { line, message })
     }
 
-    /// Returns whether the build has the operator `name`, given with its overload.
+    /// Returns whether the build has the operator `name`, which includes its overload.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         let root = name.split_once('.').map_or(name, |(root, _)| root);
@@ -82,10 +82,11 @@ impl SelectedOperators {
         Ok(list)
     }
 
-    /// Reads lines: only two levels of the document matter, and indentation distinguishes them.
+    /// Reads the lines of a YAML document. Only two levels of it matter, and indentation
+    /// distinguishes them.
     fn read_yaml(text: &str) -> Result<Self, (usize, &'static str)> {
         let mut list = Self::default();
-        // The indentation of the operators' names, from the first of them on.
+        // The indentation of the operators' names, known from the first of them on.
         let (mut inside, mut level, mut name) = (false, None, String::new());
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim_end();
@@ -105,7 +106,7 @@ impl SelectedOperators {
                     _ => {}
                 }
             } else if inside && depth == *level.get_or_insert(depth) {
-                // The second half of a long key: its name was read before.
+                // The second line of a long key, whose name was read before.
                 let attribute = match bare.strip_prefix(':') {
                     Some(attribute) if !attribute.starts_with(':') => attribute.trim_start(),
                     _ => {
@@ -132,7 +133,7 @@ impl SelectedOperators {
     }
 }
 
-/// Splits a line into its key and the value behind the colon.
+/// Splits a line into its key and the value after the colon.
 fn entry(line: &str) -> Option<(String, &str)> {
     let (key, rest) = match line.chars().next()? {
         '"' => double_quoted(line.get(1..)?)?,

@@ -1,4 +1,5 @@
-//! Which operators and backends programs call, how often, and with which tensors.
+//! Operator usage: the operators and backends that programs call, how often, and with which
+//! tensors.
 //!
 //! ```
 //! # fn main() -> pte::Result<()> {
@@ -60,7 +61,7 @@ pub struct ProgramUsage {
 pub struct MethodUsage {
     /// The name of the method.
     pub name: Option<UntrustedString>,
-    /// What it calls.
+    /// The operators and backends that it calls.
     pub usage: Usage,
 }
 
@@ -68,7 +69,7 @@ pub struct MethodUsage {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Operators by name with overload. One that is listed and never called is here too.
+    /// Operators by name with overload. Operators that are listed and never called are included.
     pub operators: BTreeMap<UntrustedString, OperatorUsage>,
     /// Backends by id.
     pub backends: BTreeMap<UntrustedString, BackendUsage>,
@@ -78,14 +79,14 @@ pub struct Usage {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OperatorUsage {
-    /// The number of instructions that call it.
+    /// The number of instructions that call the operator.
     pub calls: u64,
     /// The dtypes of the tensors in its calls. A tensor list has the dtype of its first tensor.
     pub dtypes: BTreeSet<ScalarType>,
-    /// The kernel key of each different call, such as `v1/6;0,1|6;0`: dtype and dim order of each
-    /// tensor, as kernels are registered for them.
+    /// The kernel key of each different call, such as `v1/6;0,1|6;0`. It has the dtype and the dim
+    /// order of each tensor; kernels are registered under such keys.
     pub kernels: BTreeSet<String>,
-    /// The programs that list it, by their index in [`UsageReport::programs`].
+    /// The programs that list the operator, by their index in [`UsageReport::programs`].
     pub programs: BTreeSet<usize>,
 }
 
@@ -121,8 +122,9 @@ impl UsageReport {
     }
 }
 
-/// Returns how often a method calls each of its operators, by index. Names are resolved by the caller,
-/// since a name may be long and each of many calls may have it.
+/// Returns how often a method calls each of its operators, by operator index.
+///
+/// The caller resolves names: a name may be long, and many calls may have it.
 pub fn calls_by_operator(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
     let mut calls: BTreeMap<i32, u64> = BTreeMap::new();
     let chains = plan.chains().into_iter().flatten();
@@ -136,8 +138,8 @@ pub fn calls_by_operator(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
 }
 
 impl Usage {
-    /// Counts by index first and resolves names after: a name may be long, and each of many calls
-    /// may have it.
+    /// Counts by index first and resolves names later: a name may be long, and many calls may have
+    /// it.
     fn of_plan(plan: ExecutionPlan<'_>, program: usize) -> Self {
         let metadata = CallMetadata::of(plan);
         let mut calls: BTreeMap<i32, Calls> = BTreeMap::new();
@@ -201,9 +203,9 @@ impl Usage {
 #[derive(Default)]
 struct Calls {
     count: u64,
-    /// The tensors of each different call, by the number of their metadata.
+    /// The metadata of the tensors of each different call.
     different: BTreeSet<Vec<usize>>,
 }
 
-/// Methods that are kept apart.
+/// The most methods that are listed separately.
 const MAX_METHODS: usize = 1024;

@@ -1,4 +1,4 @@
-//! `selected_operators.yaml` as ExecuTorch's `gen_oplist` writes it.
+//! Writes `selected_operators.yaml` in the form of ExecuTorch's `gen_oplist`.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -37,7 +37,7 @@ fn write(
     operators: &BTreeMap<UntrustedString, OperatorUsage>,
     paths: &[&UntrustedString],
 ) -> fmt::Result {
-    // Keys in the order of their names, as PyYAML has them.
+    // Keys are in the order of their names, as in PyYAML.
     out.write_str("build_features: []\ncustom_classes: []\n")?;
     let mut called = operators.iter().filter(|(_, operator)| operator.calls > 0).peekable();
     let none = called.peek().is_none();
@@ -63,7 +63,8 @@ fn write(
     Ok(())
 }
 
-/// Writes a key of the second level. A long one is marked with `?` and has its colon on the next line.
+/// Writes a key of the second level. A long key is marked with `?`, and its colon is on the next
+/// line.
 fn key(out: &mut impl Write, name: &str) -> fmt::Result {
     let long = name.len() > LONGEST_KEY;
     out.write_str(if long { "  ? " } else { "  " })?;
@@ -71,11 +72,11 @@ fn key(out: &mut impl Write, name: &str) -> fmt::Result {
     out.write_str(if long { "\n  :\n" } else { ":\n" })
 }
 
-/// Writes a text: bare where every reader takes it for that text, otherwise in quotes.
+/// Writes a text without quotes if every YAML reader reads it as that text, otherwise in quotes.
 fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
-    // A word such as `no` or `null` has none of these.
+    // Words with a special meaning, such as `no` or `null`, have none of these.
     let no_word = text.contains(['.', '/', ':']);
     if begins && no_word && text.chars().all(plain) && !text.ends_with(':') {
         return out.write_str(text);
@@ -84,7 +85,7 @@ fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
     for c in text.chars() {
         match c {
             '"' | '\\' => write!(out, "\\{c}")?,
-            // Readers differ in which characters outside of ASCII are printable.
+            // Readers disagree on which characters outside of ASCII are printable.
             c if c.is_ascii() && is_harmless(c) => out.write_char(c)?,
             c => write!(out, "\\U{:08x}", u32::from(c))?,
         }
@@ -92,5 +93,5 @@ fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')
 }
 
-/// PyYAML marks keys from this length on.
+/// The length from which PyYAML marks keys.
 const LONGEST_KEY: usize = 120;

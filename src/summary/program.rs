@@ -28,13 +28,13 @@ pub struct ProgramSummary {
     pub operators: Vec<OperatorSummary>,
     /// The backends of all methods, by id.
     pub backends: Vec<BackendSummary>,
-    /// Tensors whose bytes in the file never change.
+    /// The constant tensors: their bytes in the file never change.
     pub constants: DataAmount,
-    /// Tensors in an arena that begin as bytes of the file.
+    /// The mutable tensors: they lie in an arena, and their initial bytes are in the file.
     pub mutable: DataAmount,
-    /// Tensors whose bytes are in a `.ptd`; each tensor counts.
+    /// The tensors whose bytes are in a `.ptd`. Each tensor counts.
     pub external: DataAmount,
-    /// Named blobs; each name counts.
+    /// The named blobs. Each name counts.
     pub named_data: DataAmount,
     /// The number of segments.
     pub segments: u64,
@@ -47,7 +47,7 @@ pub struct ProgramSummary {
 pub struct MethodSummary {
     /// The name.
     pub name: Option<UntrustedString>,
-    /// The first inputs: 16,384 inputs and outputs of all methods together are listed.
+    /// The first inputs. At most 16,384 inputs and outputs of all methods together are listed.
     pub inputs: Vec<ValueSummary>,
     /// The first outputs, within the same limit.
     pub outputs: Vec<ValueSummary>,
@@ -73,7 +73,7 @@ pub struct ValueSummary {
     /// The type of the value.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub kind: ValueKind,
-    /// The dtype, of a tensor; its name in the document.
+    /// The dtype of a tensor; its name in the document.
     #[cfg_attr(
         feature = "serde",
         serde(
@@ -82,10 +82,10 @@ pub struct ValueSummary {
         )
     )]
     pub dtype: Option<ScalarType>,
-    /// The first 17 sizes, of a tensor: one more than it can have.
+    /// The first 17 sizes of a tensor: one more than it can have.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sizes: Option<Vec<i32>>,
-    /// The dynamism of the shape, of a tensor; its name in the document.
+    /// Whether the sizes of a tensor may change; the name in the document.
     #[cfg_attr(
         feature = "serde",
         serde(
@@ -232,7 +232,8 @@ fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString
 }
 
 impl MethodSummary {
-    /// `ends` is the number of inputs and outputs that may still be listed: methods may share them.
+    /// Summarizes a method. `ends` is the number of inputs and outputs that may still be listed,
+    /// since methods may share them.
     fn of(plan: ExecutionPlan<'_>, ends: &mut usize) -> Self {
         let mut values = |indices: Option<Vector<'_, i32>>| -> Vec<_> {
             let shown = indices.into_iter().flatten().take(*ends);
@@ -292,9 +293,10 @@ impl ValueSummary {
     }
 }
 
-/// Methods that are listed.
+/// The most methods that are listed.
 const MAX_METHODS: usize = 1024;
-/// Inputs and outputs of all methods that are listed.
+/// The most inputs and outputs of all methods that are listed.
 const MAX_ENDS: usize = 1 << 14;
-/// Sizes that are listed: one more than a tensor can have, which shows that there are too many.
+/// The most sizes that are listed: one more than a tensor can have, which shows that there are too
+/// many.
 pub(super) const MAX_SIZES: usize = 17;

@@ -1,4 +1,4 @@
-//! The report as JSON.
+//! The report of `pte diff` as JSON.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ pub(super) struct ContainerWriter<'d> {
     input: &'d Input,
     blobs: &'d Blobs,
     pretty: bool,
-    /// The hash of each range: segments may share one.
+    /// The hash of each range. Segments may share a range.
     digests: BTreeMap<(u64, u64), String>,
     pub(super) problem: Option<Problem>,
     pub(super) notes: Vec<String>,
@@ -157,7 +157,7 @@ impl<'d> ContainerWriter<'d> {
     }
 }
 
-/// The reason for the early end of a comparison.
+/// The reason why a comparison ended early.
 enum Unequal {
     Bytes,
     Io(io::Error),
@@ -169,7 +169,7 @@ impl From<ReadError> for Unequal {
     }
 }
 
-/// Writes bytes as numbers of a JSON array; `first` says whether they begin it.
+/// Writes bytes as numbers of a JSON array. `first` is set before the first number of the array.
 fn numbers(bytes: &[u8], first: bool, pretty: bool, out: &mut Output) -> Result<(), Problem> {
     let between = if pretty { ", " } else { "," };
     let mut text = String::new();

@@ -6,12 +6,12 @@ use super::method::Method;
 use crate::cli::problem::DIM;
 use crate::cli::text::grouped;
 
-/// Returns the letters of the tensors that are listed below a picture.
+/// Returns the letters for tensors that are listed below a picture.
 pub(super) fn letters() -> impl Iterator<Item = char> {
     'A'..='Z'
 }
 
-/// Returns the lines of a picture: `listed` tensors as letters, the others as shade.
+/// Returns the lines of a picture. Tensors in `listed` are drawn as letters, others as shade.
 pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor]) -> Vec<String> {
     let (instructions, tensors) = (method.memory.instruction_count(), method.memory.tensors(arena));
     if arena.peak == 0 {
@@ -35,7 +35,7 @@ pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor
     let widest = grouped(arena.reach).len();
     let mut lines = Vec::new();
     for (nth, cells) in grid.cells.iter().enumerate().rev() {
-        // The top line has the number of bytes at its upper end.
+        // The top line has a label: the number of bytes at its upper end.
         let mark = match nth.checked_add(1) == Some(high) {
             true => grouped(arena.reach),
             false => String::new(),
@@ -71,7 +71,7 @@ fn axis(method: &Method<'_, '_>, arena: &Arena<'_>, indent: usize, time: &Axis) 
     format!("{DIM}{:indent$}  {}{DIM:#}", "", line.trim_end())
 }
 
-/// A length, and the number of cells that it is drawn in.
+/// An axis: a length in units, and the number of cells that it is drawn in.
 struct Axis {
     of: u64,
     cells: usize,
@@ -154,7 +154,7 @@ impl Grid {
     }
 }
 
-/// The most instructions that have two columns each.
+/// The most instructions that are drawn with two columns each.
 const NARROW: usize = 32;
 const WIDEST: usize = 64;
 const HIGHEST: usize = 12;

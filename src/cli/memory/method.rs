@@ -12,7 +12,7 @@ use crate::cli::input::Input;
 use crate::cli::problem::Problem;
 use crate::cli::text;
 
-/// A method that is being shown.
+/// A method to show.
 pub(super) struct Method<'m, 'a> {
     pub(super) input: &'m Input,
     pub(super) memory: &'m Memory<'a>,
@@ -20,7 +20,8 @@ pub(super) struct Method<'m, 'a> {
 }
 
 impl<'a> Method<'_, 'a> {
-    /// Returns the bytes over the smallest budget of an arena, or of all arenas together.
+    /// Returns by how many bytes `needed` exceeds the smallest budget of an arena, or of all arenas
+    /// together.
     pub(super) fn over(&self, arena: Option<u32>, needed: u64) -> Option<u64> {
         let of = self.budgets.iter().filter(|budget| budget.arena == arena);
         let least = of.map(|budget| budget.bytes).min()?;
@@ -36,14 +37,14 @@ impl<'a> Method<'_, 'a> {
         }
     }
 
-    /// Returns its fully qualified name, and counts it against the limits.
+    /// Returns the fully qualified name of a value, and counts it against the limits.
     pub(super) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
         let name = self.name_unpaid(value);
         self.input.name_again(name.map(Untrusted::raw))?;
         Ok(name)
     }
 
-    /// Returns its fully qualified name, which was counted before.
+    /// Returns the fully qualified name of a value whose name was counted before.
     pub(super) fn name_unpaid(&self, value: u32) -> Option<Untrusted<'a>> {
         let extra = self.view(value)?.extra_tensor_info()?;
         extra.fully_qualified_name().filter(|name| !name.is_empty()).map(Into::into)

@@ -26,13 +26,13 @@ struct ValueGroup {
     count: u32,
 }
 
-/// The values of a method that have no partner by their use.
+/// The values of a method without a partner in the other method.
 struct Side {
     /// Unused tensors without the constants.
     idle: Vec<ValueGroup>,
-    /// Used tensors, all of whose uses are in instructions without a partner.
+    /// Tensors that are used only by instructions without a partner.
     orphans: Vec<ValueGroup>,
-    /// Unused constants, literals and lists that no used value equals.
+    /// Unused constants, literals and lists that differ from all used values.
     fixed: Vec<ValueGroup>,
 }
 

@@ -1,4 +1,4 @@
-//! A call, and its arguments as far as they are known.
+//! A call, and the known values of its arguments.
 
 use super::vocabulary::Arg;
 use crate::flat::view::Vector;
@@ -7,27 +7,28 @@ use crate::operators::scalar::Scalar;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// The number of items of a list of tensors that are looked at. No genuine call has more, and calls
-/// that share a long list stay cheap.
+/// The most items of a list of tensors that are visited. No genuine call has more. Calls that share
+/// a long list stay cheap.
 pub(super) const MOST_ITEMS: usize = 64;
 
-/// The values of a method at the point of a call.
+/// The known values of a method at the point of a call.
 pub(crate) trait KnownValues<'a> {
     /// Returns the value at `index`, if it is known.
     fn value(&self, index: i32) -> Option<KernelTypes<'a>>;
 
-    /// Returns the number at `index`, if it is known: one of the file, or a result that the file determines.
+    /// Returns the number at `index`, if it is known: a value of the file, or a result that the
+    /// file determines.
     fn scalar(&self, index: i32) -> Option<Scalar>;
 
     /// Returns the kinds that the value at `index` may be of.
     fn kinds(&self, index: i32) -> Kinds;
 
-    /// Returns how many instructions of the method may resize the tensor at `index`, where 2 stands
-    /// for 2 or more. `None` if it is unknown which value is there.
+    /// Returns how many instructions of the method may resize the tensor at `index`: 0, 1, or 2 for
+    /// 2 or more. `None` if the value at `index` is unknown.
     fn resize_count(&self, index: i32) -> Option<u8>;
 }
 
-/// A call whose contract is judged.
+/// A call to judge by its contract.
 pub(crate) struct Call<'c, 'a, V> {
     pub(crate) values: &'c V,
     /// The operator's full name.

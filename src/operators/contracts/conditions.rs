@@ -1,4 +1,4 @@
-//! Whether the conditions of a contract hold for a call.
+//! Evaluates the conditions of a contract for a call.
 
 use super::call::{Call, KnownValues, MOST_ITEMS};
 use super::dtypes;
@@ -39,7 +39,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             Condition::Promote(args) => {
                 let mut dtypes = args.iter().filter_map(|&arg| self.dtype(arg));
                 let first = dtypes.next()?;
-                // Most calls have one dtype.
+                // A shortcut: most calls have only one dtype.
                 let Some(other) = dtypes.clone().find(|&dtype| dtype != first) else {
                     return Some(true);
                 };
@@ -105,7 +105,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }
     }
 
-    /// Returns the bytes of an element of each tensor of a list, `None` for those that are not known.
+    /// Returns the element size of each tensor of a list in bytes; `None` for those that are
+    /// unknown.
     fn widths(&self, arg: Arg) -> Option<impl Iterator<Item = Option<u64>>> {
         let KernelTypes::TensorList(list) = self.arg(arg)? else { return None };
         Some(list.items()?.into_iter().take(MOST_ITEMS).map(|index| {
@@ -116,8 +117,9 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }))
     }
 
-    /// Returns whether a tensor can be resized to a shape: to its own if it is STATIC, else to one of as
-    /// many dimensions for which there is memory (upstream's `TensorImpl::internal_resize`).
+    /// Returns whether a tensor can be resized to a shape. A STATIC tensor can only keep its shape.
+    /// Any other needs the same number of dimensions, and memory for the elements (upstream's
+    /// `TensorImpl::internal_resize`).
     fn takes(&self, arg: Arg, shape: Shape) -> Option<bool> {
         let out = self.tensor(arg)?;
         let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
@@ -145,8 +147,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         Some(if is_fixed(out) { room == wanted } else { product(&wanted)? <= product(&room)? })
     }
 
-    /// What `as_strided_copy(self, size, stride, storage_offset)` takes of how many elements, from
-    /// where to where, and whether it stays within them.
+    /// Returns the elements that `as_strided_copy(self, size, stride, storage_offset)` reads: their
+    /// number, the first and the last, and whether they lie in `self`.
     pub(super) fn strided(&self) -> Option<(i128, i128, i128, bool)> {
         let (sizes, strides) = (self.ints(1)?, self.ints(2)?);
         let begin = match self.arg(3)? {

@@ -2,7 +2,7 @@
 
 use crate::schema::scalar::ScalarType;
 
-/// Dtypes without a common dtype with any other (`promoteTypes`), besides those in [`OPAQUE`].
+/// Dtypes that have a common dtype with no other (`promoteTypes`), in addition to [`OPAQUE`].
 pub(super) const ALONE: &[ScalarType] = &[
     ScalarType::FLOAT8E5M2,
     ScalarType::FLOAT8E4M3FN,
@@ -27,7 +27,7 @@ pub(super) const OPAQUE: &[ScalarType] = &[
     ScalarType::BITS16,
 ];
 
-/// Complex numbers of 16, 32 and 64 bits each half.
+/// Complex numbers whose parts have 16, 32 and 64 bits.
 pub(super) const COMPLEX: &[ScalarType] = &[ScalarType(8), ScalarType(9), ScalarType(10)];
 
 /// Dtypes that are complex or have a complex counterpart (`toComplexType`).

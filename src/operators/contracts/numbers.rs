@@ -1,4 +1,4 @@
-//! The numbers that a call determines, as far as they are known.
+//! The numbers that a call determines, if they are known.
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         self.scalar(arg).map(Scalar::as_f64)
     }
 
-    /// Returns the items of an IntList; `None` also if there are more than a tensor can have dimensions.
+    /// Returns the items of an IntList; `None` also if there are more than a tensor can have
+    /// dimensions.
     pub(super) fn ints(&self, arg: Arg) -> Option<Vec<i128>> {
         let KernelTypes::IntList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
@@ -69,9 +70,9 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             Number::Span(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
-                // A longer dim order is reported elsewhere, and may be as long as the file.
+                // A longer dim order is reported elsewhere. It may be as long as the file.
                 let order = tensor.dim_order().filter(|order| order.len() == sizes.len())?;
-                // The dimensions that are inner to it in memory.
+                // The dimensions that are inner to this one in memory.
                 let place = order.iter().position(|at| usize::from(at) == dim)?;
                 let behind = order.iter().skip(place.checked_add(1)?);
                 let inner = behind.map(|at| sizes.get(usize::from(at)).copied());
@@ -109,14 +110,14 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }
     }
 
-    /// Returns the number of elements in some dimensions of a tensor, if the sizes are known. It is 0 if
-    /// the tensor has no capacity, even if it may be resized.
+    /// Returns the number of elements in some dimensions of a tensor, if the sizes are known. It is
+    /// 0 for a tensor without capacity, even if it may be resized.
     fn known(&self, arg: Arg, sizes: &[i128]) -> Option<i128> {
         product(sizes).filter(|&room| room == 0 || !self.may_be_resized(arg, 0))
     }
 
-    /// Returns whether a tensor may have other sizes than in the file at this call. Writes of the call
-    /// itself do not count.
+    /// Returns whether a tensor may have other sizes at this call than in the file. Writes of the
+    /// call itself do not count.
     pub(super) fn is_changed(&self, arg: Arg) -> bool {
         let letters = signature(self.name).map_or("", |&(_, letters)| letters);
         let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
@@ -130,12 +131,12 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             && self.tensor(arg).is_none_or(|tensor| !is_fixed(tensor))
     }
 
-    /// Returns the sizes of a tensor in the file, and whether it has them when the call runs.
+    /// Returns the sizes of a tensor in the file, and whether it still has them when the call runs.
     pub(super) fn sizes(&self, arg: Arg) -> Option<(Vec<i128>, bool)> {
         Some((sizes(self.tensor(arg)?)?, !self.may_be_resized(arg, 0)))
     }
 
-    /// Returns a dimension of the tensor; a negative one counts from the end.
+    /// Returns the index of a dimension of the tensor. A negative number counts from the end.
     fn dimension(&self, tensor: Tensor<'_>, dim: &Number) -> Option<usize> {
         let dim = self.number(dim)?;
         let dim = if dim < 0 { dim.checked_add(rank(tensor)?)? } else { dim };
@@ -158,7 +159,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         })
     }
 
-    /// Returns the index of the only item that is a tensor.
+    /// Returns the index of the tensor in the list, if it is the only one.
     fn place(&self, arg: Arg) -> Option<i128> {
         let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
@@ -169,14 +170,14 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     }
 }
 
-/// Returns a tensor's sizes in the file: its sizes, or its capacity if it may be resized. `None` if they
-/// are invalid, which is reported elsewhere.
+/// Returns a tensor's sizes in the file, or its capacity if it may be resized. `None` if they are
+/// invalid, which is reported elsewhere.
 pub(super) fn sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
     let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
     sizes.into_iter().map(|size| (size >= 0).then_some(size.into())).collect()
 }
 
-/// Returns whether a tensor keeps its sizes: it is STATIC, or has none.
+/// Returns whether a tensor keeps its sizes: it is STATIC or has no sizes.
 pub(super) fn is_fixed(tensor: Tensor<'_>) -> bool {
     tensor.shape_dynamism() == TensorShapeDynamism::STATIC
         || tensor.sizes().is_some_and(|sizes| sizes.is_empty())
@@ -190,11 +191,11 @@ pub(super) fn product(sizes: &[i128]) -> Option<i128> {
     sizes.iter().try_fold(1i128, |product, &size| product.checked_mul(size))
 }
 
-/// Returns the element size of the common dtype of `dtype` and complex numbers of 16 bits. `None` if there
-/// is none.
+/// Returns the element size of the common dtype of `dtype` and complex numbers with parts of 16
+/// bits. `None` if there is none.
 fn complex_width(dtype: ScalarType) -> Option<i128> {
     match dtype {
-        // Half fits the 16 bits; BFloat16 does not.
+        // Half fits a part of 16 bits; BFloat16 does not.
         ScalarType::HALF => Some(4),
         ScalarType::FLOAT | ScalarType::BFLOAT16 => Some(8),
         ScalarType::DOUBLE => Some(16),

@@ -1,4 +1,4 @@
-//! The results of calls that give a number, as far as the file determines them.
+//! Computes the results of calls that return a number, if the file determines them.
 
 use super::call::{Call, KnownValues};
 use super::vocabulary::Number;
@@ -17,7 +17,7 @@ pub(crate) fn result<'a, V: KnownValues<'a>>(call: &Call<'_, 'a, V>) -> Option<S
     i64::try_from(number).ok().map(Scalar::Int)
 }
 
-/// Returns the kind of the number that a call reads from a tensor: the dtype decides.
+/// Returns the kind of the number that a call reads from a tensor. It depends on the dtype.
 pub(crate) fn result_kind<'a, V: KnownValues<'a>>(call: &Call<'_, 'a, V>) -> Option<Kinds> {
     if call.name != "aten::_local_scalar_dense" {
         return None;

@@ -10,7 +10,7 @@ use super::vocabulary::{Arg, Condition, Number, Shape};
 use crate::schema::scalar::ScalarType;
 
 impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
-    /// Returns which argument does not keep a condition, and how.
+    /// Returns the argument that breaks the condition, and the message.
     pub(super) fn say(&self, condition: &Condition) -> (Option<Arg>, String) {
         let compared = |one: &Number, how: &str, other: &Number| {
             let (is, want) = (self.shown(one), self.shown(other));
@@ -99,7 +99,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 let (arg, message) = self.say(condition);
                 (arg, format!("not {message}"))
             }
-            // The alternatives that make the last condition needless come first.
+            // The message begins with the alternatives to the last condition: if one of them holds,
+            // the last one need not.
             Condition::Any(conditions) => {
                 conditions.last().map_or((None, String::new()), |last| self.say(last))
             }

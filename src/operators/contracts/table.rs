@@ -1,5 +1,5 @@
-//! The contracts, by operator. If a condition does not hold, the official runtime (1.5.1) aborts, divides
-//! by zero, or reads or writes past a tensor. The sources are in format.md, section 6.10.
+//! The contracts, by operator. If a condition does not hold, the official runtime (1.5.1) aborts,
+//! divides by zero, or reads or writes past a tensor. The sources are in format.md, section 6.10.
 
 use super::dtypes::{
     BOOL, BYTE, BYTES, CHAR, COMPLEXIBLE, DOUBLE, EMBEDDED, FLOAT, FLOATS, INDICES, INTEGERS, LONG,
@@ -158,7 +158,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "aten::native_group_norm.out",
         &[
             shape(AtLeast(Rank(0), ONE)),
-            // The kernel reads the second size if the first one is N.
+            // The kernel reads the second size if the first one equals the size of the dimension.
             shape(Any(&[AtLeast(Rank(0), TWO), NotEqual(Size(0, &ZERO), Int(3))])),
             shape(AtLeast(Rank(1), ONE)),
             shape(AtLeast(Rank(2), ONE)),
@@ -544,13 +544,13 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ),
 ];
 
-/// Operators whose two tensors have a common dtype.
+/// Two tensors have a common dtype.
 const PROMOTE: &[Term] = &[dtype(Promote(&[0, 1]))];
 
-/// The same with a Scalar (`promote_type_with_scalar`).
+/// A tensor and a Scalar have a common dtype (`promote_type_with_scalar`).
 const SCALAR: &[Term] = &[dtype(NotIn(0, OPAQUE))];
 
-/// Division has a common dtype of its own. If it is complex, the kernel does not check the element size
+/// Division has its own common dtype. If it is complex, the kernel does not check the element size
 /// of the output.
 const DIV: &[Term] = &[
     dtype(NotIn(0, OPAQUE)),
@@ -559,7 +559,8 @@ const DIV: &[Term] = &[
         Equal(CapacityNumel(2), ZERO),
         AtLeast(ElementSize(2), PromotedElementSize(0, 1)),
     ])),
-    // Integers of one dtype are divided as integers, also by 0, unless one element divides several.
+    // Integers of the same dtype are divided as integers, also by 0, unless one divisor is used for
+    // several elements.
     dtype(Any(&[
         Equal(CapacityNumel(2), ZERO),
         NotEqual(Dtype(0), Dtype(2)),
@@ -569,12 +570,12 @@ const DIV: &[Term] = &[
     ])),
 ];
 
-/// Division with a mode; Null is no mode.
+/// Division with a rounding mode; Null means no mode.
 const DIV_MODE: &[Term] =
     &[dtype(Any(&[Null(2), Promote(&[0, 1])])), dtype(NotIn(0, OPAQUE)), dtype(NotIn(1, OPAQUE))];
 
-/// Pooling checks the number of strides, but not their values. It does not check the size of a window
-/// either, and visits each of its elements.
+/// Pooling checks the number of strides but not their values. It does not check the size of a
+/// window either, and visits each of its elements.
 const STRIDES: &[Term] = &[
     number(NotEqual(Item(2, 0), ZERO)),
     number(NotEqual(Item(2, 1), ZERO)),
@@ -582,11 +583,11 @@ const STRIDES: &[Term] = &[
     number(AtMost(Item(1, 1), Const(MOST_SIZE))),
 ];
 
-/// The greatest size that a tensor can have.
+/// The greatest size of a dimension.
 const MOST_SIZE: i64 = 0x7fff_ffff;
 
-/// An index without elements may have any rank. The kernel still reads its sizes in all dimensions but
-/// the indexed one.
+/// An index without elements may have any rank. The kernel still reads its sizes in all dimensions
+/// except the indexed one.
 const GATHER: &[Term] = &[shape(Any(&[
     NotEqual(Numel(2), ZERO),
     Not(&Any(&[Not(&IS_LAST), NotEqual(Plus(&Rank(2), &ONE), Rank(0))])),
@@ -601,7 +602,7 @@ const DIVISOR: &[Term] = &[
 
 const DIMENSION: &[Term] = &[shape(Dimension(1, 0))];
 
-/// There are no images, or they have rows and columns.
+/// There are no images, or the images have rows and columns.
 const UPSAMPLE: &[Term] = &[
     shape(Any(&[
         Equal(Size(0, &ZERO), ZERO),
@@ -615,8 +616,8 @@ const UPSAMPLE: &[Term] = &[
     ])),
 ];
 
-/// Padding repeats the elements at an edge, so each dimension that grows has a size other than 0. It may be
-/// 0 if nothing is written because an outer dimension has a size of 0.
+/// Padding repeats the elements at an edge, so each dimension that grows must have a size other
+/// than 0. The size may be 0 if an outer dimension has a size of 0, since nothing is written then.
 const PAD1: &[Term] =
     &[shape(Any(&[AtMost(WIDER, ZERO), Equal(LeadingNumel(0, 1), ZERO), NotEqual(WIDTH, ZERO)]))];
 const PAD2: &[Term] = &[

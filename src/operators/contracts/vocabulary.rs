@@ -4,14 +4,14 @@ use core::fmt;
 
 use crate::schema::scalar::ScalarType;
 
-/// A condition of a contract, and what it is about.
+/// A condition of a contract, and its subject.
 #[derive(Debug)]
 pub(crate) struct Term {
     pub(super) about: Subject,
     pub(super) holds: Condition,
 }
 
-/// What a condition is about.
+/// The subject of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Dtype,
@@ -21,14 +21,14 @@ pub(crate) enum Subject {
     Strided,
 }
 
-/// An argument of a call, by position.
+/// The position of an argument of a call.
 pub(super) type Arg = u8;
 
 /// A number that a call determines.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Number {
     Const(i64),
-    /// An Int.
+    /// The value of an Int.
     Int(Arg),
     /// An item of an IntList or BoolList. An IntList with one item has it at every index.
     Item(Arg, u8),
@@ -37,7 +37,7 @@ pub(super) enum Number {
     /// The number of items of an IntList.
     Count(Arg),
     Rank(Arg),
-    /// The size in a dimension; a negative one counts from the end.
+    /// The size of a dimension; a negative one counts from the end.
     Size(Arg, &'static Number),
     /// The number of elements.
     Numel(Arg),
@@ -62,12 +62,12 @@ pub(super) enum Number {
     ElementSize(Arg),
     /// The size of an element of the common dtype of two, one of which is complex.
     PromotedElementSize(Arg, Arg),
-    /// The least and the greatest integer of the dtype.
+    /// The least integer of the dtype.
     Least(Arg),
     Greatest(Arg),
     /// An Int, converted to the integer dtype of a tensor.
     Wrapped(Arg, Arg),
-    /// The low 64 bits of an Int's square.
+    /// The low 64 bits of the square of an Int.
     Square(Arg),
     Times(&'static Number, &'static Number),
     Plus(&'static Number, &'static Number),
@@ -81,54 +81,55 @@ pub(super) enum Condition {
     AtLeast(Number, Number),
     AtMost(Number, Number),
     Below(Number, Number),
-    /// The second is a multiple of the first, which is not 0.
+    /// The second number is a multiple of the first, which is not 0.
     Divides(Number, Number),
     /// The Int is a dimension of the tensor; a negative one counts from the end.
     Dimension(Arg, Arg),
-    /// Every item of the IntList is a dimension of the tensor, unless it has none.
+    /// Every item of the IntList is a dimension of the tensor, or the tensor has no dimensions.
     Dimensions(Arg, Arg),
-    /// The dtype is in a set, or is not.
+    /// The dtype is in the set.
     In(Arg, &'static [ScalarType]),
     NotIn(Arg, &'static [ScalarType]),
     /// The dtypes have a common one (`promoteTypes`).
     Promote(&'static [Arg]),
-    /// The sizes of the list, one of which may be left open (−1), do not multiply to 0 without it, in 64
-    /// bits.
+    /// The product of the sizes in the list, without the size that is left open (−1), is not 0 in
+    /// 64 bits.
     Infers(Arg),
-    /// No tensor of the list has narrower elements than the first.
+    /// No tensor of the list has a smaller element size than the first tensor.
     Widths(Arg),
     /// Two tensors have the same sizes, which the call does not change.
     SameShape(Arg, Arg),
-    /// The tensor can take a shape.
+    /// The tensor can be resized to a shape.
     CanResizeTo(Arg, Shape),
-    /// The number of steps from a start to an end fits 32 bits. The defaults are a start of 0 and a
-    /// step of 1.
+    /// The number of steps from a start to an end fits 32 bits. The default start is 0, the default
+    /// step 1.
     Steps(Option<Arg>, Arg, Option<Arg>),
-    /// The numbers of `as_strided_copy(self, size, stride, storage_offset)` stay within `self`.
+    /// The elements that `as_strided_copy(self, size, stride, storage_offset)` reads lie in `self`.
     Strided,
-    /// The argument is a Bool with that value.
+    /// The argument is a Bool with this value.
     Flag(Arg, bool),
     /// The argument is a Double, or Null.
     Double(Arg),
     Null(Arg),
     Not(&'static Condition),
-    /// At least one of them holds.
+    /// At least one of the conditions holds.
     Any(&'static [Condition]),
 }
 
 /// The shape that an output is resized to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
-    /// The shape of a tensor.
+    /// The shape of another tensor.
     Like(Arg),
-    /// The shape of a tensor, with a last size of 1.
+    /// The shape of another tensor, with a last size of 1.
     Rows(Arg),
-    /// The first sizes of a tensor and another last size, as many as the output has dimensions.
+    /// The first sizes of another tensor and a different last size, as many as the output has
+    /// dimensions.
     And(Arg, Number),
 }
 
 impl Number {
-    /// Returns the first argument that it depends on.
+    /// Returns the first argument that the number depends on.
     pub(super) fn arg(&self) -> Option<Arg> {
         match *self {
             Self::Const(_) => None,

@@ -1,4 +1,5 @@
-//! What the runtime selects kernels by: dtype and dim order of each tensor argument.
+//! Call metadata, by which the runtime selects kernels: the dtype and dim order of each tensor
+//! argument.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -8,7 +9,7 @@ use alloc::vec::Vec;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// The dtype and dim order of every tensor of a plan. Equal ones have one number.
+/// The dtype and dim order of every tensor of a plan. Equal ones share a number.
 pub(super) struct CallMetadata {
     /// The number of each value; `None` for a value without tensors.
     values: Vec<Option<usize>>,
@@ -46,7 +47,7 @@ impl CallMetadata {
         self.different.get(number).map(|(dtype, _)| *dtype)
     }
 
-    /// Returns the kernel key of a call: `v1/6;0,1|6;0`, and `v1` for one without tensors.
+    /// Returns the kernel key of a call, such as `v1/6;0,1|6;0`, or `v1` without tensors.
     pub(super) fn key(&self, call: &[usize]) -> String {
         let mut key = String::from("v1");
         for (nth, number) in call.iter().enumerate() {
@@ -58,7 +59,7 @@ impl CallMetadata {
 }
 
 /// Returns the tensor that selects the kernel for an argument: the argument, or the first tensor of
-/// a list, since the tensors of a list are taken to be alike.
+/// a list. The tensors of a list are assumed to be alike.
 fn tensor<'a>(plan: ExecutionPlan<'a>, value: Option<KernelTypes<'a>>) -> Option<Tensor<'a>> {
     let at = |index: i32| match plan.values()?.get(usize::try_from(index).ok()?)?.val() {
         Some(KernelTypes::Tensor(tensor)) => Some(tensor),
@@ -72,5 +73,5 @@ fn tensor<'a>(plan: ExecutionPlan<'a>, value: Option<KernelTypes<'a>>) -> Option
     }
 }
 
-/// Dimensions that a tensor of the runtime can have.
+/// The most dimensions of a tensor in the runtime.
 const MAX_DIMENSIONS: usize = 16;
