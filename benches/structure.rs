@@ -1,7 +1,7 @@
 //! Reading and judging hostile files that list one table over and over, beside an honest file of the
 //! same size: they may take a constant factor longer.
 //!
-//! `cargo bench --bench walk [-- MEGABYTES]`
+//! `cargo bench --bench structure [-- MEGABYTES]`
 
 #![allow(
     clippy::arithmetic_side_effects,
