@@ -6,16 +6,16 @@
 #[cfg(target_pointer_width = "16")]
 compile_error!("pte needs pointers of at least 32 bits");
 
-/// Converts a position to an index. It is lossless: `usize` has at least 32 bits on every target
-/// that builds.
+/// Converts a position to an index. It is lossless: `usize` has at least 32 bits on every target that
+/// builds.
 #[inline]
 #[expect(clippy::as_conversions, reason = "u32 to usize is lossless, see the guard above")]
 pub(crate) const fn index(pos: u32) -> usize {
     pos as usize
 }
 
-/// Converts a length or index to `u64`. It is lossless: `usize` has at most 64 bits on every target
-/// of Rust.
+/// Converts a length or index to `u64`. It is lossless: `usize` has at most 64 bits on every target of
+/// Rust.
 #[inline]
 #[expect(clippy::as_conversions, reason = "usize to u64 is lossless on every target of Rust")]
 pub(crate) const fn wide(len: usize) -> u64 {

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 
-/// Writes the items of arrays on lines of their own, down to the second array of a path. What is inside
-/// such an item is compact.
+/// Formats JSON with a line for each item of an array, in the outermost array and the arrays of its
+/// items. Deeper values are compact.
 #[derive(Default)]
 pub(super) struct RowsFormatter {
     /// The number of arrays and objects that are open.

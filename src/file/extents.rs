@@ -88,8 +88,8 @@ impl ExtendedHeader {
         let region = 0..self.program_size;
         let base = self.segment_base_offset;
         let segments = segment_area(base, self.segment_data_size, region.end, len, Self::AT_BASE)?;
-        // Runtimes bound a segment by the length of the file, not by segment_data_size, which a
-        // header of 24 bytes does not have.
+        // Runtimes bound a segment by the length of the file, not by segment_data_size, which a header of
+        // 24 bytes does not have.
         Ok(Extents { region, segments: segments.up_to(len) })
     }
 }
@@ -130,8 +130,8 @@ impl FlatTensorHeader {
     }
 }
 
-/// Returns the area of the segments from `base` on. It must begin after the FlatBuffer and lie in
-/// the file.
+/// Returns the area of the segments from `base` on. It must begin after the FlatBuffer and lie in the
+/// file.
 fn segment_area(base: u64, size: u64, after: u64, len: u64, at: u64) -> Result<SegmentArea> {
     if base == 0 && size <= len {
         return Ok(SegmentArea::NONE);

@@ -23,14 +23,14 @@ pub struct StandardHeader {
     pub identifier: [u8; 4],
 }
 
-/// The extended header of a `.pte`, at byte 8. It has the end of the FlatBuffer and the start of
-/// the segments. A program without segment data has no header.
+/// The extended header of a `.pte`, at byte 8. It has the end of the FlatBuffer and the start of the
+/// segments. A program without segment data has no header.
 #[binrw]
 #[brw(little, magic = b"eh00")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtendedHeader {
-    /// The length of this header in bytes, with its magic and without padding: 24 up to release
-    /// 0.7, 32 since 1.0. A newer writer may append fields.
+    /// The length of this header in bytes, with its magic and without padding: 24 up to release 0.7, 32
+    /// since 1.0. A newer writer may append fields.
     #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
         length, minimum: Self::MINIMUM,
     }))]
@@ -39,8 +39,8 @@ pub struct ExtendedHeader {
     pub program_size: u64,
     /// The start of the segments; 0 if there are none.
     pub segment_base_offset: u64,
-    /// The number of bytes from there to the end of the last segment. Absent in a 24-byte header,
-    /// and then 0.
+    /// The number of bytes from there to the end of the last segment. Absent in a 24-byte header, and then
+    /// 0.
     #[br(if(length >= Self::CURRENT))]
     #[bw(if(*length >= Self::CURRENT))]
     pub segment_data_size: u64,
@@ -56,8 +56,8 @@ pub struct FlatTensorHeader {
         length, minimum: Self::MINIMUM,
     }))]
     pub length: u32,
-    /// The length of the chunk inserted at byte 8: this header and its padding. In generation 0 it
-    /// is the start of the FlatBuffer.
+    /// The length of the chunk inserted at byte 8: this header and its padding. In generation 0 it is the
+    /// start of the FlatBuffer.
     pub flatbuffer_offset: u64,
     /// The length of the FlatBuffer in bytes, without that chunk.
     pub flatbuffer_size: u64,
@@ -110,8 +110,7 @@ impl FlatTensorHeader {
 }
 
 impl Head {
-    /// Reads the headers of a file of `len` bytes from its first bytes (64, or all of a shorter
-    /// file).
+    /// Reads the headers of a file of `len` bytes from its first bytes (64, or all of a shorter file).
     pub(crate) fn read(head: &[u8], len: u64) -> Result<Self> {
         Self::read_fields(head, len).map_err(in_header)
     }
@@ -161,8 +160,8 @@ impl Head {
     }
 }
 
-/// Returns the four bytes at `pos`, if they equal `known` apart from the version, which is the
-/// final two digits.
+/// Returns the four bytes at `pos`, if they equal `known` apart from the version, which is the final two
+/// digits.
 fn versioned(head: &[u8], pos: usize, known: &[u8; 4]) -> Option<[u8; 4]> {
     let found: [u8; 4] = *head.get(pos..)?.first_chunk()?;
     let [a, b, c, d] = found;

@@ -1,10 +1,8 @@
 //! The verifier: the only code that follows unproven offsets.
 //!
-//! `docs/format.md` §0.2 has the rules, and why each is as lenient as it is.
-//!
-//! Facts about a table are facts about its vtable and facts about its position. Those of the vtable
-//! are proven once for each pair of vtable and table type ([`layout`]), those of the position for
-//! every table ([`Verifier::object`]).
+//! `docs/format.md` §0.2 has the rules, and why each is as lenient as it is. Facts about a table are facts
+//! about its vtable and facts about its position. Those of the vtable are proven once for each pair of
+//! vtable and table type ([`layout`]), those of the position for every table ([`Verifier::object`]).
 
 use self::budget::Budget;
 use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_PROGRAM};
@@ -64,9 +62,8 @@ pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(
     verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
 }
 
-/// One run of the verifier. The layout cache has `CACHE_SLOTS` slots.
-///
-/// Errors have a path only with `TRACE_PATH`: most buffers are valid, and tracing takes time.
+/// One run of the verifier. The layout cache has `CACHE_SLOTS` slots. Errors have a path only with
+/// `TRACE_PATH`: most buffers are valid, and tracing takes time.
 struct Verifier<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> {
     buf: &'a [u8],
     bytes: Budget,

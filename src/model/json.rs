@@ -1,19 +1,19 @@
-//! A whole file as JSON: its tables as [`flat::json`](crate::flat::json) writes them, and beside
-//! them, under the key `container`, what is around them.
+//! A whole file as JSON: the tables as [`flat::json`](crate::flat::json) writes them, and the rest of the
+//! file under the key `container` of the root's object.
 //!
-//! | key | value | where it is left out |
+//! | key | value | default |
 //! | --- | --- | --- |
-//! | `kind` | `"pte"` or `"ptd"` | by the keys of the root |
-//! | `generation` | 0 to 3, of a `.ptd` alone: 0 to 2 have the fields before release 0.7 | the same |
-//! | `header` | null, or `length` and `chunk` in bytes, and `in_front` (of the FlatBuffer, which generation 0 has) | as today's writers have it |
-//! | `layout` | the name of a [`WriterLayout`]: how the writer lays out tables | today's |
-//! | `force_align` | what the writer was asked to align data in the tables to, or null | null |
-//! | `segment_base_offset` | where the segments begin, or null for behind the tables | null |
-//! | `segment_alignment` | what segments are aligned to | 128 |
-//! | `padding` | zeros behind the last segment that the header counts | 0 |
+//! | `kind` | `"pte"` or `"ptd"` | determined by the keys of the root |
+//! | `generation` | of a `.ptd`, 0 to 3; 0 to 2 have the fields before release 0.7 | determined by the keys of the root |
+//! | `header` | null, or an object: `length` and `chunk` in bytes, and `in_front` (of the FlatBuffer, in generation 0) | that of current writers |
+//! | `layout` | the name of a [`WriterLayout`], the layout of the tables | that of current writers |
+//! | `force_align` | the alignment of data in the tables, or null for that of the schema | null |
+//! | `segment_base_offset` | the start of the segments, or null for the first aligned offset after the tables | null |
+//! | `segment_alignment` | the alignment of segments | 128 |
+//! | `padding` | the number of zeros after the last segment that the header counts | 0 |
 //! | `segments` | an array of blobs: numbers, or `{"file": NAME}` | no segments |
-//! | `trailing` | a blob: what is behind all that the header counts | nothing |
-//! | `unknown` | how many `fields` and `members` of unions are of a newer writer, and not in the JSON | nothing is lost |
+//! | `trailing` | a blob: the bytes after those that the header counts | empty |
+//! | `unknown` | the numbers of `fields` and of union `members` of a newer writer, which the JSON does not have | none |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -101,16 +101,16 @@ pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
     load::no_files(name).map(Blob::from)
 }
 
-/// Reads a file. It may take 22 bytes of memory for each byte of the text, the blobs of `files`
-/// excepted, and 1 MiB. `kind` is that of a text which does not say; `files` has its blobs.
+/// Reads a file. `kind` is used if the text does not determine it. `files` returns the blobs.
 ///
-/// Where the text has no container, the file is as today's writers make one without data. Sizes
-/// and offsets are not looked at: see [`File::image`], which holds them against each other, and
-/// [`File::lay_out`], which says them anew.
+/// The file may take 22 bytes of memory for each byte of the text, and 1 MiB. Blobs of `files` do not
+/// count. If the text has no container, the file is like one of current writers without data. Sizes
+/// and offsets are not checked here: [`File::image`] compares them, and [`File::lay_out`] computes
+/// them again.
 ///
 /// # Errors
 ///
-/// The first place that is not valid JSON, or does not fit a file.
+/// The error of the first place that is not valid JSON or does not fit a file.
 pub fn read<'a>(
     text: &str,
     kind: Option<FileKind>,
@@ -231,12 +231,14 @@ impl Used {
 /// The most copies of a blob in tables, on average.
 const COPIES: u64 = 4;
 
-/// Writes the container of `file` as [`read`] takes it: the value of [`KEY`], on as many lines as
-/// `pretty` says, the root's object around it. `blob` writes what stands for a blob.
+/// Writes the container of `file`, the value of [`KEY`], in the form that [`read`] accepts.
+///
+/// `pretty` selects line breaks and indentation, for a place inside the root's object. `blob` writes
+/// the JSON of a blob.
 ///
 /// # Errors
 ///
-/// Those of `out`, and of `blob`.
+/// The errors of `out` and of `blob`.
 pub fn write<R: RootNode, W: Write>(
     file: &FileModel<'_, R>,
     generation: Option<Generation>,

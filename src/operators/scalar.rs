@@ -8,7 +8,7 @@ use crate::schema::program::view::KernelTypes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scalar {
     Int(i64),
-    /// The bits of a Double: NaN is equal to itself.
+    /// The bits of a Double. Unlike its value, the bits of NaN are equal to themselves.
     Double(u64),
     Bool(bool),
 }

@@ -149,7 +149,7 @@ impl<'a> Pte<'a> {
     }
 }
 
-/// Returns the bytes of a dense tensor.
+/// Returns the number of bytes of a dense tensor.
 fn nbytes(tensor: Tensor<'_>) -> Result<u64> {
     let sizes = tensor.sizes().into_iter().flat_map(|sizes| sizes.iter());
     tensor.scalar_type().nbytes(sizes).ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))

@@ -8,21 +8,19 @@ use crate::bytes::{array_at, index, slice_at, sum};
 use crate::error::Result;
 use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 
-/// The layout that a vtable gives to a table type. Its size is that of a cache line, so an index
-/// becomes an address by a shift.
+/// The layout that a vtable gives to a table type. Its size is that of a cache line, so an index becomes
+/// an address by a shift.
 ///
-/// It is filled in place: moving a value just after writing it in small pieces takes longer than
-/// proving it. A partly filled layout is never used, since the error that stopped the filling ends
-/// the verification.
+/// It is filled in place: moving a value just after writing it in small pieces takes longer than proving
+/// it. A partly filled layout is never used, since the error that stopped the filling ends the
+/// verification.
 #[repr(align(64))]
 pub(super) struct VtableLayout {
     desc: &'static TableDesc,
     vtable: u32,
-    /// The number of bytes from the table's start to the end of its last known field; 0 if nothing
-    /// is proven.
-    ///
-    /// It is computed from the fields, not taken from the declared object size, which is wrong in
-    /// genuine files (format.md §7.8).
+    /// The number of bytes from the table's start to the end of its last known field; 0 if unproven.
+    /// Computed from the fields, since the declared object size is wrong in genuine files (format.md
+    /// §7.8).
     extent: Cell<u32>,
     /// The alignment: a table fits at a position `pos` with `pos & mask == residue`.
     mask: Cell<u32>,
@@ -46,8 +44,7 @@ impl VtableLayout {
         }
     }
 
-    /// Returns whether the layout is proven. A proven extent is at least 4, the size of the offset
-    /// to the vtable.
+    /// Returns whether the layout is proven. A proven extent is at least 4: the offset to the vtable.
     #[inline(always)]
     pub(super) fn is_proven(&self) -> bool {
         self.extent.get() != 0
@@ -82,8 +79,8 @@ impl VtableLayout {
         pos & self.mask.get() == self.residue.get()
     }
 
-    /// Returns the offsets of references, in the order of [`TableDesc::refs`]: 0 for an absent
-    /// field, and the offset of the tag for a union.
+    /// Returns the offsets of references, in the order of [`TableDesc::refs`]: 0 for an absent field, and
+    /// the offset of the tag for a union.
     #[inline(always)]
     pub(super) fn offsets(&self) -> impl Iterator<Item = u16> {
         self.at.iter().map(Cell::get)
@@ -120,8 +117,8 @@ impl VtableLayout {
     /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // One bit for each byte of the table after the first four: those used by any field, and
-        // those used by two.
+        // One bit for each byte of the table after the first four: those used by any field, and those used
+        // by two.
         let (mut taken, mut twice) = (0u64, 0u64);
         let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {
@@ -136,8 +133,8 @@ impl VtableLayout {
                 taken |= bytes;
             }
         }
-        // A field in the first four bytes sets a high bit (the shift wraps), which usual tables
-        // never set. Such a vtable takes the slow path.
+        // A field in the first four bytes sets a high bit (the shift wraps), which usual tables never set.
+        // Such a vtable takes the slow path.
         let usual = u64::from(unexpected) | twice | taken >> 60 == 0;
         let extent = match usual {
             true => 68u32.saturating_sub(taken.leading_zeros()),
@@ -159,10 +156,8 @@ impl VtableLayout {
     }
 }
 
-/// Returns the number of bytes from the start of a table to the end of its last known field, for
-/// any offsets.
-///
-/// A field in the first four bytes and a misaligned field are errors.
+/// Returns the number of bytes from the start of a table to the end of its last known field, for any
+/// offsets. A field in the first four bytes and a misaligned field are errors.
 #[cold]
 #[inline(never)]
 fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
@@ -179,17 +174,15 @@ fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
     Ok(extent)
 }
 
-/// Returns the position of the vtable of a table at `pos`, whose first four bytes are `back`.
-///
-/// No buffer has 2^31 bytes, so a position before its start wraps to one past its end, which is
-/// refused.
+/// Returns the position of the vtable of a table at `pos`, whose first four bytes are `back`. No buffer
+/// has 2^31 bytes, so a position before its start wraps to one past its end, which is refused.
 #[inline(always)]
 pub(super) fn position(pos: u32, back: u32) -> u32 {
     pos.wrapping_sub(back)
 }
 
-/// Returns whether the vtable may have fields that the type does not know. This is assumed of a
-/// vtable with thousands of further entries, which are not all read.
+/// Returns whether the vtable may have fields that the type does not know. This is assumed of a vtable
+/// with thousands of further entries, which are not all read.
 fn newer_fields(entries: &[[u8; 2]], desc: &TableDesc) -> bool {
     let newer = entries.get(usize::from(desc.slots())..).unwrap_or_default();
     newer.len() > usize::from(SLOTS_LOOKED_AT) || newer.iter().any(|entry| *entry != [0; 2])
