@@ -79,31 +79,31 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::KeyTwice { key } => write!(f, "the key {} is there twice", Quoted(key)),
+            Self::KeyTwice { key } => write!(f, "duplicate key {}", Quoted(key)),
             Self::Dtype { key, scalar_type } => {
-                write!(f, "tensor {}: no runtime knows dtype {}", Quoted(key), scalar_type.0)
+                write!(f, "tensor {}: unknown dtype {}", Quoted(key), scalar_type.0)
             }
             Self::Sizes { key } => {
-                write!(f, "tensor {}: its size cannot be computed", Quoted(key))
+                write!(f, "tensor {}: the size cannot be computed", Quoted(key))
             }
             Self::Rank { key, rank } => {
-                write!(f, "tensor {}: {rank} dimensions, and a tensor has at most 16", Quoted(key))
+                write!(f, "tensor {}: {rank} dimensions exceed the limit of 16", Quoted(key))
             }
             Self::DimOrder { key } => write!(
                 f,
-                "tensor {}: its dim order is no permutation of its dimensions",
+                "tensor {}: the dim order is not a permutation of the dimensions",
                 Quoted(key)
             ),
             Self::Size { key, nbytes, given } => {
-                write!(f, "tensor {}: {given} bytes, and its shape asks for {nbytes}", Quoted(key))
+                write!(f, "tensor {}: the shape needs {nbytes} bytes, found {given}", Quoted(key))
             }
-            Self::Alignment => f.write_str("an alignment of 0"),
-            Self::Segment => f.write_str("a segment of another builder"),
+            Self::Alignment => f.write_str("invalid alignment 0"),
+            Self::Segment => f.write_str("the segment belongs to another builder"),
             Self::Incomplete { offset } => {
-                write!(f, "the entry at {offset:#x} has no key, or no full shape")
+                write!(f, "the entry at {offset:#x} has no key or no complete shape")
             }
             Self::Broken(error) => write!(f, "{error}, at {}", error.place()),
-            Self::TooLarge => f.write_str("the file would be longer than a file can be"),
+            Self::TooLarge => f.write_str("the file would exceed 2^32 segments or 2^64 bytes"),
         }
     }
 }

@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! # What becomes what
+//! # Corresponding dtypes
 //!
 //! | safetensors | `.ptd` | | safetensors | `.ptd` |
 //! | --- | --- | --- | --- | --- |
@@ -36,9 +36,9 @@
 //! | `I64` | `LONG` | | `F8_E4M3FNUZ` | `FLOAT8E4M3FNUZ` |
 //! | `U64` | `UINT64` | | others | none |
 //!
-//! `__metadata__`, a map of texts, is an opaque blob of that name in a `.ptd`, and holds the JSON
-//! of the map. No tensor of safetensors can have that name. Other blobs have no counterpart, and
-//! neither have tensors that do not lie in memory in the order of their sizes.
+//! The map of strings in `__metadata__` becomes an opaque blob of that name in a `.ptd`, as JSON. No
+//! tensor of safetensors can have that name. Other blobs have no counterpart. Tensors whose dim order
+//! differs from the order of their sizes have none either.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -150,9 +150,9 @@ impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header { len } => {
-                write!(f, "the header of the payload of {len} bytes leads nowhere")
+                write!(f, "invalid header of a payload of {len} bytes")
             }
-            Self::Identifier => f.write_str("its graph has an identifier that is not known"),
+            Self::Identifier => f.write_str("the graph has an unknown identifier"),
             Self::Graph(message) => f.write_str(message),
         }
     }

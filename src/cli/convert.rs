@@ -169,6 +169,26 @@ fn problem(name: &UntrustedString, error: ConvertError) -> Problem {
         ConvertError::Amplified(error) => {
             Problem::Absent { file: name.into(), message: save::over_budget(&error) }
         }
-        error => Problem::Absent { file: name.into(), message: UntrustedString::of(&error) },
+        error => {
+            let message = match advice(&error) {
+                Some(advice) => UntrustedString::of(&format_args!("{error}; {advice}")),
+                None => UntrustedString::of(&error),
+            };
+            Problem::Absent { file: name.into(), message }
+        }
+    }
+}
+
+/// Returns how other flags or verbs avoid an error, if they do.
+fn advice(error: &ConvertError) -> Option<&'static str> {
+    match error {
+        ConvertError::Blob { .. } | ConvertError::Metadata { .. } => {
+            Some("--skip-blobs leaves it out")
+        }
+        ConvertError::ScalarType { .. } => Some("`pte extract --key` writes its bytes"),
+        ConvertError::DimOrder { .. } => {
+            Some("or `pte extract --tensor --as npy` writes it in the order of its sizes")
+        }
+        _ => None,
     }
 }

@@ -137,50 +137,50 @@ impl fmt::Display for ConvertError {
         match self {
             Self::Read(error) => error.fmt(f),
             Self::Short { len } => {
-                write!(f, "a safetensors file has at least 8 bytes, and this one has {len}")
+                write!(f, "the file has {len} bytes: a safetensors file has at least 8")
             }
             Self::HeaderCut { size, len } => write!(
                 f,
-                "the header of {size} bytes ends past the file, which has {len}: download or copy \
-                 it again"
+                "the header of {size} bytes ends past the end of the file, which has {len} bytes: \
+                 download or copy it again"
             ),
             Self::HeaderLimit { size } => {
-                write!(f, "a header of {size} bytes, and readers take {HEADER_LIMIT}")
+                write!(f, "the header of {size} bytes exceeds the limit of {HEADER_LIMIT}")
             }
-            Self::Header(error) => write!(f, "the header cannot be read: {}", Line(error)),
+            Self::Header(error) => write!(f, "invalid header: {}", Line(error)),
             Self::Offsets { name, begin, end, after } if end < begin => write!(
                 f,
-                "tensor {}: its data_offsets [{begin}, {end}] end before they begin (the one \
-                 before it ends at {after})",
+                "tensor {}: data_offsets [{begin}, {end}] end before they begin (the data before \
+                 them ends at {after})",
                 Quoted(name)
             ),
             Self::Offsets { name, begin, end, after } => write!(
                 f,
-                "tensor {}: its data_offsets [{begin}, {end}] {} the data before them, which \
-                 ends at {after}",
+                "tensor {}: data_offsets [{begin}, {end}] {} the data before them, which ends at \
+                 {after}",
                 Quoted(name),
-                if begin < after { "overlap" } else { "leave a gap behind" }
+                if begin < after { "overlap" } else { "leave a gap after" }
             ),
             Self::Size { name, dtype, nbytes: Some(nbytes), given } => write!(
                 f,
-                "tensor {}: {given} bytes, and its shape asks for {nbytes} of {dtype}",
+                "tensor {}: the shape needs {nbytes} bytes of {dtype}, found {given}",
                 Quoted(name)
             ),
             Self::Size { name, dtype, nbytes: None, given } => write!(
                 f,
-                "tensor {}: {given} bytes, and the size of its shape of {dtype} is no number of \
-                 bytes",
+                "tensor {}: {given} bytes, and the shape of {dtype} is not a whole number of bytes \
+                 or exceeds 64 bits",
                 Quoted(name)
             ),
             Self::DataLength { described, given } => write!(
                 f,
-                "the tensors have {described} bytes, and behind the header there are {given}{}",
+                "the tensors have {described} bytes, but the file has {given} after the header{}",
                 if given < described { ": download or copy it again" } else { "" }
             ),
-            Self::Twice { name } => write!(f, "tensor {} is there twice", Quoted(name)),
+            Self::Twice { name } => write!(f, "duplicate tensor name {}", Quoted(name)),
             Self::Dtype { name, dtype } => write!(
                 f,
-                "tensor {} is of {dtype}, which a .ptd does not have: store it as {} first",
+                "tensor {}: a .ptd does not support {dtype}: store it as {} first",
                 Quoted(name),
                 match dtype {
                     Dtype::C64 => "two tensors of F32",
@@ -189,18 +189,16 @@ impl fmt::Display for ConvertError {
             ),
             Self::ScalarType { name, scalar_type } => write!(
                 f,
-                "tensor {} is of {}, which safetensors does not have: `pte extract --key` gives \
-                 its bytes",
+                "tensor {}: safetensors does not support {}: extract its bytes instead",
                 Quoted(name),
                 scalar_type.torch_name().map_or_else(|| scalar_type.0.to_string(), Into::into)
             ),
             Self::Sizes { name } => {
-                write!(f, "tensor {}: its size cannot be computed", Quoted(name))
+                write!(f, "tensor {}: the size cannot be computed", Quoted(name))
             }
             Self::SizeLimit { name, size } => write!(
                 f,
-                "tensor {}: a size of {size}, and sizes of a .ptd end at {}: store it as several \
-                 rows",
+                "tensor {}: size {size} exceeds the limit of a .ptd, {}: store it as several rows",
                 Quoted(name),
                 i32::MAX
             ),
@@ -208,36 +206,34 @@ impl fmt::Display for ConvertError {
                 let order = order.get(..16).unwrap_or(order);
                 write!(
                     f,
-                    "tensor {} lies in memory in the order {order:?} of its dimensions, and \
-                     safetensors has only the order of the sizes: make it contiguous before it is \
-                     exported, or take it out with `pte extract --tensor --as npy`",
+                    "tensor {}: the dim order is {order:?}, and safetensors supports only the order \
+                     of the sizes: make it contiguous before it is exported",
                     Quoted(name)
                 )
             }
             Self::Blob { key } => write!(
                 f,
-                "{} is an opaque blob, and safetensors has only tensors: --skip-blobs leaves such \
-                 blobs out",
+                "{} is an opaque blob, and safetensors supports only tensors",
                 Quoted(key)
             ),
-            Self::Metadata { error: Some(error) } => write!(
-                f,
-                "the blob \"{METADATA}\" is no JSON object of texts ({}): --skip-blobs leaves it \
-                 out",
-                Line(error)
-            ),
+            Self::Metadata { error: Some(error) } => {
+                write!(
+                    f,
+                    "the blob \"{METADATA}\" is not a JSON object of strings ({})",
+                    Line(error)
+                )
+            }
             Self::Metadata { error: None } => {
-                write!(f, "the blob \"{METADATA}\" is longer than a header may be")
+                write!(f, "the blob \"{METADATA}\" exceeds the limit of a header")
             }
             Self::Reserved => write!(
                 f,
-                "a tensor is called \"{METADATA}\", the name that safetensors keeps for itself: \
-                 give it another one"
+                "a tensor is named \"{METADATA}\", which safetensors reserves for metadata: rename it"
             ),
             Self::Nameless { offset } => write!(f, "the entry at {offset:#x} has no key"),
             Self::Broken(error) => write!(f, "{error}, at {}", error.place()),
             Self::Build(error) => error.fmt(f),
-            Self::TooLarge => f.write_str("the file would be longer than a file can be"),
+            Self::TooLarge => f.write_str("the file would exceed 2^64 bytes"),
             Self::Amplified(error) => error.fmt(f),
         }
     }

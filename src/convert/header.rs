@@ -190,7 +190,7 @@ impl<'de> Deserialize<'de> for Texts {
             type Value = Texts;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of texts")
+                f.write_str("an object of strings")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {

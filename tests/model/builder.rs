@@ -103,7 +103,7 @@ fn what_cannot_be_built_is_refused() {
     let segment = builder.named_data("a", vec![1], 16).unwrap();
     assert_eq!(
         builder.named_data("a", vec![1], 16).unwrap_err().to_string(),
-        "the key \"a\" is there twice"
+        "duplicate key \"a\""
     );
     assert_eq!(builder.named_data("b", vec![1], 0), Err(BuildError::Alignment));
     assert_eq!(PteBuilder::new().named_data_in("b", segment), Err(BuildError::Segment));
