@@ -22,7 +22,7 @@
 //!
 //! The numbers of values, operators, delegates, constants and segments have no meaning. Instructions are
 //! aligned first. Then values are matched: inputs by position, results by their first use in aligned
-//! instructions, constants by content. Two files are the same if some renumbering makes them do the same.
+//! instructions, constants by content. Two files are the same if a renumbering makes them equal.
 //!
 //! A change is reported once: a weight and not each of its uses, the size of a tensor and not each call
 //! that uses it. The consequences of an added or removed call are part of that difference.

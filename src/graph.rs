@@ -44,7 +44,7 @@ pub(crate) use text::{dtype_name, joined, list};
 
 /// The graph of a method, which is one cluster of the program's graph.
 ///
-/// Nodes and edges are made as they are asked for. The graph itself takes a few bytes for each value,
+/// Nodes and edges are created on demand. The graph itself takes a few bytes for each value,
 /// instruction and argument.
 #[derive(Clone, Debug)]
 pub struct MethodGraph<'a> {

@@ -1,6 +1,6 @@
-//! Reads, judges and writes ExecuTorch's two file formats: `.pte`, a program, and
-//! `.ptd`, named tensors and blobs. Files may be untrusted: no input panics, hangs or eats
-//! memory, and what is wrong is named with its offset, its path and what to do.
+//! Reads, judges and writes ExecuTorch's two file formats: `.pte`, a program, and `.ptd`, named
+//! tensors and blobs. Files may be untrusted: no input causes a panic, a hang or high memory use.
+//! Errors have an offset, a path and advice.
 //!
 //! ```
 //! use pte::schema::program::view::KernelTypes;
@@ -19,20 +19,24 @@
 //! # }
 //! ```
 //!
-//! Bytes become a proven type once: [`Pte`] or [`Ptd`]. Views of their tables are `Copy` and
-//! total; an `Option` is there only where the file may really leave something out. Where no rule of
-//! [`check`] finds an Error, the types of [`sound`] do without those too. A file on disk is opened
-//! by ranges through [`Handle`], so that a large one costs what its FlatBuffer costs. Every
-//! FlatBuffers table is declared once, in [`schema`]; the verifier, the views, the JSON form and the
-//! `.fbs` text all read that declaration.
+//! Bytes are proven once, and become a [`Pte`] or a [`Ptd`]. Views of their tables are `Copy`, and
+//! reading them cannot fail. A field is an `Option` only if the format allows its absence. If no rule
+//! of [`check`] finds an Error, the types of [`sound`] need fewer of these. [`Handle`] opens a file
+//! on disk by ranges: only its FlatBuffer is read into memory. Every FlatBuffers table is declared
+//! once, in [`schema`]. The verifier, the views, the JSON form and the `.fbs` text read that
+//! declaration.
 //!
 //! # Features
 //!
-//! Without features the library needs `alloc` alone. `std` reads files by ranges; `json` loads the
-//! JSON that a dump writes, whole files too ([`model`]); `safetensors` converts from and to that
-//! format; `sha2` finds equal data; `diff` compares two files; `serde` and `arbitrary` derive their
-//! traits for the structs of a [`model`], and `serde` for the documents that the command prints;
-//! `cli`, on by default, is the command, so a library user takes `default-features = false`.
+//! - Without features, the library needs only `alloc`.
+//! - `std` reads files by ranges.
+//! - `json` reads the JSON of a dump, also of a whole file ([`model`]).
+//! - `safetensors` converts from and to that format.
+//! - `sha2` finds equal data.
+//! - `diff` compares two files.
+//! - `serde` and `arbitrary` derive their traits for the structs of a [`model`], and `serde` for the
+//!   documents that the command prints.
+//! - `cli`, the default, is the command. A user of the library sets `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -85,7 +89,7 @@ pub mod payload;
 // Files as plain values, which can be changed and written.
 pub mod model;
 
-// Operators: what is known of them, and which ones programs call.
+// Operators: signatures, contracts, and the operators that programs call.
 pub mod operators;
 
 // Methods: instructions, control flow, effects and definitions.

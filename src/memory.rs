@@ -21,19 +21,19 @@
 //!   initial data or a name, or one that is read before the first write.
 //! - A call uses all of its arguments, and the items of lists among them. [`Effects`] says which of them it
 //!   writes.
-//! - A tensor that is read first, at bytes that others wrote, is a view of them. It is live since they were
-//!   defined.
+//! - A tensor is a view if its first use reads bytes that were written as other tensors. It is live since
+//!   these were defined.
 //! - A move, or an operator that makes views, puts a tensor under another index. The uses of that index
 //!   are uses of the tensor. A free is the last use.
 //! - A loop is the range that a backward jump encloses. A tensor that is used inside and outside of it, or
 //!   is carried from one iteration to the next, is live in the whole loop.
 //!
-//! A live range is one range in the order of the file, whether jumps skip parts of it or not. So it may be
-//! too long and is never too short: a tensor that one branch writes for after the join counts in the other
+//! A live range is a single range in the order of the file, even if jumps skip parts of it. So it may be too
+//! long and is never too short: a tensor that one branch writes and the join reads is live in the other
 //! branch too.
 //!
-//! Not counted is memory that no file plans: the runtime's structures (the *method allocator*), what
-//! backends allocate, and scratch memory of kernels (the *temporary allocator*).
+//! Memory that no file plans is not counted: the runtime's structures (the *method allocator*), memory of
+//! backends, and scratch memory of kernels (the *temporary allocator*).
 //!
 //! [`Instruction::pc`]: crate::method::Instruction::pc
 //! [`Effects`]: crate::method::Effects
@@ -238,13 +238,13 @@ impl<'a> Memory<'a> {
         self.outside
     }
 
-    /// Returns the declared bytes of all arenas, with those of devices. Saturates at 2^64 − 1.
+    /// Returns the declared bytes of all arenas, including those on devices. Saturates at 2^64 − 1.
     pub fn planned(&self) -> u64 {
         let planned = self.arenas.iter().filter_map(|arena| arena.planned);
         planned.fold(0, u64::saturating_add)
     }
 
-    /// Returns the sum of [`Arena::needed`] over all arenas, with those of devices. Saturates at 2^64 − 1.
+    /// Returns the sum of [`Arena::needed`] over all arenas, including those on devices. Saturates at 2^64 − 1.
     pub fn needed(&self) -> u64 {
         self.arenas.iter().map(Arena::needed).fold(0, u64::saturating_add)
     }

@@ -13,8 +13,7 @@
 //! # }
 //! ```
 //!
-//! With the feature `json`, files are read from the JSON of a dump too, and written as such: see the
-//! module `json`.
+//! With the feature `json`, the module `json` reads files from the JSON of a dump and writes them as JSON.
 
 use alloc::vec::Vec;
 use core::fmt;

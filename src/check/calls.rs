@@ -89,20 +89,20 @@ struct Pass<'c, 'p, 'a, J> {
 
 /// Which kinds of instructions a range has.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct InstructionKinds {
     has_move_free_or_jump: bool,
     has_backward_jump: bool,
 }
 
 impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     /// Judges the instructions of a chain.
-    fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> Seen {
+    fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> InstructionKinds {
         let steps = [PathComponent::Field("chains"), PathComponent::Index(chain)];
         let Some(instructions) = view.instructions() else {
             self.plan.find(out, &INSTRUCTIONS_MISSING, view.raw(), &steps, || {
                 "the chain has no list of instructions".into()
             });
-            return Seen::default();
+            return InstructionKinds::default();
         };
         let len = narrow(instructions.len());
         let traces = view.stacktrace().map_or(0, |traces| traces.len());
@@ -112,7 +112,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
             });
         }
         let parts = parts::judge(len, out, |range, out| self.part(chain, instructions, range, out));
-        parts.into_iter().fold(Seen::default(), |all, part| Seen {
+        parts.into_iter().fold(InstructionKinds::default(), |all, part| InstructionKinds {
             has_move_free_or_jump: all.has_move_free_or_jump | part.has_move_free_or_jump,
             has_backward_jump: all.has_backward_jump | part.has_backward_jump,
         })
@@ -125,9 +125,9 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         instructions: List<'a, view::Instruction<'a>>,
         range: Range<u32>,
         out: &mut Findings,
-    ) -> Seen {
+    ) -> InstructionKinds {
         let len = narrow(instructions.len());
-        let mut seen = Seen::default();
+        let mut seen = InstructionKinds::default();
         for nth in range {
             let Some(view) = instructions.get(index(nth)) else { continue };
             let instruction = Instruction::decode((chain, nth), (0, len), view);

@@ -63,7 +63,7 @@ impl<'d> Checker<'d> {
         Self { limits, ..self }
     }
 
-    /// Sets how bad findings are, and the release that files are judged for.
+    /// Sets the policy: the severities of findings, and the release to judge for.
     #[must_use]
     pub fn policy(self, policy: Policy) -> Self {
         Self { policy, ..self }

@@ -48,13 +48,13 @@ pub struct Tally {
     ///
     /// There are several tables, so that a run of equal bytes does not wait for one counter.
     bytes: Option<Box<[[u64; 256]; TABLES]>>,
-    seen: Seen,
+    seen: Counters,
     sum: ExactSum,
 }
 
 /// All statistics but the sum. They fit the processor's registers.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct Counters {
     count: u64,
     zeros: u64,
     nans: u64,
@@ -82,7 +82,7 @@ impl Tally {
         Some(Self {
             scalar_type,
             bytes: one_byte.then(|| Box::new([[0; 256]; TABLES])),
-            seen: Seen::NOTHING,
+            seen: Counters::NOTHING,
             sum: ExactSum::new(),
         })
     }
@@ -115,7 +115,7 @@ impl Tally {
                 }
             }
         }
-        let Seen { count, zeros, nans, infs, ints, floats } = self.seen;
+        let Counters { count, zeros, nans, infs, ints, floats } = self.seen;
         let (min, max) = if ints.0 <= ints.1 {
             (Some(Element::Int(ints.0)), Some(Element::Int(ints.1)))
         } else if floats.0 <= floats.1 {
@@ -180,7 +180,7 @@ impl<'a> Visitor<'a> for &mut Tally {
     }
 }
 
-impl Seen {
+impl Counters {
     const NOTHING: Self = Self {
         count: 0,
         zeros: 0,

@@ -54,7 +54,7 @@ use crate::ptd::Generation;
 
 mod container;
 
-use container::{Given, Parts};
+use container::{Parts, RootContents};
 
 /// Returns the bytes of `{"file": NAME}`, or an error message. Bytes of segments are read when they
 /// are written.
@@ -117,7 +117,7 @@ pub fn read<'a>(
     files: &mut FindBlob<'_, 'a>,
 ) -> Result<AnyFile<'a>, JsonError> {
     let mut ledger = Ledger::of(wide(text.len()));
-    let Given { keys, container } = container::read(text, files, &mut ledger)?;
+    let RootContents { keys, container } = container::read(text, files, &mut ledger)?;
     let said = container.as_ref().and_then(|parts| parts.kind);
     if kind.is_some() && said.is_some() && kind != said {
         return Err(JsonError::OtherKind);

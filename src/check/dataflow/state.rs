@@ -1,4 +1,4 @@
-//! The abstract state of a method: what is known of each value at one point of its run.
+//! The abstract state of a method: the known facts about each value at a point of its run.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::method;
 use crate::operators::{Kinds, Scalar};
 use crate::schema::program::tag;
 
-/// What is known of each value of a method.
+/// The known facts about each value of a method.
 pub(in crate::check) struct State {
     /// The value at each index; empty if every value always equals the one in the file.
     values: Vec<AbstractValue>,
@@ -30,7 +30,7 @@ pub(super) struct AbstractValue {
     pub(super) memory: Memory,
 }
 
-/// What a value is.
+/// The known contents of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Is {
     /// The value that the file has at that index.

@@ -22,7 +22,7 @@ use crate::model::{Blob, HeaderForm};
 use crate::schema::{flat_tensor, flat_tensor_legacy, program};
 
 /// The contents of the root's object.
-pub(super) struct Given<'a> {
+pub(super) struct RootContents<'a> {
     pub(super) keys: Keys,
     pub(super) container: Option<Parts<'a>>,
 }
@@ -68,7 +68,7 @@ pub(super) fn read<'a>(
     text: &str,
     files: &mut FindBlob<'_, 'a>,
     ledger: &mut Ledger,
-) -> Result<Given<'a>, JsonError> {
+) -> Result<RootContents<'a>, JsonError> {
     let mut reader = Reader { files, path: Vec::new(), ledger };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json_map(RootOf(&mut reader), &mut json);
@@ -107,15 +107,15 @@ impl Reader<'_, '_, '_> {
 struct RootOf<'s, 'r, 'f, 'a>(&'s mut Reader<'r, 'f, 'a>);
 
 impl<'de, 'a> Visitor<'de> for RootOf<'_, '_, '_, 'a> {
-    type Value = Given<'a>;
+    type Value = RootContents<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with the fields of a root table")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given<'a>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RootContents<'a>, A::Error> {
         let Self(reader) = self;
-        let mut given = Given { keys: Keys::default(), container: None };
+        let mut given = RootContents { keys: Keys::default(), container: None };
         while let Some(key) = map.next_key::<String>()? {
             if key != KEY {
                 map.next_value::<IgnoredAny>()?;
