@@ -55,12 +55,12 @@ fn what_is_built_is_what_upstream_writes() {
             };
             added.unwrap();
             // No file says what was asked for its data.
-            let asked = match key {
+            let requested = match key {
                 "b" if name.starts_with("ptd_align_") => 48,
                 "c" if name.starts_with("ptd_align_") => 7,
                 _ => continue,
             };
-            builder.align(segments[&named.segment_index()], asked).unwrap();
+            builder.align(segments[&named.segment_index()], requested).unwrap();
         }
         let again = builder.finish().unwrap().image().unwrap().to_bytes().unwrap();
         if again != bytes {
@@ -198,7 +198,7 @@ fn equal_data_may_be_shared() {
     }
     ptd.blob("e", vec![1; 99]).unwrap();
     let apart = ptd.clone().finish().unwrap();
-    assert_eq!(apart.segments.len(), 5, "only where it is asked for");
+    assert_eq!(apart.segments.len(), 5, "only where it is requested for");
     ptd.share_equal().unwrap();
     let model = ptd.finish().unwrap();
     let named = model.root.named_data.as_ref().unwrap();

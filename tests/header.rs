@@ -184,8 +184,8 @@ fn every_pair_of_digits() {
         for number in 0..100 {
             let digits = format!("{number:02}");
             let bytes = asm.clone().patch(&format!("start+{}", at + 2), &digits).finish();
-            let wanted = if digits == known { "read" } else { code };
-            assert_eq!(verdict(&read(&bytes)), wanted, "{digits} at {at}");
+            let expected = if digits == known { "read" } else { code };
+            assert_eq!(verdict(&read(&bytes)), expected, "{digits} at {at}");
         }
     }
     let letters = |asm: Asm, at: &str| verdict(&read(&asm.patch(at, b"0x").finish()));
@@ -286,14 +286,14 @@ fn the_kind_is_reported_from_64_bytes_and_from_all_of_less() {
         assert_eq!(sniff(&bytes[..64]), Ok(kind));
     }
     let (short, read) = ("file-too-short", "read");
-    for (lengths, wanted) in [(8..12, read), (12..40, short), (40..64, read)] {
+    for (lengths, expected) in [(8..12, read), (12..40, short), (40..64, read)] {
         for len in lengths {
-            assert_eq!(verdict(&sniff(&pte().finish()[..len])), wanted, "{len} bytes of a .pte");
+            assert_eq!(verdict(&sniff(&pte().finish()[..len])), expected, "{len} bytes of a .pte");
         }
     }
-    for (lengths, wanted) in [(8..48, short), (48..64, read)] {
+    for (lengths, expected) in [(8..48, short), (48..64, read)] {
         for len in lengths {
-            assert_eq!(verdict(&sniff(&ptd().finish()[..len])), wanted, "{len} bytes of a .ptd");
+            assert_eq!(verdict(&sniff(&ptd().finish()[..len])), expected, "{len} bytes of a .ptd");
         }
     }
 }

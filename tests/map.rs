@@ -33,7 +33,7 @@ fn data_belongs_to_its_users() {
         let File::Pte(pte) = read(&bytes) else { continue };
         let map = Map::of(&File::Pte(pte.clone()));
         for plan in pte.program().execution_plan().into_iter().flatten() {
-            let owned = |range: core::ops::Range<u64>, wanted: &'static str, index: usize| {
+            let owned = |range: core::ops::Range<u64>, expected: &'static str, index: usize| {
                 if range.is_empty() {
                     return false;
                 }
@@ -49,7 +49,7 @@ fn data_belongs_to_its_users() {
                 };
                 match part.name() {
                     Name::Users(users) if users.iter().any(is_user) => {
-                        assert_eq!(part.parent().unwrap().name(), Name::Fixed(wanted));
+                        assert_eq!(part.parent().unwrap().name(), Name::Fixed(expected));
                         assert_eq!(part.bytes(), range.end - range.start, "{}", name(&path));
                         true
                     }
@@ -61,8 +61,8 @@ fn data_belongs_to_its_users() {
                 match pte.storage(tensor) {
                     Ok(Storage::Constant(range)) => {
                         let inline = range.start < pte.region().len() as u64;
-                        let wanted = if inline { "inline constants" } else { "constants" };
-                        constants += usize::from(owned(range, wanted, nth));
+                        let expected = if inline { "inline constants" } else { "constants" };
+                        constants += usize::from(owned(range, expected, nth));
                     }
                     Ok(Storage::Planned { initial: Some(range), .. }) => {
                         mutable += usize::from(owned(range, "mutable data", nth));
@@ -73,8 +73,8 @@ fn data_belongs_to_its_users() {
             for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
                 let Ok(Some(range)) = pte.delegate_range(delegate) else { continue };
                 let inline = range.start < pte.region().len() as u64;
-                let wanted = if inline { "inline payloads" } else { "delegates" };
-                payloads += usize::from(owned(range, wanted, nth));
+                let expected = if inline { "inline payloads" } else { "delegates" };
+                payloads += usize::from(owned(range, expected, nth));
             }
         }
     }

@@ -120,10 +120,10 @@ fn lives_are_those_of_a_replay_of_every_instruction() {
                 let all = memory.tensors(arena);
                 for of in all {
                     let at = format!("{}, value {}", name(&path), of.value);
-                    let wanted = life(of, all, &uses, memory.instruction_count());
-                    assert_eq!((of.role, of.live_range), wanted.0, "{at}");
+                    let expected = life(of, all, &uses, memory.instruction_count());
+                    assert_eq!((of.role, of.live_range), expected.0, "{at}");
                     tensors += 1;
-                    views += usize::from(wanted.1);
+                    views += usize::from(expected.1);
                     states += usize::from(of.role == TensorRole::State);
                 }
             }

@@ -63,8 +63,8 @@ fn results_stand_behind_the_rest_and_are_named_twice() {
         (&[0, 8, 9], &[&[1, 2], &[1, 2]], &[read(0), written(8), written(9)]),
         (&[0, 8, 9], &[&[1, 2], &[1, 3]], &[read(0), read(8), written(9)]),
     ];
-    for (args, lists, wanted) in cases {
-        assert_eq!(accesses(1, args, lists, &[]), wanted, "{args:?} {lists:?}");
+    for (args, lists, expected) in cases {
+        assert_eq!(accesses(1, args, lists, &[]), expected, "{args:?} {lists:?}");
     }
 }
 
@@ -73,8 +73,8 @@ fn results_stand_behind_the_rest_and_are_named_twice() {
 #[test]
 fn as_many_results_as_can_be_are_named_twice() {
     assert_eq!(accesses(1, &[0, 1, 1, 1, 1], &[], &[])[..2], [read(0), written(1)]);
-    let wanted = [read(0), read(1), written(8), written(8)];
-    assert_eq!(accesses(1, &[0, 1, 8, 8], &[&[]], &[]), wanted);
+    let expected = [read(0), read(1), written(8), written(8)];
+    assert_eq!(accesses(1, &[0, 1, 8, 8], &[&[]], &[]), expected);
 }
 
 /// What is written may be read before.
@@ -142,7 +142,7 @@ fn jump_targets_are_resolved_within_their_chain() {
         assert!(instruction.operands().iter().eq([3]));
         (instruction.chain(), instruction.index(), instruction.pc(), jump.target, jump.is_valid)
     });
-    let wanted = [
+    let expected = [
         (0, 0, 0, 1, true),
         (0, 1, 1, 2, true),
         (1, 0, 2, 3, true),
@@ -152,5 +152,5 @@ fn jump_targets_are_resolved_within_their_chain() {
         (1, 4, 6, 7, false),
         (2, 0, 7, 7, true),
     ];
-    assert!(all.eq(wanted));
+    assert!(all.eq(expected));
 }

@@ -169,8 +169,9 @@ fn wrong_json_is_refused_with_line_and_path() {
         assert_eq!((built.status.code(), built.stdout.len()), (Some(1), 0), "{json}");
         page.push_str(&format!("{json}\n{}\n", text(&built.stderr)));
     }
-    let asked = run(&["build", "--kind", "ptd", "-"], None, container("\"padding\": 0").as_bytes());
-    page.push_str(&format!("--kind ptd\n{}", text(&asked.stderr)));
+    let requested =
+        run(&["build", "--kind", "ptd", "-"], None, container("\"padding\": 0").as_bytes());
+    page.push_str(&format!("--kind ptd\n{}", text(&requested.stderr)));
     let latin = run(&["build", "-"], None, b"{\"named_data\": \"\xe9\"}");
     page.push_str(&format!("Latin 1\n{}", text(&latin.stderr)));
     let model = run(&["build", "-"], None, &fs::read(LINEAR).unwrap());
@@ -565,9 +566,9 @@ fn short_json_cannot_make_a_huge_file() {
         let lay_out = if json.contains("000000000") { "-q" } else { "--lay-out" };
         let args = ["build", "-", lay_out, "-o", "out"];
         let done = run(&args, Some(folder.path()), json.as_bytes());
-        let (said, json) = (text(&done.stderr), &json[..json.len().min(100)]);
-        assert_eq!(done.status.code(), Some(1), "{json}: {said}");
-        assert!(said.contains("raise --max-amplification"), "{json}: {said}");
+        let (stderr, json) = (text(&done.stderr), &json[..json.len().min(100)]);
+        assert_eq!(done.status.code(), Some(1), "{json}: {stderr}");
+        assert!(stderr.contains("raise --max-amplification"), "{json}: {stderr}");
         assert!(!folder.path().join("out").exists(), "{json}");
     }
     let small = of(r#"{"size":1}"#, "[1]", r#","padding":1000000"#);

@@ -212,9 +212,12 @@ fn future_release_is_checked_as_the_newest() {
 fn refusals_cannot_be_allowed() {
     for name in ["vector-out-of-bounds", "unreadable"] {
         let done = pte(&["check", "--allow", name, UNSOUND]);
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{said}");
-        assert!(said.contains(&format!("{name} cannot be allowed: reading ends there")), "{said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains(&format!("{name} cannot be allowed: reading ends there")),
+            "{stderr}"
+        );
         let denied = pte(&["check", "--deny", name, "tests/data/pte/linear.pte"]);
         assert_eq!(denied.status.code(), Some(0), "it is an Error already");
     }

@@ -12,9 +12,9 @@ fn externalize_and_inline_are_inverse() {
     let folder = tempfile::tempdir().unwrap();
     let [program, data, back] = ["p.pte", "p.ptd", "b.pte"].map(|name| folder.path().join(name));
     let [out, ptd, whole] = [&program, &data, &back].map(|path| path.to_str().unwrap());
-    let said = pte(&["edit", LINEAR, "--externalize", "constants", "-o", out]);
-    assert_eq!(text(&said.stderr), "note: 2 tensors and blobs moved out\n");
-    assert_eq!(said.status.code(), Some(0));
+    let output = pte(&["edit", LINEAR, "--externalize", "constants", "-o", out]);
+    assert_eq!(text(&output.stderr), "note: 2 tensors and blobs moved out\n");
+    assert_eq!(output.status.code(), Some(0));
     assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
     good(&["-q", "edit", out, "--inline", ptd, "-o", whole]);
     let digests = |path: &str| {
@@ -115,14 +115,14 @@ fn externalized_data_needs_its_own_path() {
     let [out, ptd] = [&program, &data].map(|path| path.to_str().unwrap());
     let edit = |rest: &[&str]| pte(&[&["edit", LINEAR, "--externalize", "all"], rest].concat());
     fs::write(&data, "mine").unwrap();
-    for (rest, said) in [
+    for (rest, expected) in [
         (&["-o", out][..], "exists: name the .ptd with --ptd"),
         (&["-o", "-"], "name the .ptd with --ptd"),
         (&["-o", out, "--ptd", out], "are the same file: give two"),
     ] {
         let done = edit(rest);
         assert_eq!(done.status.code(), Some(2), "{rest:?}");
-        assert!(text(&done.stderr).contains(said), "{rest:?}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains(expected), "{rest:?}: {}", text(&done.stderr));
         assert_eq!(fs::read(&data).unwrap(), b"mine");
         assert!(!program.exists(), "{rest:?}");
     }
@@ -163,10 +163,10 @@ fn overlapping_segments_exceed_the_write_budget() {
     for (bytes, edit) in edits {
         fs::write(&file, bytes).unwrap();
         let done = pte(&[&["-q", "edit", path, "-o", out_path], edit].concat());
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(1), "{edit:?}: {said}");
-        assert!(said.contains("different bytes that it is made of"), "{said}");
-        assert!(said.contains("raise --max-amplification"), "{said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{edit:?}: {stderr}");
+        assert!(stderr.contains("different bytes that it is made of"), "{stderr}");
+        assert!(stderr.contains("raise --max-amplification"), "{stderr}");
         assert_eq!(only_file(folder.path()), "in.pte", "{edit:?}");
     }
     // Raised limits allow it.

@@ -67,10 +67,10 @@ fn dump_and_edit_do_not_abort_when_memory_is_short() {
                 let args = format!("{verb} {file} -o {out}");
                 let args: Vec<_> = args.split(' ').collect();
                 let done = run_in_memory(kilobytes, &args);
-                let (status, said) = (done.status.code(), text(&done.stderr));
-                assert!(matches!(status, Some(0..=3)), "{name}: {verb}: {status:?}: {said}");
+                let (status, stderr) = (done.status.code(), text(&done.stderr));
+                assert!(matches!(status, Some(0..=3)), "{name}: {verb}: {status:?}: {stderr}");
                 if kilobytes == 1_000_000 && verb.starts_with("dump") {
-                    assert_eq!(status, Some(0), "{name}: {said}");
+                    assert_eq!(status, Some(0), "{name}: {stderr}");
                 }
             }
         }
@@ -88,13 +88,13 @@ fn build_refuses_json_over_its_memory_budget() {
     let args = ["build", file.to_str().unwrap(), "-o", out.to_str().unwrap()];
     for kilobytes in [1_000_000, 100_000] {
         let done = run_in_memory(kilobytes, &args);
-        let (status, said) = (done.status.code(), text(&done.stderr));
-        let (wanted, why) = match kilobytes {
+        let (status, stderr) = (done.status.code(), text(&done.stderr));
+        let (expected, why) = match kilobytes {
             // Too little memory for JSON of this length is detected before it is read.
             100_000 => (3, "not enough memory"),
             _ => (1, "bytes of memory"),
         };
-        assert_eq!(status, Some(wanted), "{said}");
-        assert!(said.contains(why), "{said}");
+        assert_eq!(status, Some(expected), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
     }
 }

@@ -38,9 +38,9 @@ fn similar_rule_names_are_suggested() {
         (&["check", "--deny", "kernel-dtypes", UNSOUND], "kernel-dtype"),
     ] {
         let done = pte(args);
-        let said = text(&done.stderr);
+        let stderr = text(&done.stderr);
         assert_eq!(done.status.code(), Some(2), "{args:?}");
-        assert!(said.contains(&format!("did you mean {near}")), "{args:?}: {said}");
+        assert!(stderr.contains(&format!("did you mean {near}")), "{args:?}: {stderr}");
     }
     assert!(!text(&pte(&["explain", "frobnicate"]).stderr).contains("did you mean"));
 }

@@ -190,9 +190,9 @@ fn in_place_refuses_hard_links() {
     let path = file.to_str().unwrap();
     let done = pte(&["edit", path, "--align", "4096", "--in-place"]);
     assert_eq!(done.status.code(), Some(2));
-    let said = text(&done.stderr);
-    assert!(said.contains("a.ptd has 2 hard links"), "{said}");
-    assert!(said.contains("write to another name with -o"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("a.ptd has 2 hard links"), "{stderr}");
+    assert!(stderr.contains("write to another name with -o"), "{stderr}");
     assert_eq!(fs::metadata(&link).unwrap().nlink(), 2);
     assert!(fs::read(&link).unwrap() == fs::read(BASIC).unwrap());
     // With -o, the new file gets the name, and other hard links keep the old contents.
@@ -238,8 +238,8 @@ fn replaced_file_keeps_its_owner() {
     }
     let done = as_another(&["schema", "program", "-o", path]).unwrap();
     assert_eq!(done.status.code(), Some(3));
-    let said = text(&done.stderr);
-    assert!(said.contains("its owner (user 1000, group 1001) cannot be kept"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("its owner (user 1000, group 1001) cannot be kept"), "{stderr}");
     assert!(fs::read(&file).unwrap() == before);
     assert_eq!(names(folder.path()), ["a.ptd"]);
 }

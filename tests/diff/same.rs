@@ -26,8 +26,8 @@ fn numbers_are_no_meaning() {
             let report = diff(&bytes, &other);
             assert_eq!(lines(&report), Vec::<String>::new(), "{name} with other numbers");
             // Where there is nothing to be renumbered.
-            let wanted = if other == bytes { Verdict::Identical } else { Verdict::Same };
-            assert_eq!(report.verdict, wanted, "{name}");
+            let expected = if other == bytes { Verdict::Identical } else { Verdict::Same };
+            assert_eq!(report.verdict, expected, "{name}");
             moved += usize::from(other != bytes);
         }
         programs += 1;

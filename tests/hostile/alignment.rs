@@ -22,9 +22,9 @@ fn two_fields_of_8_bytes() {
             let pos = asm.at("segment*");
             // The numbers are zeros, or bytes of others where fields share them: never a segment
             // with contents.
-            let wanted = sound(pos, one, 8) && sound(pos, two, 8);
+            let expected = sound(pos, one, 8) && sound(pos, two, 8);
             let read = Pte::read(&asm.finish()).map(drop);
-            assert_eq!(read.is_ok(), wanted, "{residue}, {one}, {two}: {read:?}");
+            assert_eq!(read.is_ok(), expected, "{residue}, {one}, {two}: {read:?}");
         }
     }
 }
@@ -36,9 +36,9 @@ fn fields_of_1_and_4_and_8_bytes() {
         for (one, four) in pairs(4..13) {
             for eight in 4..21 {
                 let (asm, pos) = old_tensor(residue, &[0, one, 0, 0, four, eight]);
-                let wanted = sound(pos, one, 1) && sound(pos, four, 4) && sound(pos, eight, 8);
+                let expected = sound(pos, one, 1) && sound(pos, four, 4) && sound(pos, eight, 8);
                 let read = Ptd::read(&asm.finish()).map(drop);
-                assert_eq!(read.is_ok(), wanted, "{residue}, {one}, {four}, {eight}: {read:?}");
+                assert_eq!(read.is_ok(), expected, "{residue}, {one}, {four}, {eight}: {read:?}");
             }
         }
     }
@@ -87,18 +87,18 @@ fn vectors_of_1_and_4_and_8_bytes() {
                 let asm = asm.link("segments").vector("tensors", 4, 1).link("tensor");
                 let asm = asm.vector("segments", 4, 0).table("tensor", 8, &slots).link("vector");
                 let asm = asm.align(8).zeros(residue).label("vector*").u32(count).zeros(8);
-                let wanted = asm.at("vector*").is_multiple_of(4);
+                let expected = asm.at("vector*").is_multiple_of(4);
                 let read = Ptd::read(&asm.segments(&[]).finish()).map(drop);
-                assert_eq!(read.is_ok(), wanted, "{residue}, {count} of {size}: {read:?}");
+                assert_eq!(read.is_ok(), expected, "{residue}, {count} of {size}: {read:?}");
             }
             let asm = Asm::new().link("program").bytes(b"ET12");
             let asm = asm.table("program", 8, &[0, 0, 0, 0, 0, 4]).link("constants");
             let asm = asm.table("constants", 8, &[0, 4]).link("vector").align(8).zeros(residue);
             let asm = asm.label("vector*").u32(count).zeros(16);
             let pos = asm.at("vector*");
-            let wanted = pos.is_multiple_of(4) && (count == 0 || (pos + 4).is_multiple_of(8));
+            let expected = pos.is_multiple_of(4) && (count == 0 || (pos + 4).is_multiple_of(8));
             let read = Pte::read(&asm.finish()).map(drop);
-            assert_eq!(read.is_ok(), wanted, "{residue}, {count} of 8: {read:?}");
+            assert_eq!(read.is_ok(), expected, "{residue}, {count} of 8: {read:?}");
         }
     }
 }
@@ -111,9 +111,9 @@ fn strings() {
         let asm = asm.vector("tensors", 4, 1).link("tensor").vector("segments", 4, 0);
         let asm = asm.table("tensor", 8, &[4]).link("name").align(8).zeros(residue);
         let asm = asm.label("name*").u32(1).bytes(b"w").zeros(8);
-        let wanted = asm.at("name*").is_multiple_of(4);
+        let expected = asm.at("name*").is_multiple_of(4);
         let read = Ptd::read(&asm.segments(&[]).finish()).map(drop);
-        assert_eq!(read.is_ok(), wanted, "{residue}: {read:?}");
+        assert_eq!(read.is_ok(), expected, "{residue}: {read:?}");
     }
 }
 
@@ -122,9 +122,9 @@ fn vtables() {
     for residue in 0..8 {
         let asm = Asm::new().link("program").bytes(b"ET12").zeros(residue).label("program^");
         let asm = asm.u16(4).u16(4).align(8).label("program*").back_to("program^");
-        let wanted = asm.at("program^").is_multiple_of(2);
+        let expected = asm.at("program^").is_multiple_of(2);
         let read = Pte::read(&asm.finish()).map(drop);
-        assert_eq!(read.is_ok(), wanted, "{residue}: {read:?}");
+        assert_eq!(read.is_ok(), expected, "{residue}: {read:?}");
     }
 }
 

@@ -15,8 +15,8 @@ fn formats() -> Vec<Case> {
     let ptd_for_pte = Pte::read(&ptd().finish()).map(drop).unwrap_err();
     let pte_for_ptd = Ptd::read(&pte().finish()).map(drop).unwrap_err();
     vec![
-        case_of("wrong-kind", "A .ptd where a .pte is wanted", ptd_for_pte, 0),
-        case_of("wrong-kind", "A .pte where a .ptd is wanted", pte_for_ptd, 0),
+        case_of("wrong-kind", "A .ptd where a .pte is expected", ptd_for_pte, 0),
+        case_of("wrong-kind", "A .pte where a .ptd is expected", pte_for_ptd, 0),
         case("other-format", "Nothing at all", &Asm::new(), "start"),
         case(
             "other-format",

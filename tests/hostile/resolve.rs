@@ -18,13 +18,13 @@ const PROCESSED: &str = "program.execution_plan[0].delegates[0].processed";
 fn constants() -> Vec<Case> {
     let (index, out) = ("constant-index", "data-out-of-bounds");
     let offset = |offset: u64| pte().patch("offsets[1]", offset.to_le_bytes());
-    let asked = |index: u32| pte().patch("data_buffer_idx", index.to_le_bytes());
+    let requested = |index: u32| pte().patch("data_buffer_idx", index.to_le_bytes());
     vec![
-        storage(index, "A constant behind the last", asked(2), "tensor*"),
+        storage(index, "A constant behind the last", requested(2), "tensor*"),
         storage(
             index,
             "Constant 999 of a program that has none",
-            asked(999).patch("program^+14", [0; 2]),
+            requested(999).patch("program^+14", [0; 2]),
             "tensor*",
         ),
         storage(
@@ -83,23 +83,23 @@ fn inline_constant() -> Asm {
 }
 
 fn mutable() -> Vec<Case> {
-    let asked = |index: u32| {
+    let requested = |index: u32| {
         let field = format!("{TENSOR}.data_buffer_idx");
         every_program().asm.patch(&field, index.to_le_bytes())
     };
     let tensor = format!("{TENSOR}*");
     vec![
-        storage("constant-index", "Initial data behind the last", asked(2), &tensor),
+        storage("constant-index", "Initial data behind the last", requested(2), &tensor),
         storage(
             "constant-index",
             "Initial data of a program that has none",
-            asked(1).patch("program^+16", [0; 2]),
+            requested(1).patch("program^+16", [0; 2]),
             &tensor,
         ),
         storage(
             "data-out-of-bounds",
             "Initial data 2^64 - 64 bytes into its segment",
-            asked(1).patch(
+            requested(1).patch(
                 "program.mutable_data_segments[0].offsets*+12",
                 (u64::MAX - 63).to_le_bytes(),
             ),
@@ -141,7 +141,7 @@ fn sizes() -> Vec<Case> {
 
 fn delegates() -> Vec<Case> {
     let processed = format!("{PROCESSED}*");
-    let asked = |location: i8, index: u32| {
+    let requested = |location: i8, index: u32| {
         let asm =
             every_program().asm.patch(&format!("{PROCESSED}.location"), location.to_le_bytes());
         asm.patch(&format!("{PROCESSED}.index"), index.to_le_bytes())
@@ -154,15 +154,19 @@ fn delegates() -> Vec<Case> {
         case_of(code, attack, error, asm.at(&processed))
     };
     vec![
-        payload("delegate-data-index", "A payload behind the last inside the program", asked(0, 1)),
+        payload(
+            "delegate-data-index",
+            "A payload behind the last inside the program",
+            requested(0, 1),
+        ),
         payload(
             "delegate-data-index",
             "A payload inside a program that holds none",
-            asked(0, 0).patch("program^+10", [0; 2]),
+            requested(0, 0).patch("program^+10", [0; 2]),
         ),
-        payload("delegate-location", "A payload where none can be", asked(2, 0)),
-        payload("delegate-location", "A payload at a negative location", asked(-1, 0)),
-        payload("segment-index", "A payload in segment 2^32 - 1", asked(1, u32::MAX)),
+        payload("delegate-location", "A payload where none can be", requested(2, 0)),
+        payload("delegate-location", "A payload at a negative location", requested(-1, 0)),
+        payload("segment-index", "A payload in segment 2^32 - 1", requested(1, u32::MAX)),
     ]
 }
 

@@ -77,8 +77,8 @@ fn op(reads: &[i32], write: i32) -> Value {
 fn inputs_come_before_and_outputs_stay() {
     let chain = vec![op(&[0], 1), op(&[1], 2), op(&[2], 3)];
     let file = program(&scratch(5), (&[0], &[3]), 80, &[chain]);
-    let wanted = vec![Some((None, Some(0))), at(0, 1), at(1, 2), Some((Some(2), None)), None];
-    assert_eq!(lives(&file), wanted);
+    let expected = vec![Some((None, Some(0))), at(0, 1), at(1, 2), Some((Some(2), None)), None];
+    assert_eq!(lives(&file), expected);
     // An input that nothing uses is put there all the same; an output may be what an input is.
     let file = program(&scratch(2), (&[0, 1], &[1]), 32, &[vec![]]);
     assert_eq!(lives(&file), [Some((None, Some(0))), THROUGHOUT]);

@@ -28,12 +28,12 @@ fn numbers_past_all_others_are_reported_and_nothing_wraps() {
     let pte = Pte::read(&file).unwrap();
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     let rows = memory.arenas().iter().map(|of| (of.id, of.planned, of.reach, of.peak));
-    let wanted = [
+    let expected = [
         (0, None, 0, 0),
         (1, Some(64), u64::MAX, ((i32::MAX as u64) << 23) + 7),
         (u32::MAX, None, 16, 8),
     ];
-    assert_eq!(rows.collect::<Vec<_>>(), wanted);
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
     let first = &memory.arenas()[1];
     let used = ((i32::MAX as u64) << 23) + 7;
     assert_eq!((first.slack(), first.gaps()), (None, u64::MAX - used));

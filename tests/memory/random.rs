@@ -1,4 +1,4 @@
-//! Methods made by chance, run in all ways that their jumps allow.
+//! Random methods, run along all paths that their jumps allow.
 
 use std::collections::BTreeSet;
 
@@ -56,40 +56,40 @@ fn file(method: &[Does], outputs: &[i32]) -> Vec<u8> {
     program(&values, (&[0], outputs), 16 * TENSORS as u64, &[chain.collect()])
 }
 
-/// One way through a method: the steps that it takes.
-fn ways(method: &[Does], way: &mut Vec<usize>, at: usize, all: &mut Vec<Vec<usize>>) {
-    // Three turns show what goes from one to the next.
-    let is_long = way.iter().filter(|&&step| step == at).count() >= 3;
+/// Adds all paths through a method from the instruction `at` on to `all`. `path` is the path up to it.
+fn add_paths(method: &[Does], path: &mut Vec<usize>, at: usize, all: &mut Vec<Vec<usize>>) {
+    // Three iterations show which values one passes to the next.
+    let is_long = path.iter().filter(|&&step| step == at).count() >= 3;
     if is_long || all.len() > 3000 {
         return;
     }
     let Some(&does) = method.get(at) else {
-        all.push(way.clone());
+        all.push(path.clone());
         return;
     };
-    way.push(at);
-    ways(method, way, at + 1, all);
+    path.push(at);
+    add_paths(method, path, at + 1, all);
     if let Does::Jump(to) = does {
-        ways(method, way, to, all);
+        add_paths(method, path, to, all);
     }
-    way.pop();
+    path.pop();
 }
 
-/// For each tensor the steps at which its data is needed: of each read, all that are taken since it
-/// was written; and whether any is read that nothing on the way has written.
-fn needed(method: &[Does], way: &[usize], outputs: &[i32]) -> Vec<(BTreeSet<usize>, bool)> {
+/// Returns, for each tensor, the instructions at which its data is needed on a path: those between a
+/// write and a later read. Also returns whether it is read before anything on the path writes it.
+fn needed(method: &[Does], path: &[usize], outputs: &[i32]) -> Vec<(BTreeSet<usize>, bool)> {
     let mut needed = vec![(BTreeSet::new(), false); TENSORS];
     let mut held: Vec<_> = (0..TENSORS).collect();
     let mut written: Vec<Option<usize>> = vec![None; TENSORS];
     written[0] = Some(0);
     let read = |tensor: usize, now: usize, written: &[Option<usize>], needed: &mut Vec<_>| {
-        let (steps, is_strange): &mut (BTreeSet<usize>, bool) = &mut needed[tensor];
+        let (steps, reads_unwritten): &mut (BTreeSet<usize>, bool) = &mut needed[tensor];
         match written[tensor] {
-            Some(since) => steps.extend(way.iter().take(now + 1).skip(since)),
-            None => *is_strange = true,
+            Some(since) => steps.extend(path.iter().take(now + 1).skip(since)),
+            None => *reads_unwritten = true,
         }
     };
-    for (now, &step) in way.iter().enumerate() {
+    for (now, &step) in path.iter().enumerate() {
         match method[step] {
             Does::Add([a, b, out]) => {
                 read(held[a], now, &written, &mut needed);
@@ -105,7 +105,7 @@ fn needed(method: &[Does], way: &[usize], outputs: &[i32]) -> Vec<(BTreeSet<usiz
         }
     }
     for &output in outputs {
-        read(held[output as usize], way.len().saturating_sub(1), &written, &mut needed);
+        read(held[output as usize], path.len().saturating_sub(1), &written, &mut needed);
     }
     needed
 }
@@ -130,19 +130,19 @@ fn lives(file: &[u8]) -> Vec<(TensorRole, Option<(usize, usize)>)> {
 
 /// On every path, a tensor that is needed is live.
 #[test]
-fn what_any_way_needs_lives() {
+fn live_ranges_cover_all_paths() {
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
     let (mut exact, mut all_tensors, mut with_loops) = (0, 0, 0);
     for _ in 0..3000 {
         let (method, outputs) = (method(&mut chance, 10), [chance.below(TENSORS) as i32]);
         let lives = lives(&file(&method, &outputs));
         let mut all = Vec::new();
-        ways(&method, &mut Vec::new(), 0, &mut all);
+        add_paths(&method, &mut Vec::new(), 0, &mut all);
         let is_loop = |(nth, does): (usize, &Does)| matches!(does, Does::Jump(to) if *to <= nth);
         with_loops += usize::from(method.iter().enumerate().any(is_loop));
         let mut union = vec![BTreeSet::new(); TENSORS];
-        for way in &all {
-            for (tensor, (steps, _)) in needed(&method, way, &outputs).into_iter().enumerate() {
+        for path in &all {
+            for (tensor, (steps, _)) in needed(&method, path, &outputs).into_iter().enumerate() {
                 union[tensor].extend(steps);
             }
         }
@@ -152,7 +152,7 @@ fn what_any_way_needs_lives() {
             let life = life.unwrap_or_else(|| panic!("{tensor} lives: {method:?}"));
             assert!(
                 life.0 <= first && last <= life.1,
-                "value {tensor} is needed from {first} to {last}, and {life:?} is said: \
+                "value {tensor} is needed from {first} to {last}, and live in {life:?}: \
                  {method:?}, outputs {outputs:?}"
             );
             all_tensors += 1;
@@ -163,7 +163,7 @@ fn what_any_way_needs_lives() {
     assert!(with_loops > 500 && exact * 3 > all_tensors);
 }
 
-/// Without jumps there is one way, and what lives is what it needs.
+/// Without jumps there is only one path, and a tensor is live exactly where its data is needed.
 #[test]
 fn without_jumps_lives_are_exact() {
     let mut chance = Chance(0x2545_f491_4f6c_dd1d);
@@ -171,23 +171,23 @@ fn without_jumps_lives_are_exact() {
     for _ in 0..3000 {
         let (method, outputs) = (method(&mut chance, 8), [chance.below(TENSORS) as i32]);
         let lives = lives(&file(&method, &outputs));
-        let way: Vec<_> = (0..method.len()).collect();
-        let needed = needed(&method, &way, &outputs);
-        for (tensor, (steps, is_strange)) in needed.into_iter().enumerate() {
+        let path: Vec<_> = (0..method.len()).collect();
+        let needed = needed(&method, &path, &outputs);
+        for (tensor, (steps, reads_unwritten)) in needed.into_iter().enumerate() {
             let (role, life) = lives[tensor];
-            // Read before it was written: it is from the run before, or an output of nothing.
-            if is_strange {
+            // It is read before it is written: its contents come from the previous run, or it is an output.
+            if reads_unwritten {
                 let whole = Some((0, method.len() - 1));
                 assert!(role != TensorRole::Scratch || life.is_none(), "{tensor}: {method:?}");
                 assert!(life == whole || role == TensorRole::Output, "{tensor}: {method:?}");
                 continue;
             }
-            let mut wanted = steps.first().copied().zip(steps.last().copied());
+            let mut expected = steps.first().copied().zip(steps.last().copied());
             if tensor == 0 {
                 // An input is live from the start.
-                wanted = Some((0, steps.last().copied().unwrap_or(0)));
+                expected = Some((0, steps.last().copied().unwrap_or(0)));
             }
-            assert_eq!(life, wanted, "value {tensor}: {method:?}, outputs {outputs:?}");
+            assert_eq!(life, expected, "value {tensor}: {method:?}, outputs {outputs:?}");
             seen += 1;
         }
     }

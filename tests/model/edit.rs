@@ -543,8 +543,8 @@ fn traces_and_names_are_left_out() {
         seen[0] += program.strip_stacktraces();
         seen[1] += program.strip_names();
         assert_eq!((program.strip_stacktraces(), program.strip_names()), (0, 0));
-        let mut wanted = pte.to_model().unwrap().root;
-        for plan in wanted.execution_plan.iter_mut().flatten() {
+        let mut expected = pte.to_model().unwrap().root;
+        for plan in expected.execution_plan.iter_mut().flatten() {
             plan.chains.iter_mut().flatten().for_each(|chain| chain.stacktrace = None);
             for value in plan.values.iter_mut().flatten() {
                 let Some(KernelTypes::Tensor(tensor)) = &mut value.val else { continue };
@@ -563,7 +563,7 @@ fn traces_and_names_are_left_out() {
         let stripped = program.image().unwrap().to_bytes().unwrap();
         // As text, since NaN is not equal to itself.
         let left = format!("{:?}", Pte::read(&stripped).unwrap().to_model().unwrap().root);
-        assert!(left == format!("{wanted:?}"), "{name}");
+        assert!(left == format!("{expected:?}"), "{name}");
         assert!(stripped.len() <= bytes.len(), "{name}");
     }
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");

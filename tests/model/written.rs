@@ -112,7 +112,7 @@ fn contradictions_are_reported() {
         change(&mut program);
         program.image().unwrap_err().to_string()
     };
-    let said = [
+    let messages = [
         reported(&|program| drop(program.segments.pop())),
         reported(&|program| program.segments[1] = Blob::Zeros(7)),
         reported(&|program| program.root.segments.as_mut().unwrap()[1].offset = 0),
@@ -124,7 +124,7 @@ fn contradictions_are_reported() {
         }),
         reported(&|program| program.container.padding = u64::MAX),
     ];
-    crate::support::snapshot::assert_snapshot("model-errors", &said.join("\n"));
+    crate::support::snapshot::assert_snapshot("model-errors", &messages.join("\n"));
 }
 
 /// An empty segment may lie in another one, and the next one may not.

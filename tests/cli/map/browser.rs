@@ -55,10 +55,10 @@ fn load(browser: &Path, path: &Path) -> (String, Vec<String>) {
         }
         thread::sleep(Duration::from_millis(50));
     };
-    let said = String::from_utf8_lossy(&fs::read(err).unwrap()).into_owned();
-    assert!(status.success(), "{said}");
-    let said = said.lines().filter(|line| line.contains("CONSOLE")).map(Into::into);
-    (fs::read_to_string(out).unwrap(), said.collect())
+    let log = String::from_utf8_lossy(&fs::read(err).unwrap()).into_owned();
+    assert!(status.success(), "{log}");
+    let log = log.lines().filter(|line| line.contains("CONSOLE")).map(Into::into);
+    (fs::read_to_string(out).unwrap(), log.collect())
 }
 
 /// A server that counts requests, and answers none.
@@ -99,8 +99,8 @@ fn browser_shows_the_page_and_runs_no_script() {
     let model = hostile(folder.path(), &markup);
     let page = folder.path().join("page.html");
     good(&["map", "--html", model.to_str().unwrap(), "-o", page.to_str().unwrap()]);
-    let (dom, said) = load(&browser, &page);
-    assert_eq!(said, Vec::<String>::new(), "nothing is wrong on the page");
+    let (dom, log) = load(&browser, &page);
+    assert_eq!(log, Vec::<String>::new(), "nothing is wrong on the page");
     assert!(dom.contains("<title>a.pte · pte map</title>"), "no script has run");
     assert!(!dom.contains("<img") && !dom.contains("<script"), "names are text");
     assert_eq!(asked.load(Ordering::SeqCst), 0, "nothing was asked for");

@@ -73,8 +73,8 @@ fn page_is_well_formed_and_self_contained() {
 #[test]
 fn page_shows_methods_and_sizes() {
     let page = good(&["map", "--html", "tests/data/pte/xnn_gpt.pte"]);
-    for said in ["float32[1, 16, 64]", "aten::embedding.out", "XnnpackBackend", "149,120 bytes"] {
-        assert!(page.contains(said), "{said}");
+    for part in ["float32[1, 16, 64]", "aten::embedding.out", "XnnpackBackend", "149,120 bytes"] {
+        assert!(page.contains(part), "{part}");
     }
     let data = good(&["map", "--html", BASIC]);
     assert!(data.contains("named data, generation 3") && !data.contains("Methods"));
