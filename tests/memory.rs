@@ -366,3 +366,29 @@ fn an_arena_is_of_the_first_device_that_is_given() {
     let devices: Vec<_> = memory.arenas().iter().map(of).collect();
     assert_eq!(devices, [(1, Some(2)), (2, Some(1)), (3, None)]);
 }
+
+/// A tensor without memory is an end of the method if it is an input or an output.
+#[test]
+fn unplanned_tensors_are_ends_if_they_are_inputs_or_outputs() {
+    let unplanned = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
+        "dim_order": [0]}});
+    let plan = json!({"values": vec![unplanned; 4], "inputs": [1, 3], "outputs": [2, 3],
+        "non_const_buffer_sizes": [0]});
+    let built = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+    let all = files::everything().into_iter().map(|path| fs::read(path).unwrap());
+    let (mut ends, mut others) = (0, 0);
+    for bytes in all.chain([built]) {
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        for plan in plans(&pte) {
+            let [inputs, outputs] = [plan.inputs(), plan.outputs()]
+                .map(|all| all.into_iter().flatten().collect::<Vec<i32>>());
+            for of in Memory::of(&pte, plan).unplanned() {
+                let value = of.value as i32;
+                assert_eq!(of.is_end, inputs.contains(&value) || outputs.contains(&value));
+                ends += usize::from(outputs.contains(&value) && !inputs.contains(&value));
+                others += usize::from(!of.is_end);
+            }
+        }
+    }
+    assert!(ends > 0 && others > 0, "{ends} outputs, {others} others");
+}

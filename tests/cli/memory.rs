@@ -201,3 +201,62 @@ fn a_sum_that_is_too_large_is_reported() {
     let over = run(&["memory", "-", "--budget", "9000000 TB"], None, &bytes);
     assert_eq!(over.status.code(), Some(1), "{}", text(&over.stderr));
 }
+
+/// The document has the library's numbers, for every arena of every sample.
+#[test]
+fn memory_json_has_the_numbers_of_the_library() {
+    let mut different = 0;
+    for path in files::everything() {
+        let bytes = fs::read(&path).unwrap();
+        let Ok(program) = ::pte::Pte::read(&bytes) else { continue };
+        let document = json(&["memory", "--json", path.to_str().unwrap()]);
+        let methods = document["methods"].as_array().unwrap();
+        let plans = program.program().execution_plan().into_iter().flatten();
+        for (method, plan) in methods.iter().zip(plans) {
+            let memory = ::pte::memory::Memory::of(&program, plan);
+            let at = name(&path);
+            assert_eq!(method["planned"], json!(memory.planned()), "{at}");
+            assert_eq!(method["instructions"], json!(memory.instruction_count()), "{at}");
+            let outside = memory.outside();
+            let wanted = json!({"constants": outside.constants, "external": outside.external,
+                "payloads": outside.payloads});
+            assert_eq!(method["outside"], wanted, "{at}");
+            let unplanned: Vec<_> = (memory.unplanned().iter())
+                .map(|of| {
+                    (json!(of.value), json!(of.bytes), json!(of.is_end), json!(of.is_unbounded))
+                })
+                .collect();
+            let listed: Vec<_> = (method["unplanned"].as_array().unwrap().iter())
+                .map(|of| {
+                    [&of["value"], &of["bytes"], &of["end"], &of["unbounded"]].map(Clone::clone)
+                })
+                .map(|[value, bytes, end, unbounded]| (value, bytes, end, unbounded))
+                .collect();
+            assert_eq!(listed, unplanned, "{at}");
+            assert_eq!(method["arenas"].as_array().unwrap().len(), memory.arenas().len(), "{at}");
+            for (row, arena) in method["arenas"].as_array().unwrap().iter().zip(memory.arenas()) {
+                let wanted = [
+                    ("id", json!(arena.id)),
+                    ("planned", json!(arena.planned)),
+                    ("reach", json!(arena.reach)),
+                    ("peak", json!(arena.peak)),
+                    ("slack", json!(arena.slack())),
+                    ("fragmentation", json!(arena.fragmentation())),
+                    ("gaps", json!(arena.gaps())),
+                ];
+                for (field, number) in wanted {
+                    assert_eq!(row[field], number, "{at}: {field} of arena {}", arena.id);
+                }
+                let tensors = memory.tensors(arena).iter();
+                let wanted: Vec<_> =
+                    tensors.map(|of| json!([of.value, of.offset, of.bytes])).collect();
+                let listed: Vec<_> = (row["tensors"].as_array().unwrap().iter())
+                    .map(|of| json!([of["value"], of["offset"], of["bytes"]]))
+                    .collect();
+                assert_eq!(listed, wanted, "{at}: arena {}", arena.id);
+                different += usize::from(arena.gaps() != arena.fragmentation());
+            }
+        }
+    }
+    assert!(different > 5, "{different} arenas whose gaps are not their fragmentation");
+}

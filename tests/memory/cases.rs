@@ -237,3 +237,23 @@ fn what_is_read_first_is_a_view_or_comes_from_the_run_before() {
     let state = memory.tensors(&memory.arenas()[0]).iter().find(|tensor| tensor.value == 3);
     assert_eq!(state.unwrap().role, TensorRole::State);
 }
+
+/// A short forward jump inside a longer one: after its target, the longer jump may still skip instructions.
+#[test]
+fn forward_jump_inside_a_longer_one_does_not_shorten_it() {
+    let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
+    let values = [scratch(4), vec![truth]].concat();
+    let chain =
+        vec![op(&[], 2), op(&[], 0), jump(4, 6), jump(4, 4), moved(0, 2), op(&[], 1), op(&[2], 3)];
+    let all = lives(&program(&values, (&[], &[]), 64, &[chain]));
+    // The jump to 6 skips the move, and the last call reads value 2 itself.
+    assert_eq!([all[0], all[2]], [at(1, 6), at(0, 6)]);
+}
+
+/// The condition of a backward jump is last used by the jump. No iteration passes it to the next one.
+#[test]
+fn condition_of_a_loop_lives_up_to_its_jump() {
+    let chain = vec![op(&[], 0), op(&[], 1), op(&[1], 2), jump(2, 1)];
+    let all = lives(&program(&scratch(3), (&[], &[]), 48, &[chain]));
+    assert_eq!(all, [at(0, 0), at(1, 2), at(2, 3)]);
+}
