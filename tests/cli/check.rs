@@ -384,3 +384,61 @@ fn check_works_without_threads() {
         .unwrap();
     assert_eq!((done.status.code(), text(&done.stderr).as_str()), (Some(0), ""));
 }
+
+/// Each printable ASCII character in a file name, `%` included: the URI decodes to the name.
+#[cfg(unix)]
+#[test]
+fn sarif_uris_decode_to_the_file_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let characters = (b' '..=b'~').map(char::from).filter(|&c| c != '/');
+    let mut names: Vec<_> = characters.map(|c| format!("a{c}25.pte")).collect();
+    for name in &names {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    let done = run(&["check", "--format", "sarif", "."], Some(folder.path()), b"");
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let results = shown["runs"][0]["results"].as_array().unwrap();
+    let decoded = results.iter().map(|result| {
+        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+        let uri = place["uri"].as_str().unwrap();
+        assert!(uri.bytes().all(|c| c.is_ascii_alphanumeric() || b"/.-_~%".contains(&c)), "{uri}");
+        let mut parts = uri.strip_prefix("./").unwrap().split('%');
+        let mut name = parts.next().unwrap().to_string();
+        for part in parts {
+            let (digits, rest) = part.split_at(2);
+            name.push(char::from(u8::from_str_radix(digits, 16).unwrap()));
+            name.push_str(rest);
+        }
+        name
+    });
+    let mut decoded: Vec<_> = decoded.collect();
+    decoded.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(decoded, names);
+}
+
+/// A finding in a data file has the URI of the data file, and its offset there.
+#[test]
+fn sarif_places_are_those_of_the_json() {
+    let args = ["check", PROGRAM, "--with", OTHER, "--format"];
+    let shown = |format| {
+        let done = pte(&[&args[..], &[format]].concat());
+        serde_json::from_slice::<Value>(&done.stdout).unwrap()
+    };
+    let (plain, sarif) = (shown("json"), shown("sarif"));
+    let mut places = Vec::new();
+    for file in plain["files"].as_array().unwrap() {
+        for finding in file["findings"].as_array().unwrap() {
+            let path = finding["in"].as_str().or(file["path"].as_str()).unwrap();
+            places.push((finding["rule"].clone(), path.to_string(), finding["offset"].clone()));
+        }
+    }
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let results = results.iter().map(|result| {
+        let place = &result["locations"][0]["physicalLocation"];
+        let uri = place["artifactLocation"]["uri"].as_str().unwrap().to_string();
+        (result["ruleId"].clone(), uri, place["region"]["byteOffset"].clone())
+    });
+    assert_eq!(results.collect::<Vec<_>>(), places);
+    assert!(places.iter().any(|(_, path, _)| path == OTHER), "{places:?}");
+}

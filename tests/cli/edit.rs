@@ -182,3 +182,36 @@ fn only_file(folder: &Path) -> String {
     assert!(entries.next().is_none(), "nothing is left over");
     entry.file_name().to_string_lossy().into_owned()
 }
+
+/// `--min-size N` moves what has N bytes, and leaves what has fewer.
+#[test]
+fn externalize_moves_data_of_the_minimum_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.pte");
+    let ptd = folder.path().join("out.ptd");
+    let [out_path, ptd_path] = [&out, &ptd].map(|path| path.to_str().unwrap());
+    let constants = [LINEAR, "tests/data/pte/xnn_mixed.pte", "tests/data/pte/demo_named_data.pte"];
+    for file in constants {
+        let edit = |least: u64| {
+            let _ = fs::remove_file(&ptd);
+            let least = least.to_string();
+            let args =
+                ["-q", "edit", file, "-o", out_path, "--externalize", "all", "--ptd", ptd_path];
+            good(&[&args[..], &["--min-size", &least]].concat());
+            if !ptd.exists() {
+                return Vec::new();
+            }
+            let listed = json(&["tensors", "--json", ptd_path]);
+            let rows = listed["tensors"].as_array().unwrap().iter();
+            rows.map(|row| row["bytes"].as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        let all = edit(0);
+        assert!(!all.is_empty(), "{file}");
+        for &bytes in &all {
+            for least in [bytes, bytes + 1] {
+                let wanted: Vec<_> = all.iter().copied().filter(|&size| size >= least).collect();
+                assert_eq!(edit(least), wanted, "{file}: {least}");
+            }
+        }
+    }
+}

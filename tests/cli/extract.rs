@@ -174,3 +174,53 @@ fn all_and_output_cannot_be_combined() {
         assert!(!all.exists() && !one.exists(), "{verb:?}");
     }
 }
+
+/// The name of a method may contain colons: the index follows the last one.
+#[test]
+fn extract_finds_the_tensors_of_a_method_with_colons() {
+    let whole = fs::read(LINEAR).unwrap();
+    for name in ["a:b", ":", "forward:1", "a::"] {
+        let mut model = ::pte::Pte::read(&whole).unwrap().to_model().unwrap();
+        model.root.execution_plan.as_mut().unwrap()[0].name = Some(name.into());
+        let bytes = model.image().unwrap().to_bytes().unwrap();
+        for nth in [0, 1] {
+            let place = |name: &str| format!("{name}:{nth}");
+            let before = pte(&["extract", LINEAR, "--tensor", &place("forward")]);
+            let after = run(&["extract", "-", "--tensor", &place(name)], None, &bytes);
+            assert_eq!(
+                after.status.code(),
+                before.status.code(),
+                "{name}: {}",
+                text(&after.stderr)
+            );
+            assert_eq!(after.stdout, before.stdout, "{name}");
+        }
+        assert!(
+            !run(&["extract", "-", "--tensor", &format!("{name}:1")], None, &bytes)
+                .stdout
+                .is_empty()
+        );
+    }
+}
+
+/// A segment may be longer than its tensor: the array has the bytes of its shape alone.
+#[test]
+fn npy_of_a_longer_segment_has_the_bytes_of_its_shape() {
+    for order in [[0, 1], [1, 0]] {
+        let json = serde_json::json!({
+            "kind": "ptd", "data": [{"hex": "01020304050607080909"}], "root": {
+                "segments": [{"size": 10}],
+                "named_data": [{"key": "w", "tensor_layout": {
+                    "scalar_type": "BYTE", "sizes": [2, 4], "dim_order": order
+                }}]
+            }
+        });
+        let bytes = file(&json.to_string());
+        let done = run(&["extract", "-", "--key", "w", "--as", "npy"], None, &bytes);
+        let wanted: [u8; 8] = match order {
+            [0, _] => [1, 2, 3, 4, 5, 6, 7, 8],
+            _ => [1, 3, 5, 7, 2, 4, 6, 8],
+        };
+        assert_eq!(done.stdout[128..], wanted, "{order:?}");
+    }
+}

@@ -141,3 +141,31 @@ fn trailing_bytes_agree_with_check() {
         assert_eq!(map.contains("trailing bytes"), found > 0, "{file}: {map}");
     }
 }
+
+/// The rows of a screen sum to the change of the file, with the row of those that are not shown.
+#[test]
+fn shown_growth_sums_to_the_change_of_the_file() {
+    let number = |text: &str| -> i64 {
+        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+        let sign = if text.starts_with('−') { -1 } else { 1 };
+        sign * digits.parse::<i64>().unwrap()
+    };
+    let names = ["linear", "cond", "v0.3.0_multi", "xnn_mixed", "llm_sdpa", "kv_cache_init"];
+    let paths = names.map(|name| format!("tests/data/pte/{name}.pte"));
+    let mut mixed = 0;
+    for new in &paths {
+        for old in &paths {
+            let size = |path: &str| fs::metadata(path).unwrap().len() as i64;
+            let shown = good(&["size", new, "--against", old]);
+            let rows = shown.lines().skip(1);
+            let sum: i64 = rows.map(|row| number(row.split_whitespace().next().unwrap())).sum();
+            assert_eq!(sum, size(new) - size(old), "{new} against {old}: {shown}");
+            let document = json(&["size", "--json", new, "--against", old]);
+            let rows = document["files"][0]["growth"].as_array().unwrap();
+            let folded: Vec<_> =
+                rows.iter().skip(20).map(|row| row["change"].as_i64().unwrap() > 0).collect();
+            mixed += usize::from(folded.contains(&true) && folded.contains(&false));
+        }
+    }
+    assert!(mixed > 0, "changes of both signs are folded");
+}

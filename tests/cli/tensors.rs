@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{LINEAR, good, json, run};
+use super::{LINEAR, good, json, run, text};
 use crate::support::build::file;
 use crate::support::snapshot::assert_snapshot;
 
@@ -65,4 +65,22 @@ fn tensors_lists_the_arena_of_an_external_tensor() {
     let row = &listed["tensors"][0];
     assert_eq!(row["storage"], "external");
     assert_eq!((&row["memory_id"], &row["memory_offset"]), (&2.into(), &4_294_967_312_u64.into()));
+}
+
+/// Counts of zeros, NaNs and infinities are the same in text and JSON.
+#[test]
+fn tensors_text_and_json_have_the_same_counts() {
+    let json = serde_json::json!({
+        "kind": "ptd", "data": [{"hex": "000000000000c07f0000807f000080ff0000807f000000000000803f"}],
+        "root": {"segments": [{"size": 28}], "named_data": [{"key": "f", "tensor_layout":
+            {"scalar_type": "FLOAT", "sizes": [7], "dim_order": [0]}}]}
+    });
+    let bytes = file(&json.to_string());
+    let done = run(&["tensors", "--stats", "--json", "-"], None, &bytes);
+    let listed: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let stats = &listed["tensors"][0]["stats"];
+    let counts = ["zeros", "nan", "inf"].map(|name| stats[name].as_u64().unwrap());
+    assert_eq!(counts, [2, 1, 3]);
+    let shown = text(&run(&["tensors", "--stats", "-"], None, &bytes).stdout);
+    assert!(shown.ends_with(" zeros 2 NaN 1 Inf 3\n"), "{shown}");
 }
