@@ -515,3 +515,33 @@ fn an_image_can_be_read_before_it_is_written() {
         }
     }
 }
+
+/// A file whose header is `{}` and spaces, without data.
+struct LongHeader(u64);
+
+impl Source for LongHeader {
+    type Error = PastEnd;
+
+    fn size(&self) -> Result<u64, PastEnd> {
+        Ok(self.0 + 8)
+    }
+
+    fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), PastEnd> {
+        out.fill(b' ');
+        let head = [&self.0.to_le_bytes()[..], b"{}"].concat();
+        for (byte, slot) in head.iter().skip(pos.try_into().unwrap()).zip(out) {
+            *slot = *byte;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn header_of_the_longest_length_is_read_and_a_longer_one_refused() {
+    let limit = pte::convert::HEADER_LIMIT;
+    let longest = LongHeader(limit);
+    assert!(Safetensors::open(&longest).unwrap().tensors.is_empty());
+    let longer = LongHeader(limit + 1);
+    let error = Safetensors::open(&longer).unwrap_err();
+    assert!(matches!(error, ConvertError::HeaderLimit { size } if size == limit + 1), "{error}");
+}

@@ -7,7 +7,7 @@ use binrw::io::Cursor;
 use binrw::{BinRead, BinWrite};
 use pte::file::header::{Chunk, ExtendedHeader, FlatTensorHeader, StandardHeader};
 use pte::file::{FileKind, sniff};
-use pte::{Error, Ptd, Pte};
+use pte::{Error, File, Limits, Ptd, Pte};
 
 use crate::support::asm::{Asm, ptd, pte, pte_with_header, pte_without_header};
 use crate::support::files;
@@ -365,5 +365,38 @@ fn verdict<T>(result: &Result<T, Error>) -> &'static str {
     match result {
         Ok(_) => "read",
         Err(error) => error.code(),
+    }
+}
+
+/// A header that is cut short: the error has the length of the whole header, at least the smallest one.
+#[test]
+fn cut_header_names_the_smallest_length_that_is_needed() {
+    let formats: [(&[u8; 4], &[u8; 4], u64); 2] = [(b"ET12", b"eh00", 24), (b"FT01", b"FH01", 40)];
+    for (identifier, magic, smallest) in formats {
+        for claimed in 0..=64u32 {
+            let mut bytes = [&[8, 0, 0, 0], &identifier[..], magic].concat();
+            bytes.extend(claimed.to_le_bytes());
+            bytes.resize(64, 0);
+            // A data file needs the magic of its header too, or its length is not known to be wrong.
+            for len in 16..8 + smallest as usize {
+                let error = File::read_with(&bytes[..len], &Limits::UNTRUSTED).unwrap_err();
+                if error.code() != "file-too-short" {
+                    // A length below the smallest is an error by itself.
+                    assert_eq!((error.code(), error.offset()), ("header-length", 12), "{claimed}");
+                    assert!(u64::from(claimed) < smallest, "{claimed}");
+                    let text = error.to_string();
+                    assert!(text.contains(&format!("the minimum is {smallest}")), "{text}");
+                    continue;
+                }
+                let needed = 8 + smallest.max(claimed.into());
+                let text = format!("{len} bytes, and at least {needed} are needed");
+                assert!(error.to_string().contains(&text), "{claimed}, {len}: {error}");
+            }
+            for len in 12..16 {
+                let error = File::read_with(&bytes[..len], &Limits::UNTRUSTED).unwrap_err();
+                let text = format!("{len} bytes, and at least {} are needed", 8 + smallest);
+                assert!(error.to_string().contains(&text), "{claimed}, {len}: {error}");
+            }
+        }
     }
 }

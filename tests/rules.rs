@@ -553,3 +553,35 @@ fn empty_names_are_names() {
     assert!(judged([json!("a"), json!("a")]));
     assert!(!judged([json!(""), json!("a")]));
 }
+
+/// An EXTERNAL tensor of each rank: its dim order is compared in every place.
+#[test]
+fn external_dim_order_is_compared_in_every_place() {
+    for rank in 1..=16u8 {
+        let order: Vec<u8> = (0..rank).collect();
+        let sizes = vec![1; rank.into()];
+        let judged = |theirs: &[u8]| {
+            let shape =
+                |order: &[u8]| json!({"scalar_type": "FLOAT", "sizes": sizes, "dim_order": order});
+            let entry = json!({"key": "k", "tensor_layout": shape(theirs)});
+            let root = json!({"segments": [{"size": 4}], "named_data": [entry]});
+            let data = json!({"kind": "ptd", "root": root, "data": [{"zeros": 4}]});
+            let data = build::file(&data.to_string());
+            let mut tensor = shape(&order);
+            tensor["extra_tensor_info"] =
+                json!({"fully_qualified_name": "k", "location": "EXTERNAL"});
+            let plan =
+                json!({"name": "forward", "values": [{"val_type": "Tensor", "val": tensor}]});
+            let bytes = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+            let pte = Pte::read(&bytes).unwrap();
+            let found = errors(&with_data(&pte, &[Ptd::read(&data).unwrap()]));
+            found.contains(&"external-layout")
+        };
+        assert!(!judged(&order), "rank {rank}");
+        for last in 1..rank {
+            let mut other = order.clone();
+            other.swap(usize::from(last) - 1, last.into());
+            assert!(judged(&other), "rank {rank}: {other:?}");
+        }
+    }
+}
