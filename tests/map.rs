@@ -436,3 +436,35 @@ fn the_first_bytes_of_generation_0_are_reported() {
         assert_eq!((spot.role(), spot.range()), (ByteRole::Header(name), range), "{at}");
     }
 }
+
+/// Users of one range are one part, even if users of a shorter range are between them.
+#[cfg(feature = "json")]
+#[test]
+fn users_of_equal_ranges_are_one_part_in_any_order() {
+    let tensor = |len: i32| {
+        format!(
+            r#"{{"val_type": "Tensor", "val": {{"scalar_type": "BYTE", "sizes": [{len}],
+                "dim_order": [0], "data_buffer_idx": 1}}}}"#
+        )
+    };
+    for lens in [[8, 4, 8], [4, 8, 8], [8, 8, 4]] {
+        let values = lens.map(tensor).join(",");
+        let bytes = build::file(&format!(
+            r#"{{"root": {{"segments": [{{"size": 8}}], "constant_segment": {{"offsets": [0, 0]}},
+                "execution_plan": [{{"name": "m", "values": [{values}]}}]}},
+                "data": [{{"zeros": 8}}]}}"#
+        ));
+        let file = read(&bytes);
+        let map = Map::of(&file);
+        let constants = part(map.root(), "constants").unwrap();
+        let users = |len| {
+            let of = (0..3).filter(|&nth| lens[nth] == len).map(|nth| format!("m:{nth}"));
+            of.collect::<Vec<_>>().join(", ")
+        };
+        let mut names: Vec<_> = constants.parts().map(|part| part.name().to_string()).collect();
+        names.sort_unstable();
+        let mut wanted = [users(4), users(8)];
+        wanted.sort_unstable();
+        assert_eq!(names, wanted, "{lens:?}");
+    }
+}

@@ -5,9 +5,11 @@ use std::fs;
 use pte::diff::{DiffError, Given, Verdict, compare};
 use pte::flat::write::WriterLayout;
 use pte::{Limits, Pte};
+use serde_json::json;
 
 use super::renumber::renumber;
 use super::{changed, changed_data, diff, lines, opened, sample};
+use crate::support::build;
 use crate::support::files::{self, name};
 
 /// Every file is itself; and what it was, with every number another.
@@ -124,4 +126,104 @@ fn a_program_is_no_data() {
     assert!(matches!(compare(&with, &Given::new(&pte), &limits), Err(DiffError::NoData(_))));
     let with = Given { file: &ptd, data: vec![&ptd] };
     assert!(matches!(compare(&with, &Given::new(&ptd), &limits), Err(DiffError::NoData(_))));
+}
+
+/// The name of an EXTERNAL tensor is a key. Another key of the same data is the same.
+#[test]
+fn key_of_an_external_tensor_is_compared_by_its_data() {
+    // A constant, a state that an output names, and a state without a use.
+    for (is_state, outputs) in [(false, &[0][..]), (true, &[0]), (true, &[])] {
+        external_key_is_compared_by_its_data(is_state, outputs);
+    }
+}
+
+fn external_key_is_compared_by_its_data(is_state: bool, outputs: &[i32]) {
+    let pair = |key: &str, byte: u8| {
+        let shape = json!({"scalar_type": "BYTE", "sizes": [4], "dim_order": [0]});
+        let mut tensor = shape.clone();
+        tensor["extra_tensor_info"] = json!({"fully_qualified_name": key, "location": "EXTERNAL"});
+        if is_state {
+            tensor["allocation_info"] = json!({"memory_id": 1});
+        }
+        let value = json!({"val_type": "Tensor", "val": tensor});
+        let plan = json!({"name": "forward", "values": [value], "inputs": [], "outputs": outputs,
+            "non_const_buffer_sizes": [0, 16]});
+        let program = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+        let entry = json!({"key": key, "tensor_layout": shape});
+        let root = json!({"segments": [{"size": 4}], "named_data": [entry]});
+        let data = json!({"kind": "ptd", "root": root, "data": [{"bytes": [1, 2, 3, byte]}]});
+        (program, build::file(&data.to_string()))
+    };
+    let files = [("a", 4), ("b", 4), ("b", 5)].map(|(key, byte)| pair(key, byte));
+    let files = files.each_ref().map(|(program, data)| (opened(program), opened(data)));
+    let verdict = |nth: usize| {
+        let [before, after] = [&files[0], &files[nth]]
+            .map(|(program, data)| Given { file: program, data: vec![data] });
+        compare(&before, &after, &Limits::UNTRUSTED).unwrap().verdict
+    };
+    assert_eq!(verdict(1), Verdict::Same);
+    assert_eq!(verdict(2), Verdict::Different);
+    // Of two equal keys, runtimes use the first.
+    let (program, first, second) = (&files[1].0, &files[1].1, &files[2].1);
+    let verdict = |data| {
+        let (before, after) = (vec![first], data);
+        let [before, after] = [before, after].map(|data| Given { file: program, data });
+        compare(&before, &after, &Limits::UNTRUSTED).unwrap().verdict
+    };
+    assert_ne!(verdict(vec![first, second]), Verdict::Different);
+    assert_eq!(verdict(vec![second, first]), Verdict::Different);
+}
+
+/// The facts about the encoding are those of the headers and of all methods.
+#[test]
+fn written_facts_are_those_of_the_files() {
+    let fact = |before: &[u8], after: &[u8], what: &str| {
+        let report = diff(before, after);
+        let found = report.written.into_iter().find(|written| written.what == what);
+        found.map(|written| (written.before, written.after))
+    };
+    let data = |align: u64| {
+        let root = json!({"segments": [{"size": 4}], "named_data": [{"key": "k"}]});
+        let file = json!({"kind": "ptd", "root": root, "data": [{"zeros": 4}], "align": align});
+        build::file(&file.to_string())
+    };
+    let area = |bytes: &[u8]| {
+        format!("from {} on", pte::Ptd::read(bytes).unwrap().header().segment_base_offset)
+    };
+    let (one, other) = (data(16), data(4096));
+    assert_eq!(fact(&one, &other, "segment area"), Some((area(&one), area(&other))));
+    let program = |traces: [usize; 3]| {
+        let frames = |count| vec![json!({"items": [{"name": "f"}]}); count];
+        let plans = [0, 1, 2].map(|nth| {
+            let chain = json!({"instructions": [], "stacktrace": frames(traces[nth])});
+            json!({"name": format!("m{nth}"), "chains": [chain]})
+        });
+        build::file(&json!({"root": {"execution_plan": plans}}).to_string())
+    };
+    let (one, other) = (program([1, 2, 4]), program([1, 2, 5]));
+    assert_eq!(fact(&one, &other, "stack traces"), Some(("7".into(), "8".into())));
+}
+
+/// A list without a use is compared by its items, of whichever kind it is.
+#[test]
+fn items_of_an_unused_list_are_compared() {
+    for kind in ["IntList", "TensorList", "OptionalTensorList", "DoubleList", "BoolList"] {
+        let program = |flags: [bool; 2]| {
+            let items = flags.map(|flag| match kind {
+                "BoolList" => json!(flag),
+                _ => json!(i32::from(flag)),
+            });
+            let int = |int: i32| json!({"val_type": "Int", "val": {"int_val": int}});
+            let list = json!({"val_type": kind, "val": {"items": items}});
+            let plan = json!({"name": "m", "values": [int(7), int(8), list], "outputs": [0, 1]});
+            build::file(&json!({"root": {"execution_plan": [plan]}}).to_string())
+        };
+        let all = [[false, true], [true, false], [true, true]].map(program);
+        for (nth, one) in all.iter().enumerate() {
+            for (other_nth, other) in all.iter().enumerate() {
+                let is_different = diff(one, other).verdict == Verdict::Different;
+                assert_eq!(is_different, nth != other_nth, "{kind}");
+            }
+        }
+    }
 }
