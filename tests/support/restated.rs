@@ -125,7 +125,9 @@ impl Plan<'_, '_> {
             Some(KernelTypes::String(string)) => assert!(string.string_val().is_some()),
             Some(KernelTypes::IntList(list)) => {
                 let mut items = list.items().into_iter().flatten();
-                assert!(list.items().is_some() && items.all(|item| self.tag(item) == Some(tag::Int)));
+                assert!(
+                    list.items().is_some() && items.all(|item| self.tag(item) == Some(tag::Int))
+                );
             }
             Some(KernelTypes::DoubleList(list)) => assert!(list.items().is_some()),
             Some(KernelTypes::BoolList(list)) => assert!(list.items().is_some()),
