@@ -211,6 +211,41 @@ const FAMILIES: &[Family] = &[
         let root = b.table("Program", &fields);
         Made(b.finish(root, &vec![0; 2 * n]), vec![])
     }),
+    ("n constants with indices out of range, n calls of an embedding", &["constants"], |n| {
+        let mut b = Builder::pte();
+        let operators = operator(&mut b, "quantized_decomposed::embedding_byte", 1);
+        let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
+        let mut values = Vec::new();
+        // The first is the weight, with one row; the others are indices, LONGs.
+        for nth in 0..n {
+            let dtype = Number(if nth == 0 { 1 } else { 4 });
+            let mut fields = vec![("sizes", To(sizes)), ("dim_order", To(order))];
+            fields.extend([("scalar_type", dtype), ("data_buffer_idx", number(nth))]);
+            values.push(b.held("EValue", "Tensor", &fields));
+        }
+        let mut calls = Vec::new();
+        for nth in 1..n {
+            let args = b.numbers([0, 0, 0, 0, 0, nth, 0, 0]);
+            calls.push(b.held("Instruction", "KernelCall", &[("args", To(args))]));
+        }
+        let offsets = b.longs((0..n).map(|nth| 8 * nth));
+        let constants = b.table("SubsegmentOffsets", &[("offsets", To(offsets))]);
+        let segment = b.table("DataSegment", &[("size", number(8 * n))]);
+        let segments = b.tables([segment]);
+        let instructions = b.tables(calls);
+        let chain = b.table("Chain", &[("instructions", To(instructions))]);
+        let (values, chains) = (b.tables(values), b.tables([chain]));
+        let fields = [("values", To(values)), ("chains", To(chains)), ("operators", To(operators))];
+        let plan = b.table("ExecutionPlan", &fields);
+        let plans = b.tables([plan]);
+        let fields = [
+            ("execution_plan", To(plans)),
+            ("segments", To(segments)),
+            ("constant_segment", To(constants)),
+        ];
+        let root = b.table("Program", &fields);
+        Made(b.finish(root, &vec![0xff; 8 * n]), vec![])
+    }),
     ("n known operators, called n times as they must not be", &["kernels"], |n| {
         let mut b = Builder::pte();
         let operators = operator(&mut b, "aten::add", n);
