@@ -105,8 +105,8 @@ pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
 ///
 /// The file may take 22 bytes of memory for each byte of the text, and 1 MiB. Blobs of `files` do not
 /// count. If the text has no container, the file is like one of current writers without data. Sizes
-/// and offsets are not checked here: [`File::image`] compares them, and [`File::lay_out`] computes
-/// them again.
+/// and offsets are not checked here: [`FileModel::image`](super::FileModel::image) compares them, and
+/// [`FileModel::lay_out`](super::FileModel::lay_out) computes them again.
 ///
 /// # Errors
 ///
