@@ -22,6 +22,13 @@
 //! # }
 //! ```
 
+use alloc::collections::BTreeSet;
+
+use crate::cost;
+use crate::flat::view::Table;
+use crate::pte::Pte;
+use crate::schema::program::view::ExecutionPlan;
+
 mod access;
 mod cfg;
 mod change;
@@ -34,6 +41,16 @@ pub(crate) use cfg::{ControlFlow, Loop, OuterLoops};
 pub(crate) use change::{Change, for_each_change, for_each_changed, may_change, read_arguments};
 pub use defs::Definitions;
 pub use effects::Effects;
-
 pub use instruction::{Instruction, Jump, Operands, instructions};
 pub(crate) use instruction::{instruction_of_chain, instructions_of_chain};
+
+/// Returns the methods of a program with their indices. An untrusted file may list one table millions
+/// of times: it is returned once.
+pub(crate) fn distinct<'a>(pte: &Pte<'a>) -> impl Iterator<Item = (u32, ExecutionPlan<'a>)> {
+    let mut returned = BTreeSet::new();
+    let plans = (0..).zip(pte.program().execution_plan().into_iter().flatten());
+    plans.filter(move |(_, view)| {
+        cost::look_up("", returned.len());
+        returned.insert(view.raw().pos())
+    })
+}

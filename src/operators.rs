@@ -19,9 +19,9 @@ pub mod usage;
 mod yaml;
 
 pub(crate) use contents::{ContentTerm, ELEMENTS, ElementRange, content_term};
-pub(crate) use hazards::{read_again, sized_again};
+pub(crate) use hazards::{Hazard, hazard};
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
-pub(crate) use scalar::Scalar;
+pub(crate) use scalar::{LOCAL_SCALAR_DENSE, Scalar};
 
 /// The signature of each operator of a method, by operator index.
 pub(crate) struct Signatures(Vec<Option<&'static Signature>>);

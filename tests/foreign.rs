@@ -124,7 +124,7 @@ fn variant(format: &ForeignFormat) -> String {
     shown.split('(').next().unwrap().to_owned()
 }
 
-/// What a download that broke off at once is reported: up to 8 bytes, as many as name a format.
+/// What is reported of a download that broke off at once: at most 8 bytes, the most that a format's magic has.
 #[test]
 fn the_first_bytes_of_a_program() {
     let file = include_bytes!("data/pte/linear.pte");

@@ -3,6 +3,7 @@
 //! Each constant is read once, in pieces, for its least and its greatest element. Constants of other tensors
 //! are never read.
 
+use alloc::collections::{BTreeSet, TryReserveError};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,10 +16,10 @@ use crate::bytes::wide;
 use crate::cost;
 use crate::error::PathComponent;
 use crate::file::source::Source;
-use crate::flat::view::{Table, Vector};
+use crate::flat::view::Vector;
 use crate::handle::{File, OpenError};
-use crate::method;
-use crate::operators::{ContentTerm, ELEMENTS, ElementRange, Signatures, content_term};
+use crate::method::{self, Instruction, instruction_of_chain};
+use crate::operators::{ContentTerm, ELEMENTS, ElementRange, Signature, Signatures, content_term};
 use crate::pte::{Pte, Storage};
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{InstructionArguments, KernelCall, KernelTypes, Tensor};
@@ -52,7 +53,7 @@ pub(super) fn judge<S: Source>(
     out: &mut Findings,
 ) -> Result<(), OpenError<S::Error>> {
     let File::Pte(pte) = file else { return Ok(()) };
-    let mut uses = uses(pte);
+    let mut uses = uses(pte).map_err(|_| OpenError::Memory)?;
     if uses.is_empty() {
         return Ok(());
     }
@@ -88,12 +89,13 @@ type Bounds = Option<(i64, i64)>;
 
 /// A constant that a call uses.
 struct Use {
+    /// The index of the method.
     plan: u32,
     /// The call: its chain, its index there, and the argument.
     chain: u32,
     instruction: u32,
     arg: u32,
-    offset: u64,
+    /// The index of the constant's value.
     value: i32,
     bytes: Range<u64>,
     /// Bytes of an element.
@@ -151,64 +153,60 @@ impl Use {
     ) {
         let plans = pte.program().execution_plan();
         let view = plans.and_then(|plans| plans.get(crate::bytes::index(self.plan)));
-        let Some(view) = view else { return };
-        let path = || {
-            let plan = Plan::new(pte, self.plan, view);
-            plan.path(&[
-                PathComponent::Field("chains"),
-                PathComponent::Index(self.chain),
-                PathComponent::Field("instructions"),
-                PathComponent::Index(self.instruction),
-                PathComponent::Field("instr_args"),
-                PathComponent::Variant("KernelCall"),
-                PathComponent::Field("args"),
-                PathComponent::Index(self.arg),
-            ])
-        };
-        out.find(rule, self.offset, path, message);
+        let chain = view.and_then(|view| view.chains()?.get(crate::bytes::index(self.chain)));
+        let instruction =
+            chain.and_then(|chain| instruction_of_chain(self.chain, chain, self.instruction));
+        let (Some(view), Some(instruction)) = (view, instruction) else { return };
+        let args = [PathComponent::Field("args"), PathComponent::Index(self.arg)];
+        Plan::new(pte, self.plan, view).find_instruction(out, rule, &instruction, &args, message);
     }
 }
 
-/// Returns the constants that calls use as indices or zero points.
-fn uses(pte: &Pte<'_>) -> Vec<Use> {
+/// Returns the constants that calls use as indices or zero points. Instructions may share the table of
+/// a call: it is judged once.
+fn uses(pte: &Pte<'_>) -> Result<Vec<Use>, TryReserveError> {
     let mut found = Vec::new();
-    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
-        let signatures = Signatures::of(view);
-        if !signatures
-            .iter()
-            .any(|known| known.is_some_and(|known| content_term(known.0).is_some()))
-        {
+    for (nth, view) in method::distinct(pte) {
+        let plan = Plan::new(pte, nth, view);
+        let signatures = Signatures::of(plan.view);
+        let term = |known: Option<&Signature>| known.and_then(|&(name, _)| content_term(name));
+        let terms: Vec<_> = signatures.iter().map(term).collect();
+        if terms.iter().all(Option::is_none) {
             continue;
         }
-        let plan = Plan::new(pte, nth, view);
         let mut changed = plan.each(false);
-        for instruction in method::instructions(view) {
+        for instruction in method::instructions(plan.view) {
             method::for_each_changed(&signatures, &instruction, |value| {
                 let value = usize::try_from(value).ok().and_then(|value| changed.get_mut(value));
                 value.into_iter().for_each(|changed| *changed = true);
             });
         }
-        for instruction in method::instructions(view) {
+        let mut judged = BTreeSet::new();
+        for instruction in method::instructions(plan.view) {
             let Some(InstructionArguments::KernelCall(call)) = instruction.operation() else {
                 continue;
             };
-            let known = signatures.signature(call);
-            let Some(term) = known.and_then(|&(name, _)| content_term(name)) else { continue };
-            let of = Call { plan: &plan, call, changed: &changed };
-            found.extend(of.read(term).map(|use_| Use {
-                plan: nth,
-                chain: instruction.chain(),
-                instruction: instruction.index(),
-                ..use_
-            }));
+            let operator = usize::try_from(call.op_index()).ok();
+            let term = operator.and_then(|operator| terms.get(operator).copied().flatten());
+            let Some(term) = term else { continue };
+            cost::look_up("", judged.len());
+            if !judged.insert(instruction.operation_pos()) {
+                continue;
+            }
+            let of = Call { plan: &plan, instruction, call, changed: &changed };
+            if let Some(of) = of.read(term) {
+                found.try_reserve(1)?;
+                found.push(of);
+            }
         }
     }
-    found
+    Ok(found)
 }
 
 /// A call whose operator asks something of the elements of a tensor.
 struct Call<'c, 'p, 'a> {
     plan: &'c Plan<'p, 'a>,
+    instruction: Instruction<'a>,
     call: KernelCall<'a>,
     /// By value, whether an instruction may change it.
     changed: &'c [bool],
@@ -247,11 +245,10 @@ impl<'a> Call<'_, '_, 'a> {
         };
         let Ok(Storage::Constant(bytes)) = self.plan.pte.storage(tensor) else { return None };
         Some(Use {
-            plan: 0,
-            chain: 0,
-            instruction: 0,
+            plan: self.plan.nth,
+            chain: self.instruction.chain(),
+            instruction: self.instruction.index(),
             arg: term.arg,
-            offset: self.call.raw().pos().into(),
             value,
             bytes,
             width: dtype.element_size()?,

@@ -196,20 +196,9 @@ const FAMILIES: &[Family] = &[
             b.held("EValue", "Tensor", &fields)
         });
         let tensors: Vec<_> = tensors.collect();
-        let offsets = b.longs(0..n);
-        let constants = b.table("SubsegmentOffsets", &[("offsets", To(offsets))]);
-        let segment = b.table("DataSegment", &[("size", number(2 * n))]);
-        let segments = b.tables([segment]);
         let values = b.tables(tensors);
         let plan = b.table("ExecutionPlan", &[("values", To(values))]);
-        let plans = b.tables([plan]);
-        let fields = [
-            ("execution_plan", To(plans)),
-            ("segments", To(segments)),
-            ("constant_segment", To(constants)),
-        ];
-        let root = b.table("Program", &fields);
-        Made(b.finish(root, &vec![0; 2 * n]), vec![])
+        with_constants(b, plan, 0..n, &vec![0; 2 * n])
     }),
     ("n constants with indices out of range, n calls of an embedding", &["constants"], |n| {
         let mut b = Builder::pte();
@@ -228,23 +217,12 @@ const FAMILIES: &[Family] = &[
             let args = b.numbers([0, 0, 0, 0, 0, nth, 0, 0]);
             calls.push(b.held("Instruction", "KernelCall", &[("args", To(args))]));
         }
-        let offsets = b.longs((0..n).map(|nth| 8 * nth));
-        let constants = b.table("SubsegmentOffsets", &[("offsets", To(offsets))]);
-        let segment = b.table("DataSegment", &[("size", number(8 * n))]);
-        let segments = b.tables([segment]);
         let instructions = b.tables(calls);
         let chain = b.table("Chain", &[("instructions", To(instructions))]);
         let (values, chains) = (b.tables(values), b.tables([chain]));
         let fields = [("values", To(values)), ("chains", To(chains)), ("operators", To(operators))];
         let plan = b.table("ExecutionPlan", &fields);
-        let plans = b.tables([plan]);
-        let fields = [
-            ("execution_plan", To(plans)),
-            ("segments", To(segments)),
-            ("constant_segment", To(constants)),
-        ];
-        let root = b.table("Program", &fields);
-        Made(b.finish(root, &vec![0xff; 8 * n]), vec![])
+        with_constants(b, plan, (0..n).map(|nth| 8 * nth), &vec![0xff; 8 * n])
     }),
     ("n known operators, called n times as they must not be", &["kernels"], |n| {
         let mut b = Builder::pte();
@@ -508,6 +486,26 @@ fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions:
     fields.extend(lists.iter().map(|&(name, at)| (name, To(at))));
     let plan = b.table("ExecutionPlan", &fields);
     program(b, vec![plan])
+}
+
+/// Returns a program with the method `plan` and constants at `offsets` of a segment that holds `bytes`.
+fn with_constants(
+    mut b: Builder,
+    plan: At,
+    offsets: impl Iterator<Item = usize>,
+    bytes: &[u8],
+) -> Made {
+    let offsets = b.longs(offsets);
+    let constants = b.table("SubsegmentOffsets", &[("offsets", To(offsets))]);
+    let segment = b.table("DataSegment", &[("size", number(bytes.len()))]);
+    let (segments, plans) = (b.tables([segment]), b.tables([plan]));
+    let fields = [
+        ("execution_plan", To(plans)),
+        ("segments", To(segments)),
+        ("constant_segment", To(constants)),
+    ];
+    let root = b.table("Program", &fields);
+    Made(b.finish(root, bytes), vec![])
 }
 
 /// Returns a program with one method that has the same chain `n` times.

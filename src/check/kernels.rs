@@ -7,7 +7,7 @@ use self::resized::Resized;
 use super::rule::{Rule, rules};
 use super::site::Plan;
 use crate::operators::contracts::{self, Call, KnownValues, Subject};
-use crate::operators::{Kind, Signature, Signatures};
+use crate::operators::{Hazard, Kind, Signature, Signatures, hazard};
 use crate::schema::program::view::KernelCall;
 
 mod resized;
@@ -53,28 +53,39 @@ rules! {
 pub(super) struct Kernels {
     signatures: Signatures,
     /// By operator; empty if no operator is known.
-    contracts: Vec<&'static [contracts::Term]>,
+    demands: Vec<Demands>,
     resized: Resized,
+}
+
+/// What an operator demands of its arguments.
+#[derive(Default)]
+struct Demands {
+    contract: &'static [contracts::Term],
+    hazard: Option<&'static Hazard>,
 }
 
 /// The broken rule, the argument that breaks it (if any), and the message.
 pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
-    pub(super) fn of(spot: &Plan<'_, '_>) -> Self {
-        let signatures = Signatures::of(spot.view);
-        let mut kernels = Self { signatures, contracts: Vec::new(), resized: Resized::default() };
+    pub(super) fn of(plan: &Plan<'_, '_>) -> Self {
+        let signatures = Signatures::of(plan.view);
+        let mut kernels = Self { signatures, demands: Vec::new(), resized: Resized::default() };
         if kernels.are_known() {
-            let terms =
-                |known: Option<&Signature>| known.map_or(&[][..], |known| contracts::of(known.0));
-            kernels.contracts = kernels.signatures.iter().map(terms).collect();
+            let demands = |known: Option<&Signature>| {
+                known.map_or_else(Demands::default, |&(name, _)| Demands {
+                    contract: contracts::of(name),
+                    hazard: hazard(name),
+                })
+            };
+            kernels.demands = kernels.signatures.iter().map(demands).collect();
         }
         kernels
     }
 
     /// Finds the tensors that calls may resize. Needed only if some tensors are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
-        if self.contracts.iter().any(|terms| !terms.is_empty()) {
+        if self.demands.iter().any(|demands| !demands.contract.is_empty()) {
             self.resized = Resized::of(plan, &self.signatures);
         }
     }
@@ -96,7 +107,7 @@ impl Kernels {
         values: &impl KnownValues<'a>,
         call: KernelCall<'a>,
     ) -> Option<Wrong> {
-        let terms = self.contracts.get(usize::try_from(call.op_index()).ok()?)?;
+        let terms = self.demands(call)?.contract;
         let call = Call { values, name: self.name(call)?, args: call.args()? };
         let broken = contracts::judge(&call, terms)?;
         let rule = match broken.about {
@@ -107,6 +118,15 @@ impl Kernels {
             Subject::Strided => &STRIDED_OUT_OF_BOUNDS,
         };
         Some((rule, broken.arg, broken.message))
+    }
+
+    /// Returns the arguments that must not share memory with an output of the call, if there are any.
+    pub(super) fn hazard(&self, call: KernelCall<'_>) -> Option<&'static Hazard> {
+        self.demands(call)?.hazard
+    }
+
+    fn demands(&self, call: KernelCall<'_>) -> Option<&Demands> {
+        self.demands.get(usize::try_from(call.op_index()).ok()?)
     }
 
     /// Returns how many instructions may resize a tensor of the file: 0, 1, or 2 for 2 or more.

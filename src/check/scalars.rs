@@ -6,10 +6,9 @@ use crate::cost;
 use crate::file::source::Source;
 use crate::handle::{File, OpenError, ReadVec};
 use crate::method;
-use crate::operators::{Scalar, Signatures};
+use crate::operators::{LOCAL_SCALAR_DENSE, Scalar, Signatures};
 use crate::pte::Storage;
 use crate::schema::program::view::{InstructionArguments, KernelTypes};
-use crate::schema::scalar::ScalarType;
 
 /// The first elements of constants that calls read as a number, by method and value.
 #[derive(Default)]
@@ -27,9 +26,9 @@ impl ConstantScalars {
     ) -> Result<Self, OpenError<S::Error>> {
         let mut found = BTreeMap::new();
         let File::Pte(pte) = file else { return Ok(Self(found)) };
-        for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
+        for (nth, view) in method::distinct(pte) {
             let signatures = Signatures::of(view);
-            let is_read = |name: &str| name == "aten::_local_scalar_dense";
+            let is_read = |name: &str| name == LOCAL_SCALAR_DENSE;
             if !signatures.iter().any(|known| known.is_some_and(|known| is_read(known.0))) {
                 continue;
             }
@@ -57,7 +56,7 @@ impl ConstantScalars {
                     continue;
                 }
                 let element = source.read_vec(bytes.start..end)?;
-                if let Some(scalar) = scalar(dtype, &element) {
+                if let Some(scalar) = Scalar::read(dtype, &element) {
                     found.insert((nth, value), scalar);
                 }
             }
@@ -69,22 +68,4 @@ impl ConstantScalars {
     pub(super) fn get(&self, plan: u32, value: u32) -> Option<Scalar> {
         self.0.get(&(plan, value)).copied()
     }
-}
-
-/// Returns an element as the number that the runtime makes of it.
-fn scalar(dtype: ScalarType, element: &[u8]) -> Option<Scalar> {
-    let mut bytes = [0; 8];
-    bytes.get_mut(..element.len())?.copy_from_slice(element);
-    let [a, b, c, d, ..] = bytes;
-    Some(match dtype {
-        ScalarType::BOOL => Scalar::Bool(a != 0),
-        ScalarType::BYTE => Scalar::Int(a.into()),
-        ScalarType::CHAR => Scalar::Int(a.cast_signed().into()),
-        ScalarType::SHORT => Scalar::Int(i16::from_le_bytes([a, b]).into()),
-        ScalarType::INT => Scalar::Int(i32::from_le_bytes([a, b, c, d]).into()),
-        ScalarType::LONG => Scalar::Int(i64::from_le_bytes(bytes)),
-        ScalarType::FLOAT => Scalar::Double(f64::from(f32::from_le_bytes([a, b, c, d])).to_bits()),
-        ScalarType::DOUBLE => Scalar::Double(u64::from_le_bytes(bytes)),
-        _ => return None,
-    })
 }

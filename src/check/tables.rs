@@ -1,15 +1,12 @@
 //! Judges the tables of a file. The bytes of segments are not read.
 
-use alloc::collections::BTreeSet;
-
 use super::report::Findings;
 use super::scalars::ConstantScalars;
 use super::site::Plan;
 use super::{
     container, data, delegates, external, instructions, layout, memory, names, plans, values,
 };
-use crate::flat::view::Table;
-use crate::{File, Ptd, Pte, cost};
+use crate::{File, Ptd, Pte, method};
 
 /// Judges the FlatBuffer of a file.
 /// `scalars` are the numbers that calls read from constants.
@@ -24,13 +21,7 @@ fn program(pte: &Pte<'_>, scalars: &ConstantScalars, out: &mut Findings) {
     container::check(pte, out);
     names::check(pte, out);
     let mut layouts = external::ExpectedLayouts::default();
-    let mut judged = BTreeSet::new();
-    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
-        // An untrusted file may list one table millions of times. It is judged once.
-        cost::look_up("", judged.len());
-        if !judged.insert(view.raw().pos()) {
-            continue;
-        }
+    for (nth, view) in method::distinct(pte) {
         let plan = Plan::new(pte, nth, view).with_scalars(scalars);
         let values = values::check(&plan, out);
         layouts.judge(&plan, &values, out);

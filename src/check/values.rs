@@ -185,7 +185,7 @@ fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, 
     (part.values, part.lists)
 }
 
-/// The number of values in a block: as many as a `u64` has bits.
+/// The number of values in a block: the bits of a `u64`.
 const BLOCK: usize = 64;
 
 /// The plain values of a block, which need no other check, as bits.

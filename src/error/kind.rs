@@ -518,7 +518,7 @@ kinds! {
         what: &'static str
     } = "work-limit"
         "reading this file visits more than {limit} {what}: the same tables are referred to many times"
-        asks "Reading all tables visits at most four bytes for each byte of the FlatBuffer, or as many as a limit that was set, and a sixteenth as many tables in lists, or a million."
+        asks "The work of reading all tables is limited. Each visit of a shared table counts again: at most 4 bytes are visited for each byte of the FlatBuffer, and at most one table in a list for each 16 bytes, or a million."
         otherwise "A small file could keep a reader busy for hours; a runtime that verifies stops at 1,000,000 tables."
         runtime "refuses"
         help "The file is built to be slow. If you trust it, raise the amplification limit.";

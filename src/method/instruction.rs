@@ -138,8 +138,8 @@ impl<'a> Instruction<'a> {
         self.pos
     }
 
-    /// Returns the position of the table of its operation; that of its own table if it is empty or
-    /// of an unknown kind.
+    /// Returns the position of the table of its operation; the position of the instruction's table
+    /// if the operation is empty or of an unknown kind.
     pub(crate) fn operation_pos(&self) -> u32 {
         match self.operation {
             Some(InstructionArguments::KernelCall(call)) => call.raw().pos(),

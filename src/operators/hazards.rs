@@ -10,23 +10,14 @@ pub(crate) struct Hazard {
     operator: &'static str,
     /// Arguments that are checked or counted before the output is written, and read again
     /// afterwards: indices, masks, counts, zero points. A list stands for its items.
-    read_again: &'static [u32],
+    pub(crate) read_again: &'static [u32],
     /// Arguments whose sizes are read again after the output was resized. They must not be the
     /// output.
-    sized_again: &'static [u32],
+    pub(crate) sized_again: &'static [u32],
 }
 
-/// Returns the arguments whose elements the kernel reads again.
-pub(crate) fn read_again(operator: &str) -> &'static [u32] {
-    find(operator).map_or(&[], |hazard| hazard.read_again)
-}
-
-/// Returns the arguments whose sizes the kernel reads again.
-pub(crate) fn sized_again(operator: &str) -> &'static [u32] {
-    find(operator).map_or(&[], |hazard| hazard.sized_again)
-}
-
-fn find(operator: &str) -> Option<&'static Hazard> {
+/// Returns the hazard of the operator of that full name; most have none.
+pub(crate) fn hazard(operator: &str) -> Option<&'static Hazard> {
     let found = HAZARDS.binary_search_by(|hazard| hazard.operator.cmp(operator)).ok()?;
     HAZARDS.get(found)
 }
@@ -53,36 +44,12 @@ static HAZARDS: &[Hazard] = &[
     read("quantized_decomposed::choose_qparams_per_token_asymmetric.out", &[0]),
     read("quantized_decomposed::dequantize_per_channel.out", &[2]),
     read("quantized_decomposed::dequantize_per_token.out", &[2]),
-    Hazard {
-        operator: "quantized_decomposed::embedding_2bit.dtype_out",
-        read_again: &[5],
-        sized_again: &[1, 2],
-    },
-    Hazard {
-        operator: "quantized_decomposed::embedding_2bit.out",
-        read_again: &[5],
-        sized_again: &[1, 2],
-    },
-    Hazard {
-        operator: "quantized_decomposed::embedding_4bit.dtype_out",
-        read_again: &[5],
-        sized_again: &[1, 2],
-    },
-    Hazard {
-        operator: "quantized_decomposed::embedding_4bit.out",
-        read_again: &[5],
-        sized_again: &[1, 2],
-    },
-    Hazard {
-        operator: "quantized_decomposed::embedding_byte.dtype_out",
-        read_again: &[5],
-        sized_again: &[1, 2],
-    },
-    Hazard {
-        operator: "quantized_decomposed::embedding_byte.out",
-        read_again: &[5],
-        sized_again: &[1, 2],
-    },
+    embedding("quantized_decomposed::embedding_2bit.dtype_out"),
+    embedding("quantized_decomposed::embedding_2bit.out"),
+    embedding("quantized_decomposed::embedding_4bit.dtype_out"),
+    embedding("quantized_decomposed::embedding_4bit.out"),
+    embedding("quantized_decomposed::embedding_byte.dtype_out"),
+    embedding("quantized_decomposed::embedding_byte.out"),
 ];
 
 const fn read(operator: &'static str, read_again: &'static [u32]) -> Hazard {
@@ -91,6 +58,11 @@ const fn read(operator: &'static str, read_again: &'static [u32]) -> Hazard {
 
 const fn sized(operator: &'static str, sized_again: &'static [u32]) -> Hazard {
     Hazard { operator, read_again: &[], sized_again }
+}
+
+/// The indices are read again, and the sizes of scales and zero points.
+const fn embedding(operator: &'static str) -> Hazard {
+    Hazard { operator, read_again: &[5], sized_again: &[1, 2] }
 }
 
 #[cfg(test)]

@@ -1,8 +1,14 @@
 //! Numbers that primitive operators compute from other numbers.
 
 use super::kind::Kinds;
+use crate::element::{Element, values};
 use crate::schema::program::tag;
 use crate::schema::program::view::KernelTypes;
+use crate::schema::scalar::ScalarType;
+
+/// The operator that gives the first element of a tensor as a number, of a kind that follows the
+/// tensor's dtype.
+pub(crate) const LOCAL_SCALAR_DENSE: &str = "aten::_local_scalar_dense";
 
 /// An Int, a Double or a Bool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,17 @@ impl Scalar {
             KernelTypes::Bool(flag) => Self::Bool(flag.bool_val()),
             _ => return None,
         })
+    }
+
+    /// Returns the number that [`LOCAL_SCALAR_DENSE`] gives for the bytes of an element. `None` if
+    /// there is none.
+    pub(crate) fn read(dtype: ScalarType, element: &[u8]) -> Option<Self> {
+        match values(dtype, element)?.next()? {
+            Element::Int(bool) if dtype == ScalarType::BOOL => Some(Self::Bool(bool != 0)),
+            Element::Int(int) => i64::try_from(int).ok().map(Self::Int),
+            Element::Float(float) => Some(Self::Double(float.to_bits())),
+            Element::Complex(..) => None,
+        }
     }
 
     /// Returns its kind.

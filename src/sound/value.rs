@@ -24,7 +24,7 @@ pub enum Value<'p> {
     Tensor(Tensor<'p>),
     /// A string.
     String(&'p str),
-    /// Integers, each of which is also a value of its own.
+    /// Integers. Each is also the integer of another value.
     IntList(ValueList<'p, i64, i64>),
     /// Floating-point numbers.
     DoubleList(Vector<'p, f64>),

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use crate::support::build;
 
+mod aliasing;
+mod numbers;
+
 /// Values, by name: Ints (`zero` is 0), Doubles, Bools (`f` is true, `no` is not) and a Null; planned
 /// tensors of one float, of Longs and of a Bool; `u` and `v`, without data; `e`, without elements
 /// and data; `k`, constant; and lists.
@@ -599,98 +602,6 @@ fn a_loop_ends_if_its_condition_may_change() {
         ),
         // A jump to itself is no loop around another instruction.
         (&[COMPARE, "jump g 1", "jump g 0"], &["jump-to-itself 1"]),
-    ]);
-}
-
-#[test]
-fn outputs_share_no_bytes_with_inputs() {
-    all(&[
-        (&["aten::add.out b c i a a"], &[]),
-        (&["aten::add.out a' c i a a"], &["args-overlap 0"]),
-        (&["aten::add.out deep c i a a"], &["args-overlap 0"]),
-        (&["inputs a", "aten::add.out a' c i a a"], &["args-overlap 0"]),
-        // A tensor without elements overlaps none.
-        (&["aten::add.out e e i big big"], &[]),
-        // A tensor with an invalid shape has no known bytes.
-        (&["aten::add.out deeper c i a a"], &[]),
-        // Nor where a value is that was replaced.
-        (&["move b a'", "aten::add.out a' c i a a"], &[]),
-        // What is not read, and what is put there afterwards.
-        (&["aten::add.out b c i a a'"], &[]),
-        (&["aten::copy_ a c f a'"], &[]),
-        // An offset has two halves.
-        (&["aten::add.out far c i a a"], &[]),
-        (&["aten::add.out far far i big big"], &["args-overlap 0"]),
-        // Only the index of a scatter decides where it writes.
-        (&["aten::scatter_add.out b i ix c a a"], &[]),
-        (&["aten::scatter_add.out b i ix' c a a"], &["index-overlap 0"]),
-        (&["aten::scatter_add.out b i ix a' a a"], &["args-overlap 0"]),
-        (&["aten::where.self_out t b a' a a"], &["args-overlap 0"]),
-        // The worse of the two is reported.
-        (&["aten::scatter_add.out a' i ix' c a a"], &["index-overlap 0"]),
-        // A tensor whose shape alone is read, and one whose memory is elsewhere now.
-        (&["aten::full_like.out a' i n a a"], &[]),
-        (&["executorch_prim::et_view.default b (i) a'", "aten::add.out a' c i a a"], &[]),
-        (&["move a b", "aten::add.out a' c i b b"], &["args-overlap 1"]),
-        (&["move a b", "aten::add.out a c i b b"], &[]),
-    ]);
-}
-
-/// A kernel that checks indices, counts or masks first reads them again while it writes.
-#[test]
-fn kernels_do_not_read_again_what_they_overwrite() {
-    let view = "executorch_prim::et_view.default ix' (i) w";
-    all(&[
-        (&["aten::gather.out b i ix f c c"], &[]),
-        (&["aten::gather.out b i ix' f a a"], &["index-overlap 0"]),
-        (&["aten::index_select.out b i ix' a a"], &["index-overlap 0"]),
-        (&["aten::index.Tensor_out b <ix'> a a"], &["index-overlap 0"]),
-        (&["aten::index_put_ a <ix'> b f j"], &["index-overlap 0"]),
-        (&["aten::masked_select.out b shape ix ix"], &["index-overlap 0"]),
-        (&["aten::nonzero.out a ix' ix'"], &["index-overlap 0"]),
-        (&["aten::repeat_interleave.Tensor_out ix' n ix' ix'"], &["index-overlap 0"]),
-        // An index that is a view of planned memory, or is the output itself.
-        (&[view, "aten::scatter.src_out b i w c a a"], &["index-overlap 1"]),
-        (&["aten::scatter.src_out ix' i ix' ix ix' ix'"], &["index-overlap 0"]),
-    ]);
-}
-
-#[test]
-fn an_output_that_is_resized_is_no_input_and_no_small_view() {
-    let view = "executorch_prim::et_view.default b (i) view";
-    all(&[
-        (&["aten::cat.out [a,b] i dyn dyn"], &[]),
-        (&["aten::cat.out [dyn] i dyn dyn"], &["output-resized 0"]),
-        (&["move dyn small", "aten::cat.out [dyn] i small small"], &["output-resized 1"]),
-        (&["aten::cat.out [a,b] i a a"], &[]),
-        (&[view, "aten::relu.out a view view"], &["view-capacity 1"]),
-        (&["executorch_prim::et_view.default b (i) a'", "aten::relu.out c a' a'"], &[]),
-    ]);
-}
-
-/// The dtype of the tensor decides the kind of the number that is read from it.
-#[test]
-fn a_number_that_is_read_from_a_tensor_has_the_kind_of_its_dtype() {
-    let add = "aten::add.out a b i c c";
-    all(&[
-        (&["aten::_local_scalar_dense ix j", "executorch_prim::mod.int i j y"], &[]),
-        (&["aten::_local_scalar_dense a j", "executorch_prim::mod.int i j y"], &["result-type 1"]),
-        (&["aten::_local_scalar_dense t j", "aten::full.out (i) j c c"], &[]),
-        (&["aten::_local_scalar_dense t i", "aten::full.out (i) j c c"], &["result-type 1"]),
-        (&["aten::_local_scalar_dense ix g", "jump g 2", add], &["result-type 1"]),
-    ]);
-}
-
-/// The sizes of a tensor, and what is computed from them, are known if nothing resizes it.
-#[test]
-fn a_second_run_meets_what_the_first_has_computed() {
-    all(&[
-        (&["aten::sym_size.int a zero j", "executorch_prim::mod.int i j y"], &[]),
-        (&["aten::sym_size.int a zero zero"], &["kernel-shape 0"]),
-        (
-            &["executorch_prim::sub.Scalar j i j", "executorch_prim::mod.int i j y"],
-            &["kernel-number 1"],
-        ),
     ]);
 }
 

@@ -5,7 +5,7 @@ use crate::check::kernels::Kernels;
 use crate::check::site::Plan;
 use crate::check::values::Values;
 use crate::operators::contracts::{Call, KnownValues};
-use crate::operators::{Kinds, Scalar};
+use crate::operators::{Kinds, LOCAL_SCALAR_DENSE, Scalar};
 use crate::schema::program::view::{KernelCall, KernelTypes};
 
 /// The values of a method in one state.
@@ -19,7 +19,7 @@ pub(super) struct Known<'c, 'p, 'a> {
 impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
     /// Returns the number that a call reads from a constant.
     pub(super) fn constant_scalar(&self, call: &Call<'_, 'a, Self>) -> Option<Scalar> {
-        if call.name != "aten::_local_scalar_dense" {
+        if call.name != LOCAL_SCALAR_DENSE {
             return None;
         }
         let tensor = self.state.tensor(self.values, call.args.get(0)?)?;

@@ -7,7 +7,7 @@ use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
 use super::state::{Memory, list};
 use crate::check::kernels::Wrong;
 use crate::limits::MOST_DIMENSIONS;
-use crate::operators::{Kind, read_again, sized_again};
+use crate::operators::{Hazard, Kind};
 use crate::pte::Arena;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::tag;
@@ -19,14 +19,17 @@ const MOST_ITEMS: usize = 64;
 /// Finds an output of a call whose memory another argument uses. Arguments that the kernel reads
 /// again after it has written or resized the output are reported first.
 pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Option<Wrong> {
+    let hazard = known.kernels.hazard(call);
     let mut overlap = None;
     for (nth, index, _) in known.kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
         let Some(output) = Located::of(known, index) else { continue };
         if let Some(wrong) = exceeds_base(known, &output, nth) {
             return Some(wrong);
         }
-        let found = output_is_sized_again(known, call, &output, nth)
-            .or_else(|| output_is_read_again(known, call, &output, nth));
+        let found = hazard.and_then(|hazard| {
+            output_is_sized_again(known, call, hazard, &output, nth)
+                .or_else(|| output_is_read_again(known, call, hazard, &output, nth))
+        });
         if found.is_some() {
             return found;
         }
@@ -55,6 +58,7 @@ fn exceeds_base(known: &Known<'_, '_, '_>, output: &Located<'_>, nth: u32) -> Op
 fn output_is_sized_again<'a>(
     known: &Known<'_, '_, 'a>,
     call: KernelCall<'a>,
+    hazard: &Hazard,
     output: &Located<'a>,
     nth: u32,
 ) -> Option<Wrong> {
@@ -62,8 +66,7 @@ fn output_is_sized_again<'a>(
         return None;
     }
     let args = call.args()?;
-    let inputs = sized_again(known.kernels.name(call)?);
-    inputs.iter().find_map(|&at| {
+    hazard.sized_again.iter().find_map(|&at| {
         let value = args.get(crate::bytes::index(at))?;
         let input = known.tensors(value).find(|&value| known.is_tensor(value, output.id))?;
         let message = format!("value {input} is an input and the output, which is resized first");
@@ -75,11 +78,12 @@ fn output_is_sized_again<'a>(
 fn output_is_read_again<'a>(
     known: &Known<'_, '_, 'a>,
     call: KernelCall<'a>,
+    hazard: &Hazard,
     output: &Located<'a>,
     nth: u32,
 ) -> Option<Wrong> {
     let args = call.args()?;
-    read_again(known.kernels.name(call)?).iter().find_map(|&at| {
+    hazard.read_again.iter().find_map(|&at| {
         let value = args.get(crate::bytes::index(at))?;
         known.tensors(value).find_map(|value| {
             let input = Located::of(known, value)?;

@@ -10,7 +10,7 @@ rules! {
         "The value is of another kind than planned: a kernel's conversion aborts, and a jump is refused."
         Crashes ["6.5", "7.4.40", "7.4.41", "7.7.16"];
     MOVE_TYPE_UNREAD = Warning "move-type-unread"
-        "A value is moved onto a value of its own kind, even if nothing uses it."
+        "A value is moved onto a value of the same kind, even if nothing uses it."
         "No writer does this: the value is planned for another kind."
         Ignores ["7.4.40", "7.7.16"];
     MOVE_UNSTORED = Error "move-unstored"

@@ -3,7 +3,7 @@
 use super::call::{Call, KnownValues};
 use super::vocabulary::Number;
 use crate::operators::kind::Kinds;
-use crate::operators::scalar::{Scalar, compute};
+use crate::operators::scalar::{LOCAL_SCALAR_DENSE, Scalar, compute};
 use crate::schema::program::tag;
 use crate::schema::scalar::ScalarType;
 
@@ -19,7 +19,7 @@ pub(crate) fn result<'a, V: KnownValues<'a>>(call: &Call<'_, 'a, V>) -> Option<S
 
 /// Returns the kind of the number that a call reads from a tensor. It depends on the dtype.
 pub(crate) fn result_kind<'a, V: KnownValues<'a>>(call: &Call<'_, 'a, V>) -> Option<Kinds> {
-    if call.name != "aten::_local_scalar_dense" {
+    if call.name != LOCAL_SCALAR_DENSE {
         return None;
     }
     Some(Kinds::of(match call.dtype(0)? {

@@ -123,8 +123,8 @@ pub(super) enum Shape {
     Like(Arg),
     /// The shape of another tensor, with a last size of 1.
     Rows(Arg),
-    /// The first sizes of another tensor and a different last size, as many as the output has
-    /// dimensions.
+    /// The first sizes of another tensor, then this last size. It has as many dimensions as the
+    /// output.
     And(Arg, Number),
 }
 

@@ -1,0 +1,69 @@
+//! Outputs that share memory with other arguments of their call.
+
+use super::all;
+
+#[test]
+fn outputs_share_no_bytes_with_inputs() {
+    all(&[
+        (&["aten::add.out b c i a a"], &[]),
+        (&["aten::add.out a' c i a a"], &["args-overlap 0"]),
+        (&["aten::add.out deep c i a a"], &["args-overlap 0"]),
+        (&["inputs a", "aten::add.out a' c i a a"], &["args-overlap 0"]),
+        // A tensor without elements overlaps none.
+        (&["aten::add.out e e i big big"], &[]),
+        // A tensor with an invalid shape has no known bytes.
+        (&["aten::add.out deeper c i a a"], &[]),
+        // Nor where a value is that was replaced.
+        (&["move b a'", "aten::add.out a' c i a a"], &[]),
+        // What is not read, and what is put there afterwards.
+        (&["aten::add.out b c i a a'"], &[]),
+        (&["aten::copy_ a c f a'"], &[]),
+        // An offset has two halves.
+        (&["aten::add.out far c i a a"], &[]),
+        (&["aten::add.out far far i big big"], &["args-overlap 0"]),
+        // Only the index of a scatter decides where it writes.
+        (&["aten::scatter_add.out b i ix c a a"], &[]),
+        (&["aten::scatter_add.out b i ix' c a a"], &["index-overlap 0"]),
+        (&["aten::scatter_add.out b i ix a' a a"], &["args-overlap 0"]),
+        (&["aten::where.self_out t b a' a a"], &["args-overlap 0"]),
+        // The worse of the two is reported.
+        (&["aten::scatter_add.out a' i ix' c a a"], &["index-overlap 0"]),
+        // A tensor whose shape alone is read, and one whose memory is elsewhere now.
+        (&["aten::full_like.out a' i n a a"], &[]),
+        (&["executorch_prim::et_view.default b (i) a'", "aten::add.out a' c i a a"], &[]),
+        (&["move a b", "aten::add.out a' c i b b"], &["args-overlap 1"]),
+        (&["move a b", "aten::add.out a c i b b"], &[]),
+    ]);
+}
+
+/// A kernel that checks indices, counts or masks first reads them again while it writes.
+#[test]
+fn kernels_do_not_read_again_what_they_overwrite() {
+    let view = "executorch_prim::et_view.default ix' (i) w";
+    all(&[
+        (&["aten::gather.out b i ix f c c"], &[]),
+        (&["aten::gather.out b i ix' f a a"], &["index-overlap 0"]),
+        (&["aten::index_select.out b i ix' a a"], &["index-overlap 0"]),
+        (&["aten::index.Tensor_out b <ix'> a a"], &["index-overlap 0"]),
+        (&["aten::index_put_ a <ix'> b f j"], &["index-overlap 0"]),
+        (&["aten::masked_select.out b shape ix ix"], &["index-overlap 0"]),
+        (&["aten::nonzero.out a ix' ix'"], &["index-overlap 0"]),
+        (&["aten::repeat_interleave.Tensor_out ix' n ix' ix'"], &["index-overlap 0"]),
+        // An index that is a view of planned memory, or is the output itself.
+        (&[view, "aten::scatter.src_out b i w c a a"], &["index-overlap 1"]),
+        (&["aten::scatter.src_out ix' i ix' ix ix' ix'"], &["index-overlap 0"]),
+    ]);
+}
+
+#[test]
+fn an_output_that_is_resized_is_no_input_and_no_small_view() {
+    let view = "executorch_prim::et_view.default b (i) view";
+    all(&[
+        (&["aten::cat.out [a,b] i dyn dyn"], &[]),
+        (&["aten::cat.out [dyn] i dyn dyn"], &["output-resized 0"]),
+        (&["move dyn small", "aten::cat.out [dyn] i small small"], &["output-resized 1"]),
+        (&["aten::cat.out [a,b] i a a"], &[]),
+        (&[view, "aten::relu.out a view view"], &["view-capacity 1"]),
+        (&["executorch_prim::et_view.default b (i) a'", "aten::relu.out c a' a'"], &[]),
+    ]);
+}

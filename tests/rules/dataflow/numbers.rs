@@ -1,0 +1,29 @@
+//! Numbers that calls compute or read from tensors.
+
+use super::all;
+
+/// The dtype of the tensor decides the kind of the number that is read from it.
+#[test]
+fn a_number_that_is_read_from_a_tensor_has_the_kind_of_its_dtype() {
+    let add = "aten::add.out a b i c c";
+    all(&[
+        (&["aten::_local_scalar_dense ix j", "executorch_prim::mod.int i j y"], &[]),
+        (&["aten::_local_scalar_dense a j", "executorch_prim::mod.int i j y"], &["result-type 1"]),
+        (&["aten::_local_scalar_dense t j", "aten::full.out (i) j c c"], &[]),
+        (&["aten::_local_scalar_dense t i", "aten::full.out (i) j c c"], &["result-type 1"]),
+        (&["aten::_local_scalar_dense ix g", "jump g 2", add], &["result-type 1"]),
+    ]);
+}
+
+/// The sizes of a tensor, and what is computed from them, are known if nothing resizes it.
+#[test]
+fn a_second_run_meets_what_the_first_has_computed() {
+    all(&[
+        (&["aten::sym_size.int a zero j", "executorch_prim::mod.int i j y"], &[]),
+        (&["aten::sym_size.int a zero zero"], &["kernel-shape 0"]),
+        (
+            &["executorch_prim::sub.Scalar j i j", "executorch_prim::mod.int i j y"],
+            &["kernel-number 1"],
+        ),
+    ]);
+}
