@@ -32,7 +32,6 @@ mod release;
 mod report;
 mod resolve;
 mod rule;
-mod scalars;
 mod site;
 mod tables;
 mod tensors;

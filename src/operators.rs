@@ -8,8 +8,8 @@ use crate::cost;
 use crate::pte::operator_name;
 use crate::schema::program::view::{ExecutionPlan, KernelCall, Operator};
 
-mod contents;
 pub(crate) mod contracts;
+mod copies;
 mod hazards;
 mod kind;
 mod scalar;
@@ -18,7 +18,7 @@ mod signatures;
 pub mod usage;
 mod yaml;
 
-pub(crate) use contents::{ContentTerm, ELEMENTS, ElementRange, content_term};
+pub(crate) use copies::{Copied, copied};
 pub(crate) use hazards::{Hazard, hazard};
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
 pub(crate) use scalar::{LOCAL_SCALAR_DENSE, Scalar};

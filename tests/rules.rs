@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::support::build;
 use crate::support::json::dump;
 
+mod constants;
 mod contracts;
 mod dataflow;
 mod fixtures;

@@ -3,10 +3,10 @@
 use alloc::borrow::Cow;
 use core::convert::Infallible;
 
+use super::constants::Constants;
 use super::policy::Policy;
 use super::report::{Findings, Report};
-use super::scalars::ConstantScalars;
-use super::{constants, contents, external, release, tables};
+use super::{contents, external, release, tables};
 use crate::file::source::{PastEnd, Source};
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
@@ -126,7 +126,7 @@ impl<'d> Checker<'d> {
     /// Judges the tables of a file. Of the segments only payloads are read, if they are in memory.
     pub fn check_tables(&self, file: &File<'_>) -> Report {
         let mut out = Findings::new(&self.limits);
-        self.judge_tables(file, &ConstantScalars::default(), &mut out);
+        self.judge_tables(file, &Constants::default(), &mut out);
         if let (File::Pte(pte), Some(data)) = (file, self.data) {
             let read = |range| Ok::<_, Infallible>(pte.bytes(range).map(Cow::Borrowed));
             match external::judge(pte, data, &self.limits, read, &mut out) {
@@ -137,8 +137,8 @@ impl<'d> Checker<'d> {
         out.report(&self.policy)
     }
 
-    fn judge_tables(&self, file: &File<'_>, scalars: &ConstantScalars, out: &mut Findings) {
-        tables::judge(file, scalars, out);
+    fn judge_tables(&self, file: &File<'_>, constants: &Constants, out: &mut Findings) {
+        tables::judge(file, constants, out);
         if let Some(version) = self.policy.release() {
             release::judge(file, version, out);
         }
@@ -153,17 +153,14 @@ impl<'d> Checker<'d> {
     ) -> Result<Report, OpenError<S::Error>> {
         let mut out = Findings::new(&self.limits);
         contents::judge(file, source, &mut out)?;
-        let scalars = match self.reads_constants {
-            true => {
-                constants::judge(file, source, &mut out)?;
-                ConstantScalars::read(file, source)?
-            }
-            false => ConstantScalars::default(),
+        let constants = match self.reads_constants {
+            true => Constants::read(file, source, &mut out)?,
+            false => Constants::default(),
         };
         if self.scans {
             contents::scan(file, source, progress, &mut out)?;
         }
-        self.judge_tables(file, &scalars, &mut out);
+        self.judge_tables(file, &constants, &mut out);
         if let (File::Pte(pte), Some(data)) = (file, self.data) {
             let read = |range| source.read_vec(range).map(|bytes| Some(Cow::Owned(bytes)));
             external::judge(pte, data, &self.limits, read, &mut out)?;

@@ -200,29 +200,38 @@ const FAMILIES: &[Family] = &[
         let plan = b.table("ExecutionPlan", &[("values", To(values))]);
         with_constants(b, plan, 0..n, &vec![0; 2 * n])
     }),
-    ("n constants with indices out of range, n calls of an embedding", &["constants"], |n| {
+    ("n constants of NaN, n calls that measure their range", &["constants"], |n| {
         let mut b = Builder::pte();
-        let operators = operator(&mut b, "quantized_decomposed::embedding_byte", 1);
+        let (name, overload) =
+            (b.text("quantized_decomposed::choose_qparams"), b.text("Tensor_out"));
+        let operator = b.table("Operator", &[("name", To(name)), ("overload", To(overload))]);
+        let operators = b.tables([operator]);
         let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
-        let mut values = Vec::new();
-        // The first is the weight, with one row; the others are indices, LONGs.
-        for nth in 0..n {
-            let dtype = Number(if nth == 0 { 1 } else { 4 });
-            let mut fields = vec![("sizes", To(sizes)), ("dim_order", To(order))];
-            fields.extend([("scalar_type", dtype), ("data_buffer_idx", number(nth))]);
-            values.push(b.held("EValue", "Tensor", &fields));
-        }
-        let mut calls = Vec::new();
-        for nth in 1..n {
-            let args = b.numbers([0, 0, 0, 0, 0, nth, 0, 0]);
-            calls.push(b.held("Instruction", "KernelCall", &[("args", To(args))]));
-        }
+        let place = b.table("AllocationDetails", &[("memory_id", Number(1))]);
+        let tensor = |b: &mut Builder, dtype, data| {
+            let shape = [("sizes", To(sizes)), ("dim_order", To(order))];
+            let fields = [shape, [("scalar_type", Number(dtype)), data]].concat();
+            b.held("EValue", "Tensor", &fields)
+        };
+        let mut values = vec![
+            b.held("EValue", "Int", &[]),
+            b.held("EValue", "Int", &[("int_val", Number(255))]),
+            b.held("EValue", "Double", &[]),
+        ];
+        values.extend([7, 4].map(|dtype| tensor(&mut b, dtype, ("allocation_info", To(place)))));
+        values.extend((0..n).map(|nth| tensor(&mut b, 6, ("data_buffer_idx", number(nth + 1)))));
+        let calls: Vec<_> = (0..n)
+            .map(|nth| {
+                let args = b.numbers([nth + 5, 0, 1, 2, 0, 3, 4, 4]);
+                b.held("Instruction", "KernelCall", &[("args", To(args))])
+            })
+            .collect();
         let instructions = b.tables(calls);
         let chain = b.table("Chain", &[("instructions", To(instructions))]);
         let (values, chains) = (b.tables(values), b.tables([chain]));
         let fields = [("values", To(values)), ("chains", To(chains)), ("operators", To(operators))];
         let plan = b.table("ExecutionPlan", &fields);
-        with_constants(b, plan, (0..n).map(|nth| 8 * nth), &vec![0xff; 8 * n])
+        with_constants(b, plan, (0..=n).map(|nth| 4 * nth), &vec![0xff; 4 * n + 4])
     }),
     ("n known operators, called n times as they must not be", &["kernels"], |n| {
         let mut b = Builder::pte();

@@ -4,10 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::resized::Resized;
+use super::constants::{INDEX_CONTENTS, INFINITE_CONTENTS, ZERO_POINT_CONTENTS};
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use crate::operators::contracts::{self, Call, KnownValues, Subject};
-use crate::operators::{Hazard, Kind, Signature, Signatures, hazard};
+use crate::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
+use crate::operators::{Copied, Hazard, Kind, Signature, Signatures, copied, hazard};
 use crate::schema::program::view::KernelCall;
 
 mod resized;
@@ -62,6 +63,7 @@ pub(super) struct Kernels {
 struct Demands {
     contract: &'static [contracts::Term],
     hazard: Option<&'static Hazard>,
+    copied: Option<&'static Copied>,
 }
 
 /// The broken rule, the argument that breaks it (if any), and the message.
@@ -76,6 +78,7 @@ impl Kernels {
                 known.map_or_else(Demands::default, |&(name, _)| Demands {
                     contract: contracts::of(name),
                     hazard: hazard(name),
+                    copied: copied(name),
                 })
             };
             kernels.demands = kernels.signatures.iter().map(demands).collect();
@@ -116,6 +119,9 @@ impl Kernels {
             Subject::Number => &KERNEL_NUMBER,
             Subject::Quantized => &QUANTIZED_CONTRACT,
             Subject::Strided => &STRIDED_OUT_OF_BOUNDS,
+            Subject::Indices => &INDEX_CONTENTS,
+            Subject::ZeroPoints => &ZERO_POINT_CONTENTS,
+            Subject::Range => &INFINITE_CONTENTS,
         };
         Some((rule, broken.arg, broken.message))
     }
@@ -129,9 +135,39 @@ impl Kernels {
         self.demands.get(usize::try_from(call.op_index()).ok()?)
     }
 
-    /// Returns how many instructions may resize a tensor of the file: 0, 1, or 2 for 2 or more.
-    pub(super) fn resize_count(&self, tensor: u32) -> u8 {
-        self.resized.count(tensor)
+    /// Returns whether an instruction may resize a tensor of the file.
+    pub(super) fn may_resize(&self, tensor: u32) -> bool {
+        self.resized.is_resized(tensor)
+    }
+
+    /// Returns whether a tensor is an item of a list that a call writes.
+    pub(super) fn is_in_written_list(&self, tensor: u32) -> bool {
+        self.resized.is_in_list(tensor)
+    }
+
+    /// Returns whether contracts depend on sizes or elements that calls change.
+    pub(super) fn depend_on_tensors(&self) -> bool {
+        let has_elements =
+            |demands: &Demands| contracts::element_args(demands.contract).next().is_some();
+        let has_copies = |demands: &Demands| demands.copied.is_some();
+        self.resized.any()
+            || self.demands.iter().any(has_copies) && self.demands.iter().any(has_elements)
+    }
+
+    /// Returns what a call copies to its output, if it does.
+    pub(super) fn copied(&self, call: KernelCall<'_>) -> Option<&'static Copied> {
+        self.demands(call)?.copied
+    }
+
+    /// Returns the sizes that a call gives to its output at `out`, if they are known.
+    pub(super) fn sizes_after(&self, call: KernelCall<'_>, out: u8) -> Option<SizesAfter> {
+        let demands = self.demands(call)?;
+        match demands.copied {
+            Some(copied) if copied.keeps_sizes => {
+                u8::try_from(copied.source).ok().map(SizesAfter::Like)
+            }
+            _ => contracts::sizes_after(demands.contract, out),
+        }
     }
 
     /// Returns the arguments of a call with their kinds. `None` if the operator is unknown or the

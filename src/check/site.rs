@@ -5,9 +5,9 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::constants::Constants;
 use super::report::Findings;
 use super::rule::Rule;
-use super::scalars::ConstantScalars;
 use crate::Pte;
 use crate::bytes::{index as at_index, narrow};
 use crate::cost;
@@ -15,6 +15,7 @@ use crate::error::PathComponent;
 use crate::flat::view::{Raw, Table, Vector};
 use crate::method::Instruction;
 use crate::operators::Scalar;
+use crate::operators::contracts::ElementBounds;
 use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
 
 /// A method of a program, with the facts that most rules use.
@@ -22,8 +23,8 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) pte: &'p Pte<'a>,
     /// The index of the method.
     pub(super) nth: u32,
-    /// Numbers that calls read from constants, if contents are judged.
-    scalars: Option<&'p ConstantScalars>,
+    /// The constants that were read, if they are.
+    constants: Option<&'p Constants>,
     pub(super) view: ExecutionPlan<'a>,
     /// The number of its values.
     pub(super) len: usize,
@@ -34,17 +35,22 @@ pub(super) struct Plan<'p, 'a> {
 impl<'p, 'a> Plan<'p, 'a> {
     pub(super) fn new(pte: &'p Pte<'a>, nth: u32, view: ExecutionPlan<'a>) -> Self {
         let len = view.values().map_or(0, |values| values.len());
-        Self { pte, nth, scalars: None, view, len, arenas: view.non_const_buffer_sizes() }
+        Self { pte, nth, constants: None, view, len, arenas: view.non_const_buffer_sizes() }
     }
 
-    /// Sets the numbers that calls read from constants.
-    pub(super) fn with_scalars(self, scalars: &'p ConstantScalars) -> Self {
-        Self { scalars: Some(scalars), ..self }
+    /// Sets the constants that were read.
+    pub(super) fn with_constants(self, constants: &'p Constants) -> Self {
+        Self { constants: Some(constants), ..self }
     }
 
     /// Returns the number that a call reads from the constant at `value`.
     pub(super) fn constant_scalar(&self, value: u32) -> Option<Scalar> {
-        self.scalars?.get(self.nth, value)
+        self.constants?.scalar(self.nth, value)
+    }
+
+    /// Returns the bounds of the elements of the constant at `value`, if they were read.
+    pub(super) fn constant_elements(&self, value: u32) -> Option<ElementBounds> {
+        self.constants?.elements(self.nth, value)
     }
 
     /// Returns the value at `index`; `None` if it does not exist or is empty.

@@ -1,7 +1,7 @@
 //! Judges the tables of a file. The bytes of segments are not read.
 
+use super::constants::Constants;
 use super::report::Findings;
-use super::scalars::ConstantScalars;
 use super::site::Plan;
 use super::{
     container, data, delegates, external, instructions, layout, memory, names, plans, values,
@@ -9,20 +9,20 @@ use super::{
 use crate::{File, Ptd, Pte, method};
 
 /// Judges the FlatBuffer of a file.
-/// `scalars` are the numbers that calls read from constants.
-pub(super) fn judge(file: &File<'_>, scalars: &ConstantScalars, out: &mut Findings) {
+/// `constants` are those that were read.
+pub(super) fn judge(file: &File<'_>, constants: &Constants, out: &mut Findings) {
     match file {
-        File::Pte(pte) => program(pte, scalars, out),
+        File::Pte(pte) => program(pte, constants, out),
         File::Ptd(ptd) => data_file(ptd, out),
     }
 }
 
-fn program(pte: &Pte<'_>, scalars: &ConstantScalars, out: &mut Findings) {
+fn program(pte: &Pte<'_>, constants: &Constants, out: &mut Findings) {
     container::check(pte, out);
     names::check(pte, out);
     let mut layouts = external::ExpectedLayouts::default();
     for (nth, view) in method::distinct(pte) {
-        let plan = Plan::new(pte, nth, view).with_scalars(scalars);
+        let plan = Plan::new(pte, nth, view).with_constants(constants);
         let values = values::check(&plan, out);
         layouts.judge(&plan, &values, out);
         plans::check(&plan, &values, out);

@@ -14,8 +14,8 @@ pub(crate) enum Change {
     Result { target: i32, gives: Gives },
     /// The tensor becomes a view of the tensor at `base`.
     View { target: i32, base: Option<i32> },
-    /// The data of the tensor, or of each tensor of the list, is written.
-    Write { target: i32 },
+    /// The data of the tensor, or of each tensor of the list, is written: argument `arg` of the call.
+    Write { target: i32, arg: u32 },
     /// An unknown operator may replace the value by any other.
     Any { target: i32 },
     /// A delegate may write the tensor, and give it memory.
@@ -43,7 +43,7 @@ pub(crate) fn for_each_change(
             for (nth, target, kind) in args {
                 if kind.is_written() {
                     in_place = in_place.or(first.filter(|_| nth == 0));
-                    change(Change::Write { target });
+                    change(Change::Write { target, arg: nth });
                 }
                 if kind.is_view() {
                     change(Change::View { target, base: first });
@@ -103,7 +103,7 @@ pub(crate) fn for_each_changed(
         Change::Copy { target, .. }
         | Change::Result { target, .. }
         | Change::View { target, .. }
-        | Change::Write { target }
+        | Change::Write { target, .. }
         | Change::Any { target }
         | Change::Delegate { target } => change(target),
         Change::Free { .. } => {}

@@ -16,9 +16,9 @@ mod say;
 mod table;
 mod vocabulary;
 
-pub(crate) use call::{Call, KnownValues};
+pub(crate) use call::{Call, ElementBounds, KnownValues};
 pub(crate) use results::{result, result_kind};
-pub(crate) use vocabulary::{Subject, Term};
+pub(crate) use vocabulary::{ElementKind, SizesAfter, Subject, Term};
 
 /// A condition that a call breaks.
 pub(crate) struct Violation {
@@ -32,6 +32,16 @@ pub(crate) struct Violation {
 pub(crate) fn of(operator: &str) -> &'static [Term] {
     let found = table::CONTRACTS.binary_search_by(|&(name, _)| name.cmp(operator));
     found.ok().and_then(|found| table::CONTRACTS.get(found)).map_or(&[], |&(_, terms)| terms)
+}
+
+/// Returns the arguments whose elements the conditions are about.
+pub(crate) fn element_args(terms: &[Term]) -> impl Iterator<Item = (u8, ElementKind)> {
+    terms.iter().filter_map(|term| term.holds.element_arg())
+}
+
+/// Returns the sizes that a call gives to the output at `out`, if its conditions say so.
+pub(crate) fn sizes_after(terms: &[Term], out: u8) -> Option<SizesAfter> {
+    terms.iter().find_map(|term| term.holds.sizes_after(out))
 }
 
 /// Returns the first condition that a call breaks.
@@ -80,6 +90,7 @@ mod tests {
                 let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
                 seen.extend([(arg, "tw"), (like, "tw")]);
             }
+            &Condition::Finite(arg) => seen.push((arg, "t")),
             &Condition::Steps(start, end, step) => {
                 seen.extend([start, Some(end), step].into_iter().flatten().map(|arg| (arg, "s")));
             }
@@ -110,6 +121,8 @@ mod tests {
             Number::Rank(arg)
             | Number::Numel(arg)
             | Number::UnresizedNumel(arg)
+            | Number::LeastElement(arg)
+            | Number::GreatestElement(arg)
             | Number::CapacityNumel(arg)
             | Number::LeadingNumel(arg, _)
             | Number::Dtype(arg)
@@ -135,7 +148,12 @@ mod tests {
             assert!(!terms.is_empty());
             for term in terms {
                 let quantized = operator.starts_with("quantized_decomposed::");
-                assert_eq!(term.about == Subject::Quantized, quantized, "{operator}");
+                let is_other = matches!(
+                    term.about,
+                    Subject::Dtype | Subject::Shape | Subject::Number | Subject::Strided
+                );
+                assert!(!(quantized && is_other), "{operator}");
+                assert!(quantized || term.about != Subject::Quantized, "{operator}");
                 let mut seen = Vec::new();
                 looks(&term.holds, &mut seen);
                 for (arg, wanted) in seen {

@@ -83,6 +83,13 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
             };
         }
         "sym_float" => return double(one.as_f64()),
+        "sym_int" | "trunc" | "ceil" | "round" => {
+            return match one {
+                Int(int) if name == "sym_int" => Some(Int(int)),
+                Double(bits) => rounded(name, f64::from_bits(bits)).map(Int),
+                _ => None,
+            };
+        }
         _ => {}
     }
     let other = args(1)?;
@@ -113,6 +120,35 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
     }
 }
 
+/// Returns a Double rounded to an Int: up by `ceil`, to the nearest by `round` (a half to the even one), else
+/// towards 0. `None` if it is out of range.
+fn rounded(how: &str, value: f64) -> Option<i64> {
+    let bits = value.to_bits();
+    let exponent = i32::try_from(bits >> 52 & 0x7ff).ok()?.checked_sub(1075)?;
+    let mantissa = bits & 0xf_ffff_ffff_ffff | 0x10_0000_0000_0000;
+    let is_negative = value.is_sign_negative();
+    let (whole, is_up) = match u32::try_from(exponent) {
+        Ok(up) if up <= 10 => (mantissa.checked_shl(up)?, false),
+        Ok(_) => return None,
+        // Smaller than a half, subnormal numbers included.
+        Err(_) if exponent < -53 => (0, how == "ceil" && value > 0.0),
+        Err(_) => {
+            let down = exponent.unsigned_abs();
+            let whole = mantissa.checked_shr(down)?;
+            let rest = mantissa.checked_sub(whole.checked_shl(down)?)?;
+            let half = 1u64.checked_shl(down.checked_sub(1)?)?;
+            let is_up = match how {
+                "ceil" => rest > 0 && !is_negative,
+                "round" => rest > half || rest == half && whole & 1 == 1,
+                _ => false,
+            };
+            (whole, is_up)
+        }
+    };
+    let int = i64::try_from(whole).ok()?.checked_add(i64::from(is_up))?;
+    Some(if is_negative { int.checked_neg()? } else { int })
+}
+
 /// Returns an Int as the nearest Double.
 pub(crate) fn float(int: i64) -> f64 {
     let bytes = int.to_le_bytes();
@@ -124,8 +160,30 @@ pub(crate) fn float(int: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use alloc::string::ToString;
+    use alloc::vec::Vec;
 
+    use super::rounded;
     use super::{Scalar, compute, float};
+
+    #[test]
+    fn doubles_are_rounded_as_f64_rounds_them() {
+        let mut values =
+            alloc::vec![0.0, 0.5, 1.5, 2.5, 0.49999999999999994, 1e15 + 0.5, 9.2e18, 1e300];
+        values.extend([f64::MIN_POSITIVE, 5e-324, 4503599627370495.5, 9007199254740993.0]);
+        let negative: Vec<f64> = values.iter().map(|value| -value).collect();
+        for value in values.into_iter().chain(negative) {
+            let fits = value.abs() < 9.223372036854775807e18;
+            let all = [
+                ("trunc", value.trunc()),
+                ("ceil", value.ceil()),
+                ("round", value.round_ties_even()),
+            ];
+            for (how, expected) in all {
+                assert_eq!(rounded(how, value), fits.then_some(expected as i64), "{how} {value}");
+            }
+        }
+        assert_eq!([f64::NAN, f64::INFINITY].map(|value| rounded("trunc", value)), [None; 2]);
+    }
 
     #[test]
     fn an_int_is_the_nearest_double() {

@@ -113,7 +113,7 @@ fn a_dim_order_that_is_too_long_has_no_strides() {
 }
 
 /// A dynamic tensor has the sizes in the file until something may resize it, be that a delegate, an
-/// unknown operator, a list of it, or a move that brings it under another index.
+/// unknown operator, or a list of it.
 #[test]
 fn sizes_of_resizable_tensors_are_unknown() {
     let args = ["FLOAT[2,3,9]~", "FLOAT[2,4,5]", "FLOAT[2,3,5]", "."];
@@ -128,17 +128,41 @@ fn sizes_of_resizable_tensors_are_unknown() {
         plan["operators"].as_array_mut().unwrap().push(unknown);
         let instruction = json!({"instr_args_type": kind, "instr_args": args});
         let instructions = &mut plan["chains"][0]["instructions"];
-        // What comes later comes before the next run.
-        instructions.as_array_mut().unwrap().push(instruction);
+        instructions.as_array_mut().unwrap().insert(0, instruction);
         errors(&file).contains(&SHAPE)
     };
-    assert!(is_judged("FreeCall", json!({"value_index": 1})));
     assert!(!is_judged("DelegateCall", json!({"delegate_index": 0, "args": [0]})));
     assert!(!is_judged("DelegateCall", json!({"delegate_index": 0, "args": [3]})));
     assert!(!is_judged("KernelCall", json!({"op_index": 1, "args": [0]})));
     assert!(!is_judged("KernelCall", json!({"op_index": 1, "args": [3, 3]})));
-    assert!(!is_judged("MoveCall", json!({"move_from": 0, "move_to": 1})));
+    // Moves are followed.
+    assert!(is_judged("MoveCall", json!({"move_from": 0, "move_to": 1})));
     assert!(is_judged("MoveCall", json!({"move_from": 1, "move_to": 2})));
+}
+
+/// A copy has the sizes of its source. Sizes that only a later instruction changes are known in the first
+/// run.
+#[test]
+fn sizes_of_copies_and_of_outputs_before_they_are_resized_are_known() {
+    let args = ["FLOAT[2,3,9]~", "FLOAT[2,4,5]", "FLOAT[2,3,5]", "."];
+    let file = program("aten::bmm.out", &args);
+    let with = |sizes: Value, at: usize| {
+        let mut file = file.clone();
+        let plan = &mut file["root"]["execution_plan"][0];
+        let values = plan["values"].as_array_mut().unwrap();
+        let mut source = values[1].clone();
+        source["val"]["sizes"] = sizes;
+        values.extend([source, json!({"val_type": "Null", "val": {}})]);
+        let clone = json!({"name": "aten::clone", "overload": "out"});
+        plan["operators"].as_array_mut().unwrap().push(clone);
+        let args = json!({"op_index": 1, "args": [3, 4, 0, 0]});
+        let instruction = json!({"instr_args_type": "KernelCall", "instr_args": args});
+        plan["chains"][0]["instructions"].as_array_mut().unwrap().insert(at, instruction);
+        errors(&file).contains(&SHAPE)
+    };
+    assert!(!with(json!([2, 3, 4]), 0));
+    assert!(with(json!([2, 3, 5]), 0));
+    assert!(with(json!([2, 3, 4]), 1));
 }
 
 fn errors(file: &Value) -> Vec<&'static str> {

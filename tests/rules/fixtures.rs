@@ -120,7 +120,7 @@ impl Fixture {
     }
 
     /// Every finding: the rule, and its place and message.
-    fn judge(&self) -> Vec<(String, String)> {
+    pub(super) fn judge(&self) -> Vec<(String, String)> {
         let Parts { bytes, with, runtime, also } = self.parts();
         let handle = match Handle::open(&bytes[..], &Limits::UNTRUSTED) {
             Ok(handle) => handle,

@@ -20,13 +20,16 @@ use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::method::{self, Change, Instruction, Loop};
-use crate::operators::contracts::{result, result_kind};
-use crate::operators::{Gives, Kinds};
+use crate::operators::contracts::{SizesAfter, result, result_kind};
+use crate::operators::{Gives, Kinds, Scalar};
 use crate::schema::program::tag;
 use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
 
 /// The most items of a list that are visited at each use. In each run, all items are visited once.
 const MOST_ITEMS: usize = 64;
+
+/// The most iterations of a loop that are interpreted after the first one.
+const MORE_ITERATIONS: u32 = 2;
 
 pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
     judge: Judge<'c, 'p, 'a>,
@@ -45,13 +48,15 @@ pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
     /// Whether an Error was found.
     has_error: bool,
     is_second_run: bool,
+    /// Whether a loop is repeated.
+    is_repeated: bool,
 }
 
 impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     pub(super) fn new(judge: Judge<'c, 'p, 'a>) -> Self {
         Self {
             judge,
-            state: State::initial(judge.plan, judge.values),
+            state: State::initial(judge.plan, judge.values, judge.kernels),
             delegated: judge.plan.each(false),
             judged: judge.plan.each(false),
             constants: ConstantBools::of(judge.plan),
@@ -60,6 +65,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             is_imprecise: false,
             has_error: false,
             is_second_run: false,
+            is_repeated: false,
         }
     }
 
@@ -94,8 +100,12 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             {
                 self.find_end("inputs", nth, broken, out);
             }
-            if values.tag(index.into()) == Some(tag::Tensor) && !is_copied(plan, index) {
-                self.set_caller_memory(index);
+            if values.tag(index.into()) == Some(tag::Tensor) {
+                if !is_copied(plan, index) {
+                    self.set_caller_memory(index);
+                }
+                // The caller uses the greatest sizes, which must be expected.
+                self.set_tensor(index, u32::try_from(index).ok(), None);
             }
         }
         for (nth, index) in (0..).zip(plan.view.outputs().into_iter().flatten()) {
@@ -132,11 +142,15 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         // Whether no path so far leads here: the instruction follows a jump that is always taken.
         let mut is_unreached = false;
         let mut imprecise_until = 0;
+        // The last instruction that a forward jump leads to.
+        let mut last_join = 0;
         // Instructions that only a backward jump makes reachable. They are judged at that jump.
         let mut deferred: Vec<u32> = Vec::new();
         for instruction in method::instructions_of_chain(nth, 0, chain) {
             let pc = instruction.pc();
-            is_unreached &= !self.join_jumps_to(&mut flow, pc);
+            if self.join_jumps_to(&mut flow, pc, &mut last_join) {
+                is_unreached = false;
+            }
             self.is_imprecise = pc < imprecise_until;
             self.is_logging = flow.has_pending_jumps();
             is_unreached &= !(self.is_imprecise && flow.is_reachable(pc));
@@ -160,7 +174,16 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             let repeated = flow.repeated_loop(pc, jump).filter(|_| condition != Some(true));
             if let Some(repeated) = repeated.filter(|_| pc >= imprecise_until) {
                 self.is_logging = flow.has_pending_jumps();
+                let body = (last_join <= repeated.begin && repeated.end == pc)
+                    .then(|| straight(repeated, nth, chain))
+                    .flatten();
+                if let Some(body) = body.clone() {
+                    self.run_more_iterations(body, jump.condition, out);
+                }
                 self.set_modified_unknown(repeated, nth, chain);
+                if let Some(body) = body {
+                    self.run_last_iteration(body);
+                }
                 imprecise_until = repeated.end.saturating_add(1);
                 for pc in deferred.drain(..).filter(|&pc| pc >= repeated.begin) {
                     if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
@@ -169,7 +192,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
                 }
             }
         }
-        self.join_jumps_to(&mut flow, len);
+        self.join_jumps_to(&mut flow, len, &mut last_join);
         (self.is_imprecise, self.is_logging) = (false, false);
         self.log.clear();
     }
@@ -178,8 +201,9 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     /// first of these jumps may also have its state at the jump.
     ///
     /// Returns whether one of them is taken before any backward jump.
-    fn join_jumps_to(&mut self, flow: &mut ControlFlow, pc: u32) -> bool {
+    fn join_jumps_to(&mut self, flow: &mut ControlFlow, pc: u32, last_join: &mut u32) -> bool {
         let Some(jumps) = flow.take_jumps_to(pc) else { return false };
+        *last_join = pc;
         while self.log.len() > jumps.log_len
             && let Some((index, old)) = self.log.pop()
         {
@@ -202,6 +226,34 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
+    /// Runs the iterations after the first one of a loop without other jumps, as long as the condition
+    /// certainly repeats it. Few are enough: values that an iteration computes are used by the next one.
+    fn run_more_iterations(
+        &mut self,
+        body: impl Iterator<Item = Instruction<'a>> + Clone,
+        condition: i32,
+        out: &mut Findings,
+    ) {
+        self.is_repeated = true;
+        for _ in 0..MORE_ITERATIONS {
+            if self.has_error || self.state.computed(condition) != Some(Scalar::Bool(false)) {
+                break;
+            }
+            for instruction in body.clone() {
+                self.judge(&instruction, out);
+                self.apply(&instruction);
+            }
+        }
+        self.is_repeated = false;
+    }
+
+    /// Applies the last iteration of a loop without other jumps: what it computes from values that the
+    /// loop does not modify is known again.
+    fn run_last_iteration(&mut self, body: impl Iterator<Item = Instruction<'a>>) {
+        self.is_imprecise = false;
+        body.for_each(|instruction| self.apply(&instruction));
+    }
+
     /// Returns the Bool at `index`, if the value is known.
     fn known_bool(&self, index: i32) -> Option<bool> {
         match self.judge.plan.value(self.state.known(index)?.into())? {
@@ -220,8 +272,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         };
         let is_error = rule.severity == Severity::Error;
         self.has_error |= is_error;
-        // Warnings were reported in the first run.
-        if self.is_second_run && !is_error {
+        // Warnings were reported the first time.
+        if (self.is_second_run || self.is_repeated) && !is_error {
             return;
         }
         let field = instruction.operand_field().map(PathComponent::Field);
@@ -254,12 +306,59 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
                 let base = base.and_then(|base| self.state.tensor(self.judge.values, base));
                 let memory = base.map_or(Memory::Unknown, |base| self.state.memory(base));
                 self.set_memory(target, memory);
+                self.set_sizes(target, self.sizes_of_view(instruction, target));
             }
-            Change::Any { target } => self.set_value(target, Is::UNKNOWN, By::File),
-            Change::Delegate { target } => self.delegate(target),
+            Change::Any { target } => {
+                self.set_tensor(target, None, None);
+                self.set_value(target, Is::UNKNOWN, By::File);
+            }
+            Change::Delegate { target } => {
+                self.set_tensor(target, None, None);
+                self.delegate(target);
+            }
             Change::Free { target } => self.set_memory(target, Memory::Freed),
-            Change::Write { .. } => {}
+            Change::Write { target, arg } => self.write(target, arg, instruction),
         });
+    }
+
+    /// Returns a tensor that has the sizes of a view: the view itself or its base, if the list of sizes says so.
+    fn sizes_of_view(&self, instruction: &Instruction<'a>, target: i32) -> Option<u32> {
+        let Judge { plan, values, kernels } = self.judge;
+        let known = Known { plan, values, kernels, state: &self.state };
+        let call = known.call(instruction.kernel_call()?)?;
+        let sizes = call.ints(1)?;
+        let tensors = [Some(target), call.args.get(0)];
+        tensors.into_iter().flatten().find_map(|value| {
+            let tensor = self.state.tensor(values, value)?;
+            let KernelTypes::Tensor(of) = plan.value(tensor.into())? else { return None };
+            of.sizes()?.into_iter().map(i128::from).eq(sizes.iter().copied()).then_some(tensor)
+        })
+    }
+
+    /// Models a kernel that writes an output: its sizes and its elements may be those of another argument.
+    fn write(&mut self, target: i32, arg: u32, instruction: &Instruction<'a>) {
+        let Judge { values, kernels, .. } = self.judge;
+        if !values.tag(target.into()).is_some_and(|tag| tag == tag::Tensor) {
+            // A list, or what no tensor is.
+            return;
+        }
+        let Some(call) = instruction.kernel_call() else { return };
+        let tensor = |arg: u32| {
+            let value = call.args()?.get(crate::bytes::index(arg))?;
+            self.state.tensor(values, value)
+        };
+        let sized = |arg: u32| self.state.sized(kernels, tensor(arg)?);
+        let sizes = match u8::try_from(arg).ok().and_then(|arg| kernels.sizes_after(call, arg)) {
+            Some(SizesAfter::Same) => sized(arg),
+            Some(SizesAfter::Like(like)) => sized(like.into()),
+            None => None,
+        };
+        let elements = kernels.copied(call).and_then(|copied| {
+            let (source, target) = (tensor(copied.source)?, tensor(arg)?);
+            let is_converted = self.judge.dtype(source) != self.judge.dtype(target);
+            self.state.elements(source).filter(|_| !is_converted)
+        });
+        self.set_tensor(target, sizes, elements);
     }
 
     /// Models a delegate: it may give memory to its arguments, and to the items of a list.
@@ -348,6 +447,37 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         self.set(tensor, AbstractValue { memory, ..value });
     }
 
+    /// Sets the known sizes and elements of the tensor that is now at `index`.
+    fn set_tensor(&mut self, index: i32, sized: Option<u32>, elements: Option<u32>) {
+        self.set_sizes(index, sized);
+        let tensor = self.state.tensor(self.judge.values, index);
+        let Some(Memory::Of(owner)) = tensor.map(|tensor| self.state.memory(tensor)) else {
+            return;
+        };
+        let Ok(owner) = i32::try_from(owner) else { return };
+        let elements = elements.filter(|_| !self.is_imprecise);
+        if let Some(&value) = self.state.get(owner) {
+            self.set(owner, AbstractValue { elements, ..value });
+        }
+    }
+
+    /// Sets the known sizes of the tensor that is now at `index`.
+    fn set_sizes(&mut self, index: i32, sized: Option<u32>) {
+        let Judge { values, kernels, .. } = self.judge;
+        let Some(tensor) = self.state.tensor(values, index) else {
+            let kinds = self.state.kinds(values, index);
+            if kinds.and(Kinds::of(tag::Tensor)) != Kinds::NONE {
+                self.state.set_tensors_unknown();
+            }
+            return;
+        };
+        let sized = sized.filter(|_| !self.is_imprecise && !kernels.is_in_written_list(tensor));
+        let Ok(tensor) = i32::try_from(tensor) else { return };
+        if let Some(&value) = self.state.get(tensor) {
+            self.set(tensor, AbstractValue { sized, ..value });
+        }
+    }
+
     fn set(&mut self, index: i32, value: AbstractValue) {
         if let Some(old) = self.state.set(index, value)
             && self.is_logging
@@ -356,6 +486,17 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             self.log.push((index, old));
         }
     }
+}
+
+/// Returns the instructions of a loop before its backward jump, if none of them is a jump.
+fn straight<'a>(
+    repeated: Loop,
+    nth: u32,
+    chain: Chain<'a>,
+) -> Option<impl Iterator<Item = Instruction<'a>> + Clone> {
+    let body = repeated.begin..repeated.end;
+    let body = body.filter_map(move |pc| method::instruction_of_chain(nth, chain, pc));
+    body.clone().all(|instruction| instruction.jump().is_none()).then_some(body)
 }
 
 /// Returns how many items of a list are visited now: all of them the first time, then at most

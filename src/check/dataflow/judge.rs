@@ -188,10 +188,7 @@ impl<'a> Judge<'_, '_, 'a> {
     fn jump(self, condition: i32, state: &State) -> Option<Broken> {
         self.values.tag(condition.into())?;
         let expected = Kinds::of(tag::Bool).or(Kinds::of(tag::Tensor));
-        let dtype = || match self.plan.value(state.tensor(self.values, condition)?.into())? {
-            KernelTypes::Tensor(tensor) => Some(tensor.scalar_type()),
-            _ => None,
-        };
+        let dtype = || self.dtype(state.tensor(self.values, condition)?);
         if state.kinds(self.values, condition).and(expected) == Kinds::NONE
             || dtype().is_some_and(|dtype| dtype != ScalarType::BOOL)
         {
@@ -268,6 +265,14 @@ impl<'a> Judge<'_, '_, 'a> {
             }
             _ => (missing, format!("{what} is a tensor without data")),
         })
+    }
+
+    /// Returns the dtype of a tensor of the file.
+    pub(super) fn dtype(self, tensor: u32) -> Option<ScalarType> {
+        match self.plan.value(tensor.into())? {
+            KernelTypes::Tensor(tensor) => Some(tensor.scalar_type()),
+            _ => None,
+        }
     }
 
     fn has_no_elements(self, tensor: u32) -> bool {

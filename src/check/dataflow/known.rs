@@ -4,9 +4,9 @@ use super::state::{Memory, State};
 use crate::check::kernels::Kernels;
 use crate::check::site::Plan;
 use crate::check::values::Values;
-use crate::operators::contracts::{Call, KnownValues};
+use crate::operators::contracts::{Call, ElementBounds, KnownValues};
 use crate::operators::{Kinds, LOCAL_SCALAR_DENSE, Scalar};
-use crate::schema::program::view::{KernelCall, KernelTypes};
+use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
 
 /// The values of a method in one state.
 pub(super) struct Known<'c, 'p, 'a> {
@@ -49,7 +49,16 @@ impl<'a> KnownValues<'a> for Known<'_, '_, 'a> {
         self.state.kinds(self.values, index)
     }
 
-    fn resize_count(&self, index: i32) -> Option<u8> {
-        Some(self.kernels.resize_count(self.state.known(index)?))
+    fn sized(&self, index: i32) -> Option<Tensor<'a>> {
+        let sized = self.state.sized(self.kernels, self.state.known(index)?)?;
+        match self.plan.value(sized.into())? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    fn elements(&self, index: i32) -> Option<ElementBounds> {
+        let tensor = self.state.tensor(self.values, index)?;
+        self.plan.constant_elements(self.state.elements(tensor)?)
     }
 }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::check::kernels::Kernels;
 use crate::check::site::Plan;
 use crate::check::values::Values;
 use crate::flat::view::Vector;
@@ -15,6 +16,8 @@ pub(in crate::check) struct State {
     values: Vec<AbstractValue>,
     /// Whether the memory of an unknown tensor has changed.
     is_memory_unknown: bool,
+    /// Whether an unknown tensor was written.
+    are_tensors_unknown: bool,
 }
 
 /// The known facts about one value, and about the memory of the tensor that the file has at its
@@ -28,6 +31,10 @@ pub(super) struct AbstractValue {
     pub(super) by: By,
     /// The memory of the tensor that the file has at this index.
     pub(super) memory: Memory,
+    /// The tensor that has the sizes in the file that this tensor has now, if they are known.
+    pub(super) sized: Option<u32>,
+    /// The constant whose elements are in the memory of this tensor, if they are known.
+    pub(super) elements: Option<u32>,
 }
 
 /// The known contents of a value.
@@ -77,15 +84,24 @@ impl Is {
 impl State {
     /// Returns the state of a method in which no value ever changes.
     pub(in crate::check) fn still() -> Self {
-        Self { values: Vec::new(), is_memory_unknown: false }
+        Self { values: Vec::new(), is_memory_unknown: false, are_tensors_unknown: false }
     }
 
     /// Returns the state before the first run: the values of the file.
-    pub(super) fn initial(plan: &Plan<'_, '_>, values: &Values) -> Self {
-        let new = AbstractValue { is: Is::UNKNOWN, by: By::File, memory: Memory::Unknown };
-        let mut state = Self { values: plan.each(new), is_memory_unknown: false };
+    pub(super) fn initial(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) -> Self {
+        let new = AbstractValue {
+            is: Is::UNKNOWN,
+            by: By::File,
+            memory: Memory::Unknown,
+            sized: None,
+            elements: None,
+        };
+        let mut state = Self { values: plan.each(new), ..Self::still() };
         for (index, value) in (0..).zip(&mut state.values) {
             (value.is, value.memory) = (Is::Known(index), Memory::Of(index));
+            // Items of lists are not followed: many calls may write a long list.
+            value.sized = (!kernels.is_in_written_list(index)).then_some(index);
+            value.elements = Some(index);
         }
         for &index in values.unstored() {
             let value = usize::try_from(index).ok().and_then(|nth| state.values.get_mut(nth));
@@ -145,6 +161,25 @@ impl State {
         value.filter(|_| !self.is_memory_unknown).map_or(Memory::Unknown, |value| value.memory)
     }
 
+    /// Returns the tensor that has the sizes in the file that a tensor of the file has now.
+    pub(super) fn sized(&self, kernels: &Kernels, tensor: u32) -> Option<u32> {
+        if self.is_still() {
+            return (!kernels.may_resize(tensor)).then_some(tensor);
+        }
+        let value = self.get(i32::try_from(tensor).ok()?)?;
+        value.sized.filter(|_| !self.are_tensors_unknown)
+    }
+
+    /// Returns the constant whose elements a tensor of the file has now.
+    pub(super) fn elements(&self, tensor: u32) -> Option<u32> {
+        if self.is_still() {
+            return Some(tensor);
+        }
+        let Memory::Of(owner) = self.memory(tensor) else { return None };
+        let value = self.get(i32::try_from(owner).ok()?)?;
+        value.elements.filter(|_| !self.are_tensors_unknown)
+    }
+
     pub(super) fn get(&self, index: i32) -> Option<&AbstractValue> {
         self.values.get(usize::try_from(index).ok()?)
     }
@@ -160,6 +195,11 @@ impl State {
         self.is_memory_unknown = true;
     }
 
+    /// Sets the sizes and elements of all tensors to unknown, for the rest of the runs.
+    pub(super) fn set_tensors_unknown(&mut self) {
+        self.are_tensors_unknown = true;
+    }
+
     /// Joins a value with its state on another path: it may be either.
     pub(super) fn join(&mut self, values: &Values, index: i32, other: AbstractValue) {
         let slot = usize::try_from(index).ok().and_then(|nth| self.values.get_mut(nth));
@@ -171,6 +211,8 @@ impl State {
             value.memory = Memory::Unknown;
         }
         value.by = value.by.max(other.by);
+        value.sized = value.sized.filter(|_| value.sized == other.sized);
+        value.elements = value.elements.filter(|_| value.elements == other.elements);
     }
 }
 

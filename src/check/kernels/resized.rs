@@ -10,56 +10,90 @@ use crate::check::site::Plan;
 use crate::cost;
 use crate::method;
 use crate::operators::Signatures;
+use crate::schema::program::TensorShapeDynamism;
+use crate::schema::program::view::KernelTypes;
 
 /// The tensors that the instructions of a method may resize.
 #[derive(Default)]
 pub(super) struct Resized {
-    /// For each value, how many instructions may resize it: 0, 1, or 2 for 2 or more. Empty if
-    /// every tensor is STATIC.
-    counts: Vec<u8>,
+    /// By value; empty if every tensor is STATIC.
+    marks: Vec<Mark>,
+    any: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    Never,
+    /// An instruction that names the tensor may resize it.
+    Alone,
+    /// An instruction that names a list may resize it.
+    InList,
 }
 
 impl Resized {
-    /// Counts for each value of a method the instructions that write it.
+    /// Finds the tensors that instructions of a method write.
     pub(super) fn of(plan: &Plan<'_, '_>, signatures: &Signatures) -> Self {
-        let mut resized = Self { counts: plan.each(0) };
+        let mut resized = Self { marks: plan.each(Mark::Never), any: false };
         for instruction in method::instructions(plan.view) {
+            // A moved tensor may be written through its other index.
             match instruction.moved() {
-                // A moved tensor may be written through its other index any number of times.
                 Some((source, target)) => {
-                    let twice = [source, source, target, target];
-                    twice.into_iter().for_each(|index| resized.mark(plan, index));
+                    resized.mark(plan, source);
+                    resized.mark(plan, target);
                 }
                 None => method::for_each_changed(signatures, &instruction, |index| {
                     resized.mark(plan, index);
                 }),
             }
         }
+        let is_resizable = |index: i64| match plan.value(index) {
+            Some(KernelTypes::Tensor(tensor)) => {
+                tensor.shape_dynamism() != TensorShapeDynamism::STATIC
+            }
+            _ => false,
+        };
+        let mut marks = (0..).zip(&resized.marks);
+        resized.any = marks.any(|(index, mark)| *mark != Mark::Never && is_resizable(index));
         resized
     }
 
-    /// Returns how many instructions may resize a tensor: 0, 1, or 2 for 2 or more.
-    pub(super) fn count(&self, value: u32) -> u8 {
-        let count = usize::try_from(value).ok().and_then(|value| self.counts.get(value));
-        count.copied().unwrap_or_default()
+    /// Returns whether any resizable tensor is written.
+    pub(super) fn any(&self) -> bool {
+        self.any
     }
 
-    /// Counts a write to a value and to the items of a list. The items of each list are visited at
-    /// most twice.
+    pub(super) fn is_resized(&self, value: u32) -> bool {
+        self.of_value(value) != Mark::Never
+    }
+
+    pub(super) fn is_in_list(&self, value: u32) -> bool {
+        self.of_value(value) == Mark::InList
+    }
+
+    fn of_value(&self, value: u32) -> Mark {
+        let mark = usize::try_from(value).ok().and_then(|value| self.marks.get(value));
+        mark.copied().unwrap_or(Mark::Never)
+    }
+
+    /// Marks a value, and the items of a list. The items of each list are visited once.
     fn mark(&mut self, plan: &Plan<'_, '_>, index: i32) {
         cost::charge(1);
-        if self.increment(index) > 1 {
+        if self.raise(index, Mark::Alone) != Mark::Never {
             return;
         }
         for item in method::items(plan.view, index).into_iter().flatten() {
             cost::charge(1);
-            self.increment(item);
+            self.raise(item, Mark::InList);
         }
     }
 
-    /// Increments the count of a value, and returns the previous count.
-    fn increment(&mut self, index: i32) -> u8 {
-        let slot = usize::try_from(index).ok().and_then(|index| self.counts.get_mut(index));
-        slot.map_or(u8::MAX, |slot| core::mem::replace(slot, slot.saturating_add(1).min(2)))
+    /// Raises the mark of a value, and returns the previous one.
+    fn raise(&mut self, index: i32, mark: Mark) -> Mark {
+        let slot = usize::try_from(index).ok().and_then(|index| self.marks.get_mut(index));
+        slot.map_or(mark, |slot| {
+            let old = *slot;
+            *slot = old.max(mark);
+            old
+        })
     }
 }

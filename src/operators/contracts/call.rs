@@ -23,9 +23,26 @@ pub(crate) trait KnownValues<'a> {
     /// Returns the kinds that the value at `index` may be of.
     fn kinds(&self, index: i32) -> Kinds;
 
-    /// Returns how many instructions of the method may resize the tensor at `index`: 0, 1, or 2 for
-    /// 2 or more. `None` if the value at `index` is unknown.
-    fn resize_count(&self, index: i32) -> Option<u8>;
+    /// Returns the tensor whose sizes in the file the tensor at `index` has before the call. `None`
+    /// if they are unknown.
+    fn sized(&self, index: i32) -> Option<Tensor<'a>>;
+
+    /// Returns the bounds of the elements of the tensor at `index`, if they are those of a constant
+    /// that was read.
+    fn elements(&self, index: i32) -> Option<ElementBounds>;
+}
+
+/// The bounds of the elements of a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ElementBounds {
+    Integers {
+        least: i64,
+        greatest: i64,
+    },
+    Floats {
+        /// Whether none of them is infinite or NaN.
+        are_finite: bool,
+    },
 }
 
 /// A call to judge by its contract.
@@ -61,6 +78,11 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
 
     pub(super) fn dtype(&self, arg: Arg) -> Option<ScalarType> {
         self.tensor(arg).map(Tensor::scalar_type)
+    }
+
+    /// Returns the bounds of the elements of an argument, if they are known.
+    pub(super) fn elements(&self, arg: Arg) -> Option<ElementBounds> {
+        self.values.elements(self.args.get(arg.into())?)
     }
 
     /// Returns the Int at `index`, if it is known.

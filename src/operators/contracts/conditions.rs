@@ -1,6 +1,6 @@
 //! Evaluates the conditions of a contract for a call.
 
-use super::call::{Call, KnownValues, MOST_ITEMS};
+use super::call::{Call, ElementBounds, KnownValues, MOST_ITEMS};
 use super::dtypes;
 use super::numbers::{is_fixed, product, sizes};
 use super::vocabulary::{Arg, Condition, Number, Shape};
@@ -61,13 +61,16 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 Some(widths.flatten().all(|width| width >= first))
             }
             &Condition::SameShape(arg, other) => {
-                let [one, two] = [arg, other].map(|arg| self.tensor(arg).and_then(sizes));
-                let (one, two) = (one?, two?);
-                let are_known = !self.is_changed(arg) && !self.is_changed(other);
-                let is_other = one.len() != two.len() || are_known && one != two;
-                if is_other { Some(false) } else { are_known.then_some(true) }
+                if self.number(&Number::Rank(arg))? != self.number(&Number::Rank(other))? {
+                    return Some(false);
+                }
+                Some(self.sizes_before(arg)? == self.sizes_before(other)?)
             }
             &Condition::CanResizeTo(arg, shape) => self.takes(arg, shape),
+            &Condition::Finite(arg) => match self.elements(arg)? {
+                ElementBounds::Floats { are_finite } => Some(are_finite),
+                ElementBounds::Integers { .. } => None,
+            },
             &Condition::Steps(start, end, step) => {
                 let start = start.map_or(Some(0.0), |start| self.double(start))?;
                 let step = step.map_or(Some(1.0), |step| self.double(step))?;
@@ -123,8 +126,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     fn takes(&self, arg: Arg, shape: Shape) -> Option<bool> {
         let out = self.tensor(arg)?;
         let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
-        let (mut wanted, is_known) = self.sizes(like)?;
-        let (rank, given) = (out.sizes()?.len(), wanted.len());
+        let (rank, given) = (out.sizes()?.len(), self.tensor(like)?.sizes()?.len());
         let fits = match shape {
             Shape::Like(_) | Shape::Rows(_) => rank == given,
             Shape::And(..) => rank > 0 && rank.checked_sub(1)? <= given,
@@ -132,9 +134,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         if !fits {
             return Some(false);
         }
-        if !is_known {
-            return None;
-        }
+        let mut wanted = self.sizes_before(like)?;
         match shape {
             Shape::Like(_) => {}
             Shape::Rows(_) => *wanted.last_mut()? = 1,

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::call::{Call, KnownValues, MOST_ITEMS};
+use super::call::{Call, ElementBounds, KnownValues, MOST_ITEMS};
 use super::dtypes;
 use super::vocabulary::{Arg, Number};
 use crate::limits::MOST_DIMENSIONS;
@@ -20,7 +20,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
 
     /// Returns the items of an IntList; `None` also if there are more than a tensor can have
     /// dimensions.
-    pub(super) fn ints(&self, arg: Arg) -> Option<Vec<i128>> {
+    pub(crate) fn ints(&self, arg: Arg) -> Option<Vec<i128>> {
         let KernelTypes::IntList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
         items.into_iter().map(|index| self.int(index)).collect()
@@ -50,34 +50,41 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             Number::Rank(arg) => rank(self.tensor(arg)?),
             Number::Size(arg, dim) => {
                 let tensor = self.tensor(arg)?;
-                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
-                self.known(arg, sizes.get(dim..)?.get(..1)?)
+                let dim = self.dimension(tensor, dim)?;
+                self.known(arg, |sizes| sizes.get(dim..)?.get(..1))
             }
-            Number::Numel(arg) => self.known(arg, &sizes(self.tensor(arg)?)?),
-            Number::UnresizedNumel(arg) if self.is_changed(arg) => None,
-            Number::UnresizedNumel(arg) | Number::CapacityNumel(arg) => {
-                product(&sizes(self.tensor(arg)?)?)
-            }
+            Number::Numel(arg) => self.known(arg, |sizes| Some(sizes)),
+            Number::UnresizedNumel(arg) => product(&self.sizes_before(arg)?),
+            Number::CapacityNumel(arg) => product(&sizes(self.tensor(arg)?)?),
+            Number::LeastElement(arg) => match self.elements(arg)? {
+                ElementBounds::Integers { least, .. } => Some(least.into()),
+                ElementBounds::Floats { .. } => None,
+            },
+            Number::GreatestElement(arg) => match self.elements(arg)? {
+                ElementBounds::Integers { greatest, .. } => Some(greatest.into()),
+                ElementBounds::Floats { .. } => None,
+            },
             Number::LeadingNumel(arg, aside) => {
-                let sizes = sizes(self.tensor(arg)?)?;
-                self.known(arg, sizes.get(..sizes.len().checked_sub(aside.into())?)?)
+                self.known(arg, |sizes| sizes.get(..sizes.len().checked_sub(aside.into())?))
             }
             Number::TrailingNumel(arg, dim) => {
                 let tensor = self.tensor(arg)?;
-                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
-                self.known(arg, sizes.get(dim.checked_add(1)?..)?)
+                let dim = self.dimension(tensor, dim)?;
+                self.known(arg, |sizes| sizes.get(dim.checked_add(1)?..))
             }
             Number::Span(arg, dim) => {
                 let tensor = self.tensor(arg)?;
-                let (sizes, dim) = (sizes(tensor)?, self.dimension(tensor, dim)?);
+                let dim = self.dimension(tensor, dim)?;
                 // A longer dim order is reported elsewhere. It may be as long as the file.
-                let order = tensor.dim_order().filter(|order| order.len() == sizes.len())?;
+                let rank = tensor.sizes()?.len();
+                let order = tensor.dim_order().filter(|order| order.len() == rank)?;
                 // The dimensions that are inner to this one in memory.
                 let place = order.iter().position(|at| usize::from(at) == dim)?;
+                let sizes = self.sizes(arg)?;
                 let behind = order.iter().skip(place.checked_add(1)?);
                 let inner = behind.map(|at| sizes.get(usize::from(at)).copied());
                 let stride = product(&inner.collect::<Option<Vec<_>>>()?)?;
-                self.known(arg, sizes.get(..dim.checked_add(1)?)?)?.checked_mul(stride)
+                product(sizes.get(..dim.checked_add(1)?)?)?.checked_mul(stride)
             }
             Number::PromotedElementSize(one, other) => {
                 let dtypes = [self.dtype(one)?, self.dtype(other)?];
@@ -112,28 +119,32 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
 
     /// Returns the number of elements in some dimensions of a tensor, if the sizes are known. It is
     /// 0 for a tensor without capacity, even if it may be resized.
-    fn known(&self, arg: Arg, sizes: &[i128]) -> Option<i128> {
-        product(sizes).filter(|&room| room == 0 || !self.may_be_resized(arg, 0))
+    fn known(&self, arg: Arg, part: impl Fn(&[i128]) -> Option<&[i128]>) -> Option<i128> {
+        match self.sizes(arg) {
+            Some(sizes) => product(part(&sizes)?),
+            None => product(part(&sizes(self.tensor(arg)?)?)?).filter(|&room| room == 0),
+        }
     }
 
-    /// Returns whether a tensor may have other sizes at this call than in the file. Writes of the
-    /// call itself do not count.
-    pub(super) fn is_changed(&self, arg: Arg) -> bool {
+    /// Returns the sizes that a tensor has when the kernel computes, if they are known. The call may
+    /// resize its output.
+    pub(super) fn sizes(&self, arg: Arg) -> Option<Vec<i128>> {
         let letters = signature(self.name).map_or("", |&(_, letters)| letters);
         let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
-        self.may_be_resized(arg, u8::from(kind.is_some_and(Kind::is_written)))
+        let is_written = kind.is_some_and(Kind::is_written);
+        if is_written && !is_fixed(self.tensor(arg)?) {
+            return None;
+        }
+        self.sizes_before(arg)
     }
 
-    /// Returns whether more than `than` instructions may resize a tensor.
-    fn may_be_resized(&self, arg: Arg, than: u8) -> bool {
-        let count = self.args.get(arg.into()).and_then(|index| self.values.resize_count(index));
-        count.is_none_or(|count| count > than)
-            && self.tensor(arg).is_none_or(|tensor| !is_fixed(tensor))
-    }
-
-    /// Returns the sizes of a tensor in the file, and whether it still has them when the call runs.
-    pub(super) fn sizes(&self, arg: Arg) -> Option<(Vec<i128>, bool)> {
-        Some((sizes(self.tensor(arg)?)?, !self.may_be_resized(arg, 0)))
+    /// Returns the sizes that a tensor has before the call, if they are known.
+    pub(super) fn sizes_before(&self, arg: Arg) -> Option<Vec<i128>> {
+        let tensor = self.tensor(arg)?;
+        match is_fixed(tensor) {
+            true => sizes(tensor),
+            false => sizes(self.values.sized(self.args.get(arg.into())?)?),
+        }
     }
 
     /// Returns the index of a dimension of the tensor. A negative number counts from the end.

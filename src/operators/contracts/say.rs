@@ -85,6 +85,10 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 };
                 (Some(arg), message)
             }
+            &Condition::Finite(arg) => (
+                Some(arg),
+                format!("argument {arg} has an element that is infinite or not a number"),
+            ),
             &Condition::Steps(_, end, _) => {
                 (Some(end), format!("more steps to argument {end} than 32 bits count"))
             }

@@ -6,13 +6,13 @@ use super::dtypes::{
     OPAQUE, QUANTIZED, REAL, SCALES,
 };
 use super::vocabulary::Condition::{
-    Any, AtLeast, AtMost, Below, CanResizeTo, Dimension, Dimensions, Divides, Double, Equal, In,
-    Infers, Not, NotEqual, NotIn, Null, Promote, SameShape, Steps, Strided, Widths,
+    Any, AtLeast, AtMost, Below, CanResizeTo, Dimension, Dimensions, Divides, Double, Equal,
+    Finite, In, Infers, Not, NotEqual, NotIn, Null, Promote, SameShape, Steps, Strided, Widths,
 };
 use super::vocabulary::Number::{
-    CapacityNumel, Const, Count, Dtype, ElementSize, Greatest, IndexedDims, Int, Item, Last,
-    LeadingNumel, Least, Numel, Plus, PromotedElementSize, Rank, Size, Span, Square,
-    TensorPosition, Times, TrailingNumel, UnresizedNumel, Wrapped,
+    CapacityNumel, Const, Count, Dtype, ElementSize, Greatest, GreatestElement, IndexedDims, Int,
+    Item, Last, LeadingNumel, Least, LeastElement, Numel, Plus, PromotedElementSize, Rank, Size,
+    Span, Square, TensorPosition, Times, TrailingNumel, UnresizedNumel, Wrapped,
 };
 use super::vocabulary::{Condition, Number, Shape, Subject, Term};
 
@@ -147,6 +147,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             number(NotEqual(Item(3, 0), ZERO)),
             number(NotEqual(Item(3, 1), ZERO)),
             shape(AtLeast(CapacityNumel(7), Numel(0))),
+            index(AtLeast(LeastElement(7), Const(-1))),
+            index(Below(GreatestElement(7), Times(&Size(1, &Const(-1)), &Size(1, &Const(-2))))),
         ],
     ),
     ("aten::maximum.out", PROMOTE),
@@ -224,7 +226,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Dtype(14), Dtype(0))),
             quantized(In(0, INTEGERS)),
             quantized(Equal(Numel(5), Numel(0))),
-            quantized(Equal(Numel(14), Numel(0))),
+            quantized(Equal(UnresizedNumel(14), Numel(0))),
             quantized(Any(&[Equal(Numel(0), ONE), SameShape(5, 0)])),
             quantized(Any(&[Equal(Numel(0), ONE), SameShape(14, 0)])),
             quantized(AtLeast(Int(3), ZERO)),
@@ -248,6 +250,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(6, LONG)),
             quantized(Equal(UnresizedNumel(5), ONE)),
             quantized(Equal(UnresizedNumel(6), ONE)),
+            MEASURED,
         ],
     ),
     (
@@ -259,6 +262,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(In(3, LONG)),
             quantized(CanResizeTo(2, Shape::Rows(0))),
             quantized(CanResizeTo(3, Shape::Rows(0))),
+            MEASURED,
         ],
     ),
     (
@@ -282,6 +286,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtLeast(Int(5), ZERO)])),
             quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtMost(Int(4), ZERO)])),
             quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtLeast(Int(5), ZERO)])),
+            zero_point(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtLeast(LeastElement(2), Int(4))])),
+            zero_point(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtMost(GreatestElement(2), Int(5))])),
         ],
     ),
     (
@@ -325,6 +331,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(AtMost(Int(3), Int(4))),
             quantized(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtMost(Int(3), ZERO)])),
             quantized(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtLeast(Int(4), ZERO)])),
+            zero_point(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtLeast(LeastElement(2), Int(3))])),
+            zero_point(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtMost(GreatestElement(2), Int(4))])),
         ],
     ),
     (
@@ -351,6 +359,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
                 Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))),
                 CapacityNumel(7),
             )),
+            INDEX_NOT_NEGATIVE,
+            INDEX_OF_ROW,
         ],
     ),
     (
@@ -376,6 +386,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
                 Times(&Numel(5), &Times(&Size(0, &ONE), &Const(4))),
                 CapacityNumel(6),
             )),
+            INDEX_NOT_NEGATIVE,
+            INDEX_OF_ROW,
         ],
     ),
     (
@@ -402,6 +414,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
                 Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))),
                 CapacityNumel(7),
             )),
+            INDEX_NOT_NEGATIVE,
+            INDEX_OF_ROW,
         ],
     ),
     (
@@ -427,6 +441,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
                 Times(&Numel(5), &Times(&Size(0, &ONE), &Const(2))),
                 CapacityNumel(6),
             )),
+            INDEX_NOT_NEGATIVE,
+            INDEX_OF_ROW,
         ],
     ),
     (
@@ -450,6 +466,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Int(6), Dtype(7))),
             quantized(CanResizeTo(7, Shape::And(5, Size(0, &ONE)))),
             quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), CapacityNumel(7))),
+            INDEX_NOT_NEGATIVE,
+            INDEX_OF_ROW,
         ],
     ),
     (
@@ -472,6 +490,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(AtMost(Int(3), Int(4))),
             quantized(CanResizeTo(6, Shape::And(5, Size(0, &ONE)))),
             quantized(AtMost(Times(&Numel(5), &Size(0, &ONE)), CapacityNumel(6))),
+            INDEX_NOT_NEGATIVE,
+            INDEX_OF_ROW,
         ],
     ),
     (
@@ -571,8 +591,16 @@ const DIV: &[Term] = &[
 ];
 
 /// Division with a rounding mode; Null means no mode.
-const DIV_MODE: &[Term] =
-    &[dtype(Any(&[Null(2), Promote(&[0, 1])])), dtype(NotIn(0, OPAQUE)), dtype(NotIn(1, OPAQUE))];
+const DIV_MODE: &[Term] = &[
+    dtype(Any(&[Null(2), Promote(&[0, 1])])),
+    dtype(NotIn(0, OPAQUE)),
+    dtype(NotIn(1, OPAQUE)),
+    dtype(Any(&[
+        Not(&Null(2)),
+        Equal(CapacityNumel(3), ZERO),
+        AtLeast(ElementSize(3), PromotedElementSize(0, 1)),
+    ])),
+];
 
 /// Pooling checks the number of strides but not their values. It does not check the size of a
 /// window either, and visits each of its elements.
@@ -653,6 +681,13 @@ const WIDER: Number = Plus(&Item(1, 0), &Item(1, 1));
 const HIGHER: Number = Plus(&Item(1, 2), &Item(1, 3));
 const DEEPER: Number = Plus(&Item(1, 4), &Item(1, 5));
 
+/// Every index of an embedding is that of a row.
+const INDEX_NOT_NEGATIVE: Term = index(AtLeast(LeastElement(5), ZERO));
+const INDEX_OF_ROW: Term = index(Below(GreatestElement(5), Size(0, &ZERO)));
+
+/// The range that is quantized is finite.
+const MEASURED: Term = Term { about: Subject::Range, holds: Finite(0) };
+
 /// There are no indices, or there are rows to index.
 const SOME_ROW: Condition = Any(&[Equal(Numel(5), ZERO), NotEqual(Size(0, &ZERO), ZERO)]);
 
@@ -678,6 +713,14 @@ const fn shape(holds: Condition) -> Term {
 
 const fn number(holds: Condition) -> Term {
     Term { about: Subject::Number, holds }
+}
+
+const fn index(holds: Condition) -> Term {
+    Term { about: Subject::Indices, holds }
+}
+
+const fn zero_point(holds: Condition) -> Term {
+    Term { about: Subject::ZeroPoints, holds }
 }
 
 const fn quantized(holds: Condition) -> Term {

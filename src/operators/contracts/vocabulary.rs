@@ -19,6 +19,12 @@ pub(crate) enum Subject {
     Number,
     Quantized,
     Strided,
+    /// Elements that are indices.
+    Indices,
+    /// Elements that are zero points.
+    ZeroPoints,
+    /// Elements whose range is measured.
+    Range,
 }
 
 /// The position of an argument of a call.
@@ -41,8 +47,11 @@ pub(super) enum Number {
     Size(Arg, &'static Number),
     /// The number of elements.
     Numel(Arg),
-    /// The number of elements of a tensor that the call itself does not resize.
+    /// The number of elements before the call, of an output that the call does not resize.
     UnresizedNumel(Arg),
+    /// The least element of a tensor of integers whose elements are in the file.
+    LeastElement(Arg),
+    GreatestElement(Arg),
     /// The number of elements that the tensor has memory for.
     CapacityNumel(Arg),
     /// The product of all sizes but those of the last N dimensions.
@@ -97,10 +106,12 @@ pub(super) enum Condition {
     Infers(Arg),
     /// No tensor of the list has a smaller element size than the first tensor.
     Widths(Arg),
-    /// Two tensors have the same sizes, which the call does not change.
+    /// Two tensors have the same sizes before the call, which does not change them.
     SameShape(Arg, Arg),
     /// The tensor can be resized to a shape.
     CanResizeTo(Arg, Shape),
+    /// A tensor of floats, whose elements are in the file, has no infinity and no NaN.
+    Finite(Arg),
     /// The number of steps from a start to an end fits 32 bits. The default start is 0, the default
     /// step 1.
     Steps(Option<Arg>, Arg, Option<Arg>),
@@ -143,6 +154,8 @@ impl Number {
             | Self::Size(arg, _)
             | Self::Numel(arg)
             | Self::UnresizedNumel(arg)
+            | Self::LeastElement(arg)
+            | Self::GreatestElement(arg)
             | Self::CapacityNumel(arg)
             | Self::LeadingNumel(arg, _)
             | Self::TrailingNumel(arg, _)
@@ -173,6 +186,8 @@ impl fmt::Display for Number {
             Self::Numel(arg) | Self::UnresizedNumel(arg) => {
                 write!(f, "the number of elements of argument {arg}")
             }
+            Self::LeastElement(arg) => write!(f, "the least element of argument {arg}"),
+            Self::GreatestElement(arg) => write!(f, "the greatest element of argument {arg}"),
             Self::CapacityNumel(arg) => write!(f, "the capacity of argument {arg}"),
             Self::LeadingNumel(arg, aside) => {
                 write!(
@@ -203,4 +218,47 @@ impl fmt::Display for Number {
             Self::Plus(one, other) => write!(f, "{one} and {other}"),
         }
     }
+}
+
+impl Condition {
+    /// Returns the argument whose elements the condition is about.
+    pub(super) fn element_arg(&self) -> Option<(Arg, ElementKind)> {
+        match *self {
+            Self::Finite(arg) => Some((arg, ElementKind::Floats)),
+            Self::AtLeast(Number::LeastElement(arg), _)
+            | Self::Below(Number::GreatestElement(arg), _)
+            | Self::AtMost(Number::GreatestElement(arg), _) => Some((arg, ElementKind::Integers)),
+            Self::Any(conditions) => conditions.iter().find_map(Self::element_arg),
+            _ => None,
+        }
+    }
+
+    /// Returns the sizes that a call gives to an output, if the condition says so.
+    pub(super) fn sizes_after(&self, out: Arg) -> Option<SizesAfter> {
+        match *self {
+            Self::CanResizeTo(arg, Shape::Like(like)) | Self::SameShape(arg, like)
+                if arg == out =>
+            {
+                Some(SizesAfter::Like(like))
+            }
+            Self::Equal(Number::UnresizedNumel(arg), _) if arg == out => Some(SizesAfter::Same),
+            _ => None,
+        }
+    }
+}
+
+/// The elements that a condition is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ElementKind {
+    Integers,
+    Floats,
+}
+
+/// The sizes of an output after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SizesAfter {
+    /// The sizes that it had before.
+    Same,
+    /// The sizes of another argument.
+    Like(Arg),
 }

@@ -1,6 +1,6 @@
 //! Numbers that calls compute or read from tensors.
 
-use super::all;
+use super::{COMPARE, all};
 
 /// The dtype of the tensor decides the kind of the number that is read from it.
 #[test]
@@ -24,6 +24,30 @@ fn a_second_run_meets_what_the_first_has_computed() {
         (
             &["executorch_prim::sub.Scalar j i j", "executorch_prim::mod.int i j y"],
             &["kernel-number 1"],
+        ),
+        // Of a loop, what each iteration computes anew is known after it.
+        (
+            &[
+                "aten::sym_size.int a zero j",
+                "executorch_prim::neg.Scalar i zero",
+                COMPARE,
+                "jump g 1",
+            ],
+            &["kernel-shape 0"],
+        ),
+        (
+            &[
+                "aten::sym_size.int a zero j",
+                "executorch_prim::add.Scalar zero i zero",
+                COMPARE,
+                "jump g 1",
+            ],
+            &[],
+        ),
+        // The second iteration meets what the first has computed, if it certainly comes.
+        (
+            &["aten::sym_size.int a zero zero", "executorch_prim::lt.Scalar i i g", "jump g 0"],
+            &["kernel-shape 0"],
         ),
     ]);
 }

@@ -12,7 +12,7 @@ use crate::schema::program::view::{InstructionArguments, KernelTypes};
 
 /// The first elements of constants that calls read as a number, by method and value.
 #[derive(Default)]
-pub(super) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
+pub(in crate::check) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
 
 impl ConstantScalars {
     /// Reads them from `source`, a few bytes each.

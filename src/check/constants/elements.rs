@@ -1,0 +1,267 @@
+//! The bounds of the elements of constants that kernels may use as indices, zero points, or a range.
+//!
+//! Each constant is read once, in pieces, for its least and its greatest element. Constants of other
+//! tensors are never read.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::INDEX_CONTENTS;
+use crate::bytes::wide;
+use crate::check::report::Findings;
+use crate::cost;
+use crate::error::PathComponent;
+use crate::file::source::Source;
+use crate::flat::view::Table;
+use crate::handle::{File, OpenError};
+use crate::method::{self, Instruction};
+use crate::operators::contracts::{self, ElementBounds, ElementKind, Term};
+use crate::operators::{Copied, Signature, Signatures, copied};
+use crate::pte::{Pte, Storage};
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
+use crate::schema::scalar::ScalarType;
+
+/// The bounds of constants' elements, by method and value.
+#[derive(Default)]
+pub(in crate::check) struct ConstantElements(BTreeMap<(u32, u32), ElementBounds>);
+
+impl ConstantElements {
+    /// Reads them from `source`.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
+    pub(super) fn read<S: Source>(
+        file: &File<'_>,
+        source: &S,
+        out: &mut Findings,
+    ) -> Result<Self, OpenError<S::Error>> {
+        let File::Pte(pte) = file else { return Ok(Self::default()) };
+        let mut places: Vec<_> = places(pte).into_iter().collect();
+        cost::sort(places.len());
+        places.sort_by_key(|(value, place)| {
+            (place.bytes.start, place.bytes.end, place.dtype, *value)
+        });
+        // Constants may overlap: a hostile file may have many that share their bytes.
+        let mut left = file.file_len().saturating_mul(2).saturating_add(PIECE);
+        let mut found = BTreeMap::new();
+        let mut read: Option<(Place, Option<ElementBounds>)> = None;
+        for (value, place) in places {
+            let bounds = match read.as_ref().filter(|(other, _)| *other == place) {
+                Some((_, bounds)) => *bounds,
+                None => {
+                    let len = place.bytes.end.saturating_sub(place.bytes.start);
+                    let Some(rest) = left.checked_sub(len) else {
+                        let program = pte.program().raw().pos().into();
+                        let path = || alloc::vec![PathComponent::Field("program")];
+                        let message =
+                            || "constants with indices overlap too often to be read".into();
+                        out.find(&INDEX_CONTENTS, program, path, message);
+                        break;
+                    };
+                    left = rest;
+                    let bounds = place.bounds(source)?;
+                    read = Some((place, bounds));
+                    bounds
+                }
+            };
+            cost::look_up("", found.len());
+            if let Some(bounds) = bounds {
+                found.insert(value, bounds);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Returns the bounds of the constant at `value` of a method.
+    pub(super) fn get(&self, plan: u32, value: u32) -> Option<ElementBounds> {
+        self.0.get(&(plan, value)).copied()
+    }
+}
+
+/// Where a constant's elements are.
+#[derive(PartialEq, Eq)]
+struct Place {
+    bytes: Range<u64>,
+    dtype: Dtype,
+}
+
+/// The dtypes whose elements are read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Dtype {
+    Int,
+    Long,
+    Float,
+}
+
+impl Dtype {
+    fn of(dtype: ScalarType) -> Option<Self> {
+        match dtype {
+            ScalarType::INT => Some(Self::Int),
+            ScalarType::LONG => Some(Self::Long),
+            ScalarType::FLOAT => Some(Self::Float),
+            _ => None,
+        }
+    }
+
+    fn kind(self) -> ElementKind {
+        match self {
+            Self::Int | Self::Long => ElementKind::Integers,
+            Self::Float => ElementKind::Floats,
+        }
+    }
+}
+
+impl Place {
+    /// Reads a constant for its bounds; `None` if it has no element.
+    fn bounds<S: Source>(&self, source: &S) -> Result<Option<ElementBounds>, OpenError<S::Error>> {
+        let len = self.bytes.end.saturating_sub(self.bytes.start);
+        let room = usize::try_from(len.min(PIECE)).map_err(|_| OpenError::Memory)?;
+        let mut buffer = Vec::new();
+        buffer.try_reserve_exact(room).map_err(|_| OpenError::Memory)?;
+        buffer.resize(room, 0u8);
+        let mut found = None;
+        let mut at = self.bytes.start;
+        while at < self.bytes.end {
+            let rest = usize::try_from(self.bytes.end.saturating_sub(at)).unwrap_or(room).min(room);
+            let piece = buffer.get_mut(..rest).unwrap_or_default();
+            cost::charge(rest);
+            source.read_at(at, piece).map_err(OpenError::Source)?;
+            found = match self.dtype {
+                Dtype::Int => {
+                    let all = piece.as_chunks().0.iter();
+                    wider(found, all.map(|&element| i32::from_le_bytes(element).into()))
+                }
+                Dtype::Long => {
+                    let all = piece.as_chunks().0.iter();
+                    wider(found, all.map(|&element| i64::from_le_bytes(element)))
+                }
+                Dtype::Float => {
+                    let mut all = piece.as_chunks().0.iter();
+                    let were_finite = found != Some(ElementBounds::Floats { are_finite: false });
+                    let are_finite =
+                        were_finite && all.all(|&element| f32::from_le_bytes(element).is_finite());
+                    Some(ElementBounds::Floats { are_finite })
+                }
+            };
+            at = at.saturating_add(wide(rest));
+        }
+        Ok(found)
+    }
+}
+
+/// Returns bounds that hold for more integers too.
+fn wider(
+    bounds: Option<ElementBounds>,
+    mut elements: impl Iterator<Item = i64>,
+) -> Option<ElementBounds> {
+    let (least, greatest) = match bounds {
+        Some(ElementBounds::Integers { least, greatest }) => (least, greatest),
+        _ => {
+            let first = elements.next()?;
+            (first, first)
+        }
+    };
+    let bounds = (least, greatest);
+    let (least, greatest) =
+        elements.fold(bounds, |(least, most), element| (least.min(element), most.max(element)));
+    Some(ElementBounds::Integers { least, greatest })
+}
+
+/// Returns the constants whose elements kernels may use: arguments that a contract has conditions on,
+/// and what moves, views and copies may lead there.
+fn places(pte: &Pte<'_>) -> BTreeMap<(u32, u32), Place> {
+    let mut found = BTreeMap::new();
+    for (nth, view) in method::distinct(pte) {
+        let operators = Operators::of(view);
+        if operators.contracts.iter().all(|terms| contracts::element_args(terms).next().is_none()) {
+            continue;
+        }
+        for instruction in method::instructions(view) {
+            operators.each(&instruction, |value, kind| {
+                cost::look_up("", found.len());
+                if found.contains_key(&(nth, value)) {
+                    return;
+                }
+                let place = place(pte, view, value).filter(|place| place.dtype.kind() == kind);
+                place.into_iter().for_each(|place| drop(found.insert((nth, value), place)));
+            });
+        }
+    }
+    found
+}
+
+/// Returns where the elements of a value are, if it is a constant of a dtype that is read.
+fn place(pte: &Pte<'_>, view: ExecutionPlan<'_>, value: u32) -> Option<Place> {
+    let KernelTypes::Tensor(tensor) = view.values()?.get(crate::bytes::index(value))?.val()? else {
+        return None;
+    };
+    let dtype = Dtype::of(tensor.scalar_type())?;
+    match pte.storage(tensor) {
+        Ok(Storage::Constant(bytes)) => Some(Place { bytes, dtype }),
+        _ => None,
+    }
+}
+
+/// The operators of a method.
+struct Operators {
+    signatures: Signatures,
+    contracts: Vec<&'static [Term]>,
+    copies: Vec<Option<&'static Copied>>,
+    /// The kinds of elements that contracts have conditions on.
+    kinds: Vec<ElementKind>,
+}
+
+impl Operators {
+    fn of(view: ExecutionPlan<'_>) -> Self {
+        let signatures = Signatures::of(view);
+        let name = |known: Option<&'static Signature>| known.map(|&(name, _)| name);
+        let contract = |known| name(known).map_or(&[][..], contracts::of);
+        let contracts: Vec<_> = signatures.iter().map(contract).collect();
+        let copies = signatures.iter().map(|known| copied(name(known)?)).collect();
+        let all = [ElementKind::Integers, ElementKind::Floats];
+        let of_contracts = contracts.iter().flat_map(|terms| contracts::element_args(terms));
+        let kinds: Vec<_> = of_contracts.map(|(_, kind)| kind).collect();
+        let kinds = all.into_iter().filter(|kind| kinds.contains(kind)).collect();
+        Self { signatures, contracts, copies, kinds }
+    }
+
+    /// Calls `each` with the values whose elements an instruction may lead to such an argument.
+    fn each(&self, instruction: &Instruction<'_>, mut each: impl FnMut(u32, ElementKind)) {
+        let mut each = |value: Option<i32>, kind| {
+            if let Some(value) = value.and_then(|value| u32::try_from(value).ok()) {
+                each(value, kind);
+            }
+        };
+        match instruction.operation() {
+            Some(InstructionArguments::MoveCall(call)) => {
+                self.kinds.iter().for_each(|&kind| each(Some(call.move_from()), kind));
+            }
+            Some(InstructionArguments::KernelCall(call)) => {
+                let Some(operator) = usize::try_from(call.op_index()).ok() else { return };
+                let Some(args) = call.args() else { return };
+                let arg = |arg: u32| args.get(crate::bytes::index(arg));
+                let terms = self.contracts.get(operator).copied().unwrap_or_default();
+                contracts::element_args(terms).for_each(|(of, kind)| each(arg(of.into()), kind));
+                if let Some(copied) = self.copies.get(operator).copied().flatten() {
+                    // Weights of floats are often permuted: they are not read.
+                    let is_read = |kind| copied.keeps_sizes || kind == ElementKind::Integers;
+                    let kinds = self.kinds.iter().copied().filter(|&kind| is_read(kind));
+                    kinds.for_each(|kind| each(arg(copied.source), kind));
+                }
+                let is_view = self
+                    .signatures
+                    .args(call)
+                    .is_some_and(|mut args| args.any(|(.., kind)| kind.is_view()));
+                if is_view {
+                    self.kinds.iter().for_each(|&kind| each(arg(0), kind));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Bytes read at once: a multiple of every element.
+const PIECE: u64 = 1 << 16;

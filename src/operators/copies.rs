@@ -1,0 +1,65 @@
+//! Operators whose output has the elements of one of their arguments.
+
+/// An operator that copies a tensor.
+pub(crate) struct Copied {
+    /// The operator's full name.
+    operator: &'static str,
+    /// The argument that is copied.
+    pub(crate) source: u32,
+    /// Whether the output has the sizes of that argument too.
+    pub(crate) keeps_sizes: bool,
+}
+
+/// Returns what the operator of that full name copies; most copy nothing. Where the dtypes of source
+/// and output differ, elements are converted.
+pub(crate) fn copied(operator: &str) -> Option<&'static Copied> {
+    let found = COPIES.binary_search_by(|copied| copied.operator.cmp(operator)).ok()?;
+    COPIES.get(found)
+}
+
+/// The operators, sorted.
+static COPIES: &[Copied] = &[
+    same("aten::_to_copy.out"),
+    same("aten::alias_copy.out"),
+    same("aten::clone.out"),
+    Copied { operator: "aten::copy.out", source: 1, keeps_sizes: false },
+    Copied { operator: "aten::copy_", source: 1, keeps_sizes: false },
+    same("aten::detach_copy.out"),
+    reshaped("aten::expand_copy.out"),
+    same("aten::lift_fresh_copy.out"),
+    reshaped("aten::permute_copy.out"),
+    reshaped("aten::squeeze_copy.dim_out"),
+    reshaped("aten::squeeze_copy.dims_out"),
+    reshaped("aten::t_copy.out"),
+    reshaped("aten::transpose_copy.int_out"),
+    reshaped("aten::unsqueeze_copy.out"),
+    reshaped("aten::view_copy.out"),
+    same("dim_order_ops::_clone_dim_order.out"),
+    same("dim_order_ops::_to_dim_order_copy.out"),
+    same("et_copy::_d2h_copy.out"),
+    same("et_copy::_h2d_copy.out"),
+];
+
+const fn same(operator: &'static str) -> Copied {
+    Copied { operator, source: 0, keeps_sizes: true }
+}
+
+const fn reshaped(operator: &'static str) -> Copied {
+    Copied { operator, source: 0, keeps_sizes: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COPIES;
+    use crate::operators::signature;
+
+    #[test]
+    fn copies_are_sorted_and_have_a_tensor_to_read_and_one_to_write() {
+        assert!(COPIES.windows(2).all(|pair| pair[0].operator < pair[1].operator));
+        for copied in COPIES {
+            let (_, letters) = signature(copied.operator).unwrap();
+            assert_eq!(letters.as_bytes()[usize::try_from(copied.source).unwrap()], b't');
+            assert!(letters.contains('w'), "{}", copied.operator);
+        }
+    }
+}
