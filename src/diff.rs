@@ -45,6 +45,7 @@ mod describe;
 mod fields;
 mod fingerprint;
 mod items;
+mod load;
 mod method;
 mod named;
 mod plan;

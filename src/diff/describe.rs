@@ -143,29 +143,32 @@ pub(super) fn content<'a>(plan: &Plan<'_, 'a>, nth: usize, value: KernelTypes<'a
             None if at == -1 => "None".into(),
             None => format!("no value {at}"),
         };
-    match value {
-        KernelTypes::Null(_) => "None".into(),
-        KernelTypes::Int(int) => int.int_val().to_string(),
-        KernelTypes::Bool(bool) => bool.bool_val().to_string(),
-        KernelTypes::Double(double) => format!("{:?}", double.double_val()),
-        KernelTypes::String(text) => quoted(plan.text(|| text.string_val()).unwrap_or_default()),
+    let items = match value {
+        KernelTypes::Null(_) => return "None".into(),
+        KernelTypes::Int(int) => return int.int_val().to_string(),
+        KernelTypes::Bool(bool) => return bool.bool_val().to_string(),
+        KernelTypes::Double(double) => return format!("{:?}", double.double_val()),
+        KernelTypes::String(text) => {
+            return quoted(plan.text(|| text.string_val()).unwrap_or_default());
+        }
         KernelTypes::Tensor(tensor) => {
             let name = plan.tensor_name(nth).map(|name| format!(" {}", quoted(name)));
-            format!("constant {}{}", shape(tensor), name.unwrap_or_default())
+            return format!("constant {}{}", shape(tensor), name.unwrap_or_default());
         }
-        KernelTypes::IntList(items) => list(items.items().into_iter().flatten().map(item)),
+        KernelTypes::IntList(items) => items.items().map(|all| list(all.into_iter().map(item))),
         KernelTypes::DoubleList(items) => {
-            list(items.items().into_iter().flatten().map(|item| format!("{item:?}")))
+            items.items().map(|all| list(all.into_iter().map(|item| format!("{item:?}"))))
         }
-        KernelTypes::BoolList(items) => list(items.items().into_iter().flatten()),
+        KernelTypes::BoolList(items) => items.items().map(|all| list(all.into_iter())),
         KernelTypes::TensorList(items) => {
-            list(items.items().into_iter().flatten().map(|at| item(at.into())))
+            items.items().map(|all| list(all.into_iter().map(|at| item(at.into()))))
         }
         KernelTypes::OptionalTensorList(items) => {
-            list(items.items().into_iter().flatten().map(|at| item(at.into())))
+            items.items().map(|all| list(all.into_iter().map(|at| item(at.into()))))
         }
-        _ => "an unknown value".into(),
-    }
+        _ => return "an unknown value".into(),
+    };
+    items.unwrap_or_else(|| "a list without items".into())
 }
 
 /// The rank limit of the runtime: no genuine list of sizes is longer.

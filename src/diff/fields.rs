@@ -105,7 +105,11 @@ fn hash_field(raw: Option<Raw<'_>>, field: &FieldDesc, hasher: &mut Hasher) {
             Number::Float(float) => _ = hasher.bytes(&float.to_bits().to_le_bytes()),
         },
         Kind::Str => _ = hasher.text(raw.and_then(|raw| raw.str(field.slot))),
-        Kind::Scalars { prim, .. } => _ = hasher.bytes(numbers(raw, field, prim)),
+        Kind::Scalars { prim, .. } => {
+            // Runtimes refuse a missing list and accept an empty one.
+            let items = numbers(raw, field, prim);
+            hasher.number(i64::from(items.is_some())).bytes(items.unwrap_or_default());
+        }
         Kind::Table(desc) => hash(raw.and_then(|raw| raw.target(field.slot)), desc, hasher),
         Kind::Tables(desc) => {
             let list = raw.and_then(|raw| raw.list::<Raw<'_>>(field.slot));
@@ -174,7 +178,8 @@ fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
         Kind::Str => raw.and_then(|raw| raw.str(field.slot)).map_or("none".into(), text::quoted),
         Kind::Scalars { prim, .. } => {
             let size = usize::from(prim.size()).max(1);
-            let items = numbers(raw, field, prim).chunks(size);
+            let Some(items) = numbers(raw, field, prim) else { return "none".into() };
+            let items = items.chunks(size);
             text::list(items.filter_map(|item| match Number::from_le(item, prim)? {
                 Number::Int(int) => Some(int.to_string()),
                 Number::Bool(flag) => Some(flag.to_string()),
@@ -190,8 +195,8 @@ fn number(raw: Option<Raw<'_>>, field: &FieldDesc, scalar: ScalarDesc) -> Number
     raw.and_then(|raw| raw.number(field.slot, scalar.prim)).unwrap_or(scalar.default)
 }
 
-fn numbers<'a>(raw: Option<Raw<'a>>, field: &FieldDesc, prim: Prim) -> &'a [u8] {
-    raw.and_then(|raw| raw.vector_bytes(field.slot, prim)).map_or(&[], |(bytes, _)| bytes)
+fn numbers<'a>(raw: Option<Raw<'a>>, field: &FieldDesc, prim: Prim) -> Option<&'a [u8]> {
+    Some(raw?.vector_bytes(field.slot, prim)?.0)
 }
 
 #[cfg(test)]

@@ -7,22 +7,30 @@ use crate::schema::program::view::KernelTypes;
 pub(super) enum Items<'a> {
     Long(Vector<'a, i64>),
     Short(Vector<'a, i32>),
+    /// No items: a missing list, which runtimes refuse, or a value that is no list.
+    None,
 }
 
 impl<'a> Items<'a> {
     pub(super) fn of(list: KernelTypes<'a>) -> Self {
         match list {
-            KernelTypes::IntList(list) => Self::Long(list.items().unwrap_or_default()),
-            KernelTypes::TensorList(list) => Self::Short(list.items().unwrap_or_default()),
-            KernelTypes::OptionalTensorList(list) => Self::Short(list.items().unwrap_or_default()),
-            _ => Self::Short(Vector::default()),
+            KernelTypes::IntList(list) => list.items().map_or(Self::None, Self::Long),
+            KernelTypes::TensorList(list) => list.items().map_or(Self::None, Self::Short),
+            KernelTypes::OptionalTensorList(list) => list.items().map_or(Self::None, Self::Short),
+            _ => Self::None,
         }
+    }
+
+    /// Returns whether there is no list, not even an empty one.
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self, Self::None)
     }
 
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Long(items) => items.len(),
             Self::Short(items) => items.len(),
+            Self::None => 0,
         }
     }
 
@@ -33,6 +41,7 @@ impl<'a> Items<'a> {
                 items.get(nth).and_then(|item| i32::try_from(item).ok()).unwrap_or(-1)
             }
             Self::Short(items) => items.get(nth).unwrap_or(-1),
+            Self::None => -1,
         }
     }
 }

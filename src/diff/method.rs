@@ -17,6 +17,7 @@ use crate::method::{Instruction, Jump};
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 
 mod delegates;
+mod lists;
 mod matching;
 mod memory;
 mod targets;
@@ -64,6 +65,7 @@ pub(super) fn compare(
     method.trees();
     method.unused();
     method.memory();
+    method.missing_lists();
 }
 
 /// Returns, for each instruction of each method, its partner in the other one, or [`NONE`].

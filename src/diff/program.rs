@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::contents::Contents;
 use super::method::{self, Reported};
 use super::plan::Plan;
-use super::{Class, DiffError, Difference, Report, named, text};
+use super::{Class, DiffError, Difference, Report, load, named, text};
 use crate::file::source::Source;
 use crate::pte::Pte;
 use crate::schema::program::view::ExecutionPlan;
@@ -24,6 +24,7 @@ pub(super) fn compare<S: Source>(
     if before.version() != after.version() {
         report.header("version", before.version(), after.version());
     }
+    load::compare(old, new, report);
     let (left, right) = (methods(old), methods(new));
     let mut reported = Reported::default();
     let texts = Cell::new(old.region().len().saturating_add(new.region().len()).saturating_mul(8));

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::contents::{Contents, Hasher, Sha};
 use super::fingerprint::{Fingerprint, ValueClass};
+use super::items::Items;
 use super::{DiffError, tensors};
 use crate::bytes::{index as at_index, narrow};
 use crate::file::source::Source;
@@ -106,6 +107,7 @@ impl Values {
             }
             _ => {}
         }
+        hasher.number(i64::from(list.is_some_and(|list| Items::of(list).is_missing())));
         hasher.number(list.map_or(0, |list| list.tag()));
         hasher.finish()
     }
@@ -123,10 +125,13 @@ fn scalar(value: Option<KernelTypes<'_>>) -> Fingerprint {
             hasher.bytes(&double.double_val().to_bits().to_le_bytes());
         }
         Some(KernelTypes::String(string)) => _ = hasher.text(string.string_val()),
+        // Runtimes refuse a missing list and accept an empty one.
         Some(KernelTypes::DoubleList(list)) => {
+            hasher.number(i64::from(list.items().is_some()));
             hasher.bytes(list.items().unwrap_or_default().bytes());
         }
         Some(KernelTypes::BoolList(list)) => {
+            hasher.number(i64::from(list.items().is_some()));
             hasher.bytes(list.items().unwrap_or_default().bytes());
         }
         Some(

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pte::diff::{DiffError, Given, Verdict, compare};
+use pte::diff::{Class, DiffError, Given, Verdict, compare};
 use pte::flat::write::WriterLayout;
 use pte::{Limits, Pte};
 use serde_json::json;
@@ -225,5 +225,85 @@ fn items_of_an_unused_list_are_compared() {
                 assert_eq!(is_different, nth != other_nth, "{kind}");
             }
         }
+    }
+}
+
+/// A missing list is not an empty one: the runtime refuses the method, and loads the other.
+#[test]
+fn a_missing_list_is_not_an_empty_one() {
+    let shape = json!({"scalar_type": "BYTE", "sizes": [], "dim_order": [], "allocation_info": {}});
+    let program = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut plan = json!({"name": "m", "inputs": [], "outputs": [], "chains": [],
+            "delegates": [], "non_const_buffer_sizes": [], "values": []});
+        change(&mut plan);
+        build::file(&json!({"root": {"execution_plan": [plan]}}).to_string())
+    };
+    for list in ["inputs", "outputs", "chains", "delegates", "non_const_buffer_sizes", "values"] {
+        let one = program(&|_| {});
+        let other = program(&|plan| _ = plan.as_object_mut().unwrap().remove(list));
+        assert_eq!(diff(&one, &other).total(), 1, "{list}");
+        assert_eq!(diff(&other, &one).total(), 1, "{list}");
+    }
+    let cases = ["sizes", "dim_order"].map(|list| ("Tensor", shape.clone(), list)).into_iter();
+    let kinds = ["IntList", "TensorList", "OptionalTensorList", "DoubleList", "BoolList"];
+    for (kind, whole, list) in cases.chain(kinds.map(|kind| (kind, json!({"items": []}), "items")))
+    {
+        let mut part = whole.clone();
+        part.as_object_mut().unwrap().remove(list);
+        for outputs in [json!([]), json!([0])] {
+            let with = |val: &serde_json::Value| {
+                program(&|plan| {
+                    plan["values"] = json!([{"val_type": kind, "val": val}]);
+                    plan["outputs"] = outputs.clone();
+                })
+            };
+            let report = diff(&with(&whole), &with(&part));
+            assert_eq!(lines(&report).len(), 1, "{kind}.{list}: {report:?}");
+            let difference = &report.differences[0];
+            assert_ne!(difference.before, difference.after, "{kind}.{list}");
+        }
+    }
+}
+
+/// The runtime loads the constants' segment with the program, whether a tensor uses it or not.
+#[test]
+fn a_program_that_loads_and_one_that_is_refused_differ() {
+    let program = |change: serde_json::Value| {
+        let mut root = json!({"execution_plan": [{"name": "m"}], "segments": [{"size": 16}],
+            "constant_segment": {"segment_index": 0, "offsets": [0, 0]}});
+        for (name, value) in change.as_object().unwrap() {
+            root[name] = value.clone();
+        }
+        build::file(&json!({"root": root, "data": [{"zeros": 16}]}).to_string())
+    };
+    let loads = program(json!({}));
+    let twice = json!({"constant_buffer": [{"storage": [1]}]});
+    let missing = json!({"constant_segment": {"segment_index": 1, "offsets": [0, 0]}});
+    for refused in [missing, twice] {
+        let refused = program(refused);
+        let report = diff(&loads, &refused);
+        assert_eq!((report.total(), report.count(Class::Constants)), (1, 1), "{report:?}");
+        assert_eq!(diff(&refused, &loads).total(), 1);
+    }
+    // One offset is no constant: the runtime loads no segment.
+    let none = |segment_index: u32| {
+        program(json!({"constant_segment": {"segment_index": segment_index, "offsets": [0]}}))
+    };
+    assert_eq!(diff(&none(0), &none(1)).verdict, Verdict::Same);
+    let file = |segments: bool| {
+        let mut root = json!({"execution_plan": [{"name": "m"}], "named_data": []});
+        if segments {
+            root["segments"] = json!([]);
+        }
+        build::file(&json!({ "root": root }).to_string())
+    };
+    let report = diff(&file(true), &file(false));
+    assert_eq!((report.total(), report.count(Class::NamedData)), (1, 1), "{report:?}");
+    let [missing, empty, one] =
+        [json!({}), json!({"execution_plan": []}), json!({"execution_plan": [{"name": "m"}]})]
+            .map(|root| build::file(&json!({ "root": root }).to_string()));
+    for other in [empty, one] {
+        let report = diff(&missing, &other);
+        assert_eq!((report.total(), report.count(Class::Methods)), (1, 1), "{report:?}");
     }
 }

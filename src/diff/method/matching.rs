@@ -131,7 +131,7 @@ impl Method<'_, '_, '_, '_> {
             return Match::Different;
         }
         let (before, after) = (Items::of(old), Items::of(new));
-        if before.len() != after.len() {
+        if (before.len(), before.is_missing()) != (after.len(), after.is_missing()) {
             return Match::Different;
         }
         match self.work.checked_sub(before.len()) {
