@@ -16,6 +16,7 @@ mod chaos;
 mod container;
 mod convert;
 mod defects;
+mod diff;
 pub mod mutate;
 mod places;
 mod read;
@@ -34,6 +35,7 @@ mod sound;
 pub use agree::agree;
 pub use container::container;
 pub use convert::convert;
+pub use diff::diff;
 pub use roundtrip::{encode, json, roundtrip};
 pub use structured::{check, corrupt, damaged, edit, ptd, relayout};
 pub use verify::verify;
@@ -49,12 +51,13 @@ pub fn sound(bytes: &[u8]) {
 pub type Oracle = fn(&[u8]);
 
 /// Every oracle, under the name of its target.
-pub const ORACLES: [(&str, Oracle); 13] = [
+pub const ORACLES: [(&str, Oracle); 14] = [
     ("agree", agree),
     ("check", check),
     ("container", container),
     ("convert", convert),
     ("corrupt", corrupt),
+    ("diff", diff),
     ("edit", edit),
     ("encode", encode),
     ("json", json),
