@@ -6,7 +6,7 @@ use core::error::Error;
 use std::{env, fs};
 
 use pte::Pte;
-use pte::sound::{Instruction, Value};
+use pte::sound::{Operation, Value};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = env::args().nth(1).ok_or("usage: print_model FILE")?;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for method in program.methods() {
         println!("{}", method.name());
         for instruction in method.chains().flat_map(|chain| chain.instructions()) {
-            let Instruction::Kernel { operator, args } = instruction else { continue };
+            let Operation::Kernel { operator, args } = instruction else { continue };
             let tensors = args.into_iter().filter(|arg| matches!(arg.value(), Value::Tensor(_)));
             println!("  {operator} with {} tensors", tensors.count());
         }

@@ -88,10 +88,10 @@ pub enum Verdict {
 
 /// The differences between two files.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct Comparison {
     /// The result.
     pub verdict: Verdict,
-    /// The differences, sorted by [`Class`]; the first [`Report::MOST`] of each class.
+    /// The differences, sorted by [`Class`]; the first [`Comparison::MOST`] of each class.
     pub differences: Vec<Difference>,
     /// The differences in the encoding; none for identical files.
     pub written: Vec<Written>,
@@ -254,11 +254,11 @@ pub fn compare<S: Source>(
     before: &Given<'_, S>,
     after: &Given<'_, S>,
     limits: &Limits,
-) -> Result<Report, DiffError<S::Error>> {
+) -> Result<Comparison, DiffError<S::Error>> {
     let files = (before.file.file(), after.file.file());
     let a = &mut Contents::new(before, Whose::Before, limits)?;
     let b = &mut Contents::new(after, Whose::After, limits)?;
-    let mut report = Report::new();
+    let mut report = Comparison::new();
     let identical = contents::identical(before.file, after.file)?;
     let alone = before.data.is_empty() && after.data.is_empty();
     if !identical {
@@ -280,7 +280,7 @@ pub fn compare<S: Source>(
     Ok(report)
 }
 
-impl Report {
+impl Comparison {
     /// The most differences of a class that are kept. All of them are counted.
     pub const MOST: u64 = 1000;
 

@@ -68,8 +68,8 @@ use segment_tree::{CompressedCoordinates, CoverageSegmentTree, LastWrite};
 #[derive(Clone, Debug)]
 pub struct Memory<'a> {
     plan: ExecutionPlan<'a>,
-    arenas: Vec<Arena<'a>>,
-    tensors: Vec<Tensor>,
+    arenas: Vec<PlannedArena<'a>>,
+    tensors: Vec<PlannedTensor>,
     unplanned: Vec<Unplanned>,
     outside: Outside,
     /// The pc of the first instruction of each chain.
@@ -79,7 +79,7 @@ pub struct Memory<'a> {
 
 /// An arena: a range of memory that the caller gives the runtime for a method.
 #[derive(Clone, Debug)]
-pub struct Arena<'a> {
+pub struct PlannedArena<'a> {
     /// The index in `non_const_buffer_sizes`, from 1 on. A tensor has it as `memory_id`.
     pub id: u32,
     /// The size in bytes in `non_const_buffer_sizes`; `None` if it is missing or negative, so that the
@@ -101,7 +101,7 @@ pub struct Arena<'a> {
 
 /// A tensor that is planned into an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tensor {
+pub struct PlannedTensor {
     /// The index of the value.
     pub value: u32,
     /// The arena.
@@ -188,7 +188,7 @@ impl<'a> Memory<'a> {
                 () => TensorRole::Scratch,
             };
             let Place { memory_id: arena, offset } = Place::of(place);
-            tensors.push(Tensor { value, arena, offset, bytes, role, live_range: None });
+            tensors.push(PlannedTensor { value, arena, offset, bytes, role, live_range: None });
         }
         cost::sort(tensors.len());
         tensors.sort_by_key(|tensor| (tensor.arena, tensor.offset));
@@ -219,12 +219,12 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the arenas by id: the declared ones, and others that tensors refer to.
-    pub fn arenas(&self) -> &[Arena<'a>] {
+    pub fn arenas(&self) -> &[PlannedArena<'a>] {
         &self.arenas
     }
 
     /// Returns the tensors that are planned into an arena, by offset.
-    pub fn tensors(&self, arena: &Arena<'_>) -> &[Tensor] {
+    pub fn tensors(&self, arena: &PlannedArena<'_>) -> &[PlannedTensor] {
         self.tensors.get(arena.tensors.clone()).unwrap_or_default()
     }
 
@@ -244,9 +244,9 @@ impl<'a> Memory<'a> {
         planned.fold(0, u64::saturating_add)
     }
 
-    /// Returns the sum of [`Arena::needed`] over all arenas, including those on devices. Saturates at 2^64 − 1.
+    /// Returns the sum of [`PlannedArena::needed`] over all arenas, including those on devices. Saturates at 2^64 − 1.
     pub fn needed(&self) -> u64 {
-        self.arenas.iter().map(Arena::needed).fold(0, u64::saturating_add)
+        self.arenas.iter().map(PlannedArena::needed).fold(0, u64::saturating_add)
     }
 
     /// Returns the number of instructions of all chains.
@@ -269,7 +269,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-impl Arena<'_> {
+impl PlannedArena<'_> {
     /// Returns the bytes that the arena takes: the declared size, or the reach of its tensors if
     /// that is greater. In a file without an Error this is the declared size.
     pub fn needed(&self) -> u64 {
@@ -295,7 +295,7 @@ impl Arena<'_> {
 
     fn measure(
         &mut self,
-        tensors: &[Tensor],
+        tensors: &[PlannedTensor],
         coordinates: CompressedCoordinates,
         instruction_count: u32,
     ) {
@@ -339,7 +339,7 @@ impl Arena<'_> {
     }
 }
 
-impl Tensor {
+impl PlannedTensor {
     /// Returns its begin and its end in the arena. A tensor of unknown size is empty. Saturates at 2^64 − 1.
     pub fn range(&self) -> (u64, u64) {
         (self.offset, self.offset.saturating_add(self.bytes.unwrap_or_default()))
@@ -389,8 +389,8 @@ impl Ends {
 }
 
 /// Returns the arenas of a plan, and others that `tensors`, sorted by arena, refer to.
-fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[Tensor]) -> Vec<Arena<'a>> {
-    let new = |id, planned| Arena {
+fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[PlannedTensor]) -> Vec<PlannedArena<'a>> {
+    let new = |id, planned| PlannedArena {
         id,
         planned,
         device: None,
@@ -412,7 +412,7 @@ fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[Tensor]) -> Vec<Arena<'a>> {
         let known = first.arena.checked_sub(1).and_then(|nth| arenas.get_mut(at(nth)));
         match known.filter(|arena| arena.id == first.arena) {
             Some(arena) => arena.tensors = from..to,
-            None => arenas.push(Arena { tensors: from..to, ..new(first.arena, None) }),
+            None => arenas.push(PlannedArena { tensors: from..to, ..new(first.arena, None) }),
         }
         from = to;
     }
@@ -429,7 +429,7 @@ fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[Tensor]) -> Vec<Arena<'a>> {
 
 /// Sets the live range of each tensor of an arena.
 fn set_live_ranges(
-    tensors: &mut [Tensor],
+    tensors: &mut [PlannedTensor],
     liveness: &Liveness<'_>,
     coordinates: &CompressedCoordinates,
 ) {
@@ -447,7 +447,7 @@ fn set_live_ranges(
     }
     // In the order of first uses. At each instruction, reads come before writes.
     let mut order: Vec<_> = (0..tensors.len()).collect();
-    let time = |tensor: &Tensor| {
+    let time = |tensor: &PlannedTensor| {
         let uses = liveness.uses(tensor.value).filter(|uses| uses.first_use != NEVER);
         match tensor.role {
             TensorRole::State | TensorRole::Input => Some((0, false)),

@@ -7,7 +7,7 @@
 //! An `Option` remains if absence has a meaning, or is only a Note or a Warning.
 //!
 //! ```
-//! use pte::sound::{Instruction, Value};
+//! use pte::sound::{Operation, Value};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let bytes = include_bytes!("../tests/data/pte/linear.pte");
@@ -15,7 +15,7 @@
 //! for method in program.methods() {
 //!     for chain in method.chains() {
 //!         for instruction in chain.instructions() {
-//!             let Instruction::Kernel { operator, args } = instruction else { continue };
+//!             let Operation::Kernel { operator, args } = instruction else { continue };
 //!             println!("{operator}");
 //!             for arg in args {
 //!                 if let Value::Tensor(tensor) = arg.value() {
@@ -43,7 +43,7 @@ mod proof;
 mod tensor;
 mod value;
 
-pub use code::{Chain, CompileSpec, Delegate, Instruction, Operator};
+pub use code::{Chain, CompileSpec, Delegate, Operation, Operator};
 pub use data::{Data, DataEntry};
 pub use list::{Items, ValueList};
 pub use method::Method;

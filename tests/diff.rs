@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pte::diff::{Class, Difference, Given, Report, Verdict, compare};
+use pte::diff::{Class, Comparison, Difference, Given, Verdict, compare};
 use pte::model::{self, AnyPtd};
 use pte::{Handle, Limits, Ptd, Pte};
 
@@ -16,7 +16,7 @@ mod unused;
 
 /// Compares two files by themselves.
 #[track_caller]
-fn diff(before: &[u8], after: &[u8]) -> Report {
+fn diff(before: &[u8], after: &[u8]) -> Comparison {
     let limits = Limits::UNTRUSTED;
     let (before, after) = (opened(before), opened(after));
     compare(&Given::new(&before), &Given::new(&after), &limits).unwrap()
@@ -67,9 +67,9 @@ fn line(difference: &Difference) -> String {
 }
 
 /// What a report says, in lines.
-fn lines(report: &Report) -> Vec<String> {
+fn lines(report: &Comparison) -> Vec<String> {
     assert_eq!(report.verdict == Verdict::Different, !report.differences.is_empty());
-    let kept: u64 = Class::ALL.iter().map(|&class| report.count(class).min(Report::MOST)).sum();
+    let kept: u64 = Class::ALL.iter().map(|&class| report.count(class).min(Comparison::MOST)).sum();
     assert_eq!(kept, report.differences.len() as u64, "all are counted");
     report.differences.iter().map(line).collect()
 }

@@ -1,10 +1,10 @@
-//! What methods plan, and when tensors live: held against replays that do it step by step.
+//! Memory plans and live ranges, compared with direct computations of one instruction at a time.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use pte::check::Severity;
-use pte::memory::{Arena, LiveRange, Memory, Tensor, TensorRole};
+use pte::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, TensorRole};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
 use pte::{File, Pte};
 use serde_json::json;
@@ -16,7 +16,7 @@ mod cases;
 mod hostile;
 mod random;
 
-/// A genuine file is sound: nothing of it is an Error.
+/// Returns whether a file is without an Error.
 fn is_sound(pte: &Pte<'_>) -> bool {
     pte.check().worst() < Some(Severity::Error)
 }
@@ -55,7 +55,7 @@ fn no_arena_of_a_sound_file_needs_more_than_is_planned() {
     assert!(arenas > 100 && tensors > 500);
 }
 
-/// The peak, by looking at every step and at every tensor.
+/// The peak, computed for every instruction from all tensors.
 #[test]
 fn the_peak_is_the_largest_of_all_steps() {
     let mut seen = 0;
@@ -76,7 +76,7 @@ fn the_peak_is_the_largest_of_all_steps() {
     assert!(seen > 100);
 }
 
-fn peak(memory: &Memory<'_>, arena: &Arena<'_>) -> (u64, Option<u32>) {
+fn peak(memory: &Memory<'_>, arena: &PlannedArena<'_>) -> (u64, Option<u32>) {
     let steps = memory.instruction_count();
     let mut most = (0, None);
     for step in 0..steps.max(1) {
@@ -89,7 +89,7 @@ fn peak(memory: &Memory<'_>, arena: &Arena<'_>) -> (u64, Option<u32>) {
     most
 }
 
-fn union<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> u64 {
+fn union<'t>(tensors: impl Iterator<Item = &'t PlannedTensor>) -> u64 {
     let mut ranges: Vec<_> = tensors.map(|tensor| tensor.range()).collect();
     ranges.sort_unstable();
     let (mut sum, mut behind) = (0u64, 0);
@@ -100,9 +100,9 @@ fn union<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> u64 {
     sum
 }
 
-/// Of genuine methods without jumps: for each tensor all instructions are looked at that name it,
-/// and for what is read first all that lies where it does. What a call writes is reported by the order
-/// of arguments alone (format.md §6.5), and not by what the operator is.
+/// Compares the live ranges of genuine methods without jumps with a direct search: for each tensor all
+/// instructions that name it, and for a tensor that is read first all tensors at its place. The order of
+/// arguments alone says what a call writes (format.md §6.5).
 #[test]
 fn lives_are_those_of_a_replay_of_every_instruction() {
     let (mut files, mut tensors, mut views, mut states) = (0, 0, 0, 0);
@@ -144,13 +144,12 @@ fn moves(plan: ExecutionPlan<'_>) -> bool {
     })
 }
 
-/// What is used by whom: for each instruction the values that it names, and whether it only
-/// writes to each.
+/// The uses of values: for each instruction the values that it names, and whether it only writes each.
 struct Uses {
     by_step: Vec<Vec<(i32, bool)>>,
     inputs: Vec<i32>,
     outputs: Vec<i32>,
-    /// The outputs, and of views what they are views of.
+    /// The outputs. An output that is a view stands for the tensor that it views.
     kept: Vec<i32>,
 }
 
@@ -162,7 +161,7 @@ fn uses(plan: ExecutionPlan<'_>) -> Uses {
         _ => None,
     };
     let is_tensor = |index: i32| matches!(value(index), Some(KernelTypes::Tensor(_)));
-    // What became a view, and of what: it is used in the place of the view.
+    // The tensor that each view views. A use of a view is a use of that tensor.
     let mut bases: BTreeMap<i32, i32> = BTreeMap::new();
     let mut known: Vec<i32> = plan.inputs().unwrap().into_iter().collect();
     let mut by_step = Vec::new();
@@ -227,7 +226,7 @@ fn uses(plan: ExecutionPlan<'_>) -> Uses {
     Uses { by_step, inputs: all(plan.inputs()), outputs, kept }
 }
 
-/// The steps that name a value, and whether the first of them reads it.
+/// The instructions that name a value, and whether the first of them reads it.
 fn named(value: u32, uses: &Uses) -> Option<(u32, u32, bool)> {
     let of = |names: &Vec<(i32, bool)>| {
         let mut of = names.iter().filter(|(index, _)| *index == value as i32).peekable();
@@ -239,8 +238,8 @@ fn named(value: u32, uses: &Uses) -> Option<(u32, u32, bool)> {
     Some((first as u32, last as u32, steps[first].unwrap()))
 }
 
-/// When there is something in a tensor for the first time: 0 before all steps, and one more for each.
-fn begins(of: &Tensor, uses: &Uses) -> Option<u32> {
+/// The time at which a tensor first has contents: 0 before all instructions, and one more after each.
+fn begins(of: &PlannedTensor, uses: &Uses) -> Option<u32> {
     if uses.inputs.contains(&(of.value as i32)) || of.role == TensorRole::State {
         return Some(0);
     }
@@ -249,14 +248,14 @@ fn begins(of: &Tensor, uses: &Uses) -> Option<u32> {
 
 /// The role and life that a tensor is to have, and whether it is a view of others.
 fn life(
-    of: &Tensor,
-    all: &[Tensor],
+    of: &PlannedTensor,
+    all: &[PlannedTensor],
     uses: &Uses,
     steps: u32,
 ) -> ((TensorRole, Option<LiveRange>), bool) {
     let throughout = Some(LiveRange { first_use: None, last_use: None });
     if of.role == TensorRole::State {
-        // It has a name or initial data, or what is below says so.
+        // It has a name or initial data, or the code below finds that it is state.
         return ((TensorRole::State, throughout), false);
     }
     let index = of.value as i32;
@@ -276,7 +275,7 @@ fn life(
     if !is_read {
         return ((role, Some(LiveRange { first_use: Some(first), last_use: end(last) })), false);
     }
-    // Byte by byte, with all that was ever put there before.
+    // Byte by byte, with all earlier writes.
     let (begin, stop) = of.range();
     let mut points: Vec<_> =
         all.iter().flat_map(|other| [other.range().0, other.range().1]).collect();
@@ -362,7 +361,8 @@ fn an_arena_is_of_the_first_device_that_is_given() {
     let bytes = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
     let pte = Pte::read(&bytes).unwrap();
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
-    let of = |arena: &Arena<'_>| (arena.id, arena.device.map(|device| device.device_index()));
+    let of =
+        |arena: &PlannedArena<'_>| (arena.id, arena.device.map(|device| device.device_index()));
     let devices: Vec<_> = memory.arenas().iter().map(of).collect();
     assert_eq!(devices, [(1, Some(2)), (2, Some(1)), (3, None)]);
 }

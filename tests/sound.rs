@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use pte::check::{Checker, Severity, rules};
-use pte::sound::{DataSource, Instruction, Value};
+use pte::sound::{DataSource, Operation, Value};
 use pte::{File, Limits, Ptd, Pte};
 
 use crate::support::files::{self, name};
@@ -70,11 +70,11 @@ fn what_there_is_comes_up_in_genuine_files() {
             }
             for instruction in method.chains().flat_map(|chain| chain.instructions()) {
                 seen.insert(match instruction {
-                    Instruction::Kernel { .. } => "Kernel",
-                    Instruction::Delegate { .. } => "Delegate",
-                    Instruction::Move { .. } => "Move",
-                    Instruction::JumpFalse { .. } => "JumpFalse",
-                    Instruction::Free { .. } => "Free",
+                    Operation::Kernel { .. } => "Kernel",
+                    Operation::Delegate { .. } => "Delegate",
+                    Operation::Move { .. } => "Move",
+                    Operation::JumpFalse { .. } => "JumpFalse",
+                    Operation::Free { .. } => "Free",
                 });
             }
         }
@@ -99,7 +99,7 @@ fn a_program_says_what_it_does() {
         .chains()
         .flat_map(|chain| chain.instructions())
         .map(|instruction| match instruction {
-            Instruction::Kernel { operator, .. } => operator.to_string(),
+            Operation::Kernel { operator, .. } => operator.to_string(),
             other => panic!("{other:?}"),
         })
         .collect();

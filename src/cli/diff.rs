@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use pte::diff::{
-    self, Class, DiffError, Difference, Given, Report, Shown, Verdict, Whose, Written,
+    self, Class, Comparison, DiffError, Difference, Given, Shown, Verdict, Whose, Written,
 };
 use pte::quoted::UntrustedString;
 use pte::{File, Handle, OpenError};
@@ -94,7 +94,7 @@ enum Shape {
 struct Found<'f> {
     before: &'f UntrustedString,
     after: &'f UntrustedString,
-    report: &'f Report,
+    report: &'f Comparison,
     /// Whether differences were ignored.
     ignored: bool,
     most: usize,

@@ -159,7 +159,7 @@ pub(super) fn content<'a>(plan: &Plan<'_, 'a>, nth: usize, value: KernelTypes<'a
         KernelTypes::DoubleList(items) => {
             items.items().map(|all| list(all.into_iter().map(|item| format!("{item:?}"))))
         }
-        KernelTypes::BoolList(items) => items.items().map(|all| list(all.into_iter())),
+        KernelTypes::BoolList(items) => items.items().map(list),
         KernelTypes::TensorList(items) => {
             items.items().map(|all| list(all.into_iter().map(|at| item(at.into()))))
         }

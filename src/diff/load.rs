@@ -3,11 +3,11 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Class, Difference, Report, text};
+use super::{Class, Comparison, Difference, text};
 use crate::pte::Pte;
 
 /// Adds a difference for each requirement that one program meets and the other one does not.
-pub(super) fn compare(old: &Pte<'_>, new: &Pte<'_>, report: &mut Report) {
+pub(super) fn compare(old: &Pte<'_>, new: &Pte<'_>, report: &mut Comparison) {
     let mut one = |class, what, before: Option<String>, after: Option<String>| {
         if before.is_some() != after.is_some() {
             let shown = |problem: Option<String>| {

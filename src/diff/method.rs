@@ -10,7 +10,7 @@ use super::align::{Pair, align};
 use super::contents::Sha;
 use super::plan::Plan;
 use super::writers::NONE;
-use super::{Class, Difference, Report, Shown, describe, text};
+use super::{Class, Comparison, Difference, Shown, describe, text};
 use crate::bytes::index as at_index;
 use crate::flat::view::Vector;
 use crate::method::{Instruction, Jump};
@@ -38,7 +38,7 @@ pub(super) fn compare(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
     reported: &mut Reported,
-    report: &mut Report,
+    report: &mut Comparison,
 ) {
     let pairs = align(a, b);
     let mut method = Method {
@@ -102,7 +102,7 @@ struct Method<'m, 'p, 'a, 'b> {
     operators: BTreeMap<(Sha, Sha), (usize, u64)>,
     moved: Moved,
     reported: &'m mut Reported,
-    report: &'m mut Report,
+    report: &'m mut Comparison,
 }
 
 /// The tensors whose places in arenas differ.

@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::contents::{Contents, Sha};
 use super::fields::{self, Field, TableRef};
-use super::{Class, DiffError, Difference, Report, Shown, text};
+use super::{Class, Comparison, DiffError, Difference, Shown, text};
 use crate::bytes::{index as at_index, narrow};
 use crate::error::Result;
 use crate::file::source::Source;
@@ -46,7 +46,7 @@ type Key<'a> = (Option<&'a str>, usize);
 pub(super) fn compare<S: Source>(
     (old, a): (&Pte<'_>, &mut Contents<'_, S>),
     (new, b): (&Pte<'_>, &mut Contents<'_, S>),
-    report: &mut Report,
+    report: &mut Comparison,
 ) -> core::result::Result<(), DiffError<S::Error>> {
     let rows = |pte: &Pte<'_>| pte.named_data().len();
     if rows(old) == 0 && rows(new) == 0 {
@@ -86,7 +86,7 @@ fn lend<'a, S: Source>(
 pub(super) fn compare_files<S: Source>(
     (old, a): (&Ptd<'_>, &mut Contents<'_, S>),
     (new, b): (&Ptd<'_>, &mut Contents<'_, S>),
-    report: &mut Report,
+    report: &mut Comparison,
 ) -> core::result::Result<(), DiffError<S::Error>> {
     if old.generation() != new.generation() {
         report.header("generation", old.generation(), new.generation());
@@ -169,7 +169,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-fn differences(before: &Entries<'_>, after: &Entries<'_>, report: &mut Report) {
+fn differences(before: &Entries<'_>, after: &Entries<'_>, report: &mut Comparison) {
     let mut add = |key: &Key<'_>, what, before: Option<Shown>, after: Option<Shown>| {
         report.add(Class::NamedData, || Difference {
             class: Class::NamedData,

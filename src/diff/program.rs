@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::contents::Contents;
 use super::method::{self, Reported};
 use super::plan::Plan;
-use super::{Class, DiffError, Difference, Report, load, named, text};
+use super::{Class, Comparison, DiffError, Difference, load, named, text};
 use crate::file::source::Source;
 use crate::pte::Pte;
 use crate::schema::program::view::ExecutionPlan;
@@ -18,7 +18,7 @@ use crate::schema::program::view::ExecutionPlan;
 pub(super) fn compare<S: Source>(
     (old, a): (&Pte<'_>, &mut Contents<'_, S>),
     (new, b): (&Pte<'_>, &mut Contents<'_, S>),
-    report: &mut Report,
+    report: &mut Comparison,
 ) -> Result<(), DiffError<S::Error>> {
     let (before, after) = (old.program(), new.program());
     if before.version() != after.version() {
@@ -63,7 +63,7 @@ fn methods<'a>(pte: &Pte<'a>) -> Methods<'a> {
 }
 
 /// Reports a method that only one program has.
-fn single(plan: ExecutionPlan<'_>, before: bool, report: &mut Report) {
+fn single(plan: ExecutionPlan<'_>, before: bool, report: &mut Comparison) {
     report.add(Class::Methods, || {
         let count = |len: Option<usize>, one: &str, more: &str| match len.unwrap_or_default() {
             1 => format!("1 {one}"),

@@ -20,9 +20,9 @@ pub struct Chain<'p> {
     pub(super) view: view::Chain<'p>,
 }
 
-/// An instruction of a chain.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug)]
-pub enum Instruction<'p> {
+pub enum Operation<'p> {
     /// A call of an operator.
     Kernel {
         /// The operator.
@@ -81,14 +81,14 @@ pub struct CompileSpec<'p> {
 
 impl<'p> Chain<'p> {
     /// Returns every instruction, in the order of the file.
-    pub fn instructions(self) -> impl ExactSizeIterator<Item = Instruction<'p>> {
+    pub fn instructions(self) -> impl ExactSizeIterator<Item = Operation<'p>> {
         let len = narrow(self.list().len());
         let all = self.list().into_iter().enumerate();
         all.map(move |(index, view)| self.instruction((narrow(index), len), view))
     }
 
     /// Returns the instruction at `index`.
-    pub fn get(self, index: usize) -> Option<Instruction<'p>> {
+    pub fn get(self, index: usize) -> Option<Operation<'p>> {
         let len = narrow(self.list().len());
         self.list().get(index).map(|view| self.instruction((narrow(index), len), view))
     }
@@ -103,7 +103,7 @@ impl<'p> Chain<'p> {
     }
 
     /// Resolves instruction `index` of `len`.
-    fn instruction(self, (index, len): (u32, u32), view: view::Instruction<'p>) -> Instruction<'p> {
+    fn instruction(self, (index, len): (u32, u32), view: view::Instruction<'p>) -> Operation<'p> {
         let method = self.method;
         let operand = |index| Operand::of(method, index);
         let instruction = method::Instruction::decode((0, index), (0, len), view);
@@ -113,26 +113,26 @@ impl<'p> Chain<'p> {
                 let operators = method.plan.operators();
                 let rules = "operator-index, plan-operators-missing";
                 let operator = proven(at(operators, call.op_index()), rules, bare());
-                Instruction::Kernel { operator: Operator(operator), args: self.args(call.args()) }
+                Operation::Kernel { operator: Operator(operator), args: self.args(call.args()) }
             }
             Some(InstructionArguments::DelegateCall(call)) => {
                 let found = at(method.plan.delegates(), call.delegate_index());
                 let delegate = Delegate { method, view: proven(found, "delegate-index", bare()) };
-                Instruction::Delegate { delegate, args: self.args(call.args()) }
+                Operation::Delegate { delegate, args: self.args(call.args()) }
             }
             Some(InstructionArguments::MoveCall(_)) => {
-                Instruction::Move { from: operand_at(0), to: operand_at(1) }
+                Operation::Move { from: operand_at(0), to: operand_at(1) }
             }
             Some(InstructionArguments::JumpFalseCall(_)) => {
                 let target = instruction.jump().map(|jump| jump.target);
                 let to = target.filter(|&target| target < len).map(at_index);
-                Instruction::JumpFalse { condition: operand_at(0), to }
+                Operation::JumpFalse { condition: operand_at(0), to }
             }
-            Some(InstructionArguments::FreeCall(_)) => Instruction::Free { value: operand_at(0) },
+            Some(InstructionArguments::FreeCall(_)) => Operation::Free { value: operand_at(0) },
             Some(InstructionArguments::Unknown(_)) => {
-                proven(None, "instruction-unknown", Instruction::Free { value: operand(0) })
+                proven(None, "instruction-unknown", Operation::Free { value: operand(0) })
             }
-            None => proven(None, "instruction-empty", Instruction::Free { value: operand(0) }),
+            None => proven(None, "instruction-empty", Operation::Free { value: operand(0) }),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use pte::diff::{Class, Report};
+use pte::diff::{Class, Comparison};
 use pte::schema::program::model::{
     EValue, ExecutionPlan, Instruction, InstructionArguments, Int, IntList, KernelCall,
     KernelTypes, Operator,
@@ -48,7 +48,7 @@ fn int(int_val: i64) -> KernelTypes {
 
 /// Compares both ways, in less time than any quadratic number of steps takes.
 #[track_caller]
-fn quick(before: &[u8], after: &[u8]) -> Report {
+fn quick(before: &[u8], after: &[u8]) -> Comparison {
     let begun = taken();
     let report = diff(before, after);
     diff(after, before);
@@ -83,7 +83,7 @@ fn calls_that_have_nothing_in_common() {
     };
     let report = quick(&calls(0), &calls(MANY));
     assert_eq!(report.count(Class::Instructions), MANY as u64, "each became another");
-    assert_eq!(report.differences.len() as u64, Report::MOST);
+    assert_eq!(report.differences.len() as u64, Comparison::MOST);
 }
 
 #[test]

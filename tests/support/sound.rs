@@ -11,7 +11,7 @@ use pte::check::{Report, Severity};
 use pte::file::FileKind;
 use pte::quoted::Untrusted;
 use pte::sound::{
-    Chain, Data, DataSource, Instruction, Method, Operand, Program, Tensor, TensorShape, Value,
+    Chain, Data, DataSource, Method, Operand, Operation, Program, Tensor, TensorShape, Value,
     ValueList,
 };
 use pte::{Ptd, Pte};
@@ -204,23 +204,23 @@ fn ask_chain(method: Method<'_>, chain: Chain<'_>) {
     assert_eq!(chain.instructions().len(), len);
     for (nth, instruction) in chain.instructions().enumerate() {
         match instruction {
-            Instruction::Kernel { operator, args } => {
+            Operation::Kernel { operator, args } => {
                 assert!(method.operators().any(|other| other.to_string() == operator.to_string()));
                 ask_operands(method, args);
             }
-            Instruction::Delegate { delegate, args } => {
+            Operation::Delegate { delegate, args } => {
                 assert!(method.delegates().any(|other| shown(&other) == shown(&delegate)));
                 ask_operands(method, args);
             }
-            Instruction::Move { from, to } => {
+            Operation::Move { from, to } => {
                 ask_operand(method, from);
                 ask_operand(method, to);
             }
-            Instruction::JumpFalse { condition, to } => {
+            Operation::JumpFalse { condition, to } => {
                 ask_operand(method, condition);
                 assert!(to.is_none_or(|to| to < len && chain.get(to).is_some()), "{to:?}");
             }
-            Instruction::Free { value } => ask_operand(method, value),
+            Operation::Free { value } => ask_operand(method, value),
         }
         assert!(chain.get(nth).is_some());
     }

@@ -1,6 +1,6 @@
 //! Draws an arena with characters: time across, bytes up.
 
-use pte::memory::{Arena, Tensor};
+use pte::memory::{PlannedArena, PlannedTensor};
 
 use super::method::Method;
 use crate::cli::problem::DIM;
@@ -12,7 +12,11 @@ pub(super) fn letters() -> impl Iterator<Item = char> {
 }
 
 /// Returns the lines of a picture. Tensors in `listed` are drawn as letters, others as shade.
-pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor]) -> Vec<String> {
+pub(super) fn draw(
+    method: &Method<'_, '_>,
+    arena: &PlannedArena<'_>,
+    listed: &[&PlannedTensor],
+) -> Vec<String> {
     let (instructions, tensors) = (method.memory.instruction_count(), method.memory.tensors(arena));
     if arena.peak == 0 {
         return Vec::new();
@@ -49,7 +53,7 @@ pub(super) fn draw(method: &Method<'_, '_>, arena: &Arena<'_>, listed: &[&Tensor
 }
 
 /// Returns the line below a picture: the first and the last instruction, and the peak.
-fn axis(method: &Method<'_, '_>, arena: &Arena<'_>, indent: usize, time: &Axis) -> String {
+fn axis(method: &Method<'_, '_>, arena: &PlannedArena<'_>, indent: usize, time: &Axis) -> String {
     let mut line = vec![' '; time.cells];
     let mut put = |at: usize, text: &str| {
         for (cell, c) in line.iter_mut().skip(at).zip(text.chars()) {
@@ -113,7 +117,7 @@ struct Grid {
 
 impl Grid {
     /// Shades every cell in which any tensor is live.
-    fn shade(&mut self, tensors: &[Tensor], instructions: u32) {
+    fn shade(&mut self, tensors: &[PlannedTensor], instructions: u32) {
         for (nth, line) in self.cells.iter_mut().enumerate() {
             // The number of tensors that begin in each column, minus those that end before it.
             let mut changes = vec![0i64; line.len().saturating_add(1)];
@@ -142,7 +146,7 @@ impl Grid {
     }
 
     /// Draws the letter of a tensor in every cell whose middle is in it.
-    fn letter(&mut self, tensor: &Tensor, instructions: u32, letter: char) {
+    fn letter(&mut self, tensor: &PlannedTensor, instructions: u32, letter: char) {
         let Some(life) = tensor.live_range else { return };
         let ((begin, end), (first, last)) = (tensor.range(), life.span(instructions));
         for nth in self.bytes.middles(begin, end) {

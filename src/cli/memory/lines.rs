@@ -1,6 +1,6 @@
 //! Memory plans as JSON, with a line for each arena.
 
-use pte::memory::{Arena, LiveRange, Memory, Tensor};
+use pte::memory::{LiveRange, Memory, PlannedArena, PlannedTensor};
 use pte::quoted::{Untrusted, UntrustedString};
 use serde::{Serialize, Serializer};
 
@@ -32,7 +32,7 @@ struct Head<'d> {
 }
 
 /// The tensors of an arena, serialized one by one.
-struct Rows<'d, 'm, 'a>(&'d Method<'m, 'a>, &'d Arena<'a>);
+struct Rows<'d, 'm, 'a>(&'d Method<'m, 'a>, &'d PlannedArena<'a>);
 
 #[derive(Serialize)]
 struct Device {
@@ -145,7 +145,11 @@ impl Show for Lines {
 }
 
 impl Lines {
-    fn arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> Result<(), Problem> {
+    fn arena(
+        out: &mut Output,
+        method: &Method<'_, '_>,
+        arena: &PlannedArena<'_>,
+    ) -> Result<(), Problem> {
         let memory = method.memory;
         let does = arena.peak_pc.map(|pc| method.does(pc)).transpose()?;
         let peak_at = arena.peak_pc.zip(does.as_ref());
@@ -178,7 +182,7 @@ impl Serialize for Rows<'_, '_, '_> {
 }
 
 impl<'d> Row<'d> {
-    fn of(method: &Method<'_, 'd>, of: &Tensor) -> Self {
+    fn of(method: &Method<'_, 'd>, of: &PlannedTensor) -> Self {
         let (dtype, sizes) = layout(method, of.value);
         let at = |pc: Option<u32>| pc.map(|pc| place(method.memory, pc));
         let lives = of.live_range.map(|LiveRange { first_use: first, last_use: last }| Lives {

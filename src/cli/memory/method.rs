@@ -2,7 +2,7 @@
 
 use core::cmp::Reverse;
 
-use pte::memory::{Arena, LiveRange, Memory, Tensor, TensorRole};
+use pte::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, TensorRole};
 use pte::operator_name;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::{self, InstructionArguments, KernelTypes};
@@ -115,7 +115,7 @@ impl<'a> Method<'_, 'a> {
 
     /// Returns the tensors that are live at the peak of an arena and not empty, the largest first, then by
     /// offset.
-    pub(super) fn at_peak(&self, arena: &Arena<'_>) -> Vec<&Tensor> {
+    pub(super) fn at_peak(&self, arena: &PlannedArena<'_>) -> Vec<&PlannedTensor> {
         if arena.peak == 0 {
             return Vec::new();
         }
@@ -129,7 +129,7 @@ impl<'a> Method<'_, 'a> {
 }
 
 /// Returns the role of a tensor, as the JSON names it.
-pub(super) fn role(tensor: &Tensor) -> &'static str {
+pub(super) fn role(tensor: &PlannedTensor) -> &'static str {
     match tensor.role {
         TensorRole::Input => "input",
         TensorRole::Output => "output",
@@ -139,7 +139,7 @@ pub(super) fn role(tensor: &Tensor) -> &'static str {
 }
 
 /// Returns the device of an arena that is not on the host.
-pub(super) fn device(arena: &Arena<'_>) -> Option<(String, i8)> {
+pub(super) fn device(arena: &PlannedArena<'_>) -> Option<(String, i8)> {
     let device = arena.device?;
     Some((device.device_type().to_string(), device.device_index()))
 }

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use pte::memory::{Arena, Memory};
+use pte::memory::{Memory, PlannedArena};
 use pte::quoted::UntrustedString;
 
 use super::chart;
@@ -87,7 +87,11 @@ impl Show for Text {
     }
 }
 
-fn show_arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> Result<(), Problem> {
+fn show_arena(
+    out: &mut Output,
+    method: &Method<'_, '_>,
+    arena: &PlannedArena<'_>,
+) -> Result<(), Problem> {
     let memory = method.memory;
     text(write!(out, "    {BOLD}arena {}{BOLD:#}", arena.id))?;
     if let Some((kind, index)) = method::device(arena) {
@@ -154,11 +158,11 @@ fn show_arena(out: &mut Output, method: &Method<'_, '_>, arena: &Arena<'_>) -> R
 fn show_live(
     out: &mut Output,
     method: &Method<'_, '_>,
-    arena: &Arena<'_>,
-    live: &[&pte::memory::Tensor],
+    arena: &PlannedArena<'_>,
+    live: &[&pte::memory::PlannedTensor],
 ) -> Result<(), Problem> {
     let listed = live.get(..live.len().min(MOST_TENSORS)).unwrap_or_default();
-    let bytes = |tensor: &pte::memory::Tensor| grouped(tensor.bytes.unwrap_or_default());
+    let bytes = |tensor: &pte::memory::PlannedTensor| grouped(tensor.bytes.unwrap_or_default());
     let widest = listed.iter().map(|tensor| bytes(tensor).len()).max().unwrap_or_default();
     for (tensor, letter) in listed.iter().zip(chart::letters()) {
         let (bytes, title) = (bytes(tensor), method.title(tensor.value)?);

@@ -4,7 +4,7 @@
 
 use core::cmp::Reverse;
 
-use pte::memory::{Arena, Tensor, TensorRole};
+use pte::memory::{PlannedArena, PlannedTensor, TensorRole};
 use pte::quoted::{UntrustedString, is_harmless};
 
 use super::method::{self, Method};
@@ -85,7 +85,7 @@ impl Svg {
         &mut self,
         method: &Method<'_, '_>,
         name: &str,
-        arena: &Arena<'_>,
+        arena: &PlannedArena<'_>,
     ) -> Result<(), Problem> {
         let (memory, instructions) = (method.memory, method.memory.instruction_count());
         let on = method::device(arena).map(|(kind, index)| format!(" on {kind} {index}"));
@@ -197,7 +197,7 @@ fn tenths(number: u64) -> String {
     format!("{}.{}", number / 10, number % 10)
 }
 
-fn colour(tensor: &Tensor) -> &'static str {
+fn colour(tensor: &PlannedTensor) -> &'static str {
     match tensor.role {
         TensorRole::Input => "#4c9f70",
         TensorRole::Output => "#d98c3f",
