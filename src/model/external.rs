@@ -9,6 +9,7 @@ use core::fmt;
 use super::constants::concatenated;
 use super::{Blob, Container, FileModel, HeaderForm, ModelError, PtdModel, PteModel, ReadError};
 use crate::bytes::{index, narrow};
+use crate::flat::ledger::MemoryError;
 use crate::flat::tree::Unknown;
 use crate::flat::write::WriterLayout;
 use crate::quoted::Quoted;
@@ -175,6 +176,8 @@ impl<'a> PteModel<'a> {
                 (false, [places, _]) => (&mut constants, places),
                 (true, [_, places]) => (&mut states, places),
             };
+            // At most the empty first blob and one more.
+            reserve(list, 2)?;
             if list.is_empty() {
                 list.push(Blob::EMPTY);
             }
@@ -205,6 +208,7 @@ impl<'a> PteModel<'a> {
             .filter_map(|(nth, entry)| Some((entry.key.clone()?, nth)))
             .collect();
         let (mut replaced, mut held) = (Vec::new(), BTreeMap::new());
+        reserve(&mut replaced, ptd.root.named_data.as_ref().map_or(0, Vec::len))?;
         for entry in ptd.root.named_data.iter().flatten() {
             let Some(key) = entry.key.as_deref().filter(|&key| !used.contains(key)) else {
                 continue;
@@ -264,6 +268,7 @@ impl<'a> PteModel<'a> {
     ) -> Result<(), ExternalError> {
         let (mut places, mut left) = (BTreeMap::new(), Vec::new());
         let count = constants.len();
+        reserve(&mut left, count)?;
         for (nth, constant) in (0..).zip(constants) {
             if !is_out(nth) {
                 places.insert(nth, narrow(left.len()));
@@ -312,6 +317,8 @@ impl<'a> PteModel<'a> {
         let (mut places, mut out) = (BTreeMap::new(), Vec::new());
         let named = self.root.named_data.take().unwrap_or_default();
         let mut left = Vec::new();
+        reserve(&mut left, named.len())?;
+        reserve(&mut out, named.len())?;
         for entry in named {
             let segment = self.segments.get(index(entry.segment_index));
             let (Some(data), Some(key)) = (segment, entry.key.as_deref()) else {
@@ -369,6 +376,12 @@ impl PtdModel<'_> {
         let named = NamedData { key: Some(key), segment_index, tensor_layout };
         self.root.named_data.get_or_insert_default().push(named);
     }
+}
+
+/// Reserves memory for `more` items.
+fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), ExternalError> {
+    let reserved = items.try_reserve(more).map_err(MemoryError::from);
+    Ok(reserved.map_err(ModelError::from)?)
 }
 
 fn shape(tensor: &Tensor) -> Shape {
