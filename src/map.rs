@@ -28,6 +28,7 @@ use alloc::vec::Vec;
 use crate::bytes::{index, narrow};
 use crate::handle::File;
 
+mod byte_info;
 mod claims;
 mod data;
 mod document;
@@ -36,19 +37,18 @@ mod nest;
 mod paths;
 mod role;
 mod size;
-mod spot;
 mod tables;
 
 use claims::Claims;
 use paths::Detail;
 
+pub use byte_info::ByteInfo;
 pub use document::{SizeBase, SizeDocument, SizeEntry};
 pub use growth::Growth;
 pub use nest::{KindTotal, Nesting, Span, Title, Within};
 pub use paths::{ObjectKind, TablePath};
 pub use role::ByteRole;
 pub use size::{NamesTooLong, SizeTree};
-pub use spot::ByteInfo;
 
 /// The parts of a file. Each byte belongs to exactly one part without parts.
 ///

@@ -374,7 +374,7 @@ fn what_is_found_has_numbers_that_are_in_use() {
     }
 }
 
-/// Where something lies is reported by the segment that has it, the gap, or what follows.
+/// A finding names the segment around it, or else the segment behind it, or the end of the last segment.
 #[test]
 fn what_is_found_is_reported_by_its_part() {
     let script = b"#!/bin/sh\n";
@@ -412,7 +412,7 @@ fn of_two_segments_that_reach_as_far_the_first_has_what_lies_there() {
     assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), reported)]);
 }
 
-/// What a segment begins with is reported by the shorter look, unless that is too short for it.
+/// The scan of a segment does not repeat what the look at its first bytes finds, unless they are too few for that look.
 #[test]
 fn what_is_reported_already_is_not_reported_again() {
     let head = patched(136, 0, &[(0, b"MZ"), (60, &[128]), (128, b"PE\0\0\x64\x86")]);

@@ -63,7 +63,7 @@ fn counterparts_are_of_one_size_and_one_to_one() {
     assert_snapshot("convert-dtypes", &page);
 }
 
-/// What the package writes, to a `.ptd` and back: the same file, metadata in the same order.
+/// A file of the package, converted to a `.ptd` and back, is the same, with metadata in the same order.
 #[test]
 fn there_and_back_is_the_same_file() {
     let bytes: Vec<u8> = (0..=255).collect();
@@ -95,7 +95,7 @@ fn there_and_back_is_the_same_file() {
     }
 }
 
-/// Every genuine `.ptd`: what the package reads of it is what is in it, or it is said what is not.
+/// The package reads all data of every genuine `.ptd`, or the conversion reports what it leaves out.
 #[test]
 fn every_ptd_is_what_the_package_reads() {
     let (mut converted, mut refused) = (0, Vec::new());
@@ -135,7 +135,7 @@ fn every_ptd_is_what_the_package_reads() {
     assert!(converted >= 10 && !refused.is_empty(), "{converted} {refused:?}");
 }
 
-/// Headers that say what cannot be. Each is named for what is wrong with it.
+/// Invalid headers. The name of each is its defect.
 #[test]
 fn hostile_headers_are_refused_by_name() {
     let long = "n".repeat(1000);
@@ -222,7 +222,7 @@ fn hostile_headers_are_refused_by_name() {
     assert_snapshot("convert-hostile", &page);
 }
 
-/// A key of the metadata is there once, wherever the other one stands.
+/// A duplicate key of the metadata is refused at any position.
 #[test]
 fn keys_of_the_metadata_that_are_apart_are_reported_apart() {
     for (members, is_twice) in [
@@ -238,8 +238,8 @@ fn keys_of_the_metadata_that_are_apart_are_reported_apart() {
     }
 }
 
-/// Of two blobs with the name of the metadata, runtimes take the first, and so is it here; the other
-/// one is a blob like any.
+/// The first of two blobs with the name of the metadata is the metadata, as in runtimes. The other one is an
+/// ordinary blob.
 #[test]
 fn metadata_is_the_first_of_its_name() {
     let bytes = build::file(
@@ -256,8 +256,7 @@ fn metadata_is_the_first_of_its_name() {
     assert_eq!(converted.metadata, Some(vec![("a".into(), "1".into())]));
 }
 
-/// With any byte of the header changed, or cut at any byte, a file is refused, or the package
-/// reads the same of it.
+/// A file with one changed byte in its header, or cut at any byte, is refused, or the package reads the same.
 #[test]
 fn damaged_files_are_refused_or_read_as_by_the_package() {
     let data: Vec<u8> = (0..12).collect();
@@ -298,7 +297,7 @@ fn damaged_files_are_refused_or_read_as_by_the_package() {
     assert!(refused > 10_000 && read > 100, "{refused} {read}");
 }
 
-/// What safetensors does not have is said, and what to do about it.
+/// A message names what safetensors cannot represent, and what to do.
 #[test]
 fn what_has_no_counterpart_is_named() {
     let mut page = String::new();
@@ -353,7 +352,7 @@ fn what_has_no_counterpart_is_named() {
     assert_snapshot("convert-counterparts", &page);
 }
 
-/// What a value holds that was made by hand is proven before it is written.
+/// A value that the caller made is proven before it is written.
 #[test]
 fn values_made_by_hand_are_proven() {
     let tensor = |name: &str, shape: &[u64], len: usize| NamedTensor {
@@ -400,7 +399,7 @@ fn tensors_are_written_by_name() {
     assert_eq!(read.iter().map(|tensor| tensor.name.as_str()).collect::<String>(), "Bcab");
 }
 
-/// Of no elements none lies in another place than any other.
+/// A tensor without elements is contiguous in any dim order.
 #[test]
 fn a_tensor_without_elements_lies_in_any_order() {
     for (sizes, is_converted) in [([0, 3, 2], true), ([3, 2, 0], true), ([1, 3, 2], false)] {
@@ -434,7 +433,7 @@ fn bytes_behind_a_tensor_are_left_out() {
     assert_eq!(SafeTensors::deserialize(&file).unwrap().tensor("t").unwrap().data(), [1, 2, 3]);
 }
 
-/// A tensor of five gigabytes: of its file the header is read, and nothing else.
+/// Only the header of a file with a tensor of five gigabytes is read.
 #[test]
 fn data_stays_where_it_is() {
     struct Big {
@@ -463,7 +462,7 @@ fn data_stays_where_it_is() {
     let (mut first, mut len) = (vec![0; 4096], image.len());
     len -= BYTES;
     assert!(len < 1000, "the rest is tables: {len}");
-    // What is written can be judged before: its tables are not behind the data.
+    // The output can be judged before it is written: its tables are not behind the data.
     image.read_at(0, &mut first[..len as usize]).unwrap();
     assert_eq!(big.read.get(), big.head.len() as u64);
     let opened = pte::Handle::open(image, &pte::Limits::UNTRUSTED).unwrap();
@@ -472,7 +471,7 @@ fn data_stays_where_it_is() {
     assert_eq!(opened.file().segment_range(0).unwrap(), len..len + BYTES);
 }
 
-/// Tensors that overlap are not written once each.
+/// The default limits refuse overlapping tensors that would be written once each.
 #[test]
 fn tensors_that_are_one_range_are_not_written_once_each() {
     let source = &[7; 500_000][..];

@@ -124,7 +124,7 @@ fn variant(format: &ForeignFormat) -> String {
     shown.split('(').next().unwrap().to_owned()
 }
 
-/// What is reported of a download that broke off at once: at most 8 bytes, the most that a format's magic has.
+/// Files of 0 to 8 bytes, such as broken downloads, have a clear error. Eight bytes name a format.
 #[test]
 fn the_first_bytes_of_a_program() {
     let file = include_bytes!("data/pte/linear.pte");

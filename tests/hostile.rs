@@ -1,4 +1,4 @@
-//! Files that are wrong on purpose: for each way to be refused who is refused, and where.
+//! Files that are wrong on purpose: for each error code a file, and the place of the error.
 
 use core::fmt::Write;
 use std::collections::BTreeMap;
@@ -19,12 +19,12 @@ mod resolve;
 mod structure;
 mod work;
 
-/// One hostile input, and the refusal that it must meet.
+/// A hostile input, and the expected error.
 struct Case {
     code: &'static str,
-    /// What the input attacks.
+    /// The attack in words.
     attack: &'static str,
-    /// Where the bytes are that are wrong.
+    /// The offset of the wrong bytes.
     offset: u64,
     error: Error,
 }
@@ -43,12 +43,12 @@ fn case(code: &'static str, attack: &'static str, asm: &Asm, at: &str) -> Case {
     Case { code, attack, offset: asm.at(at), error }
 }
 
-/// The same for a case that only a call on the file that was read can bring about.
+/// The same for an error that only a call on the proven file returns.
 fn case_of(code: &'static str, attack: &'static str, error: Error, offset: u64) -> Case {
     Case { code, attack, offset, error }
 }
 
-/// Reads a file as what it says that it is; one that says nothing is refused as a program.
+/// Reads a file as the kind that its identifier names. Without an identifier it is read as a program.
 fn read(bytes: &[u8]) -> Result<File<'_>, Error> {
     match bytes.starts_with(b"FH") || bytes.get(4..6) == Some(b"FT") {
         true => Ptd::read(bytes).map(File::Ptd),

@@ -1,4 +1,4 @@
-//! Every byte of a file belongs to one part; which one, is held against what refers to it.
+//! Every byte of a file belongs to one part. The part is compared with the references to the byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use pte::{File, PathComponent, Ptd, Pte};
 use crate::support::asm::{Asm, ptd as data, pte as program};
 #[cfg(feature = "json")]
 use crate::support::build;
-use crate::support::exercise::{ask_map, ask_spot};
+use crate::support::exercise::{ask_byte, ask_map};
 use crate::support::files::{self, name};
 
 /// Sums of damaged files are held by `support::exercise`.
@@ -24,7 +24,7 @@ fn genuine_files_are_accounted_for() {
     }
 }
 
-/// Data belongs to those who use it: asked of each byte, by the tensor.
+/// Each byte of data belongs to the tensor that uses it.
 #[test]
 fn data_belongs_to_its_users() {
     let (mut constants, mut mutable, mut payloads) = (0, 0, 0);
@@ -133,7 +133,7 @@ fn shared_bytes_are_those_of_the_first() {
     assert!(names.contains(&"forward:2, forward:4, forward:6, 2 more".into()), "{names:?}");
 }
 
-/// What lies in an earlier segment is that one's, however many lie there.
+/// Bytes of several segments belong to the first one, for any number of segments.
 #[cfg(feature = "json")]
 #[test]
 fn a_byte_is_in_the_first_segment_that_has_it() {
@@ -151,7 +151,7 @@ fn a_byte_is_in_the_first_segment_that_has_it() {
     assert_eq!(map.segment_at(base + 68), None);
 }
 
-/// A table of 4 bytes for each of as many methods: the first ones have parts, the others share one.
+/// Many methods, each a table of 4 bytes: the first ones have parts, the others share one.
 #[test]
 fn a_file_of_many_methods_has_few_parts() {
     let count = 3000u32;
@@ -171,7 +171,7 @@ fn a_file_of_many_methods_has_few_parts() {
     assert_eq!(others.bytes(), 4 * (3000 - 1024));
 }
 
-/// Each byte alone is what it is among all; what is read there is what the dump says at that path.
+/// `ByteInfo` of each byte agrees with the map of the file, and its path with the dump.
 #[test]
 fn a_byte_is_reported_with_its_path() {
     let mut reported = BTreeMap::new();
@@ -180,13 +180,13 @@ fn a_byte_is_reported_with_its_path() {
         let file = read(&bytes);
         let map = Map::in_detail(&file);
         let dump = Dump::of(&file);
-        // Of large files every so many bytes: one takes a walk.
+        // In a large file only every nth byte is looked up: each lookup is a walk.
         let apart = (bytes.len() / 1500) | 1;
         for at in (0..bytes.len() as u64).step_by(apart) {
-            ask_spot(&file, &map, at);
-            let spot = ByteInfo::of(&file, at).unwrap();
-            *reported.entry(spot.role().id()).or_insert(0) += 1;
-            dump.ask(&file, &spot, &bytes);
+            ask_byte(&file, &map, at);
+            let info = ByteInfo::of(&file, at).unwrap();
+            *reported.entry(info.role().id()).or_insert(0) += 1;
+            dump.ask(&file, &info, &bytes);
         }
     }
     let least = [
@@ -211,7 +211,7 @@ fn a_byte_is_reported_with_its_path() {
     }
 }
 
-/// A file's tables as the dump has them: what another reading of them says.
+/// A file's tables as the dump has them, read independently.
 struct Dump(serde_json::Value);
 
 impl Dump {
@@ -234,9 +234,9 @@ impl Dump {
         Self(serde_json::from_str(&text).unwrap())
     }
 
-    fn ask(&self, file: &File<'_>, spot: &ByteInfo<'_>, bytes: &[u8]) {
+    fn ask(&self, file: &File<'_>, info: &ByteInfo<'_>, bytes: &[u8]) {
         use pte::flat::desc::Number;
-        let mut steps = spot.path();
+        let mut steps = info.path();
         if steps.next().is_none() {
             return;
         }
@@ -246,46 +246,46 @@ impl Dump {
                 PathComponent::Field(name) => (value, holder, last) = (&value[name], value, name),
                 PathComponent::Index(nth) => value = &value[nth as usize],
                 PathComponent::Variant(name) => {
-                    assert_eq!(holder[format!("{last}_type")], name, "{spot}")
+                    assert_eq!(holder[format!("{last}_type")], name, "{info}")
                 }
                 _ => {}
             }
         }
-        let range = spot.range();
+        let range = info.range();
         let own = &bytes[range.start as usize..range.end as usize];
-        match spot.role() {
-            ByteRole::Number { name: Some(name), .. } => assert_eq!(value, name, "{spot}"),
+        match info.role() {
+            ByteRole::Number { name: Some(name), .. } => assert_eq!(value, name, "{info}"),
             ByteRole::Number { value: Number::Int(number), .. } => {
-                assert_eq!(value.to_string(), number.to_string(), "{spot}");
+                assert_eq!(value.to_string(), number.to_string(), "{info}");
             }
-            ByteRole::Number { value: Number::Bool(is), .. } => assert_eq!(value, is, "{spot}"),
+            ByteRole::Number { value: Number::Bool(is), .. } => assert_eq!(value, is, "{info}"),
             ByteRole::Number { value: Number::Float(number), .. } => {
-                assert!(value.as_f64().is_none_or(|value| value == number), "{spot} {value}");
+                assert!(value.as_f64().is_none_or(|value| value == number), "{info} {value}");
             }
             ByteRole::Tag { member, .. } => {
-                assert_eq!(holder[format!("{last}_type")], member.unwrap(), "{spot}");
+                assert_eq!(holder[format!("{last}_type")], member.unwrap(), "{info}");
             }
-            ByteRole::Text => assert_eq!(value.as_str().unwrap().as_bytes(), own, "{spot}"),
+            ByteRole::Text => assert_eq!(value.as_str().unwrap().as_bytes(), own, "{info}"),
             ByteRole::TextLength(len) => assert_eq!(value.as_str().unwrap().len(), len as usize),
             ByteRole::Terminator => {
-                assert_eq!((value.is_string(), own), (true, &[0][..]), "{spot}")
+                assert_eq!((value.is_string(), own), (true, &[0][..]), "{info}")
             }
             ByteRole::Count(count) => {
-                assert_eq!(value.as_array().unwrap().len(), count as usize, "{spot}");
+                assert_eq!(value.as_array().unwrap().len(), count as usize, "{info}");
             }
-            // What an offset leads to is there by the same path, unless it was met before.
+            // The target of an offset has the same path, unless an earlier offset leads to it.
             ByteRole::Offset { to } => {
                 let target = ByteInfo::of(file, to).unwrap();
                 let begins = matches!(
                     target.role(),
                     ByteRole::ToVtable { .. } | ByteRole::Count(_) | ByteRole::TextLength(_)
                 );
-                assert!(begins && target.range().start == to, "{spot} {target}");
-                assert!(target.path().count() <= spot.path().count() + 1, "{spot} {target}");
+                assert!(begins && target.range().start == to, "{info} {target}");
+                assert!(target.path().count() <= info.path().count() + 1, "{info} {target}");
             }
             ByteRole::ToVtable { to } => {
                 let target = ByteInfo::of(file, to).unwrap();
-                assert!(matches!(target.role(), ByteRole::VtableLength(_)), "{spot} {target}");
+                assert!(matches!(target.role(), ByteRole::VtableLength(_)), "{info} {target}");
             }
             _ => {}
         }
@@ -300,20 +300,19 @@ fn a_finding_is_where_the_map_says() {
         let bytes = fs::read(&path).unwrap();
         let file = read(&bytes);
         for finding in file.check().findings() {
-            let Some(spot) = ByteInfo::of(&file, finding.offset) else { continue };
+            let Some(info) = ByteInfo::of(&file, finding.offset) else { continue };
             let named = finding.place().path().to_string();
-            let found = spot.place().path().to_string();
-            // Of a place in a segment the tables say less; where a vector of nothing would have its
-            // first element, something else is.
+            let found = info.place().path().to_string();
+            // A place in a segment has a shorter path in the tables. At the end of an empty vector lies another object.
             let behind = finding.rule.id == "empty-vector-misaligned";
-            if found.is_empty() || !named.contains('.') || spot.segment().is_some() || behind {
+            if found.is_empty() || !named.contains('.') || info.segment().is_some() || behind {
                 continue;
             }
             compared += 1;
             let same = named.starts_with(&found) || found.starts_with(&named);
             if !same {
                 let rule = finding.rule.id;
-                wrong.push(format!("{} {rule}: {} and {spot}", name(&path), finding.place()));
+                wrong.push(format!("{} {rule}: {} and {info}", name(&path), finding.place()));
             }
         }
     }
@@ -332,8 +331,7 @@ fn read(bytes: &[u8]) -> File<'_> {
     }
 }
 
-/// A range is in those of what it is a part of, as a byte of it is reported to be; or it is said that it is
-/// not, which is so of vtables and padding alone.
+/// A range has the same parents as each of its bytes. Only vtables and padding lie outside of their parents.
 #[test]
 fn ranges_and_bytes_have_the_same_parents() {
     fn names(part: Part<'_, '_>) -> Vec<String> {
@@ -357,8 +355,8 @@ fn ranges_and_bytes_have_the_same_parents() {
             match &span.within {
                 Within::Spans(spans) => ask(file, spans, &own, seen),
                 Within::Nothing => {
-                    let spot = ByteInfo::of(file, span.range.start).unwrap();
-                    assert_eq!(names(spot.part()), own, "{span:?}");
+                    let info = ByteInfo::of(file, span.range.start).unwrap();
+                    assert_eq!(names(info.part()), own, "{span:?}");
                     let is_shared = ["vtables", "padding", "header padding"];
                     let last = own.last().unwrap().as_str();
                     assert!(!is_other || is_shared.contains(&last), "{span:?}");
@@ -379,7 +377,7 @@ fn ranges_and_bytes_have_the_same_parents() {
     assert!(seen[0] > 1000 && seen[1] > 5, "{seen:?}");
 }
 
-/// What another part cuts in two is one thing all the same.
+/// A part that another part cuts in two is still one part.
 #[cfg(feature = "json")]
 #[test]
 fn what_is_cut_is_counted_once() {
@@ -399,7 +397,7 @@ fn what_is_cut_is_counted_once() {
     assert_eq!(reported, [("named data", 1, 56), ("constants", 1, 8)]);
 }
 
-/// Of two fields that this version does not know, each byte is of the one that begins last before it.
+/// A byte of unknown fields belongs to the last field that begins in front of it.
 #[test]
 fn a_byte_of_unknown_fields_is_of_the_nearest() {
     let asm = Asm::new().link("program").bytes(b"ET12");
@@ -408,10 +406,10 @@ fn a_byte_of_unknown_fields_is_of_the_nearest() {
     let bytes = asm.u32(7).u32(9).u32(0).zeros(64).finish();
     let file = read(&bytes);
     for (at, slot, range) in [(4, 8, 4..8), (7, 8, 4..8), (8, 9, 8..12), (11, 9, 8..12)] {
-        let spot = ByteInfo::of(&file, pos + at).unwrap();
+        let info = ByteInfo::of(&file, pos + at).unwrap();
         let range = pos + range.start..pos + range.end;
         assert_eq!(
-            (spot.role(), spot.range()),
+            (info.role(), info.range()),
             (ByteRole::UnknownField { slot }, range),
             "byte {at}"
         );
@@ -432,8 +430,8 @@ fn the_first_bytes_of_generation_0_are_reported() {
         (begin + 3, "root offset", begin..begin + 4),
         (begin + 4, "identifier", begin + 4..begin + 8),
     ] {
-        let spot = ByteInfo::of(&file, at).unwrap();
-        assert_eq!((spot.role(), spot.range()), (ByteRole::Header(name), range), "{at}");
+        let info = ByteInfo::of(&file, at).unwrap();
+        assert_eq!((info.role(), info.range()), (ByteRole::Header(name), range), "{at}");
     }
 }
 

@@ -125,7 +125,7 @@ fn named_data_is_the_same_inside_and_beside() {
     }
 }
 
-/// What a terminal must not be reported, and what a page would take for its own.
+/// Names reach neither a terminal as control characters nor a page as Markdown or HTML.
 #[test]
 fn names_are_no_marks() {
     let name = "a`|b\\|\u{1b}[2J<img src=x>@user #1 **b** \u{202e}";
@@ -182,7 +182,7 @@ fn a_comment_is_never_too_long() {
     assert!(few.contains("… 1,980 more"), "{few}");
 }
 
-/// Where files differ only in what one may not care for, it is reported how to leave that out; and that is so.
+/// If all differences are of one class that can be ignored, a hint names the option. With it, the files are the same.
 #[test]
 fn a_hint_is_given() {
     let (old, new) = (

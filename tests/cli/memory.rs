@@ -90,7 +90,7 @@ fn a_budget_fails_a_build() {
         let done = pte(&args);
         assert_eq!(done.status.code(), Some(i32::from(reported > 0)), "{budgets:?}");
         assert_eq!(planned(&done), reported, "{budgets:?}");
-        assert!(text(&done.stdout).contains("arena 3"), "it is shown all the same");
+        assert!(text(&done.stdout).contains("arena 3"), "all arenas are shown");
     }
     let over = ["memory", POOLS, "--budget", "1=4kB", "--budget", "4500", "--json"];
     let done = pte(&over);
@@ -99,13 +99,13 @@ fn a_budget_fails_a_build() {
     let method = &document["methods"][0];
     assert_eq!((&method["over"], &method["arenas"][0]["over"]), (&json!(108), &json!(96)));
     assert_eq!(method["arenas"][1]["over"], Value::Null);
-    // Of several budgets of one arena each holds: it is over the least by most.
+    // An arena with several budgets is held to the least.
     for budgets in [["1=4kB", "1=4090"], ["1=4090", "1=4kB"]] {
         let args = ["memory", "--json", POOLS, "--budget", budgets[0], "--budget", budgets[1]];
         let document: Value = serde_json::from_slice(&pte(&args).stdout).unwrap();
         assert_eq!(document["methods"][0]["arenas"][0]["over"], 96, "{budgets:?}");
     }
-    // An arena that is nowhere is no failure, and is reported.
+    // A budget of an arena that no method has is no failure. A note names it.
     let done = pte(&["memory", POOLS, "--budget", "7=1"]);
     assert_eq!((done.status.code(), planned(&done)), (Some(0), 1));
     assert_eq!(planned(&pte(&["memory", POOLS, "--budget", "7=1", "--quiet"])), 0);
@@ -187,7 +187,7 @@ fn what_is_shown_is_bounded() {
     assert_eq!(name(path.as_ref()), "x.pte");
 }
 
-/// A sum that no number of 64 bits has is reported as more than the largest.
+/// A sum above 2^64 − 1 is shown as more than the largest number.
 #[test]
 fn a_sum_that_is_too_large_is_reported() {
     let most = i64::MAX;

@@ -1,11 +1,11 @@
-//! Steps in another order, delegates in each other's place, and what looks the same and is not.
+//! Instructions in another order, exchanged delegates, and differences whose sides look the same.
 
 use pte::schema::program::model::{InstructionArguments, JumpFalseCall};
 
 use super::one::{call, found, plan, steps, value};
 use super::{changed, diff, lines, sample};
 
-/// A step that stands elsewhere is one difference, and names what moved from where to where.
+/// A moved instruction is one difference, with its old and its new position.
 #[test]
 fn a_call_that_moved() {
     let reported = found("linear.pte", |program| steps(plan(program, 0)).swap(0, 1));
@@ -13,7 +13,7 @@ fn a_call_that_moved() {
         reported,
         ["instructions: forward: call 0 aten::permute_copy.out: order: at 0 → at 1"]
     );
-    // Both read an input, and a delegate takes what they give.
+    // Both read an input, and a delegate takes their results.
     let reported = found("device_cuda_idx1.pte", |program| steps(plan(program, 0)).swap(0, 1));
     assert_eq!(
         reported,
@@ -25,7 +25,7 @@ fn a_call_that_moved() {
     assert_eq!(reported, [line]);
 }
 
-/// Calls that stand where they stood and read what others read have not moved.
+/// Calls that exchange their arguments have not moved.
 #[test]
 fn what_calls_read() {
     let reported = found("device_cuda_idx1.pte", |program| {
@@ -44,7 +44,7 @@ fn what_calls_read() {
     );
 }
 
-/// Two calls of two delegates, in another order: all that a call reads and gives goes with it.
+/// Two calls of two delegates in another order: each keeps its arguments and results.
 #[test]
 fn delegates_in_another_order() {
     let two = changed(&sample("xnn_mixed.pte"), |program| {
@@ -61,7 +61,7 @@ fn delegates_in_another_order() {
     assert_eq!(lines(&diff(&two, &swapped)), [line]);
 }
 
-/// The same calls call each other's delegates, of which none has changed.
+/// The calls exchange their delegates. No delegate has changed.
 #[test]
 fn delegates_in_each_others_place() {
     for name in ["xnn_mixed.pte", "xnn_gpt.pte"] {
@@ -110,7 +110,7 @@ fn sides_that_look_the_same() {
              aten::sin.out(input 1, result of call 1, result of call 1)",
         ]
     );
-    // A result of the second call, which is another one where a call was put in front.
+    // A result of the second call. With an added call in front, it has another number.
     let reads = |news: usize| {
         changed(&sample("linear.pte"), |program| {
             let plan = plan(program, 0);
@@ -143,7 +143,7 @@ fn sides_that_look_the_same() {
     assert!(reported.iter().any(|reported| reported == line), "{reported:#?}");
 }
 
-/// Behind the last instruction a method ends; further is nowhere.
+/// A jump to just behind the last instruction ends the method. A jump further is invalid.
 #[test]
 fn jumps_to_the_end() {
     let jump = |to: i32| {

@@ -11,8 +11,8 @@ use pte::schema::scalar::ScalarType;
 use super::renumber::renumber;
 use super::{changed, changed_data, diff, lines, sample};
 
-/// Changes a program, and returns what is reported: with the numbers that the other values, operators and
-/// segments had, and with others.
+/// Changes a program, and returns the differences. They must be the same if the values, operators and segments are
+/// renumbered.
 #[track_caller]
 pub(super) fn found(name: &str, change: impl Fn(&mut model::PteModel<'_>)) -> Vec<String> {
     let before = sample(name);
@@ -93,7 +93,7 @@ fn a_weight() {
     }
 }
 
-/// Two methods use it: it is one weight.
+/// A weight that two methods use is one difference.
 #[test]
 fn a_weight_that_methods_share() {
     let reported = found("multi_method.pte", |program| other_constant(program, 0, 0));
@@ -126,7 +126,7 @@ fn an_operator() {
     );
 }
 
-/// Many calls of one operator: all of them became calls of another one.
+/// All calls of an operator become calls of another one: one difference.
 #[test]
 fn an_operator_of_many_calls() {
     let reported = found("kv_cache_init.pte", |program| {
@@ -167,7 +167,7 @@ fn the_shape_of_an_input() {
 
 #[test]
 fn the_shape_of_an_intermediate() {
-    // What the first call gives, and the second takes.
+    // The result of the first call, which the second one takes.
     let reported = found("linear.pte", |program| {
         tensor(plan(program, 0), 3).sizes.as_mut().unwrap()[0] = 5;
     });
@@ -184,7 +184,7 @@ fn the_shape_of_an_intermediate() {
     );
 }
 
-/// Calls that are alike stand in a row, and which of them was changed is reported by what they name.
+/// In a row of equal calls, the arguments identify the changed one.
 #[test]
 fn a_tensor_of_one_of_calls_that_are_alike() {
     let reported = found("device_cuda_idx1.pte", |program| {
@@ -358,7 +358,7 @@ fn one_argument() {
     assert!(reported[0].ends_with("argument 1: argument: [1, 0] → [7, 0]"), "{reported:?}");
 }
 
-/// In the middle of others that are like it.
+/// An equal call in the middle of others.
 #[test]
 fn an_instruction() {
     for nth in [0, 1, 2] {
@@ -390,7 +390,7 @@ fn an_instruction() {
     );
 }
 
-/// One of forty that are alike, each of which takes what the last one gave.
+/// One of forty equal calls, each of which takes the result of the one before.
 #[test]
 fn an_instruction_of_a_row() {
     let row = changed(&sample("linear.pte"), |program| {
@@ -476,7 +476,7 @@ fn the_memory_plan() {
         plan(program, 0).non_const_buffer_sizes.as_mut().unwrap()[1] += 16;
     });
     assert_eq!(reported, ["memory-plan: forward: : arena sizes: [224] → [240]"]);
-    // The first size is of no arena.
+    // The first size belongs to no arena.
     let reported = found("linear.pte", |program| {
         plan(program, 0).non_const_buffer_sizes.as_mut().unwrap()[0] = 1;
     });

@@ -1,5 +1,5 @@
-//! What looks wrong and must be read all the same: genuine files do it, or a newer writer may, or
-//! the bytes mean one thing only.
+//! Unusual files that must be accepted: genuine files are like this, a newer writer may be, or the bytes are
+//! unambiguous.
 
 use core::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::structure::value;
 use crate::support::asm::{Asm, ptd, pte, pte_with_header, pte_without_header};
 use crate::support::snapshot::assert_snapshot;
 
-/// The strangest files that are sound.
+/// The most unusual sound files.
 fn oddities() -> Vec<(&'static str, Asm)> {
     let start = || Asm::new().link("program").bytes(b"ET12");
     vec![
@@ -87,7 +87,7 @@ fn other_bytes() -> Asm {
     asm.table("program", 4, &[])
 }
 
-/// A program with a tensor of so many sizes, all of them 1.
+/// A program with a tensor of `rank` sizes, all of them 1.
 fn dimensions(rank: u32) -> Asm {
     let asm = value("Tensor", |asm| asm.table("value", 8, &[0, 0, 4]).link("sizes"));
     (0..rank).fold(asm.vector("sizes", 4, rank), |asm, _| asm.u32(1))

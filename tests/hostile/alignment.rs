@@ -1,11 +1,10 @@
-//! Alignment, exhaustively: a walker takes exactly the positions that are multiples of what lies
-//! there.
+//! Alignment, exhaustively: the walker accepts exactly the positions that are multiples of the object's alignment.
 
 use pte::{Ptd, Pte};
 
 use crate::support::asm::Asm;
 
-/// A number of `size` bytes at `offset` of a table at `pos` is where it may be.
+/// Returns whether a number of `size` bytes at `offset` of a table at `pos` is aligned.
 fn sound(pos: u64, offset: u16, size: u64) -> bool {
     pos.is_multiple_of(4) && (pos + u64::from(offset)).is_multiple_of(size)
 }
@@ -44,8 +43,7 @@ fn fields_of_1_and_4_and_8_bytes() {
     }
 }
 
-/// Of a table that lies wrong for its number of 8 bytes, that number is named, and not what stands in
-/// front of it.
+/// If a table is misaligned for its number of 8 bytes, the error names that number, and not the field in front.
 #[test]
 fn the_field_that_is_misaligned_is_named() {
     let mut refused = 0;

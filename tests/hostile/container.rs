@@ -1,4 +1,4 @@
-//! Headers and segments: what is wrong before any table is looked at, or behind the last one.
+//! Headers and segments: errors in front of the tables, and behind them.
 
 use super::{Case, case, case_of};
 use crate::support::asm::{Asm, ptd, pte, pte_without_header};

@@ -34,7 +34,7 @@ fn every_value_of_every_byte() {
     every_value(&["pte/dyn_nonzero.pte"], |_| (0..=255).collect());
 }
 
-/// The smallest data file with a tensor, of today and of old.
+/// The smallest data file with a tensor, of the current and the legacy layout.
 #[test]
 fn every_value_of_every_byte_of_data() {
     let names = ["ptd/ptd_basic.ptd", "ptd/v0.6.0_ptd_direct_16.ptd"];
@@ -65,7 +65,7 @@ fn every_value(names: &[&str], values: fn(u8) -> Vec<u8>) {
     }
 }
 
-/// Whether a file is accepted; in that case everything is asked of it.
+/// Returns whether a file is accepted. Calls every accessor of an accepted file.
 fn judge(bytes: &[u8]) -> bool {
     if exercise(bytes).is_err() {
         return false;

@@ -1,5 +1,5 @@
 //! Programs in which every field of a schema is present, attacked at each of them: forged counts,
-//! wild offsets, broken vtables. What must be said, and where, follows from the declaration.
+//! wild offsets, broken vtables. The expected error and its place follow from the declaration.
 
 use pte::flat::desc::{Kind, Schema, TableDesc};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
@@ -28,7 +28,7 @@ struct Field {
     /// The path that a refusal shows, and the label of the field itself.
     path: String,
     label: String,
-    /// Where its offset stands in the vtable.
+    /// The position of its offset in the vtable.
     entry: String,
     /// The path of its table.
     table: String,
@@ -37,7 +37,7 @@ struct Field {
     holds: Holds,
 }
 
-/// What stands in a field.
+/// The contents of a field.
 #[derive(Clone, Copy, PartialEq)]
 enum Holds {
     Number,
@@ -111,7 +111,7 @@ fn no_count_reaches_past_the_program() {
 fn no_offset_leads_out_of_the_program_or_to_itself() {
     for file in every_file() {
         let (tables, rest) = (file.tables.iter(), file.vectors.iter().map(|(path, _)| path));
-        // The root offset has a refusal of its own.
+        // The root offset has its own error.
         for path in tables.chain(rest).chain(&file.texts).filter(|path| path.contains('.')) {
             let asm = file.asm.clone().patch(path, [0; 4]);
             refused(&asm, "offset-null", path, path);
@@ -180,7 +180,7 @@ fn no_field_lies_where_it_cannot() {
 fn half_a_union_is_refused_and_any_other_absence_is_not() {
     for file in every_file() {
         for Field { path, label, entry, table, holds, .. } in &file.fields {
-            // What a FlatTensor must have is the business of its generation.
+            // The required fields of a FlatTensor depend on its generation.
             if table == "flat_tensor" {
                 continue;
             }
@@ -189,7 +189,7 @@ fn half_a_union_is_refused_and_any_other_absence_is_not() {
                 exercise(&asm.finish()).unwrap_or_else(|error| panic!("no {label}: {error}"));
                 continue;
             }
-            // The refusal points at what is left of the union.
+            // The error is at the remaining half of the union.
             let is_other = |other: &&Field| other.path == *path && other.label != *label;
             let other = file.fields.iter().find(is_other).unwrap();
             refused(&asm, "union-half", &other.label, path);
@@ -267,7 +267,7 @@ impl Every {
         }
     }
 
-    /// What the field at `path` leads to.
+    /// Adds the target of the field at `path`.
     fn target(&mut self, path: &str, kind: Kind, member: usize) {
         match kind {
             Kind::Scalar(_) => {}

@@ -1,4 +1,4 @@
-//! What is legal and still found: for each rule of the layout the files that break it, and where.
+//! Legal files with findings: for each rule of the layout the files that break it, and the place.
 
 use core::fmt::Write;
 use std::collections::BTreeMap;
@@ -204,9 +204,9 @@ fn every_rule_of_the_layout_is_broken_somewhere() {
     }
 }
 
-/// A vtable that begins in the header and ends behind it hides nothing of the padding there.
-/// All 256 codes of a dtype, of two elements that have 8 bytes: which ones the runtime knows, and how
-/// many bytes it takes for them (format.md §5).
+/// A vtable that begins in the header and ends behind it does not hide the padding there.
+/// All 256 codes of a dtype, with two elements in 8 bytes: the known ones, and the sizes of their elements
+/// (format.md §5).
 #[test]
 fn every_dtype_is_known_or_reported() {
     let known = |code: u8| match code {
@@ -273,7 +273,7 @@ fn findings_are_kept_up_to_the_limit_and_counted_beyond() {
     }
 }
 
-/// A method that is listed twice is judged as often as it is there: once.
+/// A method that is listed twice is judged once.
 #[test]
 fn the_same_table_listed_again_is_no_other_method() {
     let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 4]).link("plans");
@@ -286,7 +286,7 @@ fn the_same_table_listed_again_is_no_other_method() {
     assert_eq!(count("plan-name-duplicate"), Some(1));
 }
 
-/// The findings of these rules, reported in a line each.
+/// Returns the findings of these rules, a line each.
 pub(super) fn layout_findings(file: &File<'_>) -> impl Iterator<Item = String> {
     let found = file.check().findings().to_vec();
     let found = found.into_iter().filter(|finding| finding.rule.subject == "layout");
@@ -298,7 +298,7 @@ fn reported(finding: &Finding) -> String {
     format!("{}[{}]: {message}\n    at {}", rule.severity, rule.id, finding.place())
 }
 
-/// The rules about the layout: the only ones that a file cannot break by what it means.
+/// The rules about the layout. They do not depend on the meaning of a file.
 fn rules_of_the_layout() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().copied().flatten().copied().filter(|rule| rule.subject == "layout")
 }

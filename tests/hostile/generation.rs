@@ -1,4 +1,4 @@
-//! Which layout a `.ptd` has, where its bytes try to say two things at once (format.md §4.3).
+//! The layout of a `.ptd` whose bytes are ambiguous (format.md §4.3).
 
 use core::fmt::Write;
 
@@ -115,7 +115,7 @@ fn polyglot() -> Asm {
     polyglot_of(1)
 }
 
-/// The same, with that many current segments that are one.
+/// The same, with `segments` current segments, which share one table.
 fn polyglot_of(segments: u32) -> Asm {
     let asm = Asm::new()
         .link("flat_tensor")
@@ -142,7 +142,7 @@ fn polyglot_of(segments: u32) -> Asm {
         .segments(&[0x55; 8])
 }
 
-/// A root that might be one of a coming generation: the current fields moved up by one slot, so
+/// A root that may be of a future generation: the current fields moved up by one slot, so
 /// that slot 3 is there and slot 2 leads to entries with a layout.
 fn coming() -> Asm {
     Asm::new()
@@ -220,7 +220,7 @@ fn places_are_those_of_the_file_where_the_flatbuffer_is_not_at_its_start() {
     assert_snapshot("hostile-generation-0", text.trim_end());
 }
 
-/// What is said of a segment, of an entry, and of how tables lie, is too.
+/// Errors of segments, of entries and of the layout of tables point into the file too.
 #[test]
 fn findings_in_generation_0_have_their_places_in_the_file() {
     for (rule, asm, at) in [
@@ -232,7 +232,7 @@ fn findings_in_generation_0_have_their_places_in_the_file() {
     }
 }
 
-/// Only its header says where the FlatBuffer of generation 0 ends, if nothing follows it.
+/// If nothing follows the FlatBuffer of generation 0, only its header has the end.
 #[test]
 fn a_flatbuffer_of_generation_0_without_data_ends_with_the_file() {
     // No base, and no bytes behind it.
@@ -241,7 +241,7 @@ fn a_flatbuffer_of_generation_0_without_data_ends_with_the_file() {
     assert_eq!(places(&bare.clone().cut("end+1"), "trailing-bytes"), [bare.at("end")]);
 }
 
-/// Where what a rule says of a `.ptd` stands.
+/// The places of findings in a `.ptd`.
 fn places(asm: &Asm, rule: &str) -> Vec<u64> {
     let report = Ptd::read(&asm.finish()).unwrap().check();
     let found = report.findings().iter().filter(|finding| finding.rule.id == rule);
@@ -254,8 +254,7 @@ fn a_layout_that_is_neither_old_nor_current_is_refused() {
     assert_snapshot("hostile-generation-coming", &reported(&error));
 }
 
-/// What costs too much to read as the current layout is refused for that, and not taken for an old
-/// file.
+/// A file over the work budget of the current layout is refused for that, and not read as an old file.
 #[test]
 fn a_budget_hides_no_other_layout() {
     let bytes = polyglot_of(100).finish();

@@ -1,5 +1,4 @@
-//! Files that are sound, and that ask for what is not there: the calls that resolve a reference
-//! say so.
+//! Valid files with references to missing objects: the calls that resolve a reference return the error.
 
 use pte::schema::program::view::KernelTypes;
 use pte::{Error, File, Pte};
@@ -49,7 +48,7 @@ fn constants() -> Vec<Case> {
     ]
 }
 
-/// A program of old, whose constants stand in the FlatBuffers part.
+/// An old program, whose constants are in the program FlatBuffer.
 fn inline_constant() -> Asm {
     Asm::new()
         .link("program")
@@ -205,7 +204,7 @@ fn segments() -> Vec<Case> {
     ]
 }
 
-/// The one tensor of a program is asked where it is stored.
+/// Resolves the storage of the only tensor of a program, and returns the error as a case.
 fn storage(code: &'static str, attack: &'static str, asm: Asm, at: &str) -> Case {
     let error = with_program(&asm, |pte| {
         let plan = pte.program().execution_plan().unwrap().get(0).unwrap();
@@ -218,7 +217,7 @@ fn storage(code: &'static str, attack: &'static str, asm: Asm, at: &str) -> Case
     case_of(code, attack, error, asm.at(at))
 }
 
-/// The first entry of a `.ptd` is asked where it is.
+/// Resolves the range of the first entry of a `.ptd`, and returns the error as a case.
 fn entry(code: &'static str, attack: &'static str, asm: Asm, at: &str) -> Case {
     let bytes = asm.finish();
     let Ok(File::Ptd(file)) = read(&bytes) else { panic!("{attack}: not read") };

@@ -1,4 +1,4 @@
-//! Offsets, vtables, vectors, strings and unions: what breaks FlatBuffers itself.
+//! Offsets, vtables, vectors, strings and unions: violations of FlatBuffers itself.
 
 use pte::schema::program::desc::KernelTypes;
 
@@ -172,7 +172,7 @@ fn cut_number() -> Asm {
     value("Int", |asm| asm.table("value", 16, &[8]).zeros(4).label("int_val").zeros(7).label("end"))
 }
 
-/// A program of one plan with one value, a `member`, which `write` lays down as `value`.
+/// A program of one plan with one value, a `member`, which `write` writes as `value`.
 pub(super) fn value(member: &str, write: impl FnOnce(Asm) -> Asm) -> Asm {
     let tag = KernelTypes.members.iter().position(|desc| desc.name == member).unwrap() + 1;
     let asm = Asm::new()

@@ -1,4 +1,4 @@
-//! Small files that describe huge trees: what is shared is paid for each time it is visited.
+//! Small files that describe huge trees: a shared table is charged at each visit.
 
 use pte::{Error, Limits, PathComponent, Pte};
 
@@ -34,7 +34,7 @@ fn bomb(n: u32) -> Asm {
         .zeros(8)
 }
 
-/// What [`bomb`] costs: 4 bytes for each list and 16 for each table in it, as often as they are visited.
+/// The cost of [`bomb`]: at each visit, 4 bytes for each list and 16 for each table in it.
 fn cost(n: u64) -> u64 {
     let instructions = 4 + n * 16;
     let chains = 4 + n * (16 + instructions);
@@ -86,7 +86,7 @@ fn the_limit_is_exact() {
     }
 }
 
-/// What flatc does not align is paid for as well.
+/// Vectors that flatc does not align are charged too.
 #[test]
 fn empty_vectors_cost_what_their_length_does() {
     let n = 1000;
@@ -129,8 +129,7 @@ fn lists_of_shared_tables_are_bounded_by_their_elements_too() {
     }
 }
 
-/// More vtables than a walker would remember, each of its own: the last counts as much as the
-/// first.
+/// More different vtables than the walker's cache holds: the last one is charged like the first.
 #[test]
 fn every_one_of_a_thousand_vtables_is_proven() {
     let segments = |wrong: Option<u32>| {
@@ -151,7 +150,7 @@ fn every_one_of_a_thousand_vtables_is_proven() {
     }
 }
 
-/// A vtable that is sound for one type of table says nothing of another.
+/// A vtable that is valid for one type of table may be invalid for another.
 #[test]
 fn a_vtable_is_proven_for_each_type_that_uses_it() {
     let asm = crate::support::asm::pte().point_back("constant_segment*", "segment^");

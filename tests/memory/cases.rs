@@ -1,4 +1,4 @@
-//! Methods of a few instructions, of which it is plain what lives when.
+//! Methods of a few instructions, whose live ranges are obvious.
 
 use pte::Pte;
 use pte::memory::{LiveRange, Memory, TensorRole};
@@ -79,7 +79,7 @@ fn inputs_come_before_and_outputs_stay() {
     let file = program(&scratch(5), (&[0], &[3]), 80, &[chain]);
     let expected = vec![Some((None, Some(0))), at(0, 1), at(1, 2), Some((Some(2), None)), None];
     assert_eq!(lives(&file), expected);
-    // An input that nothing uses is put there all the same; an output may be what an input is.
+    // The caller writes an unused input too. A value may be an input and an output.
     let file = program(&scratch(2), (&[0, 1], &[1]), 32, &[vec![]]);
     assert_eq!(lives(&file), [Some((None, Some(0))), THROUGHOUT]);
 }
@@ -154,7 +154,7 @@ fn a_move_uses_one_tensor_under_two_indices() {
     assert_eq!(all[2], at(1, 3));
 }
 
-/// What works in place changes a part of what is there; its result is the same tensor.
+/// An in-place operator changes a part of its tensor, and returns the same tensor.
 #[test]
 fn an_operator_in_place_reads_what_it_changes() {
     let in_place = |first, result| call(2, &[first, 4, 5, 6, result]);

@@ -1,4 +1,4 @@
-//! Methods that no planner makes: offsets past all numbers, jumps in circles, a million calls.
+//! Methods that no planner makes: offsets that overflow, jumps in circles, a million calls.
 
 use std::time::Instant;
 
@@ -64,8 +64,8 @@ fn what_is_not_there_is_no_method_at_all() {
     assert_eq!(memory.tensors(arena)[0].role, TensorRole::Output);
 }
 
-/// Jumps everywhere, each across the others; moves in circles; a long list in every call. Ten times
-/// as many of them take about ten times as long, and not a hundred times.
+/// Crossing jumps, moves in circles, and a long list in every call. Ten times as many take about ten times as
+/// long, and not a hundred times.
 #[test]
 fn much_of_everything_takes_no_long_time() {
     let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});

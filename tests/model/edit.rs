@@ -417,7 +417,7 @@ fn tensors_of_other_sizes_share_what_the_largest_has() {
     }
 }
 
-/// Where a state ends is reported by its tensor: the next one may begin anywhere.
+/// The length of a state follows from its tensor: the next state may begin at any offset.
 #[test]
 fn states_need_not_be_in_order() {
     let state = |nth: u32, place: &str| {

@@ -109,7 +109,7 @@ pub(crate) fn ask_map(file: &File<'_>) {
     let (depth, most) = nestings[(at % 3) as usize];
     let spans = map.nested(Nesting { depth, most });
     ask_spans(&spans, 0..file.file_len());
-    ask_spot(file, &map, at.checked_rem(file.file_len()).unwrap_or_default());
+    ask_byte(file, &map, at.checked_rem(file.file_len()).unwrap_or_default());
     assert!(ByteInfo::of(file, file.file_len()).is_none());
 }
 
@@ -134,26 +134,26 @@ fn ask_spans(spans: &[Span<'_, '_>], of: std::ops::Range<u64>) {
 }
 
 /// `--at` and the list of ranges agree.
-pub(crate) fn ask_spot(file: &File<'_>, map: &Map<'_>, at: u64) {
-    let spot = ByteInfo::of(file, at).expect("a byte of the file");
+pub(crate) fn ask_byte(file: &File<'_>, map: &Map<'_>, at: u64) {
+    let info = ByteInfo::of(file, at).expect("a byte of the file");
     let piece = map.at(at).expect("a piece");
-    assert!(spot.range().contains(&at) && spot.piece().contains(&at), "{spot}");
+    assert!(info.range().contains(&at) && info.piece().contains(&at), "{info}");
     let part = map.part(piece.part);
     match part.name() {
         Name::Object(path, _) => {
             let components: Vec<_> = path.components().collect();
-            let found: Vec<_> = spot.path().take(components.len()).collect();
-            assert_eq!(found, components, "{spot}");
-            assert_eq!(spot.piece(), piece.range, "{spot}");
-            assert_eq!(spot.part().name(), part.name(), "{spot}");
+            let found: Vec<_> = info.path().take(components.len()).collect();
+            assert_eq!(found, components, "{info}");
+            assert_eq!(info.piece(), piece.range, "{info}");
+            assert_eq!(info.part().name(), part.name(), "{info}");
         }
         // A map without details may have similar neighbours.
         name => assert!(
-            spot.part().name() == name && spot.piece().start <= piece.range.start,
-            "{spot} {name}"
+            info.part().name() == name && info.piece().start <= piece.range.start,
+            "{info} {name}"
         ),
     }
-    assert!(!spot.role().id().is_empty() && !spot.role().to_string().is_empty());
+    assert!(!info.role().id().is_empty() && !info.role().to_string().is_empty());
 }
 
 fn ask_pieces(map: &Map<'_>, len: u64) {

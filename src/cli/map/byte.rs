@@ -17,7 +17,7 @@ use crate::cli::text::{grouped, name};
 
 /// A byte with its meaning.
 pub(super) struct Byte<'a> {
-    spot: ByteInfo<'a>,
+    info: ByteInfo<'a>,
     path: UntrustedString,
     at: u64,
     bytes: u64,
@@ -56,26 +56,26 @@ struct ByteRecord<'d> {
 impl<'a> Byte<'a> {
     pub(super) fn of(file: &File<'a>, at: u64, input: &Input) -> Result<Self, Problem> {
         let bytes = file.file_len();
-        let Some(spot) = ByteInfo::of(file, at) else {
+        let Some(info) = ByteInfo::of(file, at) else {
             return Err(input.absent(format!(
                 "byte {at:#x} ({at}) is out of range: the file has {} bytes, the last one at {:#x}",
                 grouped(bytes),
                 bytes.saturating_sub(1)
             )));
         };
-        let parts = part_names(spot.part(), input)?;
-        Ok(Self { path: input.name.clone(), at, bytes, parts, spot })
+        let parts = part_names(info.part(), input)?;
+        Ok(Self { path: input.name.clone(), at, bytes, parts, info })
     }
 
     fn table_path(&self) -> Option<UntrustedString> {
-        let path = UntrustedString::of(&self.spot.place().path());
+        let path = UntrustedString::of(&self.info.place().path());
         Some(path).filter(|path| !path.raw().is_empty())
     }
 
     pub(super) fn document(&self) -> Document<'_> {
-        let (piece, range) = (self.spot.piece(), self.spot.range());
+        let (piece, range) = (self.info.piece(), self.info.range());
         let (mut to, mut value, mut value_name) = (None, None, None);
-        match self.spot.role() {
+        match self.info.role() {
             ByteRole::Offset { to: at } | ByteRole::ToVtable { to: at } => to = Some(at),
             ByteRole::Number { value: number, name, .. } => {
                 (value, value_name) = (Some(number_of(number)), name);
@@ -96,12 +96,12 @@ impl<'a> Byte<'a> {
                 part: &self.parts,
                 begin: piece.start,
                 end: piece.end,
-                segment: self.spot.segment(),
+                segment: self.info.segment(),
                 path: self.table_path(),
-                role: self.spot.role().id(),
+                role: self.info.role().id(),
                 role_begin: range.start,
                 role_end: range.end,
-                text: UntrustedString::of(&self.spot.role()),
+                text: UntrustedString::of(&self.info.role()),
                 to,
                 value,
                 value_name,
@@ -110,19 +110,19 @@ impl<'a> Byte<'a> {
     }
 
     pub(super) fn show(&self, out: &mut Output) -> fmt::Result {
-        let (piece, range) = (self.spot.piece(), self.spot.range());
+        let (piece, range) = (self.info.piece(), self.info.range());
         let path = &self.path;
         writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}byte {:#x} ({}){DIM:#}", self.at, self.at)?;
         let parts: Vec<_> = self.parts.iter().map(name).collect();
         label(out, "part", &format!("{NAME}{}{NAME:#}", parts.join(" / ")))?;
         label(out, "piece", &within(self.at, &piece))?;
-        if let Some(segment) = self.spot.segment() {
+        if let Some(segment) = self.info.segment() {
             label(out, "segment", &segment.to_string())?;
         }
         if let Some(path) = self.table_path() {
             label(out, "path", &path.to_string())?;
         }
-        label(out, "role", &UntrustedString::of(&self.spot.role()).to_string())?;
+        label(out, "role", &UntrustedString::of(&self.info.role()).to_string())?;
         if range != piece {
             label(out, "", &within(self.at, &range))?;
         }

@@ -20,13 +20,13 @@ use crate::handle::File;
 /// use pte::map::ByteInfo;
 ///
 /// let file = pte::File::Pte(pte::Pte::read(bytes)?);
-/// let spot = ByteInfo::of(&file, 8).unwrap();
-/// assert_eq!(spot.part().name().to_string(), "header");
-/// assert_eq!((spot.role().to_string().as_str(), spot.range()), ("header field magic", 8..12));
+/// let info = ByteInfo::of(&file, 8).unwrap();
+/// assert_eq!(info.part().name().to_string(), "header");
+/// assert_eq!((info.role().to_string().as_str(), info.range()), ("header field magic", 8..12));
 /// // A byte in the tables has a path.
 /// let root = u32::from_le_bytes(*bytes.first_chunk().unwrap());
-/// let spot = ByteInfo::of(&file, root.into()).unwrap();
-/// assert_eq!(spot.place().to_string(), format!("{root:#x}, program"));
+/// let info = ByteInfo::of(&file, root.into()).unwrap();
+/// assert_eq!(info.place().to_string(), format!("{root:#x}, program"));
 /// # Ok(())
 /// # }
 /// ```
@@ -55,7 +55,7 @@ impl<'a> ByteInfo<'a> {
         let found = claims.paths.found().cloned();
         let map = claims.finish();
         let piece = map.at(offset)?.clone();
-        let mut spot = Self {
+        let mut info = Self {
             offset,
             part: piece.part,
             role: ByteRole::Data,
@@ -64,25 +64,25 @@ impl<'a> ByteInfo<'a> {
             path: Vec::new(),
             map,
         };
-        let name = match spot.part().name() {
+        let name = match info.part().name() {
             Name::Fixed(name) => name,
             _ => "",
         };
         match found {
-            _ if name == HEADER => spot.in_header(file),
+            _ if name == HEADER => info.in_header(file),
             Some((last, found)) => {
-                spot.path.extend(found.step);
-                spot.path.extend(TablePath::new(&spot.map.paths, last).back());
+                info.path.extend(found.step);
+                info.path.extend(TablePath::new(&info.map.paths, last).back());
                 // Data belongs to its users, not to the object that has it.
-                if !matches!(spot.part().name(), Name::Users(_)) {
+                if !matches!(info.part().name(), Name::Users(_)) {
                     let at = |pos: u32| tables.start.saturating_add(pos.into());
-                    spot.role = found.role.shifted(tables.start);
-                    spot.range = at(found.range.start)..at(found.range.end);
+                    info.role = found.role.shifted(tables.start);
+                    info.range = at(found.range.start)..at(found.range.end);
                 }
             }
-            None => spot.apart(name, file),
+            None => info.apart(name, file),
         }
-        Some(spot)
+        Some(info)
     }
 
     fn in_header(&mut self, file: &File<'_>) {
