@@ -36,6 +36,7 @@ mod site;
 mod tables;
 mod tensors;
 mod values;
+mod version;
 
 pub use checker::Checker;
 pub use document::{
@@ -45,6 +46,7 @@ pub use document::{
 pub use policy::Policy;
 pub use report::{Finding, Report};
 pub use rule::{NEWEST, Release, Rule, Runtime, Severity};
+pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject.
 pub static RULES: &[&[&Rule]] = &[

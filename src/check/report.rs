@@ -67,6 +67,31 @@ impl Report {
         all.saturating_sub(wide(self.findings.len()))
     }
 
+    /// Returns the rules of severity Error, by the policy of the check.
+    pub fn errors(&self) -> impl Iterator<Item = &'static Rule> {
+        let errors = self.counts.values().filter(|count| count.severity == Severity::Error);
+        errors.map(|count| count.rule)
+    }
+
+    /// Returns the rules of severity Error that are none in `before`, such as the report of the file that
+    /// an edit began with.
+    ///
+    /// ```
+    /// # fn main() -> pte::Result<()> {
+    /// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+    /// let file = pte::Pte::read(bytes)?;
+    /// let report = file.check();
+    /// assert_eq!(report.new_errors(&report).count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new_errors(&self, before: &Self) -> impl Iterator<Item = &'static Rule> {
+        self.errors().filter(|rule| {
+            let known = before.counts.get(rule.id);
+            known.is_none_or(|count| count.severity != Severity::Error)
+        })
+    }
+
     /// Returns the worst severity of all findings, including those that were not kept.
     pub fn worst(&self) -> Option<Severity> {
         self.counts.values().map(|count| count.severity).max()

@@ -1,12 +1,12 @@
 //! `pte convert`: safetensors to `.ptd` and back, and old `.ptd` files to current ones.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::build::{BuildError, PtdBuilder};
+use pte::check::Report;
 use pte::convert::{ConvertError, Safetensors};
 use pte::model::Image;
 use pte::quoted::UntrustedString;
@@ -145,7 +145,7 @@ impl Convert {
         let limits = common.limits();
         let image = model.image_with(&limits).map_err(|error| absent(save::unwritable(&error)))?;
         let checked = save::proven(image, &name, &limits)?;
-        save::refuse_new_errors(&checked, &name, &BTreeSet::new(), &limits)?;
+        save::refuse_new_errors(&checked, &name, &Report::default(), &limits)?;
         self.write(common, checked.source())
     }
 

@@ -1,18 +1,18 @@
 //! `pte edit`: changes parts of a file and keeps the rest.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::build::PtdBuilder;
+use pte::check::Report;
 use pte::model::{AnyPtd, Blob, External, Image, ModelError, PtdModel, PteModel, Ranges};
 
 use super::Common;
 use super::atomic::hard_links;
 use super::input::{Input, identity, open_regular};
 use super::problem::{Problem, Status, note};
-use super::save::{self, errors};
+use super::save;
 use super::text::name_of;
 
 /// Change parts of a file and keep the rest
@@ -94,7 +94,7 @@ impl Edit {
         let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
         let data = data.collect::<Result<Vec<_>, Problem>>()?;
         let file = input.opened.file();
-        let known = errors(&file, &limits);
+        let known = save::report(&file, &limits);
         let output = match (self.in_place, &common.output) {
             (true, _) if self.file.as_os_str() == "-" => {
                 return Err(Problem::Usage("standard input cannot be replaced: use -o".into()));
@@ -123,7 +123,7 @@ impl Edit {
         let blobs = self.set_data.iter().map(|(_, path)| path);
         let read = self.inline.iter().chain(blobs).cloned();
         let inputs: Vec<_> = inputs.into_iter().chain(read).collect();
-        let none = BTreeSet::new();
+        let none = Report::default();
         let unwritable = |error: ModelError| Problem::Absent {
             file: input.name.clone(),
             message: save::unwritable(&error),

@@ -1,10 +1,9 @@
 //! New and changed files: checked before they are written.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pte::check::{Checker, Severity};
+use pte::check::{Checker, Report};
 use pte::model::{Amplified, Image, ModelError};
 use pte::quoted::UntrustedString;
 use pte::{File, Handle, Limits, OpenError};
@@ -60,24 +59,22 @@ pub(super) fn over_budget(error: &Amplified) -> UntrustedString {
     format!("{error}; if you trust the input, raise --max-amplification").into()
 }
 
-/// Refuses a file, called `name`, with an Error that is not in `known`.
+/// Refuses a file, called `name`, with an Error that is none in the report `before`.
 pub(super) fn refuse_new_errors(
     opened: &Handle<Image<'_>>,
     name: &UntrustedString,
-    known: &BTreeSet<&'static str>,
+    before: &Report,
     limits: &Limits,
 ) -> Result<(), Problem> {
-    let new = errors(&opened.file(), limits);
-    let Some(id) = new.difference(known).next() else { return Ok(()) };
+    let report = report(&opened.file(), limits);
+    let Some(id) = report.new_errors(before).next().map(|rule| rule.id) else { return Ok(()) };
     let message = format!(
         "the result would have a new Error, {id}: nothing is written (see pte explain {id})"
     );
     Err(Problem::Absent { file: name.into(), message: message.into() })
 }
 
-/// Returns the rules of severity Error that a file breaks.
-pub(super) fn errors(file: &File<'_>, limits: &Limits) -> BTreeSet<&'static str> {
-    let report = Checker::new().limits(*limits).check_tables(file);
-    let found = report.counts().filter(|(rule, _)| rule.severity == Severity::Error);
-    found.map(|(rule, _)| rule.id).collect()
+/// Checks the tables of a file.
+pub(super) fn report(file: &File<'_>, limits: &Limits) -> Report {
+    Checker::new().limits(*limits).check_tables(file)
 }

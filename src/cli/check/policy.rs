@@ -1,7 +1,7 @@
 //! The policy of `pte check`: `--allow`, `--deny` and `--runtime`.
 
 use clap::Args;
-use pte::check::{NEWEST, Policy, Release, Rule, RuleRecord, rule};
+use pte::check::{NEWEST, Policy, Release, Rule, RuleRecord, parse_release, rule};
 
 use crate::cli::problem::Problem;
 use crate::cli::rules::unknown_rule;
@@ -74,21 +74,4 @@ fn allowed(name: &str) -> Result<&'static Rule, Problem> {
 /// Whether `name` is the name of a finding that is not of a [`Rule`]: reading the file ends there.
 fn is_refusal(name: &str) -> bool {
     RuleRecord::all().iter().any(|record| record.id == name)
-}
-
-fn parse_release(text: &str) -> Result<Release, String> {
-    let number = |part: &str| {
-        let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        digits.then(|| part.parse().ok()).flatten()
-    };
-    let parts: Option<Vec<u32>> = text.split('.').map(number).collect();
-    let release = match parts.as_deref() {
-        Some(&[major, minor] | &[major, minor, _]) => (major, minor),
-        _ => return Err("expected a release such as 0.7 or 1.5.1".into()),
-    };
-    match release {
-        (0, 0) => Err("the first release is 0.1".into()),
-        (0, 8..) => Err("no such release: 0.7 was followed by 1.0".into()),
-        _ => Ok(release),
-    }
 }
