@@ -172,14 +172,13 @@ mod tests {
         values.extend([f64::MIN_POSITIVE, 5e-324, 4503599627370495.5, 9007199254740993.0]);
         let negative: Vec<f64> = values.iter().map(|value| -value).collect();
         for value in values.into_iter().chain(negative) {
-            let fits = value.abs() < 9.223372036854775807e18;
             let all = [
                 ("trunc", value.trunc()),
                 ("ceil", value.ceil()),
                 ("round", value.round_ties_even()),
             ];
             for (how, expected) in all {
-                assert_eq!(rounded(how, value), fits.then_some(expected as i64), "{how} {value}");
+                assert_eq!(rounded(how, value), expected.to_string().parse().ok(), "{how} {value}");
             }
         }
         assert_eq!([f64::NAN, f64::INFINITY].map(|value| rounded("trunc", value)), [None; 2]);

@@ -185,7 +185,9 @@ fn places(pte: &Pte<'_>) -> BTreeMap<(u32, u32), Place> {
                     return;
                 }
                 let place = place(pte, view, value).filter(|place| place.dtype.kind() == kind);
-                place.into_iter().for_each(|place| drop(found.insert((nth, value), place)));
+                if let Some(place) = place {
+                    found.insert((nth, value), place);
+                }
             });
         }
     }

@@ -338,8 +338,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     /// Models a kernel that writes an output: its sizes and its elements may be those of another argument.
     fn write(&mut self, target: i32, arg: u32, instruction: &Instruction<'a>) {
         let Judge { values, kernels, .. } = self.judge;
-        if !values.tag(target.into()).is_some_and(|tag| tag == tag::Tensor) {
-            // A list, or what no tensor is.
+        // Items of lists are not followed.
+        if values.tag(target.into()).is_none_or(is_list) {
             return;
         }
         let Some(call) = instruction.kernel_call() else { return };
@@ -423,7 +423,6 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
 
     /// Replaces the value at `index`. A list is never replaced.
     fn set_value(&mut self, index: i32, is: Is, by: By) {
-        let is_list = |tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag);
         let Some(&value) = self.state.get(index) else { return };
         if self.judge.values.tag(index.into()).is_some_and(is_list) {
             return;
@@ -486,6 +485,10 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             self.log.push((index, old));
         }
     }
+}
+
+fn is_list(tag: u8) -> bool {
+    (tag::IntList..=tag::OptionalTensorList).contains(&tag)
 }
 
 /// Returns the instructions of a loop before its backward jump, if none of them is a jump.
