@@ -7,7 +7,7 @@ use pte::flat::load;
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use serde_json::{Value, json};
 
-use super::fixtures::{Fixture, folder};
+use crate::support::fixture::{Fixture, folder};
 use crate::support::sound::is_sound;
 
 /// An Error keeps a file from being sound and nothing else does: what holds of every file is in

@@ -162,6 +162,7 @@ const PTE_FIELDS: [&str; 4] =
 const PTD_FIELDS: [&str; 5] =
     ["length", "flatbuffer_offset", "flatbuffer_size", "segment_base_offset", "segment_data_size"];
 
+#[cfg(test)]
 mod tests {
     use pte::ptd::Generation;
     use pte::{Ptd, Pte};

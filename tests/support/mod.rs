@@ -5,6 +5,8 @@ pub(crate) mod asm;
 pub(crate) mod build;
 pub(crate) mod exercise;
 pub(crate) mod files;
+#[cfg(feature = "json")]
+pub(crate) mod fixture;
 pub(crate) mod harvest;
 pub(crate) mod json;
 pub(crate) mod restated;
