@@ -17,6 +17,8 @@ mod container;
 mod convert;
 mod defects;
 mod diff;
+mod fixtures;
+pub mod forge;
 pub mod mutate;
 mod places;
 mod read;

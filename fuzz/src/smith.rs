@@ -16,7 +16,7 @@ mod recipes;
 mod tangle;
 
 /// Dtypes that kernels know.
-const DTYPES: [ScalarType; 11] = [
+pub(crate) const DTYPES: [ScalarType; 11] = [
     ScalarType::BYTE,
     ScalarType::CHAR,
     ScalarType::SHORT,
@@ -118,6 +118,26 @@ pub fn call(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
 pub fn tangled(random: &mut Unstructured<'_>, only: Option<usize>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_methods(0).with_constants(true);
     make(random, swarm, Calls::Tangled(only))
+}
+
+/// A program whose methods use nothing of the file besides themselves: they can become methods of another.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub(crate) fn apart(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
+    let swarm = at_home(swarm(random)?).with_constants(false).with_states(false);
+    make(random, swarm.with_named_data(false), Calls::Valid)
+}
+
+/// A program that has constants, none of which is in another file yet.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub(crate) fn movable(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
+    let swarm = swarm(random)?.with_constants(true).with_external(false);
+    make(random, swarm, Calls::Valid)
 }
 
 #[cfg(test)]

@@ -78,7 +78,8 @@ pub fn damaged(random: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn damage(bytes: &mut [u8], at: usize, what: What, how: u8, value: u64, other: usize) {
+/// Does one damage to the bytes at a place; `how` chooses the kind.
+pub(crate) fn damage(bytes: &mut [u8], at: usize, what: What, how: u8, value: u64, other: usize) {
     let size = match what {
         What::Offset | What::Back | What::Count => 4,
         What::Size | What::Slot => 2,

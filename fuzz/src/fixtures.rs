@@ -1,0 +1,10 @@
+//! The fixtures of the package's tests: `tests/rules`.
+
+#![allow(dead_code, reason = "the tests use all of it")]
+
+#[path = "../../tests/support/build.rs"]
+pub(crate) mod build;
+#[path = "../../tests/support/fixture.rs"]
+pub(crate) mod fixture;
+#[path = "../../tests/support/harvest.rs"]
+mod harvest;
