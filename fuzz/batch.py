@@ -2,11 +2,15 @@
 """Runs many files in the official runtime (PyPI's executorch), and says of each what became of it.
 
   python3 fuzz/batch.py --list NAMES
+  python3 fuzz/batch.py --manifest FOLDER/manifest.jsonl
 
 NAMES is a text of one path a line. Every method of a file is run twice, on zeros, at the runtime's
 default setting. Some dozens of files share a process, so that most take less than a millisecond: what
 kills it is tried again alone. A JSON document a line: {"file": PATH, "verdict": VERDICT}, in which the
 verdict is ok, error (a clean refusal), crash:SIGNAL or hang.
+
+With --manifest, the verdicts are written into a manifest of forge, as "runtime". A program is run with
+its data file. Data files alone, and programs with several data files, are not run: their place stays null.
 """
 
 import argparse
@@ -46,12 +50,17 @@ def dtypes(torch):
     return {code: getattr(torch, name) for code, name in names.items()}
 
 
-def run(lib, torch, path):
+def read(path):
     with open(path, "rb") as file:
-        data = file.read()
+        return file.read()
+
+
+def run(lib, torch, path, companions):
+    data = read(path)
+    companion = companions.get(path)
     try:
         module = lib._load_for_executorch_from_buffer(
-            data, None, program_verification=lib.Verification.Minimal
+            data, companion and read(companion), program_verification=lib.Verification.Minimal
         )
         for name in module.method_names():
             meta = module.method_meta(name)
@@ -66,7 +75,7 @@ def run(lib, torch, path):
     return b"o"
 
 
-def batch(lib, torch, paths):
+def batch(lib, torch, paths, companions):
     """What became of the first of them, and what ended the process if they are not all."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -80,7 +89,7 @@ def batch(lib, torch, paths):
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         for path in paths:
             signal.alarm(SECONDS)
-            os.write(writer, run(lib, torch, path))
+            os.write(writer, run(lib, torch, path, companions))
         os._exit(0)
     os.close(writer)
     told = b""
@@ -95,33 +104,58 @@ def batch(lib, torch, paths):
     return [{"o": "ok", "e": "error"}[letter] for letter in told.decode()], end
 
 
-def verdicts(lib, torch, paths):
+def verdicts(lib, torch, paths, companions):
     """Each path with its verdict."""
     done = 0
     while done < len(paths):
         some = paths[done : done + SHARED]
-        told, end = batch(lib, torch, some)
+        told, end = batch(lib, torch, some, companions)
         yield from zip(some, told)
         done += len(told)
         if end is None:
             continue
-        told, alone = batch(lib, torch, [paths[done]])
+        told, alone = batch(lib, torch, [paths[done]], companions)
         yield paths[done], alone or told[0]
         if alone is None:
             # It died in company: of what one of those before it did to their memory.
-            pairs = ((one, batch(lib, torch, [one, paths[done]])[1]) for one in some)
+            last = paths[done]
+            pairs = ((one, batch(lib, torch, [one, last], companions)[1]) for one in some)
             yield next(((one, end) for one, end in pairs if end), (paths[done], end))
         done += 1
 
 
+def fill(lib, torch, manifest):
+    """Writes the verdict of each sample that the runtime can run into its line of the manifest."""
+    folder = os.path.dirname(os.path.abspath(manifest))
+    with open(manifest) as file:
+        lines = [json.loads(line) for line in file]
+    samples, companions = {}, {}
+    for line in lines:
+        first, *data = [os.path.join(folder, entry["file"]) for entry in line["files"]]
+        if first.endswith(".pte") and len(data) < 2:
+            samples[first] = line
+            companions[first] = data[0] if data else None
+    for path, verdict in verdicts(lib, torch, list(samples), companions):
+        samples[path]["runtime"] = verdict
+    with open(manifest + ".new", "w") as file:
+        for line in lines:
+            file.write(json.dumps(line, separators=(",", ":"), sort_keys=True) + "\n")
+    os.replace(manifest + ".new", manifest)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--list", required=True, help="a text of one path a line")
-    with open(parser.parse_args().list) as file:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--list", help="a text of one path a line")
+    source.add_argument("--manifest", help="a manifest of forge, beside its files")
+    args = parser.parse_args()
+    lib, torch = load()
+    if args.manifest:
+        return fill(lib, torch, args.manifest)
+    with open(args.list) as file:
         paths = file.read().split("\n")
     paths = [path for path in paths if path]
-    lib, torch = load()
-    for path, verdict in verdicts(lib, torch, paths):
+    for path, verdict in verdicts(lib, torch, paths, {}):
         print(json.dumps({"file": path, "verdict": verdict}), flush=True)
 
 
