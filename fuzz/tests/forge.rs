@@ -15,8 +15,8 @@ const SAMPLES: u64 = 64;
 
 fn samples(class: Class) -> u64 {
     match class {
-        Class::Broken => 2 * rules_of_files().len() as u64,
-        Class::Pairs => 4 * rules_of_pairs().len() as u64,
+        Class::Broken => 4 * rules_of_files().len() as u64,
+        Class::Pairs => 40 * rules_of_pairs().len() as u64,
         _ => SAMPLES,
     }
 }
@@ -27,8 +27,8 @@ fn samples_depend_on_class_seed_and_number_alone() {
         // Backwards, and only some of them.
         for number in (0..20).rev().step_by(3) {
             let sample = make(class, 5, number).unwrap();
-            assert_eq!(Ok(&sample), make(class, 5, number).as_ref(), "{class:?} {number}");
-            assert_ne!(Ok(&sample), make(class, 6, number).as_ref(), "{class:?} {number}");
+            assert!(Ok(&sample) == make(class, 5, number).as_ref(), "{class:?} {number}");
+            assert!(Ok(&sample) != make(class, 6, number).as_ref(), "{class:?} {number}");
         }
     }
 }
