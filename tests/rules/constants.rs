@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::fixtures::Fixture;
+use super::fixtures::judge;
+use crate::support::fixture::Fixture;
 
 /// Returns the rules that a fixture breaks if `calls` come first and its embedding uses the indices in value
 /// `indices`. Value 5 is the constant with the indices, 7 a planned tensor, 8 Null, 9 a list of the size of the
@@ -31,7 +32,7 @@ fn broken(fixture: &str, indices: u32, calls: &[(&str, Value)]) -> Vec<String> {
     for (nth, (kind, args)) in calls.iter().enumerate() {
         instructions.insert(nth, json!({"instr_args_type": kind, "instr_args": args}));
     }
-    Fixture(file).judge().into_iter().map(|(rule, _)| rule).collect()
+    judge(&Fixture(file)).into_iter().map(|(rule, _)| rule).collect()
 }
 
 #[test]

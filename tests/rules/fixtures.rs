@@ -64,7 +64,7 @@ fn broken(rule: &Rule) -> Result<String, String> {
 }
 
 /// Every finding: the rule, and its place and message.
-fn judge(fixture: &Fixture) -> Vec<(String, String)> {
+pub(super) fn judge(fixture: &Fixture) -> Vec<(String, String)> {
     let Parts { bytes, with, runtime, also } = fixture.parts();
     let handle = match Handle::open(&bytes[..], &Limits::UNTRUSTED) {
         Ok(handle) => handle,
