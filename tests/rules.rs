@@ -55,6 +55,21 @@ fn calls_have_the_arguments_that_the_operator_takes() {
     assert_eq!(judged(json!([0, 4, 3, 2, 2])), ["args-index"]);
 }
 
+/// Exporters write Null for an input that is an Int with a dynamic dimension. The official runtime refuses every
+/// Int for it, and does not abort.
+#[test]
+fn a_null_input_that_is_used_as_a_number_is_said_to_be_refused() {
+    let bytes = changed("add.pte", |root| {
+        let plan = &mut root["execution_plan"][0];
+        plan["values"][3] = json!({"val_type": "Null", "val": {}});
+        plan["inputs"] = json!([0, 1, 3]);
+    });
+    let report = Pte::read(&bytes).unwrap().check();
+    assert_eq!(errors(&report), ["args-type"]);
+    let found = report.findings().iter().find(|found| found.rule.id == "args-type").unwrap();
+    assert!(found.message.contains("the runtime refuses to set it"), "{}", found.message);
+}
+
 /// Few arguments are checked at once, many one by one.
 #[test]
 fn every_argument_of_a_long_call_is_the_index_of_a_value() {

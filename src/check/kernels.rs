@@ -22,7 +22,7 @@ rules! {
         Refuses ["6.5", "7.4.35", "7.7.16", "8.1 CVE-2025-54950"];
     ARGS_TYPE = Error "args-type"
         "Every argument of such a call is of the kind that the operator takes."
-        "The kernel's conversion aborts."
+        "The kernel's conversion aborts. For an input that is Null, a call with any other value is refused first."
         Crashes ["6.5", "7.7.16"];
     STRIDED_OUT_OF_BOUNDS = Error "strided-out-of-bounds"
         "aten::as_strided_copy reads within its input, if its sizes, strides and offset are constant."

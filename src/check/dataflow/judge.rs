@@ -30,6 +30,9 @@ pub(in crate::check) struct Judge<'c, 'p, 'a> {
     pub(in crate::check) kernels: &'c Kernels,
 }
 
+/// The most inputs that are searched for a value.
+const MOST_INPUTS: usize = 64;
+
 /// A broken rule, and the message.
 pub(super) type Broken = (&'static Rule, String);
 
@@ -308,6 +311,13 @@ impl<'a> Judge<'_, '_, 'a> {
     ) -> Broken {
         let kinds = state.kinds(self.values, index);
         match state.by(index) {
+            By::File if self.is_null_input(index) => {
+                let refused = "the runtime refuses to set it to anything else";
+                (
+                    in_file,
+                    format!("input value {index} is Null, and {expected} is wanted: {refused}"),
+                )
+            }
             By::File => {
                 let name = self.name(index);
                 (in_file, format!("value {index} is {name}, and {expected} is wanted"))
@@ -323,6 +333,14 @@ impl<'a> Judge<'_, '_, 'a> {
                 (&RESULT_TYPE, message)
             }
         }
+    }
+
+    /// Returns whether a value is Null in the file and one of the first inputs. Exporters write it for an
+    /// Int with a dynamic dimension. The runtime accepts no other value from the caller
+    /// (`Method::set_input`).
+    fn is_null_input(self, index: i32) -> bool {
+        let mut inputs = self.plan.view.inputs().into_iter().flatten().take(MOST_INPUTS);
+        self.values.tag(index.into()) == Some(tag::Null) && inputs.any(|input| input == index)
     }
 
     fn name(self, index: i32) -> &'static str {
