@@ -1,14 +1,18 @@
 //! Constants whose elements decide what a kernel does: they are in the file, so they are read.
 
+use core::ops::Range;
+
+use self::elements::{ConstantElements, Places};
+use self::scalars::ConstantScalars;
 use super::report::Findings;
 use super::rule::rules;
 use crate::file::source::Source;
 use crate::handle::{File, OpenError};
-use crate::operators::Scalar;
+use crate::method;
 use crate::operators::contracts::ElementBounds;
-
-use self::elements::ConstantElements;
-use self::scalars::ConstantScalars;
+use crate::operators::{Scalar, Signatures};
+use crate::pte::{Pte, Storage};
+use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
 mod elements;
 mod scalars;
@@ -30,6 +34,26 @@ rules! {
         Crashes ["6.10"];
 }
 
+/// A method whose constants are read.
+struct Method<'p, 'a> {
+    pte: &'p Pte<'a>,
+    nth: u32,
+    view: ExecutionPlan<'a>,
+    signatures: Signatures,
+}
+
+impl<'a> Method<'_, 'a> {
+    /// Returns the tensor at `value` and the range of its data, if it is a constant.
+    fn constant(&self, value: u32) -> Option<(Tensor<'a>, Range<u64>)> {
+        let value = self.view.values()?.get(crate::bytes::index(value))?;
+        let KernelTypes::Tensor(tensor) = value.val()? else { return None };
+        match self.pte.storage(tensor) {
+            Ok(Storage::Constant(bytes)) => Some((tensor, bytes)),
+            _ => None,
+        }
+    }
+}
+
 /// The constants that were read.
 #[derive(Default)]
 pub(super) struct Constants {
@@ -48,10 +72,16 @@ impl Constants {
         source: &S,
         out: &mut Findings,
     ) -> Result<Self, OpenError<S::Error>> {
-        Ok(Self {
-            scalars: ConstantScalars::read(file, source)?,
-            elements: ConstantElements::read(file, source, out)?,
-        })
+        let mut constants = Self::default();
+        let File::Pte(pte) = file else { return Ok(constants) };
+        let mut places = Places::default();
+        for (nth, view) in method::distinct(pte) {
+            let method = Method { pte, nth, view, signatures: Signatures::of(view) };
+            constants.scalars.read(&method, source)?;
+            places.add(&method);
+        }
+        constants.elements = places.read(file, source, out)?;
+        Ok(constants)
     }
 
     /// Returns the first element of the constant at `value` of a method, if a call reads it as a

@@ -41,7 +41,6 @@ static HAZARDS: &[Hazard] = &[
     read("aten::scatter.value_out", &[2]),
     read("aten::scatter_add.out", &[2]),
     sized("aten::topk.values", &[0]),
-    read("quantized_decomposed::choose_qparams_per_token_asymmetric.out", &[0]),
     read("quantized_decomposed::dequantize_per_channel.out", &[2]),
     read("quantized_decomposed::dequantize_per_token.out", &[2]),
     embedding("quantized_decomposed::embedding_2bit.dtype_out"),

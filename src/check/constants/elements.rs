@@ -7,19 +7,17 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::INDEX_CONTENTS;
+use super::{INDEX_CONTENTS, Method};
 use crate::bytes::wide;
 use crate::check::report::Findings;
 use crate::cost;
 use crate::error::PathComponent;
 use crate::file::source::Source;
-use crate::flat::view::Table;
 use crate::handle::{File, OpenError};
 use crate::method::{self, Instruction};
 use crate::operators::contracts::{self, ElementBounds, ElementKind, Term};
 use crate::operators::{Copied, Signature, Signatures, copied};
-use crate::pte::{Pte, Storage};
-use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
+use crate::schema::program::view::InstructionArguments;
 use crate::schema::scalar::ScalarType;
 
 /// The bounds of constants' elements, by method and value.
@@ -27,18 +25,47 @@ use crate::schema::scalar::ScalarType;
 pub(in crate::check) struct ConstantElements(BTreeMap<(u32, u32), ElementBounds>);
 
 impl ConstantElements {
+    /// Returns the bounds of the constant at `value` of a method.
+    pub(super) fn get(&self, plan: u32, value: u32) -> Option<ElementBounds> {
+        self.0.get(&(plan, value)).copied()
+    }
+}
+
+/// The constants whose elements kernels may use, by method and value: arguments that a contract has
+/// conditions on, and what moves, views and copies may lead there.
+#[derive(Default)]
+pub(super) struct Places(BTreeMap<(u32, u32), Place>);
+
+impl Places {
+    /// Adds those of a method.
+    pub(super) fn add(&mut self, method: &Method<'_, '_>) {
+        let Some(operators) = Operators::of(&method.signatures) else { return };
+        for instruction in method::instructions(method.view) {
+            operators.each(&instruction, |value, kind| {
+                cost::look_up("", self.0.len());
+                if self.0.contains_key(&(method.nth, value)) {
+                    return;
+                }
+                let place = Place::of(method, value).filter(|place| place.dtype.kind() == kind);
+                if let Some(place) = place {
+                    self.0.insert((method.nth, value), place);
+                }
+            });
+        }
+    }
+
     /// Reads them from `source`.
     ///
     /// # Errors
     ///
     /// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
     pub(super) fn read<S: Source>(
+        self,
         file: &File<'_>,
         source: &S,
         out: &mut Findings,
-    ) -> Result<Self, OpenError<S::Error>> {
-        let File::Pte(pte) = file else { return Ok(Self::default()) };
-        let mut places: Vec<_> = places(pte).into_iter().collect();
+    ) -> Result<ConstantElements, OpenError<S::Error>> {
+        let mut places: Vec<_> = self.0.into_iter().collect();
         cost::sort(places.len());
         places.sort_by_key(|(value, place)| {
             (place.bytes.start, place.bytes.end, place.dtype, *value)
@@ -53,11 +80,10 @@ impl ConstantElements {
                 None => {
                     let len = place.bytes.end.saturating_sub(place.bytes.start);
                     let Some(rest) = left.checked_sub(len) else {
-                        let program = pte.program().raw().pos().into();
                         let path = || alloc::vec![PathComponent::Field("program")];
                         let message =
                             || "constants with indices overlap too often to be read".into();
-                        out.find(&INDEX_CONTENTS, program, path, message);
+                        out.find(&INDEX_CONTENTS, file.region_range().start, path, message);
                         break;
                     };
                     left = rest;
@@ -71,12 +97,7 @@ impl ConstantElements {
                 found.insert(value, bounds);
             }
         }
-        Ok(Self(found))
-    }
-
-    /// Returns the bounds of the constant at `value` of a method.
-    pub(super) fn get(&self, plan: u32, value: u32) -> Option<ElementBounds> {
-        self.0.get(&(plan, value)).copied()
+        Ok(ConstantElements(found))
     }
 }
 
@@ -114,6 +135,12 @@ impl Dtype {
 }
 
 impl Place {
+    /// Returns where the elements of a value are, if it is a constant of a dtype that is read.
+    fn of(method: &Method<'_, '_>, value: u32) -> Option<Self> {
+        let (tensor, bytes) = method.constant(value)?;
+        Some(Self { bytes, dtype: Dtype::of(tensor.scalar_type())? })
+    }
+
     /// Reads a constant for its bounds; `None` if it has no element.
     fn bounds<S: Source>(&self, source: &S) -> Result<Option<ElementBounds>, OpenError<S::Error>> {
         let len = self.bytes.end.saturating_sub(self.bytes.start);
@@ -169,64 +196,30 @@ fn wider(
     Some(ElementBounds::Integers { least, greatest })
 }
 
-/// Returns the constants whose elements kernels may use: arguments that a contract has conditions on,
-/// and what moves, views and copies may lead there.
-fn places(pte: &Pte<'_>) -> BTreeMap<(u32, u32), Place> {
-    let mut found = BTreeMap::new();
-    for (nth, view) in method::distinct(pte) {
-        let operators = Operators::of(view);
-        if operators.contracts.iter().all(|terms| contracts::element_args(terms).next().is_none()) {
-            continue;
-        }
-        for instruction in method::instructions(view) {
-            operators.each(&instruction, |value, kind| {
-                cost::look_up("", found.len());
-                if found.contains_key(&(nth, value)) {
-                    return;
-                }
-                let place = place(pte, view, value).filter(|place| place.dtype.kind() == kind);
-                if let Some(place) = place {
-                    found.insert((nth, value), place);
-                }
-            });
-        }
-    }
-    found
-}
-
-/// Returns where the elements of a value are, if it is a constant of a dtype that is read.
-fn place(pte: &Pte<'_>, view: ExecutionPlan<'_>, value: u32) -> Option<Place> {
-    let KernelTypes::Tensor(tensor) = view.values()?.get(crate::bytes::index(value))?.val()? else {
-        return None;
-    };
-    let dtype = Dtype::of(tensor.scalar_type())?;
-    match pte.storage(tensor) {
-        Ok(Storage::Constant(bytes)) => Some(Place { bytes, dtype }),
-        _ => None,
-    }
-}
-
 /// The operators of a method.
-struct Operators {
-    signatures: Signatures,
+struct Operators<'s> {
+    signatures: &'s Signatures,
     contracts: Vec<&'static [Term]>,
     copies: Vec<Option<&'static Copied>>,
     /// The kinds of elements that contracts have conditions on.
     kinds: Vec<ElementKind>,
 }
 
-impl Operators {
-    fn of(view: ExecutionPlan<'_>) -> Self {
-        let signatures = Signatures::of(view);
+impl<'s> Operators<'s> {
+    /// Returns the operators of a method; `None` if no contract has conditions on elements.
+    fn of(signatures: &'s Signatures) -> Option<Self> {
         let name = |known: Option<&'static Signature>| known.map(|&(name, _)| name);
         let contract = |known| name(known).map_or(&[][..], contracts::of);
         let contracts: Vec<_> = signatures.iter().map(contract).collect();
+        if contracts.iter().all(|terms| contracts::element_args(terms).next().is_none()) {
+            return None;
+        }
         let copies = signatures.iter().map(|known| copied(name(known)?)).collect();
         let all = [ElementKind::Integers, ElementKind::Floats];
         let of_contracts = contracts.iter().flat_map(|terms| contracts::element_args(terms));
         let kinds: Vec<_> = of_contracts.map(|(_, kind)| kind).collect();
         let kinds = all.into_iter().filter(|kind| kinds.contains(kind)).collect();
-        Self { signatures, contracts, copies, kinds }
+        Some(Self { signatures, contracts, copies, kinds })
     }
 
     /// Calls `each` with the values whose elements an instruction may lead to such an argument.

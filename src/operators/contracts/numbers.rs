@@ -129,13 +129,16 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     /// Returns the sizes that a tensor has when the kernel computes, if they are known. The call may
     /// resize its output.
     pub(super) fn sizes(&self, arg: Arg) -> Option<Vec<i128>> {
+        let tensor = self.tensor(arg)?;
+        if is_fixed(tensor) {
+            return sizes(tensor);
+        }
         let letters = signature(self.name).map_or("", |&(_, letters)| letters);
         let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
-        let is_written = kind.is_some_and(Kind::is_written);
-        if is_written && !is_fixed(self.tensor(arg)?) {
-            return None;
+        match kind.is_some_and(Kind::is_written) {
+            true => None,
+            false => self.sizes_before(arg),
         }
-        self.sizes_before(arg)
     }
 
     /// Returns the sizes that a tensor has before the call, if they are known.
