@@ -165,6 +165,27 @@ fn sizes_of_copies_and_of_outputs_before_they_are_resized_are_known() {
     assert!(with(json!([2, 3, 4]), 1));
 }
 
+/// A view has the sizes of its list.
+#[test]
+fn sizes_of_views_are_known() {
+    let args = ["FLOAT[2,3,9]~", "FLOAT[2,4,5]", "FLOAT[2,3,5]", "."];
+    let mut file = program("aten::bmm.out", &args);
+    let plan = &mut file["root"]["execution_plan"][0];
+    let values = plan["values"].as_array_mut().unwrap();
+    let mut base = values[0].clone();
+    base["val"]["shape_dynamism"] = json!("STATIC");
+    values.extend([base, json!({"val_type": "IntList", "val": {"items": [5, 6, 7]}})]);
+    values.extend([2, 3, 9].map(|size| json!({"val_type": "Int", "val": {"int_val": size}})));
+    let view = json!({"name": "executorch_prim::et_view", "overload": "default"});
+    plan["operators"].as_array_mut().unwrap().push(view);
+    let args = json!({"op_index": 1, "args": [3, 4, 0]});
+    let instruction = json!({"instr_args_type": "KernelCall", "instr_args": args});
+    plan["chains"][0]["instructions"].as_array_mut().unwrap().insert(0, instruction);
+    assert!(errors(&file).contains(&SHAPE), "{:?}", errors(&file));
+    file["root"]["execution_plan"][0]["values"][7]["val"]["int_val"] = json!(4);
+    assert!(!errors(&file).contains(&SHAPE));
+}
+
 fn errors(file: &Value) -> Vec<&'static str> {
     let bytes = build::file(&file.to_string());
     let report = Pte::read(&bytes).unwrap().check();
