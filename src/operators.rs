@@ -15,6 +15,7 @@ mod kind;
 mod scalar;
 pub mod selected;
 mod signatures;
+mod since;
 pub mod usage;
 mod yaml;
 
@@ -22,6 +23,7 @@ pub(crate) use copies::{Copied, copied};
 pub(crate) use hazards::{Hazard, hazard};
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
 pub(crate) use scalar::{LOCAL_SCALAR_DENSE, Scalar};
+pub(crate) use since::{OLDEST, since};
 
 /// The signature of each operator of a method, by operator index.
 pub(crate) struct Signatures(Vec<Option<&'static Signature>>);
@@ -70,7 +72,7 @@ impl Signatures {
 }
 
 /// Returns an operator's full name as the runtime reads it: each part ends at its first NUL.
-fn name_until_nul(operator: Operator<'_>) -> String {
+pub(crate) fn name_until_nul(operator: Operator<'_>) -> String {
     let holds_nul = |part: Option<&str>| part.is_some_and(|part| part.contains('\0'));
     if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
         return operator_name(operator).raw().into();

@@ -11,6 +11,9 @@ use crate::error::PathComponent;
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
 use crate::flat::view::{List, Raw, Table};
 use crate::ptd::Root;
+use crate::pte::Pte;
+use crate::schema::program::view::InstructionArguments;
+use crate::{method, operators};
 
 rules! {
     "release";
@@ -23,6 +26,10 @@ rules! {
         "The release that the file is judged for knows every field and every named value."
         "An older runtime ignores the field, or may not know the value."
         Ignores ["3.3", "5"];
+    OPERATOR_NEWER = Error "operator-newer"
+        "The release that the file is judged for has every operator that a method calls."
+        "An older runtime does not find the operator and refuses the method."
+        Refuses ["6.11"];
 }
 
 /// The fields that a runtime must know to find the data of a file that has them.
@@ -46,13 +53,59 @@ const NEEDED: &[(&str, &str)] = &[
 /// [`is_refused_by`](super::Rule::is_refused_by) covers old files that a release no longer reads.
 pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
     match file {
-        File::Pte(pte) => Pass::new(release, "program", 0, out).root(pte.program()),
+        File::Pte(pte) => {
+            Pass::new(release, "program", 0, out).root(pte.program());
+            if release >= operators::OLDEST {
+                called_operators(pte, release, out);
+            }
+        }
         File::Ptd(ptd) => {
             let mut pass = Pass::new(release, "flat_tensor", ptd.region_start(), out);
             match ptd.root() {
                 Root::Current(root) => pass.root(root),
                 Root::Legacy(root) => pass.root(root),
             }
+        }
+    }
+}
+
+/// Judges the operators that the methods call. The runtime looks up no others.
+fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
+    for (nth, plan) in method::distinct(pte) {
+        let Some(all) = plan.operators() else { continue };
+        let mut is_called = vec![false; all.len()];
+        for instruction in method::instructions(plan) {
+            let Some(InstructionArguments::KernelCall(call)) = instruction.operation() else {
+                continue;
+            };
+            let operator = usize::try_from(call.op_index()).ok();
+            if let Some(called) = operator.and_then(|operator| is_called.get_mut(operator)) {
+                *called = true;
+            }
+        }
+        for ((index, operator), is_called) in (0..).zip(all).zip(is_called) {
+            if !is_called {
+                continue;
+            }
+            let name = operators::name_until_nul(operator);
+            let Some(brought) = operators::since(&name).filter(|since| *since > release) else {
+                continue;
+            };
+            let path = || {
+                vec![
+                    PathComponent::Field("program"),
+                    PathComponent::Field("execution_plan"),
+                    PathComponent::Index(nth),
+                    PathComponent::Field("operators"),
+                    PathComponent::Index(index),
+                ]
+            };
+            out.find(&OPERATOR_NEWER, operator.raw().pos().into(), path, || {
+                let ((since, minor), (major, of)) = (brought, release);
+                format!(
+                    "{name} came with release {since}.{minor}, and the file is for {major}.{of}"
+                )
+            });
         }
     }
 }
