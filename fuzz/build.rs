@@ -53,11 +53,11 @@ fn values(module: &str, schema: &Schema) -> String {
         let name = union.name;
         let mut arms = String::new();
         for member in union.members {
-            let member = member.name;
+            let (member, table) = (member.name, member.table.name);
             let _ = writeln!(
                 arms,
                 "planus_::{name}Ref::{member}(member) => \
-                 model::{name}::{member}(table_{member}(member)?),"
+                 model::{name}::{member}(table_{table}(member)?),"
             );
         }
         let _ = write!(
@@ -139,7 +139,7 @@ fn verify(table: &TableDesc, text: &mut String) {
                 // Of a member that is not known, the offset is there and aligned: so C++ asks.
                 let mut arms = String::new();
                 for (tag, member) in (1..).zip(desc.members) {
-                    let member = member.name;
+                    let member = member.table.name;
                     let _ = write!(
                         arms,
                         "{tag} => v.verify_union_variant::<ForwardsUOffset<{member}>>(\"\", pos),"

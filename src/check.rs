@@ -1,7 +1,7 @@
 //! The rules on what a proven file means, and how a file is judged by them.
 //!
 //! A [`Checker`] holds the settings of a check, and gives one [`Report`]. Rules read proven views; only
-//! those of `contents` and `keys` read segments.
+//! those of `contents` and `payloads` read segments.
 
 use crate::{File, Ptd, Pte};
 
@@ -21,11 +21,11 @@ mod external;
 pub(crate) mod growth;
 mod instructions;
 mod kernels;
-mod keys;
 mod layout;
 mod memory;
 mod names;
 mod parts;
+mod payloads;
 mod plans;
 mod policy;
 mod release;
@@ -63,7 +63,8 @@ pub static RULES: &[&[&Rule]] = &[
     names::RULES,
     data::RULES,
     external::RULES,
-    keys::RULES,
+    payloads::RULES,
+    payloads::XNNPACK_RULES,
     contents::RULES,
     constants::RULES,
     layout::RULES,

@@ -4,17 +4,15 @@
 //! Each backend has its own file or folder, and [`Backend`] lists all that are recognized. A
 //! payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the file.
 
-use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
 
 use crate::backend::Backend;
-use crate::error::Result;
-use crate::limits::Limits;
+use crate::error::{Error, Result};
 use crate::pte::Pte;
 use crate::schema::program::view::BackendDelegate;
 
-pub(crate) mod xnnpack;
+pub mod xnnpack;
 
 /// A delegate's payload (upstream: processed bytes): its backend and its range in the file.
 ///
@@ -57,6 +55,13 @@ impl<'a> Pte<'a> {
     }
 }
 
+impl Backend {
+    /// Returns whether this crate reads the payloads of the backend.
+    pub(crate) fn is_read(self) -> bool {
+        self == Self::Xnnpack
+    }
+}
+
 impl<'a> Payload<'a> {
     /// Returns the id of the backend as in the program; `None` if it is missing.
     pub fn id(&self) -> Option<&'a str> {
@@ -82,78 +87,54 @@ impl<'a> Payload<'a> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Reads the constants that the payload's graph takes from named data.
-    ///
-    /// `read` returns the bytes of a range of the file, or `None` if they are not available. It is
-    /// called for the payload's header and tables, never for constants.
-    ///
-    /// # Errors
-    ///
-    /// The errors of `read`.
-    pub(crate) fn named_constants<B: AsRef<[u8]>, E>(
-        &self,
-        limits: &Limits,
-        mut read: impl FnMut(Range<u64>) -> core::result::Result<Option<B>, E>,
-        each: impl FnMut(NamedConstant<'_>),
-    ) -> core::result::Result<NamedConstants, E> {
-        let within = |range: Range<u64>| {
-            let end = self.range.start.saturating_add(range.end);
-            self.range.start.saturating_add(range.start)..end
-        };
-        match self.backend() {
-            Some(Backend::Xnnpack) => {
-                xnnpack::named_constants(self.len(), limits, |range| read(within(range)), each)
-            }
-            _ => Ok(NamedConstants::Opaque),
-        }
-    }
-}
-
-/// A constant of a payload whose data is named data.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NamedConstant<'p> {
-    /// The key of the named data.
-    pub(crate) key: &'p str,
-    /// The number of bytes that the payload declares for it.
-    pub(crate) size: u64,
-    /// Whether a value of the graph refers to the constant.
-    pub(crate) is_used: bool,
-}
-
-/// The result of reading a payload's named constants.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NamedConstants {
-    /// All of them were read.
-    All,
-    /// The payload is opaque, or its bytes are not available. It may use any key.
-    Opaque,
-    /// The backend refuses the payload for this reason.
-    Refused(Unreadable),
 }
 
 /// The reason why a backend refuses a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    /// Its header contradicts its length.
-    Header {
+#[non_exhaustive]
+pub enum Unreadable {
+    /// It is shorter than its header.
+    Short {
+        /// The length of the payload in bytes.
+        len: u64,
+        /// The length of the header.
+        needed: u64,
+    },
+    /// A header or an inner FlatBuffer has none of its backend's magics.
+    Magic {
+        /// The four bytes that were found.
+        magic: [u8; 4],
+    },
+    /// The header names a part that is not in the payload, or overlaps the part before it.
+    Part {
+        /// The name of the part.
+        name: &'static str,
+        /// Its range in the payload.
+        range: Range<u64>,
         /// The length of the payload in bytes.
         len: u64,
     },
-    /// Its FlatBuffer has an unknown identifier.
-    Identifier,
-    /// Its FlatBuffer breaks a structural rule.
-    Graph(String),
+    /// Its FlatBuffer breaks a structural rule. The offset is relative to the payload.
+    Graph(Error),
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Header { len } => {
-                write!(f, "invalid header of a payload of {len} bytes")
+            Self::Short { len, needed } => {
+                write!(f, "the payload has {len} bytes, and its header {needed}")
             }
-            Self::Identifier => f.write_str("the graph has an unknown identifier"),
-            Self::Graph(message) => f.write_str(message),
+            Self::Magic { magic } => {
+                write!(f, "unknown magic \"{}\" in the payload", magic.escape_ascii())
+            }
+            Self::Part { name, range, len } => write!(
+                f,
+                "the {name} would be at bytes {:#x} to {:#x} of a payload of {len} bytes",
+                range.start, range.end
+            ),
+            Self::Graph(error) => error.fmt(f),
         }
     }
 }
+
+impl core::error::Error for Unreadable {}

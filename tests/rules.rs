@@ -424,7 +424,7 @@ fn keys_of_delegates_are_looked_up() {
     let limits = Limits::UNTRUSTED;
     let counts = |report: Report| -> Vec<_> {
         let found =
-            report.counts().filter(|(rule, _)| ["external", "keys"].contains(&rule.subject));
+            report.counts().filter(|(rule, _)| ["external", "payloads"].contains(&rule.subject));
         found.map(|(rule, count)| (rule.id, count)).collect()
     };
     let whole = Pte::read(&program).unwrap();
@@ -464,8 +464,22 @@ fn damaged_payloads_are_reported() {
             seen.extend(report.counts().map(|(rule, _)| rule.id));
         }
     }
-    let expected =
-        ["delegate-key-short", "delegate-key-unresolved", "key-unused", "payload-unreadable"];
+    let expected = [
+        "delegate-key-short",
+        "delegate-key-unresolved",
+        "key-unused",
+        "payload-unreadable",
+        "xnnpack-constant",
+        "xnnpack-constant-short",
+        "xnnpack-external",
+        "xnnpack-id",
+        "xnnpack-kind",
+        "xnnpack-order",
+        "xnnpack-quantization",
+        "xnnpack-rank",
+        "xnnpack-shape",
+        "xnnpack-unread",
+    ];
     assert_eq!(Vec::from_iter(seen), expected);
 
     // Another identifier, of a graph that could be read all the same.
@@ -474,7 +488,7 @@ fn damaged_payloads_are_reported() {
     other[payload + begin as usize + 4] = b'Y';
     let report = with_data(&Pte::read(&other).unwrap(), &data);
     let unreadable = report.findings().iter().find(|f| f.rule.id == "payload-unreadable").unwrap();
-    assert_eq!(unreadable.message, "the graph has an unknown identifier");
+    assert_eq!(unreadable.message, "unknown magic \"YN01\" in the payload");
 }
 
 /// The shortest graph is one with an identifier; of a shorter one the header is refused.
@@ -489,16 +503,22 @@ fn a_graph_has_eight_bytes_at_least() {
         let unreadable = report.findings().iter().find(|f| f.rule.id == "payload-unreadable");
         unreadable.unwrap().message.clone()
     };
-    assert!(findings(8).starts_with("at byte 0 of its graph: "), "{}", findings(8));
-    assert!(findings(7).starts_with("invalid header"), "{}", findings(7));
+    assert_eq!(
+        findings(8),
+        "at byte 0x20 of the payload: invalid root offset 0x20: the root table must lie between 0x8 \
+         and the end of the FlatBuffer at 0x8"
+    );
+    assert_eq!(findings(7), "the graph would be at bytes 0x20 to 0x27 of a payload of 1248 bytes");
 }
 
 /// Thousands of delegates may name overlapping pieces of one payload: no more is read than four
-/// times the file.
+/// times the file, and the file is then refused.
 #[test]
 fn overlapping_payloads_are_read_within_a_budget() {
-    let graph = r#"{"constant_data": [{}, {"size": 4, "named_key": "k"}], "xvalues": [
-        {"xvalue_union_type": "XNNTensorValue", "xvalue_union": {"constant_buffer_idx": 1}}
+    let graph = r#"{"constant_data": [{}, {"size": 4, "named_key": "k"}], "xnodes": [], "xvalues": [
+        {"xvalue_union_type": "XNNTensorValue", "xvalue_union": {
+            "datatype": "xnn_datatype_fp32", "constant_buffer_idx": 1, "external_id": 4294967295
+        }}
     ]}"#;
     let numbers = |count: usize, each: &dyn Fn(usize) -> String| {
         (0..count).map(each).collect::<Vec<_>>().join(", ")
@@ -517,18 +537,20 @@ fn overlapping_payloads_are_read_within_a_budget() {
     );
     let bytes = build::file(&json);
     let pte = Pte::read(&bytes).unwrap();
-    let count_of = |amplification| {
+    let count_of = |amplification, id| {
         let limits = Limits { amplification, ..Limits::UNTRUSTED };
         let report = Checker::new().limits(limits).data(&[]).check_tables(&File::Pte(pte.clone()));
-        report.counts().find(|(rule, _)| rule.id == "delegate-key-unresolved").map(|row| row.1)
+        report.counts().find(|(rule, _)| rule.id == id).map(|row| row.1)
     };
-    assert_eq!(count_of(100), Some(2000));
-    let each = 30
-        + u64::from(u32::from_le_bytes({
-            let at = bytes.windows(4).position(|window| window == b"XH00").unwrap() + 10;
-            bytes[at..at + 4].try_into().unwrap()
-        }));
-    assert_eq!(count_of(1), Some((bytes.len() as u64 / each).min(2000)));
+    assert_eq!(count_of(100, "delegate-key-unresolved"), Some(2000));
+    assert_eq!(count_of(100, "payload-unreadable"), None);
+    let graph = {
+        let at = bytes.windows(4).position(|window| window == b"XH00").unwrap() + 10;
+        u64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()))
+    };
+    let read = bytes.len() as u64 / (64 + graph);
+    assert_eq!(count_of(1, "delegate-key-unresolved"), Some(read));
+    assert_eq!(count_of(1, "payload-unreadable"), Some(1));
 }
 
 /// The runtime compares as much of the data's dim order as there are sizes.

@@ -220,6 +220,7 @@ impl Nodes {
 /// Whether the two are stored in the same bytes.
 fn same(a: Number, b: Number) -> bool {
     match (a, b) {
+        (Number::Single(a), Number::Single(b)) => a.to_bits() == b.to_bits(),
         (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
         (a, b) => a == b,
     }
@@ -229,6 +230,7 @@ fn stored(number: Number, prim: Prim) -> Vec<u8> {
     let bytes = match number {
         Number::Bool(value) => u64::from(value).to_le_bytes(),
         Number::Int(value) => (value as u64).to_le_bytes(),
+        Number::Single(value) => u64::from(value.to_bits()).to_le_bytes(),
         Number::Float(value) => value.to_le_bytes(),
     };
     bytes[..usize::from(prim.size())].to_vec()

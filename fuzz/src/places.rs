@@ -102,8 +102,10 @@ impl Seeker<'_> {
                     self.add(at, What::Tag);
                     let tag = self.buf[at];
                     let Some(at) = at_slot(self, field.slot + 1) else { continue };
-                    match union.members.get(usize::from(tag).wrapping_sub(1)).copied() {
-                        Some(desc) => self.offset(at, |seeker, pos| seeker.table(pos, desc)),
+                    match union.member(tag) {
+                        Some(member) => {
+                            self.offset(at, |seeker, pos| seeker.table(pos, member.table))
+                        }
                         None => self.add(at, What::Offset),
                     }
                 }

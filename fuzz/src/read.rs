@@ -68,7 +68,7 @@ fn declared(table: &TableDesc, path: &[PathComponent]) -> bool {
         (Kind::Tables(table), [PathComponent::Index(_), rest @ ..]) => declared(table, rest),
         (Kind::Union(union), [PathComponent::Variant(name), rest @ ..]) => {
             let member = union.members.iter().find(|member| member.name == *name);
-            member.is_some_and(|member| declared(member, rest))
+            member.is_some_and(|member| declared(member.table, rest))
         }
         _ => false,
     }

@@ -2,8 +2,10 @@
 
 use alloc::borrow::Cow;
 use core::convert::Infallible;
+use core::ops::Range;
 
 use super::constants::Constants;
+use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
 use super::{contents, external, release, tables};
@@ -11,6 +13,7 @@ use crate::file::source::{PastEnd, Source};
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::ptd::Ptd;
+use crate::pte::Pte;
 
 /// Judges files. Its settings say what is judged and how, and each check returns one report.
 ///
@@ -127,9 +130,9 @@ impl<'d> Checker<'d> {
     pub fn check_tables(&self, file: &File<'_>) -> Report {
         let mut out = Findings::new(&self.limits);
         self.judge_tables(file, &Constants::default(), &mut out);
-        if let (File::Pte(pte), Some(data)) = (file, self.data) {
+        if let File::Pte(pte) = file {
             let read = |range| Ok::<_, Infallible>(pte.bytes(range).map(Cow::Borrowed));
-            match external::judge(pte, data, &self.limits, read, &mut out) {
+            match self.judge_payloads(pte, read, &mut out) {
                 Ok(()) => {}
                 Err(never) => match never {},
             }
@@ -142,6 +145,21 @@ impl<'d> Checker<'d> {
         if let Some(version) = self.policy.release() {
             release::judge(file, version, out);
         }
+    }
+
+    /// Judges the payloads of a program, and its external data if that is known.
+    fn judge_payloads<'b, E>(
+        &self,
+        pte: &Pte<'_>,
+        read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+        out: &mut Findings,
+    ) -> Result<(), E> {
+        let named = NamedSizes::new(pte, self.data);
+        let requested = payloads::judge(pte, &named, &self.limits, read, out)?;
+        if let Some(data) = self.data {
+            external::judge(pte, data, &requested, out);
+        }
+        Ok(())
     }
 
     /// Judges `file`, whose bytes are in `source`.
@@ -161,9 +179,9 @@ impl<'d> Checker<'d> {
             contents::scan(file, source, progress, &mut out)?;
         }
         self.judge_tables(file, &constants, &mut out);
-        if let (File::Pte(pte), Some(data)) = (file, self.data) {
+        if let File::Pte(pte) = file {
             let read = |range| source.read_vec(range).map(|bytes| Some(Cow::Owned(bytes)));
-            external::judge(pte, data, &self.limits, read, &mut out)?;
+            self.judge_payloads(pte, read, &mut out)?;
         }
         let mut report = out.report(&self.policy);
         report.sort();

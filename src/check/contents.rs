@@ -183,9 +183,10 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
     }
 }
 
-/// Returns the magic that all payloads of the backend called `id` have.
+/// Returns the magic that all payloads of the backend called `id` have. Payloads that are read are
+/// judged by other rules.
 fn magic_of(id: &str) -> Option<Magic> {
-    Backend::of_id(id)?.magic()
+    Backend::of_id(id).filter(|backend| !backend.is_read())?.magic()
 }
 
 /// A buffered range of the file, which adjacent small reads share.

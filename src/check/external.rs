@@ -1,15 +1,13 @@
 //! A program together with the `.ptd` files that it is used with.
 
-use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use super::data;
-use super::keys::RequestedKeys;
+use super::payloads::RequestedKeys;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
@@ -17,7 +15,6 @@ use super::values::Values;
 use crate::bytes::index as at_index;
 use crate::error::PathComponent;
 use crate::flat::view::{Scalar, Table, Vector};
-use crate::limits::Limits;
 use crate::limits::MOST_DIMENSIONS;
 use crate::ptd::Generation;
 use crate::quoted::Quoted;
@@ -59,19 +56,14 @@ rules! {
 }
 
 /// Judges a program together with the `.ptd` files that it is used with. Each of these files is
-/// judged by itself elsewhere.
-///
-/// `read` returns a range of the program's file, or `None` if it is not in memory. It is called for
-/// payloads, which may request keys.
-pub(super) fn judge<'b, E>(
+/// judged by itself elsewhere. `requested` are the keys that the payloads of the program request.
+pub(super) fn judge(
     pte: &Pte<'_>,
     data: &[Ptd<'_>],
-    limits: &Limits,
-    mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    requested: &RequestedKeys,
     out: &mut Findings,
-) -> Result<(), E> {
+) {
     let mut files = Files::new(pte, data, out);
-    let mut requested = RequestedKeys::new(pte, limits);
     for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
         let plan = Plan::new(pte, nth, view);
         for (index, value) in plan.values() {
@@ -79,22 +71,16 @@ pub(super) fn judge<'b, E>(
             let Some(key) = external_key(tensor) else { continue };
             files.resolve(&plan, index, tensor, key, out);
         }
-        for delegate in (0..).zip(view.delegates().into_iter().flatten()) {
-            requested.add(&plan, delegate, &mut read, |key| files.size(key), out)?;
-        }
     }
     if !requested.is_incomplete {
-        files.unused(&requested, out);
+        files.unused(requested, out);
     }
-    Ok(())
 }
 
 /// Every key of the `.ptd` files.
 struct Files<'d> {
     data: &'d [Ptd<'d>],
     first: BTreeMap<&'d str, Found>,
-    /// The sizes of the program's own named data, by key.
-    own: BTreeMap<&'d str, u64>,
 }
 
 /// The first entry of a key, and whether a tensor requests it.
@@ -109,13 +95,11 @@ struct Found {
 impl<'d> Files<'d> {
     fn new(pte: &'d Pte<'d>, data: &'d [Ptd<'d>], out: &mut Findings) -> Self {
         let mut first: BTreeMap<&str, Found> = BTreeMap::new();
-        let mut own = BTreeMap::new();
-        for (key, range) in pte.named_data() {
-            // Invalid ranges are reported by other rules.
-            let size = range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start));
+        let mut own = BTreeSet::new();
+        for (key, _) in pte.named_data() {
             let Some(key) = key else { continue };
             cost::look_up(key, own.len());
-            own.entry(key).or_insert(size);
+            own.insert(key);
         }
         for (file, ptd) in (0..).zip(data) {
             out.data = Some(at_index(file));
@@ -127,7 +111,7 @@ impl<'d> Files<'d> {
                 let Some(key) = entry.key() else { continue };
                 cost::look_up(key, own.len());
                 cost::look_up(key, first.len());
-                let owned = own.contains_key(key);
+                let owned = own.contains(key);
                 let earlier = first.entry(key).or_insert(Found { file, nth, used: false }).file;
                 if owned || earlier != file {
                     let path = || data::path(ptd, nth);
@@ -139,23 +123,11 @@ impl<'d> Files<'d> {
             }
         }
         out.data = None;
-        Self { data, first, own }
-    }
-
-    /// Returns the number of bytes that a delegate gets for a key.
-    fn size(&self, key: &str) -> Option<u64> {
-        cost::look_up(key, self.own.len());
-        cost::look_up(key, self.first.len());
-        self.own.get(key).copied().or_else(|| {
-            let found = self.first.get(key)?;
-            let range = self.data.get(at_index(found.file)).and_then(|ptd| ptd.range(found.nth));
-            // Invalid ranges and old generations are reported by other rules.
-            Some(range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start)))
-        })
+        Self { data, first }
     }
 
     /// Reports keys that neither a tensor nor a payload requests.
-    fn unused(&self, requested: &RequestedKeys<'_>, out: &mut Findings) {
+    fn unused(&self, requested: &RequestedKeys, out: &mut Findings) {
         for (file, ptd) in (0..).zip(self.data) {
             out.data = Some(at_index(file));
             for (nth, entry) in (0..).zip(ptd.entries()) {

@@ -322,13 +322,50 @@ const FAMILIES: &[Family] = &[
         let delegates = b.tables(vec![delegate; n]);
         one_plan(b, &[("delegates", delegates)], vec![], vec![])
     }),
-    ("n delegates, each with a segment of its own", &["contents", "container", "keys"], |n| {
+    ("a graph of one node, n times, and n calls", &["xnnpack"], |n| {
+        let mut b = Builder::graph();
+        let node = b.held("XNode", "XNNSigmoid", &[("input_id", Number(7))]);
+        let (nodes, values) = (b.tables(vec![node; n]), b.tables([]));
+        let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values))]);
+        delegated(&b.alone(root), n, &[])
+    }),
+    ("a graph of n inputs, n calls with n arguments", &["xnnpack"], |n| {
+        let mut b = Builder::graph();
+        let values: Vec<_> = (0..n.min(4000)).map(|nth| input(&mut b, nth)).collect();
+        let (nodes, values) = (b.tables([]), b.tables(values));
+        let externs = ("num_externs", Number(4096));
+        let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values)), externs]);
+        delegated(&b.alone(root), n, &vec![n; n])
+    }),
+    ("n values with one list of scales", &[], |n| {
+        let mut b = Builder::graph();
+        let scales = b.numbers([0x3f80_0000; 8]);
+        let dims = b.numbers([8]);
+        let values: Vec<_> = (0..n)
+            .map(|nth| {
+                let quant = b.table("PerChannelQuant", &[("scale", To(scales))]);
+                let fields = [
+                    ("datatype", Number(6)),
+                    ("dims", To(dims)),
+                    ("external_id", Number(u32::MAX.into())),
+                    ("id_out", number(nth)),
+                ];
+                let tensor = b.table("XNNTensorValue", &fields);
+                let fields = [("tensor_value", To(tensor)), ("quant_params", Field::One(1, quant))];
+                b.held("XValue", "XNNQuantizedTensorValue", &fields)
+            })
+            .collect();
+        let (nodes, values) = (b.tables([]), b.tables(values));
+        let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values))]);
+        delegated(&b.alone(root), n, &[])
+    }),
+    ("n delegates, each with a segment of its own", &["contents", "container", "payloads"], |n| {
         let mut b = Builder::pte();
-        let id = b.text("XnnpackBackend");
+        let ids = [b.text("XnnpackBackend"), b.text("VulkanBackend")];
         let delegates = (0..n).map(|nth| {
             let fields = [("location", Number(1)), ("index", number(n - nth - 1))];
             let payload = b.table("BackendDelegateDataReference", &fields);
-            b.table("BackendDelegate", &[("id", To(id)), ("processed", To(payload))])
+            b.table("BackendDelegate", &[("id", To(ids[nth % 2])), ("processed", To(payload))])
         });
         let delegates: Vec<_> = delegates.collect();
         let delegates = b.tables(delegates);
@@ -482,6 +519,39 @@ const FAMILIES: &[Family] = &[
 fn program(mut b: Builder, plans: Vec<At>) -> Made {
     let plans = b.tables(plans);
     let root = b.table("Program", &[("execution_plan", To(plans))]);
+    Made(b.finish(root, &[]), vec![])
+}
+
+/// Returns a value of a graph that is input `nth`.
+fn input(b: &mut Builder, nth: usize) -> At {
+    let fields = [
+        ("datatype", Number(1)),
+        ("external_id", number(nth)),
+        ("flags", Number(1)),
+        ("id_out", number(nth)),
+    ];
+    b.held("XValue", "XNNTensorValue", &fields)
+}
+
+/// Returns a program that calls a delegate `n` times, with these arguments.
+fn delegated(payload: &[u8], n: usize, args: &[usize]) -> Made {
+    let mut b = Builder::pte();
+    let data = b.bytes(payload);
+    let data = b.table("BackendDelegateInlineData", &[("data", To(data))]);
+    let payloads = b.tables([data]);
+    let id = b.text("XnnpackBackend");
+    let reference = b.table("BackendDelegateDataReference", &[]);
+    let delegate = b.table("BackendDelegate", &[("id", To(id)), ("processed", To(reference))]);
+    let delegates = b.tables([delegate]);
+    let args = b.numbers(args.iter().copied());
+    let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
+    let instructions = b.tables(vec![call; n]);
+    let chain = b.table("Chain", &[("instructions", To(instructions))]);
+    let chains = b.tables([chain]);
+    let plan = b.table("ExecutionPlan", &[("delegates", To(delegates)), ("chains", To(chains))]);
+    let plans = b.tables([plan]);
+    let fields = [("execution_plan", To(plans)), ("backend_delegate_data", To(payloads))];
+    let root = b.table("Program", &fields);
     Made(b.finish(root, &[]), vec![])
 }
 

@@ -216,7 +216,7 @@ impl<'p> Pass<'p> {
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = desc.member(tag) {
                     self.path.push(PathComponent::Variant(member.name));
-                    self.table(value.resolved(), member);
+                    self.table(value.resolved(), member.table);
                     self.path.pop();
                 }
             }

@@ -183,7 +183,7 @@ impl<'o> Pass<'o> {
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 if let Some(member) = desc.member(tag) {
                     self.path.push(PathComponent::Variant(member.name));
-                    self.table(value.resolved(), member);
+                    self.table(value.resolved(), member.table);
                     self.path.pop();
                 }
             }

@@ -102,6 +102,7 @@ fn hash_field(raw: Option<Raw<'_>>, field: &FieldDesc, hasher: &mut Hasher) {
         Kind::Scalar(scalar) => match number(raw, field, scalar) {
             Number::Bool(flag) => _ = hasher.number(i64::from(flag)),
             Number::Int(int) => _ = hasher.bytes(&int.to_le_bytes()),
+            Number::Single(float) => _ = hasher.bytes(&float.to_bits().to_le_bytes()),
             Number::Float(float) => _ = hasher.bytes(&float.to_bits().to_le_bytes()),
         },
         Kind::Str => _ = hasher.text(raw.and_then(|raw| raw.str(field.slot))),
@@ -120,8 +121,11 @@ fn hash_field(raw: Option<Raw<'_>>, field: &FieldDesc, hasher: &mut Hasher) {
         Kind::Union(union) => {
             let member = raw.and_then(|raw| raw.union(field.slot));
             hasher.number(member.map_or(0, |(tag, _)| tag));
-            let known = member.and_then(|(tag, raw)| Some((raw.resolved(), union.member(tag)?)));
-            known.into_iter().for_each(|(raw, desc)| hash(Some(raw), desc, hasher));
+            if let Some((tag, raw)) = member
+                && let Some(known) = union.member(tag)
+            {
+                hash(Some(raw.resolved()), known.table, hasher);
+            }
         }
     }
 }
@@ -173,6 +177,7 @@ fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
             }
             (Number::Int(int), None) => int.to_string(),
             (Number::Bool(flag), _) => flag.to_string(),
+            (Number::Single(float), _) => float.to_string(),
             (Number::Float(float), _) => float.to_string(),
         },
         Kind::Str => raw.and_then(|raw| raw.str(field.slot)).map_or("none".into(), text::quoted),
@@ -183,6 +188,7 @@ fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
             text::list(items.filter_map(|item| match Number::from_le(item, prim)? {
                 Number::Int(int) => Some(int.to_string()),
                 Number::Bool(flag) => Some(flag.to_string()),
+                Number::Single(float) => Some(float.to_string()),
                 Number::Float(float) => Some(float.to_string()),
             }))
         }

@@ -66,7 +66,7 @@ pub(crate) struct Ref {
 pub(crate) struct Inline {
     /// One bit for each byte.
     pub(crate) bytes: u32,
-    /// The bits that must be 0 in the field's offset: the low two for fields of 4 and 8 bytes, and
+    /// The bits that must be 0 in the field's offset: the low ones by the size of the field, and
     /// those of 64 and above, which the fast path does not handle.
     pub(crate) unexpected: u16,
     /// The index of the field's offset in a layout: that of its [`Ref`], one of [`EIGHTS`], or
@@ -81,9 +81,9 @@ impl Ref {
 }
 
 impl Inline {
-    /// The inline bytes of a field of `size` bytes: 0, 1, 4 or 8.
+    /// The inline bytes of a field of `size` bytes: 0, 1, 2, 4 or 8.
     const fn new(size: u16, place: u16) -> Self {
-        let low = if size < 4 { 0 } else { 3 };
+        let low = if size < 4 { size.saturating_sub(1) } else { 3 };
         Self { bytes: (1u32 << size).wrapping_sub(1), unexpected: 0xffc0 | low, place }
     }
 
@@ -174,10 +174,13 @@ pub enum Prim {
     Bool,
     I8,
     U8,
+    I16,
+    U16,
     I32,
     U32,
     I64,
     U64,
+    F32,
     F64,
 }
 
@@ -188,6 +191,8 @@ pub enum Number {
     Bool(bool),
     /// Every integer type.
     Int(i128),
+    /// f32.
+    Single(f32),
     /// f64.
     Float(f64),
 }
@@ -209,7 +214,7 @@ pub struct EnumDesc {
 #[non_exhaustive]
 pub struct EnumValue {
     /// The number.
-    pub number: i8,
+    pub number: i64,
     /// The upstream name.
     pub name: &'static str,
     /// The release that added it; `None` if it is as old as release 0.1 or as its enum.
@@ -223,7 +228,17 @@ pub struct UnionDesc {
     /// The upstream name.
     pub name: &'static str,
     /// The members, from tag 1 on. Tag 0 means that the union is empty.
-    pub members: &'static [&'static TableDesc],
+    pub members: &'static [Member],
+}
+
+/// A member of a union.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Member {
+    /// The upstream name: that of its table, unless members share one.
+    pub name: &'static str,
+    /// Its table.
+    pub table: &'static TableDesc,
 }
 
 /// The number of unknown slots that are searched for fields of a newer writer.
@@ -241,7 +256,7 @@ pub(crate) const EIGHTS: [u16; 2] = [13, 14];
 const OTHERS: u16 = 15;
 
 /// The most slots of one table.
-pub(crate) const MAX_SLOTS: usize = 16;
+pub(crate) const MAX_SLOTS: usize = 20;
 
 impl TableDesc {
     /// Creates a table, checked at compile time: slots ascend, there is at most one union (which
@@ -383,17 +398,20 @@ impl Prim {
     pub const fn size(self) -> u16 {
         match self {
             Self::Bool | Self::I8 | Self::U8 => 1,
-            Self::I32 | Self::U32 => 4,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
         }
     }
 
-    /// Returns the range of an integer type; `None` for bool and f64.
+    /// Returns the range of an integer type; `None` for bools and floats.
     pub(crate) fn range(self) -> Option<RangeInclusive<i128>> {
         Some(match self {
-            Self::Bool | Self::F64 => return None,
+            Self::Bool | Self::F32 | Self::F64 => return None,
             Self::I8 => i8::MIN.into()..=i8::MAX.into(),
             Self::U8 => u8::MIN.into()..=u8::MAX.into(),
+            Self::I16 => i16::MIN.into()..=i16::MAX.into(),
+            Self::U16 => u16::MIN.into()..=u16::MAX.into(),
             Self::I32 => i32::MIN.into()..=i32::MAX.into(),
             Self::U32 => u32::MIN.into()..=u32::MAX.into(),
             Self::I64 => i64::MIN.into()..=i64::MAX.into(),
@@ -407,10 +425,13 @@ impl Prim {
             Self::Bool => "bool",
             Self::I8 => "byte",
             Self::U8 => "ubyte",
+            Self::I16 => "short",
+            Self::U16 => "ushort",
             Self::I32 => "int",
             Self::U32 => "uint",
             Self::I64 => "long",
             Self::U64 => "ulong",
+            Self::F32 => "float",
             Self::F64 => "double",
         }
     }
@@ -426,8 +447,8 @@ impl EnumDesc {
 impl UnionDesc {
     /// Returns the member that `tag` selects; `None` for 0 and for an unknown tag.
     #[inline]
-    pub fn member(&self, tag: u8) -> Option<&'static TableDesc> {
-        self.members.get(usize::from(tag).checked_sub(1)?).copied()
+    pub fn member(&self, tag: u8) -> Option<&'static Member> {
+        self.members.get(usize::from(tag).checked_sub(1)?)
     }
 }
 

@@ -32,7 +32,10 @@ pub fn write(schema: &Schema, out: &mut impl Write) -> fmt::Result {
     for union in schema.unions {
         writeln!(out, "\nunion {} {{", union.name)?;
         for member in union.members {
-            writeln!(out, "  {},", member.name)?;
+            match member.name == member.table.name {
+                true => writeln!(out, "  {},", member.name)?,
+                false => writeln!(out, "  {}: {},", member.name, member.table.name)?,
+            }
         }
         writeln!(out, "}}")?;
     }
@@ -76,7 +79,8 @@ fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
                     Some(name) => write!(out, " = {name}")?,
                     None => write!(out, " = {value}")?,
                 },
-                (Number::Float(0.0), _) => {}
+                (Number::Single(0.0) | Number::Float(0.0), _) => {}
+                (Number::Single(value), _) => write!(out, " = {value:?}")?,
                 (Number::Float(value), _) => write!(out, " = {value:?}")?,
             }
         }

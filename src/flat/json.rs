@@ -167,7 +167,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
                 };
                 self.string(member.name)?;
                 self.key(field.name, "", empty)?;
-                self.table(value.resolved(), member)
+                self.table(value.resolved(), member.table)
             }
             _ if raw.offset_of(field.slot) == 0 => Ok(()),
             Kind::Str => {
@@ -245,15 +245,20 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
                 (_, Ok(value)) => write!(self.out, "{value}"),
                 _ => write!(self.out, "{value}"),
             },
-            Number::Float(value) => match value.classify() {
-                core::num::FpCategory::Nan => self.out.write_str("\"nan\""),
-                core::num::FpCategory::Infinite if value > 0.0 => self.out.write_str("\"inf\""),
-                core::num::FpCategory::Infinite => self.out.write_str("\"-inf\""),
-                // The shortest text that parses to the same bits. It always has a point or an
-                // exponent.
-                _ => write!(self.out, "{value:?}"),
-            },
+            // The shortest text that parses to the same bits. It always has a point or an exponent.
+            Number::Single(value) if value.is_finite() => write!(self.out, "{value:?}"),
+            Number::Float(value) if value.is_finite() => write!(self.out, "{value:?}"),
+            Number::Single(value) => self.not_finite(value.into()),
+            Number::Float(value) => self.not_finite(value),
         }
+    }
+
+    fn not_finite(&mut self, value: f64) -> fmt::Result {
+        self.out.write_str(match value {
+            f64::INFINITY => "\"inf\"",
+            f64::NEG_INFINITY => "\"-inf\"",
+            _ => "\"nan\"",
+        })
     }
 
     fn key(&mut self, name: &str, suffix: &str, empty: &mut bool) -> fmt::Result {

@@ -331,12 +331,12 @@ impl<'de> DeserializeSeed<'de> for MemberOf<'_, '_, '_> {
             return Err(Error::custom("a union of NONE has no value"));
         }
         if let Some(member) = desc.member(tag) {
-            let read = Any(TableOf { loader, desc: member }).deserialize(json);
+            let read = Any(TableOf { loader, desc: member.table }).deserialize(json);
             return loader.within(PathComponent::Variant(member.name), read);
         }
         Any(TableOf { loader, desc: &UNKNOWN }).deserialize(json)?;
         // An empty table is the same for every type.
-        let stand_in = desc.members.first().map(|member| Object::new(member));
+        let stand_in = desc.members.first().map(|member| Object::new(member.table));
         stand_in.ok_or_else(|| Error::custom("a union without members has no value"))
     }
 }

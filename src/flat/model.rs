@@ -130,6 +130,14 @@ pub(crate) fn unknown_tag(
     random.int_in_range(known.saturating_add(1)..=u8::MAX)
 }
 
+/// Converts a table that another one refers to.
+#[inline(always)]
+pub(crate) fn model<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> M {
+    // The caller asks the ledger at the end.
+    let _ = ledger.table(M::DESC);
+    M::read(view, ledger)
+}
+
 /// Converts a vector of tables to structs.
 pub(crate) fn models<'a, V: Table<'a>, M: FromView<V>>(
     views: List<'a, V>,

@@ -105,8 +105,8 @@ impl Proven<'_> {
             Kind::Union(union) => {
                 let Some((tag, value)) = raw.union(slot) else { return ControlFlow::Continue(()) };
                 match union.member(tag) {
-                    Some(desc) => {
-                        let member = Self { raw: value.resolved(), desc };
+                    Some(known) => {
+                        let member = Self { raw: value.resolved(), desc: known.table };
                         visit(field, Held::Union(tag, Some(&member)))
                     }
                     None => FieldValue::unknown_member(tag, union).visit(field, visit),

@@ -10,6 +10,7 @@
 /// root Program b"ET12" "pte" "executorch_flatbuffer";
 /// enum DataLocation: i8 { INLINE = 0, SEGMENT = 1 }
 /// union KernelTypes { 1 Null, 2 Int }
+/// union XNodeUnion { 1 XNNAdd = _XNNNode2x1 }          // a member with a name of its own
 /// table Tensor {
 ///     0 scalar_type: ScalarType = ScalarType::BYTE,   // a number and its default
 ///     2 sizes: [i32],                                 // a vector of numbers

@@ -135,7 +135,7 @@ impl<'t> Object<'t> {
 impl FieldValue<'_> {
     /// Returns a union with an unknown tag, and any member as its table.
     pub(crate) fn unknown_member(tag: u8, desc: &UnionDesc) -> Self {
-        Self::Union(tag, desc.members.first().map(|member| Object::new(member)))
+        Self::Union(tag, desc.members.first().map(|member| Object::new(member.table)))
     }
 }
 
@@ -183,9 +183,9 @@ fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
         (FieldValue::Tables(objects), Kind::Tables(desc)) => objects.iter().all(|o| is(o, desc)),
         (FieldValue::Union(_, None), Kind::Union(_)) => true,
         (FieldValue::Union(tag, Some(object)), Kind::Union(desc)) => match desc.member(*tag) {
-            Some(member) => is(object, member),
+            Some(member) => is(object, member.table),
             // With other tables the tree could be deeper than its schema.
-            None => desc.members.iter().any(|member| is(object, member)),
+            None => desc.members.iter().any(|member| is(object, member.table)),
         },
         _ => false,
     }

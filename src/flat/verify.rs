@@ -200,10 +200,10 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                     self.notes.tables(1);
                     let (next, back) = self.follow(at)?;
                     let vtable = vtable::position(next, back);
-                    let Some(known) = self.layouts.known(vtable, member) else {
-                        return self.uncached(next, vtable, member);
+                    let Some(known) = self.layouts.known(vtable, member.table) else {
+                        return self.uncached(next, vtable, member.table);
                     };
-                    (pos, layout, desc) = (next, known, member);
+                    (pos, layout, desc) = (next, known, member.table);
                 }
             }
         }

@@ -235,10 +235,13 @@ impl Number {
             Prim::Bool => Self::Bool(<bool as Scalar>::read_le(bytes)?),
             Prim::I8 => Self::Int(<i8 as Scalar>::read_le(bytes)?.into()),
             Prim::U8 => Self::Int(<u8 as Scalar>::read_le(bytes)?.into()),
+            Prim::I16 => Self::Int(<i16 as Scalar>::read_le(bytes)?.into()),
+            Prim::U16 => Self::Int(<u16 as Scalar>::read_le(bytes)?.into()),
             Prim::I32 => Self::Int(<i32 as Scalar>::read_le(bytes)?.into()),
             Prim::U32 => Self::Int(<u32 as Scalar>::read_le(bytes)?.into()),
             Prim::I64 => Self::Int(<i64 as Scalar>::read_le(bytes)?.into()),
             Prim::U64 => Self::Int(<u64 as Scalar>::read_le(bytes)?.into()),
+            Prim::F32 => Self::Single(<f32 as Scalar>::read_le(bytes)?),
             Prim::F64 => Self::Float(<f64 as Scalar>::read_le(bytes)?),
         })
     }
@@ -248,6 +251,10 @@ impl Number {
     pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
         match (self, prim) {
             (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
+            (Self::Single(value), Prim::F32) => {
+                let [a, b, c, d] = value.to_le_bytes();
+                Some([a, b, c, d, 0, 0, 0, 0])
+            }
             (Self::Float(value), Prim::F64) => Some(value.to_le_bytes()),
             // Two's complement: a narrower number has the lower bytes of a wider one.
             (Self::Int(value), _) if prim.range()?.contains(&value) => {
@@ -322,10 +329,13 @@ scalars!(
             Some(items)
         }
     },
+    i16 I16 Int,
+    u16 U16 Int,
     i32 I32 Int,
     u32 U32 Int,
     i64 I64 Int,
     u64 U64 Int,
+    f32 F32 Single,
     f64 F64 Float
 );
 

@@ -131,6 +131,7 @@ impl fmt::Display for ByteRole {
                 match value {
                     Number::Bool(value) => write!(f, "{of} {value}"),
                     Number::Int(value) => write!(f, "{of} {value}"),
+                    Number::Single(value) => write!(f, "{of} {value:?}"),
                     Number::Float(value) => write!(f, "{of} {value:?}"),
                 }?;
                 name.map_or(Ok(()), |name| write!(f, ", {name}"))

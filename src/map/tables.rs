@@ -157,7 +157,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                 if let Some(member) = union.member(tag) {
                     let back = self.claims.paths.enter(PathComponent::Field(field.name));
                     self.claims.paths.enter(PathComponent::Variant(member.name));
-                    self.table(value.resolved(), member, section);
+                    self.table(value.resolved(), member.table, section);
                     self.claims.paths.leave(back);
                 }
             }

@@ -1,112 +1,217 @@
-//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants after it.
+//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants behind it or in named data.
+//!
+//! [`XnnpackParts`] finds the parts by the header, [`XnnpackGraph`] has a proven graph. The layouts and the
+//! checks of the runtime are in delegates.md §2.
 
-use alloc::format;
-use alloc::vec;
 use core::ops::Range;
 
-use super::{NamedConstant, NamedConstants, Unreadable};
-use crate::bytes::{array_at, index, u32_at};
+use super::Unreadable;
+use crate::bytes::{array_at, index, wide};
 use crate::flat::verify;
+use crate::flat::view::Table;
 use crate::limits::Limits;
-use crate::schema::xnnpack::view::{XNNGraph, XNNQuantParams, XValue, XValueUnion};
+use crate::schema::xnnpack::view::{XNNGraph, XNNQuantParams, XNNTensorValue, XValue, XValueUnion};
 
-/// The place of the graph in a payload.
+mod header;
+mod node;
+
+pub use header::XnnpackHeader;
+pub use node::{Arity, NodeIds};
+
+/// The id of no value, and the index of no argument (`XNN_INVALID_VALUE_ID`).
+pub const NO_ID: u32 = u32::MAX;
+
+/// The parts of a payload, as ranges in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Graph {
-    /// A range of the payload. Constants are elsewhere.
-    At(Range<u64>),
-    /// The whole payload: a FlatBuffer with the constants inside (before release 0.2).
-    Whole,
+pub struct XnnpackParts {
+    /// The header; `None` if the whole payload is the graph, as before release 0.2.
+    pub header: Option<XnnpackHeader>,
+    /// The range of the graph.
+    pub graph: Range<u64>,
+    /// The range of the constants behind the graph.
+    pub constants: Range<u64>,
 }
 
-/// The length of the header in bytes.
-const HEADER: u64 = 30;
-
-/// Returns the place of the graph in a payload of `len` bytes that begins with `head`; `None` if
-/// the backend refuses the header.
-fn graph(head: &[u8], len: u64) -> Option<Graph> {
-    if len < HEADER {
-        return None;
-    }
-    match &array_at(head, 4)? {
-        b"XH00" => {
-            let begin = u64::from(u32_at(head, 10)?);
-            let size = u64::from(u32_at(head, 14)?);
-            let end = begin.checked_add(size)?;
-            (size >= 8 && end <= len).then_some(Graph::At(begin..end))
-        }
-        b"XN00" | b"XN01" => Some(Graph::Whole),
-        _ => None,
-    }
+/// A payload whose graph has a proven structure.
+#[derive(Clone, Debug)]
+pub struct XnnpackGraph<'p> {
+    parts: XnnpackParts,
+    root: XNNGraph<'p>,
 }
 
-/// Returns whether a graph has one of XNNPACK's identifiers.
-fn is_graph(bytes: &[u8]) -> bool {
-    matches!(array_at(bytes, 4), Some([b'X', b'N', b'0', b'0' | b'1']))
+/// The place of a constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayloadConstant<'p> {
+    /// A range of the payload.
+    Behind(Range<u64>),
+    /// A vector of bytes in the graph, in a payload without a header.
+    Within(&'p [u8]),
+    /// Named data of the program, or of a `.ptd`.
+    Named {
+        /// The key.
+        key: &'p str,
+        /// The number of bytes that the payload declares.
+        size: u64,
+    },
 }
 
-/// Reads as [`Payload::named_constants`](super::Payload::named_constants) does, for a payload of
-/// `len` bytes. The ranges of `read` are those of the payload.
-pub(super) fn named_constants<B: AsRef<[u8]>, E>(
-    len: u64,
-    limits: &Limits,
-    mut read: impl FnMut(Range<u64>) -> Result<Option<B>, E>,
-    each: impl FnMut(NamedConstant<'_>),
-) -> Result<NamedConstants, E> {
-    let Some(head) = read(0..len.min(HEADER))? else { return Ok(NamedConstants::Opaque) };
-    let range = match graph(head.as_ref(), len) {
-        Some(Graph::At(range)) => range,
-        // The payload has no named data, since its constants are inside.
-        Some(Graph::Whole) => return Ok(NamedConstants::All),
-        None => return Ok(NamedConstants::Refused(Unreadable::Header { len })),
-    };
-    let Some(bytes) = read(range)? else { return Ok(NamedConstants::Opaque) };
-    if !is_graph(bytes.as_ref()) {
-        return Ok(NamedConstants::Refused(Unreadable::Identifier));
-    }
-    Ok(match verify::read::<XNNGraph<'_>>(bytes.as_ref(), limits) {
-        Ok((graph, _)) => {
-            each_named_constant(graph, each);
-            NamedConstants::All
-        }
-        Err(error) => {
-            let message = format!("at byte {} of its graph: {error}", error.offset());
-            NamedConstants::Refused(Unreadable::Graph(message))
-        }
-    })
+/// The reason why there is no constant with an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoConstant {
+    /// The list of constants is shorter, or absent.
+    Index {
+        /// The number of constants.
+        len: usize,
+    },
+    /// The constant has no bytes.
+    Empty,
+    /// The range ends behind the payload's constants.
+    Range {
+        /// Relative to the constants.
+        offset: u64,
+        /// The number of bytes.
+        size: u64,
+        /// The number of bytes of all constants.
+        all: u64,
+    },
 }
 
-/// Calls `each` with every constant of a graph that is named data.
-fn each_named_constant(graph: XNNGraph<'_>, mut each: impl FnMut(NamedConstant<'_>)) {
-    let Some(constants) = graph.constant_data() else { return };
-    let mut used = vec![false; constants.len()];
-    for value in graph.xvalues().into_iter().flatten() {
-        for constant in constants_of(value).into_iter().flatten() {
-            // Constant 0 means that there is none.
-            if let Some(used) = used.get_mut(index(constant)).filter(|_| constant != 0) {
-                *used = true;
-            }
+impl XnnpackParts {
+    /// Finds the parts of a payload of `len` bytes that begins with `head`. The first
+    /// [`XnnpackHeader::LENGTH`] bytes are enough.
+    ///
+    /// # Errors
+    ///
+    /// The backend refuses the payload: it has no known magic, or a range of its header is not in it.
+    pub fn of(head: &[u8], len: u64) -> Result<Self, Unreadable> {
+        if len < XnnpackHeader::LENGTH.into() {
+            return Err(Unreadable::Short { len, needed: XnnpackHeader::LENGTH.into() });
         }
-    }
-    for (constant, is_used) in constants.iter().zip(used) {
-        if let Some(key) = constant.named_key() {
-            each(NamedConstant { key, size: constant.size(), is_used });
-        }
-    }
-}
-
-/// Returns the indices of the constants that a value refers to: its data and its scales.
-fn constants_of(value: XValue<'_>) -> [Option<u32>; 2] {
-    match value.xvalue_union() {
-        Some(XValueUnion::XNNTensorValue(tensor)) => [Some(tensor.constant_buffer_idx()), None],
-        Some(XValueUnion::XNNQuantizedTensorValue(value)) => {
-            let scales = match value.quant_params() {
-                Some(XNNQuantParams::PerChannelQuant(quant)) => Some(quant.scale_buffer_idx()),
-                Some(XNNQuantParams::PerChannelGroupQuant(quant)) => Some(quant.scale_buffer_idx()),
-                _ => None,
+        let magic = array_at(head, 4).unwrap_or_default();
+        let Some(header) = XnnpackHeader::read_from(head) else {
+            return match is_graph(magic) {
+                true => Ok(Self { header: None, graph: 0..len, constants: 0..0 }),
+                false => Err(Unreadable::Magic { magic }),
             };
-            [value.tensor_value().map(|tensor| tensor.constant_buffer_idx()), scales]
+        };
+        let graph = range(header.flatbuffer_offset, header.flatbuffer_size.into());
+        let constants = range(header.constant_data_offset, header.constant_data_size);
+        if header.flatbuffer_size < LEAST_GRAPH || graph.end > len {
+            return Err(Unreadable::Part { name: "graph", range: graph, len });
         }
-        _ => [None, None],
+        if constants.end > len || constants.start < graph.end {
+            return Err(Unreadable::Part { name: "constants", range: constants, len });
+        }
+        Ok(Self { header: Some(header), graph, constants })
     }
 }
+
+impl<'p> XnnpackGraph<'p> {
+    /// Proves the structure of a graph. `bytes` are those of [`XnnpackParts::graph`].
+    ///
+    /// # Errors
+    ///
+    /// The backend refuses the graph: it has no known identifier, or breaks a structural rule.
+    pub fn read(parts: XnnpackParts, bytes: &'p [u8], limits: &Limits) -> Result<Self, Unreadable> {
+        let magic = array_at(bytes, 4).unwrap_or_default();
+        if !is_graph(magic) {
+            return Err(Unreadable::Magic { magic });
+        }
+        match verify::read(bytes, limits) {
+            Ok((root, _)) => Ok(Self { parts, root }),
+            Err(error) => Err(Unreadable::Graph(error.shifted(parts.graph.start))),
+        }
+    }
+
+    /// Reads a whole payload in memory.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`XnnpackParts::of`] and [`read`](Self::read).
+    pub fn parse(bytes: &'p [u8], limits: &Limits) -> Result<Self, Unreadable> {
+        let parts = XnnpackParts::of(bytes, wide(bytes.len()))?;
+        let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
+        let graph = bytes.get(at(parts.graph.start)..at(parts.graph.end)).unwrap_or_default();
+        Self::read(parts, graph, limits)
+    }
+
+    /// Returns the parts.
+    pub fn parts(&self) -> &XnnpackParts {
+        &self.parts
+    }
+
+    /// Returns the root table of the graph.
+    pub fn root(&self) -> XNNGraph<'p> {
+        self.root
+    }
+
+    /// Returns the position of a table of the graph in the payload.
+    pub(crate) fn position(&self, table: impl Table<'p>) -> u64 {
+        self.parts.graph.start.saturating_add(table.raw().pos().into())
+    }
+
+    /// Returns the constant with an index that is not 0; 0 stands for none.
+    ///
+    /// # Errors
+    ///
+    /// The runtime refuses the index.
+    pub fn constant(&self, nth: u32) -> Result<PayloadConstant<'p>, NoConstant> {
+        if self.parts.header.is_none() {
+            let buffers = self.root.constant_buffer().unwrap_or_default();
+            let buffer = buffers.get(index(nth)).ok_or(NoConstant::Index { len: buffers.len() })?;
+            let bytes = buffer.storage().ok_or(NoConstant::Empty)?;
+            return Ok(PayloadConstant::Within(bytes.bytes()));
+        }
+        let constants = self.root.constant_data().unwrap_or_default();
+        let entry = constants.get(index(nth)).ok_or(NoConstant::Index { len: constants.len() })?;
+        let (offset, size) = (entry.offset(), entry.size());
+        // The presence of the key decides, even if it is empty.
+        if let Some(key) = entry.named_key() {
+            return Ok(PayloadConstant::Named { key, size });
+        }
+        let Range { start, end } = self.parts.constants;
+        let all = end.saturating_sub(start);
+        match offset.checked_add(size) {
+            Some(last) if last <= all => Ok(PayloadConstant::Behind(
+                start.saturating_add(offset)..start.saturating_add(last),
+            )),
+            _ => Err(NoConstant::Range { offset, size, all }),
+        }
+    }
+}
+
+/// Returns the tensor of a value; `None` for an unknown kind, and for a quantized value without one.
+pub fn tensor_of(value: XValue<'_>) -> Option<XNNTensorValue<'_>> {
+    match value.xvalue_union()? {
+        XValueUnion::XNNTensorValue(tensor) => Some(tensor),
+        XValueUnion::XNNQuantizedTensorValue(value) => value.tensor_value(),
+        XValueUnion::Unknown(_) => None,
+    }
+}
+
+/// Returns the indices of the constants that a value refers to: its data and its scales. 0 is none.
+pub fn constants_of(value: XValue<'_>) -> [u32; 2] {
+    let data = tensor_of(value).map_or(0, XNNTensorValue::constant_buffer_idx);
+    let scales = match value.xvalue_union() {
+        Some(XValueUnion::XNNQuantizedTensorValue(value)) => match value.quant_params() {
+            Some(XNNQuantParams::PerChannelQuant(quant)) => quant.scale_buffer_idx(),
+            Some(XNNQuantParams::PerChannelGroupQuant(quant)) => quant.scale_buffer_idx(),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    [data, scales]
+}
+
+/// Returns whether a graph may have this identifier.
+fn is_graph(identifier: [u8; 4]) -> bool {
+    matches!(identifier, [b'X', b'N', b'0', b'0' | b'1'])
+}
+
+fn range(offset: u32, size: u64) -> Range<u64> {
+    let start = u64::from(offset);
+    start..start.saturating_add(size)
+}
+
+/// The shortest graph in bytes that the runtime takes.
+const LEAST_GRAPH: u32 = 8;

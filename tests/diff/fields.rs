@@ -170,7 +170,7 @@ fn visit<'d>(
             Kind::Union(union) => {
                 let name = value[format!("{}_type", field.name)].as_str().unwrap_or_default();
                 let member = union.members.iter().find(|member| member.name == name);
-                member.into_iter().for_each(|member| visit(inner, member, &here, places));
+                member.into_iter().for_each(|member| visit(inner, member.table, &here, places));
             }
             _ => {}
         }

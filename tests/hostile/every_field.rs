@@ -277,8 +277,8 @@ impl Every {
             }
             Kind::Table(desc) => self.table(path, desc, 0),
             Kind::Union(desc) => {
-                let desc = desc.members[member];
-                self.table(&format!("{path}<{}>", desc.name), desc, 0);
+                let member = &desc.members[member];
+                self.table(&format!("{path}<{}>", member.name), member.table, 0);
             }
             Kind::Scalars { prim, .. } => {
                 let size = usize::from(prim.size());

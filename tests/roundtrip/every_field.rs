@@ -93,7 +93,7 @@ impl Maker {
                 Kind::Union(union) => {
                     let tag = tag.unwrap();
                     let member = union.member(tag).unwrap();
-                    let (table, json) = self.table(member, None);
+                    let (table, json) = self.table(member.table, None);
                     want.insert(format!("{name}_type"), json!(member.name));
                     (FieldValue::Union(tag, Some(table)), json)
                 }
@@ -108,6 +108,7 @@ impl Maker {
         let value = self.next();
         match prim {
             Prim::Bool => (Number::Bool(true), json!(true)),
+            Prim::F32 => (Number::Single(f32::from(value)), json!(f32::from(value))),
             Prim::F64 => (Number::Float(0.1 * f64::from(value)), json!(0.1 * f64::from(value))),
             // Within the segment, should it be an offset or a size.
             _ => (Number::Int(value.into()), json!(value)),
@@ -123,6 +124,7 @@ impl Maker {
 fn stored(number: Number, prim: Prim) -> Vec<u8> {
     match number {
         Number::Bool(value) => vec![value.into()],
+        Number::Single(value) => value.to_le_bytes().to_vec(),
         Number::Float(value) => value.to_le_bytes().to_vec(),
         Number::Int(value) => value.to_le_bytes()[..prim.size().into()].to_vec(),
     }

@@ -20,7 +20,8 @@ use super::harvest::harvest;
 ///   "header": {"length": 24},      overrides of computed fields; null for no header;
 ///                                  by default a .ptd has one, and a .pte with data
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
-///            [{"xnnpack": {…}, "size": 256}], a payload with that graph, padded with zeros
+///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and so many
+///            bytes of constants, padded with zeros
 ///   "align": 16,                   of segment_base_offset
 ///   "trailing": {"zeros": 3}       after the end that the header gives
 /// }
@@ -119,10 +120,11 @@ fn number(header: &Value, name: &str, computed: u64) -> u64 {
 
 #[track_caller]
 fn bytes(piece: &Value) -> Vec<u8> {
-    only(piece, &["hex", "zeros", "bytes", "xnnpack", "size"]);
+    only(piece, &["hex", "zeros", "bytes", "xnnpack", "constants", "size"]);
     if let Some(graph) = piece.get("xnnpack") {
         let size = usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
-        return payload(graph, size);
+        let constants = piece.get("constants").map_or(0, |count| count.as_u64().unwrap());
+        return payload(graph, constants, size);
     }
     match piece.as_object().unwrap().iter().next().unwrap() {
         (key, count) if key == "zeros" => vec![0; count.as_u64().unwrap() as usize],
@@ -139,9 +141,9 @@ fn bytes(piece: &Value) -> Vec<u8> {
     }
 }
 
-/// Returns an XNNPACK payload of `size` bytes.
+/// Returns an XNNPACK payload of `size` bytes, with so many constants of zeros behind its graph.
 #[track_caller]
-pub(crate) fn payload(graph: &Value, size: usize) -> Vec<u8> {
+pub(crate) fn payload(graph: &Value, constants: u64, size: usize) -> Vec<u8> {
     let schema = &xnnpack::desc::SCHEMA;
     let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
@@ -150,9 +152,10 @@ pub(crate) fn payload(graph: &Value, size: usize) -> Vec<u8> {
     let end = 32 + len.next_multiple_of(16);
     let mut out = b"\0\0\0\0XH00\x1e\0".to_vec();
     out.extend([32, len, end].iter().flat_map(|word: &u32| word.to_le_bytes()));
+    out.extend(constants.to_le_bytes());
     out.resize(32, 0);
     out.extend(graph);
-    assert!(out.len() <= size, "{} bytes do not fit {size}", out.len());
+    assert!(out.len() as u64 + constants <= size as u64, "{} bytes do not fit {size}", out.len());
     out.resize(size, 0);
     out
 }

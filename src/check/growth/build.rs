@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::desc::{Kind, Schema, TableDesc};
-use crate::schema::{flat_tensor, program};
+use crate::schema::{flat_tensor, program, xnnpack};
 use crate::{Ptd, Pte};
 
 /// An offset from the end of the FlatBuffer. Parts that are written later may refer to it any
@@ -37,6 +37,10 @@ impl Builder {
 
     pub(super) fn ptd() -> Self {
         Self { schema: &flat_tensor::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn graph() -> Self {
+        Self { schema: &xnnpack::desc::SCHEMA, ..Self::pte() }
     }
 
     fn desc(&self, table: &str) -> &'static TableDesc {
@@ -145,8 +149,9 @@ impl Builder {
     pub(super) fn held(&mut self, name: &str, member: &str, fields: &[(&str, Field)]) -> At {
         let desc = self.desc(name);
         let (slot, union) = desc.union.unwrap();
-        let tag = (1..).zip(union.members).find(|(_, desc)| desc.name == member).unwrap().0;
-        let held = self.table(member, fields);
+        let mut members = (1..).zip(union.members);
+        let (tag, member) = members.find(|(_, known)| known.name == member).unwrap();
+        let held = self.table(member.table.name, fields);
         let field = desc.fields.iter().find(|field| field.slot == slot).unwrap();
         self.table(name, &[(field.name, Field::One(tag, held))])
     }
@@ -173,6 +178,16 @@ impl Builder {
         self.write(&[0; 4]);
         let here = self.out.len() as At + 4;
         self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
+    }
+
+    /// Returns the FlatBuffer alone, such as a payload without a header.
+    pub(super) fn alone(self, root: At) -> Vec<u8> {
+        let end = (self.out.len() + 8).next_multiple_of(16);
+        let mut buffer = (end as u32 - root).to_le_bytes().to_vec();
+        buffer.extend(self.schema.identifier);
+        buffer.resize(end - self.out.len(), 0);
+        buffer.extend(self.out.iter().rev());
+        buffer
     }
 
     /// Returns the file, with `data` after the FlatBuffer. Unused bytes are added until the work

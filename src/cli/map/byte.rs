@@ -146,6 +146,7 @@ fn number_of(number: Number) -> serde_json::Value {
     match number {
         Number::Bool(value) => value.into(),
         Number::Int(value) => json::int(value),
+        Number::Single(value) => json::float(value.into()),
         Number::Float(value) => json::float(value),
     }
 }

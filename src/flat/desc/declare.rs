@@ -10,7 +10,9 @@ macro_rules! desc {
             }
         )*
         unions: $(
-            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+            $(#[$um:meta])* union $U:ident {
+                $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
+            }
         )*
         tables: $(
             $(#[$tm:meta])* table $T:ident { $(
@@ -30,7 +32,7 @@ macro_rules! desc {
         )]
         pub mod desc {
             use super::*;
-            use $crate::flat::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Number, Prim};
+            use $crate::flat::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Member, Number, Prim};
             use $crate::flat::desc::{ScalarDesc, Schema, TableDesc, UnionDesc};
 
             $(
@@ -62,7 +64,10 @@ macro_rules! desc {
                 $(#[$um])*
                 pub static $U: UnionDesc = UnionDesc {
                     name: stringify!($U),
-                    members: &[$( &$M ),*],
+                    members: &[$( Member {
+                        name: stringify!($M),
+                        table: &$crate::flat::desc::declare::member!($M $($MT)?),
+                    } ),*],
                 };
                 const _: () = $crate::flat::desc::declare::assert_tags(&[$( $tag ),*]);
             )*
@@ -91,7 +96,9 @@ macro_rules! desc {
 
             mod depth {
                 use $crate::flat::desc::declare::deepest;
-                $( pub(super) const $U: u32 = deepest(&[$( $M ),*]); )*
+                $( pub(super) const $U: u32 = deepest(&[$(
+                    $crate::flat::desc::declare::member!($M $($MT)?)
+                ),*]); )*
                 $( pub(super) const $T: u32 = 1 + deepest(&[$(
                     $( $crate::flat::desc::declare::target_depth!($R), )? $( $RV, )? $( $FU, )?
                 )*]); )*
@@ -110,6 +117,12 @@ macro_rules! prim {
     (u8) => {
         Prim::U8
     };
+    (i16) => {
+        Prim::I16
+    };
+    (u16) => {
+        Prim::U16
+    };
     (i32) => {
         Prim::I32
     };
@@ -121,6 +134,9 @@ macro_rules! prim {
     };
     (u64) => {
         Prim::U64
+    };
+    (f32) => {
+        Prim::F32
     };
     (f64) => {
         Prim::F64
@@ -136,9 +152,12 @@ macro_rules! scalar_kind {
         })
     };
     (bool, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ bool, Number::Bool($default)) };
+    (f32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ f32, Number::Single($default)) };
     (f64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ f64, Number::Float($default)) };
     (i8, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i8, Number::Int($default)) };
     (u8, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u8, Number::Int($default)) };
+    (i16, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i16, Number::Int($default)) };
+    (u16, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u16, Number::Int($default)) };
     (i32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i32, Number::Int($default)) };
     (u32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u32, Number::Int($default)) };
     (i64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i64, Number::Int($default)) };
@@ -149,6 +168,16 @@ macro_rules! scalar_kind {
             default: <super::$E>::number($default),
             names: Some(<super::$E>::DESC),
         })
+    };
+}
+
+/// The table of a union's member: the member's name is that of its table unless it says another.
+macro_rules! member {
+    ($M:ident) => {
+        $M
+    };
+    ($M:ident $T:ident) => {
+        $T
     };
 }
 
@@ -179,7 +208,7 @@ macro_rules! since {
     };
 }
 
-pub(crate) use {desc, prim, scalar_kind, since, target_depth, target_kind};
+pub(crate) use {desc, member, prim, scalar_kind, since, target_depth, target_kind};
 
 /// Returns the largest depth; 0 for none.
 pub(crate) const fn deepest(depths: &[u32]) -> u32 {

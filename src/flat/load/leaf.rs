@@ -131,6 +131,7 @@ impl Visitor<'_> for NumberOf {
     #[expect(clippy::as_conversions, reason = "the nearest double, as for any decimal")]
     fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
         match self.prim {
+            Prim::F32 => Ok(Number::Single(value as f32)),
             Prim::F64 => Ok(Number::Float(value as f64)),
             _ => self.int(value.into(), Unexpected::Signed(value)),
         }
@@ -139,6 +140,7 @@ impl Visitor<'_> for NumberOf {
     #[expect(clippy::as_conversions, reason = "the nearest double, as for any decimal")]
     fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
         match self.prim {
+            Prim::F32 => Ok(Number::Single(value as f32)),
             Prim::F64 => Ok(Number::Float(value as f64)),
             _ => self.int(value.into(), Unexpected::Unsigned(value)),
         }
@@ -146,6 +148,7 @@ impl Visitor<'_> for NumberOf {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
         match self.prim {
+            Prim::F32 => Ok(single(value)),
             Prim::F64 => Ok(Number::Float(value)),
             _ => Err(E::invalid_type(Unexpected::Float(value), &self)),
         }
@@ -153,12 +156,8 @@ impl Visitor<'_> for NumberOf {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Number, E> {
         let number = match (self.prim, self.names) {
-            (Prim::F64, _) => match name {
-                "inf" => Some(Number::Float(f64::INFINITY)),
-                "-inf" => Some(Number::Float(f64::NEG_INFINITY)),
-                "nan" => Some(Number::Float(f64::NAN)),
-                _ => None,
-            },
+            (Prim::F32, _) => not_finite(name).map(single),
+            (Prim::F64, _) => not_finite(name).map(Number::Float),
             (_, Some(names)) => {
                 let value = names.values.iter().find(|value| value.name == name);
                 value.map(|value| Number::Int(value.number.into()))
@@ -166,6 +165,21 @@ impl Visitor<'_> for NumberOf {
             (_, None) => return Err(E::invalid_type(Unexpected::Str(name), &self)),
         };
         number.ok_or_else(|| E::invalid_value(Unexpected::Str(name), &self))
+    }
+}
+
+#[expect(clippy::as_conversions, reason = "the nearest float, as for any decimal")]
+fn single(value: f64) -> Number {
+    Number::Single(value as f32)
+}
+
+/// Returns the number that stands for itself in quotes, since JSON has none for it.
+fn not_finite(name: &str) -> Option<f64> {
+    match name {
+        "inf" => Some(f64::INFINITY),
+        "-inf" => Some(f64::NEG_INFINITY),
+        "nan" => Some(f64::NAN),
+        _ => None,
     }
 }
 

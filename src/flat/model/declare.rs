@@ -10,7 +10,9 @@ macro_rules! model {
             }
         )*
         unions: $(
-            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+            $(#[$um:meta])* union $U:ident {
+                $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
+            }
         )*
         tables: $(
             $(#[$tm:meta])* table $T:ident { $(
@@ -28,7 +30,7 @@ macro_rules! model {
             use $crate::flat::desc::{FieldDesc, TableDesc};
             use $crate::error::PathComponent;
             use $crate::flat::ledger::{Ledger, MemoryError};
-            use $crate::flat::model::{FromView, Model, TreeError, checked, scalars, tables};
+            use $crate::flat::model::{FromView, Model, TreeError, checked, model, scalars, tables};
             use $crate::flat::node::{Held, Node, Visit, sealed::Sealed};
             use $crate::flat::tree::{Object, FieldValue};
             use $crate::flat::view::Scalar;
@@ -40,7 +42,9 @@ macro_rules! model {
                 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
                 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
                 pub enum $U {
-                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M), )*
+                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M(
+                        $crate::flat::desc::declare::member!($M $($MT)?)
+                    ), )*
                     /// An unknown tag, without its table.
                     Unknown(
                         #[cfg_attr(
@@ -78,7 +82,7 @@ macro_rules! model {
                         match (tag, member) {
                             (0, None) => Ok(None),
                             (0, _) | (_, None) => Err(TreeError::half(tag)),
-                            $( ($tag, Some(member)) => match $M::take_object(member, ledger) {
+                            $( ($tag, Some(member)) => match Model::take_object(member, ledger) {
                                 Ok(member) => Ok(Some(Self::$M(member))),
                                 Err(error) => Err(error.within(PathComponent::Variant(stringify!($M)))),
                             }, )*
@@ -91,11 +95,7 @@ macro_rules! model {
                     #[inline(always)]
                     fn read(view: view::$U<'_>, ledger: &mut Ledger) -> Self {
                         match view {
-                            $( view::$U::$M(member) => {
-                                // The caller asks the ledger at the end.
-                                let _ = ledger.table($M::DESC);
-                                Self::$M($M::read(member, ledger))
-                            } )*
+                            $( view::$U::$M(member) => Self::$M(model(member, ledger)), )*
                             view::$U::Unknown(tag) => Self::Unknown(tag),
                         }
                     }
@@ -229,11 +229,7 @@ macro_rules! taken {
         $read.map(|text| $ledger.string(text).unwrap_or_default())
     };
     ($read:expr, $ledger:ident, & $R:ident) => {
-        $read.map(|table| {
-            // The caller asks the ledger at the end.
-            let _ = $ledger.table($R::DESC);
-            $R::read(table, $ledger)
-        })
+        $read.map(|table| $crate::flat::model::model::<_, $R>(table, $ledger))
     };
     ($read:expr, $ledger:ident, [$SV:ident]) => {
         $read.map(|items| $crate::flat::model::numbers(items, $ledger))

@@ -10,7 +10,9 @@ macro_rules! node {
             }
         )*
         unions: $(
-            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+            $(#[$um:meta])* union $U:ident {
+                $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
+            }
         )*
         tables: $(
             $(#[$tm:meta])* table $T:ident { $(

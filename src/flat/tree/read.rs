@@ -53,7 +53,7 @@ impl Unknown {
             Kind::Union(desc) => {
                 let Some((tag, value)) = raw.union(field.slot) else { return };
                 match desc.member(tag) {
-                    Some(member) => self.count(value.resolved(), member),
+                    Some(member) => self.count(value.resolved(), member.table),
                     None => self.members = self.members.saturating_add(1),
                 }
             }

@@ -14,7 +14,7 @@ use super::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS};
 use super::seen::{Notes, Verified};
 use super::verify;
 use super::vtable::VtableLayout;
-use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc, UnionDesc};
+use crate::flat::desc::{FieldDesc, Kind, Member, Number, Prim, ScalarDesc, TableDesc, UnionDesc};
 use crate::limits::Limits;
 
 const BOOL: ScalarDesc = ScalarDesc { prim: Prim::Bool, default: Number::Bool(false), names: None };
@@ -189,7 +189,8 @@ fn a_vtable_with_too_many_unknown_slots_is_odd() {
     }
 }
 
-static UNION: UnionDesc = UnionDesc { name: "Of", members: &[&BARE] };
+static UNION: UnionDesc =
+    UnionDesc { name: "Of", members: &[Member { name: "Bare", table: &BARE }] };
 static NAMED: TableDesc = TableDesc::new(
     "Named",
     &[

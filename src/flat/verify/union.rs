@@ -3,7 +3,7 @@
 use super::Verifier;
 use crate::bytes::further;
 use crate::error::{Error, ErrorKind, PathComponent, Result};
-use crate::flat::desc::{TableDesc, UnionDesc};
+use crate::flat::desc::{Member, UnionDesc};
 
 /// The offsets of a union's tag and of its value; 0 for an absent one.
 type Halves = (u16, u16);
@@ -15,7 +15,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         match self.variant(pos, at, desc)? {
             None => Ok(()),
             Some((at, member)) => {
-                Self::within(self.table(at, member), || PathComponent::Variant(member.name))
+                Self::within(self.table(at, member.table), || PathComponent::Variant(member.name))
             }
         }
     }
@@ -34,7 +34,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         pos: u32,
         at: Halves,
         desc: &'static UnionDesc,
-    ) -> Result<Option<(u32, &'static TableDesc)>> {
+    ) -> Result<Option<(u32, &'static Member)>> {
         let (tag, value) = at;
         let tag = if tag == 0 { 0 } else { self.byte(pos, tag) };
         match (tag, value) {

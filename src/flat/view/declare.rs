@@ -10,7 +10,9 @@ macro_rules! view {
             }
         )*
         unions: $(
-            $(#[$um:meta])* union $U:ident { $( $(#[$mm:meta])* $tag:literal $M:ident ),* $(,)? }
+            $(#[$um:meta])* union $U:ident {
+                $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
+            }
         )*
         tables: $(
             $(#[$tm:meta])* table $T:ident { $(
@@ -30,6 +32,7 @@ macro_rules! view {
             #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
             pub struct $E(pub $P);
 
+            #[allow(non_upper_case_globals, reason = "upstream's names")]
             impl $E {
                 $( $(#[$vm])* pub const $V: Self = Self($number); )*
 
@@ -41,8 +44,9 @@ macro_rules! view {
                 pub(crate) const DESC: &'static $crate::flat::desc::EnumDesc = &desc::$E;
                 pub(crate) const PRIM: $crate::flat::desc::Prim = Self::DESC.prim;
 
+                #[expect(clippy::as_conversions, reason = "lossless, and From is not const")]
                 pub(crate) const fn number(self) -> $crate::flat::desc::Number {
-                    $crate::flat::desc::Number::Int($crate::flat::view::declare::int(self.0))
+                    $crate::flat::desc::Number::Int(self.0 as i128)
                 }
             }
 
@@ -80,6 +84,7 @@ macro_rules! view {
         pub mod tag {
             $( $(
                 $(#[$mm])*
+                #[doc = concat!("The tag of `", stringify!($M), "`.")]
                 pub const $M: u8 = $tag;
             )* )*
         }
@@ -95,7 +100,9 @@ macro_rules! view {
                 $(#[$um])*
                 #[derive(Clone, Copy, Debug)]
                 pub enum $U<'a> {
-                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M($M<'a>), )*
+                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M(
+                        $crate::flat::view::declare::member_view!('a, $M $($MT)?)
+                    ), )*
                     /// An unknown tag. Its table cannot be read.
                     Unknown(u8),
                 }
@@ -147,7 +154,9 @@ macro_rules! view {
                     #[inline(always)]
                     pub(crate) fn of((tag, raw): (u8, Raw<'a>)) -> Self {
                         match tag {
-                            $( $tag => Self::$M($M(raw)), )*
+                            $( $tag => Self::$M(
+                                $crate::flat::view::declare::member_of!(raw, $M $($MT)?)
+                            ), )*
                             unknown => Self::Unknown(unknown),
                         }
                     }
@@ -179,6 +188,20 @@ macro_rules! target {
     ($a:lifetime, $R:ident) => { $R<$a> };
 }
 
+macro_rules! member_view {
+    ($a:lifetime, $M:ident) => { $M<$a> };
+    ($a:lifetime, $M:ident $T:ident) => { $T<$a> };
+}
+
+macro_rules! member_of {
+    ($raw:expr, $M:ident) => {
+        $M($raw)
+    };
+    ($raw:expr, $M:ident $T:ident) => {
+        $T($raw)
+    };
+}
+
 macro_rules! read_target {
     ($raw:expr, $slot:literal, str) => {
         $raw.str($slot)
@@ -188,10 +211,4 @@ macro_rules! read_target {
     };
 }
 
-pub(crate) use {read_target, target, view};
-
-/// Widens the number of an enum's value.
-#[expect(clippy::as_conversions, reason = "i8 to i128 is lossless, and From is not const")]
-pub(crate) const fn int(number: i8) -> i128 {
-    number as i128
-}
+pub(crate) use {member_of, member_view, read_target, target, view};

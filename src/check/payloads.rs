@@ -1,0 +1,360 @@
+//! The payloads of delegates: whether their backend can read them, and what it does with them.
+//!
+//! Payloads of a backend whose layout is unknown are not judged.
+
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use self::xnnpack::{Calls, Place, Site};
+use super::report::Findings;
+use super::rule::rules;
+use super::site::Plan;
+use crate::backend::Backend;
+use crate::bytes::index;
+use crate::error::PathComponent;
+use crate::flat::view::Table;
+use crate::limits::Limits;
+use crate::method::{self, Instruction};
+use crate::payload::Unreadable;
+use crate::payload::xnnpack::{XnnpackGraph, XnnpackParts};
+use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
+use crate::{Ptd, Pte, cost};
+
+mod xnnpack;
+
+pub(super) use xnnpack::RULES as XNNPACK_RULES;
+
+rules! {
+    "payloads";
+
+    PAYLOAD_UNREADABLE = Error "payload-unreadable"
+        "An XNNPACK payload has a header and a graph that the backend reads."
+        "The backend refuses it, or reads through a null pointer."
+        Refuses ["6.6", "7.4.21", "7.7.23", "11.1"];
+    DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
+        "The data that an XNNPACK payload uses by a key is in the program or in one of the .ptd files."
+        "The backend refuses its payload, or reads through a null pointer where no data has a key."
+        Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3"];
+    DELEGATE_KEY_SHORT = Error "delegate-key-short"
+        "The data that an XNNPACK payload uses by a key has the bytes that the payload says."
+        "The backend never compares the sizes, and reads past the data."
+        Misreads ["6.7", "7.7.23", "11.3"];
+}
+
+/// The data that payloads use by keys.
+pub(super) struct NamedSizes<'d> {
+    /// The program's own, by key; the range of an entry without data is missing.
+    own: BTreeMap<&'d str, Option<Range<u64>>>,
+    /// That of `.ptd` files: the file and its entry.
+    others: BTreeMap<&'d str, (u32, u32)>,
+    data: Option<&'d [Ptd<'d>]>,
+}
+
+/// The size of named data.
+pub(super) enum NamedSize {
+    /// The number of bytes.
+    Bytes(u64),
+    /// No file has the key.
+    Missing,
+    /// A `.ptd` that is not known may have the key.
+    Elsewhere,
+}
+
+impl<'d> NamedSizes<'d> {
+    /// Finds the keys of a program, and of the `.ptd` files that it is used with, if they are known.
+    pub(super) fn new(pte: &'d Pte<'d>, data: Option<&'d [Ptd<'d>]>) -> Self {
+        let (mut own, mut others) = (BTreeMap::new(), BTreeMap::new());
+        for (key, range) in pte.named_data() {
+            let Some(key) = key else { continue };
+            cost::look_up(key, own.len());
+            own.entry(key).or_insert(range.ok());
+        }
+        for (file, ptd) in (0..).zip(data.unwrap_or_default()) {
+            for (nth, entry) in (0..).zip(ptd.entries()) {
+                let Some(key) = entry.key() else { continue };
+                cost::look_up(key, others.len());
+                others.entry(key).or_insert((file, nth));
+            }
+        }
+        Self { own, others, data }
+    }
+
+    /// Returns the size of the data with a key. `is_only` is whether all constants of the payload are
+    /// named data.
+    pub(super) fn get(&self, key: &str, is_only: bool) -> NamedSize {
+        cost::look_up(key, self.own.len());
+        cost::look_up(key, self.others.len());
+        // Invalid ranges are reported by other rules.
+        let len = |range: Option<Range<u64>>| {
+            range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start))
+        };
+        if let Some(range) = self.own.get(key) {
+            return NamedSize::Bytes(len(range.clone()));
+        }
+        match self.other(key) {
+            Some((ptd, nth)) => NamedSize::Bytes(len(ptd.range(nth))),
+            None if self.data.is_some() => NamedSize::Missing,
+            // A program without named data has no map to look a key up in, unless a .ptd is loaded with
+            // it. Writers that use one put all constants there, under keys of their own form.
+            None if self.own.is_empty() && !(is_only && is_written(key)) => NamedSize::Missing,
+            None => NamedSize::Elsewhere,
+        }
+    }
+
+    /// Reads the first `len` bytes of the data with a key.
+    fn bytes<'b, R, E>(
+        &self,
+        key: &str,
+        len: u64,
+        reader: &mut Reader<R>,
+    ) -> Result<Option<Cow<'b, [u8]>>, E>
+    where
+        R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    {
+        if let Some(range) = self.own.get(key) {
+            let Some(Range { start, end }) = range.clone() else { return Ok(None) };
+            return reader.read(start..start.saturating_add(len).min(end));
+        }
+        if !reader.pay(len) {
+            return Ok(None);
+        }
+        let found = self.other(key);
+        let bytes = found.and_then(|(ptd, nth)| ptd.bytes(ptd.range(nth)?));
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        Ok(bytes.and_then(|bytes| bytes.get(..len)).map(|bytes| Cow::Owned(bytes.to_vec())))
+    }
+
+    fn other(&self, key: &str) -> Option<(&'d Ptd<'d>, u32)> {
+        let &(file, nth) = self.others.get(key)?;
+        Some((self.data?.get(index(file))?, nth))
+    }
+}
+
+/// Returns whether a key is one that writers make: the SHA-256 of the data, or the name of scales.
+fn is_written(key: &str) -> bool {
+    let is_hash = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    is_hash(key) || key.starts_with("scale_")
+}
+
+/// The keys that the payloads of a program request.
+#[derive(Default)]
+pub(super) struct RequestedKeys {
+    /// Every key that a payload names.
+    pub(super) keys: BTreeSet<String>,
+    /// Whether a payload that could not be read may request others.
+    pub(super) is_incomplete: bool,
+}
+
+impl RequestedKeys {
+    /// Adds the keys that a graph names.
+    fn add(&mut self, graph: &XnnpackGraph<'_>) {
+        for constant in graph.root().constant_data().into_iter().flatten() {
+            let Some(key) = constant.named_key() else { continue };
+            cost::look_up(key, self.keys.len());
+            if !self.keys.contains(key) {
+                self.keys.insert(key.into());
+            }
+        }
+    }
+}
+
+/// Judges the payloads of a program, and returns the keys that they request.
+///
+/// `read` returns a range of the program's file, or `None` if it is not in memory. It is called for the
+/// headers, tables and scales of payloads.
+pub(super) fn judge<'b, E>(
+    pte: &Pte<'_>,
+    named: &NamedSizes<'_>,
+    limits: &Limits,
+    read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    out: &mut Findings,
+) -> Result<RequestedKeys, E> {
+    let left = limits.bytes_visited(pte.file_len());
+    let mut reader = Reader { read, left, is_exhausted: false };
+    let mut requested = RequestedKeys::default();
+    let mut calls = Calls::new(pte.file_len());
+    for ((start, end), users) in users(pte, &mut requested) {
+        let was_exhausted = reader.is_exhausted;
+        let mut judge = Judge { named, limits, out, calls: &mut calls, requested: &mut requested };
+        judge.payload(start..end, &users, &mut reader)?;
+        if reader.is_exhausted && !was_exhausted {
+            judge.unreadable(&users, || {
+                "payloads or scales overlap, and would be read more often than is done".into()
+            });
+        }
+    }
+    Ok(requested)
+}
+
+/// What is needed to judge a payload, and where findings go.
+struct Judge<'j, 'd> {
+    named: &'j NamedSizes<'d>,
+    limits: &'j Limits,
+    out: &'j mut Findings,
+    calls: &'j mut Calls,
+    requested: &'j mut RequestedKeys,
+}
+
+impl Judge<'_, '_> {
+    /// Judges the payload in a range of the file.
+    fn payload<'b, R, E>(
+        &mut self,
+        range: Range<u64>,
+        users: &[User<'_, '_>],
+        reader: &mut Reader<R>,
+    ) -> Result<(), E>
+    where
+        R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    {
+        let Some(first) = users.first() else { return Ok(()) };
+        // Until the graph is read, it may request any key.
+        let was_incomplete = core::mem::replace(&mut self.requested.is_incomplete, true);
+        let len = range.end.saturating_sub(range.start);
+        let head = range.start..range.start.saturating_add(len.min(HEAD));
+        let Some(head) = reader.read(head)? else { return Ok(()) };
+        let parts = match XnnpackParts::of(&head, len) {
+            Ok(parts) => parts,
+            Err(why) => {
+                self.unreadable(users, || why.to_string());
+                return Ok(());
+            }
+        };
+        let within = |part: Range<u64>| {
+            range.start.saturating_add(part.start)..range.start.saturating_add(part.end)
+        };
+        let Some(bytes) = reader.read(within(parts.graph.clone()))? else { return Ok(()) };
+        let graph = match XnnpackGraph::read(parts, &bytes, self.limits) {
+            Ok(graph) => graph,
+            Err(why) => {
+                self.unreadable(users, || match &why {
+                    Unreadable::Graph(error) => {
+                        format!("at byte {:#x} of the payload: {error}", error.offset())
+                    }
+                    why => why.to_string(),
+                });
+                return Ok(());
+            }
+        };
+        self.requested.is_incomplete = was_incomplete;
+        self.requested.add(&graph);
+        let named = self.named;
+        let mut bytes_of = |place: Place<'_>| match place {
+            Place::Payload(part) => reader.read(within(part)),
+            Place::Named(key, len) => named.bytes(key, len, reader),
+        };
+        let site = Site::new(&first.plan, first.delegate, range.start, &graph);
+        let judged = xnnpack::judge(&site, named, &mut bytes_of, self.out)?;
+        let Some(judged) = judged else { return Ok(()) };
+        for user in users {
+            let site = Site::new(&user.plan, user.delegate, range.start, &graph);
+            for (instruction, call) in &user.calls {
+                self.calls.judge(&site, &judged, instruction, *call, self.out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports a payload that cannot be read, at the first delegate that has it.
+    fn unreadable(&mut self, users: &[User<'_, '_>], message: impl FnOnce() -> String) {
+        let Some(User { plan, delegate, .. }) = users.first() else { return };
+        let delegates = plan.view.delegates().unwrap_or_default();
+        let Some(table) = delegates.get(index(*delegate)) else { return };
+        let at = table.processed().map_or(table.raw(), |processed| processed.raw());
+        plan.find(self.out, &PAYLOAD_UNREADABLE, at, &steps(*delegate), message);
+    }
+}
+
+/// A delegate that has a payload.
+struct User<'p, 'a> {
+    plan: Plan<'p, 'a>,
+    /// The index of the delegate.
+    delegate: u32,
+    calls: CallsOf<'a>,
+}
+
+/// The calls of a delegate.
+type CallsOf<'a> = Vec<(Instruction<'a>, DelegateCall<'a>)>;
+
+/// Returns the ranges of XNNPACK payloads, and the delegates that have each.
+fn users<'p, 'a>(
+    pte: &'p Pte<'a>,
+    requested: &mut RequestedKeys,
+) -> BTreeMap<(u64, u64), Vec<User<'p, 'a>>> {
+    let mut users: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (nth, view) in method::distinct(pte) {
+        let mut calls = calls_of(view);
+        for (delegate, table) in (0..).zip(view.delegates().into_iter().flatten()) {
+            // Delegates without a payload, or with one that is nowhere, are reported by other rules.
+            let Ok(Some(payload)) = pte.payload(table) else { continue };
+            match payload.backend() {
+                Some(Backend::Xnnpack) => {
+                    let Range { start, end } = payload.range();
+                    cost::look_up("", users.len());
+                    let plan = Plan::new(pte, nth, view);
+                    let calls = calls.remove(&i64::from(delegate)).unwrap_or_default();
+                    let user = User { plan, delegate, calls };
+                    users.entry((start, end)).or_default().push(user);
+                }
+                _ => requested.is_incomplete = true,
+            }
+        }
+    }
+    users
+}
+
+/// Returns the calls of a method, by the index of the delegate.
+fn calls_of(view: ExecutionPlan<'_>) -> BTreeMap<i64, CallsOf<'_>> {
+    let mut calls: BTreeMap<i64, CallsOf<'_>> = BTreeMap::new();
+    for instruction in method::instructions(view) {
+        cost::charge(1);
+        if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation() {
+            cost::look_up("", calls.len());
+            calls.entry(call.delegate_index().into()).or_default().push((instruction, call));
+        }
+    }
+    calls
+}
+
+/// Returns the path of a delegate's payload in its method.
+fn steps(delegate: u32) -> [PathComponent; 3] {
+    [
+        PathComponent::Field("delegates"),
+        PathComponent::Index(delegate),
+        PathComponent::Field("processed"),
+    ]
+}
+
+/// Reads ranges of the file, up to a budget: segments may overlap.
+struct Reader<R> {
+    read: R,
+    left: u64,
+    /// Whether a range was not read, because the budget was used up.
+    is_exhausted: bool,
+}
+
+impl<'b, R, E> Reader<R>
+where
+    R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+{
+    fn read(&mut self, range: Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E> {
+        match self.pay(range.end.saturating_sub(range.start)) {
+            true => (self.read)(range),
+            false => Ok(None),
+        }
+    }
+
+    /// Pays for a read; `false` if too much was read.
+    fn pay(&mut self, bytes: u64) -> bool {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.unwrap_or_default();
+        self.is_exhausted |= left.is_none();
+        left.is_some()
+    }
+}
+
+/// The number of bytes that every header of a payload has at most.
+const HEAD: u64 = 64;

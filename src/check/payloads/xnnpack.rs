@@ -1,0 +1,166 @@
+//! The rules on XNNPACK's graphs: what the backend of the official runtime checks, and what it needs
+//! without checking (format.md §11).
+//!
+//! A graph is judged in the order in which the backend reads it: its values, its nodes, and the
+//! shapes of each call. A stage with findings ends the judgement of the graph, since the later ones
+//! rely on it.
+
+use alloc::string::String;
+
+pub(super) use self::calls::Calls;
+pub(super) use self::scales::Place;
+use self::values::Values;
+use super::NamedSizes;
+use crate::check::report::Findings;
+use crate::check::rule::{Rule, rules};
+use crate::check::site::Plan;
+use crate::error::PathComponent;
+use crate::flat::view::Table;
+use crate::payload::xnnpack::XnnpackGraph;
+use crate::schema::xnnpack::view::XNNGraph;
+
+mod attributes;
+mod calls;
+mod datatypes;
+mod nodes;
+mod order;
+mod scales;
+mod shape;
+mod shapes;
+mod unread;
+mod values;
+
+rules! {
+    "xnnpack";
+
+    XNNPACK_MISSING = Error "xnnpack-missing"
+        "The tables of an XNNPACK graph have the parts that the backend reads."
+        "The backend reads through a null pointer, or refuses the graph."
+        Crashes ["11.2"];
+    XNNPACK_KIND = Error "xnnpack-kind"
+        "The values and nodes of an XNNPACK graph are of kinds that the backend has."
+        "The backend refuses the graph."
+        Refuses ["11.2"];
+    XNNPACK_RANK = Error "xnnpack-rank"
+        "A value of an XNNPACK graph has at most 6 dimensions, and its bytes can be counted in 64 bits."
+        "The backend refuses the graph."
+        Refuses ["11.2"];
+    XNNPACK_EXTERNAL = Error "xnnpack-external"
+        "The inputs and outputs of an XNNPACK graph have flags and ids of their own, and are no constants."
+        "The backend refuses the graph, or reads past the arguments of the call."
+        Crashes ["11.2"];
+    XNNPACK_QUANTIZATION = Error "xnnpack-quantization"
+        "The quantization of a value fits its datatype and its dimensions."
+        "The backend refuses the graph, divides by zero, or reads past the scales."
+        Crashes ["11.2"];
+    XNNPACK_CONSTANT = Error "xnnpack-constant"
+        "The constants of an XNNPACK graph are in its payload."
+        "The backend refuses the graph."
+        Refuses ["11.3"];
+    XNNPACK_CONSTANT_SHORT = Error "xnnpack-constant-short"
+        "A constant has the bytes that its shape and its nodes ask for."
+        "The backend never compares the sizes, and reads past the constant."
+        Misreads ["11.3"];
+    XNNPACK_ID = Error "xnnpack-id"
+        "The nodes of an XNNPACK graph name values that are in it, and each value has an id of its own."
+        "The backend refuses the graph, or takes another value."
+        Refuses ["11.4"];
+    XNNPACK_DATATYPE = Error "xnnpack-datatype"
+        "The values of a node are of datatypes that the backend has a kernel for."
+        "The backend refuses the graph."
+        Refuses ["11.4"];
+    XNNPACK_ATTRIBUTE = Error "xnnpack-attribute"
+        "The attributes of a node are ones that the backend takes."
+        "The backend refuses the graph, divides by zero, or reads past a list."
+        Crashes ["11.4"];
+    XNNPACK_ORDER = Error "xnnpack-order"
+        "Each value of an XNNPACK graph is written by one node, before it is read; constants and inputs are not written."
+        "Buffers overlap, and nodes write over the heap, the constants or the arguments."
+        Misreads ["11.5"];
+    XNNPACK_ARGS = Error "xnnpack-args"
+        "The arguments of a call of an XNNPACK graph are tensors of the datatypes of its inputs and outputs."
+        "The backend reads or writes past the tensors."
+        Misreads ["11.6"];
+    XNNPACK_SHAPE = Error "xnnpack-shape"
+        "The shapes of the arguments fit the nodes, and the outputs have the shapes that the nodes compute."
+        "Running the method is refused, or a node reads past its input or divides by zero."
+        Crashes ["11.6"];
+    XNNPACK_UNREAD = Warning "xnnpack-unread"
+        "The numbers of an XNNPACK graph that the backend does not read agree with those that it reads."
+        "The backend ignores them; other readers may not."
+        Ignores ["11.2"];
+}
+
+/// A graph that is being judged, and the place of its findings.
+pub(super) struct Site<'s, 'p> {
+    plan: &'s Plan<'s, 's>,
+    /// The index of the delegate.
+    delegate: u32,
+    /// The start of the payload in the file.
+    start: u64,
+    pub(super) graph: &'s XnnpackGraph<'p>,
+}
+
+impl<'s, 'p> Site<'s, 'p> {
+    pub(super) fn new(
+        plan: &'s Plan<'s, 's>,
+        delegate: u32,
+        start: u64,
+        graph: &'s XnnpackGraph<'p>,
+    ) -> Self {
+        Self { plan, delegate, start, graph }
+    }
+
+    fn root(&self) -> XNNGraph<'p> {
+        self.graph.root()
+    }
+
+    /// Reports a finding at a table of the graph; `steps` is the path from its root.
+    fn find(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        table: impl Table<'p>,
+        steps: &[PathComponent],
+        message: impl FnOnce() -> String,
+    ) {
+        let offset = self.start.saturating_add(self.graph.position(table));
+        let path = || {
+            let mut path = self.plan.path(&super::steps(self.delegate));
+            path.push(PathComponent::Variant(XNNGraph::DESC.name));
+            path.extend_from_slice(steps);
+            path
+        };
+        out.find(rule, offset, path, message);
+    }
+}
+
+/// A graph without an Error, which its calls are judged by.
+pub(super) struct Judged<'p> {
+    values: Values<'p>,
+}
+
+/// Judges a graph by itself: `None` if it has an Error. `read` returns bytes of scales; `named` finds
+/// named data.
+pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
+    site: &Site<'_, 'p>,
+    named: &NamedSizes<'_>,
+    read: &mut impl FnMut(Place<'_>) -> Result<Option<B>, E>,
+    out: &mut Findings,
+) -> Result<Option<Judged<'p>>, E> {
+    let mut found = out.another();
+    let values = values::judge(site, named, &mut found);
+    if found.is_empty() {
+        scales::judge(site, &values, read, &mut found)?;
+    }
+    if found.is_empty() {
+        nodes::judge(site, &values, &mut found);
+    }
+    if found.is_empty() {
+        order::judge(site, &values, &mut found);
+    }
+    let judged = found.is_empty().then_some(Judged { values });
+    unread::judge(site, &mut found);
+    out.extend(found);
+    Ok(judged)
+}

@@ -1,0 +1,242 @@
+//! The calls of a graph: its arguments, and the shapes that follow from them.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::shape::{MOST_DIMENSIONS, Shape, bits};
+use super::shapes::{Backend, Fault};
+use super::values::{External, Quantization, Value, Values};
+use super::{Judged, Site, XNNPACK_ARGS, XNNPACK_SHAPE, shapes};
+use crate::bytes::{index, wide};
+use crate::check::report::Findings;
+use crate::check::rule::Rule;
+use crate::cost;
+use crate::method::Instruction;
+use crate::payload::xnnpack::NodeIds;
+use crate::schema::program::TensorShapeDynamism;
+use crate::schema::program::view::{DelegateCall, KernelTypes, Tensor};
+use crate::schema::scalar::ScalarType;
+use crate::schema::xnnpack::XNNDatatype;
+
+/// The work that the calls of all graphs may cause: nodes whose shapes are computed.
+pub(in crate::check::payloads) struct Calls {
+    left: u64,
+    /// The shapes of arguments that a graph was judged with, by its delegate.
+    seen: BTreeSet<(u32, u32, Vec<u64>)>,
+}
+
+impl Calls {
+    /// `len` is the length of the file.
+    pub(in crate::check::payloads) fn new(len: u64) -> Self {
+        Self { left: len.max(LEAST_WORK), seen: BTreeSet::new() }
+    }
+
+    /// Judges a call of a graph.
+    pub(in crate::check::payloads) fn judge<'p>(
+        &mut self,
+        site: &Site<'_, 'p>,
+        judged: &Judged<'p>,
+        instruction: &Instruction<'_>,
+        call: DelegateCall<'_>,
+        out: &mut Findings,
+    ) {
+        let mut find = |rule, message: String| {
+            site.plan.find_instruction(out, rule, instruction, &[], || message);
+        };
+        let values = wide(judged.values.all().len());
+        if !self.pay(values) {
+            return find(&XNNPACK_SHAPE, TOO_MUCH.into());
+        }
+        let mut shapes = Vec::new();
+        for value in judged.values.all() {
+            match arg(site, value, call) {
+                Ok(shape) => shapes.push(shape),
+                Err((rule, message)) => return find(rule, message),
+            }
+        }
+        // Most calls of a graph have the same shapes.
+        let key: Vec<u64> = shapes
+            .iter()
+            .flatten()
+            .flat_map(|arg| {
+                let rank = wide(arg.shape.rank());
+                [rank, arg.is_static.into()].into_iter().chain(arg.shape.sizes().iter().copied())
+            })
+            .collect();
+        cost::look_up("", self.seen.len());
+        if !self.seen.insert((site.plan.nth, site.delegate, key)) {
+            return;
+        }
+        let nodes = site.root().xnodes().map_or(0, |nodes| wide(nodes.len()));
+        if !self.pay(nodes) {
+            return find(&XNNPACK_SHAPE, TOO_MUCH.into());
+        }
+        let current = propagate(site, &judged.values, &shapes, Backend::Current);
+        // What the current backend only refuses may be right for the one that it was written for.
+        let is_old = |_: &String| propagate(site, &judged.values, &shapes, Backend::Old).is_ok();
+        match current {
+            Ok(()) => {}
+            Err(Fault::Refused(message)) if is_old(&message) => {}
+            Err(Fault::Refused(message) | Fault::Unsafe(message)) => find(&XNNPACK_SHAPE, message),
+        }
+    }
+
+    /// Pays for work; `false` if too much was done.
+    fn pay(&mut self, work: u64) -> bool {
+        let left = self.left.checked_sub(work);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
+/// An argument of a call.
+struct Arg {
+    /// The sizes in the order of memory, outermost first. Those of an output are its greatest.
+    shape: Shape,
+    /// Whether the sizes cannot change.
+    is_static: bool,
+}
+
+/// Returns the argument of an input or output of the graph; `None` for other values.
+fn arg(
+    site: &Site<'_, '_>,
+    value: &Value<'_>,
+    call: DelegateCall<'_>,
+) -> Result<Option<Arg>, (&'static Rule, String)> {
+    let (External::Input(id) | External::Output(id)) = value.external else { return Ok(None) };
+    let args = call.args().unwrap_or_default();
+    let Some(arg) = args.get(index(id)) else {
+        let len = args.len();
+        return Err((&XNNPACK_ARGS, format!("the graph uses argument {id}, and there are {len}")));
+    };
+    let Some(KernelTypes::Tensor(tensor)) = site.plan.value(arg.into()) else {
+        let kind = site.plan.kind_name(arg).unwrap_or("nothing");
+        return Err((&XNNPACK_ARGS, format!("argument {id} is {kind}: the graph takes a Tensor")));
+    };
+    let is_output = matches!(value.external, External::Output(_));
+    let (dtype, datatype) = (tensor.scalar_type(), value.tensor.datatype());
+    if !fits(dtype, datatype, is_output) {
+        return Err((
+            &XNNPACK_ARGS,
+            format!("argument {id} is of {dtype}, and the graph's value of {datatype}"),
+        ));
+    }
+    let Some(shape) = shape_of(tensor) else {
+        let rank = tensor.sizes().map_or(0, |sizes| sizes.len());
+        return Err((
+            &XNNPACK_SHAPE,
+            format!("argument {id} has {rank} dimensions: at most {MOST_DIMENSIONS} are taken"),
+        ));
+    };
+    let is_static = tensor.shape_dynamism() == TensorShapeDynamism::STATIC;
+    Ok(Some(Arg { shape, is_static }))
+}
+
+/// Returns the sizes of a tensor in the order of its memory. `None` for too many dimensions; other
+/// rules judge the rest.
+fn shape_of(tensor: Tensor<'_>) -> Option<Shape> {
+    let sizes = tensor.sizes().unwrap_or_default();
+    if sizes.len() > MOST_DIMENSIONS {
+        return None;
+    }
+    let order = tensor.dim_order().unwrap_or_default();
+    let size = |nth: usize| {
+        let from = order.get(nth).map_or(nth, usize::from);
+        sizes.get(from).and_then(|size| u64::try_from(size).ok()).unwrap_or_default()
+    };
+    Shape::new((0..sizes.len()).map(size))
+}
+
+/// Returns whether a tensor of a dtype can be a value of the graph.
+fn fits(dtype: ScalarType, datatype: XNNDatatype, is_output: bool) -> bool {
+    match datatype {
+        XNNDatatype::xnn_datatype_fp32 | XNNDatatype::xnn_datatype_pfp32 => {
+            dtype == ScalarType::FLOAT
+        }
+        XNNDatatype::xnn_datatype_fp16 => dtype == ScalarType::HALF,
+        XNNDatatype::xnn_datatype_bf16 => dtype == ScalarType::BFLOAT16,
+        XNNDatatype::xnn_datatype_qint8 => dtype == ScalarType::CHAR,
+        XNNDatatype::xnn_datatype_quint8 => dtype == ScalarType::BYTE,
+        // Indices are converted in place after a run.
+        XNNDatatype::xnn_datatype_int32 => {
+            dtype == ScalarType::INT || is_output && dtype == ScalarType::LONG
+        }
+        _ => false,
+    }
+}
+
+/// Computes the shapes of all values, and compares those of outputs.
+fn propagate<'p>(
+    site: &Site<'_, 'p>,
+    values: &Values<'p>,
+    args: &[Option<Arg>],
+    backend: Backend,
+) -> Result<(), Fault> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    for (value, arg) in values.all().iter().zip(args) {
+        let is_input = matches!(value.external, External::Input(_));
+        shapes.push(match arg {
+            Some(arg) if is_input => arg.shape,
+            _ => value.shape,
+        });
+    }
+    let shape_at = |shapes: &[Shape], id: u32| {
+        values.index_of(id).and_then(|at| shapes.get(index(at)).copied())
+    };
+    for (nth, node) in (0u32..).zip(site.root().xnodes().into_iter().flatten()) {
+        let Some(operator) = node.xnode_union() else { continue };
+        let Some(ids) = NodeIds::of(operator) else { continue };
+        let inputs: Option<Vec<Shape>> =
+            ids.inputs().iter().map(|&id| shape_at(&shapes, id)).collect();
+        for (&id, shape) in ids.inputs().iter().zip(inputs.iter().flatten()) {
+            if let Some(value) = values.get(id) {
+                dynamic_fits(value, shape).map_err(|fault| fault.at(nth))?;
+            }
+        }
+        let shape = shapes::outputs(operator, &inputs.unwrap_or_default(), backend);
+        let shape = shape.map_err(|fault| fault.at(nth))?;
+        for &id in ids.outputs() {
+            let (Some(value), Some(at)) = (values.get(id), values.index_of(id)) else { continue };
+            let bits = bits(value.datatype).unwrap_or_default();
+            if shape.elements().and_then(|count| count.checked_mul(bits)).is_none() {
+                return Err(Fault::Unsafe(format!("the bytes of {shape} overflow")).at(nth));
+            }
+            dynamic_fits(value, &shape).map_err(|fault| fault.at(nth))?;
+            if let Some(to) = shapes.get_mut(index(at)) {
+                *to = shape;
+            }
+        }
+    }
+    for ((value, arg), shape) in values.all().iter().zip(args).zip(&shapes) {
+        let (External::Output(id), Some(arg)) = (value.external, arg) else { continue };
+        let fits = match arg.is_static {
+            true => arg.shape == *shape,
+            // A smaller output is given its new size.
+            false => arg.shape.rank() == shape.rank() && shape.elements() <= arg.shape.elements(),
+        };
+        if !fits {
+            let args = arg.shape;
+            let message = format!("the nodes compute {shape}, and argument {id} is of {args}");
+            return Err(Fault::Refused(message));
+        }
+    }
+    Ok(())
+}
+
+/// Judges that a value which is quantized at run time has the dimensions that share a scale.
+fn dynamic_fits(value: &Value<'_>, shape: &Shape) -> Result<(), Fault> {
+    match value.quantization {
+        Quantization::Dynamic { dimensions } if dimensions > shape.rank() => {
+            Err(Fault::Unsafe(format!("{dimensions} dimensions of {shape} share a scale")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The message for a call that is not judged.
+const TOO_MUCH: &str = "the calls of large graphs are too many to judge them all";
+
+/// The nodes and values that small files may cause to be looked at.
+const LEAST_WORK: u64 = 1 << 20;

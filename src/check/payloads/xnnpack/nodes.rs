@@ -1,0 +1,389 @@
+//! The nodes of a graph: the values that they name, their datatypes, and the bytes of their filters.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::attributes::{self, TRANSPOSE_WEIGHTS};
+use super::datatypes::{self, LayerKind};
+use super::shape::product;
+use super::values::{Quantization, Value, Values, Wrong};
+use super::{
+    Site, XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
+};
+use crate::check::report::Findings;
+use crate::error::PathComponent;
+use crate::payload::xnnpack::{NO_ID, NodeIds};
+use crate::schema::xnnpack::XNNDatatype;
+use crate::schema::xnnpack::view::{_XNNNodeConv, XNNFullyConnected, XNode, XNodeUnion};
+
+/// Judges each node by itself.
+pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Findings) {
+    for (nth, node) in (0..).zip(site.root().xnodes().into_iter().flatten()) {
+        if let Err((rule, message)) = judge_node(node, values) {
+            let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
+            site.find(out, rule, node, &path, || message);
+        }
+    }
+}
+
+/// The values of a node.
+struct Operands<'v, 'p> {
+    inputs: [Option<&'v Value<'p>>; 5],
+    outputs: [Option<&'v Value<'p>>; 2],
+}
+
+impl<'v, 'p> Operands<'v, 'p> {
+    fn of(ids: &NodeIds, values: &'v Values<'p>) -> Result<Self, Wrong> {
+        let mut operands = Self { inputs: [None; 5], outputs: [None; 2] };
+        for (to, &id) in operands.inputs.iter_mut().zip(ids.inputs()) {
+            *to = Some(value(values, id)?);
+        }
+        for (to, &id) in operands.outputs.iter_mut().zip(ids.outputs()) {
+            *to = Some(value(values, id)?);
+        }
+        Ok(operands)
+    }
+
+    fn inputs(&self) -> impl Iterator<Item = &'v Value<'p>> {
+        self.inputs.into_iter().flatten()
+    }
+
+    /// Returns the first input and output; every known node has them.
+    fn pair(&self) -> Option<(&'v Value<'p>, &'v Value<'p>)> {
+        let ([input, ..], [output, ..]) = (self.inputs, self.outputs);
+        Some((input?, output?))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'v Value<'p>> {
+        self.inputs().chain(self.outputs.into_iter().flatten())
+    }
+
+    /// Judges that all values are of one datatype, which `takes` holds.
+    fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
+        let Some(first) = self.all().next().map(|value| value.datatype) else { return Ok(()) };
+        match takes(first) && self.all().all(|value| value.datatype == first) {
+            true => Ok(()),
+            false => Err((&XNNPACK_DATATYPE, self.datatypes())),
+        }
+    }
+
+    /// Judges that all values also have one quantization: their elements are moved, not computed.
+    fn moved(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
+        self.same(takes)?;
+        let of = |value: &Value<'_>| match value.quantization {
+            Quantization::Tensor { scale, zero_point } => Some((scale.to_bits(), zero_point)),
+            _ => None,
+        };
+        let first = self.all().next().and_then(of);
+        match self.all().all(|value| of(value) == first) {
+            true => Ok(()),
+            false => Err((
+                &XNNPACK_DATATYPE,
+                "the values have different scales or zero points, and are not computed".into(),
+            )),
+        }
+    }
+
+    fn datatypes(&self) -> String {
+        let mut text = String::from("no kernel for");
+        for (nth, value) in self.all().enumerate() {
+            text.push_str(if nth == 0 { " " } else { ", " });
+            text.push_str(value.datatype.name().unwrap_or("an unknown datatype"));
+        }
+        text
+    }
+}
+
+fn value<'v, 'p>(values: &'v Values<'p>, id: u32) -> Result<&'v Value<'p>, Wrong> {
+    values.get(id).filter(|_| id != NO_ID).ok_or_else(|| match id {
+        NO_ID => (&XNNPACK_ID, "the node names no value".into()),
+        id => (&XNNPACK_ID, format!("no value has the id {id}")),
+    })
+}
+
+fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
+    use XNodeUnion::*;
+    let Some(operator) = node.xnode_union() else {
+        return Err((&XNNPACK_KIND, "a node without an operator".into()));
+    };
+    let Some(ids) = NodeIds::of(operator) else {
+        return Err((&XNNPACK_KIND, format!("the unknown operator {}", operator.tag())));
+    };
+    if let XNNScaledDotProductAttention(_) = operator {
+        return Err((&XNNPACK_KIND, "the backend has no XNNScaledDotProductAttention".into()));
+    }
+    let operands = Operands::of(&ids, values)?;
+    let Some((input, output)) = operands.pair() else { return Ok(()) };
+    let clamp = node.output_min_max();
+    match operator {
+        XNNAdd(_) | XNNSubtract(_) | XNNMultiply(_) | XNNDiv(_) | XNNMinimum(_) | XNNMaximum(_)
+        | XNNPReLU(_) => operands.same(datatypes::is_elementwise),
+        XNNBatchMatrixMultiply(node) => matrices(&operands, node.flags()),
+        XNNConvert(_) => match datatypes::takes_conversion([input.datatype, output.datatype]) {
+            true => Ok(()),
+            false => Err((&XNNPACK_DATATYPE, operands.datatypes())),
+        },
+        XNNSoftmax(_) => operands.same(datatypes::is_float),
+        XNNGlobalAvgPooling2d(_) => operands.same(datatypes::is_float_or_byte),
+        XNNCopy(_) => operands.moved(datatypes::is_movable),
+        XNNSigmoid(_)
+        | XNNClamp(_)
+        | XNNFloor(_)
+        | XNNSquareRoot(_)
+        | XNNCeiling(_)
+        | XNNHardswish(_)
+        | XNNNegate(_)
+        | XNNSquare(_)
+        | XNNAbs(_)
+        | XNNReciprocalSquareRoot(_)
+        | XNNLog(_)
+        | XNNGelu(_)
+        | XNNTanh(_)
+        | XNNExp(_)
+        | XNNSin(_)
+        | XNNCos(_)
+        | XNNLeakyReLU(_)
+        | XNNELU(_) => operands.same(datatypes::is_elementwise),
+        XNNStaticReshape(node) => {
+            attributes::reshape(node)?;
+            operands.moved(datatypes::is_movable)
+        }
+        XNNStaticTranspose(node) => {
+            attributes::transpose(node)?;
+            operands.moved(datatypes::is_movable)
+        }
+        XNNStaticSlice(node) => {
+            attributes::slice(node)?;
+            operands.moved(datatypes::is_movable)
+        }
+        XNNStaticConstantPad(node) => {
+            attributes::padding(node, input.shape.rank())?;
+            operands.moved(datatypes::is_float_or_byte)
+        }
+        XNNConcatenate2(_) | XNNConcatenate3(_) | XNNConcatenate4(_) | XNNConcatenate5(_) => {
+            operands.moved(datatypes::is_movable)
+        }
+        XNNStaticResizeBilinear2D(node) => {
+            attributes::resize(node)?;
+            operands.moved(datatypes::is_float_or_byte)
+        }
+        XNNAvgPooling2d(node) => {
+            attributes::pooling(node, false)?;
+            attributes::range(clamp)?;
+            operands.same(datatypes::is_float)
+        }
+        XNNMaxPooling2d(node) => {
+            attributes::pooling(node, true)?;
+            attributes::range(clamp)?;
+            operands.moved(datatypes::is_float_or_byte)
+        }
+        XNNArgMaxPooling2d(node) => {
+            attributes::argmax(node)?;
+            let mut all = operands.all().map(|value| value.datatype);
+            match (all.next(), all.next(), all.next()) {
+                (Some(a), Some(b), Some(c)) if datatypes::takes_indices([a, b, c]) => Ok(()),
+                _ => Err((&XNNPACK_DATATYPE, operands.datatypes())),
+            }
+        }
+        XNNFullyConnected(node) => {
+            attributes::linear(node.flags())?;
+            attributes::range(clamp)?;
+            layer(LayerKind::FullyConnected, &operands)?;
+            fully_connected(node, &operands)
+        }
+        XNNConv2d(node) => {
+            attributes::convolution(node, true)?;
+            attributes::range(clamp)?;
+            layer(LayerKind::Conv2d, &operands)?;
+            convolution(node, &operands, LayerKind::Conv2d)
+        }
+        XNNDepthwiseConv2d(node) => {
+            attributes::convolution(node, true)?;
+            attributes::multiplier(node)?;
+            attributes::range(clamp)?;
+            layer(LayerKind::Depthwise, &operands)?;
+            convolution(node, &operands, LayerKind::Depthwise)
+        }
+        XNNConvTranspose2d(node) => {
+            attributes::convolution(node, false)?;
+            attributes::range(clamp)?;
+            layer(LayerKind::ConvTranspose, &operands)?;
+            convolution(node, &operands, LayerKind::ConvTranspose)
+        }
+        XNNScaledDotProductAttention(_) | Unknown(_) => Ok(()),
+    }
+}
+
+/// Judges the datatypes of a layer, and which of its values are constants.
+fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
+    let [input, filter, bias, ..] = operands.inputs;
+    let (Some(input), Some(filter), [Some(output), _]) = (input, filter, operands.outputs) else {
+        return Ok(());
+    };
+    let bias_type = bias.map(|bias| bias.datatype);
+    if !datatypes::takes_layer(kind, input.datatype, filter.datatype, bias_type, output.datatype) {
+        return Err((&XNNPACK_DATATYPE, operands.datatypes()));
+    }
+    // Only linear layers take filters and biases that are computed, of floats.
+    let may_be_computed = |value: &Value<'_>| {
+        kind == LayerKind::FullyConnected && datatypes::is_float(value.datatype)
+    };
+    for (name, value) in [("filter", Some(filter)), ("bias", bias)] {
+        if value.is_some_and(|value| value.constant.is_none() && !may_be_computed(value)) {
+            return Err((&XNNPACK_ATTRIBUTE, format!("the {name} is no constant")));
+        }
+    }
+    if let Quantization::Dynamic { dimensions } = input.quantization {
+        let fits = match kind {
+            // A scale for each row of the input.
+            LayerKind::FullyConnected => dimensions == 1,
+            _ => dimensions < input.shape.rank(),
+        };
+        if !fits {
+            return Err((
+                &XNNPACK_ATTRIBUTE,
+                format!("num_nonbatch_dims {dimensions} of {}", input.shape),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Judges that a layer's filter has the channels' scales in `dimension`, one for each of `outputs`.
+fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wrong> {
+    match filter.quantization {
+        Quantization::Channel { dimension: own, .. } if own != dimension => Err((
+            &XNNPACK_ATTRIBUTE,
+            format!("the filter's channel_dim is {own}, and the node's {dimension}"),
+        )),
+        Quantization::Channel { scales, .. } if scales.count < outputs => Err((
+            &XNNPACK_ATTRIBUTE,
+            format!("{} scales for {outputs} output channels", scales.count),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Judges that a value has so many elements.
+fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wrong> {
+    let bits = super::shape::bits(value.datatype).unwrap_or_default();
+    let have = match value.constant {
+        Some(bytes) => bytes.saturating_mul(8),
+        None => value.shape.elements().unwrap_or_default().saturating_mul(bits),
+    };
+    let need = needed.and_then(|needed| needed.checked_mul(bits));
+    match need {
+        Some(need) if need <= have => Ok(()),
+        _ => Err((
+            &XNNPACK_CONSTANT_SHORT,
+            format!(
+                "a {name} of {} bytes: the node reads {} elements of {}",
+                have.div_euclid(8),
+                needed.map_or_else(|| "2^63 or more".into(), |needed| format!("{needed}")),
+                value.datatype
+            ),
+        )),
+    }
+}
+
+fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
+    let [_, Some(filter), bias, ..] = operands.inputs else { return Ok(()) };
+    let sizes = &filter.shape;
+    if sizes.rank() < 2 {
+        return Err((&XNNPACK_ATTRIBUTE, format!("a filter of {} dimensions", sizes.rank())));
+    }
+    let is_transposed = node.flags() & TRANSPOSE_WEIGHTS != 0;
+    let (inputs, outputs) = match is_transposed {
+        true => (sizes.size(0), sizes.size(1)),
+        false => (sizes.last(), sizes.size(0)),
+    };
+    channels(filter, usize::from(is_transposed), outputs)?;
+    if let Quantization::Group { size, .. } = filter.quantization {
+        let fits = inputs.checked_rem(size) == Some(0) && size.is_multiple_of(32);
+        if !fits || is_transposed {
+            return Err((
+                &XNNPACK_ATTRIBUTE,
+                format!("{inputs} input channels in groups of {size}"),
+            ));
+        }
+    }
+    let needed = match super::shape::bits(filter.datatype) {
+        // Two elements in a byte, rows in whole bytes.
+        Some(4) => outputs.checked_mul(inputs.next_multiple_of(2)),
+        _ => product(&[outputs, inputs]),
+    };
+    elements("filter", filter, needed)?;
+    bias.map_or(Ok(()), |bias| elements("bias", bias, Some(outputs)))
+}
+
+fn convolution(
+    node: _XNNNodeConv<'_>,
+    operands: &Operands<'_, '_>,
+    kind: LayerKind,
+) -> Result<(), Wrong> {
+    let [_, Some(filter), bias, ..] = operands.inputs else { return Ok(()) };
+    let groups = u64::from(node.groups());
+    let (inputs, outputs) = match kind {
+        // Each channel is a group.
+        LayerKind::Depthwise => (1, u64::from(attributes::multiplier(node)?)),
+        _ => (node.group_input_channels().into(), node.group_output_channels().into()),
+    };
+    let all_outputs = groups.saturating_mul(outputs);
+    if kind == LayerKind::Conv2d && filter.shape.size(0) != all_outputs {
+        return Err((
+            &XNNPACK_ATTRIBUTE,
+            format!("a filter of {} for {all_outputs} output channels", filter.shape),
+        ));
+    }
+    let dimension = match kind {
+        LayerKind::Depthwise => filter.shape.rank().saturating_sub(1),
+        _ => 0,
+    };
+    channels(filter, dimension, all_outputs)?;
+    let kernel = [node.kernel_height().into(), node.kernel_width().into()];
+    let [height, width] = kernel;
+    elements("filter", filter, product(&[all_outputs, height, width, inputs]))?;
+    bias.map_or(Ok(()), |bias| elements("bias", bias, Some(all_outputs)))
+}
+
+fn matrices(operands: &Operands<'_, '_>, flags: u32) -> Result<(), Wrong> {
+    let ([Some(a), Some(b), ..], [Some(output), _]) = (operands.inputs, operands.outputs) else {
+        return Ok(());
+    };
+    if !datatypes::takes_matrices([a.datatype, b.datatype, output.datatype]) {
+        return Err((&XNNPACK_DATATYPE, operands.datatypes()));
+    }
+    if b.constant.is_some() && b.shape.rank() < 2 {
+        return Err((&XNNPACK_ATTRIBUTE, format!("a matrix of {}", b.shape)));
+    }
+    match (a.quantization, b.quantization) {
+        (Quantization::Dynamic { dimensions }, _) if dimensions != 1 => {
+            Err((&XNNPACK_ATTRIBUTE, format!("num_nonbatch_dims {dimensions} of {}", a.shape)))
+        }
+        (_, Quantization::Channel { scales, .. }) => {
+            // A scale for each column of each matrix.
+            let (rows, columns) = match b.shape.sizes() {
+                [batches @ .., rows, columns] => match flags & TRANSPOSE_WEIGHTS {
+                    0 => (product(batches), *columns),
+                    _ => (product(batches), *rows),
+                },
+                _ => (None, 0),
+            };
+            let needed = rows.and_then(|batches| batches.checked_mul(columns));
+            if b.constant.is_none() {
+                return Err((&XNNPACK_ATTRIBUTE, "a quantized matrix is no constant".into()));
+            }
+            match needed.is_some_and(|needed| needed <= scales.count) {
+                true => Ok(()),
+                false => Err((
+                    &XNNPACK_ATTRIBUTE,
+                    format!("{} scales for matrices of {}", scales.count, b.shape),
+                )),
+            }
+        }
+        (_, Quantization::Tensor { zero_point, .. }) if zero_point != 0 => {
+            Err((&XNNPACK_ATTRIBUTE, format!("the second matrix has the zero point {zero_point}")))
+        }
+        _ => Ok(()),
+    }
+}
