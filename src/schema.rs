@@ -1,8 +1,11 @@
-//! The declared tables of both file formats, in the order of upstream's schema files, and the part
-//! of one payload format that names data.
+//! The declared tables: of programs and data files, of delegates' payloads, and of the formats around
+//! them. Fields are in the order of upstream's schema files.
 
+pub mod bundled_program;
+pub mod etdump;
 pub mod flat_tensor;
 pub mod flat_tensor_legacy;
 pub mod program;
 pub mod scalar;
+pub mod vulkan;
 pub mod xnnpack;

@@ -108,7 +108,7 @@ fn the_trusted_base_stays_small() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for (file, most) in [
         ("bytes.rs", 70),
-        ("flat/verify.rs", 235),
+        ("flat/verify.rs", 245),
         ("flat/verify/budget.rs", 40),
         ("flat/verify/leaf.rs", 115),
         ("flat/verify/seen.rs", 65),

@@ -38,6 +38,8 @@ mod memory;
 mod method;
 #[cfg(feature = "json")]
 mod model;
+#[cfg(all(feature = "json", feature = "sha2"))]
+mod payloads;
 #[cfg(feature = "json")]
 mod roundtrip;
 #[cfg(feature = "json")]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use super::input::Input;
+use super::input::{Bytes, Input, Streams};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
 use super::text::{count, name_of};
@@ -20,8 +20,10 @@ use pte::model::json::KEY;
 use pte::ptd;
 
 mod container;
+mod payloads;
 
 use container::ContainerWriter;
+use payloads::{PayloadWriter, Stop};
 
 /// Print the tables as JSON
 ///
@@ -40,11 +42,13 @@ Examples:
   pte dump --blobs dir=blobs model.pte          blobs as files in the folder blobs
   pte dump --container --blobs dir=. model.pte -o model.json
                                                 everything that `pte build` needs
+  pte dump --payloads model.pte                 with the graphs of XNNPACK and Vulkan
+  pte dump payload.bin                          the graph of a payload as a file of its own
   pte dump --compact model.pte | jq '.execution_plan[].operators'
 
 Exit status: 0 shown, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
 pub(super) struct Dump {
-    /// A .pte or .ptd file, or - for standard input.
+    /// A .pte or .ptd file, a payload, a .bpte or an ETDump, or - for standard input.
     file: PathBuf,
     /// How to show blobs: hash, inline, or dir=FOLDER.
     #[arg(long, value_name = "HOW", default_value = "hash", value_parser = Blobs::parse)]
@@ -55,6 +59,9 @@ pub(super) struct Dump {
     /// Include the header, the segments and trailing bytes.
     #[arg(long)]
     pub(super) container: bool,
+    /// Include the tables in delegates' payloads.
+    #[arg(long, conflicts_with = "container")]
+    payloads: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -101,20 +108,44 @@ impl Blobs {
 
 impl Dump {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let input = Input::open(&self.file, &common.limits())?;
-        let file = input.opened.file();
+        let (name, limits) = (name_of(&self.file), common.limits());
+        let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndTables)?;
         if let Blobs::Folder(folder) = &self.blobs {
             fs::create_dir_all(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
         let inputs = core::slice::from_ref(&self.file);
+        if let Some(place) = payloads::place(&bytes, &name)? {
+            if self.container {
+                let message = format!("{name} has no container: it is neither a .pte nor a .ptd");
+                return Err(Problem::Usage(message.into()));
+            }
+            let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
+            let (context, shown) = ((&name, &limits), (&self.blobs, !self.compact));
+            let omitted = match payloads::file(&bytes, &place, context, shown, &mut out) {
+                Ok(omitted) => Ok(omitted),
+                Err(Stop::Problem(problem)) => return Err(problem),
+                Err(Stop::Output) => Err(fmt::Error),
+            };
+            return self.finish(out, omitted, common);
+        }
+        let input = Input::new(bytes, &name, &limits)?;
+        let file = input.opened.file();
         let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
         let mut problem = None;
+        let mut inside =
+            self.payloads.then(|| PayloadWriter::new(&input, &self.blobs, limits, !self.compact));
         let mut writer =
             self.container.then(|| ContainerWriter::new(&input, &self.blobs, !self.compact));
         let blob = |bytes: &[u8]| self.blobs.show(bytes, &mut problem);
         let options = json::Options { pretty: !self.compact, blob };
         let written = match (&file, &mut writer) {
-            (File::Pte(pte), None) => json::write(pte.program(), options, &mut out),
+            (File::Pte(pte), None) => match &mut inside {
+                None => json::write(pte.program(), options, &mut out),
+                Some(inside) => {
+                    let write = |out: &mut &mut Output| inside.write(pte, out);
+                    json::write_beside(pte.program(), options, &mut out, payloads::KEY, write)
+                }
+            },
             (File::Ptd(ptd), None) => match ptd.root() {
                 ptd::Root::Current(root) => json::write(root, options, &mut out),
                 ptd::Root::Legacy(root) => json::write(root, options, &mut out),
@@ -144,9 +175,23 @@ impl Dump {
                 }
             }
         };
+        let problem = problem.or_else(|| inside.as_mut()?.problem.take());
         if let Some(problem) = problem.or_else(|| writer.as_mut()?.problem.take()) {
             return Err(problem);
         }
+        let status = self.finish(out, written, common)?;
+        let notes = writer.iter().filter(|_| !common.quiet).flat_map(|writer| &writer.notes);
+        notes.for_each(|text| note(text));
+        Ok(status)
+    }
+
+    /// Ends the document.
+    fn finish(
+        &self,
+        mut out: Output,
+        written: Result<json::Omitted, fmt::Error>,
+        common: &Common,
+    ) -> Result<Status, Problem> {
         let written = written.and_then(|omitted| out.write_char('\n').map(|()| omitted));
         formatted(out, written.map(drop))?;
         if let Ok(omitted) = written
@@ -158,8 +203,6 @@ impl Dump {
                 count(omitted.unknown_members, "union")
             ));
         }
-        let notes = writer.iter().filter(|_| !common.quiet).flat_map(|writer| &writer.notes);
-        notes.for_each(|text| note(text));
         Ok(Status::Good)
     }
 }

@@ -13,6 +13,7 @@ use super::problem::Problem;
 use super::reserve::Reserved;
 use super::text::name_of;
 use pte::flat::ledger::MemoryError;
+use pte::payload::TablesPlace;
 use pte::quoted::UntrustedString;
 use pte::{ForeignFormat, Handle, Limits, Source};
 
@@ -223,7 +224,11 @@ impl Bytes {
         let is_tensors = streams == Streams::ModelsAndSafetensors && is_safetensors(&head);
         if !is_tensors {
             let refused = |error| Problem::Refused { file: name.into(), error };
-            pte::file::sniff(&head).map_err(refused)?;
+            let is_tables = streams == Streams::ModelsAndTables
+                && TablesPlace::of(&head, u64::MAX).is_some_and(|place| place.is_ok());
+            if !is_tables {
+                pte::file::sniff(&head).map_err(refused)?;
+            }
         }
         let folder = std::env::temp_dir();
         let mut spool = tempfile::tempfile().map_err(|error| {
@@ -237,6 +242,37 @@ impl Bytes {
             return Err(long_stream(name));
         }
         Ok(Self(spool))
+    }
+
+    /// Returns the first bytes, and the length of the file.
+    pub(super) fn head(&self, name: &UntrustedString) -> Result<(Vec<u8>, u64), Problem> {
+        let problem = |error| Problem::io(name, error);
+        let len = self.size().map_err(problem)?;
+        let mut head = vec![0; usize::try_from(len.min(HEAD)).unwrap_or_default()];
+        self.read_at(0, &mut head).map_err(problem)?;
+        Ok((head, len))
+    }
+
+    /// Reads the bytes of a FlatBuffer, if the limits allow its length.
+    pub(super) fn read(
+        &self,
+        range: Range<u64>,
+        name: &UntrustedString,
+        limits: &Limits,
+    ) -> Result<Vec<u8>, Problem> {
+        let problem = |error| Problem::io(name, error);
+        let len = range.end.saturating_sub(range.start);
+        if len > limits.program {
+            let message = format!("a FlatBuffer of {len} bytes: the limit is {}", limits.program);
+            return Err(Problem::Absent { file: name.into(), message: message.into() });
+        }
+        let memory = || problem(io::ErrorKind::OutOfMemory.into());
+        let len = usize::try_from(len).map_err(|_| memory())?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len).map_err(|_| memory())?;
+        bytes.resize(len, 0);
+        self.read_at(range.start, &mut bytes).map_err(problem)?;
+        Ok(bytes)
     }
 
     /// Whether this is a safetensors file, by its first bytes.
@@ -360,13 +396,16 @@ pub(super) enum Streams {
     Models,
     /// `.pte`, `.ptd` and safetensors.
     ModelsAndSafetensors,
+    /// `.pte`, `.ptd`, and other files with known tables, such as payloads.
+    ModelsAndTables,
 }
 
 fn is_safetensors(head: &[u8]) -> bool {
     ForeignFormat::of(head) == ForeignFormat::Safetensors
 }
 
-const HEAD: u64 = 64;
+/// The first bytes of a file, by which its format is recognized.
+pub(super) const HEAD: u64 = 64;
 
 /// The bytes of a chunk: a multiple of every element size.
 const CHUNK: u64 = 1 << 20;

@@ -6,7 +6,8 @@ use super::Common;
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status};
 use pte::flat::fbs;
-use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
+use pte::schema::{vulkan, xnnpack};
 
 /// Print the tables as FlatBuffers schema text
 ///
@@ -17,6 +18,7 @@ Examples:
   pte schema                     the schema of .pte files
   pte schema flat-tensor         the schema of .ptd files since release 0.7
   pte schema flat-tensor-legacy  the schema of older .ptd files
+  pte schema xnnpack             the schema of the graphs in XNNPACK's payloads
 
 Exit status: 0 printed, 2 usage, 3 not writable")]
 pub(super) struct Schema {
@@ -30,6 +32,10 @@ enum SchemaName {
     Program,
     FlatTensor,
     FlatTensorLegacy,
+    Xnnpack,
+    Vulkan,
+    BundledProgram,
+    Etdump,
 }
 
 impl Schema {
@@ -38,6 +44,10 @@ impl Schema {
             SchemaName::Program => &program::desc::SCHEMA,
             SchemaName::FlatTensor => &flat_tensor::desc::SCHEMA,
             SchemaName::FlatTensorLegacy => &flat_tensor_legacy::desc::SCHEMA,
+            SchemaName::Xnnpack => &xnnpack::desc::SCHEMA,
+            SchemaName::Vulkan => &vulkan::desc::SCHEMA,
+            SchemaName::BundledProgram => &bundled_program::desc::SCHEMA,
+            SchemaName::Etdump => &etdump::desc::SCHEMA,
         };
         let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
         let written = fbs::write(schema, &mut out);

@@ -52,8 +52,20 @@ pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     options: Options<B>,
     out: W,
 ) -> Result<Omitted, fmt::Error> {
+    write_raw(table.raw(), T::DESC, options, 0, out)
+}
+
+/// Writes a proven table as [`write()`] does, `level` levels deep in another document.
+pub(crate) fn write_raw<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
+    raw: Raw<'a>,
+    desc: &'static TableDesc,
+    options: Options<B>,
+    level: usize,
+    out: W,
+) -> Result<Omitted, fmt::Error> {
     let mut writer = Writer::new(out, options);
-    writer.table(table.raw(), T::DESC)?;
+    writer.level = level;
+    writer.table(raw, desc)?;
     writer.out.flush()?;
     Ok(writer.omitted)
 }

@@ -37,23 +37,34 @@ pub(crate) fn verify<'a>(
     desc: &'static TableDesc,
     limits: &Limits,
 ) -> Result<(Raw<'a>, Verified)> {
+    verify_at(buf, 0, desc, limits)
+}
+
+/// Proves a buffer as [`verify`] does, whose offset to the root is at `at`.
+pub(crate) fn verify_at<'a>(
+    buf: &'a [u8],
+    at: u32,
+    desc: &'static TableDesc,
+    limits: &Limits,
+) -> Result<(Raw<'a>, Verified)> {
     let len = wide(buf.len());
     let limit = limits.program.min(MAX_PROGRAM);
     if len > limit {
         return Err(Error::new(ErrorKind::ProgramLimit { size: len, limit }, 0));
     }
-    let root = u32_at(buf, 0).unwrap_or_default();
-    if root < 8 || u64::from(root).saturating_add(4) > len {
-        return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, 0));
+    let root = u32_at(buf, index(at)).unwrap_or_default();
+    if root < 8 || u64::from(at).saturating_add(root.into()).saturating_add(4) > len {
+        return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, at.into()));
     }
+    let root = further(at, root);
     let run = if len < SMALL_PROGRAM {
         Verifier::<false, FEW_SLOTS>::run
     } else {
         Verifier::<false, MANY_SLOTS>::run
     };
     // A refused buffer is verified a second time, to trace the path of the error.
-    let seen = run(buf, root, desc, limits)
-        .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, root, desc, limits))?;
+    let seen = run(buf, (at, root), desc, limits)
+        .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits))?;
     Ok((Raw::new(buf, root), seen))
 }
 
@@ -77,7 +88,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
     #[inline(never)]
     fn run(
         buf: &'a [u8],
-        root: u32,
+        (at, root): (u32, u32),
         desc: &'static TableDesc,
         limits: &Limits,
     ) -> Result<Verified> {
@@ -86,7 +97,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         let elements = Budget::new("tables in lists", limits.tables_in_lists(len));
         let (layouts, notes) = (LayoutCache::new(), Notes::new(root));
         let verifier = Self { buf, bytes, elements, layouts, notes };
-        verifier.table(0, desc)?;
+        verifier.table(at, desc)?;
         Ok(verifier.notes.seen())
     }
 

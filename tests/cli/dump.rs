@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{BASIC, LINEAR, good, json, sha256};
+use super::{BASIC, LINEAR, good, json, pte, sha256, text};
 use crate::support::snapshot::assert_snapshot;
 
 #[test]
@@ -42,4 +42,49 @@ fn container_has_stable_field_names() {
         serde_json::from_str(&good(&["dump", "--container", LINEAR])).unwrap();
     with.as_object_mut().unwrap().remove("container").unwrap();
     assert_eq!(with, json(&["dump", LINEAR]));
+}
+
+/// The payload of a program, as a file of its own and inside the program.
+#[test]
+fn the_graph_of_a_payload_is_shown_in_its_program_and_alone() {
+    let path = "tests/data/pte/xnn_delegate_inline.pte";
+    let whole = json(&["dump", "--payloads", path]);
+    let payload = &whole["payloads"][0];
+    assert_eq!((&payload["method"], &payload["delegate"]), (&"forward".into(), &0.into()));
+    assert_eq!(payload["id"], "XnnpackBackend");
+    let bytes = fs::read(path).unwrap();
+    let at = usize::try_from(payload["offset"].as_u64().unwrap()).unwrap();
+    let len = usize::try_from(payload["size"].as_u64().unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("payload.bin");
+    fs::write(&alone, &bytes[at..at + len]).unwrap();
+    assert_eq!(json(&["dump", alone.to_str().unwrap()]), payload["tables"]);
+    assert_eq!(payload["tables"]["xnodes"][0]["xnode_union_type"], "XNNFullyConnected");
+    // The other keys are the same as without --payloads.
+    let mut without = whole.clone();
+    without.as_object_mut().unwrap().remove("payloads");
+    assert_eq!(without, json(&["dump", path]));
+    assert_snapshot("dump-payloads", &good(&["dump", "--payloads", path]));
+}
+
+#[test]
+fn a_payload_that_cannot_be_read_is_named() {
+    let mut bytes = fs::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
+    let at = bytes.windows(4).position(|window| window == b"XH00").unwrap() - 4;
+    bytes[at + 10] = 0xf0;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.pte");
+    fs::write(&path, &bytes).unwrap();
+    let done = pte(&["dump", "--payloads", path.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(1));
+    let problem = text(&done.stderr);
+    assert!(problem.contains("the graph would be at bytes"), "{problem}");
+    // A payload has no container.
+    let alone = folder.path().join("payload.bin");
+    fs::write(&alone, &bytes[at..]).unwrap();
+    let status = |args: &[&str]| pte(args).status.code();
+    assert_eq!(status(&["dump", alone.to_str().unwrap()]), Some(1));
+    bytes[at + 10] = 32;
+    fs::write(&alone, &bytes[at..]).unwrap();
+    assert_eq!(status(&["dump", "--container", alone.to_str().unwrap()]), Some(2));
 }

@@ -1,0 +1,182 @@
+//! The payloads of a dump: their tables as JSON.
+
+use core::fmt::{self, Write};
+use std::collections::BTreeSet;
+
+use pte::flat::json::{self, Omitted};
+use pte::payload::{Tables, TablesPlace};
+use pte::{Limits, Pte};
+
+use super::Blobs;
+use crate::cli::input::{Bytes, HEAD, Input};
+use crate::cli::output::Output;
+use crate::cli::problem::Problem;
+use pte::quoted::UntrustedString;
+
+/// The key of the payloads in the JSON of a program.
+pub(super) const KEY: &str = "payloads";
+
+/// Writes the payloads of a program, and collects problems.
+pub(super) struct PayloadWriter<'d> {
+    input: &'d Input,
+    blobs: &'d Blobs,
+    limits: Limits,
+    pretty: bool,
+    pub(super) problem: Option<Problem>,
+}
+
+impl<'d> PayloadWriter<'d> {
+    pub(super) fn new(input: &'d Input, blobs: &'d Blobs, limits: Limits, pretty: bool) -> Self {
+        Self { input, blobs, limits, pretty, problem: None }
+    }
+
+    /// Writes a list with each payload of a program. One that several delegates share is written once.
+    pub(super) fn write(&mut self, pte: &Pte<'_>, out: &mut Output) -> fmt::Result {
+        let mut seen = BTreeSet::new();
+        out.write_char('[')?;
+        let plans = pte.program().execution_plan().into_iter().flatten();
+        for plan in plans {
+            for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
+                // A delegate without a payload, or with one that is nowhere, has no tables.
+                let Ok(Some(payload)) = pte.payload(delegate) else { continue };
+                let range = payload.range();
+                if !seen.insert((range.start, range.end)) {
+                    continue;
+                }
+                if seen.len() > 1 {
+                    out.write_char(',')?;
+                }
+                self.line(2, out)?;
+                out.write_char('{')?;
+                self.key(3, "method", out)?;
+                json::string(plan.name().unwrap_or_default(), out)?;
+                out.write_char(',')?;
+                self.key(3, "delegate", out)?;
+                write!(out, "{nth},")?;
+                self.key(3, "id", out)?;
+                json::string(payload.id().unwrap_or_default(), out)?;
+                out.write_char(',')?;
+                self.key(3, "offset", out)?;
+                write!(out, "{},", range.start)?;
+                self.key(3, "size", out)?;
+                write!(out, "{},", payload.len())?;
+                self.key(3, "tables", out)?;
+                let Some(backend) = payload.backend() else {
+                    out.write_str("null")?;
+                    self.line(2, out)?;
+                    out.write_char('}')?;
+                    continue;
+                };
+                let head = range.start..range.start.saturating_add(payload.len().min(HEAD));
+                let written = self.input.read(head).map_err(Stop::Problem).and_then(|head| {
+                    let place = TablesPlace::of_payload(backend, &head, payload.len());
+                    self.tables(place, range.start, out)
+                });
+                if let Err(stop) = written {
+                    if let Stop::Problem(problem) = stop {
+                        self.problem.get_or_insert(problem);
+                    }
+                    return Err(fmt::Error);
+                }
+                self.line(2, out)?;
+                out.write_char('}')?;
+            }
+        }
+        if !seen.is_empty() {
+            self.line(1, out)?;
+        }
+        out.write_char(']')
+    }
+
+    /// Writes the tables of a payload that begins at `start`; null if they are not known.
+    fn tables(
+        &self,
+        place: Option<Result<TablesPlace, pte::payload::Unreadable>>,
+        start: u64,
+        out: &mut Output,
+    ) -> Result<(), Stop> {
+        let Some(place) = place else { return Ok(out.write_str("null")?) };
+        let place = place.map_err(|why| absent(&self.input.name, &why))?;
+        let (from, to) = (place.range.start, place.range.end);
+        let bytes = self.input.read(start.saturating_add(from)..start.saturating_add(to))?;
+        let tables = Tables::read(&place, &bytes, &self.limits);
+        let tables = tables.map_err(|why| absent(&self.input.name, &why))?;
+        write(tables, 3, self.blobs, self.pretty, out).map(drop)
+    }
+
+    fn key(&self, level: usize, name: &str, out: &mut Output) -> fmt::Result {
+        self.line(level, out)?;
+        let after = if self.pretty { ": " } else { ":" };
+        write!(out, "\"{name}\"{after}")
+    }
+
+    fn line(&self, level: usize, out: &mut Output) -> fmt::Result {
+        match self.pretty {
+            true => write!(out, "\n{:1$}", "", level.saturating_mul(2)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Returns the place of the tables of a file that is no model, and its first bytes; `None` for a file
+/// whose tables are not known.
+pub(super) fn place(bytes: &Bytes, name: &UntrustedString) -> Result<Option<TablesPlace>, Problem> {
+    let (head, len) = bytes.head(name)?;
+    match TablesPlace::of(&head, len) {
+        None => Ok(None),
+        Some(Ok(place)) => Ok(Some(place)),
+        Some(Err(why)) => Err(absent(name, &why)),
+    }
+}
+
+/// Writes the tables of a file that is no model.
+pub(super) fn file(
+    bytes: &Bytes,
+    place: &TablesPlace,
+    (name, limits): (&UntrustedString, &Limits),
+    (blobs, pretty): (&Blobs, bool),
+    out: &mut Output,
+) -> Result<Omitted, Stop> {
+    let region = bytes.read(place.range.clone(), name, limits)?;
+    let tables = Tables::read(place, &region, limits).map_err(|why| absent(name, &why))?;
+    write(tables, 0, blobs, pretty, out)
+}
+
+fn absent(name: &UntrustedString, why: &pte::payload::Unreadable) -> Problem {
+    Problem::Absent { file: name.into(), message: why.to_string().into() }
+}
+
+fn write(
+    tables: Tables<'_>,
+    level: usize,
+    blobs: &Blobs,
+    pretty: bool,
+    out: &mut Output,
+) -> Result<Omitted, Stop> {
+    let mut problem = None;
+    let blob = |bytes: &[u8]| blobs.show(bytes, &mut problem);
+    let written = tables.write_json(json::Options { pretty, blob }, level, &mut *out);
+    match problem {
+        Some(problem) => Err(Stop::Problem(problem)),
+        None => Ok(written?),
+    }
+}
+
+/// The reason why tables were not written.
+pub(super) enum Stop {
+    Problem(Problem),
+    /// The output failed, and keeps its error.
+    Output,
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<fmt::Error> for Stop {
+    fn from(_: fmt::Error) -> Self {
+        Self::Output
+    }
+}

@@ -1,0 +1,153 @@
+//! The FlatBuffers of other files: of delegates' payloads, bundled programs and profiles.
+
+use core::fmt;
+use core::ops::Range;
+
+use alloc::string::String;
+
+use super::Unreadable;
+use super::vulkan::VulkanParts;
+use super::xnnpack::XnnpackParts;
+use crate::backend::Backend;
+use crate::bytes::{array_at, sum, u32_at};
+use crate::flat::desc::Schema;
+use crate::flat::json::{self, Omitted, Options};
+use crate::flat::verify;
+use crate::flat::view::Raw;
+use crate::foreign::ForeignFormat;
+use crate::limits::Limits;
+use crate::schema::{bundled_program, etdump, vulkan, xnnpack};
+
+/// The place of a FlatBuffer in another file, and its schema.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TablesPlace {
+    /// The schema.
+    pub schema: &'static Schema,
+    /// The range of the FlatBuffer in the file.
+    pub range: Range<u64>,
+    /// The position of the offset to the root in that range: behind the size of the FlatBuffer, if that
+    /// is in front of it.
+    root: u32,
+    /// The identifiers that are accepted. A FlatBuffer with another one is refused.
+    identifiers: &'static [&'static [u8; 4]],
+}
+
+/// A FlatBuffer of another file, with proven structure.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use pte::Limits;
+/// use pte::payload::{Tables, TablesPlace};
+///
+/// # let file = include_bytes!("../../tests/data/pte/xnn_delegate_inline.pte");
+/// let program = pte::Pte::read(file)?;
+/// let payload = program.payloads().next().ok_or("no payload")??;
+/// let bytes = program.bytes(payload.range()).ok_or("not in memory")?;
+/// let place = TablesPlace::of(bytes, bytes.len() as u64).ok_or("an opaque payload")??;
+/// let tables = Tables::read(&place, &bytes[place.range.start as usize..], &Limits::UNTRUSTED)?;
+/// assert_eq!(tables.schema().root.name, "XNNGraph");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'b> {
+    schema: &'static Schema,
+    root: Raw<'b>,
+}
+
+impl TablesPlace {
+    /// Finds the FlatBuffer of a file of `len` bytes that begins with `head`, of which 64 bytes are
+    /// enough. `None` for a file whose tables are not known.
+    ///
+    /// # Errors
+    ///
+    /// The header of the file is invalid.
+    pub fn of(head: &[u8], len: u64) -> Option<Result<Self, Unreadable>> {
+        match ForeignFormat::of(head) {
+            ForeignFormat::Payload(backend) => Self::of_payload(backend, head, len),
+            ForeignFormat::BundledProgram(_) => {
+                let schema = &bundled_program::desc::SCHEMA;
+                Some(Ok(Self { schema, range: 0..len, root: 0, identifiers: &[b"BP08", b"BP06"] }))
+            }
+            ForeignFormat::EtDump => {
+                // The runtime writes the size of the FlatBuffer in front of it, and aligns the rest by
+                // the start of the file.
+                let is_bare = array_at(head, 4) == Some(*b"ED00");
+                let size = u32_at(head, 0).map(u64::from).unwrap_or_default();
+                let (root, end) = if is_bare { (0, len) } else { (4, size.saturating_add(4)) };
+                if end > len {
+                    return Some(Err(Unreadable::Part { name: "profile", range: 0..end, len }));
+                }
+                let schema = &etdump::desc::SCHEMA;
+                Some(Ok(Self { schema, range: 0..end, root, identifiers: &[b"ED00"] }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Finds the FlatBuffer of a payload, as [`of`](Self::of) does. The backend is known by the
+    /// delegate's id.
+    ///
+    /// # Errors
+    ///
+    /// The header of the payload is invalid.
+    pub fn of_payload(backend: Backend, head: &[u8], len: u64) -> Option<Result<Self, Unreadable>> {
+        Some(match backend {
+            Backend::Xnnpack => XnnpackParts::of(head, len).map(|parts| Self {
+                schema: &xnnpack::desc::SCHEMA,
+                range: parts.graph,
+                root: 0,
+                identifiers: &[b"XN00", b"XN01"],
+            }),
+            Backend::Vulkan => VulkanParts::of(head, len).map(|parts| Self {
+                schema: &vulkan::desc::SCHEMA,
+                range: parts.graph,
+                root: 0,
+                identifiers: &[b"VK00"],
+            }),
+            _ => return None,
+        })
+    }
+}
+
+impl<'b> Tables<'b> {
+    /// Proves the structure of a FlatBuffer. `bytes` begin where its place begins, and may be longer.
+    ///
+    /// # Errors
+    ///
+    /// The identifier is unknown, or a structural rule is broken. The offset is relative to the file.
+    pub fn read(place: &TablesPlace, bytes: &'b [u8], limits: &Limits) -> Result<Self, Unreadable> {
+        let Range { start, end } = place.range;
+        let len = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
+        let bytes = bytes.get(..len).unwrap_or(bytes);
+        let magic = array_at(bytes, sum(place.root, 4)).unwrap_or_default();
+        if !place.identifiers.contains(&&magic) {
+            return Err(Unreadable::Magic { magic });
+        }
+        match verify::verify_at(bytes, place.root, place.schema.root, limits) {
+            Ok((root, _)) => Ok(Self { schema: place.schema, root }),
+            Err(error) => Err(Unreadable::Graph(error.shifted(start))),
+        }
+    }
+
+    /// Returns the schema.
+    pub fn schema(&self) -> &'static Schema {
+        self.schema
+    }
+
+    /// Writes the tables as JSON, as [`json::write`](fn@json::write) does, `level` levels deep in
+    /// another document.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `out`.
+    pub fn write_json<W: fmt::Write, B: FnMut(&'b [u8]) -> Option<String>>(
+        &self,
+        options: Options<B>,
+        level: usize,
+        out: W,
+    ) -> Result<Omitted, fmt::Error> {
+        json::write_raw(self.root, self.schema.root, options, level, out)
+    }
+}

@@ -1,0 +1,167 @@
+//! Payloads of delegates and other files with tables: what they decode to, and that writing their
+//! tables gives the same bytes. With `PTE_CORPUS`, the payloads beside that corpus are read too.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pte::flat::json::Options;
+use pte::flat::write::{self, WriterLayout};
+use pte::payload::xnnpack::{PayloadConstant, XnnpackGraph, XnnpackHeader};
+use pte::payload::{Tables, TablesPlace};
+use pte::schema::xnnpack;
+use pte::{Limits, Pte};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::support::files;
+
+/// Returns the payloads of the samples, and those of the corpus.
+fn payloads() -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for path in files::samples() {
+        let bytes = fs::read(&path).unwrap();
+        let Ok(program) = Pte::read(&bytes) else { continue };
+        for payload in program.payloads() {
+            let payload = payload.unwrap();
+            let name = format!("{}:{:#x}", path.display(), payload.range().start);
+            all.push((name, program.bytes(payload.range()).unwrap().to_vec()));
+        }
+    }
+    for path in genuine("").into_iter().filter(|path| has_extension(path, "blob")) {
+        all.push((path.display().to_string(), fs::read(&path).unwrap()));
+    }
+    all
+}
+
+/// Returns the files of a folder of genuine payloads; none without a corpus.
+fn genuine(folder: &str) -> Vec<PathBuf> {
+    let Some(corpus) = files::corpus() else { return Vec::new() };
+    let folder = corpus.join("../payloads/genuine").join(folder);
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths.filter(|path| path.is_file()).collect();
+    files.sort();
+    files
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == wanted)
+}
+
+/// Reads the tables of a file, as the JSON of `pte dump`.
+fn tables(bytes: &[u8]) -> Option<Value> {
+    let place = TablesPlace::of(bytes, bytes.len() as u64)?.unwrap();
+    let region = &bytes[place.range.start as usize..place.range.end as usize];
+    let tables = Tables::read(&place, region, &Limits::UNTRUSTED).unwrap();
+    let blob = |blob: &[u8]| {
+        let sha256: String =
+            Sha256::digest(blob).iter().map(|byte| format!("{byte:02x}")).collect();
+        let len = blob.len();
+        (len > 64).then(|| format!(r#"{{"sha256": "{sha256}", "len": {len}}}"#))
+    };
+    let mut text = String::new();
+    tables.write_json(Options { pretty: false, blob }, 0, &mut text).unwrap();
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn tables_decode_as_flatc_decodes_them() {
+    let mut compared = 0;
+    for path in genuine("").into_iter().chain(genuine("neighbours")) {
+        let golden = path.with_file_name(format!("{}.json", files::name(&path)));
+        let (Ok(golden), Some(found)) =
+            (fs::read_to_string(golden), tables(&fs::read(&path).unwrap()))
+        else {
+            continue;
+        };
+        let want: Value = serde_json::from_str(&golden).unwrap();
+        assert!(equal(&want, &found), "{}: {found}", path.display());
+        compared += 1;
+    }
+    assert!(files::corpus().is_none() || compared > 200, "{compared} compared");
+}
+
+/// Compares JSON: flatc prints at most six decimals of a float.
+fn equal(want: &Value, found: &Value) -> bool {
+    match (want, found) {
+        (Value::Object(want), Value::Object(found)) => {
+            want.len() == found.len()
+                && want.iter().all(|(key, want)| found.get(key).is_some_and(|f| equal(want, f)))
+        }
+        (Value::Array(want), Value::Array(found)) => {
+            want.len() == found.len() && want.iter().zip(found).all(|(w, f)| equal(w, f))
+        }
+        (Value::Number(want), Value::Number(found)) if want.is_f64() || found.is_f64() => {
+            let (want, found) = (want.as_f64().unwrap(), found.as_f64().unwrap());
+            (want - found).abs() <= 5.1e-7 || (want - found).abs() <= 1e-6 * want.abs()
+        }
+        (want, found) => want == found,
+    }
+}
+
+/// The header and the tables of a graph are written as their own writer wrote them.
+#[test]
+fn graphs_are_written_as_they_were_read() {
+    let mut written = 0;
+    for (name, bytes) in payloads() {
+        let Ok(graph) = XnnpackGraph::parse(&bytes, &Limits::UNTRUSTED) else { continue };
+        let parts = graph.parts();
+        let region = &bytes[parts.graph.start as usize..parts.graph.end as usize];
+        let same = WriterLayout::ALL.iter().any(|layout| {
+            let schema = &xnnpack::desc::SCHEMA;
+            let mut again = write::write(schema, &graph.root(), &[], layout).unwrap();
+            again[4..8].copy_from_slice(&region[4..8]);
+            again == region
+        });
+        // Two writers of the corpus lay tables out as no known writer does.
+        let is_foreign = name.contains("synthetic");
+        assert!(same || is_foreign, "{name}: the graph is written with other bytes");
+        if let Some(header) = parts.header {
+            let stored = header.to_bytes();
+            assert_eq!(stored.len(), XnnpackHeader::PADDED as usize);
+            assert_eq!(bytes[..30], stored[..30], "{name}");
+        }
+        written += 1;
+    }
+    assert!(written > 5, "{written} graphs");
+}
+
+/// Every constant that a graph names is found, and its range is in the payload.
+#[test]
+fn constants_of_graphs_are_found() {
+    let (mut behind, mut within, mut named) = (0, 0, 0);
+    for (name, bytes) in payloads() {
+        let Ok(graph) = XnnpackGraph::parse(&bytes, &Limits::UNTRUSTED) else { continue };
+        for value in graph.root().xvalues().into_iter().flatten() {
+            for nth in
+                pte::payload::xnnpack::constants_of(value).into_iter().filter(|&nth| nth != 0)
+            {
+                match graph.constant(nth).unwrap_or_else(|why| panic!("{name}: {why:?}")) {
+                    PayloadConstant::Behind(range) => {
+                        assert!(range.end <= bytes.len() as u64, "{name}");
+                        behind += 1;
+                    }
+                    PayloadConstant::Within(_) => within += 1,
+                    PayloadConstant::Named { key, .. } => {
+                        assert!(!key.is_empty(), "{name}");
+                        named += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(named > 5, "{behind} behind the graph, {within} in it, {named} named");
+}
+
+#[test]
+fn a_profile_is_read_with_and_without_its_size_in_front() {
+    for path in genuine("neighbours").into_iter().filter(|path| has_extension(path, "etdp")) {
+        let bytes = fs::read(&path).unwrap();
+        let whole = tables(&bytes).unwrap();
+        assert!(whole["run_data"].is_array(), "{}", path.display());
+        // A size that is larger than the file.
+        let mut longer = bytes.clone();
+        longer[3] = 0x7f;
+        assert!(TablesPlace::of(&longer, longer.len() as u64).unwrap().is_err());
+    }
+}
