@@ -12,10 +12,12 @@ use crate::error::{Error, Result};
 use crate::pte::Pte;
 use crate::schema::program::view::BackendDelegate;
 
+mod bundle;
 mod tables;
 pub mod vulkan;
 pub mod xnnpack;
 
+pub use bundle::Bundle;
 pub use tables::{Tables, TablesPlace};
 
 /// A delegate's payload (upstream: processed bytes): its backend and its range in the file.

@@ -10,6 +10,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 mod build;
+mod bundle;
 mod check;
 mod convert;
 mod diff;

@@ -89,6 +89,11 @@ impl Edit {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let limits = common.limits();
         let input = Input::open(&self.file, &limits)?;
+        if input.is_bundled {
+            let message =
+                "this is a program with test inputs, which cannot be written: give the program";
+            return Err(input.absent(message.into()));
+        }
         let others = self.inline.iter().map(|path| Input::open(path, &limits));
         let others = others.collect::<Result<Vec<_>, _>>()?;
         let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));

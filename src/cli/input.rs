@@ -13,7 +13,7 @@ use super::problem::Problem;
 use super::reserve::Reserved;
 use super::text::name_of;
 use pte::flat::ledger::MemoryError;
-use pte::payload::TablesPlace;
+use pte::payload::{Bundle, TablesPlace};
 use pte::quoted::UntrustedString;
 use pte::{ForeignFormat, Handle, Limits, Source};
 
@@ -22,6 +22,8 @@ use pte::{ForeignFormat, Handle, Limits, Source};
 pub(super) struct Input {
     pub(super) name: UntrustedString,
     pub(super) opened: Handle<Bytes>,
+    /// Whether it is the program in a bundled program.
+    pub(super) is_bundled: bool,
     /// Whether progress is shown.
     pub(super) progress: bool,
     /// The bytes that may still be read: parts may overlap, so their sum may exceed the file's size.
@@ -30,16 +32,24 @@ pub(super) struct Input {
     _reserved: Reserved,
 }
 
-/// A file that is read by ranges.
+/// A file that is read by ranges, or a range of a file.
 #[derive(Debug)]
-pub(super) struct Bytes(fs::File);
+pub(super) struct Bytes {
+    file: fs::File,
+    /// The range that counts, if it is not the whole file.
+    part: Option<Range<u64>>,
+}
 
 impl Input {
     /// Opens `path`. Reads the headers and the FlatBuffer only.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
         let bytes = Bytes::open(path, &name, Streams::Models)?;
-        Self::new(bytes, &name, limits)
+        match bytes.bundled_program(&name, limits)? {
+            Some(program) => Self::new(bytes.within(program), &name, limits)
+                .map(|input| Self { is_bundled: true, ..input }),
+            None => Self::new(bytes, &name, limits),
+        }
     }
 
     /// Proves the structure of `bytes`, an opened file called `name`.
@@ -54,7 +64,15 @@ impl Input {
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
         let budget = budget.saturating_add(CHUNK);
         let left = AtomicU64::new(budget);
-        Ok(Self { name, opened, progress: false, left, budget, _reserved: reserved })
+        Ok(Self {
+            name,
+            opened,
+            is_bundled: false,
+            progress: false,
+            left,
+            budget,
+            _reserved: reserved,
+        })
     }
 
     /// Reads the bytes of a range.
@@ -205,7 +223,7 @@ impl Bytes {
             return Self::stream(io::stdin().lock(), name, streams);
         }
         match open(path).map_err(|error| Problem::io(name, error))? {
-            (file, Some(_)) => Ok(Self(file)),
+            (file, Some(_)) => Ok(Self { file, part: None }),
             // A pipe or a device cannot be read by ranges.
             (file, None) => Self::stream(file, name, streams),
         }
@@ -224,9 +242,10 @@ impl Bytes {
         let is_tensors = streams == Streams::ModelsAndSafetensors && is_safetensors(&head);
         if !is_tensors {
             let refused = |error| Problem::Refused { file: name.into(), error };
+            let is_bundle = matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_));
             let is_tables = streams == Streams::ModelsAndTables
                 && TablesPlace::of(&head, u64::MAX).is_some_and(|place| place.is_ok());
-            if !is_tables {
+            if !is_tables && !is_bundle {
                 pte::file::sniff(&head).map_err(refused)?;
             }
         }
@@ -241,7 +260,30 @@ impl Bytes {
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
             return Err(long_stream(name));
         }
-        Ok(Self(spool))
+        Ok(Self { file: spool, part: None })
+    }
+
+    /// Returns the range of the program in a bundled program; `None` for another file.
+    fn bundled_program(
+        &self,
+        name: &UntrustedString,
+        limits: &Limits,
+    ) -> Result<Option<Range<u64>>, Problem> {
+        let (head, len) = self.head(name)?;
+        if !matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_)) {
+            return Ok(None);
+        }
+        let absent = |message: UntrustedString| Problem::Absent { file: name.into(), message };
+        let bytes = self.read(0..len, name, limits)?;
+        let bundle =
+            Bundle::read(&bytes, limits).map_err(|why| absent(UntrustedString::of(&why)))?;
+        let program = bundle.program().ok_or_else(|| absent("the bundle has no program".into()))?;
+        Ok(Some(program))
+    }
+
+    /// Returns a range of the same file.
+    fn within(self, part: Range<u64>) -> Self {
+        Self { part: Some(part), ..self }
     }
 
     /// Returns the first bytes, and the length of the file.
@@ -417,14 +459,19 @@ impl Source for Bytes {
     type Error = io::Error;
 
     fn size(&self) -> io::Result<u64> {
-        self.0.size()
+        match &self.part {
+            Some(part) => Ok(part.end.saturating_sub(part.start)),
+            None => self.file.size(),
+        }
     }
 
     fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
-        Source::read_at(&self.0, pos, out)
+        let start = self.part.as_ref().map_or(0, |part| part.start);
+        Source::read_at(&self.file, start.saturating_add(pos), out)
     }
 
     fn file(&self) -> Option<&fs::File> {
-        Some(&self.0)
+        // Offsets in a part are not those of the file.
+        self.part.is_none().then_some(&self.file)
     }
 }

@@ -1,0 +1,54 @@
+//! Bundled programs (`.bpte`): a program with test inputs and the outputs that they should give.
+
+use core::ops::Range;
+
+use super::Unreadable;
+use crate::bytes::{array_at, wide};
+use crate::flat::verify;
+use crate::limits::Limits;
+use crate::schema::bundled_program::view;
+
+/// A bundled program with proven tables.
+///
+/// The program in it is not proven: it is read as any other, from its range.
+#[derive(Clone, Copy, Debug)]
+pub struct Bundle<'b> {
+    root: view::BundledProgram<'b>,
+}
+
+impl<'b> Bundle<'b> {
+    /// Proves the tables of a whole `.bpte` file.
+    ///
+    /// # Errors
+    ///
+    /// The file has another identifier, or breaks a structural rule.
+    pub fn read(bytes: &'b [u8], limits: &Limits) -> Result<Self, Unreadable> {
+        let magic = array_at(bytes, 4).unwrap_or_default();
+        if !matches!(&magic, b"BP08" | b"BP06") {
+            return Err(Unreadable::Magic { magic });
+        }
+        match verify::read(bytes, limits) {
+            Ok((root, _)) => Ok(Self { root }),
+            Err(error) => Err(Unreadable::Graph(error)),
+        }
+    }
+
+    /// Returns the root table.
+    pub fn root(&self) -> view::BundledProgram<'b> {
+        self.root
+    }
+
+    /// Returns the range of the program in the file; `None` if there is no program.
+    pub fn program(&self) -> Option<Range<u64>> {
+        let program = self.root.program()?;
+        let start = u64::from(program.pos());
+        Some(start..start.saturating_add(wide(program.len())))
+    }
+
+    /// Returns the number of test cases of all methods.
+    pub fn test_cases(&self) -> u64 {
+        let suites = self.root.method_test_suites().into_iter().flatten();
+        let cases = suites.map(|suite| suite.test_cases().map_or(0, |cases| wide(cases.len())));
+        cases.fold(0, u64::saturating_add)
+    }
+}
