@@ -39,7 +39,7 @@ pub(crate) fn print(verb: &str, path: &str) -> Result<String, Box<dyn Error>> {
             document::write_pretty(&mut text, &CheckDocument::new(&[checked]))?;
         }
         ("info", _) => {
-            let summary = Summary::of(&file).named(path);
+            let summary = Summary::read(&Handle::open(&bytes[..], &limits)?, &limits)?.named(path);
             document::write_pretty(&mut text, &SummaryDocument::new([summary]))?;
         }
         ("size", _) => {

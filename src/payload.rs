@@ -13,11 +13,13 @@ use crate::pte::Pte;
 use crate::schema::program::view::BackendDelegate;
 
 mod bundle;
+mod graph;
 mod tables;
 pub mod vulkan;
 pub mod xnnpack;
 
 pub use bundle::Bundle;
+pub use graph::{Graph, for_each_graph};
 pub use tables::{Tables, TablesPlace};
 
 /// A delegate's payload (upstream: processed bytes): its backend and its range in the file.

@@ -26,17 +26,21 @@ use core::ops::Range;
 
 use crate::bytes::wide;
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
-use crate::handle::File;
+use crate::file::source::Source;
+use crate::handle::{File, Handle, OpenError};
+use crate::limits::Limits;
 use crate::ptd::Ptd;
 use crate::pte::Pte;
 use crate::quoted::UntrustedString;
 
 mod data;
+mod graphs;
 mod program;
 
 pub use data::{DtypeSummary, EntrySummary, PtdSummary};
 pub use program::{
-    BackendSummary, MethodSummary, OperatorSummary, ProgramSummary, ValueKind, ValueSummary,
+    BackendSummary, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary, ProgramSummary,
+    ValueKind, ValueSummary,
 };
 
 /// The document `pte.info/1`: summaries of files.
@@ -167,6 +171,38 @@ impl Summary {
         };
         let findings = file.check().counts().map(|(rule, count)| (rule.id, count)).collect();
         Self { kind, bytes: file.file_len(), header, parts, contents, findings }
+    }
+
+    /// Summarizes an opened file, as [`of`](Self::of) does, and reads the graphs in the payloads of its
+    /// delegates. No constant is read.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use pte::summary::{ContentSummary, Summary};
+    /// use pte::{Handle, Limits};
+    ///
+    /// # let bytes: &[u8] = include_bytes!("../tests/data/pte/xnn_gpt.pte");
+    /// let handle = Handle::open(bytes, &Limits::UNTRUSTED)?;
+    /// let summary = Summary::read(&handle, &Limits::UNTRUSTED)?;
+    /// let ContentSummary::Pte(program) = summary.contents else { return Err("not a .pte".into()) };
+    /// let graphs = program.backends[0].graphs.as_ref().ok_or("no graph")?;
+    /// assert_eq!(graphs.operators[0].name.to_string(), "XNNFullyConnected");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
+    pub fn read<S: Source>(
+        handle: &Handle<S>,
+        limits: &Limits,
+    ) -> Result<Self, OpenError<S::Error>> {
+        let mut summary = Self::of(&handle.file());
+        if let ContentSummary::Pte(program) = &mut summary.contents {
+            graphs::add(handle, limits, &mut program.backends)?;
+        }
+        Ok(summary)
     }
 
     /// Adds the name of the file.

@@ -9,6 +9,7 @@ use pte::{File, Handle, Limits, Ptd, Pte};
 use serde_json::{Value, json};
 
 use crate::support::build;
+use crate::support::fixture::Fixture;
 use crate::support::json::dump;
 
 mod constants;
@@ -622,4 +623,44 @@ fn external_dim_order_is_compared_in_every_place() {
             assert!(judged(&other), "rank {rank}: {other:?}");
         }
     }
+}
+
+/// A tensor that has no memory leads XNNPACK through a null pointer: no delegate of it gives memory.
+#[test]
+fn an_argument_of_xnnpack_has_memory() {
+    let mut file = Fixture::read("base/xnnpack").unwrap();
+    let found = |file: &Fixture| {
+        let report = Pte::read(&file.parts().bytes).unwrap().check();
+        errors(&report).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert!(found(&file).is_empty());
+    // A constant without data, and no input of the method.
+    let plan = &mut file.0["root"]["execution_plan"][0];
+    plan["values"][0]["val"].as_object_mut().unwrap().remove("allocation_info");
+    plan["inputs"] = json!([]);
+    assert_eq!(found(&file), ["storage-missing"]);
+    // Another backend may give it memory.
+    file.0["root"]["execution_plan"][0]["delegates"][0]["id"] = json!("OtherBackend");
+    assert!(found(&file).is_empty());
+}
+
+/// The names of a program's data may be lost: a key is then in no file, and the backend has no map.
+#[test]
+fn keys_of_a_program_that_lost_its_names_are_missing() {
+    let key = "5ac6a5945f16500911219129984ba8b387a06f24fe383ce4e81a73294065461b";
+    let mut file = Fixture::read("base/xnnpack").unwrap();
+    let graph = &mut file.0["data"][0]["xnnpack"];
+    for (nth, size) in [(1, 48), (2, 12)] {
+        graph["constant_data"][nth] = json!({"offset": u64::MAX, "size": size, "named_key": key});
+    }
+    file.0["data"][0]["constants"] = json!(0);
+    let found = |file: &Fixture| {
+        let report = Pte::read(&file.parts().bytes).unwrap().check();
+        errors(&report).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    // The data is expected in a .ptd.
+    assert!(found(&file).is_empty());
+    file.0["root"]["segments"] = json!([{"size": 1536}, {"offset": 1536, "size": 48}]);
+    file.0["data"].as_array_mut().unwrap().push(json!({"zeros": 48}));
+    assert_eq!(found(&file), ["delegate-key-unresolved"; 2]);
 }

@@ -12,6 +12,7 @@ use super::{contents, external, release, tables};
 use crate::file::source::{PastEnd, Source};
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
+use crate::payload::Unreadable;
 use crate::ptd::Ptd;
 use crate::pte::Pte;
 
@@ -124,6 +125,20 @@ impl<'d> Checker<'d> {
     /// [`OpenError::Memory`] if memory is short.
     pub fn check_bytes(&self, bytes: &[u8]) -> Result<Report, OpenError<PastEnd>> {
         self.judge_all(&File::read_with(bytes, &self.limits)?, &bytes, |_| {})
+    }
+
+    /// Judges a whole payload of XNNPACK without its program: its header, its graph and its constants.
+    /// Named data and calls are not judged.
+    ///
+    /// # Errors
+    ///
+    /// The backend cannot read the payload.
+    pub fn check_payload(&self, bytes: &[u8]) -> Result<Report, Unreadable> {
+        let mut out = Findings::new(&self.limits);
+        payloads::judge_alone(bytes, &self.limits, &mut out)?;
+        let mut report = out.report(&self.policy);
+        report.sort();
+        Ok(report)
     }
 
     /// Judges the tables of a file. Of the segments only payloads are read, if they are in memory.

@@ -200,7 +200,7 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
 }
 
 /// Returns the segments that something in the program refers to.
-fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p {
+pub(super) fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p {
     let root = pte.program();
     let lists = root.mutable_data_segments().into_iter().flatten().chain(root.constant_segment());
     let named = root.named_data().into_iter().flatten().map(|entry| entry.segment_index());

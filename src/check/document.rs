@@ -120,6 +120,19 @@ impl CheckedFile {
         }
     }
 
+    /// Returns a payload without its program, with the findings of `report`.
+    #[must_use]
+    pub fn payload(path: impl Into<UntrustedString>, report: &Report) -> Self {
+        let findings = report.findings().iter();
+        Self {
+            path: path.into(),
+            kind: Some("payload"),
+            verdict: if report.worst() == Some(Severity::Error) { "error" } else { "ok" },
+            findings: findings.map(|finding| FindingRecord::of(finding, None, |_| None)).collect(),
+            omitted: report.omitted(),
+        }
+    }
+
     /// Returns a file whose bytes were refused with `error`.
     #[must_use]
     pub fn refused(path: impl Into<UntrustedString>, error: &Error) -> Self {
@@ -162,7 +175,7 @@ impl CheckedFile {
     ) {
         self.findings.extend(report.findings().iter().map(|finding| {
             let data_file = finding.data.and_then(|nth| data_files.get(nth));
-            FindingRecord::of(finding, data_file, handle)
+            FindingRecord::of(finding, data_file, |offset| ByteWindow::around(offset, handle))
         }));
         self.omitted = self.omitted.saturating_add(report.omitted());
         if report.worst() == Some(Severity::Error) {
@@ -175,10 +188,10 @@ impl FindingRecord {
     fn of(
         finding: &Finding,
         data_file: Option<&UntrustedString>,
-        handle: &Handle<impl Source>,
+        window: impl FnOnce(u64) -> Option<ByteWindow>,
     ) -> Self {
         let window = match data_file {
-            None => ByteWindow::around(finding.offset, handle),
+            None => window(finding.offset),
             Some(_) => None,
         };
         Self {

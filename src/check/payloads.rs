@@ -7,14 +7,16 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::ops::Range;
 
 use self::xnnpack::{Calls, Place, Site};
+use super::container;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use crate::backend::Backend;
-use crate::bytes::index;
+use crate::bytes::{index, wide};
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::limits::Limits;
@@ -52,6 +54,10 @@ pub(super) struct NamedSizes<'d> {
     /// That of `.ptd` files: the file and its entry.
     others: BTreeMap<&'d str, (u32, u32)>,
     data: Option<&'d [Ptd<'d>]>,
+    /// Whether a key that no file has may be in a `.ptd` that is not known.
+    may_be_elsewhere: bool,
+    /// Whether a program is known.
+    is_program: bool,
 }
 
 /// The size of named data.
@@ -80,7 +86,21 @@ impl<'d> NamedSizes<'d> {
                 others.entry(key).or_insert((file, nth));
             }
         }
-        Self { own, others, data }
+        // A program whose data is in a .ptd has no segments of unknown use: they would be that data,
+        // and a program without any named data has no map to look a key up in.
+        let may_be_elsewhere = data.is_none() && (!own.is_empty() || !has_unnamed_segment(pte));
+        Self { own, others, data, may_be_elsewhere, is_program: true }
+    }
+
+    /// For a payload without a program.
+    fn unknown() -> Self {
+        Self {
+            own: BTreeMap::new(),
+            others: BTreeMap::new(),
+            data: None,
+            may_be_elsewhere: true,
+            is_program: false,
+        }
     }
 
     /// Returns the size of the data with a key. `is_only` is whether all constants of the payload are
@@ -97,11 +117,12 @@ impl<'d> NamedSizes<'d> {
         }
         match self.other(key) {
             Some((ptd, nth)) => NamedSize::Bytes(len(ptd.range(nth))),
-            None if self.data.is_some() => NamedSize::Missing,
-            // A program without named data has no map to look a key up in, unless a .ptd is loaded with
-            // it. Writers that use one put all constants there, under keys of their own form.
-            None if self.own.is_empty() && !(is_only && is_written(key)) => NamedSize::Missing,
-            None => NamedSize::Elsewhere,
+            // Writers that use a .ptd put all constants there, under keys of their own form.
+            None if self.own.is_empty() && self.is_program && !(is_only && is_written(key)) => {
+                NamedSize::Missing
+            }
+            None if self.may_be_elsewhere => NamedSize::Elsewhere,
+            None => NamedSize::Missing,
         }
     }
 
@@ -132,6 +153,16 @@ impl<'d> NamedSizes<'d> {
         let &(file, nth) = self.others.get(key)?;
         Some((self.data?.get(index(file))?, nth))
     }
+}
+
+/// Returns whether a program has a segment with bytes that nothing refers to.
+fn has_unnamed_segment(pte: &Pte<'_>) -> bool {
+    let used: BTreeSet<u32> = container::references(pte).collect();
+    cost::sort(used.len());
+    (0..pte.segment_count()).any(|nth| {
+        let has_bytes = pte.segment_range(nth).is_ok_and(|range| !range.is_empty());
+        has_bytes && !used.contains(&nth)
+    })
 }
 
 /// Returns whether a key is one that writers make: the SHA-256 of the data, or the name of scales.
@@ -190,6 +221,28 @@ pub(super) fn judge<'b, E>(
     Ok(requested)
 }
 
+/// Judges a whole payload of XNNPACK without its program: its graph, and no calls.
+pub(super) fn judge_alone(
+    bytes: &[u8],
+    limits: &Limits,
+    out: &mut Findings,
+) -> Result<(), Unreadable> {
+    let graph = XnnpackGraph::parse(bytes, limits)?;
+    let mut left = limits.bytes_visited(wide(bytes.len()));
+    let mut read = |place: Place<'_>| {
+        let Place::Payload(range) = place else { return Ok::<_, Infallible>(None) };
+        let rest = left.checked_sub(range.end.saturating_sub(range.start));
+        left = rest.unwrap_or_default();
+        let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
+        Ok(rest.and_then(|_| bytes.get(at(range.start)..at(range.end))))
+    };
+    let site = Site::new(None, 0, &graph);
+    match xnnpack::judge(&site, &NamedSizes::unknown(), &mut read, out) {
+        Ok(_) => Ok(()),
+        Err(never) => match never {},
+    }
+}
+
 /// What is needed to judge a payload, and where findings go.
 struct Judge<'j, 'd> {
     named: &'j NamedSizes<'d>,
@@ -246,13 +299,15 @@ impl Judge<'_, '_> {
             Place::Payload(part) => reader.read(within(part)),
             Place::Named(key, len) => named.bytes(key, len, reader),
         };
-        let site = Site::new(&first.plan, first.delegate, range.start, &graph);
+        let delegate = Some((&first.plan, first.delegate));
+        let site = Site::new(delegate, range.start, &graph);
         let judged = xnnpack::judge(&site, named, &mut bytes_of, self.out)?;
         let Some(judged) = judged else { return Ok(()) };
         for user in users {
-            let site = Site::new(&user.plan, user.delegate, range.start, &graph);
+            let delegate = (&user.plan, user.delegate);
+            let site = Site::new(Some(delegate), range.start, &graph);
             for (instruction, call) in &user.calls {
-                self.calls.judge(&site, &judged, instruction, *call, self.out);
+                self.calls.judge(&site, delegate, &judged, instruction, *call, self.out);
             }
         }
         Ok(())

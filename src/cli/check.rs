@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::check::{CheckDocument, CheckedFile, Checker, Policy};
 use pte::quoted::UntrustedString;
-use pte::{File, Ptd};
+use pte::{Backend, ErrorKind, File, ForeignFormat, Ptd};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::Common;
-use super::input::{self, Input};
+use super::input::{self, Bytes, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, io_help, note};
 use super::text::name_of;
@@ -150,13 +150,50 @@ impl Check {
     ) -> Outcome {
         let checked = match input {
             Ok(input) => self.check_input(input, data, (policy, progress), common),
-            Err(problem) => return of_problem(name_of(path), problem),
+            Err(problem) => {
+                let payload = self.check_payload(path, problem, policy, common);
+                return payload.unwrap_or_else(|| of_problem(name_of(path), problem));
+            }
         };
         match checked {
             Ok(file) if file.verdict == "ok" => (file, Status::Good),
             Ok(file) => (file, Status::BadNews),
             Err(problem) => of_problem(name_of(path), &problem),
         }
+    }
+
+    /// Checks a payload as a file of its own. `None` for another file, which was refused with `problem`.
+    fn check_payload(
+        &self,
+        path: &Path,
+        problem: &Problem,
+        policy: &Policy,
+        common: &Common,
+    ) -> Option<Outcome> {
+        let Problem::Refused { error, .. } = problem else { return None };
+        let ErrorKind::OtherFormat { format: ForeignFormat::Payload(Backend::Xnnpack) } =
+            error.kind()
+        else {
+            return None;
+        };
+        let (name, limits) = (name_of(path), common.limits());
+        // A stream was read already.
+        let bytes = input::open_regular(path).ok().map(|(file, len)| Bytes::whole(file, len))?;
+        let judged = bytes.all(&name, &limits).map(|bytes| {
+            Checker::new().limits(limits).policy(policy.clone()).check_payload(&bytes)
+        });
+        Some(match judged {
+            Ok(Ok(report)) => {
+                let file = CheckedFile::payload(name, &report);
+                let status = if file.verdict == "ok" { Status::Good } else { Status::BadNews };
+                (file, status)
+            }
+            Ok(Err(why)) => {
+                let message = UntrustedString::of(&why);
+                (CheckedFile::unreadable(name, message, None), Status::BadNews)
+            }
+            Err(problem) => of_problem(name, &problem),
+        })
     }
 
     fn check_input(

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pte::summary::{
-    ContentSummary, DataAmount, EntrySummary, MethodSummary, NamedSummary, ProgramSummary,
-    PtdSummary, Summary, SummaryDocument, ValueSummary,
+    ContentSummary, DataAmount, EntrySummary, GraphSummary, MethodSummary, NamedSummary,
+    ProgramSummary, PtdSummary, Summary, SummaryDocument, ValueSummary,
 };
 
 use super::input::{self, Input};
@@ -17,7 +17,7 @@ use super::{Common, Format};
 
 /// Summarize files on one screen
 ///
-/// Reads the headers and the FlatBuffer, never the data of a segment.
+/// Reads the headers, the FlatBuffer and the graphs of delegates, never the data of a segment.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,8 +40,11 @@ impl Info {
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
         let (mut all, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
         for (nth, path) in self.files.iter().enumerate() {
-            let found = Input::open(path, &common.limits())
-                .map(|input| Summary::of(&input.opened.file()).named(name_of(path)));
+            let found = Input::open(path, &common.limits()).and_then(|input| {
+                let summary = Summary::read(&input.opened, &common.limits());
+                let summary = summary.map_err(|error| Problem::open(&input.name, error))?;
+                Ok(summary.named(name_of(path)))
+            });
             match found {
                 Ok(found) if self.format.is_json() => all.push(found),
                 Ok(found) => {
@@ -99,6 +102,9 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
         let (delegates, bytes) = (count(backend.delegates, "delegate"), text::bytes(backend.bytes));
         let id = name(&backend.id);
         label(out, title, &format!("{NAME}{id}{NAME:#} {DIM}· {delegates}, {bytes}{DIM:#}"))?;
+        if let Some(graphs) = &backend.graphs {
+            show_graphs(graphs, out)?;
+        }
     }
     more(out, program.backends.len(), MAX_METHODS)?;
     let data = [
@@ -111,6 +117,35 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
         show_amount(title, data, noun, out)?;
     }
     Ok(())
+}
+
+/// Shows the operators and datatypes of the graphs of a backend.
+fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
+    let list = |items: Vec<String>, all: usize| match all.saturating_sub(items.len()) {
+        0 => items.join(", "),
+        more => format!("{}, … {more} more", items.join(", ")),
+    };
+    let shown = graphs.operators.iter().take(MAX_OPERATORS);
+    let shown = shown.map(|of| format!("{} × {}", grouped(of.calls), name(&of.name)));
+    let operators = list(shown.collect(), graphs.operators.len());
+    let nodes = count(graphs.nodes, "node");
+    let between = if operators.is_empty() { "" } else { ": " };
+    label(out, "", &format!("  {nodes}{DIM}{between}{operators}{DIM:#}"))?;
+    let shown = graphs.datatypes.iter().take(MAX_OPERATORS).map(|of| {
+        let datatype = of.datatype.unwrap_or("unknown").trim_start_matches("xnn_datatype_");
+        let quantization = of.quantization.map_or(String::new(), |of| format!(" {of}"));
+        format!("{} × {datatype}{quantization}", grouped(of.values))
+    });
+    let datatypes = list(shown.collect(), graphs.datatypes.len());
+    if !datatypes.is_empty() {
+        let constants = count(graphs.constants.count, "constant");
+        let bytes = text::bytes(graphs.constants.bytes);
+        label(out, "", &format!("  {DIM}values: {datatypes}; {constants}, {bytes}{DIM:#}"))?;
+    }
+    match graphs.unreadable {
+        0 => Ok(()),
+        unreadable => label(out, "", &format!("  {}", count(unreadable, "unreadable payload"))),
+    }
 }
 
 fn show_method(title: &str, method: &MethodSummary, out: &mut Output) -> fmt::Result {

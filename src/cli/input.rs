@@ -286,6 +286,17 @@ impl Bytes {
         Self { part: Some(part), ..self }
     }
 
+    /// Returns an opened file of `len` bytes.
+    pub(super) fn whole(file: fs::File, len: u64) -> Self {
+        Self { file, part: Some(0..len) }
+    }
+
+    /// Reads the whole file, if the limits allow its length.
+    pub(super) fn all(&self, name: &UntrustedString, limits: &Limits) -> Result<Vec<u8>, Problem> {
+        let len = self.size().map_err(|error| Problem::io(name, error))?;
+        self.read(0..len, name, limits)
+    }
+
     /// Returns the first bytes, and the length of the file.
     pub(super) fn head(&self, name: &UntrustedString) -> Result<(Vec<u8>, u64), Problem> {
         let problem = |error| Problem::io(name, error);

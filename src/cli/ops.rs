@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::operators::selected::SelectedOperators;
-use pte::operators::usage::{Usage, UsageReport};
+use pte::operators::usage::{NodeEntry, Usage, UsageReport};
 use pte::schema::scalar::ScalarType;
 
 use super::Common;
@@ -107,7 +107,8 @@ fn read(path: &Path, common: &Common, report: &mut UsageReport) -> Result<(), Pr
     match input.opened.file() {
         File::Pte(pte) => {
             report.add(&input.name, &pte);
-            Ok(())
+            let read = report.add_nodes(&input.opened, &common.limits());
+            read.map_err(|error| Problem::open(&input.name, error))
         }
         File::Ptd(_) => Err(input.absent("this is a .ptd, which has no operators".into())),
     }
@@ -147,6 +148,26 @@ fn show(report: &UsageReport, out: &mut Output) -> fmt::Result {
     if parts > 1 {
         writeln!(out, "{BOLD}in sum{BOLD:#}")?;
         show_usage(&report.total, out)?;
+    }
+    show_nodes(&report.nodes(), out)
+}
+
+/// Shows the nodes in payloads, by backend.
+fn show_nodes(nodes: &[NodeEntry<'_>], out: &mut Output) -> fmt::Result {
+    let names = nodes.iter().map(|node| name(node.operator).chars().count()).max();
+    let names = names.unwrap_or_default().min(MAX_NAME_WIDTH);
+    let widest = nodes.iter().map(|node| grouped(node.nodes).len()).max().unwrap_or_default();
+    let mut backend = None;
+    for node in nodes {
+        if backend.replace(node.backend) != Some(node.backend) {
+            writeln!(out, "{BOLD}in delegates of {}{BOLD:#}", name(node.backend))?;
+        }
+        let datatypes = node.datatypes.iter().map(|name| name.trim_start_matches("xnn_datatype_"));
+        let datatypes = datatypes.collect::<Vec<_>>().join(", ");
+        let (count, operator) = (grouped(node.nodes), name(node.operator));
+        let row =
+            format!("    {DIM}{count:>widest$} ×{DIM:#} {operator:<names$}  {DIM}{datatypes}");
+        writeln!(out, "{}{DIM:#}", row.trim_end())?;
     }
     Ok(())
 }

@@ -26,10 +26,12 @@ use crate::schema::scalar::ScalarType;
 
 mod document;
 mod metadata;
+mod nodes;
 
 pub use document::{
-    BackendEntry, MethodUsageEntry, OperatorEntry, ProgramUsageEntry, UsageDocument,
+    BackendEntry, MethodUsageEntry, NodeEntry, OperatorEntry, ProgramUsageEntry, UsageDocument,
 };
+pub use nodes::{NodeUsage, NodeUsages};
 
 use metadata::CallMetadata;
 
@@ -41,6 +43,8 @@ pub struct UsageReport {
     pub programs: Vec<ProgramUsage>,
     /// All programs together.
     pub total: Usage,
+    /// The nodes in the payloads of all programs. [`add_nodes`](Self::add_nodes) reads them.
+    pub nodes: NodeUsages,
 }
 
 /// The operators and backends of one program, by method.

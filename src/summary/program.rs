@@ -131,6 +131,41 @@ pub struct BackendSummary {
     pub delegates: u64,
     /// The bytes of all payloads; a shared one counts once.
     pub bytes: u64,
+    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the tables
+    /// of none are known.
+    pub graphs: Option<GraphSummary>,
+}
+
+/// What the graphs in the payloads of a backend consist of.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct GraphSummary {
+    /// The number of payloads whose graph was read.
+    pub read: u64,
+    /// The number of payloads whose graph cannot be read.
+    pub unreadable: u64,
+    /// The number of nodes of all graphs.
+    pub nodes: u64,
+    /// The operators of nodes, the most frequent first.
+    pub operators: Vec<OperatorSummary>,
+    /// The datatypes of XNNPACK's values, with their quantization, the most frequent first.
+    pub datatypes: Vec<DatatypeSummary>,
+    /// The constants of XNNPACK's graphs, with the bytes that the graphs declare.
+    pub constants: DataAmount,
+}
+
+/// A datatype of values in payloads.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DatatypeSummary {
+    /// The datatype as in the schema, such as `xnn_datatype_fp32`; `None` for an unknown one.
+    pub datatype: Option<&'static str>,
+    /// The quantization as in the schema, such as `PerTensorQuant`; `None` for none.
+    pub quantization: Option<&'static str>,
+    /// The number of values.
+    pub values: u64,
 }
 
 impl ProgramSummary {
@@ -175,7 +210,12 @@ impl ProgramSummary {
             operators,
             backends: backends
                 .into_iter()
-                .map(|(id, of)| BackendSummary { id, delegates: of.count, bytes: of.bytes })
+                .map(|(id, of)| BackendSummary {
+                    id,
+                    delegates: of.count,
+                    bytes: of.bytes,
+                    graphs: None,
+                })
                 .collect(),
             constants: DataAmount::of(&data.constants),
             mutable: DataAmount::of(&data.mutable),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use pte::Pte;
 use serde_json::Value;
 
 #[cfg(unix)]
@@ -441,4 +442,30 @@ fn sarif_places_are_those_of_the_json() {
     });
     assert_eq!(results.collect::<Vec<_>>(), places);
     assert!(places.iter().any(|(_, path, _)| path == OTHER), "{places:?}");
+}
+
+/// A payload is judged without its program: its graph and its constants.
+#[test]
+fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
+    let bytes = fs::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
+    let program = Pte::read(&bytes).unwrap();
+    let range = program.payloads().next().unwrap().unwrap().range();
+    let mut payload = program.bytes(range).unwrap().to_vec();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("payload.bin");
+    let path = path.to_str().unwrap();
+    let judged = |payload: &[u8]| {
+        fs::write(path, payload).unwrap();
+        let done = pte(&["check", "--json", path]);
+        let document: Value = serde_json::from_str(&text(&done.stdout)).unwrap();
+        let file = document["files"][0].clone();
+        let rule = file["findings"][0]["rule"].as_str().unwrap_or_default().to_owned();
+        (done.status.code(), file["kind"].clone(), rule)
+    };
+    assert_eq!(judged(&payload), (Some(0), "payload".into(), String::new()));
+    payload[8] = 31;
+    assert_eq!(judged(&payload), (Some(0), "payload".into(), "xnnpack-unread".into()));
+    payload[18] = 0;
+    assert_eq!(judged(&payload), (Some(1), Value::Null, "unreadable".into()));
+    assert_eq!(judged(&payload[..29]), (Some(1), Value::Null, "unreadable".into()));
 }

@@ -9,6 +9,7 @@ use super::rules::{
     CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, RESULT_TYPE, USE_AFTER_FREE,
 };
 use super::state::{By, Memory, State, list};
+use crate::backend::Backend;
 use crate::check::calls::rules::{
     FREE_TYPE, JUMP_CONDITION_STORAGE, JUMP_CONDITION_TYPE, STORAGE_MISSING,
 };
@@ -161,18 +162,26 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 
     /// Judges a call of a delegate. It may give memory to a tensor that never had any, but not to one
-    /// whose memory was freed.
+    /// whose memory was freed. XNNPACK gives none.
     fn delegate(
         self,
         call: DelegateCall<'a>,
         state: &State,
         mut most: impl FnMut(i32) -> usize,
     ) -> Option<Wrong> {
+        let gives_memory = self.backend(call) != Some(Backend::Xnnpack);
         (0..).zip(call.args()?).find_map(|(nth, index)| {
             let found = self.tensors_without_data(index, state, most(index));
-            let (rule, message) = found.filter(|(rule, _)| rule.id == USE_AFTER_FREE.id)?;
+            let (rule, message) =
+                found.filter(|(rule, _)| rule.id == USE_AFTER_FREE.id || !gives_memory)?;
             Some((rule, Some(nth), message))
         })
+    }
+
+    /// Returns the backend that a call goes to, if it is a known one.
+    fn backend(self, call: DelegateCall<'a>) -> Option<Backend> {
+        let nth = usize::try_from(call.delegate_index()).ok()?;
+        Backend::of_id(self.plan.view.delegates()?.get(nth)?.id()?)
     }
 
     fn moved(self, (source, target): (i32, i32), state: &State) -> Option<Broken> {

@@ -6,6 +6,7 @@
 //! rely on it.
 
 use alloc::string::String;
+use alloc::vec;
 
 pub(super) use self::calls::Calls;
 pub(super) use self::scales::Place;
@@ -42,9 +43,9 @@ rules! {
         "The backend refuses the graph."
         Refuses ["11.2"];
     XNNPACK_RANK = Error "xnnpack-rank"
-        "A value of an XNNPACK graph has at most 6 dimensions, and its bytes can be counted in 64 bits."
-        "The backend refuses the graph."
-        Refuses ["11.2"];
+        "A value of an XNNPACK graph has at most 6 dimensions, and takes less than 4 GiB if it is no constant."
+        "The backend refuses the graph, or allocates and fills as much memory as there is."
+        Crashes ["11.2"];
     XNNPACK_EXTERNAL = Error "xnnpack-external"
         "The inputs and outputs of an XNNPACK graph have flags and ids of their own, and are no constants."
         "The backend refuses the graph, or reads past the arguments of the call."
@@ -93,9 +94,8 @@ rules! {
 
 /// A graph that is being judged, and the place of its findings.
 pub(super) struct Site<'s, 'p> {
-    plan: &'s Plan<'s, 's>,
-    /// The index of the delegate.
-    delegate: u32,
+    /// The method and the index of the delegate; `None` for a payload without a program.
+    delegate: Option<(&'s Plan<'s, 's>, u32)>,
     /// The start of the payload in the file.
     start: u64,
     pub(super) graph: &'s XnnpackGraph<'p>,
@@ -103,12 +103,11 @@ pub(super) struct Site<'s, 'p> {
 
 impl<'s, 'p> Site<'s, 'p> {
     pub(super) fn new(
-        plan: &'s Plan<'s, 's>,
-        delegate: u32,
+        delegate: Option<(&'s Plan<'s, 's>, u32)>,
         start: u64,
         graph: &'s XnnpackGraph<'p>,
     ) -> Self {
-        Self { plan, delegate, start, graph }
+        Self { delegate, start, graph }
     }
 
     fn root(&self) -> XNNGraph<'p> {
@@ -126,8 +125,15 @@ impl<'s, 'p> Site<'s, 'p> {
     ) {
         let offset = self.start.saturating_add(self.graph.position(table));
         let path = || {
-            let mut path = self.plan.path(&super::steps(self.delegate));
-            path.push(PathComponent::Variant(XNNGraph::DESC.name));
+            let root = XNNGraph::DESC.name;
+            let mut path = match self.delegate {
+                Some((plan, delegate)) => {
+                    let mut path = plan.path(&super::steps(delegate));
+                    path.push(PathComponent::Variant(root));
+                    path
+                }
+                None => vec![PathComponent::Field(root)],
+            };
             path.extend_from_slice(steps);
             path
         };

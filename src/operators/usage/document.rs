@@ -21,6 +21,8 @@ pub struct UsageDocument<'r> {
     pub operators: Vec<OperatorEntry<'r>>,
     /// The backends of all programs, by id.
     pub backends: Vec<BackendEntry<'r>>,
+    /// The nodes in the payloads of all programs, by backend, the most frequent operator first.
+    pub nodes: Vec<NodeEntry<'r>>,
     /// The operators that a given list lacks; `None` without a list.
     pub missing: Option<Vec<&'r UntrustedString>>,
 }
@@ -81,6 +83,21 @@ pub struct BackendEntry<'r> {
     pub calls: u64,
 }
 
+/// An operator of a backend's graphs.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NodeEntry<'r> {
+    /// The id of the backend.
+    pub backend: &'r UntrustedString,
+    /// The operator.
+    pub operator: &'r UntrustedString,
+    /// The number of nodes.
+    pub nodes: u64,
+    /// The datatypes of the values that these nodes read and write, of XNNPACK's graphs.
+    pub datatypes: &'r BTreeSet<&'static str>,
+}
+
 impl UsageReport {
     /// Returns the document `pte.ops/1`, with the operators that a list lacks, if one is given.
     #[must_use]
@@ -90,8 +107,28 @@ impl UsageReport {
             files: self.programs.iter().map(Into::into).collect(),
             operators: operators(&self.total, true),
             backends: backends(&self.total),
+            nodes: self.nodes(),
             missing,
         }
+    }
+}
+
+impl UsageReport {
+    /// Lists the nodes in payloads, by backend, the most frequent operator first.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeEntry<'_>> {
+        let mut nodes: Vec<_> = self
+            .nodes
+            .iter()
+            .map(|((backend, operator), of)| NodeEntry {
+                backend,
+                operator,
+                nodes: of.nodes,
+                datatypes: &of.datatypes,
+            })
+            .collect();
+        nodes.sort_by(|a, b| a.backend.cmp(b.backend).then_with(|| b.nodes.cmp(&a.nodes)));
+        nodes
     }
 }
 

@@ -5,13 +5,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::shape::{MOST_DIMENSIONS, Shape, bits};
+use super::shape::{MOST_DIMENSIONS, Shape, bits, is_small};
 use super::shapes::{Backend, Fault};
 use super::values::{External, Quantization, Value, Values};
 use super::{Judged, Site, XNNPACK_ARGS, XNNPACK_SHAPE, shapes};
 use crate::bytes::{index, wide};
 use crate::check::report::Findings;
 use crate::check::rule::Rule;
+use crate::check::site::Plan;
 use crate::cost;
 use crate::method::Instruction;
 use crate::payload::xnnpack::NodeIds;
@@ -37,13 +38,14 @@ impl Calls {
     pub(in crate::check::payloads) fn judge<'p>(
         &mut self,
         site: &Site<'_, 'p>,
+        (plan, delegate): (&Plan<'_, '_>, u32),
         judged: &Judged<'p>,
         instruction: &Instruction<'_>,
         call: DelegateCall<'_>,
         out: &mut Findings,
     ) {
         let mut find = |rule, message: String| {
-            site.plan.find_instruction(out, rule, instruction, &[], || message);
+            plan.find_instruction(out, rule, instruction, &[], || message);
         };
         let values = wide(judged.values.all().len());
         if !self.pay(values) {
@@ -51,7 +53,7 @@ impl Calls {
         }
         let mut shapes = Vec::new();
         for value in judged.values.all() {
-            match arg(site, value, call) {
+            match arg(plan, value, call) {
                 Ok(shape) => shapes.push(shape),
                 Err((rule, message)) => return find(rule, message),
             }
@@ -66,7 +68,7 @@ impl Calls {
             })
             .collect();
         cost::look_up("", self.seen.len());
-        if !self.seen.insert((site.plan.nth, site.delegate, key)) {
+        if !self.seen.insert((plan.nth, delegate, key)) {
             return;
         }
         let nodes = site.root().xnodes().map_or(0, |nodes| wide(nodes.len()));
@@ -101,7 +103,7 @@ struct Arg {
 
 /// Returns the argument of an input or output of the graph; `None` for other values.
 fn arg(
-    site: &Site<'_, '_>,
+    plan: &Plan<'_, '_>,
     value: &Value<'_>,
     call: DelegateCall<'_>,
 ) -> Result<Option<Arg>, (&'static Rule, String)> {
@@ -111,8 +113,8 @@ fn arg(
         let len = args.len();
         return Err((&XNNPACK_ARGS, format!("the graph uses argument {id}, and there are {len}")));
     };
-    let Some(KernelTypes::Tensor(tensor)) = site.plan.value(arg.into()) else {
-        let kind = site.plan.kind_name(arg).unwrap_or("nothing");
+    let Some(KernelTypes::Tensor(tensor)) = plan.value(arg.into()) else {
+        let kind = plan.kind_name(arg).unwrap_or("nothing");
         return Err((&XNNPACK_ARGS, format!("argument {id} is {kind}: the graph takes a Tensor")));
     };
     let is_output = matches!(value.external, External::Output(_));
@@ -200,8 +202,8 @@ fn propagate<'p>(
         for &id in ids.outputs() {
             let (Some(value), Some(at)) = (values.get(id), values.index_of(id)) else { continue };
             let bits = bits(value.datatype).unwrap_or_default();
-            if shape.elements().and_then(|count| count.checked_mul(bits)).is_none() {
-                return Err(Fault::Unsafe(format!("the bytes of {shape} overflow")).at(nth));
+            if !is_small(&shape, bits) {
+                return Err(Fault::Unsafe(format!("{shape} takes 4 GiB or more")).at(nth));
             }
             dynamic_fits(value, &shape).map_err(|fault| fault.at(nth))?;
             if let Some(to) = shapes.get_mut(index(at)) {

@@ -95,6 +95,13 @@ pub(super) fn bits(datatype: XNNDatatype) -> Option<u64> {
     })
 }
 
+/// Returns whether a value that is no constant takes less than 4 GiB. Its memory is allocated when the
+/// method is loaded or run, and no genuine value takes nearly as much.
+pub(super) fn is_small(shape: &Shape, bits: u64) -> bool {
+    let all = shape.elements().and_then(|count| count.checked_mul(bits));
+    all.is_some_and(|bits| bits.div_euclid(8) < 1 << 32)
+}
+
 /// Returns the bytes of a constant. Rows of 4-bit elements are padded to whole bytes. `None` if the
 /// number does not fit.
 pub(super) fn bytes(shape: &Shape, datatype: XNNDatatype) -> Option<u64> {

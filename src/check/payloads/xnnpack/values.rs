@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
-use super::shape::{MOST_DIMENSIONS, Shape, bits, bytes};
+use super::shape::{MOST_DIMENSIONS, Shape, bits, bytes, is_small};
 use super::{
     Site, XNNPACK_CONSTANT, XNNPACK_CONSTANT_SHORT, XNNPACK_EXTERNAL, XNNPACK_ID, XNNPACK_KIND,
     XNNPACK_MISSING, XNNPACK_QUANTIZATION, XNNPACK_RANK,
@@ -188,6 +188,9 @@ fn judge_value<'p>(
         return Err((&XNNPACK_RANK, format!("the bytes of {shape} overflow")));
     }
     let external = external(site, tensor)?;
+    if tensor.constant_buffer_idx() == 0 && external == External::No && !is_small(&shape, bits) {
+        return Err((&XNNPACK_RANK, format!("{shape} of {stored} takes 4 GiB or more")));
+    }
     let constant = match tensor.constant_buffer_idx() {
         0 => None,
         nth => Some(constant(site, named, nth)?),
