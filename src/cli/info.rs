@@ -125,13 +125,13 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
         0 => items.join(", "),
         more => format!("{}, … {more} more", items.join(", ")),
     };
-    let shown = graphs.operators.iter().take(MAX_OPERATORS);
+    let shown = graphs.operators.iter().take(MAX_NODES);
     let shown = shown.map(|of| format!("{} × {}", grouped(of.calls), name(&of.name)));
     let operators = list(shown.collect(), graphs.operators.len());
     let nodes = count(graphs.nodes, "node");
     let between = if operators.is_empty() { "" } else { ": " };
     label(out, "", &format!("  {nodes}{DIM}{between}{operators}{DIM:#}"))?;
-    let shown = graphs.datatypes.iter().take(MAX_OPERATORS).map(|of| {
+    let shown = graphs.datatypes.iter().take(MAX_NODES).map(|of| {
         let datatype = of.datatype.unwrap_or("unknown").trim_start_matches("xnn_datatype_");
         let quantization = of.quantization.map_or(String::new(), |of| format!(" {of}"));
         format!("{} × {datatype}{quantization}", grouped(of.values))
@@ -274,3 +274,5 @@ const MAX_KEY_WIDTH: usize = 44;
 const MAX_METHODS: usize = 16;
 const MAX_OPERATORS: usize = 20;
 const MAX_VALUES: usize = 8;
+/// The most operators and datatypes of a backend's graphs that are shown.
+const MAX_NODES: usize = 4;

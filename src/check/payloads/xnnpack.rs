@@ -53,7 +53,7 @@ rules! {
     XNNPACK_QUANTIZATION = Error "xnnpack-quantization"
         "The quantization of a value fits its datatype and its dimensions."
         "The backend refuses the graph, divides by zero, or reads past the scales."
-        Crashes ["11.2"];
+        Crashes ["11.2", "8.3.20"];
     XNNPACK_CONSTANT = Error "xnnpack-constant"
         "The constants of an XNNPACK graph are in its payload."
         "The backend refuses the graph."
@@ -61,7 +61,7 @@ rules! {
     XNNPACK_CONSTANT_SHORT = Error "xnnpack-constant-short"
         "A constant has the bytes that its shape and its nodes ask for."
         "The backend never compares the sizes, and reads past the constant."
-        Misreads ["11.3"];
+        Misreads ["11.3", "8.2 dbd5118b57"];
     XNNPACK_ID = Error "xnnpack-id"
         "The nodes of an XNNPACK graph name values that are in it, and each value has an id of its own."
         "The backend refuses the graph, or takes another value."
