@@ -1,0 +1,269 @@
+//! Rules on XNNPACK payloads, on small graphs of which one thing is changed.
+//!
+//! A graph is written as its values and one node. [`graph`] adds what every sound program has around
+//! them: ids, constants of the needed size, scales, and a call with a tensor for each input and output.
+
+use pte::check::Checker;
+use pte::{Handle, Limits, Ptd};
+use serde_json::{Value, json};
+
+use crate::support::build;
+
+mod calls;
+mod constants;
+mod layers;
+mod operators;
+mod values;
+
+/// The place of a value's data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Input,
+    Output,
+    Inner,
+    Constant,
+}
+use Role::{Constant, Inner, Input, Output};
+
+/// A value: its place, its datatype without the prefix, and its sizes.
+type Tensor<'t> = (Role, &'t str, &'t [u64]);
+
+/// The id of no value.
+const NONE: u32 = u32::MAX;
+
+/// Returns a program that calls a graph, as [`build::file`] takes it.
+fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
+    let (mut values, mut args, mut offset, mut planned) = (Vec::new(), Vec::new(), 0, 0);
+    let mut constants = vec![json!({})];
+    for (id, &(role, datatype, dims)) in tensors.iter().enumerate() {
+        let count_of = |roles: &[Role]| tensors.iter().filter(|t| roles.contains(&t.0)).count();
+        let before = tensors[..id].iter().filter(|t| t.0 == role).count();
+        let (flags, external) = match role {
+            Input => (1, json!(before)),
+            Output => (2, json!(count_of(&[Input]) + before)),
+            Inner | Constant => (0, json!(NONE)),
+        };
+        let mut tensor = json!({
+            "datatype": format!("xnn_datatype_{datatype}"), "num_dims": dims.len(), "dims": dims,
+            "external_id": external, "flags": flags, "id_out": id,
+        });
+        if role == Constant {
+            let size = bytes(datatype, dims);
+            tensor["constant_buffer_idx"] = json!(constants.len());
+            constants.push(json!({"offset": offset, "size": size}));
+            offset += size;
+        }
+        values.push(match quantization(datatype, dims) {
+            None => json!({"xvalue_union_type": "XNNTensorValue", "xvalue_union": tensor}),
+            Some((kind, params)) => {
+                json!({"xvalue_union_type": "XNNQuantizedTensorValue", "xvalue_union": {
+                    "tensor_value": tensor, "quant_params_type": kind, "quant_params": params,
+                }})
+            }
+        });
+    }
+    for role in [Input, Output] {
+        for &(_, datatype, dims) in tensors.iter().filter(|tensor| tensor.0 == role) {
+            args.push(json!({"val_type": "Tensor", "val": {
+                "scalar_type": dtype(datatype), "sizes": dims,
+                "dim_order": (0..dims.len()).collect::<Vec<_>>(),
+                "allocation_info": {"memory_id": 1, "memory_offset_low": planned},
+            }}));
+            planned += bytes(datatype, dims).next_multiple_of(16);
+        }
+    }
+    let ids =
+        |role| -> Vec<usize> { (0..tensors.len()).filter(|&id| tensors[id].0 == role).collect() };
+    let inputs = ids(Input).len();
+    let size = (8192 + offset).next_multiple_of(16);
+    json!({
+        "root": {
+            "execution_plan": [{
+                "name": "forward",
+                "container_meta_type": {"encoded_inp_str": "", "encoded_out_str": ""},
+                "values": args,
+                "inputs": (0..inputs).collect::<Vec<_>>(),
+                "outputs": (inputs..args.len()).collect::<Vec<_>>(),
+                "chains": [{"inputs": [], "outputs": [], "instructions": [{
+                    "instr_args_type": "DelegateCall",
+                    "instr_args": {"delegate_index": 0, "args": (0..args.len()).collect::<Vec<_>>()},
+                }]}],
+                "operators": [],
+                "delegates": [{
+                    "id": "XnnpackBackend", "compile_specs": [],
+                    "processed": {"location": "SEGMENT", "index": 0},
+                }],
+                "non_const_buffer_sizes": [0, planned],
+            }],
+            "constant_buffer": [],
+            "constant_segment": {"segment_index": 0, "offsets": [0]},
+            "backend_delegate_data": [],
+            "segments": [{"offset": 0, "size": size}],
+        },
+        "data": [{"size": size, "constants": offset, "xnnpack": {
+            "version": "0", "xvalues": values, "xnodes": nodes, "constant_data": constants,
+            "num_externs": args.len(), "input_ids": ids(Input), "output_ids": ids(Output),
+        }}],
+    })
+}
+
+/// Returns the bytes that a constant needs. Rows of 4-bit elements have whole bytes.
+fn bytes(datatype: &str, dims: &[u64]) -> u64 {
+    let (last, rows) =
+        dims.split_last().map_or((1, 1), |(last, rows)| (*last, rows.iter().product::<u64>()));
+    rows * match datatype {
+        "qcint4" | "qbint4" => last.div_ceil(2),
+        "fp16" | "bf16" => 2 * last,
+        "qint8" | "quint8" | "qcint8" | "qdint8" => last,
+        _ => 4 * last,
+    }
+}
+
+/// Returns the dtype of the argument for a value.
+fn dtype(datatype: &str) -> &'static str {
+    match datatype {
+        "fp32" | "pfp32" => "FLOAT",
+        "fp16" => "HALF",
+        "bf16" => "BFLOAT16",
+        "qint8" => "CHAR",
+        "quint8" => "BYTE",
+        "int32" => "INT",
+        other => panic!("no argument is of {other}"),
+    }
+}
+
+/// Returns the kind of quantization of a datatype, and its table.
+fn quantization(datatype: &str, dims: &[u64]) -> Option<(&'static str, Value)> {
+    Some(match datatype {
+        "qint8" | "quint8" | "qint32" => ("PerTensorQuant", json!({"scale": 0.5})),
+        "qcint8" | "qcint4" | "qcint32" => {
+            ("PerChannelQuant", json!({"scale": vec![0.5; dims[0] as usize], "channel_dim": 0}))
+        }
+        "qbint4" => {
+            let scales = vec![0.5; (dims[0] * dims[1] / 32) as usize];
+            ("PerChannelGroupQuant", json!({"scale": scales, "channel_dim": 0, "group_size": 32}))
+        }
+        "qdint8" => ("PerTokenDynamicQuant", json!({"num_nonbatch_dims": 1})),
+        _ => return None,
+    })
+}
+
+/// Returns a node without a range for its output.
+fn node(operator: &str, attributes: Value) -> Value {
+    json!({"xnode_union_type": operator, "xnode_union": attributes})
+}
+
+/// Returns a program with changes, each `PLACE = JSON` or `-PLACE`, separated by semicolons.
+///
+/// A place begins with `g` (the graph), `v0` (a value's tensor), `q0` (its quantization), `u0` (its
+/// XValue), `n0` (a node's operator), `x0` (its XNode), `a0` (an argument), `c0` (a constant),
+/// `i0` (an instruction) or `p` (the method).
+#[track_caller]
+fn changed(program: &Value, changes: &str) -> Value {
+    let mut program = program.clone();
+    for change in changes.split(';').map(str::trim).filter(|change| !change.is_empty()) {
+        let (place, value) = match change.strip_prefix('-') {
+            Some(place) => (place, None),
+            None => {
+                let (place, value) = change.split_once(" = ").expect(change);
+                (place, Some(serde_json::from_str(value).expect(change)))
+            }
+        };
+        let pointer = pointer(&program, place.trim());
+        let (parent, last) = pointer.rsplit_once('/').unwrap();
+        let parent =
+            program.pointer_mut(parent).unwrap_or_else(|| panic!("{change}: no {pointer}"));
+        match (parent, value) {
+            (Value::Array(list), Some(value)) => match last.parse::<usize>() {
+                Ok(nth) if nth < list.len() => list[nth] = value,
+                _ => list.push(value),
+            },
+            (Value::Array(list), None) => drop(list.remove(last.parse().unwrap())),
+            (object, Some(value)) => object[last] = value,
+            (object, None) => {
+                assert!(object.as_object_mut().unwrap().remove(last).is_some(), "{change}");
+            }
+        }
+    }
+    program
+}
+
+fn pointer(program: &Value, place: &str) -> String {
+    let (head, rest) = place.split_at(place.find('/').unwrap_or(place.len()));
+    let graph = "/data/0/xnnpack";
+    let plan = "/root/execution_plan/0";
+    let (kind, nth) = head.split_at(1);
+    let quantized = |nth: &str| {
+        let kind = program.pointer(&format!("{graph}/xvalues/{nth}/xvalue_union_type"));
+        kind.is_some_and(|kind| kind == "XNNQuantizedTensorValue")
+    };
+    let base = match kind {
+        "g" => graph.into(),
+        "p" => plan.into(),
+        "v" if quantized(nth) => format!("{graph}/xvalues/{nth}/xvalue_union/tensor_value"),
+        "v" => format!("{graph}/xvalues/{nth}/xvalue_union"),
+        "q" => format!("{graph}/xvalues/{nth}/xvalue_union/quant_params"),
+        "u" => format!("{graph}/xvalues/{nth}"),
+        "n" => format!("{graph}/xnodes/{nth}/xnode_union"),
+        "x" => format!("{graph}/xnodes/{nth}"),
+        "a" => format!("{plan}/values/{nth}/val"),
+        "c" => format!("{graph}/constant_data/{nth}"),
+        "i" => format!("{plan}/chains/0/instructions/{nth}"),
+        _ => panic!("{place}"),
+    };
+    base + rest
+}
+
+/// Returns the rules that a file breaks, with the messages.
+fn found(bytes: &[u8], data: Option<&[Ptd<'_>]>) -> Vec<(&'static str, String)> {
+    let handle = Handle::open(bytes, &Limits::UNTRUSTED).unwrap();
+    let mut checker = Checker::new();
+    if let Some(data) = data {
+        checker = checker.data(data);
+    }
+    let report = checker.check(&handle).unwrap();
+    report.findings().iter().map(|found| (found.rule.id, found.message.clone())).collect()
+}
+
+fn judge(program: &Value) -> Vec<(&'static str, String)> {
+    found(&build::file(&program.to_string()), None)
+}
+
+/// Asserts that a program breaks no rule.
+#[track_caller]
+fn passes(program: &Value, about: &str) {
+    let found = judge(program);
+    assert!(found.is_empty(), "{about}: {found:?}");
+}
+
+/// Asserts that findings are of one rule, and that the first message has a part.
+#[track_caller]
+fn is_broken(found: &[(&'static str, String)], rule: &str, part: &str, about: &str) {
+    let fits = found.first().is_some_and(|(_, message)| message.contains(part))
+        && found.iter().all(|(id, _)| *id == rule);
+    assert!(fits, "{about}: {rule}, {part:?} expected: {found:?}");
+}
+
+/// A row of a table: changes, the rule that they break ("" for none), and a part of the message.
+type Row = (&'static str, &'static str, &'static str);
+
+/// Judges a sound program with the changes of each row, and reports all rows that fail.
+#[track_caller]
+fn hold(program: &Value, rows: &[Row]) {
+    passes(program, "without a change");
+    let mut wrong = String::new();
+    for &(changes, rule, part) in rows {
+        let found = judge(&changed(program, changes));
+        let fits = match (rule, found.first()) {
+            ("", first) => first.is_none(),
+            (_, None) => false,
+            (_, Some((_, message))) => {
+                message.contains(part) && found.iter().all(|(id, _)| *id == rule)
+            }
+        };
+        if !fits {
+            wrong += &format!("\n{changes}: {rule:?} {part:?} expected\n    {found:?}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}

@@ -1,0 +1,197 @@
+//! Calls of a graph: its arguments, their shapes, and payloads that several delegates have.
+
+use serde_json::{Value, json};
+
+use super::operators::sound;
+use super::{
+    Constant, Input, Output, Tensor, changed, graph, hold, is_broken, judge, node, passes,
+};
+
+const INT: &str = "{\"val_type\": \"Int\", \"val\": {\"int_val\": 1}}";
+
+#[test]
+fn arguments_are_tensors_of_the_graph_s_datatypes() {
+    let int: &'static str = format!("p/values/0 = {INT}").leak();
+    hold(
+        &sound("XNNSigmoid"),
+        &[
+            (
+                "i0/instr_args/args = [0]",
+                "xnnpack-args",
+                "the graph uses argument 1, and there are 1",
+            ),
+            (
+                "i0/instr_args/args = []",
+                "xnnpack-args",
+                "the graph uses argument 0, and there are 0",
+            ),
+            ("i0/instr_args/args = [0, 1, 0]", "", ""),
+            (int, "xnnpack-args", "argument 0 is Int: the graph takes a Tensor"),
+        ],
+    );
+    let wide = "allocation_info/memory_offset_low = 512; p/non_const_buffer_sizes = [0, 65536]";
+    let dtypes = ["FLOAT", "HALF", "BFLOAT16", "INT", "CHAR", "BYTE", "LONG", "DOUBLE", "BOOL"];
+    for (datatype, input, output) in [
+        ("fp32", vec!["FLOAT"], vec!["FLOAT"]),
+        ("fp16", vec!["HALF"], vec!["HALF"]),
+        ("bf16", vec!["BFLOAT16"], vec!["BFLOAT16"]),
+        ("int32", vec!["INT"], vec!["INT", "LONG"]),
+        ("qint8", vec!["CHAR"], vec!["CHAR"]),
+        ("quint8", vec!["BYTE"], vec!["BYTE"]),
+    ] {
+        let values: [Tensor<'_>; 2] = [(Input, datatype, &[2, 3]), (Output, datatype, &[2, 3])];
+        let node = node("XNNSigmoid", json!({"input_id": 0, "output_id": 1}));
+        let program = graph(&values, &[node]);
+        for (arg, taken) in [(0, &input), (1, &output)] {
+            for dtype in dtypes {
+                let change = format!("a{arg}/scalar_type = \"{dtype}\"; a{arg}/{wide}");
+                let program = changed(&program, &change);
+                if taken.contains(&dtype) {
+                    passes(&program, dtype);
+                    continue;
+                }
+                // A part of the message: dtypes have the names of PyTorch in it.
+                let found = judge(&program);
+                let part = format!("and the graph's value of xnn_datatype_{datatype}");
+                is_broken(&found, "xnnpack-args", &part, dtype);
+            }
+        }
+    }
+}
+
+/// The sizes of an argument count, in the order of its memory; those of a value do not.
+#[test]
+fn shapes_of_arguments_are_in_the_order_of_memory() {
+    let large = "p/non_const_buffer_sizes = [0, 4096]; a1/allocation_info/memory_offset_low = 2048";
+    let with = |change: &str| -> &'static str { format!("{change}; {large}").leak() };
+    hold(
+        &sound("XNNSigmoid"),
+        &[
+            (with("v0/dims = [9, 9]; v1/dims = [7]; v1/num_dims = 1"), "", ""),
+            (with("a0/sizes = [3, 2]; a0/dim_order = [1, 0]"), "", ""),
+            (
+                with("a0/sizes = [3, 2]"),
+                "xnnpack-shape",
+                "the nodes compute [3, 2], and argument 1 is of [2, 3]",
+            ),
+            (with("a0/sizes = [2, 3]; a0/dim_order = [1, 0]"), "xnnpack-shape", "compute [3, 2]"),
+            (
+                with("a1/sizes = [2, 4]"),
+                "xnnpack-shape",
+                "compute [2, 3], and argument 1 is of [2, 4]",
+            ),
+            (with("a1/sizes = [2, 4]; a1/shape_dynamism = \"DYNAMIC_BOUND\""), "", ""),
+            (with("a1/sizes = [3, 2]; a1/shape_dynamism = \"DYNAMIC_BOUND\""), "", ""),
+            (
+                with("a1/sizes = [2, 2]; a1/shape_dynamism = \"DYNAMIC_BOUND\""),
+                "xnnpack-shape",
+                "and argument 1 is of [2, 2]",
+            ),
+            (
+                with(
+                    "a1/sizes = [1, 2, 3]; a1/dim_order = [0, 1, 2]; a1/shape_dynamism = \"DYNAMIC_BOUND\"",
+                ),
+                "xnnpack-shape",
+                "and argument 1 is of [1, 2, 3]",
+            ),
+        ],
+    );
+}
+
+/// A tensor of channels, height and width whose memory is height, width, channels.
+#[test]
+fn channels_last_tensors_are_images() {
+    let order = "a0/sizes = [1, 2, 6, 7]; a0/dim_order = [0, 2, 3, 1]";
+    hold(
+        &sound("XNNConv2d"),
+        &[
+            (order, "", ""),
+            (
+                "a0/sizes = [1, 2, 6, 7]",
+                "xnnpack-shape",
+                "images of [1, 2, 6, 7]: the node takes 2",
+            ),
+            ("a1/sizes = [1, 5, 4, 5]; a1/dim_order = [0, 2, 3, 1]", "", ""),
+            ("a1/sizes = [1, 5, 4, 5]", "xnnpack-shape", "and argument 1 is of [1, 5, 4, 5]"),
+        ],
+    );
+}
+
+/// Appends a second call, with a list of arguments, to a method with one more tensor of `sizes`.
+fn called_twice(args: &Value, sizes: &Value) -> Value {
+    let mut program = sound("XNNSigmoid");
+    let plan = &mut program["root"]["execution_plan"][0];
+    let mut tensor = plan["values"][0].clone();
+    tensor["val"]["sizes"] = sizes.clone();
+    tensor["val"]["allocation_info"]["memory_offset_low"] = json!(64);
+    plan["values"].as_array_mut().unwrap().push(tensor);
+    plan["inputs"] = json!([0, 2]);
+    plan["non_const_buffer_sizes"] = json!([0, 4096]);
+    let mut call = plan["chains"][0]["instructions"][0].clone();
+    call["instr_args"]["args"] = args.clone();
+    plan["chains"][0]["instructions"].as_array_mut().unwrap().push(call);
+    program
+}
+
+#[test]
+fn each_call_of_a_delegate_is_judged() {
+    passes(&called_twice(&json!([0, 1]), &json!([2, 3])), "the same twice");
+    passes(&called_twice(&json!([2, 1]), &json!([2, 3])), "another tensor");
+    let found = judge(&called_twice(&json!([2, 1]), &json!([3, 3])));
+    is_broken(&found, "xnnpack-shape", "the nodes compute [3, 3]", "another shape");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let found = judge(&called_twice(&json!([2]), &json!([2, 3])));
+    is_broken(&found, "xnnpack-args", "the graph uses argument 1, and there are 1", "too few");
+    assert_eq!(found.len(), 1, "{found:?}");
+    // The shapes of the first call with the outputs of the second exchanged.
+    let found = judge(&called_twice(&json!([2, 1]), &json!([2, 3, 1])));
+    assert!(!found.is_empty());
+}
+
+/// Two methods whose delegates have one payload: its graph is reported once, its calls are judged apart.
+#[test]
+fn a_payload_of_two_methods_is_judged_by_the_calls_of_both() {
+    let two = |change: &dyn Fn(&mut Value)| {
+        let mut program = sound("XNNSigmoid");
+        let plans = program["root"]["execution_plan"].as_array_mut().unwrap();
+        let mut second = plans[0].clone();
+        second["name"] = json!("second");
+        plans.push(second);
+        change(&mut program);
+        judge(&program)
+    };
+    assert_eq!(two(&|_| {}), []);
+    let found = two(&|program| {
+        program["root"]["execution_plan"][1]["values"][0]["val"]["sizes"] = json!([1, 6]);
+    });
+    is_broken(&found, "xnnpack-shape", "the nodes compute [1, 6]", "the second method");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let found = two(&|program| {
+        for plan in 0..2 {
+            program["root"]["execution_plan"][plan]["values"][0]["val"]["sizes"] = json!([1, 6]);
+        }
+    });
+    assert_eq!(found.len(), 2, "{found:?}");
+    let found = two(&|program| {
+        program["data"][0]["xnnpack"]["xvalues"][1]["xvalue_union"]["external_id"] = json!(7);
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+    is_broken(&found, "xnnpack-external", "external_id 7", "the graph");
+}
+
+/// Sizes that are small by themselves, and too large when nodes multiply them.
+#[test]
+fn shapes_that_nodes_compute_do_not_overflow() {
+    let values: [Tensor<'_>; 3] =
+        [(Input, "fp32", &[1, 2]), (Constant, "fp32", &[2, 1]), (Output, "fp32", &[2, 2])];
+    let ids = json!({"input1_id": 0, "input2_id": 1, "output_id": 2});
+    passes(&graph(&values, &[node("XNNAdd", ids)]), "small");
+    hold(
+        &sound("XNNStaticConstantPad"),
+        &[(
+            "n0/pre_paddings = [4294967295, 4294967295]; n0/post_paddings = [4294967295, 4294967295]",
+            "xnnpack-shape",
+            "node 0: the bytes of [8589934592, 8589934593] overflow",
+        )],
+    );
+}

@@ -1,0 +1,139 @@
+//! The bytes of constants, behind the graph, in it and in named data.
+
+use pte::flat::{load, write};
+use pte::schema::xnnpack::desc::SCHEMA;
+use serde_json::json;
+
+use super::operators::sound;
+use super::passes;
+use super::{Constant, Input, Output, Tensor, changed, found, graph, hold, is_broken, judge, node};
+use crate::support::build;
+
+#[test]
+fn a_constant_has_the_bytes_of_its_elements() {
+    let rows: [(&str, &[u64], u64); 14] = [
+        ("fp32", &[3, 5], 60),
+        ("fp16", &[3, 5], 30),
+        ("bf16", &[3, 5], 30),
+        ("int32", &[3, 5], 60),
+        ("pfp32", &[3, 5], 60),
+        ("qint8", &[3, 5], 15),
+        ("quint8", &[3, 5], 15),
+        ("qint32", &[3, 5], 60),
+        ("qcint8", &[3, 5], 15),
+        ("qcint32", &[3, 5], 60),
+        // Rows of 4-bit elements are in whole bytes.
+        ("qcint4", &[3, 5], 9),
+        ("qcint4", &[3, 4], 6),
+        ("qbint4", &[3, 32], 48),
+        ("fp32", &[], 4),
+    ];
+    for (datatype, dims, need) in rows {
+        let values: [Tensor<'_>; 3] =
+            [(Input, "fp32", &[2]), (Output, "fp32", &[2]), (Constant, datatype, dims)];
+        let node = node("XNNSigmoid", json!({"input_id": 0, "output_id": 1}));
+        let program = graph(&values, &[node]);
+        assert_eq!(program["data"][0]["xnnpack"]["constant_data"][1]["size"], json!(need));
+        passes(&program, datatype);
+        let short = changed(&program, &format!("c1/size = {}", need - 1));
+        let part = format!(
+            "a constant of {} bytes: {dims:?} of xnn_datatype_{datatype} needs {need}",
+            need - 1
+        );
+        is_broken(&judge(&short), "xnnpack-constant-short", &part, datatype);
+    }
+}
+
+#[test]
+fn constants_are_behind_the_graph() {
+    hold(
+        &sound("XNNFullyConnected"),
+        &[
+            ("v1/constant_buffer_idx = 3", "xnnpack-constant", "constant 3 of 3"),
+            ("v1/constant_buffer_idx = 4294967295", "xnnpack-constant", "constant 4294967295 of 3"),
+            ("-g/constant_data", "xnnpack-constant", "constant 1 of 0"),
+            (
+                "c1/offset = 21",
+                "xnnpack-constant",
+                "constant 1 has 80 bytes from 21 on, and all have 100",
+            ),
+            ("c1/offset = 20", "", ""),
+            (
+                "c1/offset = 18446744073709551615",
+                "xnnpack-constant",
+                "80 bytes from 18446744073709551615",
+            ),
+            ("c1/size = 18446744073709551615; c1/offset = 2", "xnnpack-constant", "from 2 on"),
+            ("c2/size = 19", "xnnpack-constant-short", "a constant of 19 bytes: [5] of"),
+            // The presence of a key decides, and the offset is ignored.
+            ("c2 = {\"size\": 20, \"named_key\": \"\"}", "delegate-key-unresolved", "uses \"\""),
+            (
+                "c2 = {\"size\": 20, \"named_key\": \"k\", \"offset\": 1000}",
+                "delegate-key-unresolved",
+                "uses \"k\", which is in none of the files",
+            ),
+        ],
+    );
+}
+
+/// Data with a key is as long as its shape needs, and as the payload says.
+#[test]
+fn constants_in_named_data_have_the_bytes_that_are_read() {
+    let program = |says: u64, has: u64| {
+        let change = format!("c2 = {{\"size\": {says}, \"named_key\": \"k\"}}");
+        let mut program = changed(&sound("XNNFullyConnected"), &change);
+        let size = program["root"]["segments"][0]["size"].as_u64().unwrap();
+        program["root"]["named_data"] = json!([{"key": "k", "segment_index": 1}]);
+        program["root"]["segments"] =
+            json!([{"offset": 0, "size": size}, {"offset": size, "size": has}]);
+        program["data"].as_array_mut().unwrap().push(json!({"zeros": has}));
+        judge(&program)
+    };
+    assert_eq!(program(20, 20), []);
+    assert_eq!(program(0, 20), [], "the size of the data counts");
+    is_broken(&program(19, 19), "xnnpack-constant-short", "a constant of 19 bytes", "19");
+    is_broken(
+        &program(20, 19),
+        "delegate-key-short",
+        "has 19 bytes, and the payload says 20",
+        "20",
+    );
+}
+
+/// Before release 0.2 a payload was the graph alone, with constants in it.
+#[test]
+fn payloads_without_a_header_have_their_constants_in_the_graph() {
+    let program = sound("XNNFullyConnected");
+    let judged = |identifier: &[u8; 4], sizes: [Option<usize>; 2]| {
+        let mut graph = program["data"][0]["xnnpack"].clone();
+        graph.as_object_mut().unwrap().remove("constant_data");
+        let buffers = sizes.map(|size| match size {
+            Some(size) => json!({"storage": vec![0u8; size]}),
+            None => json!({}),
+        });
+        let [filter, bias] = buffers;
+        graph["constant_buffer"] = json!([{}, filter, bias]);
+        let root = load::read(&graph.to_string(), SCHEMA.root, &mut load::no_files).unwrap();
+        let mut bytes = write::write(&SCHEMA, &root, &[], &write::WriterLayout::default()).unwrap();
+        bytes[4..8].copy_from_slice(identifier);
+        let mut program = program.clone();
+        program["root"]["segments"] = json!([{"offset": 0, "size": bytes.len()}]);
+        program["data"] = json!([{"bytes": bytes}]);
+        found(&build::file(&program.to_string()), None)
+    };
+    for identifier in [b"XN00", b"XN01"] {
+        assert_eq!(judged(identifier, [Some(80), Some(20)]), []);
+        let short = judged(identifier, [Some(79), Some(20)]);
+        is_broken(&short, "xnnpack-constant-short", "a constant of 79 bytes: [5, 4]", "79");
+        let short = judged(identifier, [Some(80), Some(19)]);
+        is_broken(&short, "xnnpack-constant-short", "a constant of 19 bytes: [5]", "19");
+        let empty = judged(identifier, [None, Some(20)]);
+        is_broken(&empty, "xnnpack-constant", "constant 1 has no bytes", "no storage");
+    }
+    for identifier in [b"XN02", b"XM00", b"ET12"] {
+        let found = judged(identifier, [Some(80), Some(20)]);
+        let is_refused =
+            found.iter().any(|(rule, _)| ["payload-magic", "payload-unreadable"].contains(rule));
+        assert!(is_refused, "{found:?}");
+    }
+}

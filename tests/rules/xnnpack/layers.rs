@@ -1,0 +1,534 @@
+//! The layers: their datatypes, filters, biases and shapes.
+
+use serde_json::{Value, json};
+
+use super::operators::sound;
+use super::{
+    Constant, Input, Output, Tensor, changed, graph, hold, is_broken, judge, node, passes,
+};
+
+/// Input, filter, the biases, output: the combinations that the backend has kernels for.
+type Layer = (&'static str, &'static str, &'static [&'static str], &'static str);
+
+#[rustfmt::skip]
+const FLOATS: [Layer; 4] = [
+    ("fp32", "fp32", &["fp32"], "fp32"), ("fp16", "fp32", &["fp32"], "fp16"),
+    ("fp16", "fp16", &["fp16", "fp32"], "fp16"), ("fp32", "fp16", &["fp16", "fp32"], "fp32"),
+];
+#[rustfmt::skip]
+const LINEAR: [Layer; 15] = [
+    ("bf16", "bf16", &["fp32"], "fp32"), ("bf16", "bf16", &["fp32"], "bf16"),
+    ("fp32", "qcint8", &["fp32"], "fp32"), ("fp32", "qcint4", &["fp32"], "fp32"),
+    ("qdint8", "qcint8", &["fp32"], "fp32"), ("qdint8", "qcint4", &["fp32"], "fp32"),
+    ("qdint8", "qbint4", &["fp32"], "fp32"), ("qdint8", "qcint8", &["fp32"], "fp16"),
+    ("qdint8", "qcint4", &["fp32"], "fp16"), ("qdint8", "qbint4", &["fp32"], "fp16"),
+    ("qdint8", "qbint4", &["fp32"], "bf16"),
+    ("qint8", "qcint8", &["qcint32", "qint32"], "qint8"),
+    ("qint8", "qcint4", &["qcint32", "qint32"], "qint8"),
+    ("qint8", "qint8", &["qint32"], "qint8"), ("quint8", "quint8", &["qint32"], "quint8"),
+];
+#[rustfmt::skip]
+const BYTES: [Layer; 3] = [
+    ("qint8", "qint8", &["qint32"], "qint8"), ("qint8", "qcint8", &["qcint32"], "qint8"),
+    ("quint8", "quint8", &["qint32"], "quint8"),
+];
+const DYNAMIC: [Layer; 2] =
+    [("qdint8", "qcint8", &["fp32"], "fp32"), ("qdint8", "qcint8", &["fp32"], "fp16")];
+
+/// The operators, with their combinations.
+fn layers() -> [(&'static str, Vec<Layer>); 4] {
+    let join = |lists: &[&[Layer]]| lists.concat();
+    let transposed = [FLOATS[0], FLOATS[1], FLOATS[3]];
+    [
+        ("XNNFullyConnected", join(&[&FLOATS, &LINEAR])),
+        ("XNNConv2d", join(&[&FLOATS, &BYTES, &DYNAMIC])),
+        ("XNNDepthwiseConv2d", join(&[&FLOATS, &BYTES])),
+        ("XNNConvTranspose2d", join(&[&transposed, &BYTES, &DYNAMIC[..1]])),
+    ]
+}
+
+/// Returns a layer of these datatypes. One that is quantized when it runs converts its input.
+fn layer(operator: &str, datatypes: [&str; 4]) -> Value {
+    let [input, filter, bias, output] = datatypes;
+    let model = sound(operator);
+    let (from, weight, to): (&[u64], &[u64], &[u64]) = match operator {
+        "XNNFullyConnected" => (&[2, 32], &[5, 32], &[2, 5]),
+        "XNNConv2d" => (&[1, 6, 7, 2], &[5, 3, 3, 2], &[1, 4, 5, 5]),
+        "XNNDepthwiseConv2d" => (&[1, 6, 7, 2], &[1, 3, 3, 4], &[1, 4, 5, 4]),
+        _ => (&[1, 6, 7, 2], &[5, 3, 3, 2], &[1, 8, 9, 5]),
+    };
+    let outputs = [*to.last().unwrap()];
+    let mut node_of = model["data"][0]["xnnpack"]["xnodes"][0].clone();
+    let mut values: Vec<Tensor<'_>> = vec![
+        (Input, input, from),
+        (Constant, filter, weight),
+        (Constant, bias, &outputs),
+        (Output, output, to),
+    ];
+    let mut nodes = Vec::new();
+    if input == "qdint8" {
+        values[0] = (Input, "fp32", from);
+        values.push((super::Inner, "qdint8", from));
+        node_of["xnode_union"]["input1_id"] = json!(4);
+        nodes.push(node("XNNConvert", json!({"input_id": 0, "output_id": 4})));
+    }
+    nodes.push(node_of);
+    let mut program = graph(&values, &nodes);
+    if operator == "XNNDepthwiseConv2d" && filter == "qcint8" {
+        // The channels of its filter are last.
+        program = changed(&program, "q1/channel_dim = 3; q1/scale = [0.5, 0.5, 0.5, 0.5]");
+    }
+    program
+}
+
+const ALL: [&str; 11] = [
+    "fp32", "fp16", "bf16", "int32", "qint8", "quint8", "qint32", "qcint8", "qcint32", "qcint4",
+    "qbint4",
+];
+
+#[test]
+fn layers_take_the_datatypes_that_have_a_kernel() {
+    for (operator, taken) in layers() {
+        for &(input, filter, biases, output) in &taken {
+            for bias in biases {
+                let about = format!("{operator}: {input} {filter} {bias} {output}");
+                passes(&layer(operator, [input, filter, bias, output]), &about);
+            }
+        }
+    }
+}
+
+/// Each combination with one of its datatypes exchanged for each other one.
+#[test]
+fn layers_do_not_take_the_neighbours_of_what_they_take() {
+    let mut count = 0;
+    for (operator, taken) in layers() {
+        let takes = |[input, filter, bias, output]: [&str; 4]| {
+            taken
+                .iter()
+                .any(|&(i, f, b, o)| (i, f, o) == (input, filter, output) && b.contains(&bias))
+        };
+        for &(input, filter, biases, output) in &taken {
+            let own = [input, filter, biases[0], output];
+            for place in 0..4 {
+                for datatype in ALL {
+                    let mut other = own;
+                    other[place] = datatype;
+                    let is_arg = place == 0 || place == 3;
+                    let is_no_arg = datatype.starts_with("qc")
+                        || datatype.starts_with("qb")
+                        || datatype == "qint32";
+                    // Groups need 32 inputs, and one dimension of a bias is too few.
+                    let is_no_group =
+                        datatype == "qbint4" && (place == 2 || operator != "XNNFullyConnected");
+                    if takes(other) || is_arg && is_no_arg || is_no_group {
+                        continue;
+                    }
+                    count += 1;
+                    let found = judge(&layer(operator, other));
+                    let about = format!("{operator}: {other:?}");
+                    is_broken(&found, "xnnpack-datatype", "no kernel for", &about);
+                }
+            }
+        }
+    }
+    assert!(count > 500, "{count}");
+}
+
+#[test]
+fn matrices_take_the_datatypes_that_have_a_kernel() {
+    let all = ["fp32", "fp16", "bf16", "int32", "qint8", "quint8"];
+    let taken = [
+        ["fp32", "fp32", "fp32"],
+        ["fp16", "fp16", "fp16"],
+        ["qint8", "qint8", "qint8"],
+        ["bf16", "bf16", "fp32"],
+    ];
+    let ids = json!({"input1_id": 0, "input2_id": 1, "output_id": 2});
+    for a in all {
+        for b in all {
+            for to in all {
+                let values: [Tensor<'_>; 3] =
+                    [(Input, a, &[3, 4]), (Input, b, &[4, 5]), (Output, to, &[3, 5])];
+                let program = graph(&values, &[node("XNNBatchMatrixMultiply", ids.clone())]);
+                match taken.contains(&[a, b, to]) {
+                    true => passes(&program, a),
+                    false => is_broken(&judge(&program), "xnnpack-datatype", "no kernel", a),
+                }
+            }
+        }
+    }
+    let values: [Tensor<'_>; 3] =
+        [(Input, "fp32", &[3, 4]), (Constant, "qcint8", &[5, 4]), (Output, "fp32", &[3, 5])];
+    let quantized = graph(&values, &[node("XNNBatchMatrixMultiply", ids.clone())]);
+    let quantized = changed(&quantized, "n0/flags = 1");
+    hold(
+        &quantized,
+        &[
+            (
+                "v1/dims = [1, 5, 4]; v1/num_dims = 3; q1/channel_dim = 1",
+                "xnnpack-shape",
+                "the nodes compute [1, 3, 5]",
+            ),
+            (
+                "n0/flags = 0; v1/dims = [4, 5]",
+                "xnnpack-attribute",
+                "4 scales for matrices of [4, 5]",
+            ),
+            ("q1/channel_dim = 1", "xnnpack-attribute", "4 scales for matrices of [5, 4]"),
+            (
+                "v1/dims = [20]; v1/num_dims = 1; q1/scale = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+          1, 1, 1, 1, 1]",
+                "xnnpack-attribute",
+                "a matrix of [20]",
+            ),
+        ],
+    );
+    let values: [Tensor<'_>; 3] =
+        [(Input, "qint8", &[3, 4]), (Input, "qint8", &[4, 5]), (Output, "qint8", &[3, 5])];
+    hold(
+        &graph(&values, &[node("XNNBatchMatrixMultiply", ids)]),
+        &[
+            ("q1/zero_point = 1", "xnnpack-attribute", "the second matrix has the zero point 1"),
+            ("q0/zero_point = 1", "", ""),
+        ],
+    );
+}
+
+#[test]
+fn a_linear_layer_reads_as_much_as_its_filter_says() {
+    hold(
+        &sound("XNNFullyConnected"),
+        &[
+            ("n0/bias_id = 4294967295", "", ""),
+            ("n0/flags = 2", "", ""),
+            ("n0/flags = 512", "xnnpack-attribute", "unknown flags 0x200"),
+            // Four by five, of which the columns are the outputs.
+            ("n0/flags = 1; v1/dims = [4, 5]", "", ""),
+            ("n0/flags = 1", "xnnpack-shape", "an input of [2, 4] and a filter of [5, 4]"),
+            ("v1/dims = [20]; v1/num_dims = 1", "xnnpack-attribute", "a filter of 1 dimensions"),
+            ("a0/sizes = [2, 3]", "xnnpack-shape", "an input of [2, 3] and a filter of [5, 4]"),
+            ("a0/sizes = []; a0/dim_order = []", "xnnpack-shape", "an input of [] and a filter"),
+            (
+                "v2/dims = [4]; c2/size = 16",
+                "xnnpack-constant-short",
+                "a bias of 16 bytes: the node reads 5 elements of xnn_datatype_fp32",
+            ),
+            ("v2/dims = []; v2/num_dims = 0", "", ""),
+            // Only the first and the last size count.
+            (
+                "v1/dims = [5, 0, 4]; v1/num_dims = 3; c1/size = 79",
+                "xnnpack-constant-short",
+                "a filter of 79 bytes: the node reads 20 elements",
+            ),
+            (
+                "x0/output_min_max = {\"output_min\": 0, \"output_max\": -1}",
+                "xnnpack-attribute",
+                "clamped to 0.0 … -1.0",
+            ),
+            (
+                "x0/output_min_max = {\"output_min\": \"nan\", \"output_max\": 1}",
+                "xnnpack-attribute",
+                "clamped to NaN … 1.0",
+            ),
+        ],
+    );
+}
+
+/// Filters and biases that are computed: only floats of a linear layer.
+#[test]
+fn filters_are_constants_unless_a_linear_layer_has_floats() {
+    let sizes: [&[u64]; 4] = [&[2, 4], &[5, 4], &[5], &[2, 5]];
+    let ids = json!({"input1_id": 0, "filter_id": 1, "bias_id": 2, "output_id": 3});
+    let with = |filter, bias, types: [&'static str; 4]| {
+        let roles = [Input, filter, bias, Output];
+        let values: Vec<_> = (0..4).map(|nth| (roles[nth], types[nth], sizes[nth])).collect();
+        graph(&values, &[node("XNNFullyConnected", ids.clone())])
+    };
+    passes(&with(Input, Input, ["fp32"; 4]), "all computed");
+    passes(&with(Input, Constant, ["fp16"; 4]), "a filter of fp16");
+    let bytes = ["qint8", "qint8", "qint32", "qint8"];
+    passes(&with(Constant, Constant, bytes), "constants");
+    let found = judge(&with(Input, Constant, bytes));
+    is_broken(&found, "xnnpack-attribute", "the filter is no constant", "filter");
+    let found = judge(&with(Constant, Constant, ["bf16", "bf16", "fp32", "fp32"]));
+    assert!(found.is_empty(), "{found:?}");
+    let found = judge(&with(Input, Constant, ["bf16", "bf16", "fp32", "fp32"]));
+    is_broken(&found, "xnnpack-attribute", "the filter is no constant", "bf16");
+    for operator in ["XNNConv2d", "XNNDepthwiseConv2d", "XNNConvTranspose2d"] {
+        for (value, name) in [(1, "filter"), (2, "bias")] {
+            let change = format!("v{value}/constant_buffer_idx = 0");
+            let found = judge(&changed(&sound(operator), &change));
+            let part = format!("the {name} is no constant");
+            is_broken(&found, "xnnpack-attribute", &part, operator);
+        }
+    }
+}
+
+#[test]
+fn groups_of_a_filter_fill_its_rows() {
+    let program = layer("XNNFullyConnected", ["qdint8", "qbint4", "fp32", "fp32"]);
+    hold(
+        &program,
+        &[
+            (
+                "q1/group_size = 16; q1/scale = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]",
+                "xnnpack-attribute",
+                "32 input channels in groups of 16",
+            ),
+            ("q1/group_size = 64; q1/scale = [1, 1]", "xnnpack-attribute", "in groups of 64"),
+            ("q1/group_size = 0", "xnnpack-quantization", "group_size 0"),
+            ("q1/group_size = -32", "xnnpack-quantization", "group_size -32"),
+            (
+                "q1/scale = [1, 1, 1, 1]",
+                "xnnpack-quantization",
+                "4 scales: [5, 32] in groups of 32 needs 5",
+            ),
+            ("q1/scale = [1, 1, 1, 1, 1, 1]", "xnnpack-quantization", "6 scales"),
+            ("q1/scale = [1, 1, 0, 1, 1]", "xnnpack-quantization", "scale 2 is 0.0"),
+            ("q1/channel_dim = 2", "xnnpack-quantization", "channel_dim 2 of 2 dimensions"),
+            (
+                "v1/dims = [160]; v1/num_dims = 1",
+                "xnnpack-quantization",
+                "1 dimensions: groups need two",
+            ),
+            ("q4/num_nonbatch_dims = 2", "xnnpack-attribute", "num_nonbatch_dims 2 of [2, 32]"),
+            (
+                "q4/num_nonbatch_dims = 3",
+                "xnnpack-quantization",
+                "num_nonbatch_dims 3 of 2 dimensions",
+            ),
+            ("q4/num_nonbatch_dims = -1", "xnnpack-quantization", "num_nonbatch_dims -1"),
+        ],
+    );
+}
+
+#[test]
+fn channels_of_a_filter_are_where_its_layer_reads_them() {
+    let linear = layer("XNNFullyConnected", ["qdint8", "qcint8", "fp32", "fp32"]);
+    let many = format!("q1/scale = {:?}", vec![1.0; 32]);
+    hold(
+        &linear,
+        &[
+            (
+                &*format!("q1/channel_dim = 1; {many}").leak(),
+                "xnnpack-attribute",
+                "the filter's channel_dim is 1, and the node's 0",
+            ),
+            (
+                "n1/flags = 1",
+                "xnnpack-attribute",
+                "the filter's channel_dim is 0, and the node's 1",
+            ),
+            ("q1/channel_dim = -1", "xnnpack-quantization", "channel_dim -1 of 2 dimensions"),
+        ],
+    );
+    let convolution = layer("XNNConv2d", ["qdint8", "qcint8", "fp32", "fp32"]);
+    hold(
+        &convolution,
+        &[
+            ("q1/channel_dim = 3", "xnnpack-attribute", "channel_dim is 3, and the node's 0"),
+            ("q4/num_nonbatch_dims = 3", "", ""),
+            (
+                "q4/num_nonbatch_dims = 4",
+                "xnnpack-attribute",
+                "num_nonbatch_dims 4 of [1, 6, 7, 2]",
+            ),
+        ],
+    );
+    let depthwise = layer("XNNDepthwiseConv2d", ["qint8", "qcint8", "qcint32", "qint8"]);
+    hold(
+        &depthwise,
+        &[
+            ("q1/channel_dim = 0", "xnnpack-attribute", "channel_dim is 0, and the node's 3"),
+            ("v1/dims = [2, 3, 3, 2]", "xnnpack-attribute", "2 scales for 4 output channels"),
+        ],
+    );
+    let transposed = layer("XNNConvTranspose2d", ["qint8", "qcint8", "qcint32", "qint8"]);
+    hold(
+        &transposed,
+        &[
+            ("q1/channel_dim = 1", "xnnpack-attribute", "channel_dim is 1, and the node's 0"),
+            ("v1/dims = [3, 5, 3, 2]", "xnnpack-attribute", "3 scales for 5 output channels"),
+        ],
+    );
+}
+
+#[test]
+fn convolutions_have_attributes_above_zero_and_known_flags() {
+    for operator in ["XNNConv2d", "XNNDepthwiseConv2d", "XNNConvTranspose2d"] {
+        for name in [
+            "kernel_height",
+            "kernel_width",
+            "subsampling_height",
+            "subsampling_width",
+            "dilation_height",
+            "dilation_width",
+            "group_input_channels",
+            "group_output_channels",
+            "groups",
+        ] {
+            let found = judge(&changed(&sound(operator), &format!("n0/{name} = 0")));
+            is_broken(&found, "xnnpack-attribute", &format!("{name} is 0"), operator);
+        }
+        for side in ["top", "right", "bottom", "left"] {
+            let change = format!("n0/flags = 4; n0/padding_{side} = 1");
+            let found = judge(&changed(&sound(operator), &change));
+            is_broken(&found, "xnnpack-attribute", "paddings beside the flag", operator);
+        }
+        let clamp = "x0/output_min_max = {\"output_min\": 1, \"output_max\": 0}";
+        let found = judge(&changed(&sound(operator), clamp));
+        is_broken(&found, "xnnpack-attribute", "clamped to 1.0 … 0.0", operator);
+    }
+    for operator in ["XNNConv2d", "XNNDepthwiseConv2d"] {
+        hold(
+            &sound(operator),
+            &[
+                ("n0/flags = 32", "", ""),
+                ("n0/flags = 1", "xnnpack-attribute", "unknown flags 0x1"),
+                ("n0/flags = 4", "xnnpack-shape", "the nodes compute [1, 6, 7, "),
+                (
+                    "n0/flags = 4; n0/subsampling_height = 4; n0/subsampling_width = 4",
+                    "xnnpack-shape",
+                    "the nodes compute [1, 2, 2, ",
+                ),
+            ],
+        );
+    }
+    passes(&changed(&sound("XNNConvTranspose2d"), "n0/flags = 1"), "flags of a deconvolution");
+}
+
+/// A filter is read by the attributes of its node, not by its sizes.
+#[test]
+fn a_convolution_reads_as_much_as_its_attributes_say() {
+    hold(
+        &sound("XNNConv2d"),
+        &[
+            (
+                "n0/kernel_height = 4",
+                "xnnpack-constant-short",
+                "a filter of 360 bytes: the node reads 120 elements of xnn_datatype_fp32",
+            ),
+            ("n0/kernel_width = 4", "xnnpack-constant-short", "the node reads 120 elements"),
+            (
+                "n0/group_input_channels = 3",
+                "xnnpack-constant-short",
+                "the node reads 135 elements",
+            ),
+            (
+                "n0/group_output_channels = 6",
+                "xnnpack-attribute",
+                "a filter of [5, 3, 3, 2] for 6 output channels",
+            ),
+            ("n0/groups = 2", "xnnpack-attribute", "for 10 output channels"),
+            ("c2/size = 16; v2/dims = [4]", "xnnpack-constant-short", "a bias of 16 bytes"),
+            ("v1/dims = [5, 18]; v1/num_dims = 2", "", ""),
+        ],
+    );
+    hold(
+        &sound("XNNDepthwiseConv2d"),
+        &[
+            ("n0/kernel_height = 4", "xnnpack-constant-short", "the node reads 48 elements"),
+            ("n0/groups = 3", "xnnpack-constant-short", "the node reads 54 elements"),
+            (
+                "n0/group_output_channels = 3",
+                "xnnpack-constant-short",
+                "the node reads 54 elements",
+            ),
+            // The division comes first.
+            ("n0/group_input_channels = 2; n0/group_output_channels = 5", "", ""),
+            (
+                "n0/group_input_channels = 3",
+                "xnnpack-attribute",
+                "2 output channels of 3 input channels",
+            ),
+            ("v1/dims = [36]; v1/num_dims = 1", "", ""),
+        ],
+    );
+    hold(
+        &sound("XNNConvTranspose2d"),
+        &[
+            ("n0/kernel_width = 4", "xnnpack-constant-short", "the node reads 120 elements"),
+            ("n0/groups = 1048576", "xnnpack-constant-short", "the node reads 94371840 elements"),
+            (
+                "n0/groups = 4294967295; n0/kernel_height = 4294967295; n0/kernel_width = 4294967295",
+                "xnnpack-constant-short",
+                "the node reads 2^63 or more elements",
+            ),
+            (
+                "n0/group_output_channels = 6",
+                "xnnpack-constant-short",
+                "the node reads 108 elements",
+            ),
+            ("v1/dims = [90]; v1/num_dims = 1", "", ""),
+        ],
+    );
+}
+
+#[test]
+fn images_are_as_large_as_the_kernel_and_have_its_channels() {
+    for (operator, channels) in [("XNNConv2d", 5), ("XNNDepthwiseConv2d", 4)] {
+        let compute = |sizes: &str| -> &'static str {
+            format!("the nodes compute [1, {sizes}, {channels}]").leak()
+        };
+        hold(
+            &sound(operator),
+            &[
+                (
+                    "a0/sizes = [1, 6, 7, 3]",
+                    "xnnpack-shape",
+                    "images of [1, 6, 7, 3]: the node takes 2 channels",
+                ),
+                ("a0/sizes = [1, 2, 7, 2]", "xnnpack-shape", "are smaller than the kernel"),
+                ("a0/sizes = [1, 6, 2, 2]", "xnnpack-shape", "are smaller than the kernel"),
+                ("a0/sizes = [0, 6, 7, 2]", "xnnpack-shape", "images of [0, 6, 7, 2]"),
+                (
+                    "a0/sizes = [6, 7, 2]; a0/dim_order = [0, 1, 2]",
+                    "xnnpack-shape",
+                    "images of [6, 7, 2]",
+                ),
+                ("n0/padding_top = 1", "xnnpack-shape", compute("5, 5")),
+                ("n0/padding_bottom = 1", "xnnpack-shape", compute("5, 5")),
+                ("n0/padding_left = 1", "xnnpack-shape", compute("4, 6")),
+                ("n0/padding_right = 1", "xnnpack-shape", compute("4, 6")),
+                ("n0/subsampling_height = 2", "xnnpack-shape", compute("2, 5")),
+                ("n0/subsampling_width = 2", "xnnpack-shape", compute("4, 3")),
+                ("n0/dilation_height = 2", "xnnpack-shape", compute("2, 5")),
+                ("n0/dilation_width = 2", "xnnpack-shape", compute("4, 3")),
+                ("n0/dilation_height = 3", "xnnpack-shape", "are smaller than the kernel"),
+                ("n0/dilation_height = 3; n0/padding_top = 1", "xnnpack-shape", compute("1, 5")),
+            ],
+        );
+    }
+}
+
+/// The backend divides by the extents of a deconvolution's output.
+#[test]
+fn a_deconvolution_s_output_has_an_extent() {
+    let none = "images of [1, 6, 7, 2] become images without height or width";
+    hold(
+        &sound("XNNConvTranspose2d"),
+        &[
+            ("n0/padding_top = 7", "xnnpack-shape", "the nodes compute [1, 1, 9, 5]"),
+            ("n0/padding_top = 8", "xnnpack-shape", none),
+            ("n0/padding_top = 4; n0/padding_bottom = 4", "xnnpack-shape", none),
+            ("n0/padding_left = 8", "xnnpack-shape", "the nodes compute [1, 8, 1, 5]"),
+            ("n0/padding_left = 8; n0/padding_right = 1", "xnnpack-shape", none),
+            ("n0/padding_top = 4294967295; n0/padding_bottom = 1", "xnnpack-shape", none),
+            ("n0/subsampling_height = 2", "xnnpack-shape", "the nodes compute [1, 13, 9, 5]"),
+            (
+                "n0/subsampling_height = 2; n0/adjustment_height = 1",
+                "xnnpack-shape",
+                "[1, 14, 9, 5]",
+            ),
+            ("n0/adjustment_height = 1", "xnnpack-shape", none),
+            ("n0/adjustment_width = 1", "xnnpack-shape", none),
+            ("n0/subsampling_width = 2; n0/adjustment_width = 1", "xnnpack-shape", "[1, 8, 16, 5]"),
+            ("n0/dilation_height = 2", "xnnpack-shape", "the nodes compute [1, 10, 9, 5]"),
+            ("n0/dilation_width = 2", "xnnpack-shape", "the nodes compute [1, 8, 11, 5]"),
+            ("a0/sizes = [1, 6, 7, 3]", "xnnpack-shape", "the node takes 2 channels"),
+            ("a0/sizes = [1, 0, 7, 2]", "xnnpack-shape", "images of [1, 0, 7, 2]"),
+            ("a0/sizes = [1, 6, 0, 2]", "xnnpack-shape", "images of [1, 6, 0, 2]"),
+        ],
+    );
+}
