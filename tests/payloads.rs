@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pte::check::{Checker, Severity};
 use pte::flat::json::Options;
 use pte::flat::write::{self, WriterLayout};
 use pte::payload::xnnpack::{PayloadConstant, XnnpackGraph, XnnpackHeader};
@@ -163,5 +164,58 @@ fn a_profile_is_read_with_and_without_its_size_in_front() {
         let mut longer = bytes.clone();
         longer[3] = 0x7f;
         assert!(TablesPlace::of(&longer, longer.len() as u64).unwrap().is_err());
+    }
+}
+
+/// Returns whether a check finds an Error, structure included.
+fn has_error(bytes: &[u8]) -> bool {
+    let checker = Checker::new();
+    checker.check_bytes(bytes).map_or(true, |report| report.worst() == Some(Severity::Error))
+}
+
+/// Recorded verdicts of the official runtime: what crashes it, never ends, or goes past its memory.
+#[test]
+fn programs_whose_payload_harms_the_runtime_are_refused() {
+    let Some(corpus) = files::corpus() else { return };
+    let folder = corpus.join("../payloads/hostile");
+    let Ok(index) = fs::read_to_string(folder.join("hostile/index.json")) else { return };
+    let index: Value = serde_json::from_str(&index).unwrap();
+    let is_harm = |verdict: &Value| {
+        let verdict = verdict.as_str().unwrap_or_default();
+        verdict.starts_with("crash") || verdict == "hang"
+    };
+    let mut harmful = 0;
+    for file in index["files"].as_array().unwrap() {
+        let (runtime, name) = (&file["runtime"], file["file"].as_str().unwrap());
+        let harms = ["minimal", "ic"].iter().any(|level| is_harm(&runtime[level]["verdict"]));
+        if harms || file.get("silent").is_some() {
+            let bytes = fs::read(folder.join("hostile").join(name)).unwrap();
+            assert!(has_error(&bytes), "{name}: {}", file["note"]);
+            harmful += 1;
+        }
+    }
+    let lines = fs::read_to_string(folder.join("hostile/mutations.jsonl")).unwrap();
+    for line in lines.lines() {
+        let mutation: Value = serde_json::from_str(line).unwrap();
+        if !["minimal", "ic"].iter().any(|level| is_harm(&mutation[level])) {
+            continue;
+        }
+        let mut bytes = fs::read(folder.join(mutation["seed"].as_str().unwrap())).unwrap();
+        for patch in mutation["patches"].as_array().unwrap() {
+            let at = usize::try_from(patch[0].as_u64().unwrap()).unwrap();
+            let hex = patch[1].as_str().unwrap();
+            for (nth, pair) in (0..hex.len()).step_by(2).enumerate() {
+                bytes[at + nth] = u8::from_str_radix(&hex[pair..pair + 2], 16).unwrap();
+            }
+        }
+        assert!(has_error(&bytes), "mutation {}", mutation["id"]);
+        harmful += 1;
+    }
+    println!("{harmful} programs that harm the runtime");
+    assert!(harmful > 50, "{harmful}");
+    for path in genuine("programs").into_iter().filter(|path| has_extension(path, "pte")) {
+        // Its scales are f16, and the backend reads f32: the runtime refuses it.
+        let is_refused = files::name(&path) == "l_ao_c8_f16.pte";
+        assert_eq!(has_error(&fs::read(&path).unwrap()), is_refused, "{}", path.display());
     }
 }

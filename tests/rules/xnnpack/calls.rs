@@ -191,7 +191,7 @@ fn shapes_that_nodes_compute_do_not_overflow() {
         &[(
             "n0/pre_paddings = [4294967295, 4294967295]; n0/post_paddings = [4294967295, 4294967295]",
             "xnnpack-shape",
-            "node 0: the bytes of [8589934592, 8589934593] overflow",
+            "node 0: [8589934592, 8589934593] takes 4 GiB or more",
         )],
     );
 }
