@@ -241,4 +241,4 @@ fn dynamic_fits(value: &Value<'_>, shape: &Shape) -> Result<(), Fault> {
 const TOO_MUCH: &str = "the calls of large graphs are too many to judge them all";
 
 /// The nodes and values that small files may cause to be looked at.
-const LEAST_WORK: u64 = 1 << 20;
+const LEAST_WORK: u64 = 1 << 18;
