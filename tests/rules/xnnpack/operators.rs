@@ -358,6 +358,46 @@ fn concatenated_values_differ_along_the_axis_alone() {
     }
 }
 
+/// An axis from the end, of more dimensions than two.
+#[test]
+fn a_negative_axis_counts_from_the_end() {
+    let values: [Tensor<'_>; 3] =
+        [(Input, "fp32", &[2, 3, 4]), (Input, "fp32", &[2, 3, 5]), (Output, "fp32", &[2, 3, 9])];
+    let attributes = json!({"axis": NONE, "input1_id": 0, "input2_id": 1, "input3_id": NONE,
+        "input4_id": NONE, "input5_id": NONE, "output_id": 2});
+    hold(
+        &graph(&values, &[node("XNNConcatenate2", attributes)]),
+        &[
+            ("n0/axis = 2", "", ""),
+            ("n0/axis = 4294967294", "xnnpack-shape", "are joined along axis 1"),
+            ("n0/axis = 4294967293", "xnnpack-shape", "are joined along axis 0"),
+            ("n0/axis = 4294967292", "xnnpack-shape", "axis -4 of [2, 3, 4]"),
+        ],
+    );
+}
+
+/// A slice whose end is 0 ends with its dimension.
+#[test]
+fn a_slice_of_no_size_from_0_on_takes_all() {
+    hold(
+        &sound("XNNStaticSlice"),
+        &[
+            (
+                "n0/offsets = [0, 2]; n0/sizes = [0, 3]; a1/sizes = [4, 3]; \
+          p/non_const_buffer_sizes = [0, 4096]",
+                "",
+                "",
+            ),
+            ("n0/offsets = [0, 2]; n0/sizes = [0, 3]", "xnnpack-shape", "the nodes compute [4, 3]"),
+            ("n0/offsets = [1, 2]; n0/sizes = [0, 3]", "xnnpack-shape", "the nodes compute [0, 3]"),
+        ],
+    );
+    hold(
+        &sound("XNNArgMaxPooling2d"),
+        &[("a0/sizes = [1, 4, 6, 0]", "xnnpack-shape", "images of [1, 4, 6, 0]")],
+    );
+}
+
 #[test]
 fn pooling_windows_are_inside_of_32_bits_and_step_on() {
     for operator in ["XNNAvgPooling2d", "XNNMaxPooling2d"] {
@@ -551,42 +591,27 @@ fn moved_elements_keep_their_quantization() {
     hold(&graph(&values, &[node]), &[("q1/scale = 0.25; q1/zero_point = 3", "", "")]);
 }
 
+/// The official runtime runs a conversion between any two datatypes of single elements.
 #[test]
-fn values_are_converted_between_datatypes_that_have_a_kernel() {
+fn values_are_converted_between_all_datatypes_of_single_elements() {
     let sizes: &[u64] = &[2, 3];
-    let pair = |from, to| {
-        let values = [(Input, from, sizes), (Output, to, sizes)];
-        graph(&values, &[node("XNNConvert", json!({"input_id": 0, "output_id": 1}))])
-    };
-    let taken = [
-        ("fp32", "fp16"),
-        ("fp16", "fp32"),
-        ("fp32", "bf16"),
-        ("bf16", "fp32"),
-        ("fp32", "int32"),
-        ("int32", "fp32"),
-        ("fp32", "qint8"),
-        ("fp32", "quint8"),
-        ("fp16", "qint8"),
-        ("fp16", "quint8"),
-        ("qint8", "fp32"),
-        ("quint8", "fp32"),
-        ("qint8", "fp16"),
-        ("quint8", "fp16"),
-        ("qint8", "quint8"),
-        ("quint8", "qint8"),
-    ];
+    let ids = || json!({"input_id": 0, "output_id": 1});
     let all = ["fp32", "fp16", "bf16", "int32", "qint8", "quint8"];
     for from in all {
         for to in all {
-            let program = pair(from, to);
-            match from == to || taken.contains(&(from, to)) {
-                true => passes(&program, &format!("{from} to {to}")),
-                false => {
-                    let part = format!("no kernel for xnn_datatype_{from}, xnn_datatype_{to}");
-                    super::is_broken(&super::judge(&program), "xnnpack-datatype", &part, "convert");
-                }
+            let values = [(Input, from, sizes), (Output, to, sizes)];
+            passes(&graph(&values, &[node("XNNConvert", ids())]), &format!("{from} to {to}"));
+        }
+        for to in ["qdint8", "qcint8", "qint32", "qcint32", "qcint4", "pfp32"] {
+            let values = [(Input, from, sizes), (Inner, to, sizes)];
+            let program = graph(&values, &[node("XNNConvert", ids())]);
+            let taken = [("fp32", "qdint8"), ("fp16", "qdint8"), ("qint8", "qcint8")];
+            if taken.contains(&(from, to)) {
+                passes(&program, &format!("{from} to {to}"));
+                continue;
             }
+            let part = format!("no kernel for xnn_datatype_{from}, xnn_datatype_{to}");
+            super::is_broken(&super::judge(&program), "xnnpack-datatype", &part, "convert");
         }
     }
 }

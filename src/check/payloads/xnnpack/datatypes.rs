@@ -65,14 +65,8 @@ const MATRIX_MULTIPLY: &[[XNNDatatype; 3]] = &[
     [QD8, QC8, F32], [F32, QC8, F32],
 ];
 
-/// The pairs of a conversion, other than of a datatype to itself.
-#[rustfmt::skip]
-const CONVERT: &[[XNNDatatype; 2]] = &[
-    [F32, F16], [F16, F32], [F32, BF16], [BF16, F32], [F32, I32], [I32, F32],
-    [F32, QS8], [F32, QU8], [F16, QS8], [F16, QU8],
-    [QS8, F32], [QU8, F32], [QS8, F16], [QU8, F16], [QS8, QU8], [QU8, QS8],
-    [F32, QD8], [F16, QD8], [QS8, QC8],
-];
+/// The pairs of a conversion to a datatype that nodes on single elements do not take.
+const CONVERT: &[[XNNDatatype; 2]] = &[[F32, QD8], [F16, QD8], [QS8, QC8]];
 
 /// The layers with filters.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,7 +104,7 @@ pub(super) fn takes_matrices(datatypes: [XNNDatatype; 3]) -> bool {
 /// Returns whether a conversion has a kernel for these datatypes.
 pub(super) fn takes_conversion(datatypes: [XNNDatatype; 2]) -> bool {
     let [from, to] = datatypes;
-    from == to && is_elementwise(from) || CONVERT.contains(&datatypes)
+    is_elementwise(from) && is_elementwise(to) || CONVERT.contains(&datatypes)
 }
 
 /// Returns whether nodes that work on single elements take a datatype.
