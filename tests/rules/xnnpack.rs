@@ -75,7 +75,7 @@ fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
     let ids =
         |role| -> Vec<usize> { (0..tensors.len()).filter(|&id| tensors[id].0 == role).collect() };
     let inputs = ids(Input).len();
-    let size = (8192 + offset).next_multiple_of(16);
+    let size = (4096 + offset).next_multiple_of(16);
     json!({
         "root": {
             "execution_plan": [{

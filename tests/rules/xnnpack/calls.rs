@@ -4,10 +4,21 @@ use serde_json::{Value, json};
 
 use super::operators::sound;
 use super::{
-    Constant, Input, Output, Tensor, changed, graph, hold, is_broken, judge, node, passes,
+    Constant, Input, Output, Tensor, changed, found, graph, hold, is_broken, judge, node, passes,
 };
+use crate::support::build;
 
 const INT: &str = "{\"val_type\": \"Int\", \"val\": {\"int_val\": 1}}";
+
+/// The length in a header is not read by the backend.
+#[test]
+fn a_header_says_that_it_has_30_bytes() {
+    let mut file = build::file(&sound("XNNSigmoid").to_string());
+    assert_eq!(found(&file, None), []);
+    let length = file.windows(4).position(|window| window == b"XH00").unwrap() + 4;
+    file[length] = 29;
+    is_broken(&found(&file, None), "xnnpack-unread", "the header says that it has 29 bytes", "29");
+}
 
 #[test]
 fn arguments_are_tensors_of_the_graph_s_datatypes() {
@@ -117,14 +128,18 @@ fn channels_last_tensors_are_images() {
     );
 }
 
-/// Appends a second call, with a list of arguments, to a method with one more tensor of `sizes`.
-fn called_twice(args: &Value, sizes: &Value) -> Value {
-    let mut program = sound("XNNSigmoid");
+/// Appends a second call, with arguments of a list, to a method with two more tensors.
+fn called_twice(program: &Value, args: &Value, sizes: [&Value; 2]) -> Value {
+    let mut program = program.clone();
     let plan = &mut program["root"]["execution_plan"][0];
-    let mut tensor = plan["values"][0].clone();
-    tensor["val"]["sizes"] = sizes.clone();
-    tensor["val"]["allocation_info"]["memory_offset_low"] = json!(64);
-    plan["values"].as_array_mut().unwrap().push(tensor);
+    for (nth, sizes) in sizes.into_iter().enumerate() {
+        let mut tensor = plan["values"][0].clone();
+        tensor["val"]["sizes"] = sizes.clone();
+        let rank = sizes.as_array().unwrap().len();
+        tensor["val"]["dim_order"] = json!((0..rank).collect::<Vec<_>>());
+        tensor["val"]["allocation_info"]["memory_offset_low"] = json!(1024 * (nth + 1));
+        plan["values"].as_array_mut().unwrap().push(tensor);
+    }
     plan["inputs"] = json!([0, 2]);
     plan["non_const_buffer_sizes"] = json!([0, 4096]);
     let mut call = plan["chains"][0]["instructions"][0].clone();
@@ -135,17 +150,27 @@ fn called_twice(args: &Value, sizes: &Value) -> Value {
 
 #[test]
 fn each_call_of_a_delegate_is_judged() {
-    passes(&called_twice(&json!([0, 1]), &json!([2, 3])), "the same twice");
-    passes(&called_twice(&json!([2, 1]), &json!([2, 3])), "another tensor");
-    let found = judge(&called_twice(&json!([2, 1]), &json!([3, 3])));
+    let program = sound("XNNSigmoid");
+    let twice = |args: Value, sizes: [Value; 2]| {
+        judge(&called_twice(&program, &args, [&sizes[0], &sizes[1]]))
+    };
+    let same = || json!([2, 3]);
+    assert_eq!(twice(json!([0, 1]), [same(), same()]), []);
+    assert_eq!(twice(json!([2, 3]), [same(), same()]), []);
+    assert_eq!(twice(json!([2, 3]), [json!([5]), json!([5])]), []);
+    let found = twice(json!([2, 3]), [json!([3, 3]), same()]);
     is_broken(&found, "xnnpack-shape", "the nodes compute [3, 3]", "another shape");
     assert_eq!(found.len(), 1, "{found:?}");
-    let found = judge(&called_twice(&json!([2]), &json!([2, 3])));
+    let found = twice(json!([2]), [same(), same()]);
     is_broken(&found, "xnnpack-args", "the graph uses argument 1, and there are 1", "too few");
     assert_eq!(found.len(), 1, "{found:?}");
-    // The shapes of the first call with the outputs of the second exchanged.
-    let found = judge(&called_twice(&json!([2, 1]), &json!([2, 3, 1])));
-    assert!(!found.is_empty());
+    // The same sizes one after the other, of other ranks.
+    let found = twice(json!([2, 3]), [json!([2]), json!([3, 2, 3])]);
+    is_broken(&found, "xnnpack-shape", "the nodes compute [2]", "other ranks");
+    // The same sizes, which are the greatest ones of the first call only.
+    let bound = changed(&program, "a1/sizes = [2, 4]; a1/shape_dynamism = \"DYNAMIC_BOUND\"");
+    let found = judge(&called_twice(&bound, &json!([2, 3]), [&json!([2, 3]), &json!([2, 4])]));
+    is_broken(&found, "xnnpack-shape", "argument 1 is of [2, 4]", "a static output");
 }
 
 /// Two methods whose delegates have one payload: its graph is reported once, its calls are judged apart.
@@ -192,6 +217,15 @@ fn shapes_that_nodes_compute_do_not_overflow() {
             "n0/pre_paddings = [4294967295, 4294967295]; n0/post_paddings = [4294967295, 4294967295]",
             "xnnpack-shape",
             "node 0: [8589934592, 8589934593] takes 4 GiB or more",
+        )],
+    );
+    // The elements can be counted, and their bits cannot.
+    hold(
+        &sound("XNNStaticConstantPad"),
+        &[(
+            "n0/pre_paddings = [4294967295, 268435456]; n0/post_paddings = [0, 0]",
+            "xnnpack-shape",
+            "node 0: the bytes of [4294967297, 268435459] overflow",
         )],
     );
 }

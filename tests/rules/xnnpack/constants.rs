@@ -2,6 +2,7 @@
 
 use pte::flat::{load, write};
 use pte::schema::xnnpack::desc::SCHEMA;
+use pte::{Ptd, Pte};
 use serde_json::json;
 
 use super::operators::sound;
@@ -136,4 +137,68 @@ fn payloads_without_a_header_have_their_constants_in_the_graph() {
             found.iter().any(|(rule, _)| ["payload-magic", "payload-unreadable"].contains(rule));
         assert!(is_refused, "{found:?}");
     }
+}
+
+/// A key is looked up in the program, then in each `.ptd`; without one, it may be in an unknown file.
+#[test]
+fn keys_are_looked_up_in_every_file() {
+    let mut program =
+        changed(&sound("XNNFullyConnected"), "c2 = {\"size\": 20, \"named_key\": \"k\"}");
+    let size = program["root"]["segments"][0]["size"].as_u64().unwrap();
+    program["root"]["named_data"] = json!([{"key": "own", "segment_index": 1}]);
+    program["root"]["segments"] =
+        json!([{"offset": 0, "size": size}, {"offset": size, "size": 16}]);
+    program["data"].as_array_mut().unwrap().push(json!({"zeros": 16}));
+    let file = build::file(&program.to_string());
+    let ptd = |key: &str, size: u32| {
+        let root = json!({"segments": [{"size": size}], "named_data": [{"key": key}]});
+        build::file(&json!({"kind": "ptd", "root": root, "data": [{"zeros": size}]}).to_string())
+    };
+    let judged = |files: &[Vec<u8>]| {
+        let files: Vec<_> = files.iter().map(|bytes| Ptd::read(bytes).unwrap()).collect();
+        let mut found = found(&file, Some(&files));
+        found.retain(|(rule, _)| *rule != "key-unused");
+        found
+    };
+    let about_keys = |found: Vec<(&'static str, String)>| {
+        found.into_iter().filter(|(rule, _)| rule.starts_with("delegate")).count()
+    };
+    assert_eq!(about_keys(judge(&program)), 0, "an unknown file may have the key");
+    is_broken(&judged(&[]), "delegate-key-unresolved", "uses \"k\"", "no file");
+    is_broken(&judged(&[ptd("a", 4)]), "delegate-key-unresolved", "uses \"k\"", "another key");
+    assert_eq!(judged(&[ptd("k", 20)]), []);
+    assert_eq!(judged(&[ptd("a", 4), ptd("k", 20)]), []);
+    let short = judged(&[ptd("a", 40), ptd("k", 19)]);
+    is_broken(&short, "delegate-key-short", "has 19 bytes, and the payload says 20", "short");
+}
+
+/// The ranges of a header are in the payload, and its constants behind the graph.
+#[test]
+fn the_parts_of_a_payload_are_in_it() {
+    let file = build::file(&sound("XNNFullyConnected").to_string());
+    let payload = file.windows(4).position(|window| window == b"XH00").unwrap() - 4;
+    let number =
+        |at: usize| u32::from_le_bytes(file[payload + at..payload + at + 4].try_into().unwrap());
+    let (graph, constants) = (number(14), number(18));
+    let len = 4208;
+    let judged = |at: usize, value: u32| {
+        let mut file = file.clone();
+        file[payload + at..payload + at + 4].copy_from_slice(&value.to_le_bytes());
+        found(&file, None)
+    };
+    assert_eq!(judged(14, graph), []);
+    for (at, value, part) in [
+        (14, len, "the graph would be at bytes 0x20 to"),
+        (14, len - 31, "the graph would be at bytes 0x20 to"),
+        (10, 0xffff_ffff, "the graph would be at bytes 0xffffffff to"),
+        (18, len - 99, "the constants would be at bytes"),
+        (18, 31 + graph, "the constants would be at bytes"),
+        (22, len - constants + 1, "the constants would be at bytes"),
+    ] {
+        let found = judged(at, value);
+        is_broken(&found, "payload-unreadable", part, &format!("{at}: {value}"));
+    }
+    let size = Pte::read(&file).unwrap().segment(0).unwrap().len();
+    assert_eq!(size, len as usize);
+    assert_eq!(judged(22, len - constants), []);
 }

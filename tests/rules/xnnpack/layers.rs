@@ -215,6 +215,11 @@ fn a_linear_layer_reads_as_much_as_its_filter_says() {
                 "a bias of 16 bytes: the node reads 5 elements of xnn_datatype_fp32",
             ),
             ("v2/dims = []; v2/num_dims = 0", "", ""),
+            (
+                "v1/dims = [5, 0]; a0/sizes = [2, 0]",
+                "xnnpack-shape",
+                "an input of [2, 0] and a filter of [5, 0]",
+            ),
             // Only the first and the last size count.
             (
                 "v1/dims = [5, 0, 4]; v1/num_dims = 3; c1/size = 79",
@@ -531,4 +536,81 @@ fn a_deconvolution_s_output_has_an_extent() {
             ("a0/sizes = [1, 6, 0, 2]", "xnnpack-shape", "images of [1, 6, 0, 2]"),
         ],
     );
+}
+
+/// A filter of three dimensions has its channels in the last one, as one of four.
+#[test]
+fn the_channels_of_a_depthwise_filter_are_in_its_last_dimension() {
+    let depthwise = layer("XNNDepthwiseConv2d", ["qint8", "qcint8", "qcint32", "qint8"]);
+    let flat = "v1/dims = [1, 9, 4]; v1/num_dims = 3; q1/channel_dim = 2";
+    passes(&changed(&depthwise, flat), "three dimensions");
+    hold(
+        &depthwise,
+        &[(
+            "c2/size = 12; v2/dims = [3]; q2/scale = [1, 1, 1]",
+            "xnnpack-constant-short",
+            "a bias of 12 bytes: the node reads 4 elements of xnn_datatype_qcint32",
+        )],
+    );
+}
+
+/// The filter of groups cannot be stored as inputs by outputs.
+#[test]
+fn a_filter_of_groups_is_not_transposed() {
+    hold(
+        &layer("XNNFullyConnected", ["qdint8", "qbint4", "fp32", "fp32"]),
+        &[(
+            "n1/flags = 1; v1/dims = [32, 6]; q1/scale = [1, 1, 1, 1, 1, 1]; c1/size = 96; c1/offset = 0",
+            "xnnpack-attribute",
+            "32 input channels in groups of 32",
+        )],
+    );
+}
+
+/// The second matrix, if it is quantized: a constant, with a scale for each column of each batch.
+#[test]
+fn quantized_matrices_are_constants_with_a_scale_for_each_column() {
+    let ids = json!({"input1_id": 3, "input2_id": 1, "output_id": 2, "flags": 1});
+    let values: [Tensor<'_>; 4] = [
+        (Input, "fp32", &[2, 3, 4]),
+        (Constant, "qcint8", &[10, 1, 4]),
+        (Output, "fp32", &[10, 3, 1]),
+        (super::Inner, "qdint8", &[2, 3, 4]),
+    ];
+    let nodes = [
+        node("XNNConvert", json!({"input_id": 0, "output_id": 3})),
+        node("XNNBatchMatrixMultiply", ids),
+    ];
+    let program = changed(&graph(&values, &nodes), "a0/sizes = [1, 3, 4]; v0/dims = [1, 3, 4]");
+    hold(
+        &program,
+        &[
+            ("q3/num_nonbatch_dims = 2", "xnnpack-attribute", "num_nonbatch_dims 2 of [2, 3, 4]"),
+            (
+                "v1/dims = [2, 5, 4]; q1/scale = [1, 1]",
+                "xnnpack-attribute",
+                "2 scales for matrices of [2, 5, 4]",
+            ),
+            (
+                "v1/dims = [2, 5, 4]; q1/scale = [1, 1, 1, 1, 1]; q1/channel_dim = 1",
+                "xnnpack-attribute",
+                "5 scales for matrices of [2, 5, 4]",
+            ),
+        ],
+    );
+    let values: [Tensor<'_>; 4] = [
+        (Input, "fp32", &[3, 4]),
+        (super::Inner, "qcint8", &[5, 4]),
+        (Output, "fp32", &[3, 5]),
+        (Input, "qint8", &[5, 4]),
+    ];
+    let nodes = [
+        node("XNNConvert", json!({"input_id": 3, "output_id": 1})),
+        node(
+            "XNNBatchMatrixMultiply",
+            json!({"input1_id": 0, "input2_id": 1, "output_id": 2, "flags": 1}),
+        ),
+    ];
+    let found = judge(&graph(&values, &nodes));
+    is_broken(&found, "xnnpack-attribute", "a quantized matrix is no constant", "computed");
 }

@@ -89,7 +89,7 @@ fn values_have_six_dimensions_and_bytes_that_can_be_counted() {
                 "[4294967295, 4294967295] overflow",
             ),
             ("v0/dims = [0, 4294967295]", "", ""),
-            ("v0/dims = [4294967295, 4294967295, 0]; v0/num_dims = 3", "", ""),
+            ("v0/dims = [4294967295, 4294967295, 4294967295, 0]; v0/num_dims = 4", "", ""),
             ("v0/num_dims = 3", "xnnpack-unread", "num_dims is 3, and there are 2 dims"),
             ("g/input_ids = []", "xnnpack-unread", "input_ids has 0 ids, and flags mark 1 values"),
             (
@@ -324,6 +324,11 @@ fn inputs_are_quantized_by_a_field_of_release_0_1() {
         &[
             ("v0/dq_datatype = \"xnn_datatype_qint8\"", "", ""),
             (
+                "v0/dq_datatype = \"xnn_datatype_qint8\"; a0/sizes = []; a0/dim_order = []",
+                "xnnpack-shape",
+                "1 dimensions of [] share a scale",
+            ),
+            (
                 "v0/dq_datatype = \"xnn_datatype_quint8\"",
                 "xnnpack-quantization",
                 "only xnn_datatype_qint8 is taken",
@@ -364,4 +369,34 @@ fn values_that_are_quantized_at_run_time_have_no_data() {
             ),
         ],
     );
+}
+
+/// Values may share scales: each list, and each number of them, is judged.
+#[test]
+fn each_value_s_scales_are_judged() {
+    let values: [Tensor<'_>; 4] = [
+        (Input, "fp32", &[2]),
+        (Output, "fp32", &[2]),
+        (Inner, "qcint8", &[2, 2]),
+        (Inner, "qcint8", &[3, 2]),
+    ];
+    let program = graph(&values, &[node("XNNSigmoid", json!({"input_id": 0, "output_id": 1}))]);
+    hold(
+        &program,
+        &[
+            ("q3/scale = [1, 1, 0]", "xnnpack-quantization", "scale 2 is 0.0"),
+            ("v3/dims = [2, 2]; q3/scale = [1, 0]", "xnnpack-quantization", "scale 1 is 0.0"),
+            ("q2/scale = [1, 0]", "xnnpack-quantization", "scale 1 is 0.0"),
+        ],
+    );
+    let shared = changed(
+        &program,
+        "-q2/scale; -q3/scale; q2/scale_buffer_idx = 1; q3/scale_buffer_idx = 1; \
+         q2/num_scales = 2; q3/num_scales = 3; c1 = {\"offset\": 4, \"size\": 12}",
+    );
+    let mut shared = shared;
+    shared["data"][0]["constants"] = json!(16);
+    let judged = |last| found(&with_bytes(&shared, &scale_bytes("qcint8", last)), None);
+    assert_eq!(judged(1.0), []);
+    is_broken(&judged(0.0), "xnnpack-quantization", "scale 2 is 0.0", "shared scales");
 }
