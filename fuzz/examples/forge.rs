@@ -33,6 +33,9 @@ Usage: forge --class CLASS --count N --seed S --out FOLDER
                    calls     sound programs with one call of any operator
                    refused   programs whose only Errors are of rules about kernels
                    tangled   sound programs with one call whose arguments alias each other
+                   graphs    sound programs with one call of a graph of XNNPACK's backend
+                   graphs-broken  the same, with one to three changes that break no rule
+                             of severity Error
   --count N      the number of samples [1000]
   --first N      the number of the first sample [0]
   --seed S       the seed, a number below 2^64 [1]

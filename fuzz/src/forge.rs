@@ -50,11 +50,15 @@ pub enum Class {
     Refused,
     /// Sound programs with one call whose arguments alias each other.
     Tangled,
+    /// Sound programs with one call of a graph of XNNPACK's backend.
+    Graphs,
+    /// The same, with one to three changes that break no rule of severity Error.
+    GraphsBroken,
 }
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Sound,
         Self::Runnable,
         Self::Broken,
@@ -65,6 +69,8 @@ impl Class {
         Self::Calls,
         Self::Refused,
         Self::Tangled,
+        Self::Graphs,
+        Self::GraphsBroken,
     ];
 
     /// Returns the name, as on the command line and in manifests.
@@ -80,6 +86,8 @@ impl Class {
             Self::Calls => "calls",
             Self::Refused => "refused",
             Self::Tangled => "tangled",
+            Self::Graphs => "graphs",
+            Self::GraphsBroken => "graphs-broken",
         }
     }
 
@@ -161,6 +169,8 @@ fn draw(class: Class, number: u64, random: &mut Xorshift) -> Option<Sample> {
         Class::Calls => program(smith::call, random)?,
         Class::Refused => program(smith::guess, random)?,
         Class::Tangled => program(|random| smith::tangled(random, None), random)?,
+        Class::Graphs => program(smith::graph, random)?,
+        Class::GraphsBroken => program(smith::broken_graph, random)?,
         Class::Data => data::file(number, random)?,
         Class::Damaged => damaged::file(number, random)?,
         Class::Mixed => match number % 8 {

@@ -12,6 +12,7 @@ use pte::schema::program::{DataLocation, DeviceType, TensorDataLocation, TensorS
 use pte::schema::scalar::ScalarType;
 
 mod calls;
+mod graphs;
 mod recipes;
 mod tangle;
 
@@ -120,6 +121,30 @@ pub fn tangled(random: &mut Unstructured<'_>, only: Option<usize>) -> Result<Pte
     make(random, swarm, Calls::Tangled(only))
 }
 
+/// A program that calls one graph of XNNPACK's backend. A broken one has one to three changes.
+fn graph_of(random: &mut Unstructured<'_>, is_broken: bool) -> Result<PteModel<'static>> {
+    let swarm = at_home(swarm(random)?).with_methods(0);
+    make(random, swarm, Calls::Graph { is_broken })
+}
+
+/// A program that calls a graph of XNNPACK's backend.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn graph(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
+    graph_of(random, false)
+}
+
+/// The same, with one to three changes: most such programs have an Error.
+///
+/// # Errors
+///
+/// Where the random bytes do not suffice for a choice.
+pub fn broken_graph(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
+    graph_of(random, true)
+}
+
 /// A program whose methods use nothing of the file besides themselves: they can become methods of another.
 ///
 /// # Errors
@@ -165,6 +190,10 @@ enum Calls {
     One,
     /// One call with arguments that alias each other, of the operator of that number if it is given.
     Tangled(Option<usize>),
+    /// One call of a graph of XNNPACK's backend.
+    Graph {
+        is_broken: bool,
+    },
     /// One call as it should be, of the operator of that number.
     #[cfg(test)]
     Sound(usize),
@@ -252,6 +281,7 @@ impl Smith<'_, '_> {
         }
         let only = match self.calls {
             Calls::One => Some(self.any_call()?),
+            Calls::Graph { is_broken } => Some(self.graph(is_broken)?),
             #[cfg(test)]
             Calls::Sound(nth) => Some(self.near_sound(nth, 0)?),
             _ => None,
