@@ -13,6 +13,7 @@ mod calls;
 mod constants;
 mod layers;
 mod operators;
+mod order;
 mod values;
 
 /// The place of a value's data.

@@ -370,7 +370,6 @@ impl Smith<'_, '_> {
                     output_id,
                     ..model::_XNNPooling2D::default()
                 };
-                // The backend refuses a pooling of one pixel.
                 let all = [XNNAvgPooling2d, XNNMaxPooling2d];
                 graph.node(self.random.choose(&all)?(node));
                 (output_id, dims)

@@ -23,6 +23,7 @@ use crate::schema::xnnpack::view::XNNGraph;
 mod attributes;
 mod calls;
 mod datatypes;
+mod fusion;
 mod nodes;
 mod order;
 mod scales;
@@ -75,9 +76,9 @@ rules! {
         "The backend refuses the graph, divides by zero, or reads past a list."
         Crashes ["11.4"];
     XNNPACK_ORDER = Error "xnnpack-order"
-        "Each value of an XNNPACK graph is written by one node, before it is read; constants and inputs are not written."
-        "Buffers overlap, and nodes write over the heap, the constants or the arguments."
-        Misreads ["11.5"];
+        "Each value of an XNNPACK graph is written by one node, before it is read; constants and inputs are not written; no node reads a copy twice."
+        "Buffers overlap, and nodes write over the heap, the constants or the arguments; or the backend reads through a null pointer."
+        Crashes ["11.5"];
     XNNPACK_ARGS = Error "xnnpack-args"
         "The arguments of a call of an XNNPACK graph are tensors of the datatypes of its inputs and outputs."
         "The backend reads or writes past the tensors."
@@ -164,6 +165,9 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     }
     if found.is_empty() {
         order::judge(site, &values, &mut found);
+    }
+    if found.is_empty() {
+        fusion::judge(site, &values, &mut found);
     }
     let judged = found.is_empty().then_some(Judged { values });
     unread::judge(site, &mut found);

@@ -109,7 +109,12 @@ pub(super) fn takes_conversion(datatypes: [XNNDatatype; 2]) -> bool {
 
 /// Returns whether nodes that work on single elements take a datatype.
 pub(super) fn is_elementwise(datatype: XNNDatatype) -> bool {
-    [F32, F16, BF16, I32, QS8, QU8].contains(&datatype)
+    datatype == I32 || is_float_or_quantized(datatype)
+}
+
+/// Returns whether nodes that compute real functions of single elements take a datatype.
+pub(super) fn is_float_or_quantized(datatype: XNNDatatype) -> bool {
+    [F32, F16, BF16, QS8, QU8].contains(&datatype)
 }
 
 /// Returns whether a datatype is f32 or f16.

@@ -117,7 +117,9 @@ fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
     let clamp = node.output_min_max();
     match operator {
         XNNAdd(_) | XNNSubtract(_) | XNNMultiply(_) | XNNDiv(_) | XNNMinimum(_) | XNNMaximum(_)
-        | XNNPReLU(_) => operands.same(datatypes::is_elementwise),
+        | XNNClamp(_) | XNNNegate(_) | XNNSquare(_) | XNNAbs(_) => {
+            operands.same(datatypes::is_elementwise)
+        }
         XNNBatchMatrixMultiply(node) => matrices(&operands, node.flags()),
         XNNConvert(_) => match datatypes::takes_conversion([input.datatype, output.datatype]) {
             true => Ok(()),
@@ -126,15 +128,12 @@ fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
         XNNSoftmax(_) => operands.same(datatypes::is_float),
         XNNGlobalAvgPooling2d(_) => operands.same(datatypes::is_float_or_byte),
         XNNCopy(_) => operands.moved(datatypes::is_movable),
-        XNNSigmoid(_)
-        | XNNClamp(_)
+        XNNPReLU(_)
+        | XNNSigmoid(_)
         | XNNFloor(_)
         | XNNSquareRoot(_)
         | XNNCeiling(_)
         | XNNHardswish(_)
-        | XNNNegate(_)
-        | XNNSquare(_)
-        | XNNAbs(_)
         | XNNReciprocalSquareRoot(_)
         | XNNLog(_)
         | XNNGelu(_)
@@ -143,7 +142,7 @@ fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
         | XNNSin(_)
         | XNNCos(_)
         | XNNLeakyReLU(_)
-        | XNNELU(_) => operands.same(datatypes::is_elementwise),
+        | XNNELU(_) => operands.same(datatypes::is_float_or_quantized),
         XNNStaticReshape(node) => {
             attributes::reshape(node)?;
             operands.moved(datatypes::is_movable)
