@@ -51,7 +51,7 @@ fn arguments_are_tensors_of_the_graph_s_datatypes() {
         ("quint8", vec!["BYTE"], vec!["BYTE"]),
     ] {
         let values: [Tensor<'_>; 2] = [(Input, datatype, &[2, 3]), (Output, datatype, &[2, 3])];
-        let node = node("XNNSigmoid", json!({"input_id": 0, "output_id": 1}));
+        let node = node("XNNAbs", json!({"input_id": 0, "output_id": 1}));
         let program = graph(&values, &[node]);
         for (arg, taken) in [(0, &input), (1, &output)] {
             for dtype in dtypes {
