@@ -15,6 +15,7 @@ use pte::check::{CheckDocument, CheckedFile, Checker};
 use pte::graph::GraphDocument;
 use pte::map::{SizeDocument, SizeTree};
 use pte::operators::usage::UsageReport;
+use pte::payload::PayloadContents;
 use pte::summary::{Summary, SummaryDocument};
 use pte::{File, Handle, Limits, document};
 
@@ -43,7 +44,8 @@ pub(crate) fn print(verb: &str, path: &str) -> Result<String, Box<dyn Error>> {
             document::write_pretty(&mut text, &SummaryDocument::new([summary]))?;
         }
         ("size", _) => {
-            let files = [SizeTree::of(path, &file, &limits)?];
+            let payloads = PayloadContents::all(&Handle::open(&bytes[..], &limits)?, &limits)?;
+            let files = [SizeTree::of(path, &file, &payloads, &limits)?];
             document::write_pretty(&mut text, &SizeDocument::new(&files, None, None, 0))?;
         }
         ("ops", File::Pte(pte)) => {

@@ -27,6 +27,7 @@ use alloc::vec::Vec;
 
 use crate::bytes::{index, narrow};
 use crate::handle::File;
+use crate::payload::{PayloadContents, Reader};
 
 mod byte_info;
 mod claims;
@@ -120,6 +121,19 @@ pub enum User<'a> {
         /// The backend.
         id: Option<&'a str>,
     },
+    /// A constant of a delegate's graph.
+    Constant {
+        /// The method's name.
+        method: Option<&'a str>,
+        /// The index of the delegate in the method.
+        delegate: u32,
+        /// The id of the value in the graph.
+        value: u32,
+        /// Whether these are the scales of the value.
+        scales: bool,
+        /// The node that reads it.
+        reader: Option<Reader>,
+    },
     /// A key: of a blob, or of a tensor in a `.ptd`.
     Key(Option<&'a str>),
 }
@@ -151,13 +165,25 @@ const ROOT: u32 = 0;
 impl<'a> Map<'a> {
     /// Attributes every byte of `file`.
     pub fn of(file: &File<'a>) -> Self {
-        Claims::of(file, Detail::Parts).finish()
+        Claims::of(file, &[], Detail::Parts).finish()
+    }
+
+    /// Attributes every byte of `file` as [`of`](Self::of) does. The graphs and constants in `payloads`
+    /// become parts, and named data belongs to the constant that asks for it.
+    pub fn with_payloads(file: &File<'a>, payloads: &[PayloadContents]) -> Self {
+        Claims::of(file, payloads, Detail::Parts).finish()
     }
 
     /// Attributes every byte of `file` as [`of`](Self::of) does. In addition, the first million
-    /// tables, vtables, vectors and strings become parts, named by their paths.
+    /// tables, vtables, vectors and strings of the file become parts, named by their paths.
     pub fn in_detail(file: &File<'a>) -> Self {
-        Claims::of(file, Detail::Things).finish()
+        Self::in_detail_with_payloads(file, &[])
+    }
+
+    /// Attributes every byte of `file` as [`in_detail`](Self::in_detail) and
+    /// [`with_payloads`](Self::with_payloads) do.
+    pub fn in_detail_with_payloads(file: &File<'a>, payloads: &[PayloadContents]) -> Self {
+        Claims::of(file, payloads, Detail::Things).finish()
     }
 
     /// Returns the part that is the whole file.
@@ -267,6 +293,16 @@ impl fmt::Display for User<'_> {
             Self::Key(None) => return f.write_str("(no key)"),
             Self::Key(Some("")) => return f.write_str("\"\""),
             Self::Key(Some(key)) => return f.write_str(key),
+            &Self::Constant { method, delegate, value, scales, reader } => {
+                write!(f, "{}:{delegate} ", method.unwrap_or_default())?;
+                match reader {
+                    Some(Reader { node, operator, input, .. }) => {
+                        write!(f, "node {node} {operator} {input}")?;
+                    }
+                    None => write!(f, "value {value}")?,
+                }
+                return f.write_str(if scales { " scales" } else { "" });
+            }
         };
         write!(f, "{}:{index}", method.unwrap_or_default())?;
         match name.filter(|name| !name.is_empty()) {

@@ -13,12 +13,16 @@ use crate::pte::Pte;
 use crate::schema::program::view::BackendDelegate;
 
 mod bundle;
+mod contents;
 mod graph;
 mod tables;
 pub mod vulkan;
 pub mod xnnpack;
 
 pub use bundle::Bundle;
+pub use contents::{
+    ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Reader, Scales,
+};
 pub use graph::{Graph, for_each_graph};
 pub use tables::{Tables, TablesPlace};
 

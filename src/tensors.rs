@@ -24,6 +24,10 @@ use crate::quoted::{Untrusted, UntrustedString};
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
+mod constants;
+
+pub use constants::{ConstantRecord, ConstantRow, QuantizationRecord};
+
 /// A tensor or a blob.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -81,19 +85,6 @@ impl<'a> TensorRow<'a> {
         of_pte.chain(ptd.into_iter().flat_map(entries))
     }
 
-    /// Returns the `count` rows with the most bytes, the largest first. Rows of one size are in the
-    /// order of the file.
-    pub fn largest(file: &'a File<'a>, count: usize) -> Vec<Self> {
-        let mut kept = BTreeMap::new();
-        for (nth, row) in Self::all(file).enumerate() {
-            kept.insert((row.bytes().unwrap_or_default(), Reverse(nth)), row);
-            if kept.len() > count {
-                kept.pop_first();
-            }
-        }
-        kept.into_values().rev().collect()
-    }
-
     /// Returns the range of the bytes in the file, if they are there.
     pub fn range(&self) -> Option<Range<u64>> {
         match &self.storage {
@@ -134,6 +125,23 @@ impl<'a> TensorRow<'a> {
             TensorStorage::Broken(_) => "broken",
         }
     }
+}
+
+/// Returns the `count` rows with the most bytes, the largest first. Rows of one size are in the order of
+/// `rows`.
+pub fn largest<T>(
+    rows: impl IntoIterator<Item = T>,
+    bytes: impl Fn(&T) -> Option<u64>,
+    count: usize,
+) -> Vec<T> {
+    let mut kept = BTreeMap::new();
+    for (nth, row) in rows.into_iter().enumerate() {
+        kept.insert((bytes(&row).unwrap_or_default(), Reverse(nth)), row);
+        if kept.len() > count {
+            kept.pop_first();
+        }
+    }
+    kept.into_values().rev().collect()
 }
 
 /// A row in the form of the document `pte.tensors/1`, without the fields that need the bytes.

@@ -26,6 +26,7 @@ mod map;
 mod memory;
 mod ops;
 mod output;
+mod payloads;
 mod rules;
 mod schema;
 mod size;

@@ -120,7 +120,7 @@ fn the_trusted_base_stays_small() {
         ("file/header.rs", 240),
         ("file/extents.rs", 145),
         ("file/segments.rs", 90),
-        ("payload/xnnpack.rs", 220),
+        ("payload/xnnpack.rs", 225),
         ("payload/xnnpack/header.rs", 60),
     ] {
         let lines = fs::read_to_string(source.join(file)).unwrap().lines().count();

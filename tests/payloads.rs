@@ -142,7 +142,7 @@ fn constants_of_graphs_are_found() {
                         assert!(range.end <= bytes.len() as u64, "{name}");
                         behind += 1;
                     }
-                    PayloadConstant::Within(_) => within += 1,
+                    PayloadConstant::Within { .. } => within += 1,
                     PayloadConstant::Named { key, .. } => {
                         assert!(!key.is_empty(), "{name}");
                         named += 1;

@@ -17,6 +17,7 @@ use std::fs;
 use self::build::{At, Builder, Field, number};
 use super::{Checker, Policy, RULES};
 use crate::map::{ByteInfo, Map, Nesting};
+use crate::payload::PayloadContents;
 use crate::{File, Handle, Limits, Ptd, cost};
 use Field::{Number, To};
 
@@ -683,7 +684,9 @@ impl Cost {
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Ptd::check));
         // A map may cost no more than the rules.
-        Map::in_detail(&file).nested(Nesting { depth: 9, most: 16 });
+        let payloads = PayloadContents::all(&opened, &limits).unwrap();
+        let map = Map::in_detail_with_payloads(&file, &payloads);
+        drop(map.nested(Nesting { depth: 9, most: 16 }));
         drop(ByteInfo::of(&file, region.end / 2));
         data.into_iter().for_each(|data| drop(Map::of(&File::Ptd(data))));
         let steps = cost::taken();

@@ -9,24 +9,27 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::element::npy;
+use pte::payload::{Payload, PayloadContents, TablesPlace};
 use pte::quoted::Untrusted;
-use pte::tensors::{TensorPlace, TensorRow};
+use pte::schema::scalar::ScalarType;
+use pte::tensors::{ConstantRow, TensorPlace, TensorRow};
 use serde::Serialize;
 
 use super::Common;
-use super::input::Input;
+use super::input::{HEAD, Input};
 use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status};
 use super::temporary::Temporary;
 use super::text::{count as counted, name_of};
 
-/// Extract a segment, a tensor, a blob or a delegate's payload
+/// Extract a segment, a tensor, a blob, or a delegate's payload or a part of it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte extract model.pte --delegate forward:0 -o payload.bin
   pte extract model.pte --tensor forward:3 --as npy -o bias.npy
   pte extract weights.ptd --key linear.weight | sha256sum
+  pte extract model.pte --tensor forward:0/2 --as npy -o weight.npy    a constant in a payload
   pte extract model.pte --all parts          everything, with an index
 
 Exit status: 0 written, 1 not in the file or the file is broken, 2 usage, 3 not readable or writable")]
@@ -49,13 +52,17 @@ struct Choice {
     /// A named tensor or blob.
     #[arg(long, value_name = "NAME")]
     key: Option<String>,
-    /// The data of a tensor, by its name or as METHOD:INDEX.
+    /// The data of a tensor, by its name or as METHOD:INDEX; of a constant in a payload as
+    /// METHOD:N/VALUE.
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
     /// The payload of a delegate, as METHOD:N.
     #[arg(long, value_name = "METHOD:N")]
     delegate: Option<String>,
-    /// The FlatBuffer.
+    /// The FlatBuffer in the payload of a delegate, as METHOD:N.
+    #[arg(long, value_name = "METHOD:N")]
+    graph: Option<String>,
+    /// The FlatBuffer of the file.
     #[arg(long)]
     program: bool,
     /// All of them, into a new folder.
@@ -93,7 +100,12 @@ impl Extract {
             return self.all(&input, &file, folder);
         }
         let inputs = core::slice::from_ref(&self.file);
-        let found = self.find(&input, &file)?;
+        let limits = common.limits();
+        let payloads = match &self.what.tensor {
+            Some(_) => input.payloads(&limits)?,
+            None => Vec::new(),
+        };
+        let found = self.find(&input, &file, &payloads)?;
         if self.form == Form::Npy {
             let (head, bytes) = array(&input, found)?;
             let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
@@ -109,7 +121,12 @@ impl Extract {
     }
 
     /// Finds the requested part.
-    fn find<'a>(&self, input: &Input, file: &'a File<'a>) -> Result<Found<'a>, Problem> {
+    fn find(
+        &self,
+        input: &Input,
+        file: &File<'_>,
+        payloads: &[PayloadContents],
+    ) -> Result<Found, Problem> {
         let what = &self.what;
         let range = if let Some(index) = what.segment {
             let count = file.segment_count();
@@ -125,13 +142,15 @@ impl Extract {
             let rows = TensorRow::all(file).filter(named).filter(|row| row.key == Some(key));
             return first(rows, || input.absent(format!("no named data has the key {key:?}")));
         } else if let Some(name) = &what.tensor {
-            return tensor(input, file, name.as_str().into());
+            return tensor(input, file, payloads, name.as_str().into());
         } else if let Some(name) = &what.delegate {
-            delegate(input, file, name.as_str().into())?
+            delegate(input, file, name.as_str().into())?.range()
+        } else if let Some(name) = &what.graph {
+            graph(input, &delegate(input, file, name.as_str().into())?, name.as_str().into())?
         } else {
             file.region_range()
         };
-        Ok(Found { range, row: None })
+        Ok(Found { range, array: None })
     }
 
     fn all(&self, input: &Input, file: &File<'_>, folder: &Path) -> Result<Status, Problem> {
@@ -172,28 +191,63 @@ impl Extract {
     }
 }
 
-/// A part of the file, with its row in the list of tensors if it has a shape.
-struct Found<'a> {
+/// A part of the file.
+struct Found {
     range: Range<u64>,
-    row: Option<TensorRow<'a>>,
+    /// The shape, if it is a tensor.
+    array: Option<Array>,
+}
+
+/// The shape of a tensor.
+struct Array {
+    /// The dtype, or the name of a datatype that is no dtype.
+    dtype: Result<ScalarType, &'static str>,
+    /// The sizes; `None` if one is negative.
+    sizes: Option<Vec<u64>>,
+    /// The dim order; `None` if it is that of C.
+    order: Option<Vec<u8>>,
+}
+
+impl Found {
+    fn tensor(range: Range<u64>, row: &TensorRow<'_>) -> Self {
+        let array = row.layout.map(|layout| Array {
+            dtype: Ok(layout.scalar_type),
+            sizes: layout
+                .sizes
+                .into_iter()
+                .flatten()
+                .map(|size| u64::try_from(size).ok())
+                .collect(),
+            order: Some(layout.dim_order.into_iter().flatten().collect()),
+        });
+        Self { range, array }
+    }
+
+    fn constant(range: Range<u64>, row: &ConstantRow<'_>) -> Self {
+        let datatype = row.constant.datatype.name().unwrap_or("an unknown datatype");
+        let sizes = row.constant.dims.iter().map(|&size| u64::from(size)).collect();
+        let dtype = row.dtype().ok_or(datatype);
+        Self { range, array: Some(Array { dtype, sizes: Some(sizes), order: None }) }
+    }
 }
 
 /// Returns the first row with bytes in the file, which runtimes use too.
 fn first<'a>(
     mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,
-) -> Result<Found<'a>, Problem> {
+) -> Result<Found, Problem> {
     match rows.find_map(|row| Some((row.range()?, row))) {
-        Some((range, row)) => Ok(Found { range, row: Some(row) }),
+        Some((range, row)) => Ok(Found::tensor(range, &row)),
         None => Err(absent()),
     }
 }
 
-fn tensor<'a>(
+fn tensor(
     input: &Input,
-    file: &'a File<'a>,
+    file: &File<'_>,
+    payloads: &[PayloadContents],
     name: Untrusted<'_>,
-) -> Result<Found<'a>, Problem> {
+) -> Result<Found, Problem> {
     let shaped = || TensorRow::all(file).filter(|row| row.layout.is_some());
     let place = place(name.raw());
     let rows = shaped().filter(|row| row.key == Some(name));
@@ -206,10 +260,44 @@ fn tensor<'a>(
     let absent = || {
         input.absent(format!("no tensor {name:?} has data in this file; `pte tensors` lists them"))
     };
-    first(rows.chain(by_place), absent)
+    first(rows.chain(by_place), absent).or_else(|problem| {
+        let constant = constant(file, payloads, name.raw());
+        constant.ok_or(problem)
+    })
 }
 
-fn delegate(input: &Input, file: &File<'_>, name: Untrusted<'_>) -> Result<Range<u64>, Problem> {
+/// Returns a constant of a payload, by METHOD:N/VALUE.
+fn constant(file: &File<'_>, payloads: &[PayloadContents], name: &str) -> Option<Found> {
+    let (delegate, value) = name.rsplit_once('/')?;
+    let ((method, delegate), value) = (place(delegate)?, value.parse::<u32>().ok()?);
+    ConstantRow::all(file, payloads).into_iter().find_map(|row| {
+        let is_it = row.method.unwrap_or_default().raw() == method
+            && (row.delegate, row.constant.value) == (delegate, value);
+        row.range().filter(|_| is_it).map(|range| Found::constant(range, &row))
+    })
+}
+
+/// Returns the range of the FlatBuffer in a payload.
+fn graph(input: &Input, payload: &Payload<'_>, name: Untrusted<'_>) -> Result<Range<u64>, Problem> {
+    let Range { start, end } = payload.range();
+    let head = input.read(start..end.min(start.saturating_add(HEAD)))?;
+    let place = payload.backend();
+    let place = place.and_then(|backend| TablesPlace::of_payload(backend, &head, payload.len()));
+    match place {
+        Some(Ok(TablesPlace { range, .. })) => {
+            let within = |at: u64| start.saturating_add(at).min(end);
+            Ok(within(range.start)..within(range.end))
+        }
+        Some(Err(why)) => Err(input.absent(format!("the payload of {name:?} is broken: {why}"))),
+        None => Err(input.absent(format!("the payload of {name:?} has no tables that are known"))),
+    }
+}
+
+fn delegate<'a>(
+    input: &Input,
+    file: &File<'a>,
+    name: Untrusted<'_>,
+) -> Result<Payload<'a>, Problem> {
     let usage = || {
         Problem::Usage(
             format!("invalid delegate {name:?}: expected METHOD:N, such as forward:0").into(),
@@ -223,8 +311,8 @@ fn delegate(input: &Input, file: &File<'_>, name: Untrusted<'_>) -> Result<Range
         .filter(|plan| plan.name() == Some(method))
         .find_map(|plan| plan.delegates()?.get(usize::try_from(nth).ok()?))
         .ok_or_else(absent)?;
-    let range = pte.delegate_range(delegate).map_err(|error| input.refused(error))?;
-    range.ok_or_else(|| input.absent(format!("delegate {name:?} has no payload")))
+    let payload = pte.payload(delegate).map_err(|error| input.refused(error))?;
+    payload.ok_or_else(|| input.absent(format!("delegate {name:?} has no payload")))
 }
 
 /// Parses `METHOD:N`. The name of the method may contain colons.
@@ -234,31 +322,32 @@ fn place(name: &str) -> Option<(&str, u32)> {
 }
 
 /// Returns the header of a tensor's `.npy` file, and its bytes in C order.
-fn array(input: &Input, found: Found<'_>) -> Result<(Vec<u8>, Vec<u8>), Problem> {
-    let Some(layout) = found.row.and_then(|row| row.layout) else {
+fn array(input: &Input, found: Found) -> Result<(Vec<u8>, Vec<u8>), Problem> {
+    let Some(Array { dtype, sizes, order }) = found.array else {
         return Err(Problem::Usage("--as npy needs a tensor with a shape".into()));
     };
-    let dtype = layout.scalar_type;
-    let descr = npy::descr(dtype)
-        .ok_or_else(|| input.absent(format!("NumPy has no dtype for {dtype}; leave --as out")))?;
+    let no_dtype =
+        |name: &str| input.absent(format!("NumPy has no dtype for {name}; leave --as out"));
+    let dtype = dtype.map_err(no_dtype)?;
+    let descr = npy::descr(dtype).ok_or_else(|| no_dtype(&dtype.to_string()))?;
     let inconsistent = || input.absent("the tensor's shape does not fit its bytes".into());
-    let sizes: Option<Vec<u64>> =
-        layout.sizes.into_iter().flatten().map(|size| u64::try_from(size).ok()).collect();
     let sizes = sizes.ok_or_else(inconsistent)?;
-    let wanted = dtype.nbytes(layout.sizes.into_iter().flatten()).ok_or_else(inconsistent)?;
+    let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
+    let wanted = dtype.element_size().and_then(|size| elements?.checked_mul(size));
+    let wanted = wanted.ok_or_else(inconsistent)?;
     // A segment may be longer than its tensor.
     let end = found.range.start.saturating_add(wanted);
     if end > found.range.end {
         return Err(inconsistent());
     }
     let bytes = input.read(found.range.start..end)?;
-    let order: Vec<u8> = layout.dim_order.into_iter().flatten().collect();
     let element = dtype.element_size().and_then(|size| usize::try_from(size).ok());
     let head = npy::header(descr, &sizes).ok_or_else(inconsistent)?;
-    let in_order = order.len() == sizes.len() && order.iter().zip(0..).all(|(&a, b)| a == b);
-    let ordered = match in_order {
-        true => Some(bytes),
-        false => element.and_then(|size| npy::to_logical_order(&bytes, size, &sizes, &order)),
+    let in_order =
+        |order: &[u8]| order.len() == sizes.len() && order.iter().zip(0..).all(|(&a, b)| a == b);
+    let ordered = match order.filter(|order| !in_order(order)) {
+        None => Some(bytes),
+        Some(order) => element.and_then(|size| npy::to_logical_order(&bytes, size, &sizes, &order)),
     };
     Ok((head, ordered.ok_or_else(inconsistent)?))
 }

@@ -13,7 +13,7 @@ use super::problem::Problem;
 use super::reserve::Reserved;
 use super::text::name_of;
 use pte::flat::ledger::MemoryError;
-use pte::payload::{Bundle, TablesPlace};
+use pte::payload::{Bundle, PayloadContents, TablesPlace};
 use pte::quoted::UntrustedString;
 use pte::{ForeignFormat, Handle, Limits, Source};
 
@@ -73,6 +73,12 @@ impl Input {
             budget,
             _reserved: reserved,
         })
+    }
+
+    /// Returns the contents of the payloads in a program.
+    pub(super) fn payloads(&self, limits: &Limits) -> Result<Vec<PayloadContents>, Problem> {
+        let contents = PayloadContents::all(&self.opened, limits);
+        contents.map_err(|error| Problem::open(&self.name, error))
     }
 
     /// Reads the bytes of a range.

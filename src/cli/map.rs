@@ -127,8 +127,9 @@ impl MapFile {
         let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();
+        let payloads = input.payloads(&common.limits())?;
         if let Some(Offset(at)) = self.at {
-            let byte = Byte::of(&file, at, &input)?;
+            let byte = Byte::of(&file, &payloads, at, &input)?;
             let written = match format {
                 OutputFormat::Json => out.json(&byte.document()).map(|()| Ok(()))?,
                 _ => byte.show(&mut out),
@@ -137,14 +138,14 @@ impl MapFile {
             return Ok(Status::Good);
         }
         // Drops the map before the page makes another: memory is reserved for one.
-        let rows = self.rows(&Map::in_detail(&file), &input)?;
+        let rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &input)?;
         let written = match format {
             OutputFormat::Json => {
                 let (path, bytes) = (&input.name, file.file_len());
                 out.json(&Document { schema: "pte.map/1", path, bytes, parts: rows })?;
                 Ok(())
             }
-            OutputFormat::Html => page::show(&input, &file, &rows, &mut out)?,
+            OutputFormat::Html => page::show(&input, &file, &payloads, &rows, &mut out)?,
             OutputFormat::Text => show(&input, &file, &rows, &mut out),
         };
         formatted(out, written)?;

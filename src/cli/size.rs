@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use pte::File;
 use pte::map::{Growth, SizeDocument, SizeTree};
+use pte::payload::PayloadContents;
 
 use super::input::{self, Input};
 use super::output::{Output, formatted};
@@ -17,7 +18,8 @@ use super::{Common, Format};
 /// Break down a file's size
 ///
 /// Every byte is counted once, for its first user: the rows sum to the size of the file. No segment
-/// data is read. Constants are named METHOD:INDEX, as in `pte tensors`.
+/// data is read but the graphs of XNNPACK payloads. Constants are named METHOD:INDEX as in `pte tensors`, those
+/// of payloads METHOD:N with the node that reads them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -195,12 +197,17 @@ fn show_row(
 /// Reads the size tree of the file at `path`.
 fn read(path: &Path, common: &Common) -> Result<SizeTree, Problem> {
     let input = Input::open(path, &common.limits())?;
-    tree(&input.opened.file(), &input)
+    let payloads = input.payloads(&common.limits())?;
+    tree(&input.opened.file(), &payloads, &input)
 }
 
 /// Returns the size tree of `file`, which was read from `input`.
-pub(super) fn tree(file: &File<'_>, input: &Input) -> Result<SizeTree, Problem> {
-    SizeTree::try_of(&input.name, file, |name| input.name_again(Some(name)))
+pub(super) fn tree(
+    file: &File<'_>,
+    payloads: &[PayloadContents],
+    input: &Input,
+) -> Result<SizeTree, Problem> {
+    SizeTree::try_of(&input.name, file, payloads, |name| input.name_again(Some(name)))
 }
 
 fn change(before: u64, after: u64) -> i128 {

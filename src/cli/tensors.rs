@@ -2,14 +2,17 @@
 
 use core::fmt::{self, Write};
 use core::ops::Range;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
 use pte::element::{Element, Stats, Tally};
 use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
-use pte::tensors::{TensorPlace, TensorRecord, TensorRow, TensorStorage};
+use pte::tensors::{
+    self, ConstantRecord, ConstantRow, QuantizationRecord, TensorPlace, TensorRecord, TensorRow,
+    TensorStorage,
+};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -20,7 +23,9 @@ use super::{Common, Format, hex, json, text};
 
 /// List every tensor and named blob
 ///
-/// Lists the tensors of a program by method and value, then its named data; or the entries of a .ptd.
+/// Lists the tensors of a program by method and value, then its named data, then the constants in its
+/// XNNPACK payloads by method, delegate and value; or the entries of a .ptd. A constant in named data is
+/// listed twice, but with --largest once.
 /// `bytes` is the size in the file, or the size of the shape for data elsewhere.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -47,11 +52,25 @@ pub(super) struct Tensors {
     format: Format,
 }
 
+/// A tensor, a blob or a constant of a delegate's payload.
+enum Row<'a> {
+    Tensor(TensorRow<'a>),
+    Constant(ConstantRow<'a>),
+}
+
+/// A row in the form of the document.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Record<'a> {
+    Tensor(TensorRecord<'a>),
+    Constant(ConstantRecord<'a>),
+}
+
 /// A row of the JSON document.
 #[derive(Serialize)]
 struct Listed<'a> {
     #[serde(flatten)]
-    record: TensorRecord<'a>,
+    record: Record<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,13 +112,25 @@ impl Tensors {
             out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
         }
         // Rows are written one at a time: a file may have millions.
-        let rows: Box<dyn Iterator<Item = TensorRow<'_>>> = match self.largest {
-            None => Box::new(TensorRow::all(&file)),
-            Some(count) => Box::new(TensorRow::largest(&file, count).into_iter()),
+        let payloads = input.payloads(&common.limits())?;
+        let constants = ConstantRow::all(&file, &payloads).into_iter().map(Row::Constant);
+        let rows: Box<dyn Iterator<Item = Row<'_>>> = match self.largest {
+            None => Box::new(TensorRow::all(&file).map(Row::Tensor).chain(constants)),
+            Some(count) => {
+                let constants: Vec<_> = constants.collect();
+                let known: BTreeSet<_> = constants.iter().filter_map(Row::start).collect();
+                let tensors = TensorRow::all(&file).map(Row::Tensor);
+                // Named data that a payload asks for is shown as the constant that it is.
+                let is_shown = |row: &Row<'_>| {
+                    !row.is_blob() || !row.start().is_some_and(|at| known.contains(&at))
+                };
+                let rows = tensors.filter(is_shown).chain(constants);
+                Box::new(tensors::largest(rows, Row::bytes, count).into_iter())
+            }
         };
         for row in rows {
-            if let TensorPlace::Value { method, .. } = row.place {
-                input.name_again(method.map(Untrusted::raw))?;
+            for name in row.names() {
+                input.name_again(name.map(Untrusted::raw))?;
             }
             let computed = self.compute(&input, &row, &mut cache)?;
             if self.format.is_json() {
@@ -118,17 +149,12 @@ impl Tensors {
         Ok(Status::Good)
     }
 
-    fn compute(
-        &self,
-        input: &Input,
-        row: &TensorRow<'_>,
-        all: &mut Cache,
-    ) -> Result<Computed, Problem> {
+    fn compute(&self, input: &Input, row: &Row<'_>, all: &mut Cache) -> Result<Computed, Problem> {
         let nothing = Computed { sha256: None, stats: None };
         let Some(range) = row.range().filter(|_| self.hash || self.stats) else {
             return Ok(nothing);
         };
-        let dtype = row.layout.map(|layout| layout.scalar_type).filter(|_| self.stats);
+        let dtype = row.dtype().filter(|_| self.stats);
         let key = (range.start, range.end, dtype.map(|dtype| dtype.0));
         if let Some(known) = all.get(&key) {
             return Ok(known.clone());
@@ -161,10 +187,56 @@ impl Tensors {
     }
 }
 
+impl<'a> Row<'a> {
+    fn range(&self) -> Option<Range<u64>> {
+        match self {
+            Self::Tensor(row) => row.range(),
+            Self::Constant(row) => row.range(),
+        }
+    }
+
+    /// Returns the position of the bytes in the file.
+    fn start(&self) -> Option<u64> {
+        self.range().map(|range| range.start)
+    }
+
+    fn is_blob(&self) -> bool {
+        matches!(self, Self::Tensor(row) if row.layout.is_none())
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::Tensor(row) => row.bytes(),
+            Self::Constant(row) => row.bytes(),
+        }
+    }
+
+    fn dtype(&self) -> Option<ScalarType> {
+        match self {
+            Self::Tensor(row) => row.layout.map(|layout| layout.scalar_type),
+            Self::Constant(row) => row.dtype(),
+        }
+    }
+
+    /// Returns the names that other rows may show too.
+    fn names(&self) -> [Option<Untrusted<'a>>; 2] {
+        match self {
+            Self::Tensor(row) => match row.place {
+                TensorPlace::Value { method, .. } => [method, None],
+                TensorPlace::Named(_) => [None, None],
+            },
+            Self::Constant(row) => [row.method, row.key()],
+        }
+    }
+}
+
 impl<'a> Listed<'a> {
-    fn of(row: &TensorRow<'a>, computed: &'a Computed) -> Self {
+    fn of(row: &Row<'a>, computed: &'a Computed) -> Self {
         Self {
-            record: row.into(),
+            record: match row {
+                Row::Tensor(row) => Record::Tensor(row.into()),
+                Row::Constant(row) => Record::Constant(row.into()),
+            },
             sha256: computed.sha256.as_deref(),
             stats: computed.stats.clone(),
         }
@@ -192,7 +264,7 @@ impl Numbers {
 
 /// A row of the text output.
 struct Columns<'c, 'a> {
-    row: &'c TensorRow<'a>,
+    row: &'c Row<'a>,
     computed: &'c Computed,
 }
 
@@ -203,38 +275,9 @@ impl Columns<'_, '_> {
 
 impl fmt::Display for Columns<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = self.row;
-        let what = match row.place {
-            TensorPlace::Value { method, index } => {
-                format!("{}:{index}", text::name(method.unwrap_or_default()))
-            }
-            TensorPlace::Named(nth) => format!("#{nth}"),
-        };
-        let bytes = row.bytes().map_or("?".into(), text::grouped);
-        let shape = row.layout.map_or("–".into(), |layout| {
-            text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
-        });
-        let location = match &row.storage {
-            TensorStorage::Constant(range) => {
-                format!("{} at {:#x}", row.storage_name(), range.start)
-            }
-            TensorStorage::Mutable(range, arena) => {
-                format!("arena {} from {:#x}", arena.memory_id, range.start)
-            }
-            TensorStorage::Planned(arena) => {
-                format!("arena {} + {}", arena.memory_id, arena.offset)
-            }
-            _ => row.storage_name().into(),
-        };
-        write!(f, "{what:<14} {bytes:>9}  {shape:<28}  ")?;
-        match row.key {
-            None => f.write_str(&location)?,
-            Some(key) if key.raw().is_empty() => write!(f, "{location:<22}  {NAME}\"\"{NAME:#}")?,
-            Some(key) => write!(f, "{location:<22}  {NAME}{}{NAME:#}", text::name(key))?,
-        }
-        f.write_char('\n')?;
-        if let TensorStorage::Broken(error) = &row.storage {
-            writeln!(f, "    {ERROR}{}{ERROR:#}: {error}", error.code())?;
+        match self.row {
+            Row::Tensor(row) => tensor(row, f)?,
+            Row::Constant(row) => constant(row, f)?,
         }
         if let Some(sha256) = &self.computed.sha256 {
             writeln!(f, "    {DIM}sha256{DIM:#} {sha256}")?;
@@ -256,3 +299,91 @@ impl fmt::Display for Columns<'_, '_> {
         f.write_char('\n')
     }
 }
+
+fn tensor(row: &TensorRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let what = match row.place {
+        TensorPlace::Value { method, index } => {
+            format!("{}:{index}", text::name(method.unwrap_or_default()))
+        }
+        TensorPlace::Named(nth) => format!("#{nth}"),
+    };
+    let bytes = row.bytes().map_or("?".into(), text::grouped);
+    let shape = row.layout.map_or("–".into(), |layout| {
+        text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
+    });
+    let location = match &row.storage {
+        TensorStorage::Constant(range) => {
+            format!("{} at {:#x}", row.storage_name(), range.start)
+        }
+        TensorStorage::Mutable(range, arena) => {
+            format!("arena {} from {:#x}", arena.memory_id, range.start)
+        }
+        TensorStorage::Planned(arena) => {
+            format!("arena {} + {}", arena.memory_id, arena.offset)
+        }
+        _ => row.storage_name().into(),
+    };
+    write!(f, "{what:<14} {bytes:>9}  {shape:<28}  ")?;
+    match row.key {
+        None => f.write_str(&location)?,
+        Some(key) if key.raw().is_empty() => write!(f, "{location:<22}  {NAME}\"\"{NAME:#}")?,
+        Some(key) => write!(f, "{location:<22}  {NAME}{}{NAME:#}", text::name(key))?,
+    }
+    f.write_char('\n')?;
+    if let TensorStorage::Broken(error) = &row.storage {
+        writeln!(f, "    {ERROR}{}{ERROR:#}: {error}", error.code())?;
+    }
+    Ok(())
+}
+
+fn constant(row: &ConstantRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let constant = row.constant;
+    let what = format!(
+        "{}:{}/{}",
+        text::name(row.method.unwrap_or_default()),
+        row.delegate,
+        constant.value
+    );
+    let bytes = row.bytes().map_or("?".into(), text::grouped);
+    let datatype = constant.datatype.name().unwrap_or("unknown");
+    let shape = format!("{} {:?}", datatype.trim_start_matches(PREFIX), constant.dims);
+    let location = match row.range() {
+        Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
+        None => row.storage_name().into(),
+    };
+    write!(f, "{what:<14} {bytes:>9}  {shape:<28}  {location:<22}")?;
+    if let Some(reader) = constant.reader {
+        let (operator, input) = (reader.operator, reader.input);
+        write!(f, "  {NAME}node {} {operator} {input}{NAME:#}", reader.node)?;
+    }
+    if let Some(quantization) = &constant.quantization {
+        write!(f, "  {}", quantized(&quantization.into()))?;
+    }
+    f.write_char('\n')?;
+    match row.key() {
+        Some(key) => writeln!(f, "    {DIM}key{DIM:#} {}", text::name(key)),
+        None => Ok(()),
+    }
+}
+
+/// Describes a quantization in a few words.
+fn quantized(record: &QuantizationRecord) -> String {
+    let mut text = format!("per {}", record.kind);
+    for (name, value) in [
+        ("axis", record.axis.map(|value| value.to_string())),
+        ("group of", record.group_size.map(|value| value.to_string())),
+        ("scale", record.scale.map(|value| value.to_string())),
+        ("zero point", record.zero_point.map(|value| value.to_string())),
+        ("scales:", record.scales.map(text::grouped)),
+        ("bytes of scales:", record.scale_bytes.map(text::grouped)),
+    ] {
+        if let Some(value) = value {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ", {name} {value}");
+        }
+    }
+    text
+}
+
+/// The beginning of the datatypes' names in XNNPACK's schema.
+const PREFIX: &str = "xnn_datatype_";

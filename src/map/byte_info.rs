@@ -11,6 +11,7 @@ use super::role::{self, EXTENDED, FLAT_TENSOR, STANDARD};
 use super::{ByteRole, Map, Name, Part};
 use crate::error::{PathComponent, Place};
 use crate::handle::File;
+use crate::payload::PayloadContents;
 
 /// The part, path and role of a byte of a file.
 ///
@@ -47,11 +48,21 @@ impl<'a> ByteInfo<'a> {
     ///
     /// It takes as long as [`Map::of`].
     pub fn of(file: &File<'a>, offset: u64) -> Option<Self> {
+        Self::with_payloads(file, &[], offset)
+    }
+
+    /// Describes the byte at `offset` as [`of`](Self::of) does, with the parts of
+    /// [`Map::with_payloads`].
+    pub fn with_payloads(
+        file: &File<'a>,
+        payloads: &[PayloadContents],
+        offset: u64,
+    ) -> Option<Self> {
         let tables = file.region_range();
         let within = offset.checked_sub(tables.start).filter(|_| offset < tables.end);
         let detail =
             within.and_then(|at| u32::try_from(at).ok()).map_or(Detail::Parts, Detail::Byte);
-        let claims = Claims::of(file, detail);
+        let claims = Claims::of(file, payloads, detail);
         let found = claims.paths.found().cloned();
         let map = claims.finish();
         let piece = map.at(offset)?.clone();

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::claims::{Claims, PADDING};
@@ -10,6 +11,7 @@ use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
 use super::{Label, ROOT, User, index, narrow};
 use crate::cost;
 use crate::handle::File;
+use crate::payload::{ConstantPlace, PayloadContents};
 use crate::ptd::{Ptd, Root};
 use crate::pte::{Pte, Storage};
 use crate::schema::program::view::KernelTypes;
@@ -25,6 +27,9 @@ enum Purpose {
     Tensor,
     Blob,
 }
+
+/// The contents of payloads, by their ranges.
+pub(super) type Contents<'c> = BTreeMap<(u64, u64), &'c PayloadContents>;
 
 /// A range and its user.
 struct Use<'a> {
@@ -52,19 +57,20 @@ impl Purpose {
 
 impl<'a> Claims<'a> {
     /// Collects every claim on `file`.
-    pub(super) fn of(file: &File<'a>, detail: Detail) -> Self {
+    pub(super) fn of(file: &File<'a>, contents: &[PayloadContents], detail: Detail) -> Self {
         let mut claims = Self::new(file, detail);
         claims.headers();
         match file {
-            File::Pte(pte) => claims.program(pte),
+            File::Pte(pte) => claims.program(pte, contents),
             File::Ptd(ptd) => claims.data(ptd),
         }
         claims
     }
 
     /// Claims all of a program.
-    fn program(&mut self, pte: &Pte<'a>) {
-        self.users(uses(pte));
+    fn program(&mut self, pte: &Pte<'a>, contents: &[PayloadContents]) {
+        let contents = contents.iter().map(|one| ((one.range.start, one.range.end), one)).collect();
+        self.users(uses(pte, &contents), &contents);
         Pass::new(self).root(pte.program(), "program");
         let program = pte.program();
         let mut used = Vec::new();
@@ -84,7 +90,7 @@ impl<'a> Claims<'a> {
             let purpose = entry.layout().map_or(Purpose::Blob, |_| Purpose::Tensor);
             Some(Use { range, purpose, user: User::Key(entry.key()) })
         });
-        self.users(entries.collect());
+        self.users(entries.collect(), &Contents::new());
         let mut used = Vec::new();
         match ptd.root() {
             Root::Current(root) => Pass::new(self).root(root, "flat_tensor"),
@@ -98,7 +104,7 @@ impl<'a> Claims<'a> {
     }
 
     /// Claims data for its users. Several users of one range share a part.
-    fn users(&mut self, mut uses: Vec<Use<'a>>) {
+    fn users(&mut self, mut uses: Vec<Use<'a>>, contents: &Contents<'_>) {
         uses.retain(|one| !one.range.is_empty());
         cost::sort(uses.len());
         uses.sort_by_key(|one| (one.purpose, one.range.start, one.range.end));
@@ -119,8 +125,35 @@ impl<'a> Claims<'a> {
             let from = narrow(self.users.len());
             self.users.extend(same.iter().map(|one| one.user));
             let node = self.node(parent, Label::Users(from, narrow(self.users.len())));
+            match (same.first(), contents.get(&(range.start, range.end))) {
+                (Some(&Use { user: User::Delegate { method, index, .. }, .. }), Some(contents)) => {
+                    self.payload(node, contents, method, index);
+                }
+                _ => self.claim(range.clone(), node),
+            }
+        }
+    }
+
+    /// Claims the parts of a payload.
+    fn payload(
+        &mut self,
+        payload: u32,
+        contents: &PayloadContents,
+        method: Option<&'a str>,
+        delegate: u32,
+    ) {
+        let graph = self.child(payload, "graph");
+        self.claim(contents.graph.clone(), graph);
+        let constants = self.child(payload, "constants");
+        for (place, user) in constants_of(contents, method, delegate) {
+            let ConstantPlace::Payload(range) = place else { continue };
+            let from = narrow(self.users.len());
+            self.users.push(user);
+            let node = self.node(constants, Label::Users(from, narrow(self.users.len())));
             self.claim(range.clone(), node);
         }
+        let rest = self.child(payload, "header and padding");
+        self.claim(contents.range.clone(), rest);
     }
 
     /// Claims the rest of each segment. `used` has the segments whose data is in pieces.
@@ -153,9 +186,11 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Returns all uses of data in a program.
-fn uses<'a>(pte: &Pte<'a>) -> Vec<Use<'a>> {
+/// Returns all uses of data in a program. Named data belongs to the constant of a payload that asks for
+/// its key, and to its key otherwise.
+fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
+    let mut keys: BTreeMap<&str, User<'a>> = BTreeMap::new();
     for plan in pte.program().execution_plan().into_iter().flatten() {
         // Read once, since reading a name costs its length.
         let method = plan.name();
@@ -172,13 +207,42 @@ fn uses<'a>(pte: &Pte<'a>) -> Vec<Use<'a>> {
         }
         for (index, delegate) in (0u32..).zip(plan.delegates().into_iter().flatten()) {
             if let Ok(Some(range)) = pte.delegate_range(delegate) {
+                if let Some(contents) = contents.get(&(range.start, range.end)) {
+                    for (place, user) in constants_of(contents, method, index) {
+                        let ConstantPlace::Named { key, .. } = place else { continue };
+                        cost::look_up("", keys.len());
+                        keys.entry(key.as_untrusted().raw()).or_insert(user);
+                    }
+                }
                 let user = User::Delegate { method, index, id: delegate.id() };
                 uses.push(Use { range, purpose: Purpose::Payload, user });
             }
         }
     }
     uses.extend(pte.named_data().filter_map(|(key, range)| {
-        Some(Use { range: range.ok()?, purpose: Purpose::Named, user: User::Key(key) })
+        cost::look_up(key.unwrap_or_default(), keys.len());
+        let user = key.and_then(|key| keys.get(key).copied()).unwrap_or(User::Key(key));
+        Some(Use { range: range.ok()?, purpose: Purpose::Named, user })
     }));
     uses
+}
+
+/// Returns the places of the constants and scales of a payload, with what they are.
+fn constants_of<'c, 'a>(
+    contents: &'c PayloadContents,
+    method: Option<&'a str>,
+    delegate: u32,
+) -> impl Iterator<Item = (&'c ConstantPlace, User<'a>)> {
+    contents.constants.iter().flat_map(move |constant| {
+        let user = |scales| User::Constant {
+            method,
+            delegate,
+            value: constant.value,
+            scales,
+            reader: constant.reader,
+        };
+        let scales = constant.quantization.as_ref().and_then(|quantization| quantization.scales());
+        let data = core::iter::once((&constant.data, user(false)));
+        data.chain(scales.map(|scales| (scales, user(true))))
+    })
 }

@@ -9,6 +9,7 @@ use super::{Map, Name, Part};
 use crate::bytes::wide;
 use crate::handle::File;
 use crate::limits::Limits;
+use crate::payload::PayloadContents;
 use crate::quoted::UntrustedString;
 
 /// A part of a file with its name as text, its bytes and its own parts.
@@ -19,7 +20,7 @@ use crate::quoted::UntrustedString;
 /// use pte::map::SizeTree;
 ///
 /// let file = pte::File::Pte(pte::Pte::read(bytes)?);
-/// let tree = SizeTree::of("linear.pte", &file, &pte::Limits::UNTRUSTED)?;
+/// let tree = SizeTree::of("linear.pte", &file, &[], &pte::Limits::UNTRUSTED)?;
 /// assert_eq!(tree.bytes, bytes.len() as u64);
 /// for part in tree.largest_first() {
 ///     println!("{}: {} bytes", part.name, part.bytes);
@@ -49,7 +50,8 @@ pub struct NamesTooLong {
 }
 
 impl SizeTree {
-    /// Returns the size tree of `file`. `path` becomes its name. No segment is read.
+    /// Returns the size tree of `file`. `path` becomes its name. The graphs and constants in `payloads`
+    /// are parts of their delegates.
     ///
     /// # Errors
     ///
@@ -58,12 +60,13 @@ impl SizeTree {
     pub fn of(
         path: impl Into<UntrustedString>,
         file: &File<'_>,
+        payloads: &[PayloadContents],
         limits: &Limits,
     ) -> Result<Self, NamesTooLong> {
         let factor = limits.amplification.into();
         let limit = file.file_len().saturating_mul(factor).saturating_add(MIN_NAMES);
         let mut left = limit;
-        Self::try_of(path, file, |name| {
+        Self::try_of(path, file, payloads, |name| {
             left = left.checked_sub(wide(name.len())).ok_or(NamesTooLong { limit })?;
             Ok(())
         })
@@ -78,9 +81,10 @@ impl SizeTree {
     pub fn try_of<E>(
         path: impl Into<UntrustedString>,
         file: &File<'_>,
+        payloads: &[PayloadContents],
         mut charge: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let tree = Self::part(Map::of(file).root(), &mut charge)?;
+        let tree = Self::part(Map::with_payloads(file, payloads).root(), &mut charge)?;
         Ok(Self { name: path.into(), ..tree })
     }
 

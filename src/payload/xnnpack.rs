@@ -45,7 +45,12 @@ pub enum PayloadConstant<'p> {
     /// A range of the payload.
     Behind(Range<u64>),
     /// A vector of bytes in the graph, in a payload without a header.
-    Within(&'p [u8]),
+    Within {
+        /// The bytes.
+        bytes: &'p [u8],
+        /// Their range in the payload.
+        range: Range<u64>,
+    },
     /// Named data of the program, or of a `.ptd`.
     Named {
         /// The key.
@@ -159,8 +164,11 @@ impl<'p> XnnpackGraph<'p> {
         if self.parts.header.is_none() {
             let buffers = self.root.constant_buffer().unwrap_or_default();
             let buffer = buffers.get(index(nth)).ok_or(NoConstant::Index { len: buffers.len() })?;
-            let bytes = buffer.storage().ok_or(NoConstant::Empty)?;
-            return Ok(PayloadConstant::Within(bytes.bytes()));
+            let storage = buffer.storage().ok_or(NoConstant::Empty)?;
+            let (bytes, start) = (storage.bytes(), u64::from(storage.pos()));
+            let start = self.parts.graph.start.saturating_add(start);
+            let range = start..start.saturating_add(wide(bytes.len()));
+            return Ok(PayloadConstant::Within { bytes, range });
         }
         let constants = self.root.constant_data().unwrap_or_default();
         let entry = constants.get(index(nth)).ok_or(NoConstant::Index { len: constants.len() })?;

@@ -72,7 +72,7 @@ impl Counts {
                 {
                     self.constants.add(match constant {
                         PayloadConstant::Behind(range) => range.end.saturating_sub(range.start),
-                        PayloadConstant::Within(bytes) => crate::bytes::wide(bytes.len()),
+                        PayloadConstant::Within { bytes, .. } => crate::bytes::wide(bytes.len()),
                         PayloadConstant::Named { size, .. } => size,
                     });
                 }

@@ -25,6 +25,10 @@ fn tensors_largest_sorts_by_bytes() {
             listed["tensors"].as_array().unwrap().clone()
         };
         let mut all = rows(&[]);
+        // Named data that a payload asks for is listed as the constant that it is.
+        let constants: Vec<_> = all.iter().filter(|row| row.get("value").is_some()).collect();
+        let known: Vec<_> = constants.iter().map(|row| row["offset"].clone()).collect();
+        all.retain(|row| row["storage"] != "blob" || !known.contains(&row["offset"]));
         // The sort is stable.
         all.sort_by_key(|row| std::cmp::Reverse(row["bytes"].as_u64()));
         for most in [0, 1, 3, 1000] {

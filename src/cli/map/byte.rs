@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use pte::File;
 use pte::flat::desc::Number;
 use pte::map::{ByteInfo, ByteRole};
+use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
@@ -54,9 +55,14 @@ struct ByteRecord<'d> {
 }
 
 impl<'a> Byte<'a> {
-    pub(super) fn of(file: &File<'a>, at: u64, input: &Input) -> Result<Self, Problem> {
+    pub(super) fn of(
+        file: &File<'a>,
+        payloads: &[PayloadContents],
+        at: u64,
+        input: &Input,
+    ) -> Result<Self, Problem> {
         let bytes = file.file_len();
-        let Some(info) = ByteInfo::of(file, at) else {
+        let Some(info) = ByteInfo::with_payloads(file, payloads, at) else {
             return Err(input.absent(format!(
                 "byte {at:#x} ({at}) is out of range: the file has {} bytes, the last one at {:#x}",
                 grouped(bytes),

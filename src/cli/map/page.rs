@@ -6,6 +6,7 @@ use core::fmt::{self, Write};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pte::File;
 use pte::map::SizeTree;
+use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
 use pte::summary::{ContentSummary, Summary};
 
@@ -26,11 +27,12 @@ mod sizes;
 pub(super) fn show(
     input: &Input,
     file: &File<'_>,
+    payloads: &[PayloadContents],
     rows: &[Row],
     out: &mut Output,
 ) -> Result<fmt::Result, Problem> {
     let summary = Summary::of(file);
-    let sizes = size::tree(file, input)?;
+    let sizes = size::tree(file, payloads, input)?;
     let page = page(&input.name, &summary, file, rows, &sizes);
     Ok(out.write_str(&page.into_string()))
 }

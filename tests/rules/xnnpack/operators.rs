@@ -194,21 +194,21 @@ fn every_operator_has_the_shape_and_the_ids_of_its_values() {
             wrong.push(format!("n0/{key} = {NONE}"));
         }
         for change in &wrong {
-            let found = super::judge(&changed(&program, change));
+            let found = judge(&changed(&program, change));
             // Without a bias, the layer is sound.
             if change == &format!("n0/bias_id = {NONE}") {
                 assert!(found.is_empty(), "{operator}, {change}: {found:?}");
                 continue;
             }
             let part = if change.ends_with("77") { "no value has the id 77" } else { "no value" };
-            super::is_broken(&found, "xnnpack-id", part, &format!("{operator}, {change}"));
+            is_broken(&found, "xnnpack-id", part, &format!("{operator}, {change}"));
         }
         let values = program["data"][0]["xnnpack"]["xvalues"].as_array().unwrap();
         let args = program["root"]["execution_plan"][0]["values"].as_array().unwrap().len();
         assert!(values.len() >= args);
         let last = format!("a{}/sizes/0 = 9; p/non_const_buffer_sizes = [0, 65536]", args - 1);
-        let found = super::judge(&changed(&program, &last));
-        super::is_broken(&found, "xnnpack-shape", "the nodes compute [", operator);
+        let found = judge(&changed(&program, &last));
+        is_broken(&found, "xnnpack-shape", "the nodes compute [", operator);
     }
 }
 
@@ -368,8 +368,8 @@ fn concatenated_values_differ_along_the_axis_alone() {
     );
     for (nth, operator) in (3..).zip(["XNNConcatenate3", "XNNConcatenate4", "XNNConcatenate5"]) {
         let missing = format!("n0/input{nth}_id = {NONE}");
-        let found = super::judge(&changed(&sound(operator), &missing));
-        super::is_broken(&found, "xnnpack-id", "the node names no value", operator);
+        let found = judge(&changed(&sound(operator), &missing));
+        is_broken(&found, "xnnpack-id", "the node names no value", operator);
     }
 }
 
@@ -552,8 +552,8 @@ fn a_softmax_has_elements_to_add() {
     );
     let values: [Tensor<'_>; 2] = [(Input, "qint8", &[2, 3]), (Output, "qint8", &[2, 3])];
     let node = node("XNNSoftmax", json!({"input_id": 0, "output_id": 1}));
-    let found = super::judge(&graph(&values, &[node]));
-    super::is_broken(&found, "xnnpack-datatype", "no kernel for xnn_datatype_qint8", "softmax");
+    let found = judge(&graph(&values, &[node]));
+    is_broken(&found, "xnnpack-datatype", "no kernel for xnn_datatype_qint8", "softmax");
 }
 
 /// A flag transposes the second matrix; one that is quantized has a scale for each column.
@@ -626,7 +626,7 @@ fn values_are_converted_between_all_datatypes_of_single_elements() {
                 continue;
             }
             let part = format!("no kernel for xnn_datatype_{from}, xnn_datatype_{to}");
-            super::is_broken(&super::judge(&program), "xnnpack-datatype", &part, "convert");
+            is_broken(&judge(&program), "xnnpack-datatype", &part, "convert");
         }
     }
 }

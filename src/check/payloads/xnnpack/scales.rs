@@ -65,7 +65,7 @@ fn wrong<B: AsRef<[u8]>, E>(
     let len = scales.count.saturating_mul(scales.size);
     let Ok(constant) = site.graph.constant(scales.constant) else { return Ok(None) };
     let bytes = match constant {
-        PayloadConstant::Within(bytes) => {
+        PayloadConstant::Within { bytes, .. } => {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             return Ok(first_wrong(bytes.get(..len).unwrap_or_default(), scales.size));
         }

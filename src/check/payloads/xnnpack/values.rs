@@ -270,7 +270,7 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
     })?;
     match place {
         PayloadConstant::Behind(range) => Ok(range.end.saturating_sub(range.start)),
-        PayloadConstant::Within(bytes) => Ok(wide(bytes.len())),
+        PayloadConstant::Within { bytes, .. } => Ok(wide(bytes.len())),
         PayloadConstant::Named { key, size } => {
             match named.get(key, site.graph.parts().constants.is_empty()) {
                 NamedSize::Bytes(have) if have < size => Err((

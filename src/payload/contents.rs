@@ -1,0 +1,327 @@
+//! The constants in payloads of XNNPACK: their places, their quantization, and the nodes that read them.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::xnnpack::{NO_ID, PayloadConstant, XnnpackGraph, tensor_of};
+use super::{Graph, for_each_graph};
+use crate::bytes::wide;
+use crate::cost;
+use crate::file::source::Source;
+use crate::flat::desc::{Kind, UnionDesc};
+use crate::flat::view::Table;
+use crate::handle::{Handle, OpenError};
+use crate::limits::Limits;
+use crate::quoted::Untrusted;
+use crate::schema::xnnpack::XNNDatatype;
+use crate::schema::xnnpack::view::{
+    PerChannelGroupQuant, PerChannelQuant, XNNQuantParams, XNode, XValue, XValueUnion,
+};
+
+/// The contents of a payload of XNNPACK.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PayloadContents {
+    /// The range of the payload in the file.
+    pub range: Range<u64>,
+    /// The range of the graph in the file.
+    pub graph: Range<u64>,
+    /// The constants, in the order of the graph's values.
+    pub constants: Vec<GraphConstant>,
+}
+
+/// A value of a graph whose bytes are in a file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GraphConstant {
+    /// The id of the value.
+    pub value: u32,
+    /// The datatype.
+    pub datatype: XNNDatatype,
+    /// The size of each dimension, outermost first: six at most, as many as the backend takes.
+    pub dims: Vec<u32>,
+    /// The place of the bytes.
+    pub data: ConstantPlace,
+    /// The quantization; `None` if the value has none.
+    pub quantization: Option<Quantization>,
+    /// The first node that reads it; `None` if none does.
+    pub reader: Option<Reader>,
+}
+
+/// The place of a constant's bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConstantPlace {
+    /// A range of the file, in the payload.
+    Payload(Range<u64>),
+    /// Named data of the program, or of a `.ptd`.
+    Named {
+        /// The key.
+        key: Key,
+        /// The number of bytes that the payload declares.
+        size: u64,
+    },
+    /// The payload has no such constant: the backend refuses it.
+    Nowhere,
+}
+
+/// A key of named data. Several constants may share one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key(Arc<str>);
+
+/// The quantization of a constant.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Quantization {
+    /// One scale and zero point.
+    Tensor {
+        /// The scale.
+        scale: f32,
+        /// The zero point.
+        zero_point: i32,
+    },
+    /// A scale for each index of a dimension.
+    Channel {
+        /// The dimension.
+        axis: i32,
+        /// The place of the scales, as f32.
+        scales: Scales,
+    },
+    /// A scale for each group of elements of a channel.
+    Group {
+        /// The dimension of the channels.
+        axis: i32,
+        /// The number of elements that share a scale.
+        group_size: i32,
+        /// The place of the scales: as f32 in the graph, as bf16 in a constant.
+        scales: Scales,
+    },
+    /// Another kind, which a constant cannot have.
+    Other,
+}
+
+/// The place of scales.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scales {
+    /// A list of so many in the graph.
+    Graph(u64),
+    /// A constant.
+    Constant(ConstantPlace),
+}
+
+/// A node that reads a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reader {
+    /// The index of the node.
+    pub node: u32,
+    /// The operator, by upstream's name.
+    pub operator: &'static str,
+    /// The input, by the name of its field without `_id`.
+    pub input: &'static str,
+}
+
+impl PayloadContents {
+    /// Returns the contents of a program's payloads. One that several delegates share is there once.
+    /// Payloads of other backends, and those that cannot be read, are left out.
+    ///
+    /// Only headers and graphs are read, no constants.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
+    pub fn all<S: Source>(
+        handle: &Handle<S>,
+        limits: &Limits,
+    ) -> Result<Vec<Self>, OpenError<S::Error>> {
+        let mut all = Vec::new();
+        for_each_graph(handle, limits, |payload, graph| {
+            if let Ok(Some(Graph::Xnnpack(graph))) = graph {
+                all.push(Self::of(payload.range(), &graph));
+            }
+        })?;
+        Ok(all)
+    }
+
+    /// Returns the contents of the payload at `range` of a file.
+    #[must_use]
+    pub fn of(range: Range<u64>, graph: &XnnpackGraph<'_>) -> Self {
+        let shifted = |part: &Range<u64>| {
+            let at = |pos: u64| range.start.saturating_add(pos);
+            at(part.start)..at(part.end)
+        };
+        let mut places = Places { graph, start: range.start, keys: BTreeMap::new() };
+        let mut readers = readers(graph);
+        let (mut constants, mut seen) = (Vec::new(), BTreeSet::new());
+        for value in graph.root().xvalues().into_iter().flatten() {
+            let Some(tensor) = tensor_of(value).filter(|tensor| tensor.constant_buffer_idx() != 0)
+            else {
+                continue;
+            };
+            // The backend takes the first of the values with one id.
+            let id = tensor.id_out();
+            cost::look_up("", seen.len());
+            if !seen.insert(id) {
+                continue;
+            }
+            constants.push(GraphConstant {
+                value: id,
+                datatype: tensor.datatype(),
+                dims: tensor.dims().into_iter().flat_map(|dims| dims.iter().take(6)).collect(),
+                data: places.of(tensor.constant_buffer_idx()),
+                quantization: places.quantization(value),
+                reader: readers.remove(&id),
+            });
+        }
+        Self { graph: shifted(&graph.parts().graph), range, constants }
+    }
+}
+
+impl GraphConstant {
+    /// Returns the number of bytes; `None` if the payload has no such constant.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        self.data.bytes()
+    }
+}
+
+impl ConstantPlace {
+    /// Returns the number of bytes that the payload declares; `None` if it has no such constant.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::Payload(range) => Some(range.end.saturating_sub(range.start)),
+            Self::Named { size, .. } => Some(*size),
+            Self::Nowhere => None,
+        }
+    }
+}
+
+impl Key {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_untrusted(&self) -> Untrusted<'_> {
+        Untrusted::from(&*self.0)
+    }
+}
+
+impl Quantization {
+    /// Returns the name of the kind: `tensor`, `channel`, `group` or `other`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tensor { .. } => "tensor",
+            Self::Channel { .. } => "channel",
+            Self::Group { .. } => "group",
+            Self::Other => "other",
+        }
+    }
+
+    /// Returns the place of the scales, if they are in a constant.
+    #[must_use]
+    pub fn scales(&self) -> Option<&ConstantPlace> {
+        match self {
+            Self::Channel { scales: Scales::Constant(place), .. }
+            | Self::Group { scales: Scales::Constant(place), .. } => Some(place),
+            _ => None,
+        }
+    }
+}
+
+/// Finds constants, and keeps each key once: small files may have many constants with one long key.
+struct Places<'g, 'p> {
+    graph: &'g XnnpackGraph<'p>,
+    /// The start of the payload in the file.
+    start: u64,
+    keys: BTreeMap<(usize, usize), Key>,
+}
+
+impl Places<'_, '_> {
+    fn of(&mut self, nth: u32) -> ConstantPlace {
+        let at = |pos: u64| self.start.saturating_add(pos);
+        match self.graph.constant(nth) {
+            Ok(PayloadConstant::Behind(range)) => {
+                ConstantPlace::Payload(at(range.start)..at(range.end))
+            }
+            Ok(PayloadConstant::Within { range, .. }) => {
+                ConstantPlace::Payload(at(range.start)..at(range.end))
+            }
+            Ok(PayloadConstant::Named { key, size }) => {
+                let place = (key.as_ptr().addr(), key.len());
+                cost::look_up("", self.keys.len());
+                let key = self.keys.entry(place).or_insert_with(|| Key(Arc::from(key)));
+                ConstantPlace::Named { key: key.clone(), size }
+            }
+            Err(_) => ConstantPlace::Nowhere,
+        }
+    }
+
+    fn quantization(&mut self, value: XValue<'_>) -> Option<Quantization> {
+        let Some(XValueUnion::XNNQuantizedTensorValue(value)) = value.xvalue_union() else {
+            return None;
+        };
+        Some(match value.quant_params()? {
+            XNNQuantParams::PerTensorQuant(quant) => {
+                Quantization::Tensor { scale: quant.scale(), zero_point: quant.zero_point() }
+            }
+            XNNQuantParams::PerChannelQuant(quant) => {
+                Quantization::Channel { axis: quant.channel_dim(), scales: self.channels(quant) }
+            }
+            XNNQuantParams::PerChannelGroupQuant(quant) => Quantization::Group {
+                axis: quant.channel_dim(),
+                group_size: quant.group_size(),
+                scales: self.groups(quant),
+            },
+            _ => Quantization::Other,
+        })
+    }
+
+    fn channels(&mut self, quant: PerChannelQuant<'_>) -> Scales {
+        match quant.scale_buffer_idx() {
+            0 => Scales::Graph(quant.scale().map_or(0, |scales| wide(scales.len()))),
+            nth => Scales::Constant(self.of(nth)),
+        }
+    }
+
+    fn groups(&mut self, quant: PerChannelGroupQuant<'_>) -> Scales {
+        let in_graph = quant.scale().map_or(0, |scales| scales.len());
+        let older = quant.scale_bf16().map_or(0, |scales| scales.len());
+        match quant.scale_buffer_idx() {
+            0 => Scales::Graph(wide(in_graph.max(older))),
+            nth => Scales::Constant(self.of(nth)),
+        }
+    }
+}
+
+/// Returns the first node that reads each value.
+fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
+    let mut readers = BTreeMap::new();
+    for (node, table) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
+        for (operator, input, id) in inputs(table) {
+            cost::look_up("", readers.len());
+            readers.entry(id).or_insert(Reader { node, operator, input });
+        }
+    }
+    readers
+}
+
+/// Returns the operator of a node with each of its inputs: the name of its field without `_id`, and the id
+/// of the value. The fields of the operator's table say what its inputs are.
+fn inputs(node: XNode<'_>) -> impl Iterator<Item = (&'static str, &'static str, u32)> {
+    let known = node.raw().member(XNode::DESC).and_then(|(tag, table)| {
+        let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
+        Some((union.member(tag)?, table))
+    });
+    known.into_iter().flat_map(|(member, table)| {
+        member.table.fields.iter().filter_map(move |field| {
+            let input =
+                field.name.strip_suffix("_id").filter(|name| !name.starts_with("output"))?;
+            let Kind::Scalar(_) = field.kind else { return None };
+            let id = table.scalar::<u32>(field.slot).unwrap_or_default();
+            (id != NO_ID).then_some((member.name, input, id))
+        })
+    })
+}

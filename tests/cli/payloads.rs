@@ -1,0 +1,171 @@
+//! What the verbs show of the constants in delegates' payloads.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use pte::map::{Map, Name, User};
+use pte::payload::{ConstantPlace, PayloadContents};
+use pte::summary::{ContentSummary, Summary};
+use pte::tensors::ConstantRow;
+use pte::{Handle, Limits};
+use serde_json::Value;
+
+use super::{good, json, pte, text};
+use crate::support::files;
+use crate::support::snapshot::assert_snapshot;
+
+const SEGMENT: &str = "tests/data/pte/xnn_delegate_segment.pte";
+const EXTERNAL: &str = "tests/data/pte/xnn_external.pte";
+const QUANTIZED: &str = "tests/data/pte/v0.5.0_xnn_qs8.pte";
+
+/// Returns the rows of `pte tensors` that are constants of payloads.
+fn listed(path: &str) -> Vec<Value> {
+    let document = json(&["tensors", "--json", path]);
+    let rows = document["tensors"].as_array().unwrap().iter();
+    rows.filter(|row| row.get("delegate").is_some()).cloned().collect()
+}
+
+#[test]
+fn tensors_lists_constants_with_node_and_quantization() {
+    for (page, args) in [
+        ("segment", &[SEGMENT][..]),
+        ("external", &[EXTERNAL]),
+        ("quantized", &[QUANTIZED]),
+        ("oldest", &["tests/data/pte/v0.2.0_xnn_qs8.pte"]),
+        ("json", &["--json", QUANTIZED]),
+        ("largest", &["--largest", "3", "--hash", "--stats", "tests/data/pte/xnn_gpt.pte"]),
+    ] {
+        assert_snapshot(&format!("tensors-payload-{page}"), &good(&[&["tensors"], args].concat()));
+    }
+}
+
+#[test]
+fn size_and_map_name_constants_by_their_nodes() {
+    assert_snapshot("size-payload", &good(&["size", "--depth", "9", SEGMENT]));
+    assert_snapshot("size-payload-quantized", &good(&["size", QUANTIZED]));
+    assert_snapshot("map-payload", &good(&["map", QUANTIZED]));
+    let offset = listed(SEGMENT)[0]["offset"].to_string();
+    assert_snapshot("map-payload-byte", &good(&["map", SEGMENT, "--at", &offset]));
+}
+
+/// The bytes and the dtype of each listed constant are those that `extract` writes.
+#[test]
+fn each_listed_constant_can_be_extracted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("part");
+    let out = out.to_str().unwrap();
+    let mut extracted = 0;
+    for path in
+        [SEGMENT, QUANTIZED, "tests/data/pte/v0.2.0_xnn_qs8.pte", "tests/data/pte/xnn_mixed.pte"]
+    {
+        let whole = fs::read(path).unwrap();
+        for row in listed(path) {
+            let (method, delegate, value) = (&row["method"], &row["delegate"], &row["value"]);
+            let name = format!("{}:{delegate}/{value}", method.as_str().unwrap());
+            let start = row["offset"].as_u64().unwrap() as usize;
+            let bytes = &whole[start..][..row["bytes"].as_u64().unwrap() as usize];
+            good(&["extract", path, "--tensor", &name, "-o", out]);
+            assert_eq!(fs::read(out).unwrap(), bytes, "{path} {name}");
+            if !row["dtype"].as_str().unwrap().contains("int4") {
+                good(&["extract", path, "--tensor", &name, "--as", "npy", "-o", out]);
+                let array = fs::read(out).unwrap();
+                assert!(array.ends_with(bytes), "{path} {name}");
+                let shape: Vec<_> =
+                    row["sizes"].as_array().unwrap().iter().map(Value::to_string).collect();
+                let shape = shape.join(", ");
+                assert!(String::from_utf8_lossy(&array).contains(&shape), "{path} {name}: {shape}");
+            }
+            extracted += 1;
+        }
+    }
+    assert!(extracted >= 10, "{extracted}");
+}
+
+#[test]
+fn the_graph_of_a_payload_can_be_extracted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("graph");
+    let out = out.to_str().unwrap();
+    for (path, magic) in [
+        (SEGMENT, b"XN01"),
+        ("tests/data/pte/v0.2.0_xnn_all_inline.pte", b"XN01"),
+        ("tests/data/pte/vulkan_conv.pte", b"VK00"),
+    ] {
+        good(&["extract", path, "--graph", "forward:0", "-o", out]);
+        assert_eq!(&fs::read(out).unwrap()[4..8], magic, "{path}");
+    }
+    for (path, delegate, message) in [
+        ("tests/data/pte/demo_backend.pte", "forward:0", "no tables that are known"),
+        (SEGMENT, "forward:7", "no delegate"),
+        (SEGMENT, "forward", "expected METHOD:N"),
+    ] {
+        let done = pte(&["extract", path, "--graph", delegate]);
+        assert!(text(&done.stderr).contains(message), "{path} {delegate}: {done:?}");
+    }
+    let done = pte(&["extract", SEGMENT, "--tensor", "forward:0/99999"]);
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+}
+
+/// The map, the rows and the summary count constants apart, and agree.
+#[test]
+fn constants_of_all_samples_are_in_the_map_once() {
+    let (mut compared, mut read) = (0, BTreeMap::new());
+    for path in files::samples() {
+        let bytes = fs::read(&path).unwrap();
+        let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let payloads = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
+        let file = handle.file();
+        let map = Map::with_payloads(&file, &payloads);
+        assert_eq!(map.root().bytes(), bytes.len() as u64, "{}", path.display());
+        let is_constant = |part: u32| match map.part(part).name() {
+            Name::Users(users) => matches!(users.first(), Some(User::Constant { .. })),
+            _ => false,
+        };
+        let pieces = map.pieces().iter().filter(|piece| is_constant(piece.part));
+        let in_map: u64 = pieces.map(|piece| piece.range.end - piece.range.start).sum();
+
+        // Each range once, with scales.
+        let mut ranges = BTreeMap::new();
+        for constant in payloads.iter().flat_map(|payload| &payload.constants) {
+            let scales =
+                constant.quantization.as_ref().and_then(|quantization| quantization.scales());
+            for place in [Some(&constant.data), scales].into_iter().flatten() {
+                match place {
+                    ConstantPlace::Payload(range) => {
+                        ranges.insert(range.start, range.end - range.start);
+                    }
+                    ConstantPlace::Named { key, .. } => {
+                        let row = |row: &ConstantRow<'_>| row.key() == Some(key.as_untrusted());
+                        let rows = ConstantRow::all(&file, &payloads);
+                        let found = rows.into_iter().find(row).and_then(|row| row.range());
+                        ranges.extend(found.map(|range| (range.start, range.end - range.start)));
+                    }
+                    other => panic!("{}: {other:?}", path.display()),
+                }
+            }
+            *read.entry(constant.datatype.name().unwrap()).or_insert(0) += 1;
+            assert!(constant.reader.is_some(), "{}: {constant:?}", path.display());
+        }
+        let apart: u64 = ranges.values().sum();
+        // Scales in named data have no row of their own.
+        assert!(in_map >= apart, "{}: {in_map} {apart}", path.display());
+
+        let summary = Summary::read(&handle, &Limits::UNTRUSTED).unwrap();
+        let ContentSummary::Pte(program) = &summary.contents else { continue };
+        let is_external = path.ends_with("xnn_external.pte");
+        let counted: u64 = program
+            .backends
+            .iter()
+            .filter_map(|backend| backend.graphs.as_ref())
+            .map(|graphs| graphs.constants.bytes)
+            .sum();
+        if !is_external && payloads.len() == 1 {
+            assert_eq!(in_map, counted, "{}", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared > 10, "{compared}");
+    for datatype in ["fp32", "qint8", "qint32"] {
+        assert!(read.contains_key(&*format!("xnn_datatype_{datatype}")), "{datatype}: {read:?}");
+    }
+}
