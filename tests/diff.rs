@@ -10,6 +10,7 @@ mod fields;
 mod hostile;
 mod moved;
 mod one;
+mod payload;
 mod renumber;
 mod same;
 mod unused;

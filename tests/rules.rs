@@ -19,7 +19,7 @@ mod fixtures;
 mod releases;
 mod segments;
 mod sound;
-mod xnnpack;
+pub(crate) mod xnnpack;
 
 /// The program `file`, changed; without its segments, so that what is constant does not resolve.
 fn changed(file: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {

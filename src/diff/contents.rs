@@ -2,26 +2,37 @@
 
 use core::ops::Range;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::rc::Rc;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use sha2::{Digest, Sha256};
 
+use super::digest::{Hasher, Sha};
+use super::payload::{Data, Meaning, Place};
 use super::{DiffError, Given, Whose};
+use crate::bytes::wide;
 use crate::file::source::Source;
 use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
-
-/// A SHA-256.
-pub(super) type Sha = [u8; 32];
+use crate::payload::xnnpack::{XnnpackHeader, XnnpackParts};
 
 /// The data of one side: its file, and the `.ptd` files that it is used with.
 pub(super) struct Contents<'g, S> {
     whose: Whose,
     file: &'g Handle<S>,
     data: &'g [&'g Handle<S>],
+    /// The named data of the `.ptd` files.
     keys: BTreeMap<&'g str, (usize, Range<u64>)>,
+    /// The named data of the file, if it is a program.
+    own: BTreeMap<&'g str, Range<u64>>,
     known: BTreeMap<(usize, u64, u64), Sha>,
+    /// The meanings of XNNPACK's payloads, by their ranges.
+    meanings: BTreeMap<(u64, u64), Option<Rc<Meaning>>>,
+    /// The keys that these payloads ask for.
+    asked: BTreeSet<String>,
+    limits: Limits,
     /// The bytes that may still be read. Ranges may overlap, so their sum may exceed the file.
     left: u64,
     most: u64,
@@ -51,9 +62,28 @@ impl<'g, S: Source> Contents<'g, S> {
             }
             most = most.saturating_add(opened.file_len());
         }
+        let mut own = BTreeMap::new();
+        if let File::Pte(pte) = given.file.file() {
+            for (key, range) in pte.named_data() {
+                if let (Some(key), Ok(range)) = (key, range) {
+                    own.entry(key).or_insert(range);
+                }
+            }
+        }
         let most = most.saturating_mul(limits.amplification.into()).saturating_add(CHUNK);
-        let known = BTreeMap::new();
-        Ok(Self { whose, file: given.file, data: &given.data, keys, known, left: most, most })
+        Ok(Self {
+            whose,
+            file: given.file,
+            data: &given.data,
+            keys,
+            own,
+            known: BTreeMap::new(),
+            meanings: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            limits: *limits,
+            left: most,
+            most,
+        })
     }
 
     /// Returns the digest of a range of the file.
@@ -71,6 +101,76 @@ impl<'g, S: Source> Contents<'g, S> {
         self.hash_in(nth.saturating_add(1), range).map(|sha| Some((sha, len)))
     }
 
+    /// Returns the meaning of a payload of XNNPACK; `None` if the backend does not read it.
+    pub(super) fn meaning(
+        &mut self,
+        range: Range<u64>,
+    ) -> Result<Option<Rc<Meaning>>, DiffError<S::Error>> {
+        let place = (range.start, range.end);
+        if let Some(known) = self.meanings.get(&place) {
+            return Ok(known.clone());
+        }
+        let len = range.end.saturating_sub(range.start);
+        let head = self.read(
+            range.start..range.end.min(range.start.saturating_add(XnnpackHeader::LENGTH.into())),
+        )?;
+        let meaning = match XnnpackParts::of(&head, len) {
+            Err(_) => None,
+            Ok(parts) => {
+                let at = |pos: u64| range.start.saturating_add(pos);
+                let graph = self.read(at(parts.graph.start)..at(parts.graph.end))?;
+                let limits = self.limits;
+                Meaning::of(parts, graph, &limits, |place| match place {
+                    Place::Payload(part) => {
+                        let len = part.end.saturating_sub(part.start);
+                        Ok((self.hash(at(part.start)..at(part.end))?, Some(len)))
+                    }
+                    Place::Key(key) => self.asked(key),
+                    Place::Nowhere => Ok((Hasher::of(b'N').finish(), None)),
+                })?
+            }
+        };
+        let meaning = meaning.map(Rc::new);
+        self.meanings.insert(place, meaning.clone());
+        Ok(meaning)
+    }
+
+    /// Returns the digest and the length of the data that a payload asks for by a key. A key that no file
+    /// has stands for itself.
+    fn asked(&mut self, key: &str) -> Result<Data, DiffError<S::Error>> {
+        // Constants may share one long key.
+        self.spend(self.whose, &(0..wide(key.len())))?;
+        if !self.asked.contains(key) {
+            self.asked.insert(key.into());
+        }
+        if let Some(range) = self.own.get(key).cloned() {
+            let len = range.end.saturating_sub(range.start);
+            return Ok((self.hash(range)?, Some(len)));
+        }
+        if let Some((sha, len)) = self.hash_key(key)? {
+            return Ok((sha, Some(len)));
+        }
+        let mut hasher = Hasher::of(b'K');
+        hasher.text(Some(key));
+        Ok((hasher.finish(), None))
+    }
+
+    /// Returns whether a payload asks for a key.
+    pub(super) fn is_asked(&self, key: Option<&str>) -> bool {
+        key.is_some_and(|key| self.asked.contains(key))
+    }
+
+    fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, DiffError<S::Error>> {
+        self.spend(self.whose, &range)?;
+        self.file.read(range).map_err(|error| DiffError::Open(self.whose, error))
+    }
+
+    fn spend(&mut self, whose: Whose, range: &Range<u64>) -> Result<(), DiffError<S::Error>> {
+        let len = range.end.saturating_sub(range.start);
+        self.left = self.left.checked_sub(len).ok_or(DiffError::Work(whose, self.most))?;
+        Ok(())
+    }
+
     /// Returns the digest of a range. File 0 is the compared one, the others are its `.ptd` files.
     fn hash_in(&mut self, file: usize, range: Range<u64>) -> Result<Sha, DiffError<S::Error>> {
         let place = (file, range.start, range.end);
@@ -82,9 +182,7 @@ impl<'g, S: Source> Contents<'g, S> {
             Some((nth, opened)) => (*opened, self.whose.with(nth)),
             None => (self.file, self.whose),
         };
-        let len = range.end.saturating_sub(range.start);
-        let left = self.left.checked_sub(len).ok_or(DiffError::Work(whose, self.most))?;
-        self.left = left;
+        self.spend(whose, &range)?;
         let mut sha = Sha256::new();
         let mut at = range.start;
         while at < range.end {
@@ -129,37 +227,4 @@ pub(super) fn identical<S: Source>(
         at = end;
     }
     Ok(true)
-}
-
-/// A hasher of typed fields.
-#[derive(Clone, Default)]
-pub(super) struct Hasher(Sha256);
-
-impl Hasher {
-    /// Returns a hasher for a kind of things. Digests of different kinds are never equal.
-    pub(super) fn of(kind: u8) -> Self {
-        let mut hasher = Self::default();
-        hasher.bytes(&[kind]);
-        hasher
-    }
-
-    /// Adds bytes, after their number.
-    pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
-        self.number(crate::bytes::wide(bytes.len()).cast_signed());
-        self.0.update(bytes);
-        self
-    }
-
-    pub(super) fn number(&mut self, number: impl Into<i64>) -> &mut Self {
-        self.0.update(number.into().to_le_bytes());
-        self
-    }
-
-    pub(super) fn text(&mut self, text: Option<&str>) -> &mut Self {
-        self.number(i64::from(text.is_some())).bytes(text.unwrap_or_default().as_bytes())
-    }
-
-    pub(super) fn finish(self) -> Sha {
-        self.0.finalize().into()
-    }
 }

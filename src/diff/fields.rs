@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::contents::{Hasher, Sha};
+use super::digest::{Hasher, Sha};
 use super::text;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
 use crate::flat::view::{Raw, Table};
@@ -20,6 +20,16 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("TensorMetadata", "fully_qualified_name", "entries are matched by it"),
     ("TensorMetadata", "segment_index", "the data that it leads to is compared"),
     ("TensorMetadata", "offset", "the data that it leads to is compared"),
+    ("XNNTensorValue", "id_out", "values are matched by the nodes that name them"),
+    ("XNNTensorValue", "num_dims", "the backend takes the length of the list"),
+    ("XNNTensorValue", "constant_buffer_idx", "the data that it leads to is compared"),
+    ("PerChannelQuant", "scale_buffer_idx", "the data that it leads to is compared"),
+    ("PerChannelQuant", "num_scales", "the backend does not read it"),
+    ("PerChannelGroupQuant", "scale_buffer_idx", "the data that it leads to is compared"),
+    ("PerChannelGroupQuant", "num_scales", "the backend does not read it"),
+    ("XNNStaticTranspose", "num_dims", "the backend takes the length of the list"),
+    ("XNNStaticReshape", "num_dims", "the backend takes the length of the list"),
+    ("XNNStaticSlice", "num_dims", "the backend takes the length of the list"),
 ];
 
 /// The displayed names of fields, in the order in which they are shown. Other fields follow by their own
@@ -42,7 +52,15 @@ pub(super) type Field = (&'static str, String, String);
 /// Returns the fields of a table that are compared.
 fn compared(desc: &'static TableDesc) -> impl Iterator<Item = &'static FieldDesc> {
     let is_left_out = |name: &str| LEFT_OUT.iter().any(|row| (row.0, row.1) == (desc.name, name));
-    desc.fields.iter().filter(move |field| !is_left_out(field.name))
+    desc.fields.iter().filter(move |field| !is_left_out(field.name) && !is_id(desc, field))
+}
+
+/// Returns whether a field of a payload's node is the id of a value. Values are matched by the nodes that
+/// name them.
+fn is_id(desc: &TableDesc, field: &FieldDesc) -> bool {
+    desc.name.trim_start_matches('_').starts_with("XNN")
+        && field.name.ends_with("_id")
+        && field.name != "external_id"
 }
 
 /// A table with its declaration.
@@ -55,6 +73,45 @@ pub(super) struct TableRef<'a> {
 impl<'a> TableRef<'a> {
     pub(super) fn of<T: Table<'a>>(table: T) -> Self {
         Self { raw: Some(table.raw()), desc: T::DESC }
+    }
+
+    /// Returns a table without fields.
+    pub(super) fn absent(desc: &'static TableDesc) -> Self {
+        Self { raw: None, desc }
+    }
+
+    /// Returns the member of the union in a table, and its name. `None` without a union or for an unknown tag.
+    pub(super) fn member<T: Table<'a>>(
+        table: T,
+        desc: &'static TableDesc,
+    ) -> Option<(&'static str, Self)> {
+        let (_, union) = desc.union?;
+        let (tag, raw) = table.raw().member(desc)?;
+        let member = union.member(tag)?;
+        Some((member.name, Self { raw: Some(raw), desc: member.table }))
+    }
+
+    /// Returns the fields that are ids of values, with the ids.
+    pub(super) fn ids(self) -> impl Iterator<Item = (&'static str, u32)> {
+        let fields = self.desc.fields.iter().filter(move |field| is_id(self.desc, field));
+        fields.map(move |field| {
+            let id = self.raw.and_then(|raw| raw.scalar::<u32>(field.slot));
+            (field.name, id.unwrap_or_default())
+        })
+    }
+
+    /// Adds the table to a digest.
+    pub(super) fn hash(self, hasher: &mut Hasher) {
+        hash(self.raw, self.desc, hasher);
+    }
+
+    /// Returns the number of bytes that hashing reads.
+    pub(super) fn len(self) -> u64 {
+        let lists = compared(self.desc).map(|field| match field.kind {
+            Kind::Scalars { prim, .. } => numbers(self.raw, field, prim).map_or(0, <[u8]>::len),
+            _ => 8,
+        });
+        lists.fold(0, |sum, len| sum.saturating_add(crate::bytes::wide(len)))
     }
 
     /// Returns the position of the table in its FlatBuffer.
@@ -208,30 +265,38 @@ fn numbers<'a>(raw: Option<Raw<'a>>, field: &FieldDesc, prim: Prim) -> Option<&'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{flat_tensor, flat_tensor_legacy, program};
+    use crate::schema::{flat_tensor, flat_tensor_legacy, program, xnnpack};
 
     /// The tables that are compared by their declarations.
-    fn tables() -> [&'static TableDesc; 4] {
+    fn tables() -> impl Iterator<Item = &'static TableDesc> {
         let desc = (&program::desc::Tensor, &program::desc::ExtraTensorInfo);
         let data = (&flat_tensor::desc::TensorLayout, &flat_tensor_legacy::desc::TensorMetadata);
-        [desc.0, desc.1, data.0, data.1]
+        // The tables of payloads that refer to no others.
+        let of_payloads = xnnpack::desc::SCHEMA.tables.iter().copied();
+        let refers = |desc: &&TableDesc| {
+            desc.fields.iter().any(|field| {
+                matches!(field.kind, Kind::Table(_) | Kind::Tables(_) | Kind::Union(_))
+            })
+        };
+        let of_payloads = of_payloads.filter(move |desc| !refers(desc));
+        [desc.0, desc.1, data.0, data.1].into_iter().chain(of_payloads)
     }
 
     #[test]
     fn fields_that_are_left_out_or_named_exist() {
         for (table, field, _) in LEFT_OUT {
-            let found = tables().into_iter().find(|desc| desc.name == *table);
+            let found = tables().find(|desc| desc.name == *table);
             assert!(found.unwrap().field(field).is_some(), "{table}.{field}");
         }
         for (field, _) in NAMES {
-            assert!(tables().into_iter().flat_map(compared).any(|known| known.name == *field));
+            assert!(tables().flat_map(compared).any(|known| known.name == *field));
         }
     }
 
     /// `text` has no form for lists of tables and unions.
     #[test]
     fn no_compared_table_has_lists_of_tables() {
-        for field in tables().into_iter().flat_map(compared) {
+        for field in tables().flat_map(compared) {
             assert!(!matches!(field.kind, Kind::Tables(_) | Kind::Union(_)), "{}", field.name);
         }
     }

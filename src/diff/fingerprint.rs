@@ -1,6 +1,6 @@
 //! The fingerprint of a value: digests by which values of two methods are compared.
 
-use super::contents::Sha;
+use super::digest::Sha;
 
 /// The digests of a value, and its class.
 #[derive(Clone, Copy, Debug)]

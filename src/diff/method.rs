@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::align::{Pair, align};
-use super::contents::Sha;
+use super::digest::Sha;
 use super::plan::Plan;
 use super::writers::NONE;
 use super::{Class, Comparison, Difference, Shown, describe, text};

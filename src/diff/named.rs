@@ -6,7 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::contents::{Contents, Sha};
+use super::contents::Contents;
+use super::digest::Sha;
 use super::fields::{self, Field, TableRef};
 use super::{Class, Comparison, DiffError, Difference, Shown, text};
 use crate::bytes::{index as at_index, narrow};
@@ -57,6 +58,9 @@ pub(super) fn compare<S: Source>(
     // One program may have data inside that the other has in a `.ptd`.
     lend(&before, &mut after, b)?;
     lend(&after, &mut before, a)?;
+    // What a payload asks for is compared with the payload: its key has no meaning.
+    before.leave_out(&after, |key| a.is_asked(key));
+    after.leave_out(&before, |key| b.is_asked(key));
     differences(&before, &after, report);
     Ok(())
 }
@@ -149,6 +153,11 @@ fn entries<'a, S: Source>(
 impl<'a> Entries<'a> {
     fn sort(&mut self) {
         self.rows.sort_by_key(|&(key, _)| key);
+    }
+
+    /// Removes the rows of keys that `other` has not, and for which `is_left_out` holds.
+    fn leave_out(&mut self, other: &Self, is_left_out: impl Fn(Option<&str>) -> bool) {
+        self.rows.retain(|&(key, _)| !other.of_key(key).is_empty() || !is_left_out(key));
     }
 
     /// Returns the rows of each key.

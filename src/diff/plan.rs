@@ -3,14 +3,18 @@
 use core::cell::Cell;
 
 use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::DiffError;
-use super::contents::{Contents, Hasher, Sha};
+use super::contents::Contents;
+use super::digest::{Hasher, Sha};
 use super::fingerprint::{Fingerprint, ValueClass};
 use super::items::Items;
+use super::payload::Meaning;
 use super::values::Values;
 use super::writers::{NONE, Writers};
+use crate::backend::Backend;
 use crate::bytes::{index as at_index, narrow};
 use crate::file::source::Source;
 use crate::flat::view::{Table, Vector};
@@ -37,7 +41,7 @@ pub(super) struct Plan<'p, 'a> {
 }
 
 /// The digests of a delegate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Delegate {
     /// The digest of everything.
     pub(super) digest: Sha,
@@ -45,7 +49,30 @@ pub(super) struct Delegate {
     pub(super) id: Sha,
     /// The digest of its payload. `digest` covers the error code of an invalid one.
     pub(super) payload: Option<Sha>,
+    /// The meaning of the payload, if its tables are known.
+    pub(super) meaning: Option<Rc<Meaning>>,
     pub(super) specs: Sha,
+}
+
+impl Delegate {
+    /// Returns whether two delegates have the same meaning. Payloads may be written differently, and equal
+    /// ones may ask for other named data.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.meaning, &other.meaning) {
+            (Some(_), Some(_)) => {
+                (self.id, self.specs) == (other.id, other.specs) && self.has_payload_of(other)
+            }
+            _ => self.digest == other.digest,
+        }
+    }
+
+    /// Returns whether two payloads have the same meaning.
+    pub(super) fn has_payload_of(&self, other: &Self) -> bool {
+        match (&self.meaning, &other.meaning) {
+            (Some(one), Some(two)) => one.digest == two.digest,
+            _ => self.payload == other.payload,
+        }
+    }
 }
 
 impl<'p, 'a> Plan<'p, 'a> {
@@ -64,11 +91,11 @@ impl<'p, 'a> Plan<'p, 'a> {
         let mut known = BTreeMap::new();
         for delegate in view.delegates().into_iter().flatten() {
             let at = delegate.raw().pos();
-            let of_table = match known.get(&at) {
-                Some(&of_table) => of_table,
+            let of_table: Delegate = match known.get(&at) {
+                Some(of_table) => Delegate::clone(of_table),
                 None => self::delegate(pte, delegate, contents)?,
             };
-            known.insert(at, of_table);
+            known.insert(at, of_table.clone());
             delegates.push(of_table);
         }
         Ok(Self {
@@ -239,14 +266,19 @@ fn delegate<'a, S: Source>(
     let specs = specs.finish();
     let mut digest = Hasher::of(b'D');
     digest.bytes(&id).bytes(&specs);
-    let payload = match pte.delegate_range(delegate) {
-        Ok(Some(range)) => Some(contents.hash(range)?),
-        Ok(None) => None,
+    let (mut payload, mut meaning) = (None, None);
+    match pte.payload(delegate) {
+        Ok(Some(found)) => {
+            payload = Some(contents.hash(found.range())?);
+            if found.backend() == Some(Backend::Xnnpack) {
+                meaning = contents.meaning(found.range())?;
+            }
+        }
+        Ok(None) => {}
         Err(error) => {
             digest.text(Some(error.code()));
-            None
         }
-    };
+    }
     digest.bytes(payload.as_ref().map_or(&[][..], |sha| sha));
-    Ok(Delegate { digest: digest.finish(), id, payload, specs })
+    Ok(Delegate { digest: digest.finish(), id, payload, meaning, specs })
 }

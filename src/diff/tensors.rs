@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::DiffError;
-use super::contents::{Contents, Hasher};
+use super::contents::Contents;
+use super::digest::Hasher;
 use super::fields::{self, Field, TableRef};
 use super::fingerprint::{Fingerprint, ValueClass};
 use super::text;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Shown;
-use super::contents::Sha;
+use super::digest::Sha;
 pub(super) use crate::graph::{dtype_name as dtype, list};
 use crate::graph::{joined, tensor_type};
 use crate::quoted::{Quoted, Untrusted};

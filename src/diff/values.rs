@@ -3,7 +3,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::contents::{Contents, Hasher, Sha};
+use super::contents::Contents;
+use super::digest::{Hasher, Sha};
 use super::fingerprint::{Fingerprint, ValueClass};
 use super::items::Items;
 use super::{DiffError, tensors};

@@ -187,10 +187,10 @@ impl<'a> Claims<'a> {
 }
 
 /// Returns all uses of data in a program. Named data belongs to the constant of a payload that asks for
-/// its key, and to its key otherwise.
+/// it, and to its key otherwise.
 fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
-    let mut keys: BTreeMap<&str, User<'a>> = BTreeMap::new();
+    let mut asked: BTreeMap<(u64, u64), User<'a>> = BTreeMap::new();
     for plan in pte.program().execution_plan().into_iter().flatten() {
         // Read once, since reading a name costs its length.
         let method = plan.name();
@@ -209,9 +209,11 @@ fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
             if let Ok(Some(range)) = pte.delegate_range(delegate) {
                 if let Some(contents) = contents.get(&(range.start, range.end)) {
                     for (place, user) in constants_of(contents, method, index) {
-                        let ConstantPlace::Named { key, .. } = place else { continue };
-                        cost::look_up("", keys.len());
-                        keys.entry(key.as_untrusted().raw()).or_insert(user);
+                        let ConstantPlace::Named { range: Some(range), .. } = place else {
+                            continue;
+                        };
+                        cost::look_up("", asked.len());
+                        asked.entry((range.start, range.end)).or_insert(user);
                     }
                 }
                 let user = User::Delegate { method, index, id: delegate.id() };
@@ -220,9 +222,10 @@ fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
         }
     }
     uses.extend(pte.named_data().filter_map(|(key, range)| {
-        cost::look_up(key.unwrap_or_default(), keys.len());
-        let user = key.and_then(|key| keys.get(key).copied()).unwrap_or(User::Key(key));
-        Some(Use { range: range.ok()?, purpose: Purpose::Named, user })
+        let range = range.ok()?;
+        cost::look_up("", asked.len());
+        let user = asked.get(&(range.start, range.end)).copied().unwrap_or(User::Key(key));
+        Some(Use { range, purpose: Purpose::Named, user })
     }));
     uses
 }

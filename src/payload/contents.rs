@@ -12,7 +12,7 @@ use crate::cost;
 use crate::file::source::Source;
 use crate::flat::desc::{Kind, UnionDesc};
 use crate::flat::view::Table;
-use crate::handle::{Handle, OpenError};
+use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
 use crate::quoted::Untrusted;
 use crate::schema::xnnpack::XNNDatatype;
@@ -62,6 +62,8 @@ pub enum ConstantPlace {
         key: Key,
         /// The number of bytes that the payload declares.
         size: u64,
+        /// The range in the file; `None` if the file has no such key.
+        range: Option<Range<u64>>,
     },
     /// The payload has no such constant: the backend refuses it.
     Nowhere,
@@ -137,23 +139,31 @@ impl PayloadContents {
         handle: &Handle<S>,
         limits: &Limits,
     ) -> Result<Vec<Self>, OpenError<S::Error>> {
+        let mut named = NamedRanges::new();
+        if let File::Pte(pte) = handle.file() {
+            for (key, range) in pte.named_data() {
+                if let (Some(key), Ok(range)) = (key, range) {
+                    cost::look_up(key, named.len());
+                    // Runtimes take the first of equal keys.
+                    named.entry(key).or_insert(range);
+                }
+            }
+        }
         let mut all = Vec::new();
         for_each_graph(handle, limits, |payload, graph| {
             if let Ok(Some(Graph::Xnnpack(graph))) = graph {
-                all.push(Self::of(payload.range(), &graph));
+                all.push(Self::of(payload.range(), &graph, &named));
             }
         })?;
         Ok(all)
     }
 
-    /// Returns the contents of the payload at `range` of a file.
-    #[must_use]
-    pub fn of(range: Range<u64>, graph: &XnnpackGraph<'_>) -> Self {
+    fn of(range: Range<u64>, graph: &XnnpackGraph<'_>, named: &NamedRanges<'_>) -> Self {
         let shifted = |part: &Range<u64>| {
             let at = |pos: u64| range.start.saturating_add(pos);
             at(part.start)..at(part.end)
         };
-        let mut places = Places { graph, start: range.start, keys: BTreeMap::new() };
+        let mut places = Places { graph, named, start: range.start, keys: BTreeMap::new() };
         let mut readers = readers(graph);
         let (mut constants, mut seen) = (Vec::new(), BTreeSet::new());
         for value in graph.root().xvalues().into_iter().flatten() {
@@ -189,6 +199,16 @@ impl GraphConstant {
 }
 
 impl ConstantPlace {
+    /// Returns the range in the file, if the bytes are there.
+    #[must_use]
+    pub fn range(&self) -> Option<Range<u64>> {
+        match self {
+            Self::Payload(range) => Some(range.clone()),
+            Self::Named { range, .. } => range.clone(),
+            Self::Nowhere => None,
+        }
+    }
+
     /// Returns the number of bytes that the payload declares; `None` if it has no such constant.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
@@ -236,8 +256,12 @@ struct Places<'g, 'p> {
     graph: &'g XnnpackGraph<'p>,
     /// The start of the payload in the file.
     start: u64,
-    keys: BTreeMap<(usize, usize), Key>,
+    named: &'g NamedRanges<'g>,
+    keys: BTreeMap<(usize, usize), (Key, Option<Range<u64>>)>,
 }
+
+/// The ranges of a file's named data.
+type NamedRanges<'k> = BTreeMap<&'k str, Range<u64>>;
 
 impl Places<'_, '_> {
     fn of(&mut self, nth: u32) -> ConstantPlace {
@@ -252,8 +276,12 @@ impl Places<'_, '_> {
             Ok(PayloadConstant::Named { key, size }) => {
                 let place = (key.as_ptr().addr(), key.len());
                 cost::look_up("", self.keys.len());
-                let key = self.keys.entry(place).or_insert_with(|| Key(Arc::from(key)));
-                ConstantPlace::Named { key: key.clone(), size }
+                let known = self.keys.entry(place).or_insert_with(|| {
+                    cost::look_up(key, self.named.len());
+                    (Key(Arc::from(key)), self.named.get(key).cloned())
+                });
+                let (key, range) = known.clone();
+                ConstantPlace::Named { key, size, range }
             }
             Err(_) => ConstantPlace::Nowhere,
         }

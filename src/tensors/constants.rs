@@ -20,8 +20,6 @@ pub struct ConstantRow<'a> {
     pub delegate: u32,
     /// The constant.
     pub constant: &'a GraphConstant,
-    /// The range of the named data that the constant asks for, if it does and the file has it.
-    named: Option<(u64, u64)>,
 }
 
 impl<'a> ConstantRow<'a> {
@@ -34,13 +32,6 @@ impl<'a> ConstantRow<'a> {
         if contents.is_empty() {
             return Vec::new();
         }
-        let mut named: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-        for (key, range) in pte.named_data() {
-            if let (Some(key), Ok(range)) = (key, range) {
-                // Runtimes take the first of equal keys.
-                named.entry(key).or_insert((range.start, range.end));
-            }
-        }
         let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
         for plan in pte.program().execution_plan().into_iter().flatten() {
             let method = plan.name().map(Untrusted::from);
@@ -50,15 +41,8 @@ impl<'a> ConstantRow<'a> {
                 if !seen.insert((range.start, range.end)) {
                     continue;
                 }
-                rows.extend(contents.constants.iter().map(|constant| {
-                    let named = match &constant.data {
-                        ConstantPlace::Named { key, .. } => {
-                            named.get(key.as_untrusted().raw()).copied()
-                        }
-                        _ => None,
-                    };
-                    Self { method, delegate, constant, named }
-                }));
+                let constants = contents.constants.iter();
+                rows.extend(constants.map(|constant| Self { method, delegate, constant }));
             }
         }
         rows
@@ -67,10 +51,7 @@ impl<'a> ConstantRow<'a> {
     /// Returns the range of the bytes in the file, if they are there.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
-        match &self.constant.data {
-            ConstantPlace::Payload(range) => Some(range.clone()),
-            _ => self.named.map(|(start, end)| start..end),
-        }
+        self.constant.data.range()
     }
 
     /// Returns the number of bytes: those in the file, or else those that the payload declares.
@@ -86,11 +67,11 @@ impl<'a> ConstantRow<'a> {
     /// have, or `broken`.
     #[must_use]
     pub fn storage_name(&self) -> &'static str {
-        match (&self.constant.data, self.named) {
-            (ConstantPlace::Payload(_), _) => "payload",
-            (ConstantPlace::Named { .. }, Some(_)) => "named",
-            (ConstantPlace::Named { .. }, None) => "external",
-            (ConstantPlace::Nowhere, _) => "broken",
+        match &self.constant.data {
+            ConstantPlace::Payload(_) => "payload",
+            ConstantPlace::Named { range: Some(_), .. } => "named",
+            ConstantPlace::Named { range: None, .. } => "external",
+            ConstantPlace::Nowhere => "broken",
         }
     }
 

@@ -234,7 +234,8 @@ fn the_order_of_outputs() {
 
 #[test]
 fn a_payload() {
-    for name in ["xnn_delegate_inline.pte", "xnn_delegate_segment.pte", "demo_backend.pte"] {
+    // Payloads of XNNPACK are compared by their meaning: see `payload`.
+    for name in ["vulkan_conv.pte", "demo_backend.pte"] {
         let reported = found(name, |program| {
             let at = plan(program, 0).delegates.as_ref().unwrap()[0].processed.clone().unwrap();
             let nth = at.index as usize;

@@ -12,28 +12,28 @@ use crate::support::build;
 mod calls;
 mod constants;
 mod layers;
-mod operators;
+pub(crate) mod operators;
 mod order;
 mod values;
 
 /// The place of a value's data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Input,
     Output,
     Inner,
     Constant,
 }
-use Role::{Constant, Inner, Input, Output};
+pub(crate) use Role::{Constant, Inner, Input, Output};
 
 /// A value: its place, its datatype without the prefix, and its sizes.
-type Tensor<'t> = (Role, &'t str, &'t [u64]);
+pub(crate) type Tensor<'t> = (Role, &'t str, &'t [u64]);
 
 /// The id of no value.
 const NONE: u32 = u32::MAX;
 
 /// Returns a program that calls a graph, as [`build::file`] takes it.
-fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
+pub(crate) fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
     let (mut values, mut args, mut offset, mut planned) = (Vec::new(), Vec::new(), 0, 0);
     let mut constants = vec![json!({})];
     for (id, &(role, datatype, dims)) in tensors.iter().enumerate() {
@@ -150,7 +150,7 @@ fn quantization(datatype: &str, dims: &[u64]) -> Option<(&'static str, Value)> {
 }
 
 /// Returns a node without a range for its output.
-fn node(operator: &str, attributes: Value) -> Value {
+pub(crate) fn node(operator: &str, attributes: Value) -> Value {
     json!({"xnode_union_type": operator, "xnode_union": attributes})
 }
 
@@ -160,7 +160,7 @@ fn node(operator: &str, attributes: Value) -> Value {
 /// XValue), `n0` (a node's operator), `x0` (its XNode), `a0` (an argument), `c0` (a constant),
 /// `i0` (an instruction) or `p` (the method).
 #[track_caller]
-fn changed(program: &Value, changes: &str) -> Value {
+pub(crate) fn changed(program: &Value, changes: &str) -> Value {
     let mut program = program.clone();
     for change in changes.split(';').map(str::trim).filter(|change| !change.is_empty()) {
         let (place, value) = match change.strip_prefix('-') {

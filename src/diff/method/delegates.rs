@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Method;
-use crate::diff::contents::Sha;
+use crate::diff::digest::Sha;
 use crate::diff::plan::Plan;
 use crate::diff::{Class, describe, text};
 use crate::flat::view::List;
@@ -18,8 +18,9 @@ impl Method<'_, '_, '_, '_> {
         if !self.delegates.insert((one, other)) {
             return;
         }
-        let digests = self.a.delegate(one).zip(self.b.delegate(other));
-        if let Some((old, new)) = digests.map(|(old, new)| (old.digest, new.digest))
+        let delegates = self.a.delegate(one).zip(self.b.delegate(other));
+        let differing = delegates.filter(|(old, new)| !old.is_same(new));
+        if let Some((old, new)) = differing.map(|(old, new)| (old.digest, new.digest))
             && old != new
             && self.is_exchange(old, new)
         {
@@ -78,7 +79,7 @@ impl Method<'_, '_, '_, '_> {
 
     fn delegates_alike(&mut self, one: i32, other: i32, place: &dyn Fn(&Self) -> String) {
         let (a, b) = (self.a, self.b);
-        let (Some(old), Some(new)) = (a.delegate(one).copied(), b.delegate(other).copied()) else {
+        let (Some(old), Some(new)) = (a.delegate(one).cloned(), b.delegate(other).cloned()) else {
             if a.delegate(one).is_some() != b.delegate(other).is_some() {
                 self.add(Class::Delegates, |method| {
                     let text = |plan, index| Some(text::shown(describe::backend(plan, index)));
@@ -87,7 +88,7 @@ impl Method<'_, '_, '_, '_> {
             }
             return;
         };
-        if old.digest == new.digest || !self.reported.data.insert((old.digest, new.digest)) {
+        if old.is_same(&new) || !self.reported.data.insert((old.digest, new.digest)) {
             return;
         }
         if old.id != new.id {
@@ -97,7 +98,22 @@ impl Method<'_, '_, '_, '_> {
             });
         }
         // With the same id and specs, the payload differs, or the reason for its absence.
-        if old.payload != new.payload || old.specs == new.specs && old.id == new.id {
+        let is_same = old.has_payload_of(&new);
+        let mut found = false;
+        if let (false, Some(before), Some(after)) = (is_same, &old.meaning, &new.meaning) {
+            before.compare(after, |(node, what, before, after)| {
+                found = true;
+                self.add(Class::Delegates, |method| {
+                    let place = match node.as_str() {
+                        "" => place(method),
+                        node => format!("{}, {node}", place(method)),
+                    };
+                    (place, what, Some(before), Some(after))
+                });
+            });
+        }
+        // Differences that no node shows are of the payload as a whole.
+        if !found && (!is_same || old.specs == new.specs && old.id == new.id) {
             self.add(Class::Delegates, |method| {
                 let text = |plan: &Plan<'_, '_>, index, sha| {
                     let range = plan.delegate_view(index).map(|view| plan.pte.delegate_range(view));

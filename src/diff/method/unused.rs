@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::Method;
 use crate::bytes::{index as at_index, narrow};
-use crate::diff::contents::{Hasher, Sha};
+use crate::diff::digest::{Hasher, Sha};
 use crate::diff::fingerprint::ValueClass;
 use crate::diff::plan::Plan;
 use crate::diff::writers::NONE;

@@ -1,0 +1,209 @@
+//! Payloads of XNNPACK are compared by their nodes, values and constants.
+
+use pte::diff::{Class, Verdict};
+use pte::payload::{ConstantPlace, PayloadContents};
+use pte::{Limits, Pte};
+use serde_json::{Value, json};
+
+use super::{diff, lines, opened, sample};
+use crate::rules::xnnpack::operators::{every, sound};
+use crate::rules::xnnpack::{Constant, Input, Output, changed, graph, node};
+use crate::support::build;
+
+fn file(program: &Value) -> Vec<u8> {
+    build::file(&program.to_string())
+}
+
+/// A changed weight is one line, whether it is in the payload or in named data.
+#[test]
+fn a_changed_constant_is_one_difference_with_its_node() {
+    let mut changed = Vec::new();
+    for (name, nth) in [("v0.5.0_xnn_qs8.pte", 0), ("v0.5.0_xnn_qs8.pte", 3), ("xnn_mixed.pte", 1)]
+    {
+        let before = sample(name);
+        let contents = PayloadContents::all(&opened(&before), &Limits::UNTRUSTED).unwrap();
+        let constants: Vec<_> = contents.iter().flat_map(|payload| &payload.constants).collect();
+        let mut after = before.clone();
+        after[constants[nth].data.range().unwrap().start as usize] ^= 1;
+        let found = diff(&before, &after);
+        let reader = constants[nth].reader.unwrap();
+        let place = format!("node {} {} {}: data", reader.node, reader.operator, reader.input);
+        let delegates: Vec<_> =
+            lines(&found).into_iter().filter(|line| line.starts_with("delegates")).collect();
+        assert_eq!(delegates.len(), 1, "{name} {nth}: {delegates:?}");
+        assert!(delegates[0].contains(&place), "{name} {nth}: {delegates:?}");
+        changed.push(lines(&found).len());
+    }
+    // A key that stays is reported with the data that it has.
+    assert_eq!(changed, [1, 1, 2]);
+}
+
+/// A new key for new data is no difference of its own.
+#[test]
+fn the_key_of_a_changed_constant_is_no_difference() {
+    let before = sample("xnn_mixed.pte");
+    let contents = PayloadContents::all(&opened(&before), &Limits::UNTRUSTED).unwrap();
+    let constants = contents.iter().flat_map(|payload| &payload.constants);
+    let mut places = constants.filter_map(|constant| match &constant.data {
+        ConstantPlace::Named { key, range: Some(range), .. } => {
+            Some((key.as_untrusted().raw().to_string(), range.clone()))
+        }
+        _ => None,
+    });
+    let (key, range) = places.next().unwrap();
+    let renamed = |bytes: &[u8]| {
+        let mut bytes = bytes.to_vec();
+        let new: String = key.chars().rev().collect();
+        let mut at = 0;
+        while let Some(next) =
+            bytes[at..].windows(key.len()).position(|part| part == key.as_bytes())
+        {
+            bytes[at + next..][..key.len()].copy_from_slice(new.as_bytes());
+            at += next + key.len();
+        }
+        bytes
+    };
+    let same = renamed(&before);
+    assert_ne!(same, before);
+    assert_eq!(diff(&before, &same).verdict, Verdict::Same);
+    let mut other = same;
+    other[range.start as usize] ^= 1;
+    let found = diff(&before, &other);
+    assert_eq!(found.count(Class::Delegates), 1, "{:?}", lines(&found));
+    assert_eq!(found.total(), 1, "{:?}", lines(&found));
+}
+
+/// Ids, the order of values and unread numbers have no meaning.
+#[test]
+fn a_payload_that_is_written_differently_is_the_same() {
+    let program = sound("XNNFullyConnected");
+    let before = file(&program);
+    for changes in [
+        "v0/id_out = 77; n0/input1_id = 77",
+        "v1/id_out = 0; v0/id_out = 1; n0/input1_id = 1; n0/filter_id = 0",
+        "g/version = \"7\"; v0/num_dims = 9; g/input_ids = []; g/output_ids = [5]",
+        "x0/debug_handle = 3",
+    ] {
+        let found = diff(&before, &file(&changed(&program, changes)));
+        assert_eq!(found.verdict, Verdict::Same, "{changes}: {:?}", lines(&found));
+    }
+    let mut reversed = program;
+    reversed["data"][0]["xnnpack"]["xvalues"].as_array_mut().unwrap().reverse();
+    assert_eq!(diff(&before, &file(&reversed)).verdict, Verdict::Same);
+}
+
+#[test]
+fn differences_of_nodes_and_values_name_them() {
+    let program = sound("XNNFullyConnected");
+    let convolution = sound("XNNConv2d");
+    for (program, changes, expected) in [
+        (&program, "n0/flags = 1", "node 0 XNNFullyConnected: flags: 0 → 1"),
+        (&program, "v1/dims = [5, 9]", "node 0 XNNFullyConnected filter: dims: "),
+        (
+            &program,
+            "x0/output_min_max = {\"output_min\": 0, \"output_max\": 6}",
+            "output_max: 0 → 6",
+        ),
+        (&program, "n0/bias_id = 4294967295", "node 0 XNNFullyConnected: bias_id: value 2 → none"),
+        (&program, "n0/filter_id = 0", "node 0 XNNFullyConnected: filter_id: value 1 → value 0"),
+        (&convolution, "n0/padding_top = 2", "node 0 XNNConv2d: padding_top: 0 → 2"),
+        (&convolution, "v0/external_id = 9", "node 0 XNNConv2d input1: external_id: 0 → 9"),
+    ] {
+        let found = diff(&file(program), &file(&changed(program, changes)));
+        let found = lines(&found);
+        assert!(found.iter().any(|line| line.contains(expected)), "{changes}: {found:?}");
+    }
+    let values = [(Input, "fp32", &[2u64][..]), (Constant, "fp32", &[2]), (Output, "fp32", &[2])];
+    let ids = json!({"input1_id": 0, "input2_id": 1, "output_id": 2});
+    let one = graph(&values, &[node("XNNAdd", ids.clone())]);
+    let two = graph(&values, &[node("XNNMultiply", ids.clone())]);
+    let found = lines(&diff(&file(&one), &file(&two)));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("nodes: 1 node: XNNAdd → 1 node: XNNMultiply"), "{found:?}");
+    let quantized =
+        [(Input, "qint8", &[2u64][..]), (Constant, "qint8", &[2]), (Output, "qint8", &[2])];
+    let one = graph(&quantized, &[node("XNNAdd", ids)]);
+    let found =
+        lines(&diff(&file(&one), &file(&changed(&one, "q1/scale = 0.25; q1/zero_point = 3"))));
+    assert!(found.iter().any(|line| line.contains("input2: scale: 0.5 → 0.25")), "{found:?}");
+    assert!(found.iter().any(|line| line.contains("input2: zero_point: 0 → 3")), "{found:?}");
+}
+
+/// Numbers without a meaning: the backend does not read them, or what they lead to is compared.
+const UNREAD: [&str; 7] = [
+    "num_dims",
+    "input_ids",
+    "output_ids",
+    "num_externs",
+    "debug_handle",
+    // All data is zeros.
+    "constant_buffer_idx",
+    "offset",
+];
+
+/// Each number in the graphs of all operators is compared.
+#[test]
+fn every_number_of_a_graph_is_compared() {
+    let mut silent = Vec::new();
+    let mut compared = 0;
+    for operator in every() {
+        let program = sound(operator);
+        let before = file(&program);
+        let mut places = Vec::new();
+        let graph = &program["data"][0]["xnnpack"];
+        for list in ["xvalues", "xnodes"] {
+            numbers(&graph[list], &format!("/data/0/xnnpack/{list}"), &mut places);
+        }
+        for place in places {
+            if UNREAD.iter().any(|name| place.split('/').any(|step| step == *name)) {
+                continue;
+            }
+            let mut changed = program.clone();
+            let number = changed.pointer_mut(&place).unwrap();
+            *number = match number.as_u64() {
+                // An unused id stays unused.
+                Some(4_294_967_295) => continue,
+                Some(int) => json!(int + 1),
+                None => json!(number.as_f64().unwrap() + 1.0),
+            };
+            compared += 1;
+            let found = diff(&before, &file(&changed));
+            if found.verdict != Verdict::Different {
+                silent.push(format!("{operator}{place}"));
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+    assert!(silent.is_empty(), "{silent:?}");
+}
+
+/// Adds the places of all numbers in a document.
+fn numbers(value: &Value, place: &str, places: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => places.push(place.to_string()),
+        Value::Array(items) => {
+            for (nth, item) in items.iter().enumerate() {
+                numbers(item, &format!("{place}/{nth}"), places);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                numbers(field, &format!("{place}/{name}"), places);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A payload that the backend refuses is compared by its bytes.
+#[test]
+fn a_broken_payload_is_compared_by_its_bytes() {
+    let before = sample("xnn_delegate_inline.pte");
+    let range = Pte::read(&before).unwrap().payloads().next().unwrap().unwrap().range();
+    let mut after = before.clone();
+    let identifier = before[range.start as usize..].windows(4).position(|part| part == b"XN01");
+    after[range.start as usize + identifier.unwrap()] = b'Y';
+    let found = lines(&diff(&before, &after));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("payload"), "{found:?}");
+}
