@@ -80,21 +80,26 @@ struct Link {
 impl Fusion {
     /// Returns the nodes, or `None` if no copy can be read twice by a node.
     fn new<'p>(site: &Site<'_, 'p>, values: &Values<'p>) -> Option<Self> {
+        let operators = || {
+            let nodes = site.root().xnodes().into_iter().flatten();
+            nodes.filter_map(|node| node.xnode_union())
+        };
+        let is_copy = |operator: &XNodeUnion<'_>| matches!(operator, XNodeUnion::XNNCopy(_));
+        if !operators().any(|operator| is_copy(&operator)) {
+            return None;
+        }
         let mut nodes = Vec::new();
-        let (mut copies, mut repeats) = (false, false);
-        for node in site.root().xnodes().into_iter().flatten() {
-            let operator = node.xnode_union()?;
+        let mut repeats = false;
+        for operator in operators() {
             let ids = NodeIds::of(operator)?;
-            let is_copy = matches!(operator, XNodeUnion::XNNCopy(_));
-            copies |= is_copy;
             repeats |= has_repeats(ids.inputs());
             nodes.push(Node {
                 inputs: ids.inputs().to_vec(),
                 outputs: ids.outputs().to_vec(),
-                is_copy,
+                is_copy: is_copy(&operator),
             });
         }
-        if !copies || !repeats {
+        if !repeats {
             return None;
         }
         let mut fusion = Self { nodes, uses: BTreeSet::new(), links: BTreeMap::new() };

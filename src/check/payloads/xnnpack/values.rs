@@ -26,8 +26,14 @@ use crate::schema::xnnpack::view::{
 /// The values of a graph without an Error.
 pub(super) struct Values<'p> {
     all: Vec<Value<'p>>,
-    /// The index of each value in `all`, by its id.
-    by_id: BTreeMap<u32, u32>,
+    ids: Ids,
+}
+
+/// The index of each value, by its id.
+enum Ids {
+    /// Each id is the index, as every writer numbers values.
+    Equal(u32),
+    Others(BTreeMap<u32, u32>),
 }
 
 /// A value without an Error.
@@ -89,6 +95,28 @@ pub(super) enum External {
     Output(u32),
 }
 
+impl Ids {
+    /// Adds a value with the next index. Returns the index of a value that has its id already.
+    fn insert(&mut self, id: u32, index: u32) -> Option<u32> {
+        match self {
+            Self::Equal(count) if id == index && index == *count => {
+                *count = index.saturating_add(1);
+                None
+            }
+            Self::Equal(count) => {
+                let mut map: BTreeMap<_, _> = (0..*count).map(|id| (id, id)).collect();
+                let known = map.insert(id, index);
+                *self = Self::Others(map);
+                known
+            }
+            Self::Others(map) => {
+                cost::look_up("", map.len());
+                map.insert(id, index)
+            }
+        }
+    }
+}
+
 impl<'p> Values<'p> {
     /// Returns the value with an id.
     pub(super) fn get(&self, id: u32) -> Option<&Value<'p>> {
@@ -97,8 +125,13 @@ impl<'p> Values<'p> {
 
     /// Returns the index of the value with an id.
     pub(super) fn index_of(&self, id: u32) -> Option<u32> {
-        cost::look_up("", self.by_id.len());
-        self.by_id.get(&id).copied()
+        match &self.ids {
+            Ids::Equal(count) => (id < *count).then_some(id),
+            Ids::Others(map) => {
+                cost::look_up("", map.len());
+                map.get(&id).copied()
+            }
+        }
     }
 
     /// Returns all values.
@@ -117,7 +150,7 @@ pub(super) fn judge<'p>(
     out: &mut Findings,
 ) -> Values<'p> {
     let root = site.root();
-    let mut values = Values { all: Vec::new(), by_id: BTreeMap::new() };
+    let mut values = Values { all: Vec::new(), ids: Ids::Equal(0) };
     for (name, missing) in
         [("xvalues", root.xvalues().is_none()), ("xnodes", root.xnodes().is_none())]
     {
@@ -135,7 +168,6 @@ pub(super) fn judge<'p>(
         let at = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
         let judged = judge_value(site, named, value).and_then(|value| {
             cost::look_up("", externals.len());
-            cost::look_up("", values.by_id.len());
             match value.external {
                 External::Input(id) | External::Output(id) if !externals.insert(id) => {
                     return Err((&XNNPACK_EXTERNAL, format!("external_id {id} is used twice")));
@@ -143,7 +175,7 @@ pub(super) fn judge<'p>(
                 _ => {}
             }
             let id = value.tensor.id_out();
-            match values.by_id.insert(id, nth) {
+            match values.ids.insert(id, nth) {
                 Some(first) => Err((&XNNPACK_ID, format!("id {id} is that of value {first} too"))),
                 None => Ok(value),
             }
