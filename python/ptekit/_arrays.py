@@ -34,7 +34,8 @@ def dtype_of(name: str) -> numpy.dtype[Any]:
     import numpy as np
 
     if name in PLAIN:
-        return np.dtype(name).newbyteorder("<")
+        plain: numpy.dtype[Any] = np.dtype(name).newbyteorder("<")
+        return plain
     if name not in EXTENDED:
         raise PteError(f"numpy has no dtype {name}: use read() or view()", "no-dtype")
     try:
@@ -42,7 +43,8 @@ def dtype_of(name: str) -> numpy.dtype[Any]:
     except ImportError:
         message = f"{name} needs the package ml_dtypes: install it, or use read() or view()"
         raise PteError(message, "no-dtype") from None
-    return np.dtype(getattr(ml_dtypes, name))
+    extended: numpy.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return extended
 
 
 def array(tensor: Tensor, copy: bool) -> numpy.ndarray[Any, Any]:

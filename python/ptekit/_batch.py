@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    import pyarrow
-
 SCHEMA_FIELDS: tuple[tuple[str, str], ...] = (
     ("path", "string"),
     ("kind", "string"),
@@ -45,7 +43,7 @@ def scan_rows(paths: Iterable[str | os.PathLike[str]]) -> list[dict[str, Any]]:
     return [_row(judge, os.fspath(path)) for path in paths]
 
 
-def scan_batch(paths: Iterable[str | os.PathLike[str]]) -> pyarrow.RecordBatch:
+def scan_batch(paths: Iterable[str | os.PathLike[str]]) -> Any:
     """Returns a batch with a row for each path, in their order. No file makes it fail.
 
     It knows no engine: Ray Data's `map_batches` and Spark's `mapInArrow` call it with their paths.
@@ -59,7 +57,9 @@ def scan_batch(paths: Iterable[str | os.PathLike[str]]) -> pyarrow.RecordBatch:
     Raises:
         ImportError: pyarrow is not installed; `ptekit._batch.scan_rows` needs it not.
     """
-    import pyarrow as pa
+    from importlib import import_module
+
+    pa: Any = import_module("pyarrow")
 
     types = {
         "string": pa.string(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ._errors import CheckError
 from ._file import File, decoded, open_handle, shown_name
 
@@ -161,8 +163,6 @@ def check(
 
 
 def _checked(judge: Judge, of: Source | File) -> Checked:
-    import os
-
     if isinstance(of, File):
         return judge.handle(of.handle)
     if isinstance(of, (str, os.PathLike)):
@@ -172,13 +172,12 @@ def _checked(judge: Judge, of: Source | File) -> Checked:
 
 
 def _several(files: Source | File | Iterable[Source | File]) -> Iterable[Source | File]:
-    import os
-
-    if isinstance(files, (str, os.PathLike, bytes, bytearray, memoryview, File)):
+    if isinstance(files, (str, os.PathLike, File)):
         return [files]
-    if hasattr(files, "__buffer__") or not hasattr(files, "__iter__"):
-        return [files]  # type: ignore[list-item]
-    return files  # type: ignore[return-value]
+    try:
+        return [memoryview(files)]  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        return files  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
 
 
 def _policy(policy: Mapping[str, str]) -> tuple[list[str], list[str]]:

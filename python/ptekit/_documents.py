@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = Source | File
 
-Document = dict
-"""A document: the object that the command's `--json` prints. docs/cli.md has its fields."""
 if TYPE_CHECKING:
-    Document: TypeAlias = dict[str, Any]  # type: ignore[no-redef]
+    Document: TypeAlias = dict[str, Any]
+else:
+    Document = dict
+"""A document: the object that the command's `--json` prints. docs/cli.md has its fields."""
 
 
 def handle_of(file: Given) -> Handle:
@@ -126,9 +127,10 @@ class Graph:
         Raises:
             ImportError: networkx is not installed.
         """
-        import networkx
+        from importlib import import_module
 
-        graph = networkx.MultiDiGraph()
+        # It has no types.
+        graph: Any = import_module("networkx").MultiDiGraph()
         for method in self.methods:
             for node in method["nodes"]:
                 graph.add_node(node["id"], method=method["name"], **node)

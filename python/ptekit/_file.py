@@ -11,9 +11,11 @@ from ._ptekit import Handle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Buffer, Iterator
+    from collections.abc import Iterator
     from types import TracebackType
     from typing import Any, Self, TypeAlias
+
+    from typing_extensions import Buffer
 
     from ._documents import Document
     from ._write import Edit

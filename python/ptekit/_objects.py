@@ -303,8 +303,7 @@ class Method:
         self.name: str = plan.get("name") or ""
         self.values: list[Value] = []
         for nth, row in enumerate(listed(plan, "values")):
-            kind, fields = str(row.get("val_type")), row.get("val")
-            fields = fields if isinstance(fields, dict) else {}
+            kind, fields = str(row.get("val_type")), nested(row, "val")
             tensor = next(rows, None) if kind == "Tensor" else None
             self.values.append(Value(nth, kind, fields, tensor))
         self.inputs = self._chosen(plan, "inputs")
@@ -331,9 +330,10 @@ class Method:
         return [self.values[nth] for nth in indices if 0 <= nth < len(self.values)]
 
     def _instruction(self, chain: int, nth: int, row: dict[str, Any]) -> Instruction:
-        kind, fields = str(row.get("instr_args_type")), row.get("instr_args")
-        fields = fields if isinstance(fields, dict) else {}
-        name, args = kind, fields.get("args") or []
+        kind, fields = str(row.get("instr_args_type")), nested(row, "instr_args")
+        name: str = kind
+        args: list[int] = fields.get("args") or []
+        index: int
         if kind == "KernelCall":
             index = fields.get("op_index", -1)
             known = 0 <= index < len(self.operators)
@@ -367,6 +367,12 @@ def listed(table: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """Returns a vector of tables, empty if it is not there."""
     rows: list[dict[str, Any]] | None = table.get(key)
     return rows or []
+
+
+def nested(table: dict[str, Any], key: str) -> dict[str, Any]:
+    """Returns a table in a field; empty if it is not there, or is the number of an unknown member."""
+    row: dict[str, Any] | int | None = table.get(key)
+    return row if isinstance(row, dict) else {}
 
 
 class NamedData:

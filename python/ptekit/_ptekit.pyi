@@ -60,14 +60,14 @@ class Judge:
     def path(self, path: str, name: str) -> Checked: ...
     def bytes(self, bytes: bytes, name: str) -> Checked: ...
 
-class _Change(TypedDict):
+class Change(TypedDict):
     kind: str
     key: str
     number: int
     bytes: bytes | None
     file: Handle | None
 
-_NewEntry: TypeAlias = tuple[str, tuple[int, list[int], list[int] | None] | None, bytes]
+NewEntry: TypeAlias = tuple[str, tuple[int, list[int], list[int] | None] | None, bytes]
 
 def run_command(command_line: list[str]) -> int: ...
 def dtypes() -> list[tuple[int, str | None, str]]: ...
@@ -82,7 +82,7 @@ def diff_files(
     ignore: list[str],
 ) -> str: ...
 def write_ptd(
-    entries: list[_NewEntry], alignment: int, share: bool, path: str | None
+    entries: list[NewEntry], alignment: int, share: bool, path: str | None
 ) -> bytes | None: ...
 def convert(
     path: str | None,
@@ -95,7 +95,7 @@ def convert(
 ) -> bytes | None: ...
 def edit(
     file: Handle,
-    changes: list[_Change],
+    changes: list[Change],
     path: str | None,
     ptd_path: str | None,
     forget_unknown: bool,

@@ -11,10 +11,11 @@ from ._file import Data, File, open, open_handle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Buffer, Mapping
+    from collections.abc import Mapping
     from typing import Any, Literal, Self, TypeAlias
 
     import numpy
+    from typing_extensions import Buffer
 
     from ._file import Source
     from ._objects import Value
@@ -141,7 +142,7 @@ class Edit:
 
     def __init__(self, file: File) -> None:
         self._file = file
-        self._changes: list[_ptekit._Change] = []
+        self._changes: list[_ptekit.Change] = []
         self._ends: list[File] = []
 
     def _add(
@@ -152,7 +153,7 @@ class Edit:
         data: bytes | None = None,
         file: Handle | None = None,
     ) -> Self:
-        change: _ptekit._Change = {
+        change: _ptekit.Change = {
             "kind": kind,
             "key": key,
             "number": number,
@@ -162,11 +163,9 @@ class Edit:
         self._changes.append(change)
         return self
 
-    def set_data(self, key: str, data: Buffer | Array) -> Self:
-        """Sets the named data of a key; a new key is added."""
-        if hasattr(data, "tobytes") and not isinstance(data, memoryview):
-            return self._add("set-data", key, data=_elements(data))
-        return self._add("set-data", key, data=bytes(memoryview(data)))
+    def set_data(self, key: str, data: Buffer) -> Self:
+        """Sets the named data of a key to the bytes of a buffer, such as an array; a new key is added."""
+        return self._add("set-data", key, data=memoryview(data).tobytes())
 
     def remove_data(self, key: str) -> Self:
         """Removes the named data of a key."""
@@ -285,7 +284,8 @@ def convert(
         OSError: A file cannot be read or written.
     """
     if to is None:
-        suffix = os.path.splitext(os.fspath(path))[1].lower() if path is not None else ""
+        name = "" if path is None else os.fspath(path)
+        suffix = os.path.splitext(name)[1].lower()
         if suffix not in (".ptd", ".safetensors"):
             raise ValueError("give to='ptd' or to='safetensors'")
         to = "ptd" if suffix == ".ptd" else "safetensors"
@@ -295,13 +295,12 @@ def convert(
         raise ValueError("skip_blobs is for safetensors: a .ptd has blobs")
     if to == "safetensors" and (alignment is not None or share):
         raise ValueError("alignment and share are for a .ptd")
-    name, data = (None, None)
-    if isinstance(source, (str, os.PathLike)):
-        name = os.fspath(source)
-    else:
-        data = source if isinstance(source, bytes) else bytes(memoryview(source))
     output = None if path is None else os.fspath(path)
-    return _ptekit.convert(name, data, to, alignment, share, skip_blobs, output)
+    rest = (to, alignment, share, skip_blobs, output)
+    if isinstance(source, (str, os.PathLike)):
+        return _ptekit.convert(os.fspath(source), None, *rest)
+    data = source if isinstance(source, bytes) else bytes(memoryview(source))
+    return _ptekit.convert(None, data, *rest)
 
 
 def _code(array: Array) -> int:

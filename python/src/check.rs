@@ -92,8 +92,12 @@ impl Judge {
         let used = self.data.iter().filter(|_| is_program);
         let names: Vec<_> = used.clone().map(|of| of.get().name.clone()).collect();
         let data: Vec<Ptd<'_>> = used.map(|of| of.get().ptd()).collect::<Result<_>>()?;
-        let checker = Checker::new().limits(self.limits).policy(self.policy.clone());
-        let report = checker.data(&data).scan(self.scan).check(&file.opened)?;
+        let mut checker = Checker::new().limits(self.limits).policy(self.policy.clone());
+        // Without data files, keys of data are not looked for.
+        if !data.is_empty() {
+            checker = checker.data(&data);
+        }
+        let report = checker.scan(self.scan).check(&file.opened)?;
         let mut checked = CheckedFile::new(&file.name, &file.opened.file());
         checked.add(&file.opened, &names, &report);
         Ok(checked)

@@ -1,8 +1,9 @@
 //! Errors as Python's exceptions.
 
 use core::fmt;
+use core::panic::AssertUnwindSafe;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 
 use pte::{Error, OpenError};
 use pyo3::exceptions::{PyMemoryError, PyValueError};

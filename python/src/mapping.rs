@@ -6,9 +6,9 @@
 //! user's own reads of an array can see a change, and `numpy(copy=True)` avoids it.
 
 use core::ffi::c_int;
+use core::ptr;
 use std::fs;
 use std::io;
-use std::ptr;
 
 use memmap2::Mmap;
 use pyo3::exceptions::PyBufferError;

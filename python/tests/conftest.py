@@ -52,7 +52,7 @@ def mutations(folder: Path, index: Path) -> list[bytes]:
         row = json.loads(line)
         whole = bytearray((folder / row["seed"]).read_bytes())
         for patch in row["patches"]:
-            offset, changed = patch["offset"], bytes.fromhex(patch["bytes"])
+            offset, changed = patch[0], bytes.fromhex(patch[1])
             whole[offset : offset + len(changed)] = changed
         found.append(bytes(whole))
     return found
