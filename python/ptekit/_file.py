@@ -302,14 +302,14 @@ def signature(method: dict[str, Any]) -> str:
         for value in values:
             sizes: list[int] | None = value.get("sizes")
             dtype: str | int | None = value.get("dtype")
-            text: str = value["type"] if dtype is None else torch_name(dtype)
+            text: str = (value["type"] or "unknown") if dtype is None else torch_name(dtype)
             texts.append(text if sizes is None else f"{text}{sizes}")
         more = count - len(texts)
         return ", ".join(texts) + (f", … {more} more" if more > 0 else "")
 
     inputs = side(method["inputs"], method["input_count"])
     outputs = side(method["outputs"], method["output_count"])
-    return f"{method['name']}({inputs}) -> {outputs or 'nothing'}"
+    return f"{method['name'] or '(no name)'}({inputs}) -> {outputs or 'nothing'}"
 
 
 def decoded(text: str) -> dict[str, Any]:

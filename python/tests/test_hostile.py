@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptekit
+from ptekit._file import signature
 
 THREADS = 8
 
@@ -41,6 +42,12 @@ def everything(data: bytes) -> object:
     except ptekit.PteError as error:
         facts.append(error.code)
     return verdict, facts
+
+
+def test_a_method_without_a_name_and_a_value_without_a_type_have_a_signature() -> None:
+    method = {"name": None, "inputs": [{"type": None}], "input_count": 2, "outputs": []}
+    shown = signature(method | {"output_count": 0})
+    assert shown == "(no name)(unknown, … 1 more) -> nothing"
 
 
 def test_damaged_files_give_the_same_answers_from_many_threads() -> None:
