@@ -68,7 +68,7 @@ pub(crate) fn write_ptd<'py>(
             finish_ptd(builder, share, path.as_deref(), &Limits::TRUSTED)
         })
     })?;
-    Ok(object(py, written))
+    object(py, written)
 }
 
 /// Writes a safetensors file as a `.ptd`, or a `.ptd` as safetensors or as one of the current release. The
@@ -122,7 +122,7 @@ pub(crate) fn convert<'py>(
             write(&image, output.as_deref())
         })
     })?;
-    Ok(object(py, written))
+    object(py, written)
 }
 
 /// The files of an edit, those that were not written to a path.
@@ -194,7 +194,7 @@ pub(crate) fn edit<'py>(
             }
         })
     })?;
-    Ok((object(py, written), object(py, ptd)))
+    Ok((object(py, written)?, object(py, ptd)?))
 }
 
 /// Makes a change to a program. Returns the `.ptd` with the data that was moved out.
@@ -352,8 +352,15 @@ fn write(image: &Image<'_>, path: Option<&Path>) -> Result<Written> {
     Ok(None)
 }
 
-fn object(py: Python<'_>, bytes: Written) -> Option<Bound<'_, PyBytes>> {
-    bytes.map(|bytes| PyBytes::new(py, &bytes))
+/// Returns a `bytes` object, or a `MemoryError`.
+fn object(py: Python<'_>, bytes: Written) -> PyResult<Option<Bound<'_, PyBytes>>> {
+    let object = |bytes: Vec<u8>| {
+        PyBytes::new_with(py, bytes.len(), |out| {
+            out.copy_from_slice(&bytes);
+            Ok(())
+        })
+    };
+    bytes.map(object).transpose()
 }
 
 fn memory(error: pte::flat::ledger::MemoryError) -> Failure {

@@ -6,11 +6,12 @@ import gc
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA, corpus, document, genuine
+from conftest import DATA, ROOT, corpus, document, genuine
 
 import ptekit
 
@@ -19,9 +20,11 @@ def test_a_summary_is_that_of_the_command(linear: Path) -> None:
     assert ptekit.open(linear).to_dict() == document("info", "--json", linear)["files"][0]
 
 
-def test_the_version_is_that_of_the_command() -> None:
+def test_the_version_is_that_of_the_library_and_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "ptekit", "--version"], capture_output=True)
     assert done.stdout.decode().split() == ["pte", ptekit.__version__]
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    assert ptekit.__version__ == manifest["package"]["version"]
 
 
 def test_a_file_is_opened_by_path_and_by_any_buffer(linear: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_data_file_built_again_is_the_same() -> None:
     found = 0
     for path in sorted(DATA.glob("ptd/ptd_*.ptd")):
         data = ptekit.open(path)
-        if data.to_dict()["generation"] != 3 or b"128" in path.name.encode():
+        if data.to_dict()["generation"] != 3:
             continue
         builder = ptekit.PtdBuilder(share=True)
         for key, of in data.items():
@@ -76,7 +76,7 @@ def edits(path: Path) -> list[tuple[list[str], ptekit.Edit]]:
     ]
 
 
-@pytest.mark.parametrize("path", genuine()[::4], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", genuine()[::9], ids=lambda path: path.name)
 def test_edits_are_those_of_the_command(path: Path, tmp_path: Path) -> None:
     for nth, (arguments, edit) in enumerate(edits(path)):
         ours, theirs = tmp_path / f"ours{nth}.pte", tmp_path / f"theirs{nth}.pte"
@@ -93,7 +93,12 @@ def test_edits_are_those_of_the_command(path: Path, tmp_path: Path) -> None:
         if data[0].exists():
             assert data[0].read_bytes() == data[1].read_bytes()
             merged = ptekit.open(ours).edit().inline(data[0]).to_bytes()[0]
-            assert ptekit.diff(path, merged, ignore=["unused"])["verdict"] != "different" or True
+            # What was moved out and in again has the same keys, shapes and bytes.
+            named, constants = [
+                sorted((str(of.sizes), of.read()) for of in ptekit.open(of_file).tensors() if of.storage == kind)
+                for of_file, kind in ((path, "constant"), (merged, "constant"))
+            ]
+            assert named == constants
 
 
 def test_a_constant_is_replaced(linear: Path, tmp_path: Path) -> None:
