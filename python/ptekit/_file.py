@@ -264,15 +264,15 @@ class Data(File):
 
     def __getitem__(self, key: str) -> Tensor:
         """Returns the tensor or blob of a key. Of a key that is there twice, the first."""
-        entry = self.handle.entry(key)
+        entry = (self._open_handle or self.handle).entry(key)
         if entry is None:
             raise KeyError(key)
         code, dtype, sizes, order, begin, end = entry
-        if dtype is None and code is not None:
-            dtype = str(code)
-        storage = "blob" if code is None else "constant"
-        order = None if order is None else list(order)
-        return Tensor(self, key, dtype, sizes, order, storage, begin, end)
+        if code is None:
+            return Tensor(self, key, None, None, None, "blob", begin, end)
+        dtype = dtype or str(code)
+        dims = None if order is None else list(order)
+        return Tensor(self, key, dtype, sizes, dims, "constant", begin, end)
 
     def __contains__(self, key: object) -> bool:
         """Whether there is such a key."""
