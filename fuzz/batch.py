@@ -92,16 +92,16 @@ def batch(lib, torch, paths, companions):
             os.write(writer, run(lib, torch, path, companions))
         os._exit(0)
     os.close(writer)
-    told = b""
+    verdicts = b""
     while chunk := os.read(reader, 1 << 16):
-        told += chunk
+        verdicts += chunk
     os.close(reader)
     _, status = os.waitpid(child, 0)
     end = None
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
         end = "hang" if name == "SIGALRM" else "crash:" + name
-    return [{"o": "ok", "e": "error"}[letter] for letter in told.decode()], end
+    return [{"o": "ok", "e": "error"}[letter] for letter in verdicts.decode()], end
 
 
 def verdicts(lib, torch, paths, companions):
@@ -109,13 +109,13 @@ def verdicts(lib, torch, paths, companions):
     done = 0
     while done < len(paths):
         some = paths[done : done + SHARED]
-        told, end = batch(lib, torch, some, companions)
-        yield from zip(some, told)
-        done += len(told)
+        verdicts, end = batch(lib, torch, some, companions)
+        yield from zip(some, verdicts)
+        done += len(verdicts)
         if end is None:
             continue
-        told, alone = batch(lib, torch, [paths[done]], companions)
-        yield paths[done], alone or told[0]
+        verdicts, alone = batch(lib, torch, [paths[done]], companions)
+        yield paths[done], alone or verdicts[0]
         if alone is None:
             # It died in company: of what one of those before it did to their memory.
             last = paths[done]

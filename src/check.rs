@@ -32,6 +32,8 @@ mod release;
 mod report;
 mod resolve;
 mod rule;
+#[cfg(all(feature = "json", feature = "serde"))]
+mod sarif;
 mod site;
 mod tables;
 mod tensors;
@@ -46,6 +48,8 @@ pub use document::{
 pub use policy::Policy;
 pub use report::{Finding, Report};
 pub use rule::{NEWEST, Release, Rule, Runtime, Severity};
+#[cfg(all(feature = "json", feature = "serde"))]
+pub use sarif::sarif;
 pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject.

@@ -1,8 +1,8 @@
 //! The command: parses arguments, runs a verb and returns an exit status.
 
 use core::fmt::Write;
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -39,12 +39,12 @@ mod text;
 
 use problem::Status;
 
-/// Runs the command line of this process.
-pub(crate) fn run() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+/// Runs a command line and returns the exit status.
+pub(crate) fn run(command_line: Vec<OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(&command_line) {
         Ok(arguments) => arguments,
         Err(error) => {
-            print(&error);
+            print(&error, &command_line);
             return if error.use_stderr() { Status::Usage.into() } else { Status::Good.into() };
         }
     };
@@ -55,8 +55,8 @@ pub(crate) fn run() -> ExitCode {
 
 /// Prints the help or a usage error. The parser quotes arguments unescaped. If one of them needs
 /// escapes, the command line is parsed again with all arguments escaped.
-fn print(error: &clap::Error) {
-    let given: Vec<_> = std::env::args_os().map(|argument| text::text_of(&argument)).collect();
+fn print(error: &clap::Error, command_line: &[OsString]) {
+    let given: Vec<_> = command_line.iter().map(|argument| text::text_of(argument)).collect();
     let escaped: Vec<_> = given.iter().map(ToString::to_string).collect();
     let is_harmless = given.iter().zip(&escaped).all(|(given, escaped)| given.raw() == escaped);
     let again = match is_harmless {

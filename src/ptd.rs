@@ -18,7 +18,7 @@ mod index;
 
 pub(crate) use generation::is_polyglot;
 pub use generation::{Generation, Root};
-pub use index::Index;
+pub use index::{Index, KeyOrder};
 
 /// A data file whose structure is proven, so that reading its tables cannot fail.
 ///

@@ -77,6 +77,22 @@ fn the_command_sees_only_what_is_public() {
     assert!(!modules(&lib).contains(&"cli".to_string()));
 }
 
+/// The library forbids unsafe code. The Python package maps files, and fills buffers of Python.
+#[test]
+fn unsafe_code_is_in_one_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("unsafe_code = \"forbid\""));
+    let files = rust_files(&root.join("python/src")).into_iter();
+    let with_unsafe = files.filter(|path| {
+        let text = code(&fs::read_to_string(path).unwrap());
+        text.contains("unsafe {") || text.contains("unsafe fn") || text.contains("unsafe impl")
+    });
+    let found: Vec<_> =
+        with_unsafe.map(|path| path.strip_prefix(root).unwrap().to_owned()).collect();
+    assert_eq!(found, [Path::new("python/src/mapping.rs")]);
+}
+
 /// Messages go where untrusted text is escaped, inputs come from where streams are bounded.
 #[test]
 fn the_command_speaks_and_opens_files_in_one_place() {

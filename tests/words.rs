@@ -4,8 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What the package consists of. Snapshots show other programs' words too.
-const PACKAGE: &[&str] =
-    &["CONTRIBUTING.md", "README.md", "benches", "docs", "examples", "fuzz", "src", "tests"];
+const PACKAGE: &[&str] = &[
+    "CONTRIBUTING.md",
+    "README.md",
+    "benches",
+    "docs",
+    "examples",
+    "fuzz",
+    "python",
+    "src",
+    "tests",
+];
+
+/// The extensions of text files.
+const TEXT: &[&str] = &["md", "py", "pyi", "rs"];
 
 /// Idioms that a reader has to read twice.
 const WORDS: &[&str] =
@@ -51,7 +63,7 @@ fn comments_and_messages_are_in_plain_words() {
 /// The text files of a folder, or the file itself.
 fn files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
-        let is_text = path.extension().is_some_and(|e| e == "rs" || e == "md");
+        let is_text = path.extension().is_some_and(|e| TEXT.iter().any(|text| e == *text));
         return if is_text { vec![path.to_owned()] } else { Vec::new() };
     }
     let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());

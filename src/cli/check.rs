@@ -21,7 +21,6 @@ use search::{Found, add_files};
 
 mod policy;
 mod progress;
-mod sarif;
 mod search;
 pub(super) mod show;
 
@@ -244,7 +243,7 @@ impl Check {
                 out.finish()
             }
             OutputFormat::Sarif => {
-                out.json(&sarif::document(checked))?;
+                out.json(&pte::check::sarif(checked))?;
                 out.finish()
             }
         }

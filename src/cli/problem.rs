@@ -2,7 +2,6 @@
 
 use core::fmt;
 use std::io;
-use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
@@ -143,13 +142,13 @@ pub(super) fn lines(styled: &str) {
     anstream::eprint!("{styled}");
 }
 
-impl From<Status> for ExitCode {
+impl From<Status> for u8 {
     fn from(status: Status) -> Self {
-        Self::from(match status {
-            Status::Good => 0u8,
+        match status {
+            Status::Good => 0,
             Status::BadNews => 1,
             Status::Usage => 2,
             Status::Io => 3,
-        })
+        }
     }
 }

@@ -28,6 +28,24 @@ use crate::bytes::{index as at_index, narrow};
 #[derive(Clone, Debug)]
 pub struct Index<'a> {
     ptd: Ptd<'a>,
+    order: KeyOrder,
+}
+
+/// The entries of a data file by their keys, without the file: an [`Index`] that can be kept beside a
+/// [`Handle`](crate::Handle).
+///
+/// ```
+/// # fn main() -> pte::Result<()> {
+/// # let bytes = include_bytes!("../../tests/data/ptd/ptd_basic.ptd");
+/// let ptd = pte::Ptd::read(bytes)?;
+/// let order = ptd.key_order();
+/// let first = ptd.key(0).and_then(|key| order.get(&ptd, key));
+/// assert_eq!(first.map(|entry| entry.offset()), ptd.entry(0).map(|entry| entry.offset()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct KeyOrder {
     /// The digest of each key and the index of its entry, sorted by digest, key and index.
     sorted: Vec<(u32, u32)>,
 }
@@ -35,13 +53,18 @@ pub struct Index<'a> {
 impl<'a> Ptd<'a> {
     /// Prepares to look up entries by their keys.
     pub fn index(&self) -> Index<'a> {
+        Index { ptd: self.clone(), order: self.key_order() }
+    }
+
+    /// Sorts the entries by their keys.
+    pub fn key_order(&self) -> KeyOrder {
         let numbers = 0..self.entry_count();
         let digests = numbers.filter_map(|nth| Some((digest(self.key(nth)?), nth)));
         let mut sorted: Vec<_> = digests.collect();
         sorted.sort_unstable_by(|(one, a), (other, b)| {
             one.cmp(other).then_with(|| self.key(*a).cmp(&self.key(*b))).then_with(|| a.cmp(b))
         });
-        Index { ptd: self.clone(), sorted }
+        KeyOrder { sorted }
     }
 
     /// Returns the number of entries.
@@ -70,8 +93,8 @@ impl<'a> Ptd<'a> {
         }
     }
 
-    /// Returns the key of an entry without reading the rest of it.
-    fn key(&self, nth: u32) -> Option<&'a str> {
+    /// Returns the key of the entry with index `nth`, without reading the rest of it.
+    pub fn key(&self, nth: u32) -> Option<&'a str> {
         match self.root {
             Root::Current(root) => root.named_data()?.get(at_index(nth))?.key(),
             Root::Legacy(_) => self.entry(nth)?.key(),
@@ -83,14 +106,22 @@ impl<'a> Index<'a> {
     /// Returns the entry with a key. If there are two (a Warning), returns the first, as the
     /// runtime does.
     pub fn get(&self, key: &str) -> Option<Entry<'a>> {
+        self.order.get(&self.ptd, key)
+    }
+}
+
+impl KeyOrder {
+    /// Returns the entry of `ptd` with a key, as [`Index::get`] does. For another file than the one that
+    /// this was made of, entries may be missed, and none is wrong.
+    pub fn get<'a>(&self, ptd: &Ptd<'a>, key: &str) -> Option<Entry<'a>> {
         let wanted = digest(key);
         let before = |&(digest, nth): &(u32, u32)| match digest.cmp(&wanted) {
-            Ordering::Equal => self.ptd.key(nth) < Some(key),
+            Ordering::Equal => ptd.key(nth) < Some(key),
             order => order == Ordering::Less,
         };
         let first = self.sorted.partition_point(before);
         let &(_, nth) = self.sorted.get(first).filter(|&&(digest, _)| digest == wanted)?;
-        self.ptd.entry(nth).filter(|entry| entry.key() == Some(key))
+        ptd.entry(nth).filter(|entry| entry.key() == Some(key))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cli::rules::unknown_rule;
 
 /// Arguments that change severities.
 #[derive(Debug, Default, Args)]
-pub(in crate::cli) struct PolicyArguments {
+pub(in super::super) struct PolicyArguments {
     /// Ignore findings of this rule.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,

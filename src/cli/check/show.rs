@@ -6,7 +6,7 @@ use pte::check::{CheckedFile, FindingRecord};
 
 use crate::cli::problem::{DIM, ERROR, NOTE, WARNING};
 
-pub(in crate::cli) fn write(files: &[CheckedFile], out: &mut impl Write) -> fmt::Result {
+pub(in super::super) fn write(files: &[CheckedFile], out: &mut impl Write) -> fmt::Result {
     for file in files {
         let good = anstyle::AnsiColor::Green.on_default();
         let style = if file.verdict == "ok" { good } else { ERROR };

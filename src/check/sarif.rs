@@ -1,9 +1,16 @@
 //! Checked files as SARIF 2.1.0, the format of code-scanning sites.
 
-use pte::check::{CheckedFile, FindingRecord, RuleRecord, UNREADABLE};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use serde_json::{Value, json};
 
-pub(super) fn document(files: &[CheckedFile]) -> Value {
+use super::{CheckedFile, FindingRecord, RuleRecord, UNREADABLE};
+
+/// Returns checked files as a SARIF 2.1.0 document, as `pte check --format sarif` prints it.
+#[must_use]
+pub fn sarif(files: &[CheckedFile]) -> Value {
     let results: Vec<_> = files
         .iter()
         .flat_map(|file| file.findings.iter().map(|finding| result(file, finding)))

@@ -1,0 +1,77 @@
+"""Opens, judges and writes ExecuTorch's `.pte` and `.ptd` files.
+
+>>> program = ptekit.open("model.pte")
+>>> program.methods[0].inputs
+[Value(2, Tensor float32[2, 8])]
+
+Files may be untrusted: none makes the library crash, hang or use much memory. The work is done without
+the interpreter's lock, so threads run side by side.
+"""
+
+from __future__ import annotations
+
+from ._batch import SCHEMA_FIELDS, scan_batch
+from ._check import Finding, Report, check
+from ._documents import (
+    Document,
+    Graph,
+    diff,
+    graph,
+    info,
+    map,
+    memory,
+    ops,
+    ops_yaml,
+    size,
+)
+from ._errors import CheckError, PteError
+from ._file import Data, Program, open
+from ._objects import (
+    Delegate,
+    Instruction,
+    Method,
+    NamedData,
+    Operator,
+    Segment,
+    Tensor,
+    Value,
+)
+from ._ptekit import __version__
+from ._write import Edit, PtdBuilder, convert, load_file, save_file
+
+__all__ = [
+    "SCHEMA_FIELDS",
+    "CheckError",
+    "Data",
+    "Delegate",
+    "Document",
+    "Edit",
+    "Finding",
+    "Graph",
+    "Instruction",
+    "Method",
+    "NamedData",
+    "Operator",
+    "Program",
+    "PtdBuilder",
+    "PteError",
+    "Report",
+    "Segment",
+    "Tensor",
+    "Value",
+    "__version__",
+    "check",
+    "convert",
+    "diff",
+    "graph",
+    "info",
+    "load_file",
+    "map",
+    "memory",
+    "open",
+    "ops",
+    "ops_yaml",
+    "save_file",
+    "scan_batch",
+    "size",
+]

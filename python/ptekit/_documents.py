@@ -1,0 +1,170 @@
+"""The documents of the command, as Python objects."""
+
+from __future__ import annotations
+
+from ._file import File, decoded, open_handle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    from ._file import Source
+    from ._ptekit import Handle
+
+    Given: TypeAlias = Source | File
+
+if TYPE_CHECKING:
+    Document: TypeAlias = dict[str, Any]
+else:
+    Document = dict
+"""A document: the object that the command's `--json` prints. docs/cli.md has its fields."""
+
+
+def handle_of(file: Given) -> Handle:
+    """Returns the handle of an opened file, or of one that is opened now."""
+    return file.handle if isinstance(file, File) else open_handle(file)
+
+
+def info(file: Given) -> Document:
+    """Returns the document of `pte info --json`: a summary.
+
+    Args:
+        file: A path, an object with bytes, or an opened file; as of all functions here.
+    """
+    return decoded(handle_of(file).info())
+
+
+def size(file: Given, *, against: Given | None = None) -> Document:
+    """Returns the document of `pte size --json`: bytes by part, and the growth since another file."""
+    base = None if against is None else handle_of(against)
+    return decoded(handle_of(file).size(base))
+
+
+def memory(file: Given, *, method: str | None = None) -> Document:
+    """Returns the document of `pte memory --json`: arenas, live ranges, peaks.
+
+    Raises:
+        ValueError: There is no such method.
+    """
+    return decoded(handle_of(file).memory(method))
+
+
+def map(file: Given, *, depth: int | None = None) -> Document:
+    """Returns the document of `pte map --json`: nested ranges that have every byte once."""
+    return decoded(handle_of(file).map(depth))
+
+
+def diff(
+    before: Given,
+    after: Given,
+    *,
+    with_before: Iterable[Given] = (),
+    with_after: Iterable[Given] = (),
+    ignore: Iterable[str] = (),
+) -> Document:
+    """Returns the document of `pte diff --json`: differences in meaning.
+
+    Args:
+        before: A program or a data file.
+        after: Another of the same kind.
+        with_before: The `.ptd` files beside the first program.
+        with_after: The `.ptd` files beside the second program.
+        ignore: Classes of differences to leave out, such as `memory-plan`.
+
+    Raises:
+        ValueError: The files are of different kinds, or a class is unknown.
+    """
+    from . import _ptekit
+
+    old, new = [[handle_of(file) for file in files] for files in (with_before, with_after)]
+    files = (handle_of(before), handle_of(after))
+    return decoded(_ptekit.diff_files(*files, old, new, list(ignore)))
+
+
+def ops(*files: Given, against: str | None = None) -> Document:
+    """Returns the document of `pte ops --json`: operators and backends with call counts and dtypes.
+
+    Args:
+        files: Programs.
+        against: The text of a `selected_operators.yaml`, or a name on each line: `missing` has the
+            operators that it lacks.
+
+    Raises:
+        ValueError: A file is a `.ptd`, or the text is no list.
+    """
+    from . import _ptekit
+
+    return decoded(_ptekit.ops([handle_of(file) for file in files], against))
+
+
+def ops_yaml(*files: Given) -> str:
+    """Returns the `selected_operators.yaml` of programs, as ExecuTorch's gen_oplist writes it."""
+    from . import _ptekit
+
+    return _ptekit.ops_yaml([handle_of(file) for file in files])
+
+
+class Graph:
+    """The instructions of a program's methods, and what flows between them."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    def to_dict(self) -> Document:
+        """Returns the document of `pte graph --json`."""
+        return self._document
+
+    @property
+    def methods(self) -> list[dict[str, Any]]:
+        """The graph of each method: its nodes and edges, as in the document."""
+        methods: list[dict[str, Any]] = self._document["methods"]
+        return methods
+
+    def to_networkx(self) -> Any:
+        """Returns a `networkx.MultiDiGraph`. Nodes are named by their `id`; attributes are those of the document.
+
+        Raises:
+            ImportError: networkx is not installed.
+        """
+        from importlib import import_module
+
+        # It has no types.
+        graph: Any = import_module("networkx").MultiDiGraph()
+        for method in self.methods:
+            for node in method["nodes"]:
+                graph.add_node(node["id"], method=method["name"], **node)
+            for edge in method["edges"]:
+                facts = {key: edge[key] for key in edge if key not in ("from", "to")}
+                graph.add_edge(edge["from"], edge["to"], **facts)
+        return graph
+
+    def to_dot(self) -> str:
+        """Returns the graph in the language of Graphviz."""
+        lines = ["digraph {", "  node [shape=box];"]
+        for nth, method in enumerate(self.methods):
+            lines.append(f"  subgraph cluster_{nth} {{")
+            lines.append(f"    label={_quoted(method['name'] or '')};")
+            for node in method["nodes"]:
+                label = node.get("name") or node.get("text") or node["kind"]
+                lines.append(f"    {_quoted(node['id'])} [label={_quoted(label)}];")
+            lines.append("  }")
+            for edge in method["edges"]:
+                ends = f"{_quoted(edge['from'])} -> {_quoted(edge['to'])}"
+                lines.append(f"  {ends} [label={_quoted(edge.get('text') or '')}];")
+        return "\n".join([*lines, "}", ""])
+
+    def __repr__(self) -> str:
+        nodes = sum(len(method["nodes"]) for method in self.methods)
+        edges = sum(len(method["edges"]) for method in self.methods)
+        return f"<ptekit.Graph: {len(self.methods)} methods, {nodes} nodes, {edges} edges>"
+
+
+def graph(file: Given, *, method: str | None = None) -> Graph:
+    """Returns the data-flow graph of a program, or of one of its methods."""
+    return Graph(decoded(handle_of(file).graph(method)))
+
+
+def _quoted(text: object) -> str:
+    plain = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{plain}"'

@@ -1,0 +1,321 @@
+"""Opened files: programs and data files."""
+
+from __future__ import annotations
+
+import os
+
+from . import _html
+from ._errors import PteError
+from ._objects import Delegate, Method, NamedData, Segment, Tensor, decoded_tensor, torch_name
+from ._ptekit import Handle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Any, Self, TypeAlias
+
+    from typing_extensions import Buffer
+
+    from ._documents import Document
+    from ._write import Edit
+
+    Source: TypeAlias = str | os.PathLike[str] | Buffer
+
+
+def open(source: Source, *, trusted: bool = False) -> Program | Data:
+    """Opens a program or a data file; the bytes decide which it is.
+
+    A file on disk costs the memory of its FlatBuffer: its segments are read, or mapped, when they are
+    used. A `bytes` object is used as it is; any other buffer is copied, since it might change.
+
+    Args:
+        source: A path, or an object with the bytes of a file.
+        trusted: Whether to use the larger limits for trusted files.
+
+    Raises:
+        PteError: The file is refused.
+        OSError: It cannot be read.
+    """
+    handle = open_handle(source, trusted)
+    return Program(handle) if handle.kind == "pte" else Data(handle)
+
+
+def open_handle(source: Source, trusted: bool = False) -> Handle:
+    """Opens a handle of the extension."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        return Handle.open_path(path, shown_name(path), trusted)
+    if not isinstance(source, bytes):
+        source = bytes(memoryview(source))
+    return Handle.open_bytes(source, "<bytes>", trusted)
+
+
+def shown_name(path: str) -> str:
+    """Returns a path with `\\x` for each byte that is not UTF-8, as the command shows it."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+class File:
+    """What both kinds of files have."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._open_handle: Handle | None = handle
+        self._view: tuple[memoryview, int] | None = None
+
+    @property
+    def handle(self) -> Handle:
+        """The handle of the extension. Not public."""
+        if self._open_handle is None:
+            raise ValueError("the file is closed")
+        return self._open_handle
+
+    @property
+    def name(self) -> str:
+        """The path, or `<bytes>`."""
+        return self.handle.name
+
+    @property
+    def nbytes(self) -> int:
+        """The length of the file in bytes."""
+        return self.handle.file_len
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The segments, in the order of the file's table."""
+        ranges = enumerate(self.handle.segments())
+        return [Segment(self, nth, *(of or (None, None))) for nth, of in ranges]
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """All tables as `pte dump` shows them, with flatc's names and conventions.
+
+        A `[ubyte]` of more than 64 bytes is `{"sha256": …, "len": …}`. The dictionary is made anew each time.
+        """
+        return decoded(self.handle.tables(False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the summary of the file: the entry of `files` in `pte info --json`."""
+        document = decoded(self.handle.info())
+        files: list[dict[str, Any]] = document["files"]
+        return files[0]
+
+    def tensors(self) -> list[Tensor]:
+        """Returns every tensor and named blob of the file, as `pte tensors` lists them."""
+        rows: list[dict[str, Any]] = decoded(self.handle.tensors())["tensors"]
+        return [decoded_tensor(self, row) for row in rows]
+
+    def read(self, begin: int, end: int) -> bytes:
+        """Returns a copy of a range of the file.
+
+        Raises:
+            PteError: The range is not in the file.
+            OSError: It cannot be read.
+        """
+        return self.handle.read(begin, end)
+
+    def view(self, begin: int, end: int) -> memoryview:
+        """Returns a read-only view of a range of the file, without a copy.
+
+        The file is mapped at the first call. The view keeps the map, also after `close`. If the file is
+        changed on disk, the view changes; if it is cut, reading the view ends the process: `read` is safe.
+
+        Raises:
+            PteError: The range is not in the file.
+            OSError: The file cannot be mapped.
+        """
+        handle = self.handle
+        if not 0 <= begin <= end <= handle.file_len:
+            raise PteError(f"bytes {begin} to {end} are not in the file", "past-end")
+        if self._view is None:
+            found, start = handle.buffer()
+            self._view = (memoryview(found), start)
+        view, start = self._view
+        if start + end > len(view):
+            raise PteError("the file became shorter", "past-end")
+        return view[start + begin : start + end]
+
+    def size(self) -> Document:
+        """Returns the document of `pte size --json`: bytes by part."""
+        from ._documents import size
+
+        return size(self)
+
+    def map(self, depth: int | None = None) -> Document:
+        """Returns the document of `pte map --json`: what each byte belongs to."""
+        from ._documents import map
+
+        return map(self, depth=depth)
+
+    def edit(self) -> Edit:
+        """Returns a list of changes to this file, which `Edit.save` makes and writes."""
+        from ._write import Edit
+
+        return Edit(self)
+
+    def close(self) -> None:
+        """Closes the file. Arrays and views that were made of it stay valid."""
+        self._open_handle = None
+        self._view = None
+
+    def __enter__(self) -> Self:
+        """Returns the file."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Closes the file."""
+        self.close()
+
+    def _repr_html_(self) -> str:
+        return _html.page(self)
+
+
+class Program(File):
+    """A program: a `.pte` file, whose structure is proven."""
+
+    def __init__(self, handle: Handle) -> None:
+        super().__init__(handle)
+        self._methods: list[Method] | None = None
+
+    @property
+    def methods(self) -> list[Method]:
+        """The methods, in the order of the file. They are decoded once."""
+        if self._methods is None:
+            plans: list[dict[str, Any]] = self.tables.get("execution_plan") or []
+            rows = iter(self.tensors())
+            self._methods = [Method(self, nth, plan, rows) for nth, plan in enumerate(plans)]
+        return self._methods
+
+    def method(self, name: str = "forward") -> Method:
+        """Returns the method with this name.
+
+        Raises:
+            KeyError: There is none.
+        """
+        for method in self.methods:
+            if method.name == name:
+                return method
+        raise KeyError(name)
+
+    @property
+    def version(self) -> int:
+        """The version of the program's schema."""
+        version: int = self.to_dict()["version"]
+        return version
+
+    @property
+    def named_data(self) -> dict[str, NamedData]:
+        """The named blobs by key. Of a key that is there twice, the first, as the runtime does."""
+        found: dict[str, NamedData] = {}
+        for key, begin, end in self.handle.named_data():
+            found.setdefault(key, NamedData(self, key, begin, end))
+        return found
+
+    @property
+    def delegates(self) -> list[Delegate]:
+        """The delegates of all methods."""
+        return [delegate for method in self.methods for delegate in method.delegates]
+
+    @property
+    def operators(self) -> dict[str, int]:
+        """The operators that the methods call, with the number of calls."""
+        rows: list[dict[str, Any]] = self.to_dict()["operators"]
+        return {row["name"]: row["calls"] for row in rows}
+
+    def memory(self, method: str | None = None) -> Document:
+        """Returns the document of `pte memory --json`: arenas, live ranges and peaks."""
+        from ._documents import memory
+
+        return memory(self, method=method)
+
+    def __repr__(self) -> str:
+        if self._open_handle is None:
+            return "<ptekit.Program, closed>"
+        facts = self.to_dict()
+        methods = ", ".join(signature(method) for method in facts["methods"][:3])
+        more = facts["method_count"] - 3
+        methods += f", … {more} more" if more > 0 else ""
+        return f"<ptekit.Program {self.name!r}: {methods or 'no methods'}, {self.nbytes:,} bytes>"
+
+
+class Data(File):
+    """A data file: a `.ptd`, whose structure is proven. It is a mapping of keys to tensors and blobs."""
+
+    def keys(self) -> list[str]:
+        """Returns the keys, in the order of the file."""
+        return self.handle.keys()
+
+    def values(self) -> Iterator[Tensor]:
+        """Returns the tensors and blobs, in the order of the file."""
+        return (self[key] for key in self.keys())
+
+    def items(self) -> Iterator[tuple[str, Tensor]]:
+        """Returns the keys with their tensors and blobs, in the order of the file."""
+        return ((key, self[key]) for key in self.keys())
+
+    def get(self, key: str) -> Tensor | None:
+        """Returns the tensor or blob of a key, or None."""
+        return self[key] if key in self else None
+
+    def __getitem__(self, key: str) -> Tensor:
+        """Returns the tensor or blob of a key. Of a key that is there twice, the first."""
+        entry = (self._open_handle or self.handle).entry(key)
+        if entry is None:
+            raise KeyError(key)
+        code, dtype, sizes, order, begin, end = entry
+        if code is None:
+            return Tensor(self, key, None, None, None, "blob", begin, end)
+        dtype = dtype or str(code)
+        dims = None if order is None else list(order)
+        return Tensor(self, key, dtype, sizes, dims, "constant", begin, end)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is such a key."""
+        return isinstance(key, str) and self.handle.has_key(key)
+
+    def __iter__(self) -> Iterator[str]:
+        """Returns the keys, in the order of the file."""
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        """Returns the number of tensors and blobs."""
+        return self.handle.entry_count()
+
+    def __repr__(self) -> str:
+        if self._open_handle is None:
+            return "<ptekit.Data, closed>"
+        facts = self.to_dict()
+        blobs = f", {facts['blobs']} blobs" if facts["blobs"] else ""
+        return f"<ptekit.Data {self.name!r}: {facts['tensors']} tensors{blobs}, {self.nbytes:,} bytes>"
+
+
+def signature(method: dict[str, Any]) -> str:
+    """Returns a method of a summary in words, such as `forward(float32[2, 8]) -> float32[2, 4]`."""
+
+    def side(values: list[dict[str, Any]], count: int) -> str:
+        texts: list[str] = []
+        for value in values:
+            sizes: list[int] | None = value.get("sizes")
+            dtype: str | int | None = value.get("dtype")
+            text: str = (value["type"] or "unknown") if dtype is None else torch_name(dtype)
+            texts.append(text if sizes is None else f"{text}{sizes}")
+        more = count - len(texts)
+        return ", ".join(texts) + (f", … {more} more" if more > 0 else "")
+
+    inputs = side(method["inputs"], method["input_count"])
+    outputs = side(method["outputs"], method["output_count"])
+    return f"{method['name'] or '(no name)'}({inputs}) -> {outputs or 'nothing'}"
+
+
+def decoded(text: str) -> dict[str, Any]:
+    """Returns the object of a JSON text."""
+    import json
+
+    document: dict[str, Any] = json.loads(text)
+    return document
+

@@ -1,0 +1,114 @@
+"""What notebooks show of files and reports."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._check import Report
+    from ._file import File
+
+
+def escaped(text: object) -> str:
+    """Returns text for HTML. Names from files are untrusted."""
+    from html import escape
+
+    return escape(str(text))
+
+
+def page(file: File) -> str:
+    """Returns the summary of a file as a table, and the memory plan of a program as a picture."""
+    facts = file.to_dict()
+    rows: list[tuple[str, object]] = [("file", file.name), ("bytes", f"{facts['bytes']:,}")]
+    if facts["kind"] == "pte":
+        from ._file import signature
+
+        rows += [("method", signature(method)) for method in facts["methods"][:MOST_ROWS]]
+        operators = facts["operators"]
+        calls = [f"{row['calls']} × {row['name']}" for row in operators[:MOST_ROWS]]
+        more = len(operators) - len(calls)
+        rows.append(("operators", ", ".join(calls) + (f", … {more} more" if more > 0 else "")))
+        for backend in facts["backends"]:
+            rows.append(("backend", f"{backend['id']}, {backend['delegates']} delegates"))
+        for part in ("constants", "mutable", "external", "named_data"):
+            amount = facts[part]
+            if amount["count"]:
+                rows.append((part.replace("_", " "), f"{amount['count']}, {amount['bytes']:,} bytes"))
+    else:
+        rows.append(("entries", f"{facts['tensors']} tensors, {facts['blobs']} blobs"))
+        rows += [
+            (str(row["dtype"]), f"{row['tensors']} tensors, {row['bytes']:,} bytes")
+            for row in facts["dtypes"][:MOST_ROWS]
+        ]
+    return table(rows) + (memory_pictures(file) if facts["kind"] == "pte" else "")
+
+
+def table(rows: list[tuple[str, object]]) -> str:
+    """Returns a table with a title in each row."""
+    cells = [
+        f'<tr><th style="text-align:left">{escaped(title)}</th>'
+        f'<td style="text-align:left">{escaped(text)}</td></tr>'
+        for title, text in rows
+    ]
+    return f"<table>{''.join(cells)}</table>"
+
+
+def memory_pictures(file: File) -> str:
+    """Returns a picture of each arena: time to the right, offsets upwards, a box for each tensor."""
+    from ._documents import memory
+
+    pictures: list[str] = []
+    for method in memory(file)["methods"]:
+        for arena in method["arenas"]:
+            if len(pictures) == MOST_PICTURES:
+                return "".join(pictures)
+            if arena["reach"] and len(arena["tensors"]) <= MOST_BOXES:
+                pictures.append(picture(method, arena))
+    return "".join(pictures)
+
+
+def picture(method: dict[str, Any], arena: dict[str, Any]) -> str:
+    """Returns an arena as SVG."""
+    width, height = 480, 160
+    end, reach = max(method["instructions"], 1), arena["reach"]
+    boxes: list[str] = []
+    for tensor in arena["tensors"]:
+        lives, size = tensor.get("lives"), tensor["bytes"]
+        if not lives or not size:
+            continue
+        first, last = lives["first"], lives["last"]
+        begin = first["instruction"] if first else 0
+        until = last["instruction"] + 1 if last else end
+        x, w = begin * width / end, max((until - begin) * width / end, 1)
+        top = min(tensor["offset"] + size, reach)
+        y, h = height - top * height / reach, max((top - tensor["offset"]) * height / reach, 1)
+        title = f"value {tensor['value']} {tensor['dtype']}{tensor['sizes']}, {size:,} bytes"
+        boxes.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" fill="#7aa6c2"'
+            f' stroke="#fff"><title>{escaped(title)}</title></rect>'
+        )
+    caption = f"{method['name']}, arena {arena['id']}: {reach:,} bytes, peak {arena['peak']:,}"
+    return (
+        f"<figure><figcaption>{escaped(caption)}</figcaption>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}">{"".join(boxes)}</svg></figure>'
+    )
+
+
+def findings(report: Report) -> str:
+    """Returns the findings of a report as a table."""
+    rows: list[tuple[str, object]] = [
+        (f"{finding.severity}[{finding.rule}]", f"{finding.message} in {finding.file}")
+        for finding in report.findings[:MOST_FINDINGS]
+    ]
+    more = len(report) - len(rows)
+    if more > 0:
+        rows.append(("…", f"{more} more"))
+    return table(rows or [("ok", "no findings")])
+
+
+MOST_ROWS = 20
+MOST_PICTURES = 4
+MOST_BOXES = 2000
+MOST_FINDINGS = 100

@@ -1,0 +1,447 @@
+"""The parts of files: methods, values, tensors, instructions, delegates, blobs and segments."""
+
+from __future__ import annotations
+
+from ._errors import PteError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    import numpy
+
+    from ._file import File, Program
+
+
+class Tensor:
+    """A tensor or a named blob.
+
+    Attributes:
+        name: Its key or its fully qualified name, or None.
+        dtype: PyTorch's name of the dtype, such as `float32`; None for a blob.
+        sizes: The sizes, outermost first; None for a blob.
+        dim_order: The dimensions from the outermost to the innermost in memory, or None.
+        storage: `constant`, `mutable`, `planned`, `external`, `unbound`, `broken` or `blob`.
+        begin: The offset of its bytes in the file, or None if they are not there.
+        end: The end of its bytes in the file, or None.
+    """
+
+    __slots__ = ("_file", "begin", "dim_order", "dtype", "end", "name", "sizes", "storage")
+
+    def __init__(
+        self,
+        file: File,
+        name: str | None,
+        dtype: str | None,
+        sizes: list[int] | None,
+        dim_order: list[int] | None,
+        storage: str,
+        begin: int | None,
+        end: int | None,
+    ) -> None:
+        self._file = file
+        self.name = name
+        self.dtype = dtype
+        self.sizes = sizes
+        self.dim_order = dim_order
+        self.storage = storage
+        self.begin = begin
+        self.end = end
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes as numpy and torch call them; empty for a blob."""
+        return tuple(self.sizes or ())
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes in the file, 0 if there are none."""
+        return 0 if self.begin is None or self.end is None else self.end - self.begin
+
+    def _range(self) -> tuple[int, int]:
+        if self.begin is None or self.end is None:
+            raise PteError(f"a tensor that is {self.storage} has no bytes in the file", "no-data")
+        return self.begin, self.end
+
+    def read(self) -> bytes:
+        """Returns a copy of its bytes, as they are in the file.
+
+        Raises:
+            PteError: They are not in the file (code `no-data`).
+        """
+        return self._file.read(*self._range())
+
+    def view(self) -> memoryview:
+        """Returns a read-only view of its bytes, without a copy; see `Program.view`.
+
+        Raises:
+            PteError: They are not in the file (code `no-data`).
+        """
+        return self._file.view(*self._range())
+
+    def numpy(self, *, copy: bool = False) -> numpy.ndarray[Any, Any]:
+        """Returns its elements as a numpy array; of a blob, its bytes.
+
+        Without a copy the array is read-only, and shows the mapped file: see `Program.view` for what
+        happens if the file changes. `bfloat16` and the 8-bit floats need the package `ml_dtypes`.
+
+        Args:
+            copy: Whether to return a writable array of its own, read by a system call.
+
+        Raises:
+            PteError: The bytes are not in the file (`no-data`), or too few (`short-data`), or numpy
+                has no such dtype (`no-dtype`): `read` and `view` return the bytes.
+            ImportError: numpy is not installed.
+        """
+        from ._arrays import array
+
+        return array(self, copy)
+
+    def __len__(self) -> int:
+        return self.sizes[0] if self.sizes else self.nbytes
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name is not None else ""
+        if self.dtype is None:
+            return f"<Blob{name}: {self.nbytes:,} bytes>"
+        return f"<Tensor{name}: {self.dtype}{self.sizes}, {self.storage}>"
+
+
+def decoded_tensor(file: File, row: dict[str, Any]) -> Tensor:
+    """Returns the tensor of a row of the document `pte.tensors/1`."""
+    dtype: str | int | None = row["dtype"]
+    name = None if dtype is None else torch_name(dtype)
+    begin: int | None = row["offset"]
+    end = None if begin is None else begin + row["bytes"]
+    sizes, order = row["sizes"], row["dim_order"]
+    return Tensor(file, row["key"], name, sizes, order, row["storage"], begin, end)
+
+
+def torch_name(dtype: str | int) -> str:
+    """Returns PyTorch's name of a dtype that the schema names, or whose number a file has."""
+    from ._ptekit import dtypes
+
+    if not _TORCH_NAMES:
+        for code, schema, torch in dtypes():
+            _TORCH_NAMES[code] = torch
+            if schema is not None:
+                _TORCH_NAMES[schema] = torch
+    return _TORCH_NAMES.get(dtype, str(dtype))
+
+
+_TORCH_NAMES: dict[str | int, str] = {}
+
+
+class Value:
+    """A value of a method.
+
+    Attributes:
+        index: Its number in the method, which instructions name it by.
+        kind: The name in the schema: `Tensor`, `Int`, `IntList`, `String`, `Null` and so on.
+        tensor: The tensor, or None for another kind.
+        fields: The fields of the value in the file's table.
+    """
+
+    __slots__ = ("fields", "index", "kind", "tensor")
+
+    def __init__(self, index: int, kind: str, fields: dict[str, Any], tensor: Tensor | None) -> None:
+        self.index = index
+        self.kind = kind
+        self.fields = fields
+        self.tensor = tensor
+
+    @property
+    def value(self) -> Any:
+        """The number, text or list of a value that is no tensor; else None.
+
+        The elements of an `IntList` or `TensorList` are indices of values.
+        """
+        if self.tensor is not None:
+            return None
+        return next(iter(self.fields.values()), None)
+
+    @property
+    def dynamism(self) -> str | None:
+        """The dynamism of a tensor's sizes: `STATIC`, `DYNAMIC_BOUND` or `DYNAMIC_UNBOUND`; else None."""
+        dynamism: str | None = self.fields.get("shape_dynamism")
+        return dynamism
+
+    def __repr__(self) -> str:
+        if self.tensor is not None:
+            return f"Value({self.index}, Tensor {self.tensor.dtype}{self.tensor.sizes})"
+        shown = repr(self.value)
+        return f"Value({self.index}, {self.kind} {shown if len(shown) <= 60 else shown[:59] + '…'})"
+
+
+class Operator:
+    """An operator that a method may call.
+
+    Attributes:
+        index: Its number in the method.
+        name: Its name with the overload, such as `aten::add.out`.
+    """
+
+    __slots__ = ("index", "name")
+
+    def __init__(self, index: int, name: str) -> None:
+        self.index = index
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Operator({self.index}, {self.name!r})"
+
+
+class Delegate:
+    """A delegate: a part of a method that a backend runs.
+
+    Attributes:
+        index: Its number in the method.
+        backend: The id of the backend, such as `XnnpackBackend`.
+        compile_specs: The options of the backend: keys with their bytes or digests, as in `tables`.
+        begin: The offset of its payload in the file.
+        end: The end of its payload.
+    """
+
+    __slots__ = ("_file", "backend", "begin", "compile_specs", "end", "index")
+
+    def __init__(
+        self,
+        file: File,
+        index: int,
+        backend: str,
+        compile_specs: list[dict[str, Any]],
+        begin: int,
+        end: int,
+    ) -> None:
+        self._file = file
+        self.index = index
+        self.backend = backend
+        self.compile_specs = compile_specs
+        self.begin = begin
+        self.end = end
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its payload."""
+        return self.end - self.begin
+
+    def read(self) -> bytes:
+        """Returns a copy of its payload."""
+        return self._file.read(self.begin, self.end)
+
+    def __repr__(self) -> str:
+        return f"Delegate({self.index}, {self.backend!r}, {self.nbytes:,} bytes)"
+
+
+class Instruction:
+    """An instruction of a method.
+
+    Attributes:
+        chain: The number of its chain.
+        index: Its number in the chain.
+        kind: The name in the schema: `KernelCall`, `DelegateCall`, `MoveCall`, `JumpFalseCall`, `FreeCall`.
+        fields: The fields in the file's table.
+        name: The operator or backend that it calls, or the kind.
+        args: The indices of the values that it names.
+    """
+
+    __slots__ = ("args", "chain", "fields", "index", "kind", "name")
+
+    def __init__(
+        self,
+        chain: int,
+        index: int,
+        kind: str,
+        fields: dict[str, Any],
+        name: str,
+        args: list[int],
+    ) -> None:
+        self.chain = chain
+        self.index = index
+        self.kind = kind
+        self.fields = fields
+        self.name = name
+        self.args = args
+
+    def __repr__(self) -> str:
+        args = ", ".join(map(str, self.args))
+        return f"Instruction({self.chain}:{self.index}, {self.name}({args}))"
+
+
+class Method:
+    """A method of a program.
+
+    Attributes:
+        index: Its number in the program.
+        name: Its name.
+        values: All values.
+        inputs: The values that a caller sets.
+        outputs: The values that a caller gets.
+        operators: The operators that it may call.
+        delegates: The parts that backends run.
+        instructions: The instructions of all chains, in order.
+        arenas: The bytes of each planned arena.
+    """
+
+    __slots__ = (
+        "arenas",
+        "delegates",
+        "index",
+        "inputs",
+        "instructions",
+        "name",
+        "operators",
+        "outputs",
+        "values",
+    )
+
+    def __init__(
+        self, program: Program, index: int, plan: dict[str, Any], rows: Iterator[Tensor]
+    ) -> None:
+        self.index = index
+        self.name: str = plan.get("name") or ""
+        self.values: list[Value] = []
+        for nth, row in enumerate(listed(plan, "values")):
+            kind, fields = str(row.get("val_type")), nested(row, "val")
+            tensor = next(rows, None) if kind == "Tensor" else None
+            self.values.append(Value(nth, kind, fields, tensor))
+        self.inputs = self._chosen(plan, "inputs")
+        self.outputs = self._chosen(plan, "outputs")
+        self.operators = [
+            Operator(nth, ".".join(filter(None, (row.get("name"), row.get("overload")))))
+            for nth, row in enumerate(listed(plan, "operators"))
+        ]
+        rest = program.handle.payloads(index)
+        self.delegates = [
+            Delegate(program, nth, id, listed(row, "compile_specs"), begin, end)
+            for nth, (row, (id, begin, end)) in enumerate(zip(listed(plan, "delegates"), rest))
+        ]
+        self.instructions = [
+            self._instruction(chain, nth, row)
+            for chain, rows_of in enumerate(listed(plan, "chains"))
+            for nth, row in enumerate(listed(rows_of, "instructions"))
+        ]
+        # The first size is of a buffer that no tensor is in.
+        self.arenas: list[int] = list(plan.get("non_const_buffer_sizes") or [])[1:]
+
+    def _chosen(self, plan: dict[str, Any], key: str) -> list[Value]:
+        indices: list[int] = plan.get(key) or []
+        return [self.values[nth] for nth in indices if 0 <= nth < len(self.values)]
+
+    def _instruction(self, chain: int, nth: int, row: dict[str, Any]) -> Instruction:
+        kind, fields = str(row.get("instr_args_type")), nested(row, "instr_args")
+        name: str = kind
+        args: list[int] = fields.get("args") or []
+        index: int
+        if kind == "KernelCall":
+            index = fields.get("op_index", -1)
+            known = 0 <= index < len(self.operators)
+            name = self.operators[index].name if known else f"no operator {index}"
+        elif kind == "DelegateCall":
+            index = fields.get("delegate_index", -1)
+            known = 0 <= index < len(self.delegates)
+            name = self.delegates[index].backend if known else f"no delegate {index}"
+        elif kind == "MoveCall":
+            args = [fields.get("move_from", 0), fields.get("move_to", 0)]
+        elif kind == "JumpFalseCall":
+            args = [fields.get("cond_value_index", 0)]
+        elif kind == "FreeCall":
+            args = [fields.get("value_index", 0)]
+        return Instruction(chain, nth, kind, fields, name, args)
+
+    def __repr__(self) -> str:
+        def side(values: list[Value]) -> str:
+            shown = [
+                f"{of.tensor.dtype}{of.tensor.sizes}" if of.tensor is not None else of.kind
+                for of in values
+            ]
+            return ", ".join(shown)
+
+        calls = f"{len(self.instructions)} instructions"
+        outputs = side(self.outputs) or "nothing"
+        return f"<Method {self.name!r}: ({side(self.inputs)}) -> {outputs}, {calls}>"
+
+
+def listed(table: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Returns a vector of tables, empty if it is not there."""
+    rows: list[dict[str, Any]] | None = table.get(key)
+    return rows or []
+
+
+def nested(table: dict[str, Any], key: str) -> dict[str, Any]:
+    """Returns a table in a field; empty if it is not there, or is the number of an unknown member."""
+    row: dict[str, Any] | int | None = table.get(key)
+    return row if isinstance(row, dict) else {}
+
+
+class NamedData:
+    """A named blob of a program.
+
+    Attributes:
+        key: Its key.
+        begin: The offset of its bytes in the file.
+        end: Their end.
+    """
+
+    __slots__ = ("_file", "begin", "end", "key")
+
+    def __init__(self, file: File, key: str, begin: int, end: int) -> None:
+        self._file = file
+        self.key = key
+        self.begin = begin
+        self.end = end
+
+    @property
+    def nbytes(self) -> int:
+        """The number of its bytes."""
+        return self.end - self.begin
+
+    def read(self) -> bytes:
+        """Returns a copy of its bytes."""
+        return self._file.read(self.begin, self.end)
+
+    def view(self) -> memoryview:
+        """Returns a read-only view of its bytes, without a copy; see `Program.view`."""
+        return self._file.view(self.begin, self.end)
+
+    def __repr__(self) -> str:
+        return f"NamedData({self.key!r}, {self.nbytes:,} bytes)"
+
+
+class Segment:
+    """A segment of a file.
+
+    Attributes:
+        index: Its number.
+        begin: The offset of its bytes in the file; None if the range is invalid.
+        end: Their end, or None.
+    """
+
+    __slots__ = ("_file", "begin", "end", "index")
+
+    def __init__(self, file: File, index: int, begin: int | None, end: int | None) -> None:
+        self._file = file
+        self.index = index
+        self.begin = begin
+        self.end = end
+
+    @property
+    def nbytes(self) -> int:
+        """The number of its bytes."""
+        return 0 if self.begin is None or self.end is None else self.end - self.begin
+
+    def read(self) -> bytes:
+        """Returns a copy of its bytes.
+
+        Raises:
+            PteError: The range is invalid (code `no-data`).
+        """
+        if self.begin is None or self.end is None:
+            raise PteError(f"segment {self.index} is not in the file", "no-data")
+        return self._file.read(self.begin, self.end)
+
+    def __repr__(self) -> str:
+        if self.begin is None or self.end is None:
+            return f"Segment({self.index}, not in the file)"
+        return f"Segment({self.index}, {self.begin:#x}..{self.end:#x})"

@@ -1,0 +1,139 @@
+//! Judging files.
+
+use std::io;
+use std::path::PathBuf;
+
+use pte::check::{CheckedFile, Checker, Policy, RuleRecord, parse_release, rule, sarif};
+use pte::{Limits, Ptd};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use crate::error::{Failure, Result, guarded};
+use crate::handle::{Handle, text};
+use crate::source::Source;
+
+/// A policy: the rules that are allowed and denied, the release, and whether contents are searched.
+#[pyclass(frozen, module = "ptekit._ptekit")]
+#[derive(Debug)]
+pub(crate) struct Judge {
+    policy: Policy,
+    scan: bool,
+    limits: Limits,
+    data: Vec<Py<Handle>>,
+}
+
+/// A checked file.
+#[pyclass(frozen, module = "ptekit._ptekit")]
+#[derive(Debug)]
+pub(crate) struct Checked(CheckedFile);
+
+#[pymethods]
+impl Checked {
+    /// Returns the entry of the document `pte.check/1`.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| guarded(|| text(&self.0)))
+    }
+}
+
+#[pymethods]
+impl Judge {
+    #[new]
+    #[pyo3(signature = (data, allow, deny, runtime, scan, trusted))]
+    fn new(
+        data: Vec<Py<Handle>>,
+        allow: Vec<String>,
+        deny: Vec<String>,
+        runtime: Option<String>,
+        scan: bool,
+        trusted: bool,
+    ) -> PyResult<Self> {
+        guarded(|| {
+            let policy = policy(&allow, &deny, runtime.as_deref())?;
+            for file in &data {
+                file.get().ptd()?;
+            }
+            Ok(Self { policy, scan, limits: crate::handle::limits(trusted), data })
+        })
+    }
+
+    /// Checks an opened file.
+    fn handle(&self, py: Python<'_>, file: Py<Handle>) -> PyResult<Checked> {
+        py.detach(|| guarded(|| self.check(file.get()).map(Checked)))
+    }
+
+    /// Checks a file on disk. That it is refused or cannot be read is a finding.
+    fn path(&self, py: Python<'_>, path: PathBuf, name: String) -> PyResult<Checked> {
+        py.detach(|| guarded(|| self.open(Source::open(&path), name)))
+    }
+
+    /// Checks the bytes of an object. That they are refused is a finding.
+    fn bytes(&self, py: Python<'_>, bytes: PyBackedBytes, name: String) -> PyResult<Checked> {
+        py.detach(|| guarded(|| self.open(Ok(Source::of(bytes)), name)))
+    }
+}
+
+impl Judge {
+    fn open(&self, source: io::Result<Source>, name: String) -> Result<Checked> {
+        let opened = source.map_err(Failure::from);
+        let opened = opened.and_then(|source| Handle::open(source, name.clone(), self.limits));
+        let checked = opened.and_then(|file| self.check(&file));
+        Ok(Checked(match checked {
+            Ok(checked) => checked,
+            Err(Failure::Refused(error)) => CheckedFile::refused(name, &error),
+            Err(Failure::Io(error)) => CheckedFile::unreadable(name, error.to_string(), None),
+            Err(Failure::Absent { message, .. }) => CheckedFile::unreadable(name, message, None),
+            Err(failure) => return Err(failure),
+        }))
+    }
+
+    fn check(&self, file: &Handle) -> Result<CheckedFile> {
+        // A data file is used with no other.
+        let is_program = file.pte().is_ok();
+        let used = self.data.iter().filter(|_| is_program);
+        let names: Vec<_> = used.clone().map(|of| of.get().name.clone()).collect();
+        let data: Vec<Ptd<'_>> = used.map(|of| of.get().ptd()).collect::<Result<_>>()?;
+        let mut checker = Checker::new().limits(self.limits).policy(self.policy.clone());
+        // Without data files, keys of data are not looked for.
+        if !data.is_empty() {
+            checker = checker.data(&data);
+        }
+        let report = checker.scan(self.scan).check(&file.opened)?;
+        let mut checked = CheckedFile::new(&file.name, &file.opened.file());
+        checked.add(&file.opened, &names, &report);
+        Ok(checked)
+    }
+}
+
+/// Returns checked files as SARIF 2.1.0.
+#[pyfunction]
+pub(crate) fn to_sarif(py: Python<'_>, files: Vec<Py<Checked>>) -> PyResult<String> {
+    py.detach(|| {
+        guarded(|| {
+            let files: Vec<_> = files.iter().map(|file| file.get().0.clone()).collect();
+            text(&sarif(&files))
+        })
+    })
+}
+
+/// Returns the policy of rules that are allowed and denied, and a release.
+fn policy(allow: &[String], deny: &[String], runtime: Option<&str>) -> Result<Policy> {
+    let mut policy = Policy::new();
+    if let Some(release) = runtime {
+        let release = parse_release(release).map_err(|error| Failure::Value(error.to_string()))?;
+        policy = policy.runtime(release);
+    }
+    let unknown = |name: &str| Failure::Value(format!("unknown rule {name:?}"));
+    for name in allow {
+        policy = policy.allow(rule(name).ok_or_else(|| unknown(name))?);
+    }
+    for name in deny {
+        policy = match (name.as_str(), rule(name)) {
+            ("warnings", _) => policy.deny_warnings(),
+            (_, Some(rule)) => policy.deny(rule),
+            // A refusal is an Error already.
+            (_, None) if RuleRecord::all().iter().any(|record| record.id == name) => policy,
+            _ => return Err(unknown(name)),
+        };
+    }
+    Ok(policy)
+}

@@ -1,0 +1,383 @@
+//! Opened files, and the documents of one file as JSON text.
+
+use core::ops::Range;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use pte::flat::json;
+use pte::graph::GraphDocument;
+use pte::map::{SizeDocument, SizeTree};
+use pte::payload::Bundle;
+use pte::ptd::{self, KeyOrder, Ptd};
+use pte::quoted::UntrustedString;
+use pte::schema::scalar::ScalarType;
+use pte::summary::{Summary, SummaryDocument};
+use pte::tensors::{TensorRecord, TensorRow};
+use pte::{File, ForeignFormat, Limits, Pte, Source as _, document};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use serde::Serialize;
+
+use crate::documents::{self, Names};
+use crate::error::{Failure, Result, guarded};
+use crate::mapping::Mapping;
+use crate::source::{Bytes, Source};
+
+/// An opened file: its FlatBuffer is in memory and proven.
+#[pyclass(frozen, module = "ptekit._ptekit")]
+#[derive(Debug)]
+pub(crate) struct Handle {
+    pub(crate) opened: pte::Handle<Source>,
+    pub(crate) name: UntrustedString,
+    pub(crate) limits: Limits,
+    is_bundled: bool,
+    order: OnceLock<KeyOrder>,
+}
+
+/// A named tensor or blob: the code and the name of its dtype, sizes, dim order, and the range of its bytes.
+/// The first four are `None` for a blob.
+type Entry = (Option<i8>, Option<&'static str>, Option<Vec<i32>>, Option<Vec<u8>>, u64, u64);
+
+impl Handle {
+    pub(crate) fn open(source: Source, name: String, limits: Limits) -> Result<Self> {
+        let name = UntrustedString::from(name);
+        let mut head = [0; HEAD];
+        let len = usize::try_from(source.size()?).map_or(HEAD, |len| len.min(HEAD));
+        let head = head.get_mut(..len).unwrap_or_default();
+        source.read_at(0, head)?;
+        let is_bundled = matches!(ForeignFormat::of(head), ForeignFormat::BundledProgram(_));
+        let source = if is_bundled { program_of(source, &limits)? } else { source };
+        let opened = pte::Handle::open(source, &limits)?;
+        Ok(Self { opened, name, limits, is_bundled, order: OnceLock::new() })
+    }
+
+    /// Returns the program.
+    pub(crate) fn pte(&self) -> Result<Pte<'_>> {
+        match self.opened.file() {
+            File::Pte(pte) => Ok(pte),
+            File::Ptd(_) => Err(Failure::Value("this is a .ptd: a program is needed".into())),
+        }
+    }
+
+    /// Returns the data file.
+    pub(crate) fn ptd(&self) -> Result<Ptd<'_>> {
+        match self.opened.file() {
+            File::Ptd(ptd) => Ok(ptd),
+            File::Pte(_) => Err(Failure::Value("this is a program: a .ptd is needed".into())),
+        }
+    }
+}
+
+#[pymethods]
+impl Handle {
+    /// Opens a file on disk, or the bytes of an object.
+    #[staticmethod]
+    fn open_path(py: Python<'_>, path: PathBuf, name: String, trusted: bool) -> PyResult<Self> {
+        py.detach(|| guarded(|| Self::open(Source::open(&path)?, name, limits(trusted))))
+    }
+
+    /// Opens a `bytes` object, which cannot change.
+    #[staticmethod]
+    fn open_bytes(
+        py: Python<'_>,
+        bytes: PyBackedBytes,
+        name: String,
+        trusted: bool,
+    ) -> PyResult<Self> {
+        py.detach(|| guarded(|| Self::open(Source::of(bytes), name, limits(trusted))))
+    }
+
+    /// Returns `pte` or `ptd`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.opened.file() {
+            File::Pte(_) => "pte",
+            File::Ptd(_) => "ptd",
+        }
+    }
+
+    /// Returns the name of the file.
+    #[getter]
+    fn name(&self) -> &str {
+        self.name.raw()
+    }
+
+    /// Returns the length of the file in bytes.
+    #[getter]
+    fn file_len(&self) -> u64 {
+        self.opened.file_len()
+    }
+
+    /// Returns the bytes of the FlatBuffer, which are in memory.
+    #[getter]
+    fn region_len(&self) -> u64 {
+        self.opened.region_len()
+    }
+
+    /// Whether it is the program in a bundled program.
+    #[getter]
+    pub(crate) fn is_bundled(&self) -> bool {
+        self.is_bundled
+    }
+
+    /// Returns an object with the bytes, whose buffer is read-only, and the offset of the file in it.
+    fn buffer(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, u64)> {
+        let source = self.opened.source();
+        let object = match source.bytes() {
+            Bytes::File(file) => {
+                let map = py.detach(|| guarded(|| Ok(Mapping::new(file)?)))?;
+                Py::new(py, map)?.into_any()
+            }
+            Bytes::Object(bytes) => bytes.into_pyobject(py)?.into_any().unbind(),
+        };
+        Ok((object, source.start()))
+    }
+
+    /// Reads a range of the file.
+    fn read<'py>(&self, py: Python<'py>, begin: u64, end: u64) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| guarded(|| Ok(self.opened.read(begin..end)?)))?;
+        PyBytes::new_with(py, bytes.len(), |out| {
+            out.copy_from_slice(&bytes);
+            Ok(())
+        })
+    }
+
+    /// Returns the range of each segment; `None` where it is not in the file.
+    fn segments(&self, py: Python<'_>) -> PyResult<Vec<Option<(u64, u64)>>> {
+        py.detach(|| {
+            guarded(|| {
+                let file = self.opened.file();
+                let ranges = (0..file.segment_count()).map(|nth| file.segment_range(nth).ok());
+                Ok(ranges.map(|range| range.map(ends)).collect())
+            })
+        })
+    }
+
+    /// Returns the key and the range of each named blob of a program.
+    fn named_data(&self, py: Python<'_>) -> PyResult<Vec<(String, u64, u64)>> {
+        py.detach(|| {
+            guarded(|| {
+                let mut names = Names::new(self);
+                let mut found = Vec::new();
+                for (key, range) in self.pte()?.named_data() {
+                    let (key, (begin, end)) = (key.unwrap_or_default(), ends(range?));
+                    names.charge(key)?;
+                    found.push((key.to_owned(), begin, end));
+                }
+                Ok(found)
+            })
+        })
+    }
+
+    /// Returns the backend and the range of each delegate's payload in a method.
+    fn payloads(&self, py: Python<'_>, method: usize) -> PyResult<Vec<(String, u64, u64)>> {
+        py.detach(|| {
+            guarded(|| {
+                let pte = self.pte()?;
+                let plan = pte.program().execution_plan().and_then(|plans| plans.get(method));
+                let mut names = Names::new(self);
+                let mut found = Vec::new();
+                for delegate in plan.and_then(|plan| plan.delegates()).into_iter().flatten() {
+                    let id = delegate.id().unwrap_or_default();
+                    names.charge(id)?;
+                    let range = pte.delegate_range(delegate)?.unwrap_or_default();
+                    found.push((id.to_owned(), range.start, range.end));
+                }
+                Ok(found)
+            })
+        })
+    }
+
+    /// Returns the number of entries of a data file.
+    fn entry_count(&self) -> PyResult<u32> {
+        guarded(|| Ok(self.ptd()?.entry_count()))
+    }
+
+    /// Returns the keys of a data file, in its order.
+    fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        py.detach(|| {
+            guarded(|| {
+                let mut names = Names::new(self);
+                let ptd = self.ptd()?;
+                let keys = (0..ptd.entry_count()).filter_map(|nth| ptd.key(nth));
+                keys.map(|key| names.charge(key).map(|()| key.to_owned())).collect()
+            })
+        })
+    }
+
+    /// Whether a data file has a key.
+    fn has_key(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+        py.detach(|| guarded(|| Ok(self.find(key)?.is_some())))
+    }
+
+    /// Returns the entry of a data file with this key.
+    fn entry(&self, py: Python<'_>, key: &str) -> PyResult<Option<Entry>> {
+        let find = || self.find(key)?.map(|entry| facts(&entry)).transpose();
+        // The first lookup sorts the keys; the others take less time than to release the interpreter.
+        match self.order.get() {
+            Some(_) => guarded(find),
+            None => py.detach(|| guarded(find)),
+        }
+    }
+
+    /// Returns the document `pte.info`.
+    fn info(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            guarded(|| {
+                let summary = Summary::read(&self.opened, &self.limits)?.named(&self.name);
+                text(&SummaryDocument::new([summary]))
+            })
+        })
+    }
+
+    /// Returns the tables as `pte dump --compact` prints them; `inline` writes all bytes as numbers.
+    fn tables(&self, py: Python<'_>, inline: bool) -> PyResult<String> {
+        py.detach(|| {
+            guarded(|| {
+                let mut out = String::new();
+                let blob = |bytes: &[u8]| documents::blob(bytes, inline);
+                let options = json::Options { pretty: false, blob };
+                let written = match self.opened.file() {
+                    File::Pte(pte) => json::write(pte.program(), options, &mut out),
+                    File::Ptd(ptd) => match ptd.root() {
+                        ptd::Root::Current(root) => json::write(root, options, &mut out),
+                        ptd::Root::Legacy(root) => json::write(root, options, &mut out),
+                    },
+                };
+                written.map_err(|error| Failure::absent("internal", &error))?;
+                Ok(out)
+            })
+        })
+    }
+
+    /// Returns the document `pte.tensors/1`.
+    fn tensors(&self, py: Python<'_>) -> PyResult<String> {
+        #[derive(Serialize)]
+        struct Document<'d> {
+            schema: &'static str,
+            tensors: Vec<TensorRecord<'d>>,
+        }
+        py.detach(|| {
+            guarded(|| {
+                let file = self.opened.file();
+                let mut names = Names::new(self);
+                let mut tensors = Vec::new();
+                for row in TensorRow::all(&file) {
+                    let row = TensorRecord::from(&row);
+                    names.charge(row.method.map_or("", |name| name.raw()))?;
+                    names.charge(row.key.map_or("", |name| name.raw()))?;
+                    tensors.push(row);
+                }
+                text(&Document { schema: "pte.tensors/1", tensors })
+            })
+        })
+    }
+
+    /// Returns the document `pte.size/1`, with the growth since another file if one is given.
+    fn size(&self, py: Python<'_>, base: Option<Py<Self>>) -> PyResult<String> {
+        py.detach(|| {
+            guarded(|| {
+                let tree = |of: &Self| {
+                    SizeTree::of(&of.name, &of.opened.file(), &of.limits)
+                        .map_err(|error| Failure::absent("work-limit", &error))
+                };
+                let files = [tree(self)?];
+                let base = base.as_ref().map(|base| tree(base.get())).transpose()?;
+                text(&SizeDocument::new(&files, None, base.as_ref(), u32::MAX))
+            })
+        })
+    }
+
+    /// Returns the document `pte.graph/1`.
+    fn graph(&self, py: Python<'_>, method: Option<String>) -> PyResult<String> {
+        py.detach(|| {
+            guarded(|| {
+                let pte = self.pte()?;
+                let document = GraphDocument::new(&self.name, &pte);
+                text(&match method {
+                    Some(method) => document.with_method(method),
+                    None => document,
+                })
+            })
+        })
+    }
+
+    /// Returns the document `pte.memory/1`.
+    fn memory(&self, py: Python<'_>, method: Option<String>) -> PyResult<String> {
+        py.detach(|| guarded(|| text(&documents::memory(self, method.as_deref())?)))
+    }
+
+    /// Returns the document `pte.map/1`.
+    fn map(&self, py: Python<'_>, depth: Option<u32>) -> PyResult<String> {
+        py.detach(|| guarded(|| text(&documents::map(self, depth)?)))
+    }
+}
+
+impl Handle {
+    /// Finds an entry by its key.
+    fn find(&self, key: &str) -> Result<Option<ptd::Entry<'_>>> {
+        let ptd = self.ptd()?;
+        let order = self.order.get_or_init(|| ptd.key_order());
+        Ok(order.get(&ptd, key))
+    }
+}
+
+/// A dtype: its code, the schema's name and PyTorch's name.
+type Dtype = (i8, Option<&'static str>, &'static str);
+
+/// Returns the dtypes that the runtime knows.
+#[pyfunction]
+pub(crate) fn dtypes() -> Vec<Dtype> {
+    let all = (0..=i8::MAX).map(ScalarType);
+    all.filter_map(|dtype| Some((dtype.0, dtype.name(), dtype.torch_name()?))).collect()
+}
+
+/// Returns the program in a bundled program, which has to be read whole.
+fn program_of(source: Source, limits: &Limits) -> Result<Source> {
+    let len = source.size()?;
+    if len > limits.program {
+        let limit = limits.program;
+        let message = format!("a FlatBuffer of {len} bytes: the limit is {limit}");
+        return Err(Failure::Absent { code: "work-limit", message });
+    }
+    let mut bytes = Vec::new();
+    let len = usize::try_from(len).map_err(|_| Failure::Memory)?;
+    bytes.try_reserve_exact(len).map_err(|_| Failure::Memory)?;
+    bytes.resize(len, 0);
+    source.read_at(0, &mut bytes)?;
+    let bundle = Bundle::read(&bytes, limits);
+    let bundle = bundle.map_err(|why| Failure::absent("bundle", &why))?;
+    let program = bundle.program();
+    let program = program.ok_or_else(|| Failure::absent("bundle", "the bundle has no program"))?;
+    Ok(source.within(program))
+}
+
+/// Returns the facts about an entry.
+fn facts(entry: &ptd::Entry<'_>) -> Result<Entry> {
+    let (begin, end) = ends(entry.range()?);
+    let Some(layout) = entry.layout() else { return Ok((None, None, None, None, begin, end)) };
+    let sizes = layout.sizes.map(|sizes| sizes.iter().collect());
+    let order = layout.dim_order.map(|order| order.iter().collect());
+    let dtype = layout.scalar_type;
+    Ok((Some(dtype.0), dtype.torch_name(), sizes, order, begin, end))
+}
+
+/// Returns the text of a document.
+pub(crate) fn text(document: &impl Serialize) -> Result<String> {
+    let mut out = Vec::new();
+    document::write_line(&mut out, document)?;
+    String::from_utf8(out).map_err(|error| Failure::absent("internal", &error))
+}
+
+fn ends(range: Range<u64>) -> (u64, u64) {
+    (range.start, range.end)
+}
+
+/// Returns the limits for trusted or untrusted files.
+pub(crate) fn limits(trusted: bool) -> Limits {
+    if trusted { Limits::TRUSTED } else { Limits::UNTRUSTED }
+}
+
+/// The bytes by which a format is recognized.
+const HEAD: usize = 64;

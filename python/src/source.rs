@@ -1,0 +1,92 @@
+//! The bytes of an opened file: on disk, or those of a `bytes` object.
+
+use core::ops::Range;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use pte::Source as Ranges;
+use pyo3::pybacked::PyBackedBytes;
+
+/// The bytes of a file, or a range of them.
+#[derive(Debug)]
+pub(crate) struct Source {
+    bytes: Bytes,
+    /// The range that counts: the program in a bundled program, or everything.
+    part: Range<u64>,
+}
+
+/// Where the bytes are. Both kinds can be read from any thread.
+#[derive(Debug)]
+pub(crate) enum Bytes {
+    /// A regular file, which is read by ranges.
+    File(fs::File),
+    /// A `bytes` object, which cannot change. Other buffers are copied before.
+    Object(PyBackedBytes),
+}
+
+impl Source {
+    /// Opens a regular file. Opening a pipe would block.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let metadata = path.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        let file = fs::File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok(Self { bytes: Bytes::File(file), part: 0..len })
+    }
+
+    /// Takes the bytes of an object.
+    pub(crate) fn of(bytes: PyBackedBytes) -> Self {
+        let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Self { bytes: Bytes::Object(bytes), part: 0..len }
+    }
+
+    /// Returns a range of the same bytes.
+    pub(crate) fn within(self, part: Range<u64>) -> Self {
+        Self { part, ..self }
+    }
+
+    /// Returns where the bytes are.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Returns the offset of the first byte in its file or object.
+    pub(crate) fn start(&self) -> u64 {
+        self.part.start
+    }
+}
+
+impl Ranges for Source {
+    type Error = io::Error;
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.part.end.saturating_sub(self.part.start))
+    }
+
+    fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
+        let pos = self.part.start.saturating_add(pos);
+        match &self.bytes {
+            Bytes::File(file) => file.read_at(pos, out),
+            Bytes::Object(bytes) => (&**bytes)
+                .read_at(pos, out)
+                .map_err(|error| io::Error::new(io::ErrorKind::UnexpectedEof, error)),
+        }
+    }
+
+    fn file(&self) -> Option<&fs::File> {
+        match &self.bytes {
+            // Offsets in a part are not those of the file.
+            Bytes::File(file) if self.part.start == 0 => Some(file),
+            _ => None,
+        }
+    }
+}
+
+/// The number of the error that Python makes an `IsADirectoryError` of.
+const IS_A_DIRECTORY: i32 = 21;

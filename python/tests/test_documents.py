@@ -1,0 +1,90 @@
+"""The documents are those of the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import command, document, genuine
+
+import ptekit
+
+FILES = genuine()
+PROGRAMS = [path for path in FILES if path.suffix == ".pte"]
+
+
+@pytest.mark.parametrize("path", FILES[::3], ids=lambda path: path.name)
+def test_documents_of_a_file_are_those_of_the_command(path: Path) -> None:
+    file = ptekit.open(path)
+    assert ptekit.info(file) == document("info", "--json", path)
+    assert ptekit.size(file) == document("size", "--json", path)
+    assert ptekit.memory(file) == document("memory", "--json", path)
+    assert ptekit.map(file) == document("map", "--json", path)
+    assert file.tables == document("dump", path)
+    assert ptekit.check(path).to_dict() == document("check", "--json", path)
+    rows = document("tensors", "--json", path)["tensors"]
+    found = [(of.name, of.sizes, of.begin, of.storage) for of in file.tensors()]
+    assert found == [(row["key"], row["sizes"], row["offset"], row["storage"]) for row in rows]
+    if isinstance(file, ptekit.Program):
+        assert ptekit.ops(file) == document("ops", "--json", path)
+        assert ptekit.graph(file).to_dict() == document("graph", "--json", path)
+        assert ptekit.ops_yaml(file).encode() == command("ops", "--format", "yaml", path).stdout
+
+
+def test_a_map_has_the_depth_that_is_asked_for(linear: Path) -> None:
+    assert ptekit.map(linear, depth=99) == document("map", "--json", "--depth", "99", linear)
+
+
+def test_a_method_can_be_chosen(linear: Path) -> None:
+    expected = document("memory", "--json", "--method", "forward", linear)
+    assert ptekit.memory(linear, method="forward") == expected
+    with pytest.raises(ValueError, match="no method"):
+        ptekit.memory(linear, method="backward")
+
+
+@pytest.mark.parametrize("nth", range(0, len(PROGRAMS) - 1, 3))
+def test_differences_are_those_of_the_command(nth: int) -> None:
+    before, after = PROGRAMS[nth], PROGRAMS[nth + 1]
+    assert ptekit.diff(before, after) == document("diff", "--json", before, after)
+    ignored = document("diff", "--json", "--ignore", "memory-plan", before, after)
+    assert ptekit.diff(before, after, ignore=["memory-plan"]) == ignored
+
+
+def test_files_of_two_kinds_are_not_compared(linear: Path, weights: Path) -> None:
+    with pytest.raises(ValueError):
+        ptekit.diff(linear, weights)
+    with pytest.raises(ValueError, match="class"):
+        ptekit.diff(linear, linear, ignore=["no such class"])
+    with pytest.raises(ValueError, match=".ptd"):
+        ptekit.ops(weights)
+
+
+def test_sizes_have_growth(linear: Path) -> None:
+    other = PROGRAMS[0]
+    expected = document("size", "--json", linear, "--against", other)
+    assert ptekit.size(linear, against=other) == expected
+
+
+def test_missing_operators_are_listed(linear: Path) -> None:
+    missing = ptekit.ops(linear, against="aten::relu.out\n")["missing"]
+    assert missing == ["aten::addmm.out", "aten::permute_copy.out"]
+    assert ptekit.ops(linear, against=ptekit.ops_yaml(linear))["missing"] == []
+
+
+def test_a_graph_becomes_dot_and_networkx(linear: Path) -> None:
+    graph = ptekit.graph(linear)
+    assert graph.to_dot().startswith("digraph {") and '"aten::addmm.out"' in graph.to_dot()
+    networkx = pytest.importorskip("networkx")
+    made = graph.to_networkx()
+    assert networkx.is_directed_acyclic_graph(made)
+    assert made.number_of_edges() == len(graph.methods[0]["edges"])
+
+
+def test_sarif_is_that_of_the_command(linear: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.pte"
+    cut.write_bytes(linear.read_bytes()[:1000])
+    report = ptekit.check([linear, cut])
+    assert report.to_sarif() == json.loads(
+        command("check", "--format", "sarif", linear, cut).stdout
+    )
