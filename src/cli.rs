@@ -31,6 +31,8 @@ mod problem;
 mod reserve;
 mod rules;
 mod save;
+#[cfg(feature = "scan")]
+mod scan;
 mod schema;
 mod size;
 mod temporary;
@@ -104,6 +106,7 @@ const AFTER_HELP: &str = "\
 Examples:
   pte info model.pte                     a summary on one screen
   pte check models/                      validate every file in a folder
+  pte scan models/ -o rows               a row for each file, to query
   pte tensors --largest 10 model.pte     the largest tensors, with shapes and places
   pte tensors --hash weights.ptd         every tensor with its shape and sha256
   pte size model.pte                     its size by part
@@ -138,7 +141,7 @@ struct Common {
     /// Print no progress and no notes on standard error.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Write to this file instead of standard output, completely or not at all.
+    /// Write to this file instead of standard output, completely or not at all. For scan: to this folder.
     #[arg(short, long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -183,6 +186,8 @@ enum Color {
 enum Verb {
     Info(info::Info),
     Check(check::Check),
+    #[cfg(feature = "scan")]
+    Scan(scan::ScanFiles),
     Dump(dump::Dump),
     Build(build::Build),
     Tensors(tensors::Tensors),
@@ -235,6 +240,8 @@ impl Verb {
         match self {
             Self::Info(_) => "info",
             Self::Check(_) => "check",
+            #[cfg(feature = "scan")]
+            Self::Scan(_) => "check",
             Self::Dump(dump) if dump.container => "dump --container",
             Self::Dump(_) => "dump",
             Self::Build(_) => "build",
@@ -258,6 +265,8 @@ impl Verb {
         let done = match self {
             Self::Info(verb) => verb.run(common),
             Self::Check(verb) => verb.run(common),
+            #[cfg(feature = "scan")]
+            Self::Scan(verb) => verb.run(common),
             Self::Dump(verb) => verb.run(common),
             Self::Build(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),

@@ -27,6 +27,8 @@ mod memory;
 mod ops;
 mod output;
 mod rules;
+#[cfg(feature = "scan")]
+mod scan;
 mod schema;
 mod size;
 mod tensors;
