@@ -28,6 +28,8 @@ mod memory;
 mod ops;
 mod output;
 mod problem;
+#[cfg(feature = "remote")]
+mod remote;
 mod reserve;
 mod rules;
 mod save;
@@ -130,7 +132,7 @@ Exit status:
   2  the command line is wrong
   3  a file could not be read or written
 
-A path of - is standard input. `pte VERB --help` has the details of a verb.";
+A path of - is standard input. Most verbs take an https:// or hf:// URL too. `pte VERB --help` has the details of a verb.";
 
 /// Arguments of every verb.
 #[derive(Debug, Args)]
@@ -146,6 +148,9 @@ struct Common {
     output: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArguments,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: remote::RemoteArguments,
 }
 
 /// Limits on the work that a file may cause.
@@ -262,6 +267,8 @@ impl Verb {
     fn run(&self, common: &Common) -> Status {
         reserve::set_factor(factors::factor(self.name()));
         input::set_max_stream(common.max_stream());
+        #[cfg(feature = "remote")]
+        common.remote.set();
         let done = match self {
             Self::Info(verb) => verb.run(common),
             Self::Check(verb) => verb.run(common),
@@ -285,6 +292,8 @@ impl Verb {
             Self::Completions(verb) => verb.run(common),
             Self::Man(verb) => verb.run(common),
         };
+        #[cfg(feature = "remote")]
+        common.remote.report();
         done.unwrap_or_else(|problem| problem.report())
     }
 }

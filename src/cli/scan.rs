@@ -9,7 +9,7 @@ use pte::scan::{Depth, Root, RowFormat, Scan, ScanError, Totals};
 
 use super::Common;
 use super::output::{Content, Output, Progress, formatted};
-use super::problem::{Problem, Status};
+use super::problem::{Problem, Status, bad_news};
 use super::text::{bytes, count};
 
 /// Write a row about each of many files
@@ -26,9 +26,9 @@ Examples:
   pte scan models/ -o rows --resume         after an interruption, or for new files
   duckdb -c \"select status, count(*) from 'rows/*.parquet' group by 1\"
 
-Exit status: 0 all rows are written, 2 usage, 3 rows could not be written")]
+Exit status: 0 all rows are written, 2 usage, 3 rows could not be written, or a listing failed")]
 pub(super) struct ScanFiles {
-    /// Files, folders, patterns with *, ? and **, or - for a list on standard input, one path a line.
+    /// Files, URLs, folders, patterns with *, ? and **, or - for a list on standard input, one a line.
     #[arg(required = true, value_name = "ROOT")]
     roots: Vec<PathBuf>,
     /// How much of each file is read.
@@ -91,6 +91,8 @@ impl ScanFiles {
             .limits(common.limits())
             .rows_of_part(self.part_rows)
             .resume(self.resume);
+        #[cfg(feature = "remote")]
+        let scan = scan.client(super::input::client());
         let scan = match self.jobs {
             Some(jobs) => scan.jobs(jobs),
             None => scan,
@@ -102,7 +104,10 @@ impl ScanFiles {
         if !common.quiet {
             show(&totals)?;
         }
-        Ok(Status::Good)
+        for root in &totals.failed_roots {
+            bad_news(&format!("a listing failed: {}", root.raw()));
+        }
+        Ok(if totals.failed_roots.is_empty() { Status::Good } else { Status::Io })
     }
 }
 

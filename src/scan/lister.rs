@@ -9,13 +9,15 @@ use sha2::{Digest, Sha256};
 
 use super::judge::Judge;
 use super::pattern;
+#[cfg(feature = "remote")]
+use crate::remote::{Client, is_listing, is_url, shown};
 
 /// Where a scan finds files.
 pub enum Root {
-    /// A file, a folder that is searched for `.pte` and `.ptd` files, or a pattern with `*`, `?` and
+    /// A file, a URL, a folder that is searched for `.pte` and `.ptd` files, or a pattern with `*`, `?` and
     /// `**`. Links to folders are not followed.
     Path(PathBuf),
-    /// Lines with one path each.
+    /// Lines with one path or URL each.
     List(Box<dyn BufRead + Send>),
 }
 
@@ -31,13 +33,22 @@ impl core::fmt::Debug for Root {
 /// The digest of what identifies a row: the name of the file, its state, and how it is judged.
 pub(super) type Key = [u8; 16];
 
+/// Where a file is.
+#[derive(Debug)]
+pub(super) enum Place {
+    Path(PathBuf),
+    /// The text of a URL.
+    #[cfg(feature = "remote")]
+    Url(String),
+}
+
 /// A file to judge.
 #[derive(Debug)]
 pub(super) struct Target {
     /// The name, in which bytes that are not UTF-8 are `\xNN`.
     pub(super) uri: String,
     pub(super) key: Key,
-    pub(super) place: Result<PathBuf, String>,
+    pub(super) place: Result<Place, String>,
     pub(super) mtime_ms: Option<i64>,
 }
 
@@ -49,6 +60,10 @@ pub(super) struct Stopped;
 pub(super) struct Lister<'s, F> {
     pub(super) judge: &'s Judge,
     pub(super) emit: F,
+    #[cfg(feature = "remote")]
+    pub(super) client: Option<&'s Client>,
+    /// The listings that failed.
+    pub(super) failed: Vec<String>,
 }
 
 impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
@@ -61,6 +76,10 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
     }
 
     fn path(&mut self, path: &Path) -> Result<(), Stopped> {
+        #[cfg(feature = "remote")]
+        if let Some(text) = path.to_str().filter(|text| is_url(text)) {
+            return self.url(path, text);
+        }
         if path.is_dir() {
             return match self.folder(path.to_owned(), is_named_model)? {
                 0 => self.problem(path, "no .pte or .ptd file in this folder".into()),
@@ -137,9 +156,52 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
                 line.pop();
             }
             if !line.is_empty() {
-                self.file(path_of(line))?;
+                let path = path_of(line);
+                #[cfg(feature = "remote")]
+                if let Some(text) = path.to_str().filter(|text| is_url(text)) {
+                    self.url(&path, text)?;
+                    continue;
+                }
+                self.file(path)?;
             }
         }
+    }
+
+    /// Lists a URL. Its state is not known before the first request, so its key is its name alone.
+    #[cfg(feature = "remote")]
+    fn url(&mut self, path: &Path, text: &str) -> Result<(), Stopped> {
+        if is_listing(text) {
+            return self.listing(text);
+        }
+        let (key, uri) = (self.key(path, None), shown(text).raw().to_owned());
+        (self.emit)(Target { uri, key, place: Ok(Place::Url(text.to_owned())), mtime_ms: None })
+    }
+
+    /// Lists the models of an organization or a repository of the hub.
+    #[cfg(feature = "remote")]
+    fn listing(&mut self, text: &str) -> Result<(), Stopped> {
+        let Some(client) = self.client else {
+            return self.problem(Path::new(text), "remote files are not read".into());
+        };
+        let (judge, emit, mut is_stopped) = (self.judge, &mut self.emit, false);
+        let listed = client.list(text, |file| {
+            if is_named_model(Path::new(&file.url)) {
+                let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
+                let place = Ok(Place::Url(file.url.clone()));
+                let target = Target { uri: file.url, key, place, mtime_ms: None };
+                is_stopped = emit(target).is_err();
+            }
+            !is_stopped
+        });
+        match listed {
+            _ if is_stopped => return Err(Stopped),
+            Ok(failed) => {
+                let failed = failed.into_iter().map(|(url, error)| format!("{url}: {error}"));
+                self.failed.extend(failed);
+            }
+            Err(error) => self.failed.push(format!("{}: {error}", shown(text).raw())),
+        }
+        Ok(())
     }
 
     fn file(&mut self, path: PathBuf) -> Result<(), Stopped> {
@@ -155,7 +217,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         let (len, mtime_ns) = (metadata.len(), mtime_ns(&metadata));
         let key = self.key(&path, Some((len, mtime_ns)));
         let mtime_ms = i64::try_from(mtime_ns.div_euclid(1_000_000)).ok();
-        (self.emit)(Target { uri: text_of(&path), key, place: Ok(path), mtime_ms })
+        (self.emit)(Target { uri: text_of(&path), key, place: Ok(Place::Path(path)), mtime_ms })
     }
 
     /// Lists a file that cannot be read.
@@ -165,22 +227,29 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
     }
 
     fn key(&self, path: &Path, state: Option<(u64, i128)>) -> Key {
-        let mut sha = Sha256::new();
-        for part in [self.judge.depth.name(), env!("CARGO_PKG_VERSION"), self.judge.rules.as_str()]
-        {
-            sha.update(part);
-            sha.update([0]);
-        }
+        let mut bytes = Vec::new();
         if let Some((len, mtime)) = state {
-            sha.update(len.to_le_bytes());
-            sha.update(mtime.to_le_bytes());
+            bytes.extend_from_slice(&len.to_le_bytes());
+            bytes.extend_from_slice(&mtime.to_le_bytes());
         }
-        sha.update(path.as_os_str().as_encoded_bytes());
-        let digest = sha.finalize();
-        let mut key = Key::default();
-        key.iter_mut().zip(&digest[..]).for_each(|(to, from)| *to = *from);
-        key
+        key_of(self.judge, path.as_os_str().as_encoded_bytes(), &bytes)
     }
+}
+
+/// Returns the key of a file by its name and its state.
+fn key_of(judge: &Judge, name: &[u8], state: &[u8]) -> Key {
+    let mut sha = Sha256::new();
+    for part in [judge.depth.name(), env!("CARGO_PKG_VERSION"), judge.rules.as_str()] {
+        sha.update(part);
+        sha.update([0]);
+    }
+    sha.update(u64::try_from(state.len()).unwrap_or(u64::MAX).to_le_bytes());
+    sha.update(state);
+    sha.update(name);
+    let digest = sha.finalize();
+    let mut key = Key::default();
+    key.iter_mut().zip(&digest[..]).for_each(|(to, from)| *to = *from);
+    key
 }
 
 /// Opens a regular file. Anything else is refused before it is opened.

@@ -11,12 +11,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::judge::{Depth, Judge, set_unreadable};
-use super::lister::{Key, Lister, Root, Stopped, Target, open_regular};
+use super::lister::{Key, Lister, Place, Root, Stopped, Target, open_regular};
 use super::manifest::{MANIFEST, Manifest};
 use super::parts::{Parts, RowFormat};
+#[cfg(feature = "remote")]
+use super::row::Cell;
 use super::row::Row;
 use crate::limits::Limits;
 use crate::quoted::UntrustedString;
+#[cfg(feature = "remote")]
+use crate::remote::Client;
 
 /// The settings of a scan.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub struct Scan {
     jobs: usize,
     rows_of_part: u64,
     resumes: bool,
+    #[cfg(feature = "remote")]
+    client: Option<Client>,
 }
 
 /// What a scan has done.
@@ -49,6 +55,8 @@ pub struct Totals {
     pub bytes_read: u64,
     /// The number of parts in the folder.
     pub parts: u64,
+    /// The listings of a hub that failed, each with the reason.
+    pub failed_roots: Vec<UntrustedString>,
 }
 
 /// The error of a scan whose results could not be written.
@@ -91,6 +99,8 @@ impl Scan {
             jobs: thread::available_parallelism().map_or(1, NonZero::get),
             rows_of_part: ROWS_OF_PART,
             resumes: false,
+            #[cfg(feature = "remote")]
+            client: None,
         }
     }
 
@@ -130,6 +140,13 @@ impl Scan {
     #[must_use]
     pub fn resume(self, resumes: bool) -> Self {
         Self { resumes, ..self }
+    }
+
+    /// Sets the client that requests remote files. Without one, a URL is a row of an unreadable file.
+    #[cfg(feature = "remote")]
+    #[must_use]
+    pub fn client(self, client: Client) -> Self {
+        Self { client: Some(client), ..self }
     }
 
     /// Scans the files of `roots`, and writes rows to `folder`, which is created. Calls `progress` after
@@ -177,11 +194,12 @@ impl Scan {
         let (judge, done) = (&judge, &done);
         let written = thread::scope(|scope| {
             let listed = thread::Builder::new()
-                .spawn_scoped(scope, move || list(roots, judge, done, &targets))?;
+                .spawn_scoped(scope, move || list(roots, judge, done, &targets, self))?;
             let mut started = 0usize;
             for _ in 0..self.jobs {
                 let (queue, rows, judge) = (Arc::clone(&queue), rows.clone(), judge);
-                match thread::Builder::new().spawn_scoped(scope, move || work(&queue, &rows, judge))
+                match thread::Builder::new()
+                    .spawn_scoped(scope, move || work(&queue, &rows, judge, self))
                 {
                     Ok(_) => started = started.saturating_add(1),
                     // Fewer threads do the same work.
@@ -196,7 +214,7 @@ impl Scan {
                 parts.add(key, row)?;
                 progress(&totals);
             }
-            totals.skipped = listed.join().unwrap_or_default();
+            (totals.skipped, totals.failed_roots) = listed.join().unwrap_or_default();
             Ok(())
         });
         written?;
@@ -220,13 +238,15 @@ impl Totals {
     }
 }
 
-/// Lists the files of all roots, and returns the number of those that were done before.
+/// Lists the files of all roots. Returns the number of those that were done before, and the listings
+/// that failed.
 fn list(
     roots: Vec<Root>,
     judge: &Judge,
     done: &BTreeSet<Key>,
     targets: &SyncSender<Target>,
-) -> u64 {
+    scan: &Scan,
+) -> (u64, Vec<UntrustedString>) {
     let mut skipped = 0u64;
     let emit = |target: Target| {
         if done.contains(&target.key) {
@@ -235,37 +255,73 @@ fn list(
         }
         targets.send(target).map_err(|_| Stopped)
     };
-    let mut lister = Lister { judge, emit };
+    #[cfg(not(feature = "remote"))]
+    let _ = scan;
+    let mut lister = Lister {
+        judge,
+        emit,
+        #[cfg(feature = "remote")]
+        client: scan.client.as_ref(),
+        failed: Vec::new(),
+    };
     for root in roots {
         // The writer failed: its error is returned.
         if lister.list(root).is_err() {
             break;
         }
     }
-    skipped
+    let failed = core::mem::take(&mut lister.failed);
+    (skipped, failed.into_iter().map(UntrustedString::from).collect())
 }
 
 /// Judges files until there are no more, or until no more rows are wanted.
-fn work(queue: &Mutex<Receiver<Target>>, rows: &SyncSender<(Key, Row)>, judge: &Judge) {
+fn work(
+    queue: &Mutex<Receiver<Target>>,
+    rows: &SyncSender<(Key, Row)>,
+    judge: &Judge,
+    scan: &Scan,
+) {
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(target) = next else { return };
-        if rows.send((target.key, row_of(target, judge))).is_err() {
+        if rows.send((target.key, row_of(target, judge, scan))).is_err() {
             return;
         }
     }
 }
 
-fn row_of(target: Target, judge: &Judge) -> Row {
+fn row_of(target: Target, judge: &Judge, scan: &Scan) -> Row {
     let mut row = judge.row(&target.uri);
     row.mtime_ms = target.mtime_ms;
-    let opened =
-        target.place.and_then(|path| open_regular(&path).map_err(|error| error.to_string()));
-    match opened {
-        Ok(file) => judge.judge(file, &mut row),
-        Err(message) => set_unreadable(&mut row, &message),
+    let judged = match target.place {
+        Ok(Place::Path(path)) => open_regular(&path)
+            .map(|file| judge.judge(file, &mut row))
+            .map_err(|error| error.to_string()),
+        #[cfg(feature = "remote")]
+        Ok(Place::Url(url)) => scan.judge_url(&url, judge, &mut row),
+        Err(message) => Err(message),
+    };
+    #[cfg(not(feature = "remote"))]
+    let _ = scan;
+    if let Err(message) = judged {
+        set_unreadable(&mut row, &message);
     }
     row
+}
+
+#[cfg(feature = "remote")]
+impl Scan {
+    fn judge_url(&self, url: &str, judge: &Judge, row: &mut Row) -> Result<(), String> {
+        let client = self.client.as_ref().ok_or("remote files are not read")?;
+        let file = client.url(url).and_then(|url| client.open(&url));
+        let file = file.map_err(|error| error.to_string())?;
+        row.etag = file.etag().as_ref().map(Cell::of);
+        row.commit = file.commit().as_ref().map(Cell::of);
+        judge.judge(&file, row);
+        let spent = file.spent();
+        (row.requests, row.bytes_read) = (spent.requests, spent.bytes);
+        Ok(())
+    }
 }
 
 /// Files and rows that wait.
