@@ -28,9 +28,13 @@ mod memory;
 mod ops;
 mod output;
 mod problem;
+#[cfg(feature = "remote")]
+mod remote;
 mod reserve;
 mod rules;
 mod save;
+#[cfg(feature = "scan")]
+mod scan;
 mod schema;
 mod size;
 mod temporary;
@@ -104,6 +108,7 @@ const AFTER_HELP: &str = "\
 Examples:
   pte info model.pte                     a summary on one screen
   pte check models/                      validate every file in a folder
+  pte scan models/ -o rows               a row for each file, to query
   pte tensors --largest 10 model.pte     the largest tensors, with shapes and places
   pte tensors --hash weights.ptd         every tensor with its shape and sha256
   pte size model.pte                     its size by part
@@ -127,7 +132,7 @@ Exit status:
   2  the command line is wrong
   3  a file could not be read or written
 
-A path of - is standard input. `pte VERB --help` has the details of a verb.";
+A path of - is standard input. Most verbs take an https:// or hf:// URL too. `pte VERB --help` has the details of a verb.";
 
 /// Arguments of every verb.
 #[derive(Debug, Args)]
@@ -138,11 +143,14 @@ struct Common {
     /// Print no progress and no notes on standard error.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Write to this file instead of standard output, completely or not at all.
+    /// Write to this file instead of standard output, completely or not at all. For scan: to this folder.
     #[arg(short, long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArguments,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: remote::RemoteArguments,
 }
 
 /// Limits on the work that a file may cause.
@@ -183,6 +191,8 @@ enum Color {
 enum Verb {
     Info(info::Info),
     Check(check::Check),
+    #[cfg(feature = "scan")]
+    Scan(scan::ScanFiles),
     Dump(dump::Dump),
     Build(build::Build),
     Tensors(tensors::Tensors),
@@ -235,6 +245,8 @@ impl Verb {
         match self {
             Self::Info(_) => "info",
             Self::Check(_) => "check",
+            #[cfg(feature = "scan")]
+            Self::Scan(_) => "check",
             Self::Dump(dump) if dump.container => "dump --container",
             Self::Dump(_) => "dump",
             Self::Build(_) => "build",
@@ -255,9 +267,13 @@ impl Verb {
     fn run(&self, common: &Common) -> Status {
         reserve::set_factor(factors::factor(self.name()));
         input::set_max_stream(common.max_stream());
+        #[cfg(feature = "remote")]
+        common.remote.set();
         let done = match self {
             Self::Info(verb) => verb.run(common),
             Self::Check(verb) => verb.run(common),
+            #[cfg(feature = "scan")]
+            Self::Scan(verb) => verb.run(common),
             Self::Dump(verb) => verb.run(common),
             Self::Build(verb) => verb.run(common),
             Self::Tensors(verb) => verb.run(common),
@@ -276,6 +292,8 @@ impl Verb {
             Self::Completions(verb) => verb.run(common),
             Self::Man(verb) => verb.run(common),
         };
+        #[cfg(feature = "remote")]
+        common.remote.report();
         done.unwrap_or_else(|problem| problem.report())
     }
 }

@@ -36,6 +36,8 @@
 //! - `diff` compares two files.
 //! - `serde` and `arbitrary` derive their traits for the structs of a [`model`], and `serde` for the
 //!   documents that the command prints.
+//! - `remote` reads files by ranges over https, and from Hugging Face's hub.
+//! - `scan` writes rows about many files, as NDJSON and Parquet.
 //! - `cli`, the default, is the command. A user of the library sets `default-features = false`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -75,6 +77,10 @@ pub mod element;
 
 // Headers and segments.
 pub mod file;
+
+// Files on servers.
+#[cfg(feature = "remote")]
+pub mod remote;
 
 // The two formats, with proven structure.
 mod pte;
@@ -125,6 +131,10 @@ pub mod memory;
 // The comparison of two files by meaning.
 #[cfg(feature = "diff")]
 pub mod diff;
+
+// Rows about many files.
+#[cfg(feature = "scan")]
+pub mod scan;
 
 pub use backend::Backend;
 pub use error::{Code, Error, ErrorKind, Magic, PathComponent, Place, Result};

@@ -28,6 +28,8 @@ mod ops;
 mod output;
 mod payloads;
 mod rules;
+#[cfg(feature = "scan")]
+mod scan;
 mod schema;
 mod size;
 mod tensors;

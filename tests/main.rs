@@ -40,6 +40,8 @@ mod method;
 mod model;
 #[cfg(all(feature = "json", feature = "sha2"))]
 mod payloads;
+#[cfg(feature = "remote")]
+mod remote;
 #[cfg(feature = "json")]
 mod roundtrip;
 #[cfg(feature = "json")]

@@ -1,4 +1,4 @@
-//! Input files: by path, or `-` for standard input.
+//! Input files: by path, by URL, or `-` for standard input.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 
 use super::output::{Output, Progress};
 use super::problem::Problem;
+#[cfg(feature = "remote")]
+use super::remote;
 use super::reserve::Reserved;
 use super::text::name_of;
 use pte::flat::ledger::MemoryError;
@@ -32,10 +34,18 @@ pub(super) struct Input {
     _reserved: Reserved,
 }
 
+/// Where the bytes of an input are.
+#[derive(Debug)]
+enum Place {
+    Disk(fs::File),
+    #[cfg(feature = "remote")]
+    Remote(Box<pte::remote::RemoteFile>),
+}
+
 /// A file that is read by ranges, or a range of a file.
 #[derive(Debug)]
 pub(super) struct Bytes {
-    file: fs::File,
+    file: Place,
     /// The range that counts, if it is not the whole file.
     part: Option<Range<u64>>,
 }
@@ -228,8 +238,14 @@ impl Bytes {
         if path.as_os_str() == "-" {
             return Self::stream(io::stdin().lock(), name, streams);
         }
+        #[cfg(feature = "remote")]
+        if let Some(url) = remote::url_of(path, client) {
+            let opened = client().open(&url?);
+            let file = opened.map_err(|error| Problem::io(name, error.into()))?;
+            return Ok(Self { file: Place::Remote(Box::new(file)), part: None });
+        }
         match open(path).map_err(|error| Problem::io(name, error))? {
-            (file, Some(_)) => Ok(Self { file, part: None }),
+            (file, Some(_)) => Ok(Self { file: Place::Disk(file), part: None }),
             // A pipe or a device cannot be read by ranges.
             (file, None) => Self::stream(file, name, streams),
         }
@@ -266,7 +282,7 @@ impl Bytes {
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
             return Err(long_stream(name));
         }
-        Ok(Self { file: spool, part: None })
+        Ok(Self { file: Place::Disk(spool), part: None })
     }
 
     /// Returns the range of the program in a bundled program; `None` for another file.
@@ -294,7 +310,7 @@ impl Bytes {
 
     /// Returns an opened file of `len` bytes.
     pub(super) fn whole(file: fs::File, len: u64) -> Self {
-        Self { file, part: Some(0..len) }
+        Self { file: Place::Disk(file), part: Some(0..len) }
     }
 
     /// Reads the whole file, if the limits allow its length.
@@ -342,6 +358,12 @@ impl Bytes {
         self.read_at(0, head)?;
         Ok(is_safetensors(head))
     }
+}
+
+/// Returns the client of remote inputs.
+#[cfg(feature = "remote")]
+pub(super) fn client() -> pte::remote::Client {
+    remote::client(|path| read_text(path).ok()?.ok())
 }
 
 /// Opens `path`, and returns the length of a regular file or `None` for a pipe or a device.
@@ -478,17 +500,30 @@ impl Source for Bytes {
     fn size(&self) -> io::Result<u64> {
         match &self.part {
             Some(part) => Ok(part.end.saturating_sub(part.start)),
-            None => self.file.size(),
+            None => match &self.file {
+                Place::Disk(file) => file.size(),
+                #[cfg(feature = "remote")]
+                Place::Remote(file) => file.size(),
+            },
         }
     }
 
     fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
         let start = self.part.as_ref().map_or(0, |part| part.start);
-        Source::read_at(&self.file, start.saturating_add(pos), out)
+        let pos = start.saturating_add(pos);
+        match &self.file {
+            Place::Disk(file) => Source::read_at(file, pos, out),
+            #[cfg(feature = "remote")]
+            Place::Remote(file) => file.read_at(pos, out),
+        }
     }
 
     fn file(&self) -> Option<&fs::File> {
-        // Offsets in a part are not those of the file.
-        self.part.is_none().then_some(&self.file)
+        match &self.file {
+            // Offsets in a part are not those of the file.
+            Place::Disk(file) => self.part.is_none().then_some(file),
+            #[cfg(feature = "remote")]
+            Place::Remote(_) => None,
+        }
     }
 }

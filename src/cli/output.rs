@@ -247,6 +247,19 @@ impl Progress {
         Self { bar, begun: Instant::now() }
     }
 
+    /// Creates a counter of units, whose total is not known.
+    #[cfg(feature = "scan")]
+    pub(super) fn counter(is_shown: bool, unit: &'static str) -> Self {
+        let progress = Self::new(is_shown, unit, 0);
+        if let Some(bar) = &progress.bar {
+            bar.unset_length();
+            if let Ok(style) = indicatif::ProgressStyle::with_template("{pos} {msg}, {per_sec}") {
+                bar.set_style(style);
+            }
+        }
+        progress
+    }
+
     /// Records that `done` more units are done.
     pub(super) fn add(&self, done: u64) {
         let Some(bar) = &self.bar else { return };

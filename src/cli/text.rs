@@ -8,8 +8,12 @@ use pte::schema::program::TensorShapeDynamism;
 use pte::schema::scalar::ScalarType;
 use pte::summary::{ValueKind, ValueSummary};
 
-/// Returns the name of a path in messages.
+/// Returns the name of a path in messages. The query of a URL may have a signature, and is left out.
 pub(super) fn name_of(path: &Path) -> UntrustedString {
+    #[cfg(feature = "remote")]
+    if let Some(text) = path.to_str().filter(|text| pte::remote::is_url(text)) {
+        return pte::remote::shown(text);
+    }
     match path.as_os_str() == "-" {
         true => "<standard input>".into(),
         false => text_of(path.as_os_str()),

@@ -23,6 +23,16 @@ pub trait Source {
     /// The error of the source. A source with fewer bytes fails too.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), Self::Error>;
 
+    /// Fills each buffer with the bytes from its position on. A remote source joins neighbouring ranges
+    /// to few requests.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`read_at`](Self::read_at).
+    fn read_many(&self, reads: &mut [(u64, &mut [u8])]) -> Result<(), Self::Error> {
+        reads.iter_mut().try_for_each(|(pos, out)| self.read_at(*pos, out))
+    }
+
     /// Returns the file on disk with the same bytes at the same offsets, if there is one. The
     /// system may copy from it, which moves its cursor.
     #[cfg(feature = "std")]

@@ -1,0 +1,423 @@
+//! The client: sends requests, follows redirects, and holds every request to the same rules.
+
+use core::ops::Range;
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use ureq::http::{HeaderMap, Request, Response, Uri};
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Body};
+
+use super::address::is_public;
+use super::budget::{Budget, Spent};
+use super::error::RemoteError;
+use super::reply::{self, Version, header};
+use super::retry;
+use super::url::{Origin, RemoteUrl, is_https, redirected};
+use crate::quoted::UntrustedString;
+
+/// Resolves names. A test gives another one than the system's.
+pub trait Resolve: core::fmt::Debug + Send + Sync {
+    /// Returns the addresses of a host.
+    ///
+    /// # Errors
+    ///
+    /// The name has no address, or the resolver failed.
+    fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
+}
+
+/// The resolver of the system.
+#[derive(Debug)]
+struct System;
+
+impl Resolve for System {
+    fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        format!("{host}:{port}").to_socket_addrs().map(Iterator::collect)
+    }
+}
+
+/// What a client may do, and how much.
+///
+/// Proxies are not used, those of the environment neither: a proxy resolves names itself, so no
+/// address could be judged.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RemoteOptions {
+    /// The most requests of one file, redirects included.
+    pub file_requests: u64,
+    /// The most bytes of one file.
+    pub file_bytes: u64,
+    /// The most requests of all files.
+    pub all_requests: u64,
+    /// The most bytes of all files.
+    pub all_bytes: u64,
+    /// The longest time of a request with its body, and the longest wait before one is repeated.
+    pub timeout: Duration,
+    /// How often a failed request is repeated.
+    pub repeats: u32,
+    /// Whether no request is sent at all.
+    pub is_offline: bool,
+    /// Whether plain http is accepted. A redirect never leads from https to http.
+    pub allows_http: bool,
+    /// Whether private, loopback and link-local addresses are accepted.
+    pub allows_private: bool,
+    /// The URL of the hub that `hf://` stands for.
+    pub hub: String,
+    /// The token that is sent to the hub's own origin alone.
+    pub token: Option<Secret>,
+    /// The resolver; the system's if `None`.
+    pub resolver: Option<Arc<dyn Resolve>>,
+}
+
+/// A text that is never shown.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides a text; `None` if a header cannot have it.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_token = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_token.then(|| Self(text.to_owned()))
+    }
+}
+
+impl core::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        Self {
+            file_requests: 1_000,
+            file_bytes: 256 << 20,
+            all_requests: u64::MAX,
+            all_bytes: u64::MAX,
+            timeout: Duration::from_secs(30),
+            repeats: 3,
+            is_offline: false,
+            allows_http: false,
+            allows_private: false,
+            hub: "https://huggingface.co".to_owned(),
+            token: None,
+            resolver: None,
+        }
+    }
+}
+
+/// A client, which several threads may share. Clones share connections and budgets.
+#[derive(Clone, Debug)]
+pub struct Client(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    agent: Agent,
+    options: RemoteOptions,
+    hub: Option<Origin>,
+    budget: Budget,
+    /// Until when a host that failed is left alone.
+    left_alone: Mutex<BTreeMap<Origin, Instant>>,
+}
+
+/// The bytes that a request asks for, and the state of the file that they must be from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'w> {
+    /// The range; `None` for the whole.
+    pub(super) range: Option<&'w Range<u64>>,
+    pub(super) version: Option<&'w Version>,
+}
+
+/// A reply that is no redirect.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    /// The URL that answered.
+    pub(super) uri: Uri,
+    /// The commit that the hub stated on the way.
+    pub(super) commit: Option<String>,
+    body: Body,
+}
+
+impl Client {
+    /// Creates a client. Nothing is sent yet.
+    #[must_use]
+    pub fn new(options: RemoteOptions) -> Self {
+        let config = Agent::config_builder()
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .accept_encoding("identity")
+            .user_agent(concat!("pte/", env!("CARGO_PKG_VERSION")))
+            .max_response_header_size(MAX_HEADERS)
+            .timeout_global(Some(options.timeout))
+            .build();
+        let resolver = Filtered {
+            resolve: options.resolver.clone().unwrap_or_else(|| Arc::new(System)),
+            allows_private: options.allows_private,
+        };
+        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        let hub = options.hub.parse().ok().map(|uri: Uri| Origin::of(&uri));
+        let budget = Budget::new(options.all_requests, options.all_bytes);
+        Self(Arc::new(Shared { agent, options, hub, budget, left_alone: Mutex::default() }))
+    }
+
+    /// Parses a URL, as the options allow.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Url`] for a URL that is not accepted.
+    pub fn url(&self, text: &str) -> Result<RemoteUrl, RemoteError> {
+        RemoteUrl::parse(text, &self.0.options.hub)
+    }
+
+    /// Returns the requests and bytes of all files.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        self.0.budget.spent()
+    }
+
+    #[cfg(feature = "json")]
+    pub(super) fn hub(&self) -> &str {
+        self.0.options.hub.trim_end_matches('/')
+    }
+
+    pub(super) fn file_budget(&self) -> Budget {
+        Budget::new(self.0.options.file_requests, self.0.options.file_bytes)
+    }
+
+    /// Charges the bytes of a body before they are read.
+    pub(super) fn charge(&self, budget: &Budget, bytes: u64) -> Result<(), RemoteError> {
+        budget.bytes(bytes)?;
+        self.0.budget.bytes(bytes)
+    }
+
+    /// Runs `attempt`, and repeats it while it fails as something that may succeed later.
+    pub(super) fn repeated<T>(
+        &self,
+        mut attempt: impl FnMut(&mut Option<u64>) -> Result<T, RemoteError>,
+        origin: &Uri,
+    ) -> Result<T, RemoteError> {
+        let origin = Origin::of(origin);
+        let mut tries = 0u32;
+        loop {
+            self.wait_for(&origin);
+            let mut asked = None;
+            let error = match attempt(&mut asked) {
+                Err(error) if error.is_transient() => error,
+                done => return done,
+            };
+            tries = tries.saturating_add(1);
+            let wait = retry::delay(tries, asked, retry::jitter());
+            if tries > self.0.options.repeats || wait > self.0.options.timeout {
+                return Err(error);
+            }
+            if let Some(until) = Instant::now().checked_add(wait) {
+                self.left_alone().insert(origin.clone(), until);
+            }
+        }
+    }
+
+    fn left_alone(&self) -> std::sync::MutexGuard<'_, BTreeMap<Origin, Instant>> {
+        self.0.left_alone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the host may be asked again: a failure is one for all threads.
+    fn wait_for(&self, origin: &Origin) {
+        let until = self.left_alone().get(origin).copied();
+        let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+            thread::sleep(wait.min(self.0.options.timeout));
+        }
+    }
+
+    /// Sends a request for a range, and follows redirects. `asked` receives the seconds that the server
+    /// asks to wait.
+    pub(super) fn send(
+        &self,
+        start: &Uri,
+        is_of_hub: bool,
+        wanted: Wanted<'_>,
+        budget: &Budget,
+        asked: &mut Option<u64>,
+    ) -> Result<Reply, RemoteError> {
+        let options = &self.0.options;
+        let mut uri = start.clone();
+        let at_hub = |uri: &Uri| self.0.hub.as_ref() == Some(&Origin::of(uri));
+        let mut token = options.token.as_ref().filter(|_| is_of_hub && at_hub(&uri));
+        let mut commit = None;
+        for _ in 0..=MAX_REDIRECTS {
+            if options.is_offline {
+                return Err(RemoteError::Offline);
+            }
+            if !is_https(&uri) && !options.allows_http {
+                return Err(RemoteError::PlainHttp);
+            }
+            budget.request()?;
+            self.0.budget.request()?;
+            let reply = self.send_once(&uri, token, wanted)?;
+            let headers = reply.headers();
+            commit = commit.or_else(|| header(headers, "x-repo-commit").map(str::to_owned));
+            if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+                *asked = retry::asked(header(headers, "retry-after"), header(headers, "ratelimit"));
+                let (head, body) = reply.into_parts();
+                let status = head.status.as_u16();
+                return Ok(Reply { status, headers: head.headers, uri, commit, body });
+            }
+            let location = header(headers, "location");
+            let location = location.ok_or(RemoteError::Redirect("it has no target"))?;
+            let next = redirected(&uri, location)?;
+            if is_https(&uri) && !is_https(&next) {
+                return Err(RemoteError::Redirect("it leads from https to plain http"));
+            }
+            // Dropped for good: the target may lead back.
+            token = token.filter(|_| Origin::of(&uri) == Origin::of(&next));
+            uri = next;
+        }
+        Err(RemoteError::Redirect("there are more than 5"))
+    }
+
+    fn send_once(
+        &self,
+        uri: &Uri,
+        token: Option<&Secret>,
+        wanted: Wanted<'_>,
+    ) -> Result<Response<Body>, RemoteError> {
+        let mut request = Request::get(uri);
+        if let Some(Range { start, end }) = wanted.range {
+            request = request.header("Range", format!("bytes={start}-{}", end.saturating_sub(1)));
+        }
+        if let Some(tag) = wanted.version.and_then(Version::strong) {
+            request = request.header("If-Match", tag);
+        }
+        if let Some(Secret(token)) = token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(()).map_err(|_| RemoteError::Url("it cannot be requested"))?;
+        self.0.agent.run(request).map_err(of_ureq)
+    }
+}
+
+impl Reply {
+    /// Reads the body, which must have exactly `len` bytes.
+    pub(super) fn body(&mut self, len: u64) -> Result<Vec<u8>, RemoteError> {
+        reply::ensure_plain(&self.headers)?;
+        if reply::content_length(&self.headers).is_some_and(|stated| stated != len) {
+            return Err(RemoteError::Reply("its Content-Length is not that of the range"));
+        }
+        let bytes = self.body_up_to(len)?;
+        match u64::try_from(bytes.len()) {
+            Ok(read) if read == len => Ok(bytes),
+            _ => Err(RemoteError::Connection("the body ended too early".into())),
+        }
+    }
+
+    /// Reads the body, which must have at most `most` bytes.
+    pub(super) fn body_up_to(&mut self, most: u64) -> Result<Vec<u8>, RemoteError> {
+        reply::ensure_plain(&self.headers)?;
+        let memory = RemoteError::Connection("there is not enough memory".into());
+        let mut bytes = Vec::new();
+        let more = most.saturating_add(1);
+        bytes
+            .try_reserve_exact(usize::try_from(more).map_err(|_| memory.clone())?)
+            .map_err(|_| memory)?;
+        let mut reader = self.body.with_config().limit(more.saturating_add(1)).reader();
+        reader.by_ref().take(more).read_to_end(&mut bytes).map_err(of_io)?;
+        match u64::try_from(bytes.len()) {
+            Ok(read) if read <= most => Ok(bytes),
+            _ => Err(RemoteError::Reply("its body is longer than asked for")),
+        }
+    }
+}
+
+/// The resolver of the agent: refuses addresses that are not public. The agent connects to what this
+/// returns, so the address that was judged is the one that is used.
+#[derive(Debug)]
+struct Filtered {
+    resolve: Arc<dyn Resolve>,
+    allows_private: bool,
+}
+
+impl Resolver for Filtered {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        _: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let host = uri.host().unwrap_or_default().to_owned();
+        let port = uri.port_u16().unwrap_or(if is_https(uri) { 443 } else { 80 });
+        let (sender, found) = mpsc::sync_channel(1);
+        let (resolve, name) = (Arc::clone(&self.resolve), host.clone());
+        // The system's resolver has no time limit: the thread is left behind.
+        thread::Builder::new().spawn(move || sender.send(resolve.resolve(&name, port)).ok())?;
+        let addresses = match found.recv_timeout(*timeout.after) {
+            Ok(addresses) => addresses?,
+            Err(RecvTimeoutError::Timeout) => return Err(ureq::Error::Timeout(timeout.reason)),
+            Err(RecvTimeoutError::Disconnected) => return Err(ureq::Error::HostNotFound),
+        };
+        if !self.allows_private && addresses.iter().any(|address| !is_public(address.ip())) {
+            let refused = RemoteError::PrivateAddress(host.into());
+            return Err(ureq::Error::Other(Box::new(refused)));
+        }
+        let mut all = self.empty();
+        addresses.into_iter().take(MAX_ADDRESSES).for_each(|address| all.push(address));
+        match all.is_empty() {
+            true => Err(ureq::Error::HostNotFound),
+            false => Ok(all),
+        }
+    }
+}
+
+/// Returns the error of a failed request, without its URL.
+fn of_ureq(error: ureq::Error) -> RemoteError {
+    match error {
+        ureq::Error::Timeout(_) | ureq::Error::BodyStalled => RemoteError::Timeout,
+        ureq::Error::HostNotFound => RemoteError::Connection("the host was not found".into()),
+        ureq::Error::LargeResponseHeader(..) => RemoteError::Reply("its headers are too long"),
+        ureq::Error::Protocol(_) | ureq::Error::Http(_) => {
+            RemoteError::Reply("it breaks the protocol of HTTP")
+        }
+        ureq::Error::Rustls(error) => RemoteError::Connection(UntrustedString::of(&error)),
+        ureq::Error::Other(error) => match error.downcast::<RemoteError>() {
+            Ok(error) => *error,
+            Err(_) => RemoteError::Connection("the request failed".into()),
+        },
+        ureq::Error::Io(error) => of_io(error),
+        _ => RemoteError::Connection("the request failed".into()),
+    }
+}
+
+fn of_io(error: io::Error) -> RemoteError {
+    if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) {
+        return RemoteError::Timeout;
+    }
+    match error.get_ref().is_some_and(|inner| inner.is::<ureq::Error>()) {
+        true => match error.downcast::<ureq::Error>() {
+            Ok(ureq::Error::Io(error)) => {
+                RemoteError::Connection(UntrustedString::of(&error.kind()))
+            }
+            Ok(error) => of_ureq(error),
+            Err(error) => RemoteError::Connection(UntrustedString::of(&error.kind())),
+        },
+        false => RemoteError::Connection(UntrustedString::of(&error.kind())),
+    }
+}
+
+/// The most bytes of a reply's headers.
+const MAX_HEADERS: usize = 64 << 10;
+
+/// The most redirects of a request.
+const MAX_REDIRECTS: u32 = 5;
+
+/// The most addresses of a host that are tried.
+const MAX_ADDRESSES: usize = 8;

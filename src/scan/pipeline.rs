@@ -1,0 +1,331 @@
+//! The pipeline: one lister, several judges, one writer, and bounded queues between them.
+
+use core::fmt;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use super::judge::{Depth, Judge, set_unreadable};
+use super::lister::{Key, Lister, Place, Root, Stopped, Target, open_regular};
+use super::manifest::{MANIFEST, Manifest};
+use super::parts::{Parts, RowFormat};
+#[cfg(feature = "remote")]
+use super::row::Cell;
+use super::row::Row;
+use crate::limits::Limits;
+use crate::quoted::UntrustedString;
+#[cfg(feature = "remote")]
+use crate::remote::Client;
+
+/// The settings of a scan.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    depth: Depth,
+    format: RowFormat,
+    limits: Limits,
+    jobs: usize,
+    rows_of_part: u64,
+    resumes: bool,
+    #[cfg(feature = "remote")]
+    client: Option<Client>,
+}
+
+/// What a scan has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Totals {
+    /// The number of rows written.
+    pub files: u64,
+    /// The number of files without an Error.
+    pub ok: u64,
+    /// The number of files with an Error.
+    pub errors: u64,
+    /// The number of files whose structure was refused.
+    pub refused: u64,
+    /// The number of files that could not be read.
+    pub unreadable: u64,
+    /// The number of files that an earlier scan has rows of.
+    pub skipped: u64,
+    /// The number of bytes read.
+    pub bytes_read: u64,
+    /// The number of parts in the folder.
+    pub parts: u64,
+    /// The listings of a hub that failed, each with the reason.
+    pub failed_roots: Vec<UntrustedString>,
+}
+
+/// The error of a scan whose results could not be written.
+#[derive(Debug)]
+pub struct ScanError {
+    /// What could not be read or written.
+    pub place: UntrustedString,
+    /// The reason.
+    pub error: io::Error,
+}
+
+impl ScanError {
+    /// Returns the error of a failed read or write of `place`.
+    pub fn new(place: impl Into<UntrustedString>, error: io::Error) -> Self {
+        Self { place: place.into(), error }
+    }
+}
+
+impl fmt::Display for ScanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, UntrustedString::of(&self.error))
+    }
+}
+
+impl core::error::Error for ScanError {}
+
+impl Default for Scan {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scan {
+    /// Checks files by every rule, with the limits for untrusted files and a thread for each core.
+    pub fn new() -> Self {
+        Self {
+            depth: Depth::default(),
+            format: RowFormat::default(),
+            limits: Limits::UNTRUSTED,
+            jobs: thread::available_parallelism().map_or(1, NonZero::get),
+            rows_of_part: ROWS_OF_PART,
+            resumes: false,
+            #[cfg(feature = "remote")]
+            client: None,
+        }
+    }
+
+    /// Sets how much of each file is read.
+    #[must_use]
+    pub fn depth(self, depth: Depth) -> Self {
+        Self { depth, ..self }
+    }
+
+    /// Sets the format of the rows.
+    #[must_use]
+    pub fn format(self, format: RowFormat) -> Self {
+        Self { format, ..self }
+    }
+
+    /// Sets the limits of each file.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sets how many files are judged at once; at least one.
+    #[must_use]
+    pub fn jobs(self, jobs: usize) -> Self {
+        Self { jobs: jobs.max(1), ..self }
+    }
+
+    /// Sets the most rows of a part; at least one.
+    #[must_use]
+    pub fn rows_of_part(self, rows: u64) -> Self {
+        Self { rows_of_part: rows.max(1), ..self }
+    }
+
+    /// Sets whether rows are added to those of an earlier scan in the same folder. Files of which it has
+    /// rows are skipped, if their size, their time of change, the depth, the version of this package and
+    /// the rules are the same.
+    #[must_use]
+    pub fn resume(self, resumes: bool) -> Self {
+        Self { resumes, ..self }
+    }
+
+    /// Sets the client that requests remote files. Without one, a URL is a row of an unreadable file.
+    #[cfg(feature = "remote")]
+    #[must_use]
+    pub fn client(self, client: Client) -> Self {
+        Self { client: Some(client), ..self }
+    }
+
+    /// Scans the files of `roots`, and writes rows to `folder`, which is created. Calls `progress` after
+    /// each row.
+    ///
+    /// # Errors
+    ///
+    /// The folder has a manifest and the scan does not resume, or a row cannot be written. A file that
+    /// cannot be read is a row, and no error.
+    pub fn run(
+        &self,
+        roots: Vec<Root>,
+        folder: &Path,
+        progress: impl FnMut(&Totals),
+    ) -> Result<Totals, ScanError> {
+        let name = UntrustedString::of(&folder.display());
+        self.run_in(roots, folder, progress).map_err(|error| ScanError::new(name, error))
+    }
+
+    fn run_in(
+        &self,
+        roots: Vec<Root>,
+        folder: &Path,
+        mut progress: impl FnMut(&Totals),
+    ) -> io::Result<Totals> {
+        fs::create_dir_all(folder)?;
+        let (manifest, done) = match Manifest::read(folder)? {
+            None => (Manifest::new(), BTreeSet::new()),
+            Some(manifest) if self.resumes => {
+                let keys = manifest.keys(folder)?;
+                (manifest, keys)
+            }
+            Some(_) => {
+                let message = format!("has the results of a scan ({MANIFEST})");
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+            }
+        };
+        manifest.remove_unnamed(folder)?;
+        let mut parts = Parts::new(folder, self.format, self.rows_of_part, manifest)?;
+        let judge = Judge::new(self.depth, self.limits);
+        let mut totals = Totals::default();
+        let (targets, queue) = mpsc::sync_channel(QUEUE);
+        let (rows, judged) = mpsc::sync_channel(QUEUE);
+        let queue = Arc::new(Mutex::new(queue));
+        let (judge, done) = (&judge, &done);
+        let written = thread::scope(|scope| {
+            let listed = thread::Builder::new()
+                .spawn_scoped(scope, move || list(roots, judge, done, &targets, self))?;
+            let mut started = 0usize;
+            for _ in 0..self.jobs {
+                let (queue, rows, judge) = (Arc::clone(&queue), rows.clone(), judge);
+                match thread::Builder::new()
+                    .spawn_scoped(scope, move || work(&queue, &rows, judge, self))
+                {
+                    Ok(_) => started = started.saturating_add(1),
+                    // Fewer threads do the same work.
+                    Err(_) if started > 0 => break,
+                    Err(error) => return Err(error),
+                }
+            }
+            // The queues close when their last user ends.
+            drop((queue, rows));
+            for (key, row) in judged {
+                totals.add(&row);
+                parts.add(key, row)?;
+                progress(&totals);
+            }
+            (totals.skipped, totals.failed_roots) = listed.join().unwrap_or_default();
+            Ok(())
+        });
+        written?;
+        totals.parts = parts.finish()?;
+        Ok(totals)
+    }
+}
+
+impl Totals {
+    fn add(&mut self, row: &Row) {
+        let of_status = match row.status {
+            "ok" => &mut self.ok,
+            "error" => &mut self.errors,
+            "refused" => &mut self.refused,
+            _ => &mut self.unreadable,
+        };
+        for count in [of_status, &mut self.files] {
+            *count = count.saturating_add(1);
+        }
+        self.bytes_read = self.bytes_read.saturating_add(row.bytes_read);
+    }
+}
+
+/// Lists the files of all roots. Returns the number of those that were done before, and the listings
+/// that failed.
+fn list(
+    roots: Vec<Root>,
+    judge: &Judge,
+    done: &BTreeSet<Key>,
+    targets: &SyncSender<Target>,
+    scan: &Scan,
+) -> (u64, Vec<UntrustedString>) {
+    let mut skipped = 0u64;
+    let emit = |target: Target| {
+        if done.contains(&target.key) {
+            skipped = skipped.saturating_add(1);
+            return Ok(());
+        }
+        targets.send(target).map_err(|_| Stopped)
+    };
+    #[cfg(not(feature = "remote"))]
+    let _ = scan;
+    let mut lister = Lister {
+        judge,
+        emit,
+        #[cfg(feature = "remote")]
+        client: scan.client.as_ref(),
+        failed: Vec::new(),
+    };
+    for root in roots {
+        // The writer failed: its error is returned.
+        if lister.list(root).is_err() {
+            break;
+        }
+    }
+    let failed = core::mem::take(&mut lister.failed);
+    (skipped, failed.into_iter().map(UntrustedString::from).collect())
+}
+
+/// Judges files until there are no more, or until no more rows are wanted.
+fn work(
+    queue: &Mutex<Receiver<Target>>,
+    rows: &SyncSender<(Key, Row)>,
+    judge: &Judge,
+    scan: &Scan,
+) {
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(target) = next else { return };
+        if rows.send((target.key, row_of(target, judge, scan))).is_err() {
+            return;
+        }
+    }
+}
+
+fn row_of(target: Target, judge: &Judge, scan: &Scan) -> Row {
+    let mut row = judge.row(&target.uri);
+    row.mtime_ms = target.mtime_ms;
+    let judged = match target.place {
+        Ok(Place::Path(path)) => open_regular(&path)
+            .map(|file| judge.judge(file, &mut row))
+            .map_err(|error| error.to_string()),
+        #[cfg(feature = "remote")]
+        Ok(Place::Url(url)) => scan.judge_url(&url, judge, &mut row),
+        Err(message) => Err(message),
+    };
+    #[cfg(not(feature = "remote"))]
+    let _ = scan;
+    if let Err(message) = judged {
+        set_unreadable(&mut row, &message);
+    }
+    row
+}
+
+#[cfg(feature = "remote")]
+impl Scan {
+    fn judge_url(&self, url: &str, judge: &Judge, row: &mut Row) -> Result<(), String> {
+        let client = self.client.as_ref().ok_or("remote files are not read")?;
+        let file = client.url(url).and_then(|url| client.open(&url));
+        let file = file.map_err(|error| error.to_string())?;
+        row.etag = file.etag().as_ref().map(Cell::of);
+        row.commit = file.commit().as_ref().map(Cell::of);
+        judge.judge(&file, row);
+        let spent = file.spent();
+        (row.requests, row.bytes_read) = (spent.requests, spent.bytes);
+        Ok(())
+    }
+}
+
+/// Files and rows that wait.
+const QUEUE: usize = 256;
+
+/// The most rows of a part, unless set.
+const ROWS_OF_PART: u64 = 50_000;

@@ -1,0 +1,284 @@
+//! `pte scan`: rows, parts, resumption and hostile names.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{LINEAR, pte};
+
+/// Runs a scan of `roots` into `folder`, as NDJSON.
+fn scan(roots: &[&str], folder: &Path, options: &[&str]) -> std::process::Output {
+    let folder = folder.to_str().unwrap();
+    pte(&[&["scan", "--format", "ndjson", "-o", folder], options, roots].concat())
+}
+
+/// Returns the rows that the manifest of a folder names, without what differs between runs.
+fn rows(folder: &Path) -> Vec<Value> {
+    let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let mut rows = Vec::new();
+    for part in manifest["parts"].as_array().unwrap() {
+        let name = format!("{}.ndjson", part["name"].as_str().unwrap());
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!(u64::try_from(text.lines().count()).unwrap(), part["rows"]);
+        for line in text.lines() {
+            let mut row: Value = serde_json::from_str(line).unwrap();
+            row["time_us"] = Value::Null;
+            rows.push(row);
+        }
+    }
+    rows.sort_by_key(|row| row["uri"].as_str().unwrap().to_owned());
+    rows
+}
+
+fn by_uri(rows: &[Value], end: &str) -> Value {
+    rows.iter().find(|row| row["uri"].as_str().unwrap().ends_with(end)).unwrap().clone()
+}
+
+#[test]
+fn every_file_is_a_row() {
+    let out = tempfile::tempdir().unwrap();
+    let models = tempfile::tempdir().unwrap();
+    let at = |name: &str| models.path().join(name);
+    fs::copy(LINEAR, at("a.pte")).unwrap();
+    fs::copy("tests/data/pte/synth_all_seg.pte", at("b.pte")).unwrap();
+    fs::copy("tests/data/pte/external_all.pte", at("c.pte")).unwrap();
+    fs::copy("tests/data/ptd/ptd_basic.ptd", at("d.ptd")).unwrap();
+    fs::copy("tests/data/pte/xnn_gpt.pte", at("g.pte")).unwrap();
+    fs::write(at("e.pte"), b"not a program").unwrap();
+    fs::write(at("f.txt"), b"not named as a model").unwrap();
+    let missing = at("missing.pte");
+    let roots = [models.path().to_str().unwrap(), missing.to_str().unwrap()];
+    let done = scan(&roots, out.path(), &["--depth", "hash"]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    let summary = String::from_utf8(done.stdout).unwrap();
+    assert!(summary.starts_with("7 files: 4 ok, 1 with an Error, 1 refused, 1 unreadable; "));
+    let rows = rows(out.path());
+    assert_eq!(rows.len(), 7);
+    let a = by_uri(&rows, "a.pte");
+    assert_eq!(
+        (&a["status"], &a["kind"], &a["schema"]),
+        (&"ok".into(), &"pte".into(), &"pte.scan/1".into())
+    );
+    assert_eq!(a["size"], fs::metadata(LINEAR).unwrap().len());
+    assert_eq!(a["methods"], serde_json::json!(["forward"]));
+    assert_eq!(a["sha256"].as_str().unwrap().len(), 64);
+    assert!(a["operators"][0]["count"].as_u64().unwrap() > 0);
+    assert!(a["bytes_read"].as_u64().unwrap() >= a["size"].as_u64().unwrap());
+    let b = by_uri(&rows, "b.pte");
+    assert_eq!(b["status"], "error");
+    assert!(b["errors"].as_u64().unwrap() > 0 && b["code"].is_string() && b["offset"].is_u64());
+    let c = by_uri(&rows, "c.pte");
+    assert!(
+        c["external_tensors"].as_u64().unwrap() > 0 && c["external_bytes"].as_u64().unwrap() > 0
+    );
+    assert!(!c["external_keys"].as_array().unwrap().is_empty());
+    assert_eq!(by_uri(&rows, "d.ptd")["kind"], "ptd");
+    let refused = by_uri(&rows, "e.pte");
+    assert_eq!((&refused["status"], &refused["kind"]), (&"refused".into(), &Value::Null));
+    assert!(refused["code"].is_string() && refused["message"].is_string());
+    let g = by_uri(&rows, "g.pte");
+    assert_eq!(g["payloads"][0]["name"], "XNNPACK");
+    assert!(g["backends"][0]["nodes"].as_u64().unwrap() > 0);
+    assert_eq!(by_uri(&rows, "missing.pte")["status"], "unreadable");
+}
+
+#[test]
+fn the_depth_decides_what_is_read() {
+    let read = |depth: &str| {
+        let out = tempfile::tempdir().unwrap();
+        scan(&["tests/data/pte/xnn_gpt.pte"], out.path(), &["--depth", depth]);
+        let row = rows(out.path()).remove(0);
+        assert_eq!(row["depth"], depth);
+        (
+            row["bytes_read"].as_u64().unwrap(),
+            row["backends"][0]["nodes"].clone(),
+            row["sha256"].is_null(),
+        )
+    };
+    let (header, check, hash) = (read("header"), read("check"), read("hash"));
+    assert!(header.0 < check.0 && check.0 < hash.0, "{header:?} {check:?} {hash:?}");
+    assert_eq!((header.1, header.2, check.2, hash.2), (0.into(), true, true, false));
+}
+
+#[test]
+fn roots_are_folders_patterns_and_a_list() {
+    let found = |roots: &[&str]| {
+        let out = tempfile::tempdir().unwrap();
+        scan(roots, out.path(), &[]);
+        rows(out.path())
+            .iter()
+            .map(|row| row["uri"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let folder = found(&["tests/data/ptd"]);
+    assert!(folder.len() > 3 && folder.iter().all(|uri| uri.ends_with(".ptd")), "{folder:?}");
+    assert_eq!(found(&["tests/data/*/lin?ar.pte"]), ["tests/data/pte/linear.pte"]);
+    assert_eq!(found(&["tests/**/linear.pte"]), ["tests/data/pte/linear.pte"]);
+    let out = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+        .args(["scan", "-", "--format", "ndjson", "-o", out.path().to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let list = format!("{LINEAR}\n\nno/such.pte\r\n{LINEAR}x");
+    child.stdin.take().unwrap().write_all(list.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let statuses: Vec<_> = rows(out.path()).iter().map(|row| row["status"].clone()).collect();
+    assert_eq!(statuses, ["unreadable", "ok", "unreadable"]);
+}
+
+/// A spreadsheet, a terminal and a page are readers of rows.
+#[cfg(target_os = "linux")]
+#[test]
+fn hostile_names_are_escaped_in_rows() {
+    use std::os::unix::ffi::OsStrExt;
+    let models = tempfile::tempdir().unwrap();
+    for name in [
+        &b"=cmd|calc.pte"[..],
+        b"a\x1b[2J\xe2\x80\xaeb.pte",
+        b"bad\xff\xfe.pte",
+        b"line\nbreak.pte",
+    ] {
+        fs::write(models.path().join(std::ffi::OsStr::from_bytes(name)), b"x").unwrap();
+    }
+    let out = tempfile::tempdir().unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_pte"))
+        .args(["scan", "--format", "both", "-o", out.path().to_str().unwrap()])
+        .args(["*.pte", "a\u{1b}[2J\u{202e}b.pte", "line\nbreak.pte"])
+        .arg(models.path())
+        .current_dir(models.path())
+        .output()
+        .unwrap();
+    assert!(run.status.success());
+    let text = fs::read_to_string(out.path().join("part-000000.ndjson")).unwrap();
+    assert!(text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)), "{text:?}");
+    let rows = rows(out.path());
+    let uris: Vec<_> = rows.iter().map(|row| row["uri"].as_str().unwrap()).collect();
+    for end in [r"a\u{1b}[2J\u{202e}b.pte", r"bad\xff\xfe.pte", r"line\nbreak.pte", "=cmd|calc.pte"]
+    {
+        assert!(uris.iter().any(|uri| uri.ends_with(end)), "{end}: {uris:?}");
+    }
+    for uri in uris {
+        assert!(
+            !uri.starts_with(['=', '+', '-', '@']) && !uri.contains(char::is_control),
+            "{uri:?}"
+        );
+    }
+    let parquet = fs::read(out.path().join("part-000000.parquet")).unwrap();
+    assert_eq!((&parquet[..4], &parquet[parquet.len() - 4..]), (&b"PAR1"[..], &b"PAR1"[..]));
+}
+
+#[test]
+fn a_finished_scan_is_not_overwritten_and_can_be_resumed() {
+    let (models, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let root = models.path().to_str().unwrap();
+    fs::copy(LINEAR, models.path().join("a.pte")).unwrap();
+    assert_eq!(scan(&[root], out.path(), &[]).status.code(), Some(0));
+    let again = scan(&[root], out.path(), &[]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("--resume"));
+    fs::copy(LINEAR, models.path().join("b.pte")).unwrap();
+    let resumed = scan(&[root], out.path(), &["--resume"]);
+    let summary = String::from_utf8(resumed.stdout).unwrap();
+    assert!(summary.starts_with("1 file: 1 ok, 1 skipped"), "{summary}");
+    assert_eq!(rows(out.path()).len(), 2);
+    // A changed file and another depth are judged again.
+    fs::write(models.path().join("b.pte"), b"other").unwrap();
+    scan(&[root], out.path(), &["--resume"]);
+    assert_eq!(rows(out.path()).len(), 3);
+    scan(&[root], out.path(), &["--resume", "--depth", "header"]);
+    assert_eq!(rows(out.path()).len(), 5);
+    let missing = pte(&["scan", root]);
+    assert_eq!(missing.status.code(), Some(2), "-o is required");
+}
+
+/// Killed at twenty moments and resumed: the rows of an undisturbed scan, each once.
+#[cfg(unix)]
+#[test]
+fn a_killed_scan_is_resumed_without_loss() {
+    let models = tempfile::tempdir().unwrap();
+    for nth in 0..300 {
+        fs::copy(LINEAR, models.path().join(format!("m{nth}.pte"))).unwrap();
+    }
+    let root = models.path().to_str().unwrap();
+    let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert!(scan(&[root], whole.path(), &[]).status.success());
+    let mut kills = 0;
+    for nth in 0..20u64 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+            .args(["scan", "--resume", "--quiet", "--format", "both", "--jobs", "2"])
+            .args(["--part-rows", "7", root, "-o", killed.path().to_str().unwrap()])
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(5 + nth * 7 % 40));
+        kills += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(kills > 5, "{kills} were killed while they ran");
+    assert!(scan(&[root], killed.path(), &["--resume"]).status.success());
+    let count = |rows: Vec<Value>| {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        rows.iter().for_each(|row| *counts.entry(row.to_string()).or_default() += 1);
+        counts
+    };
+    let (whole_rows, killed_rows) = (count(rows(whole.path())), count(rows(killed.path())));
+    assert_eq!(killed_rows.len(), 300);
+    assert!(whole_rows == killed_rows, "the rows differ");
+    let left = fs::read_dir(killed.path()).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().file_name().to_str().unwrap().ends_with(".unfinished")
+    });
+    assert_eq!(left.count(), 0);
+}
+
+/// Each query of docs/reach.md, over rows of the test data.
+#[test]
+fn the_queries_of_the_page_run() {
+    let python = std::env::var("PTE_PYTHON").unwrap_or_else(|_| "python3".into());
+    let has_duckdb = Command::new(&python).args(["-c", "import duckdb"]).output();
+    if !has_duckdb.is_ok_and(|done| done.status.success()) {
+        eprintln!("skipped: {python} has no package duckdb (set PTE_PYTHON)");
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let rows = out.path().join("rows");
+    let rows = rows.to_str().unwrap();
+    assert!(pte(&["scan", "tests/data", "--depth", "hash", "-o", rows]).status.success());
+    let page = fs::read_to_string("docs/reach.md").unwrap();
+    let queries: Vec<_> =
+        page.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(queries.len(), 10);
+    for query in queries {
+        let script = "import duckdb, sys; print(len(duckdb.sql(sys.argv[1]).fetchall()))";
+        let done = Command::new(&python)
+            .args(["-c", script, query])
+            .current_dir(out.path())
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{query}\n{error}");
+        let found: u32 = String::from_utf8(done.stdout).unwrap().trim().parse().unwrap();
+        // No file of the test data carries an executable.
+        assert_eq!(found > 0, !query.contains("content-executable"), "{query}: {found} rows");
+    }
+    // A CSV of the rows has no cell that a spreadsheet would run.
+    let script =
+        "import duckdb; duckdb.sql(\"copy (select * from 'rows/*.parquet') to 'rows.csv'\")";
+    assert!(
+        Command::new(&python)
+            .args(["-c", script])
+            .current_dir(out.path())
+            .status()
+            .unwrap()
+            .success()
+    );
+    let csv = fs::read_to_string(out.path().join("rows.csv")).unwrap();
+    assert!(csv.lines().all(|line| !line.starts_with(['=', '+', '-', '@'])));
+}
