@@ -127,6 +127,17 @@ impl<'a> TensorRow<'a> {
     }
 }
 
+/// A row of the document `pte.tensors/1`: tensors and blobs first, then the constants of payloads.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[non_exhaustive]
+pub enum DocumentRow<'a> {
+    /// A tensor or a blob.
+    Tensor(TensorRecord<'a>),
+    /// A constant of a delegate's payload.
+    Constant(ConstantRecord<'a>),
+}
+
 /// Returns the `count` rows with the most bytes, the largest first. Rows of one size are in the order of
 /// `rows`.
 pub fn largest<T>(

@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 use pte::flat::json;
 use pte::graph::GraphDocument;
 use pte::map::{SizeDocument, SizeTree};
-use pte::payload::Bundle;
+use pte::payload::{Bundle, PayloadContents};
 use pte::ptd::{self, KeyOrder, Ptd};
 use pte::quoted::UntrustedString;
 use pte::schema::scalar::ScalarType;
 use pte::summary::{Summary, SummaryDocument};
-use pte::tensors::{TensorRecord, TensorRow};
+use pte::tensors::{ConstantRow, DocumentRow, TensorRecord, TensorRow};
 use pte::{File, ForeignFormat, Limits, Pte, Source as _, document};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -256,7 +256,7 @@ impl Handle {
         #[derive(Serialize)]
         struct Document<'d> {
             schema: &'static str,
-            tensors: Vec<TensorRecord<'d>>,
+            tensors: Vec<DocumentRow<'d>>,
         }
         py.detach(|| {
             guarded(|| {
@@ -267,7 +267,13 @@ impl Handle {
                     let row = TensorRecord::from(&row);
                     names.charge(row.method.map_or("", |name| name.raw()))?;
                     names.charge(row.key.map_or("", |name| name.raw()))?;
-                    tensors.push(row);
+                    tensors.push(DocumentRow::Tensor(row));
+                }
+                let payloads = PayloadContents::all(&self.opened, &self.limits)?;
+                for row in ConstantRow::all(&file, &payloads) {
+                    names.charge(row.method.map_or("", |name| name.raw()))?;
+                    names.charge(row.key().map_or("", |name| name.raw()))?;
+                    tensors.push(DocumentRow::Constant((&row).into()));
                 }
                 text(&Document { schema: "pte.tensors/1", tensors })
             })
@@ -279,7 +285,8 @@ impl Handle {
         py.detach(|| {
             guarded(|| {
                 let tree = |of: &Self| {
-                    SizeTree::of(&of.name, &of.opened.file(), &of.limits)
+                    let payloads = PayloadContents::all(&of.opened, &of.limits)?;
+                    SizeTree::of(&of.name, &of.opened.file(), &payloads, &of.limits)
                         .map_err(|error| Failure::absent("work-limit", &error))
                 };
                 let files = [tree(self)?];

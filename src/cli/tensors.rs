@@ -10,8 +10,7 @@ use pte::element::{Element, Stats, Tally};
 use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{
-    self, ConstantRecord, ConstantRow, QuantizationRecord, TensorPlace, TensorRecord, TensorRow,
-    TensorStorage,
+    self, ConstantRow, DocumentRow, QuantizationRecord, TensorPlace, TensorRow, TensorStorage,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -58,19 +57,11 @@ enum Row<'a> {
     Constant(ConstantRow<'a>),
 }
 
-/// A row in the form of the document.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Record<'a> {
-    Tensor(TensorRecord<'a>),
-    Constant(ConstantRecord<'a>),
-}
-
 /// A row of the JSON document.
 #[derive(Serialize)]
 struct Listed<'a> {
     #[serde(flatten)]
-    record: Record<'a>,
+    record: DocumentRow<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,8 +225,8 @@ impl<'a> Listed<'a> {
     fn of(row: &Row<'a>, computed: &'a Computed) -> Self {
         Self {
             record: match row {
-                Row::Tensor(row) => Record::Tensor(row.into()),
-                Row::Constant(row) => Record::Constant(row.into()),
+                Row::Tensor(row) => DocumentRow::Tensor(row.into()),
+                Row::Constant(row) => DocumentRow::Constant(row.into()),
             },
             sha256: computed.sha256.as_deref(),
             stats: computed.stats.clone(),
