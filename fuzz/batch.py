@@ -92,16 +92,16 @@ def batch(lib, torch, paths, companions):
             os.write(writer, run(lib, torch, path, companions))
         os._exit(0)
     os.close(writer)
-    verdicts = b""
+    letters = b""
     while chunk := os.read(reader, 1 << 16):
-        verdicts += chunk
+        letters += chunk
     os.close(reader)
     _, status = os.waitpid(child, 0)
     end = None
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
         end = "hang" if name == "SIGALRM" else "crash:" + name
-    return [{"o": "ok", "e": "error"}[letter] for letter in verdicts.decode()], end
+    return [{"o": "ok", "e": "error"}[letter] for letter in letters.decode()], end
 
 
 def verdicts(lib, torch, paths, companions):
@@ -109,13 +109,13 @@ def verdicts(lib, torch, paths, companions):
     done = 0
     while done < len(paths):
         some = paths[done : done + SHARED]
-        verdicts, end = batch(lib, torch, some, companions)
-        yield from zip(some, verdicts)
-        done += len(verdicts)
+        letters, end = batch(lib, torch, some, companions)
+        yield from zip(some, letters)
+        done += len(letters)
         if end is None:
             continue
-        verdicts, alone = batch(lib, torch, [paths[done]], companions)
-        yield paths[done], alone or verdicts[0]
+        letters, alone = batch(lib, torch, [paths[done]], companions)
+        yield paths[done], alone or letters[0]
         if alone is None:
             # It died in company: of what one of those before it did to their memory.
             last = paths[done]
