@@ -1,6 +1,6 @@
 //! Which addresses are public: a name on the internet may resolve to a machine of the local network.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Returns whether an address is one of the public internet.
 ///

@@ -1,10 +1,11 @@
 //! The client: sends requests, follows redirects, and holds every request to the same rules.
 
+use core::net::SocketAddr;
 use core::ops::Range;
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;

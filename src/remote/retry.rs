@@ -1,7 +1,8 @@
 //! When a failed request is tried again.
 
+use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::RandomState;
 
 /// Returns how long to wait before try number `tries` (the first repetition is 1): what the server asks
 /// for, else 0.5 s doubled at each try. `jitter` from 0 to 255 takes away up to half of the latter.
@@ -13,7 +14,7 @@ pub(super) fn delay(tries: u32, asked: Option<u64>, jitter: u8) -> Duration {
     }
     let full = FIRST.saturating_mul(1u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX));
     let full = full.min(LONGEST);
-    let less = full.saturating_mul(jitter.into()) / 512;
+    let less = full.saturating_mul(jitter.into()).checked_div(512).unwrap_or_default();
     full.saturating_sub(less)
 }
 

@@ -1,9 +1,10 @@
 //! The writer of parts: rows as NDJSON and Parquet, written aside, synced and renamed.
 
+use core::time::Duration;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::columns::Columns;
 use super::lister::Key;

@@ -1,10 +1,10 @@
 //! The pipeline: one lister, several judges, one writer, and bounded queues between them.
 
 use core::fmt;
+use core::num::NonZero;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::num::NonZero;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
