@@ -101,6 +101,9 @@ impl Check {
         let (names, data): (Vec<_>, Vec<_>) = data.unzip();
         let files: Vec<_> =
             found.iter().map(|found| found.path.clone()).chain(self.with.iter().cloned()).collect();
+        let addresses = found.iter().map(|found| found.path.clone());
+        let addresses: Vec<_> =
+            addresses.chain(with.iter().map(|(path, _)| path.to_path_buf())).collect();
         let progress = CheckProgress::new(&files, self.scan_blobs, !common.quiet);
         let mut outcomes: Vec<Outcome> = Vec::new();
         run_in_pool(|| {
@@ -119,7 +122,7 @@ impl Check {
         });
         drop(progress);
         let (checked, statuses): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
-        self.show(&checked, &files, common)?;
+        self.show(&checked, &addresses, &files, common)?;
         Ok(statuses.into_iter().max().unwrap_or(Status::Good))
     }
 
@@ -228,6 +231,7 @@ impl Check {
     fn show(
         &self,
         checked: &[CheckedFile],
+        addresses: &[PathBuf],
         files: &[PathBuf],
         common: &Common,
     ) -> Result<(), Problem> {
@@ -244,7 +248,7 @@ impl Check {
                 out.finish()
             }
             OutputFormat::Sarif => {
-                out.json(&sarif::document(checked))?;
+                out.json(&sarif::document(checked, addresses))?;
                 out.finish()
             }
         }
