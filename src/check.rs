@@ -32,7 +32,7 @@ mod release;
 mod report;
 mod resolve;
 mod rule;
-#[cfg(all(feature = "json", feature = "serde"))]
+#[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
 mod sarif;
 mod site;
 mod tables;
@@ -48,7 +48,7 @@ pub use document::{
 pub use policy::Policy;
 pub use report::{Finding, Report};
 pub use rule::{NEWEST, Release, Rule, Runtime, Severity};
-#[cfg(all(feature = "json", feature = "serde"))]
+#[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
 pub use sarif::sarif;
 pub use version::{ReleaseError, parse_release};
 

@@ -110,7 +110,7 @@ pub(crate) fn to_sarif(py: Python<'_>, files: Vec<Py<Checked>>) -> PyResult<Stri
     py.detach(|| {
         guarded(|| {
             let files: Vec<_> = files.iter().map(|file| file.get().0.clone()).collect();
-            text(&sarif(&files))
+            text(&sarif(&files, &[]))
         })
     })
 }

@@ -1,20 +1,25 @@
 //! Checked files as SARIF 2.1.0, the format of code-scanning sites.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::{CheckedFile, FindingRecord, RuleRecord, UNREADABLE};
 
-/// Returns checked files as a SARIF 2.1.0 document, as `pte check --format sarif` prints it.
+/// Returns checked files as a SARIF 2.1.0 document, as `pte check --format sarif` prints it. `paths` are the
+/// bytes of their paths, in the same order: names of files need not be UTF-8. A file without one is addressed
+/// by its name.
 #[must_use]
-pub fn sarif(files: &[CheckedFile]) -> Value {
-    let results: Vec<_> = files
-        .iter()
-        .flat_map(|file| file.findings.iter().map(|finding| result(file, finding)))
-        .collect();
+pub fn sarif(files: &[CheckedFile], paths: &[&[u8]]) -> Value {
+    let addresses = Addresses::new(files, paths);
+    let mut repeats = BTreeMap::new();
+    let findings = files.iter().flat_map(|file| file.findings.iter().map(move |of| (file, of)));
+    let results: Vec<_> =
+        findings.map(|(file, finding)| result(file, finding, &addresses, &mut repeats)).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -25,7 +30,7 @@ pub fn sarif(files: &[CheckedFile]) -> Value {
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": descriptors(),
             } },
-            "invocations": [invocation(files)],
+            "invocations": [invocation(files, &addresses)],
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
@@ -34,7 +39,7 @@ pub fn sarif(files: &[CheckedFile]) -> Value {
 
 /// Returns the outcome of the run. Files that could not be read were not checked: without a
 /// notification a site would show them as files without findings.
-fn invocation(files: &[CheckedFile]) -> Value {
+fn invocation(files: &[CheckedFile], addresses: &Addresses<'_>) -> Value {
     let unread = files.iter().flat_map(|file| {
         let findings = file.findings.iter().filter(|finding| finding.rule == UNREADABLE);
         findings.map(move |finding| {
@@ -42,7 +47,7 @@ fn invocation(files: &[CheckedFile]) -> Value {
                 "level": "error",
                 "message": { "text": message(finding) },
                 "associatedRule": { "id": UNREADABLE },
-                "locations": [location(file, finding)],
+                "locations": [location(file, finding, addresses)],
             })
         })
     });
@@ -62,21 +67,60 @@ fn descriptors() -> Vec<Value> {
             "fullDescription": { "text": rule.why },
             "defaultConfiguration": { "level": rule.severity },
         });
-        if let (Some(help), Some(described)) = (rule.help, described.as_object_mut()) {
-            described.insert("help".into(), json!({ "text": help }));
+        if let Some(described) = described.as_object_mut() {
+            described.insert("help".into(), help(&rule));
         }
         described
     };
     RuleRecord::all().into_iter().map(describe).collect()
 }
 
-fn result(file: &CheckedFile, finding: &FindingRecord) -> Value {
+/// Returns the help of a rule. A site shows the Markdown where it can, else the text.
+fn help(rule: &RuleRecord) -> Value {
+    let text = rule.help.unwrap_or(rule.why);
+    let mut markdown = format!("**{}**\n\n{}", rule.what, rule.why);
+    if let Some(help) = rule.help {
+        markdown.push_str(&format!("\n\n{help}"));
+    }
+    markdown.push_str(&format!(
+        "\n\nThe official runtime: {}. `pte explain {}` shows the evidence.",
+        rule.runtime, rule.id
+    ));
+    json!({ "text": text, "markdown": markdown })
+}
+
+fn result<'f>(
+    file: &'f CheckedFile,
+    finding: &'f FindingRecord,
+    addresses: &Addresses<'f>,
+    repeats: &mut BTreeMap<String, u64>,
+) -> Value {
+    let fingerprint = fingerprint(file, finding, addresses);
+    let nth = repeats.entry(fingerprint.clone()).or_insert(0);
+    *nth = nth.saturating_add(1);
     json!({
+        // The one fingerprint that GitHub reads; the number distinguishes equal findings.
+        "partialFingerprints": { "primaryLocationLineHash": format!("{fingerprint}:{nth}") },
         "ruleId": finding.rule,
         "level": finding.severity,
         "message": { "text": message(finding) },
-        "locations": [location(file, finding)],
+        "locations": [location(file, finding, addresses)],
     })
+}
+
+/// Returns a digest of the rule, the file and the path in its tables. Offsets and values are left out,
+/// so that a finding keeps its identity when a new export moves it.
+fn fingerprint<'f>(
+    file: &'f CheckedFile,
+    finding: &'f FindingRecord,
+    addresses: &Addresses<'f>,
+) -> String {
+    let mut digest = Sha256::new();
+    for part in [finding.rule, &addresses.of(file, finding), finding.path.raw()] {
+        digest.update(part.as_bytes());
+        digest.update([0]);
+    }
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the text of a message. SARIF turns `[text](target)` into a link, and text from a file must
@@ -86,14 +130,20 @@ fn message(finding: &FindingRecord) -> String {
 }
 
 /// Returns the place of a finding: its offset in the file, and its path from the root table.
-fn location(file: &CheckedFile, finding: &FindingRecord) -> Value {
-    let mut physical = json!({
-        "artifactLocation": { "uri": uri(finding.data_file.as_ref().unwrap_or(&file.path).raw()) },
+fn location<'f>(
+    file: &'f CheckedFile,
+    finding: &'f FindingRecord,
+    addresses: &Addresses<'f>,
+) -> Value {
+    // A binary file has no lines. Sites that require one show the first.
+    let region = match finding.offset {
+        Some(offset) => json!({ "startLine": 1, "byteOffset": offset, "byteLength": 1 }),
+        None => json!({ "startLine": 1 }),
+    };
+    let physical = json!({
+        "artifactLocation": { "uri": addresses.of(file, finding) },
+        "region": region,
     });
-    if let (Some(offset), Some(physical)) = (finding.offset, physical.as_object_mut()) {
-        // A binary file has no lines. Sites that require one show the first.
-        physical.insert("region".into(), json!({ "byteOffset": offset, "byteLength": 1 }));
-    }
     let mut location = json!({ "physicalLocation": physical });
     if let (false, Some(location)) = (finding.path.raw().is_empty(), location.as_object_mut()) {
         let logical = json!([{ "fullyQualifiedName": finding.path }]);
@@ -102,10 +152,28 @@ fn location(file: &CheckedFile, finding: &FindingRecord) -> Value {
     location
 }
 
-/// Converts a path to a relative or absolute URI reference.
-fn uri(path: &str) -> String {
+/// The URI of each file, by its name in messages.
+struct Addresses<'f>(BTreeMap<&'f str, String>);
+
+impl<'f> Addresses<'f> {
+    fn new(files: &'f [CheckedFile], paths: &[&[u8]]) -> Self {
+        let pairs = files.iter().zip(paths);
+        // Standard input has a name in messages only.
+        let pairs = pairs.filter(|(_, path)| **path != b"-");
+        Self(pairs.map(|(file, path)| (file.path.raw(), uri(path))).collect())
+    }
+
+    /// Returns the URI of the file that a finding is in.
+    fn of(&self, file: &'f CheckedFile, finding: &'f FindingRecord) -> String {
+        let name = finding.data_file.as_ref().unwrap_or(&file.path).raw();
+        self.0.get(name).cloned().unwrap_or_else(|| uri(name.as_bytes()))
+    }
+}
+
+/// Converts the bytes of a path to a relative or absolute URI reference.
+fn uri(path: &[u8]) -> String {
     let mut uri = String::new();
-    for byte in path.bytes() {
+    for &byte in path {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
                 uri.push(char::from(byte));

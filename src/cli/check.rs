@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use pte::check::{CheckDocument, CheckedFile, Checker, Policy};
+use pte::check::{CheckDocument, CheckedFile, Checker, Policy, sarif};
 use pte::quoted::UntrustedString;
 use pte::{Backend, ErrorKind, File, ForeignFormat, Ptd};
 use rayon::ThreadPoolBuilder;
@@ -100,6 +100,9 @@ impl Check {
         let (names, data): (Vec<_>, Vec<_>) = data.unzip();
         let files: Vec<_> =
             found.iter().map(|found| found.path.clone()).chain(self.with.iter().cloned()).collect();
+        let addresses = found.iter().map(|found| found.path.clone());
+        let addresses: Vec<_> =
+            addresses.chain(with.iter().map(|(path, _)| path.to_path_buf())).collect();
         let progress = CheckProgress::new(&files, self.scan_blobs, !common.quiet);
         let mut outcomes: Vec<Outcome> = Vec::new();
         run_in_pool(|| {
@@ -118,7 +121,7 @@ impl Check {
         });
         drop(progress);
         let (checked, statuses): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
-        self.show(&checked, &files, common)?;
+        self.show(&checked, &addresses, &files, common)?;
         Ok(statuses.into_iter().max().unwrap_or(Status::Good))
     }
 
@@ -227,6 +230,7 @@ impl Check {
     fn show(
         &self,
         checked: &[CheckedFile],
+        addresses: &[PathBuf],
         files: &[PathBuf],
         common: &Common,
     ) -> Result<(), Problem> {
@@ -243,7 +247,9 @@ impl Check {
                 out.finish()
             }
             OutputFormat::Sarif => {
-                out.json(&pte::check::sarif(checked))?;
+                let paths: Vec<_> =
+                    addresses.iter().map(|path| path.as_os_str().as_encoded_bytes()).collect();
+                out.json(&sarif(checked, &paths))?;
                 out.finish()
             }
         }

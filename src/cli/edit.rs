@@ -87,6 +87,11 @@ enum Strip {
 
 impl Edit {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        if !self.changes_something() {
+            let message = "no change is named: give --inline, --remove-data, --set-data, \
+                           --externalize, --strip, --align or --forget-unknown";
+            return Err(Problem::Usage(message.into()));
+        }
         let limits = common.limits();
         let input = Input::open(&self.file, &limits)?;
         if input.is_bundled {
@@ -139,6 +144,7 @@ impl Edit {
             save::refuse_new_errors(&opened, &name, known, &limits)?;
             save::write(&opened, Some(path), &inputs, common.quiet)
         };
+        let mut done = Vec::new();
         match file {
             File::Pte(pte) => {
                 let model = pte.to_model_from(input.opened.source());
@@ -151,7 +157,7 @@ impl Edit {
                 }
                 let ptds = others.iter().map(current);
                 let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
-                let out = self.program(&input, &mut model, &ptds, &data, common)?;
+                let out = self.program(&input, &mut model, &ptds, &data, &mut done)?;
                 if let Some(ptd) = out {
                     let path = self.ptd_path(output)?;
                     let image = ptd.image_with(&limits).map_err(unwritable)?;
@@ -177,7 +183,21 @@ impl Edit {
                 write(image, output, &known)?;
             }
         }
+        if !common.quiet {
+            done.iter().for_each(|message| note(message));
+        }
         Ok(Status::Good)
+    }
+
+    /// Whether an operation is named.
+    fn changes_something(&self) -> bool {
+        !(self.inline.is_empty()
+            && self.remove_data.is_empty()
+            && self.set_data.is_empty()
+            && self.strip.is_empty())
+            || self.externalize.is_some()
+            || self.align.is_some()
+            || self.forget_unknown
     }
 
     /// Returns the path of the `.ptd` of a program that is written to `output`.
@@ -203,25 +223,23 @@ impl Edit {
         }
     }
 
+    /// Changes a program, and returns the `.ptd` of its moved data. `done` gets the changes to report
+    /// once they are written.
     fn program<'m>(
         &self,
         input: &Input,
         model: &mut PteModel<'m>,
         ptds: &[PtdModel<'m>],
         data: &'m [(&str, Data)],
-        common: &Common,
+        done: &mut Vec<String>,
     ) -> Result<Option<PtdModel<'m>>, Problem> {
         let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());
-        let report = |message: String| {
-            if !common.quiet {
-                note(&message);
-            }
-        };
+        let mut report = |message: String| done.push(message);
         for ptd in ptds {
-            let done = model.inline(ptd).map_err(|error| absent(&error))?;
+            let moved = model.inline(ptd).map_err(|error| absent(&error))?;
             report(format!(
                 "{} tensors and {} named blobs moved in, {} unused tensors removed",
-                done.tensors, done.data, done.unused
+                moved.tensors, moved.data, moved.unused
             ));
         }
         for key in &self.remove_data {

@@ -12,7 +12,7 @@ use self::method::Method;
 use super::Common;
 use super::input::Input;
 use super::output::{Content, Output, formatted};
-use super::problem::{Problem, Status, bad_news, note};
+use super::problem::{Problem, Status, bad_news};
 use super::size::Bytes;
 use super::text::{grouped, name};
 
@@ -60,7 +60,8 @@ JSON, \"schema\": \"pte.memory/1\":
              first and last with chain and instruction, null for before the first and after the
              last one; no lives for what nothing uses
 
-Exit status: 0 shown, 1 over a budget, not in the file or broken, 2 usage, 3 not readable")]
+Exit status: 0 shown, 1 over a budget, not in the file or broken, 2 usage, or a budget of an arena that
+no shown method has, 3 not readable")]
 pub(super) struct Memory {
     /// A program, or - for standard input.
     file: PathBuf,
@@ -169,7 +170,7 @@ impl Memory {
         }
         show.end(&mut out)?;
         formatted(out, Ok(()))?;
-        Ok(judge.end(common.quiet))
+        judge.end()
     }
 }
 
@@ -217,16 +218,19 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn end(self, is_quiet: bool) -> Status {
+    /// Returns the verdict. A budget of an arena that no shown method has is a usage error: a gate that
+    /// measures nothing would always pass.
+    fn end(self) -> Result<Status, Problem> {
         if let Some(more) = self.over.checked_sub(MOST_OVER).filter(|&more| more > 0) {
             bad_news(&format!("… and {} more", grouped(more)));
         }
-        for id in self.budgets.iter().filter_map(|budget| budget.arena) {
-            if !is_quiet && !self.met.contains(&id) {
-                note(&format!("no method has an arena {id}: its budget holds nothing"));
-            }
+        let mut arenas = self.budgets.iter().filter_map(|budget| budget.arena);
+        if let Some(id) = arenas.find(|id| !self.met.contains(id)) {
+            let message =
+                format!("there is no arena {id}: give the budget of an arena that is shown");
+            return Err(Problem::Usage(message.into()));
         }
-        if self.over > 0 { Status::BadNews } else { Status::Good }
+        Ok(if self.over > 0 { Status::BadNews } else { Status::Good })
     }
 }
 

@@ -418,6 +418,51 @@ fn sarif_uris_decode_to_the_file_names() {
     assert_eq!(decoded, names);
 }
 
+/// A name that is not UTF-8 keeps its bytes in the URI.
+#[cfg(target_os = "linux")]
+#[test]
+fn sarif_uris_have_the_bytes_of_names_that_are_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"\xff.pte")), "").unwrap();
+    fs::write(folder.path().join("with\\xff.pte"), "").unwrap();
+    let done = run(&["check", "--format", "sarif", "."], Some(folder.path()), b"");
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let results = shown["runs"][0]["results"].as_array().unwrap().iter();
+    let uris = results.map(|result| {
+        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+        place["uri"].as_str().unwrap().to_string()
+    });
+    let mut uris: Vec<_> = uris.collect();
+    uris.sort_unstable();
+    assert_eq!(uris, ["./%FF.pte", "./with%5Cxff.pte"]);
+}
+
+/// Code-scanning sites drop a result without a line, and follow one by its fingerprint.
+#[test]
+fn sarif_results_have_a_line_and_a_fingerprint() {
+    let shown = |path: &str| {
+        let done = pte(&["check", "--format", "sarif", path]);
+        serde_json::from_slice::<Value>(&done.stdout).unwrap()
+    };
+    let sarif = shown(UNSOUND);
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for result in results {
+        let region = &result["locations"][0]["physicalLocation"]["region"];
+        assert_eq!(region["startLine"], 1, "{result}");
+        let fingerprint = result["partialFingerprints"]["primaryLocationLineHash"].as_str();
+        assert!(seen.insert(fingerprint.unwrap()), "{result}");
+    }
+    assert!(seen.len() > 2, "{seen:?}");
+    assert_eq!(shown(UNSOUND), sarif, "a second run gives the same fingerprints");
+    for rule in sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap() {
+        assert!(rule["help"]["text"].as_str().is_some_and(|text| !text.is_empty()), "{rule}");
+        let markdown = rule["help"]["markdown"].as_str().unwrap();
+        assert!(markdown.contains(rule["id"].as_str().unwrap()), "{rule}");
+    }
+}
+
 /// A finding in a data file has the URI of the data file, and its offset there.
 #[test]
 fn sarif_places_are_those_of_the_json() {

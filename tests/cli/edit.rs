@@ -32,7 +32,9 @@ fn in_place_replaces_the_file_only_on_request() {
     fs::write(&path, crate::model::edit::traced()).unwrap();
     let file = path.to_str().unwrap();
     let before = fs::read(&path).unwrap();
-    for args in [&["edit", file, "--strip", "stacktrace"][..], &["edit", file, "-o", file]] {
+    for args in
+        [&["edit", file, "--strip", "stacktrace"][..], &["edit", file, "--align", "16", "-o", file]]
+    {
         assert_eq!(pte(args).status.code(), Some(2), "{args:?}");
         assert!(fs::read(&path).unwrap() == before);
     }
@@ -50,9 +52,36 @@ fn edit_without_changes_keeps_every_byte() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("same");
     for file in [LINEAR, BASIC, "tests/data/pte/v0.2.0_inline_const.pte"] {
-        good(&["edit", file, "-o", out.to_str().unwrap()]);
+        good(&["edit", file, "--forget-unknown", "-o", out.to_str().unwrap()]);
         assert!(fs::read(&out).unwrap() == fs::read(file).unwrap(), "{file}");
     }
+}
+
+/// A copy that looks like a changed file misleads.
+#[test]
+fn edit_without_an_operation_is_a_usage_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("same");
+    for rest in [&["-o", out.to_str().unwrap()][..], &["--in-place"], &[]] {
+        let done = pte(&[&["edit", LINEAR], rest].concat());
+        assert_eq!(done.status.code(), Some(2), "{rest:?}");
+        assert!(text(&done.stderr).contains("no change is named"), "{}", text(&done.stderr));
+    }
+    assert!(!out.exists());
+}
+
+/// A change that could not be written was not made.
+#[test]
+fn edit_reports_nothing_before_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.pte");
+    let run = |out: &str| pte(&["edit", LINEAR, "--strip", "stacktrace", "-o", out]);
+    let done = run("/nowhere/out.pte");
+    assert_eq!(done.status.code(), Some(3));
+    assert!(!text(&done.stderr).contains("removed"), "{}", text(&done.stderr));
+    let done = run(out.to_str().unwrap());
+    assert_eq!(done.status.code(), Some(0));
+    assert!(text(&done.stderr).contains("stack traces removed"), "{}", text(&done.stderr));
 }
 
 /// A failed edit creates no output, and keeps the input.
@@ -71,9 +100,9 @@ fn failed_edit_leaves_no_output() {
         (&["edit", LINEAR, "--align", "3", "-o", out_path], 2),
         (&["edit", LINEAR, "--set-data", "key", "-o", out_path], 2),
         (&["edit", LINEAR, "--inline", LINEAR, "-o", out_path], 1),
-        (&["edit", LINEAR, "-o", missing], 3),
+        (&["edit", LINEAR, "--align", "64", "-o", missing], 3),
         (&["edit", LINEAR, "--set-data", "k=/nowhere", "-o", out_path], 3),
-        (&["edit", "-", "--in-place"], 1),
+        (&["edit", "-", "--align", "64", "--in-place"], 1),
     ];
     let mut messages = String::new();
     for (args, status) in cases {
@@ -145,7 +174,7 @@ fn set_data_key_may_contain_an_equals_sign() {
 #[cfg(unix)]
 #[test]
 fn full_output_device_is_reported() {
-    let done = pte(&["edit", LINEAR, "-o", "/dev/full"]);
+    let done = pte(&["edit", LINEAR, "--align", "64", "-o", "/dev/full"]);
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
 }
 

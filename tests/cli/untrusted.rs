@@ -164,7 +164,7 @@ fn text_of_a_file_is_escaped_by_every_verb() {
             &["extract", "--delegate", &tensor],
             &["extract", "--segment", "99"],
             &["extract", "--all", &missing, "--as", "npy"],
-            &["edit"],
+            &["edit", "--align", "64"],
             &["edit", "--in-place", "--remove-data", &missing],
             &["edit", "--in-place", "--set-data", &assign],
             &["edit", "--in-place", "--inline", own],
