@@ -45,6 +45,7 @@ mod roundtrip;
 #[cfg(feature = "json")]
 mod rules;
 mod schema;
+mod sections;
 mod sound;
 #[cfg(feature = "json")]
 mod source;
