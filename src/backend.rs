@@ -25,6 +25,12 @@ pub enum Backend {
     CoreMl,
     /// Qualcomm AI Engine Direct.
     Qnn,
+    /// Arm's VGF, for the ML extensions of Vulkan.
+    Vgf,
+    /// Intel OpenVINO.
+    OpenVino,
+    /// MediaTek Neuropilot.
+    Neuropilot,
 }
 
 /// A known backend.
@@ -58,7 +64,7 @@ impl Known {
 }
 
 #[rustfmt::skip]
-static KNOWN: [Known; 9] = [
+static KNOWN: [Known; 12] = [
     Known::new(Backend::Xnnpack, "XnnpackBackend", "XNNPACK", 4, &[b"XH00", b"XN00", b"XN01"]),
     Known::new(Backend::Vulkan, "VulkanBackend", "Vulkan", 4, &[b"VH00", b"VK00"]),
     Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[b"MP00"]),
@@ -68,6 +74,9 @@ static KNOWN: [Known; 9] = [
     Known::new(Backend::EthosU, "EthosUBackend", "Ethos-U", 0, &[b"vela_bin_stream\0"]),
     Known::new(Backend::CoreMl, "CoreMLBackend", "CoreML", 0, &[b"CMJR"]).or_without(),
     Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[b"\xcd\xab\x78\x56", b"\xcd\xab\x34\x12"]).or_without(),
+    Known::new(Backend::Vgf, "VgfBackend", "VGF", 0, &[b"VGF1"]).or_without(),
+    Known::new(Backend::OpenVino, "OpenvinoBackend", "OpenVINO", 0, &[b"RR_UPCVO"]).or_without(),
+    Known::new(Backend::Neuropilot, "NeuropilotBackend", "Neuropilot", 0, &[]).or_without(),
 ];
 
 /// The magic that every payload of a backend has.

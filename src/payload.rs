@@ -15,6 +15,7 @@ use crate::schema::program::view::BackendDelegate;
 mod bundle;
 mod contents;
 mod graph;
+mod sections;
 mod tables;
 pub mod vulkan;
 pub mod xnnpack;
@@ -24,6 +25,7 @@ pub use contents::{
     ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Reader, Scales,
 };
 pub use graph::{Graph, for_each_graph};
+pub use sections::{Section, Sections};
 pub use tables::{Tables, TablesPlace};
 
 /// A delegate's payload (upstream: processed bytes): its backend and its range in the file.
@@ -126,6 +128,16 @@ pub enum Unreadable {
         /// The length of the payload in bytes.
         len: u64,
     },
+    /// A block of a stream has an unknown name, or is where it may not be.
+    Block {
+        /// The position of the block in the payload.
+        at: u64,
+    },
+    /// It has more sections than are read.
+    Sections {
+        /// The most sections.
+        most: usize,
+    },
     /// Its FlatBuffer breaks a structural rule. The offset is relative to the payload.
     Graph(Error),
 }
@@ -144,6 +156,8 @@ impl fmt::Display for Unreadable {
                 "the {name} would be at bytes {:#x} to {:#x} of a payload of {len} bytes",
                 range.start, range.end
             ),
+            Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
+            Self::Sections { most } => write!(f, "the payload has more than {most} sections"),
             Self::Graph(error) => error.fmt(f),
         }
     }

@@ -36,11 +36,12 @@ use crate::quoted::UntrustedString;
 mod data;
 mod graphs;
 mod program;
+mod sections;
 
 pub use data::{DtypeSummary, EntrySummary, PtdSummary};
 pub use program::{
     BackendSummary, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary, ProgramSummary,
-    ValueKind, ValueSummary,
+    SectionAmount, SectionSummary, ValueKind, ValueSummary,
 };
 
 /// The document `pte.info/1`: summaries of files.
@@ -173,8 +174,8 @@ impl Summary {
         Self { kind, bytes: file.file_len(), header, parts, contents, findings }
     }
 
-    /// Summarizes an opened file, as [`of`](Self::of) does, and reads the graphs in the payloads of its
-    /// delegates. No constant is read.
+    /// Summarizes an opened file, as [`of`](Self::of) does, and reads the graphs and headers in the
+    /// payloads of its delegates. No constant is read.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -201,6 +202,7 @@ impl Summary {
         let mut summary = Self::of(&handle.file());
         if let ContentSummary::Pte(program) = &mut summary.contents {
             graphs::add(handle, limits, &mut program.backends)?;
+            sections::add(handle, limits, &mut program.backends)?;
         }
         Ok(summary)
     }

@@ -30,6 +30,8 @@ const HEADS: &[(&[u8], ForeignFormat)] = &[
     (b"\x14\0\0\0MP00", ForeignFormat::Payload(Backend::Mps)),
     (b"\x14\0\0\0MLX0", ForeignFormat::Payload(Backend::Mlx)),
     (b"\x14\0\0\0TOSA", ForeignFormat::Payload(Backend::Tosa)),
+    (b"VGF1", ForeignFormat::Payload(Backend::Vgf)),
+    (b"RR_UPCVO", ForeignFormat::Payload(Backend::OpenVino)),
     (b"\x14\0\0\0TFL3", ForeignFormat::FlatBuffer(*b"TFL3")),
     (b"\x40\0\0\0\0\0\0\0{\"", ForeignFormat::Safetensors),
     (b"\x02\0\0\0\0\0\0\0{}", ForeignFormat::Safetensors),

@@ -47,6 +47,7 @@ mod roundtrip;
 #[cfg(feature = "json")]
 mod rules;
 mod schema;
+mod sections;
 mod sound;
 #[cfg(feature = "json")]
 mod source;

@@ -21,6 +21,7 @@ use pte::ptd;
 
 mod container;
 mod payloads;
+mod sections;
 
 use container::ContainerWriter;
 use payloads::{PayloadWriter, Stop};
@@ -127,6 +128,13 @@ impl Dump {
                 Err(Stop::Output) => Err(fmt::Error),
             };
             return self.finish(out, omitted, common);
+        }
+        let open = || Output::beside(common.output.as_deref(), Content::Plain, inputs);
+        if !self.container
+            && let Some((out, written)) =
+                payloads::sections_of_file(&bytes, &name, !self.compact, open)?
+        {
+            return self.finish(out, written.map(|()| json::Omitted::default()), common);
         }
         let input = Input::new(bytes, &name, &limits)?;
         let file = input.opened.file();

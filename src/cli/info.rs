@@ -4,9 +4,11 @@ use core::fmt::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use pte::quoted::UntrustedString;
 use pte::summary::{
     ContentSummary, DataAmount, EntrySummary, GraphSummary, MethodSummary, NamedSummary,
-    ProgramSummary, PtdSummary, Summary, SummaryDocument, ValueSummary,
+    ProgramSummary, PtdSummary, SectionAmount, SectionSummary, Summary, SummaryDocument,
+    ValueSummary,
 };
 
 use super::input::{self, Input};
@@ -105,6 +107,9 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
         if let Some(graphs) = &backend.graphs {
             show_graphs(graphs, out)?;
         }
+        if let Some(sections) = &backend.sections {
+            show_sections(sections, out)?;
+        }
     }
     more(out, program.backends.len(), MAX_METHODS)?;
     let data = [
@@ -143,6 +148,28 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
         label(out, "", &format!("  {DIM}values: {datatypes}; {constants}, {bytes}{DIM:#}"))?;
     }
     match graphs.unreadable {
+        0 => Ok(()),
+        unreadable => label(out, "", &format!("  {}", count(unreadable, "unreadable payload"))),
+    }
+}
+
+/// Shows what the headers of a backend's payloads say.
+fn show_sections(summary: &SectionSummary, out: &mut Output) -> fmt::Result {
+    let list = |texts: &[UntrustedString]| texts.iter().map(name).collect::<Vec<_>>().join(", ");
+    let mut facts = Vec::new();
+    if !summary.versions.is_empty() {
+        facts.push(format!("version {}", list(&summary.versions)));
+    }
+    if !summary.targets.is_empty() {
+        facts.push(format!("for {}", list(&summary.targets)));
+    }
+    let bytes = |of: &SectionAmount| format!("{} {}", of.name, text::bytes(of.bytes));
+    facts.extend(summary.sections.iter().map(bytes));
+    facts.extend(summary.scratch.map(|scratch| format!("scratch of {}", text::bytes(scratch))));
+    if !facts.is_empty() {
+        label(out, "", &format!("  {DIM}{}{DIM:#}", facts.join(" · ")))?;
+    }
+    match summary.unreadable {
         0 => Ok(()),
         unreadable => label(out, "", &format!("  {}", count(unreadable, "unreadable payload"))),
     }

@@ -134,6 +134,41 @@ pub struct BackendSummary {
     /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the tables
     /// of none are known.
     pub graphs: Option<GraphSummary>,
+    /// The sections of all payloads; `None` if the payloads were not read, or have no known sections.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sections: Option<SectionSummary>,
+}
+
+/// What the headers of a backend's payloads say.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SectionSummary {
+    /// The number of payloads whose header was read.
+    pub read: u64,
+    /// The number of payloads whose header is invalid.
+    pub unreadable: u64,
+    /// The versions of the format or of its writer: the first few.
+    pub versions: Vec<UntrustedString>,
+    /// The devices that payloads were compiled for: the first few.
+    pub targets: Vec<UntrustedString>,
+    /// The most bytes of memory that a payload needs at each run; `None` if none says it.
+    pub scratch: Option<u64>,
+    /// The sections by name.
+    pub sections: Vec<SectionAmount>,
+}
+
+/// The sections of one name.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SectionAmount {
+    /// The name.
+    pub name: &'static str,
+    /// The number of sections.
+    pub count: u64,
+    /// Their bytes, which are opaque.
+    pub bytes: u64,
 }
 
 /// What the graphs in the payloads of a backend consist of.
@@ -215,6 +250,7 @@ impl ProgramSummary {
                     delegates: of.count,
                     bytes: of.bytes,
                     graphs: None,
+                    sections: None,
                 })
                 .collect(),
             constants: DataAmount::of(&data.constants),

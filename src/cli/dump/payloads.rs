@@ -1,13 +1,14 @@
 //! The payloads of a dump: their tables as JSON.
 
 use core::fmt::{self, Write};
+use core::ops::Range;
 use std::collections::BTreeSet;
 
 use pte::flat::json::{self, Omitted};
-use pte::payload::{Tables, TablesPlace};
-use pte::{Limits, Pte};
+use pte::payload::{Sections, Tables, TablesPlace};
+use pte::{Backend, ForeignFormat, Limits, Pte, Source};
 
-use super::Blobs;
+use super::{Blobs, sections};
 use crate::cli::input::{Bytes, HEAD, Input};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
@@ -70,7 +71,11 @@ impl<'d> PayloadWriter<'d> {
                 let head = range.start..range.start.saturating_add(payload.len().min(HEAD));
                 let written = self.input.read(head).map_err(Stop::Problem).and_then(|head| {
                     let place = TablesPlace::of_payload(backend, &head, payload.len());
-                    self.tables(place, range.start, out)
+                    if place.is_some() {
+                        return self.tables(place, range.start, out);
+                    }
+                    out.write_str("null")?;
+                    self.sections(backend, range.clone(), out)
                 });
                 if let Err(stop) = written {
                     if let Stop::Problem(problem) = stop {
@@ -102,6 +107,19 @@ impl<'d> PayloadWriter<'d> {
         let tables = Tables::read(&place, &bytes, &self.limits);
         let tables = tables.map_err(|why| absent(&self.input.name, &why))?;
         write(tables, 3, self.blobs, self.pretty, out).map(drop)
+    }
+
+    /// Writes the sections of a payload in a range of the file, if its backend has them.
+    fn sections(&self, backend: Backend, range: Range<u64>, out: &mut Output) -> Result<(), Stop> {
+        let at = |pos: u64| range.start.saturating_add(pos);
+        let read = |part: Range<u64>| self.input.read(at(part.start)..at(part.end));
+        let len = range.end.saturating_sub(range.start);
+        if let Some(found) = Sections::of(backend, len, read)? {
+            out.write_char(',')?;
+            self.key(3, "header", out)?;
+            sections::write(&found, self.pretty.then_some(3), out)?;
+        }
+        Ok(())
     }
 
     fn key(&self, level: usize, name: &str, out: &mut Output) -> fmt::Result {
@@ -140,6 +158,31 @@ pub(super) fn file(
     let region = bytes.read(place.range.clone(), name, limits)?;
     let tables = Tables::read(place, &region, limits).map_err(|why| absent(name, &why))?;
     write(tables, 0, blobs, pretty, out)
+}
+
+/// Writes the sections of a payload as a file of its own. Returns whether the file is one.
+pub(super) fn sections_of_file(
+    bytes: &Bytes,
+    name: &UntrustedString,
+    pretty: bool,
+    open: impl FnOnce() -> Result<Output, Problem>,
+) -> Result<Option<(Output, fmt::Result)>, Problem> {
+    let (head, len) = bytes.head(name)?;
+    let ForeignFormat::Payload(backend) = ForeignFormat::of(&head) else { return Ok(None) };
+    let read = |part: Range<u64>| {
+        // Headers are short.
+        let size = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or_default();
+        let mut read = vec![0; size];
+        let done = bytes.read_at(part.start, &mut read);
+        done.map(|()| read).map_err(|error| Problem::io(name, error))
+    };
+    let Some(found) = Sections::of(backend, len, read)? else { return Ok(None) };
+    if let Err(why) = &found {
+        return Err(absent(name, why));
+    }
+    let mut out = open()?;
+    let written = sections::write(&found, pretty.then_some(0), &mut out);
+    Ok(Some((out, written)))
 }
 
 fn absent(name: &UntrustedString, why: &pte::payload::Unreadable) -> Problem {

@@ -1,0 +1,54 @@
+//! Qualcomm's payloads: a binary of its driver, in one of two containers or in none.
+//!
+//! Upstream: `backends/qualcomm/runtime`. A payload without a magic is passed to the driver as it is.
+
+use core::ops::{Deref, Range};
+
+use super::{Head, Section, Sections, Stop};
+use crate::bytes::{array_at, u32_at};
+
+/// Finds the binary.
+pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
+    head: &mut Head<R>,
+) -> Result<Sections, Stop<E>>
+where
+    R: FnMut(Range<u64>) -> Result<B, E>,
+{
+    let mut found = Sections::default();
+    let start = head.read(0, 4.min(head.len))?;
+    match u32_at(&start, 0) {
+        Some(CONTEXT) => {
+            let bytes = head.read(0, HEADER)?;
+            let size = array_at(&bytes, 12).map(u64::from_le_bytes).unwrap_or_default();
+            // Before release 1.2 nothing is between the header and the binary.
+            let is_old = HEADER.saturating_add(size) == head.len;
+            let start = if is_old { HEADER } else { PADDED };
+            let range = start..start.saturating_add(size);
+            found.add(Section::new("context binary", range), head.len)?;
+        }
+        Some(QCIR) => {
+            let bytes = head.read(0, QCIR_HEADER)?;
+            let graph = u64::from(u32_at(&bytes, 4).unwrap_or_default());
+            let tensors = array_at(&bytes, 8).map(u64::from_le_bytes).unwrap_or_default();
+            let end = QCIR_HEADER.saturating_add(graph);
+            found.add(Section::new("graph", QCIR_HEADER..end), head.len)?;
+            let range = end..end.saturating_add(tensors);
+            found.add(Section::new("tensors", range), head.len)?;
+        }
+        _ => found.add(Section::new("binary", 0..head.len), head.len)?,
+    }
+    Ok(found)
+}
+
+/// The magic of a context binary.
+const CONTEXT: u32 = 0x5678_abcd;
+
+/// The length of its header in bytes, and with padding.
+const HEADER: u64 = 20;
+const PADDED: u64 = 256;
+
+/// The magic of a graph that the driver compiles when it is loaded: releases 0.6 and 0.7.
+const QCIR: u32 = 0x1234_abcd;
+
+/// The length of its header in bytes.
+const QCIR_HEADER: u64 = 16;
