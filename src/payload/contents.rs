@@ -257,8 +257,12 @@ struct Places<'g, 'p> {
     /// The start of the payload in the file.
     start: u64,
     named: &'g NamedRanges<'g>,
-    keys: BTreeMap<(usize, usize), (Key, Option<Range<u64>>)>,
+    /// Each key and its data, by the place of the key in the graph.
+    keys: BTreeMap<(usize, usize), NamedPlace>,
 }
+
+/// A key, and the range of its data if the file has it.
+type NamedPlace = (Key, Option<Range<u64>>);
 
 /// The ranges of a file's named data.
 type NamedRanges<'k> = BTreeMap<&'k str, Range<u64>>;

@@ -45,6 +45,9 @@ fn each_value_has_one_producer_before_its_readers() {
     );
 }
 
+/// What a graph is about, its values, its nodes, and a part of the finding if it has one.
+type Graph<'g> = (&'g str, &'g [Role], &'g [Value], Option<&'g str>);
+
 /// The backend removes copies that one node reads, and replaces the first of the node's inputs alone.
 #[test]
 fn no_node_reads_a_copy_twice() {
@@ -57,7 +60,7 @@ fn no_node_reads_a_copy_twice() {
     };
     let tensor = |role| -> Tensor<'static> { (role, "fp32", &[2]) };
     let values = |roles: &[Role]| roles.iter().map(|&role| tensor(role)).collect::<Vec<_>>();
-    let rows: &[(&str, &[Role], &[Value], Option<&str>)] = &[
+    let rows: &[Graph<'_>] = &[
         (
             "a node divides a copy by itself",
             &[Input, Inner, Output],
