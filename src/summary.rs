@@ -187,7 +187,7 @@ impl Summary {
     /// let summary = Summary::read(&handle, &Limits::UNTRUSTED)?;
     /// let ContentSummary::Pte(program) = summary.contents else { return Err("not a .pte".into()) };
     /// let graphs = program.backends[0].graphs.as_ref().ok_or("no graph")?;
-    /// assert_eq!(graphs.operators[0].name.to_string(), "XNNFullyConnected");
+    /// assert_eq!(graphs.operators[0].name.to_string(), "XNNStaticReshape");
     /// # Ok(())
     /// # }
     /// ```

@@ -4,8 +4,14 @@ use std::cell::RefCell;
 use std::fs;
 use std::ops::Range;
 
+use pte::check::Checker;
+use pte::payload::PayloadContents;
+use pte::summary::Summary;
 use pte::{File, Handle, Limits, OpenError, PastEnd, Source};
 
+use serde_json::json;
+
+use crate::rules::xnnpack::{Constant, Input, Output, graph, node};
 use crate::support::{build, files};
 
 /// A source that remembers what was read of it.
@@ -60,7 +66,7 @@ fn neighbouring_parts_are_read_at_once() {
     let base = len - 66004;
     let opened = Handle::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
     opened.source().reads.borrow_mut().clear();
-    let report = pte::check::Checker::new().check(&opened).unwrap();
+    let report = Checker::new().check(&opened).unwrap();
     assert!(report.findings().iter().all(|found| found.rule.subject != "contents"));
     let window = base + (1 << 16);
     assert_eq!(*opened.source().reads.borrow(), [base..window, window..len]);
@@ -169,5 +175,39 @@ fn ranges_that_are_not_in_the_file_are_not_read() {
     assert_eq!(opened.read(len..len), Ok(Vec::new()));
     for range in [len - 2..len + 1, len + 5..len + 6, 0..u64::MAX, Range { start: 2, end: 1 }] {
         assert_eq!(opened.read(range.clone()), Err(OpenError::PastEnd), "{range:?}");
+    }
+}
+
+/// Of 10 MB of weights in a payload nothing is read: only headers, tables and scales are.
+#[test]
+fn constants_of_payloads_are_not_read() {
+    let values = [
+        (Input, "fp32", &[1u64, 1024][..]),
+        (Constant, "qcint8", &[10240, 1024]),
+        (Constant, "fp32", &[10240]),
+        (Output, "fp32", &[1, 10240]),
+    ];
+    let ids = json!({"input1_id": 0, "filter_id": 1, "bias_id": 2, "output_id": 3});
+    let program = graph(&values, &[node("XNNFullyConnected", ids)]);
+    let bytes = build::file(&program.to_string());
+    assert!(bytes.len() > 10 << 20);
+    let opened = Handle::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
+    let reads = || {
+        let reads = opened.source().reads.take();
+        reads.iter().map(|read| read.end - read.start).sum::<u64>()
+    };
+    let tables = reads();
+    let report = Checker::new().check(&opened).unwrap();
+    assert_eq!(report.errors().count(), 0, "{:?}", report.findings());
+    let judged = reads();
+    Summary::read(&opened, &Limits::UNTRUSTED).unwrap();
+    let summed_up = reads();
+    PayloadContents::all(&opened, &Limits::UNTRUSTED).unwrap();
+    let listed = reads();
+    // The scales are in the graph: 40 kB.
+    for (what, read) in
+        [("tables", tables), ("check", judged), ("info", summed_up), ("size", listed)]
+    {
+        assert!(read < 120_000, "{what} reads {read} bytes");
     }
 }

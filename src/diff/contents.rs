@@ -32,6 +32,8 @@ pub(super) struct Contents<'g, S> {
     meanings: BTreeMap<(u64, u64), Option<Rc<Meaning>>>,
     /// The keys that these payloads ask for.
     asked: BTreeSet<String>,
+    /// The bytes of graphs that may still be kept. Graphs of payloads may overlap.
+    room: u64,
     limits: Limits,
     /// The bytes that may still be read. Ranges may overlap, so their sum may exceed the file.
     left: u64,
@@ -80,6 +82,7 @@ impl<'g, S: Source> Contents<'g, S> {
             known: BTreeMap::new(),
             meanings: BTreeMap::new(),
             asked: BTreeSet::new(),
+            room: given.file.file_len(),
             limits: *limits,
             left: most,
             most,
@@ -101,7 +104,8 @@ impl<'g, S: Source> Contents<'g, S> {
         self.hash_in(nth.saturating_add(1), range).map(|sha| Some((sha, len)))
     }
 
-    /// Returns the meaning of a payload of XNNPACK; `None` if the backend does not read it.
+    /// Returns the meaning of a payload of XNNPACK; `None` if the backend does not read it, or if graphs
+    /// overlap and have more bytes than the file.
     pub(super) fn meaning(
         &mut self,
         range: Range<u64>,
@@ -114,22 +118,26 @@ impl<'g, S: Source> Contents<'g, S> {
         let head = self.read(
             range.start..range.end.min(range.start.saturating_add(XnnpackHeader::LENGTH.into())),
         )?;
-        let meaning = match XnnpackParts::of(&head, len) {
-            Err(_) => None,
-            Ok(parts) => {
-                let at = |pos: u64| range.start.saturating_add(pos);
-                let graph = self.read(at(parts.graph.start)..at(parts.graph.end))?;
-                let limits = self.limits;
-                Meaning::of(parts, graph, &limits, |place| match place {
-                    Place::Payload(part) => {
-                        let len = part.end.saturating_sub(part.start);
-                        Ok((self.hash(at(part.start)..at(part.end))?, Some(len)))
-                    }
-                    Place::Key(key) => self.asked(key),
-                    Place::Nowhere => Ok((Hasher::of(b'N').finish(), None)),
-                })?
-            }
-        };
+        let size = |parts: &XnnpackParts| parts.graph.end.saturating_sub(parts.graph.start);
+        let parts = XnnpackParts::of(&head, len).ok();
+        let meaning =
+            match parts.and_then(|parts| Some((self.room.checked_sub(size(&parts))?, parts))) {
+                None => None,
+                Some((room, parts)) => {
+                    self.room = room;
+                    let at = |pos: u64| range.start.saturating_add(pos);
+                    let graph = self.read(at(parts.graph.start)..at(parts.graph.end))?;
+                    let limits = self.limits;
+                    Meaning::of(parts, graph, &limits, |place| match place {
+                        Place::Payload(part) => {
+                            let len = part.end.saturating_sub(part.start);
+                            Ok((self.hash(at(part.start)..at(part.end))?, Some(len)))
+                        }
+                        Place::Key(key) => self.asked(key),
+                        Place::Nowhere => Ok((Hasher::of(b'N').finish(), None)),
+                    })?
+                }
+            };
         let meaning = meaning.map(Rc::new);
         self.meanings.insert(place, meaning.clone());
         Ok(meaning)

@@ -128,7 +128,8 @@ pub struct Reader {
 
 impl PayloadContents {
     /// Returns the contents of a program's payloads. One that several delegates share is there once.
-    /// Payloads of other backends, and those that cannot be read, are left out.
+    /// Payloads of other backends, and those that cannot be read, are left out. So are the last payloads if
+    /// graphs overlap, and all of them together have more bytes than the file.
     ///
     /// Only headers and graphs are read, no constants.
     ///
@@ -149,9 +150,13 @@ impl PayloadContents {
                 }
             }
         }
-        let mut all = Vec::new();
+        let (mut all, mut left) = (Vec::new(), handle.file_len());
         for_each_graph(handle, limits, |payload, graph| {
-            if let Ok(Some(Graph::Xnnpack(graph))) = graph {
+            if let Ok(Some(Graph::Xnnpack(graph))) = graph
+                && let Range { start, end } = graph.parts().graph
+                && let Some(rest) = left.checked_sub(end.saturating_sub(start))
+            {
+                left = rest;
                 all.push(Self::of(payload.range(), &graph, &named));
             }
         })?;

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::diff::{Given, Verdict, compare};
 use pte::map::{Map, Name, User};
 use pte::payload::{ConstantPlace, PayloadContents};
 use pte::summary::{ContentSummary, Summary};
 use pte::tensors::ConstantRow;
 use pte::{Handle, Limits};
-use serde_json::Value;
+use serde_json::{Value, json as value};
 
 use super::{good, json, pte, text};
+use crate::rules::xnnpack::operators::sound;
+use crate::support::build;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
@@ -168,4 +171,29 @@ fn constants_of_all_samples_are_in_the_map_once() {
     for datatype in ["fp32", "qint8", "qint32"] {
         assert!(read.contains_key(&*format!("xnn_datatype_{datatype}")), "{datatype}: {read:?}");
     }
+}
+
+/// Each of the payloads is shorter than the one before, and all have the same graph: together they have more
+/// bytes than the file.
+#[test]
+fn overlapping_payloads_take_no_more_memory_than_the_file() {
+    let mut program = sound("XNNFullyConnected");
+    let size = program["root"]["segments"][0]["size"].as_u64().unwrap();
+    let root = &mut program["root"];
+    for nth in 1..200u64 {
+        let segments = root["segments"].as_array_mut().unwrap();
+        segments.push(value!({"offset": 0, "size": size - nth}));
+        let delegates = root["execution_plan"][0]["delegates"].as_array_mut().unwrap();
+        let mut delegate = delegates[0].clone();
+        delegate["processed"]["index"] = value!(nth);
+        delegates.push(delegate);
+    }
+    let bytes = build::file(&program.to_string());
+    let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let contents = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
+    let graphs: u64 = contents.iter().map(|one| one.graph.end - one.graph.start).sum();
+    assert!(contents.len() > 1 && graphs <= bytes.len() as u64, "{}", contents.len());
+    let before = Given::new(&handle);
+    let report = compare(&before, &Given::new(&handle), &Limits::UNTRUSTED).unwrap();
+    assert_eq!(report.verdict, Verdict::Identical);
 }

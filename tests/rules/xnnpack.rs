@@ -35,6 +35,8 @@ const NONE: u32 = u32::MAX;
 /// Returns a program that calls a graph, as [`build::file`] takes it.
 pub(crate) fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
     let (mut values, mut args, mut offset, mut planned) = (Vec::new(), Vec::new(), 0, 0);
+    // Enough for a graph and its scales.
+    let mut room = 4096;
     let mut constants = vec![json!({})];
     for (id, &(role, datatype, dims)) in tensors.iter().enumerate() {
         let count_of = |roles: &[Role]| tensors.iter().filter(|t| roles.contains(&t.0)).count();
@@ -57,6 +59,8 @@ pub(crate) fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
         values.push(match quantization(datatype, dims) {
             None => json!({"xvalue_union_type": "XNNTensorValue", "xvalue_union": tensor}),
             Some((kind, params)) => {
+                let scales = params["scale"].as_array().map_or(0, Vec::len) as u64;
+                room += 4 * (scales / 256 * 256);
                 json!({"xvalue_union_type": "XNNQuantizedTensorValue", "xvalue_union": {
                     "tensor_value": tensor, "quant_params_type": kind, "quant_params": params,
                 }})
@@ -76,7 +80,7 @@ pub(crate) fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
     let ids =
         |role| -> Vec<usize> { (0..tensors.len()).filter(|&id| tensors[id].0 == role).collect() };
     let inputs = ids(Input).len();
-    let size = (4096 + offset).next_multiple_of(16);
+    let size = (room + offset).next_multiple_of(16);
     json!({
         "root": {
             "execution_plan": [{
