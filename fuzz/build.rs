@@ -7,11 +7,14 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "a build that cannot go on says so")]
 
 use core::fmt::Write;
+use heck::{ToSnakeCase, ToUpperCamelCase};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use pte::flat::desc::{FieldDesc, Kind, Schema, TableDesc};
-use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+use pte::schema::{
+    bundled_program, etdump, flat_tensor, flat_tensor_legacy, program, vulkan, xnnpack,
+};
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -19,6 +22,10 @@ fn main() {
     schema(&out, "program", &program::desc::SCHEMA);
     schema(&out, "flat_tensor", &flat_tensor::desc::SCHEMA);
     schema(&out, "flat_tensor_legacy", &flat_tensor_legacy::desc::SCHEMA);
+    schema(&out, "xnnpack", &xnnpack::desc::SCHEMA);
+    schema(&out, "vulkan", &vulkan::desc::SCHEMA);
+    schema(&out, "bundled_program", &bundled_program::desc::SCHEMA);
+    schema(&out, "etdump", &etdump::desc::SCHEMA);
 }
 
 fn schema(out: &Path, name: &str, schema: &Schema) {
@@ -56,40 +63,47 @@ fn values(module: &str, schema: &Schema) -> String {
             let (member, table) = (member.name, member.table.name);
             let _ = writeln!(
                 arms,
-                "planus_::{name}Ref::{member}(member) => \
-                 model::{name}::{member}(table_{table}(member)?),"
+                "planus_::{}Ref::{}(member) => model::{name}::{member}(table_{table}(member)?),",
+                name.to_upper_camel_case(),
+                member.to_upper_camel_case(),
             );
         }
         let _ = write!(
             text,
-            "fn union_{name}(read: planus_::{name}Ref<'_>) -> planus::Result<model::{name}> {{\n\
-             Ok(match read {{ {arms} }})\n}}\n"
+            "fn union_{name}(read: planus_::{}Ref<'_>) -> planus::Result<model::{name}> {{\n\
+             Ok(match read {{ {arms} }})\n}}\n",
+            name.to_upper_camel_case(),
         );
     }
     for table in schema.tables {
         let name = table.name;
-        let fields: String = table.fields.iter().map(value).collect();
+        let fields: String = table.fields.iter().map(|field| value(module, field)).collect();
         let _ = write!(
             text,
             "#[allow(unused_variables, reason = \"a table may have no fields\")]\n\
-             pub(crate) fn table_{name}(read: planus_::{name}Ref<'_>) \
+             pub(crate) fn table_{name}(read: planus_::{}Ref<'_>) \
              -> planus::Result<model::{name}> {{\n\
-             Ok(model::{name} {{ {fields} }})\n}}\n"
+             Ok(model::{name} {{ {fields} }})\n}}\n",
+            name.to_upper_camel_case(),
         );
     }
     text
 }
 
-fn value(field: &FieldDesc) -> String {
+fn value(module: &str, field: &FieldDesc) -> String {
     let name = field.name;
-    let read = format!("read.{name}()?");
+    let read = format!("read.{}()?", name.to_snake_case());
     let value = match field.kind {
         Kind::Scalar(scalar) => match scalar.names {
             None => read,
             Some(desc) if desc.name == "ScalarType" => {
                 format!("pte::schema::scalar::ScalarType({read} as i8)")
             }
-            Some(desc) => format!("pte::schema::program::{}({read} as i8)", desc.name),
+            Some(desc) => format!(
+                "pte::schema::{module}::{}({read} as {})",
+                desc.name,
+                rust(scalar.prim.name())
+            ),
         },
         Kind::Str => format!("{read}.map(String::from)"),
         Kind::Table(desc) => format!("{read}.map(table_{}).transpose()?", desc.name),
@@ -166,10 +180,13 @@ fn rust(name: &str) -> &str {
         "bool" => "bool",
         "byte" => "i8",
         "ubyte" => "u8",
+        "short" => "i16",
+        "ushort" => "u16",
         "int" => "i32",
         "uint" => "u32",
         "long" => "i64",
         "ulong" => "u64",
+        "float" => "f32",
         "double" => "f64",
         other => panic!("no type of Rust for {other}"),
     }

@@ -20,6 +20,7 @@ mod diff;
 mod fixtures;
 pub mod forge;
 pub mod mutate;
+mod payload;
 mod places;
 mod read;
 pub mod replay;
@@ -38,6 +39,7 @@ pub use agree::agree;
 pub use container::container;
 pub use convert::convert;
 pub use diff::diff;
+pub use payload::{graph, payload};
 pub use roundtrip::{encode, json, roundtrip};
 pub use structured::{check, corrupt, damaged, edit, ptd, relayout};
 pub use verify::verify;
@@ -53,7 +55,7 @@ pub fn sound(bytes: &[u8]) {
 pub type Oracle = fn(&[u8]);
 
 /// Every oracle, under the name of its target.
-pub const ORACLES: [(&str, Oracle); 14] = [
+pub const ORACLES: [(&str, Oracle); 16] = [
     ("agree", agree),
     ("check", check),
     ("container", container),
@@ -62,7 +64,9 @@ pub const ORACLES: [(&str, Oracle); 14] = [
     ("diff", diff),
     ("edit", edit),
     ("encode", encode),
+    ("graph", graph),
     ("json", json),
+    ("payload", payload),
     ("ptd", ptd),
     ("relayout", relayout),
     ("roundtrip", roundtrip),

@@ -242,7 +242,7 @@ pub fn ptd(bytes: &[u8]) {
     oracles.iter().for_each(|oracle| oracle(&bytes));
 }
 
-fn image<R: model::RootStruct>(model: &model::FileModel<'_, R>) -> Vec<u8> {
+pub(crate) fn image<R: model::RootStruct>(model: &model::FileModel<'_, R>) -> Vec<u8> {
     let image = model.image().unwrap_or_else(|error| panic!("not written: {error}"));
     image.to_bytes().unwrap_or_else(|error| panic!("not written: {error}"))
 }

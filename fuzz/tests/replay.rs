@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use arbitrary::Unstructured;
+use pte::Limits;
 use pte::model::json;
+use pte::payload::{Tables, TablesPlace};
 use pte::schema::program::model::KernelTypes;
 use pte::schema::{flat_tensor, flat_tensor_legacy as legacy, program};
 use pte_fuzz::mutate::{Xorshift, mutate};
@@ -35,6 +37,12 @@ fn seeds_are_accepted() {
             Some("json") => {
                 let text = str::from_utf8(bytes).unwrap();
                 json::read(text, None, &mut json::no_files).err().map(|error| error.to_string())
+            }
+            Some("payload") => {
+                let place = TablesPlace::of(&bytes[..64], bytes.len() as u64).unwrap().unwrap();
+                let tables = &bytes[usize::try_from(place.range.start).unwrap()..];
+                let read = Tables::read(&place, tables, &Limits::UNTRUSTED);
+                read.err().map(|error| error.to_string())
             }
             _ => panic!("{} is neither a .pte, nor a .ptd, nor a dump", path.display()),
         };
