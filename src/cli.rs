@@ -28,6 +28,7 @@ mod memory;
 mod ops;
 mod output;
 mod problem;
+mod profile;
 #[cfg(feature = "remote")]
 mod remote;
 mod reserve;
@@ -198,6 +199,7 @@ enum Verb {
     Tensors(tensors::Tensors),
     Size(size::Size),
     Memory(memory::Memory),
+    Profile(profile::ShowProfile),
     Map(map::MapFile),
     Ops(ops::Ops),
     Graph(graph::Graph),
@@ -253,6 +255,7 @@ impl Verb {
             Self::Tensors(_) => "tensors",
             Self::Size(_) => "size",
             Self::Memory(_) => "memory",
+            Self::Profile(_) => "profile",
             Self::Map(_) => "map",
             Self::Ops(_) => "ops",
             Self::Graph(_) => "graph",
@@ -279,6 +282,7 @@ impl Verb {
             Self::Tensors(verb) => verb.run(common),
             Self::Size(verb) => verb.run(common),
             Self::Memory(verb) => verb.run(common),
+            Self::Profile(verb) => verb.run(common),
             Self::Map(verb) => verb.run(common),
             Self::Ops(verb) => verb.run(common),
             Self::Graph(verb) => verb.run(common),

@@ -116,6 +116,9 @@ pub mod check;
 // The two formats, for files without an Error.
 pub mod sound;
 
+// The times in a profile of runs.
+pub mod profile;
+
 // The summary of a file.
 pub mod summary;
 

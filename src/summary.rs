@@ -35,10 +35,12 @@ use crate::quoted::UntrustedString;
 
 mod data;
 mod graphs;
+mod other;
 mod program;
 mod sections;
 
 pub use data::{DtypeSummary, EntrySummary, PtdSummary};
+pub use other::{PayloadSummary, ProfileSummary};
 pub use program::{
     BackendSummary, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary, ProgramSummary,
     SectionAmount, SectionSummary, ValueKind, ValueSummary,
@@ -72,7 +74,7 @@ pub struct NamedSummary {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Summary {
-    /// `pte` or `ptd`.
+    /// `pte`, `ptd`, `payload` or `etdump`.
     pub kind: &'static str,
     /// The size of the file in bytes.
     pub bytes: u64,
@@ -80,7 +82,7 @@ pub struct Summary {
     pub header: Option<HeaderSummary>,
     /// The bytes of the file, by part.
     pub parts: PartSizes,
-    /// The program or the named data.
+    /// The contents, by the kind.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub contents: ContentSummary,
     /// The number of findings of each rule, by its id.
@@ -134,6 +136,10 @@ pub enum ContentSummary {
     Pte(Box<ProgramSummary>),
     /// Named tensors and blobs.
     Ptd(Box<PtdSummary>),
+    /// A delegate's payload as a file of its own.
+    Payload(Box<PayloadSummary>),
+    /// A profile of runs.
+    Profile(Box<ProfileSummary>),
 }
 
 /// A number of tensors or blobs, and their bytes. Shared data counts once.

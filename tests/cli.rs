@@ -17,6 +17,7 @@ mod diff;
 mod dump;
 mod edit;
 mod extract;
+mod foreign;
 mod graph;
 mod help;
 mod info;
@@ -27,6 +28,7 @@ mod memory;
 mod ops;
 mod output;
 mod payloads;
+mod profile;
 mod rules;
 #[cfg(feature = "scan")]
 mod scan;

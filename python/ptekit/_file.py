@@ -6,7 +6,17 @@ import os
 
 from . import _html
 from ._errors import PteError
-from ._objects import Delegate, Method, NamedData, Segment, Tensor, decoded_tensor, torch_name
+from ._objects import (
+    Delegate,
+    Method,
+    NamedData,
+    PayloadConstant,
+    Segment,
+    Tensor,
+    decoded_constant,
+    decoded_tensor,
+    torch_name,
+)
 from ._ptekit import Handle
 
 TYPE_CHECKING = False
@@ -101,9 +111,15 @@ class File:
         return files[0]
 
     def tensors(self) -> list[Tensor]:
-        """Returns every tensor and named blob of the file, as `pte tensors` lists them."""
+        """Returns every tensor and named blob of the file, as `pte tensors` lists them.
+
+        The constants in payloads of delegates are in `Program.payload_constants`.
+        """
+        return [decoded_tensor(self, row) for row in self._rows() if "delegate" not in row]
+
+    def _rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = decoded(self.handle.tensors())["tensors"]
-        return [decoded_tensor(self, row) for row in rows]
+        return rows
 
     def read(self, begin: int, end: int) -> bytes:
         """Returns a copy of a range of the file.
@@ -181,6 +197,10 @@ class Program(File):
     def __init__(self, handle: Handle) -> None:
         super().__init__(handle)
         self._methods: list[Method] | None = None
+
+    def payload_constants(self) -> list[PayloadConstant]:
+        """Returns the constants in the payloads of XNNPACK, as `pte tensors` lists them."""
+        return [decoded_constant(self, row) for row in self._rows() if "delegate" in row]
 
     @property
     def methods(self) -> list[Method]:

@@ -118,6 +118,90 @@ def decoded_tensor(file: File, row: dict[str, Any]) -> Tensor:
     return Tensor(file, row["key"], name, sizes, order, row["storage"], begin, end)
 
 
+class PayloadConstant:
+    """A constant in the payload of a delegate, or in the named data that its payload asks for.
+
+    Attributes:
+        method: The name of the method.
+        delegate: The index of the delegate in the method.
+        value: The id of the value in the delegate's graph.
+        node: The index of the first node that reads it, or None.
+        operator: The operator of the node, such as `XNNFullyConnected`, or None.
+        input: The input of the node, such as `filter`, or None.
+        key: The key of its named data, or None.
+        dtype: The datatype in the backend's schema, such as `xnn_datatype_qcint8`, or None.
+        sizes: The sizes, outermost first.
+        quantization: The kind, scale, zero point, axis, group size and number of scales, or None.
+        storage: `payload`, `named`, `external` or `broken`.
+        nbytes: The number of bytes.
+        begin: The offset of its bytes in the file, or None if they are not there.
+    """
+
+    __slots__ = (
+        "_file",
+        "begin",
+        "delegate",
+        "dtype",
+        "input",
+        "key",
+        "method",
+        "nbytes",
+        "node",
+        "operator",
+        "quantization",
+        "sizes",
+        "storage",
+        "value",
+    )
+
+    def __init__(self, file: File, row: dict[str, Any]) -> None:
+        self._file = file
+        self.method: str | None = row["method"]
+        self.delegate: int = row["delegate"]
+        self.value: int = row["value"]
+        self.node: int | None = row["node"]
+        self.operator: str | None = row["operator"]
+        self.input: str | None = row["input"]
+        self.key: str | None = row["key"]
+        self.dtype: str | None = row["dtype"]
+        self.sizes: list[int] = row["sizes"]
+        self.quantization: dict[str, Any] | None = row["quantization"]
+        self.storage: str = row["storage"]
+        self.nbytes: int = row["bytes"] or 0
+        self.begin: int | None = row["offset"]
+
+    def _range(self) -> tuple[int, int]:
+        if self.begin is None:
+            raise PteError(f"a constant that is {self.storage} has no bytes in the file", "no-data")
+        return self.begin, self.begin + self.nbytes
+
+    def read(self) -> bytes:
+        """Returns a copy of its bytes, as they are in the file.
+
+        Raises:
+            PteError: They are not in the file (code `no-data`).
+        """
+        return self._file.read(*self._range())
+
+    def view(self) -> memoryview:
+        """Returns a read-only view of its bytes, without a copy; see `Program.view`.
+
+        Raises:
+            PteError: They are not in the file (code `no-data`).
+        """
+        return self._file.view(*self._range())
+
+    def __repr__(self) -> str:
+        of = f" of {self.operator}" if self.operator is not None else ""
+        place = f"{self.method}:{self.delegate}/{self.value}"
+        return f"<PayloadConstant {place}: {self.dtype}{self.sizes}{of}>"
+
+
+def decoded_constant(file: File, row: dict[str, Any]) -> PayloadConstant:
+    """Returns the constant of a row of the document `pte.tensors/1`."""
+    return PayloadConstant(file, row)
+
+
 def torch_name(dtype: str | int) -> str:
     """Returns PyTorch's name of a dtype that the schema names, or whose number a file has."""
     from ._ptekit import dtypes

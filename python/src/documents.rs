@@ -4,6 +4,7 @@
 
 use pte::map::{KindTotal, Map, Name, Nesting, Part, Span, Title, Within};
 use pte::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, TensorRole};
+use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 use pte::{File, operator_name};
@@ -220,7 +221,8 @@ fn layout(memory: &Memory<'_>, value: u32) -> (String, Vec<i32>) {
 /// Returns the document `pte.map/1`.
 pub(crate) fn map(of: &Handle, depth: Option<u32>) -> Result<Value> {
     let file = of.opened.file();
-    let map = Map::in_detail(&file);
+    let payloads = PayloadContents::all(&of.opened, &of.limits)?;
+    let map = Map::in_detail_with_payloads(&file, &payloads);
     let nesting = match depth {
         Some(depth) => Nesting { depth, most: usize::MAX },
         None => Nesting { depth: DEFAULT_DEPTH, most: MOST_ROWS },

@@ -23,10 +23,14 @@ def test_documents_of_a_file_are_those_of_the_command(path: Path) -> None:
     assert ptekit.map(file) == document("map", "--json", path)
     assert file.tables == document("dump", path)
     assert ptekit.check(path).to_dict() == document("check", "--json", path)
-    rows = document("tensors", "--json", path)["tensors"]
+    listed = document("tensors", "--json", path)["tensors"]
+    rows = [row for row in listed if "delegate" not in row]
     found = [(of.name, of.sizes, of.begin, of.storage) for of in file.tensors()]
     assert found == [(row["key"], row["sizes"], row["offset"], row["storage"]) for row in rows]
     if isinstance(file, ptekit.Program):
+        constants = [(of.value, of.dtype, of.sizes, of.begin) for of in file.payload_constants()]
+        rows = [row for row in listed if "delegate" in row]
+        assert constants == [(row["value"], row["dtype"], row["sizes"], row["offset"]) for row in rows]
         assert ptekit.ops(file) == document("ops", "--json", path)
         assert ptekit.graph(file).to_dict() == document("graph", "--json", path)
         assert ptekit.ops_yaml(file).encode() == command("ops", "--format", "yaml", path).stdout

@@ -73,6 +73,24 @@ def test_segments_blobs_and_payloads_have_their_bytes() -> None:
     assert all(of.read() == whole[of.begin : of.end] for of in program.delegates)
 
 
+def test_constants_in_payloads_have_their_bytes_and_readers() -> None:
+    program = ptekit.open(DATA / "pte" / "xnn_gpt.pte")
+    constants = program.payload_constants()
+    assert len(constants) == 17 and all(of.operator for of in constants)
+    named = [of for of in constants if of.storage == "named"]
+    assert named
+    for of in named:
+        assert of.key is not None
+        assert of.read() == program.named_data[of.key].read() and len(of.read()) == of.nbytes
+    inline = ptekit.open(DATA / "pte" / "xnn_delegate_inline.pte").payload_constants()
+    assert [(of.input, of.sizes, of.dtype) for of in inline][0] == (
+        "filter",
+        [4, 8],
+        "xnn_datatype_fp32",
+    )
+    assert repr(inline[0]).startswith("<PayloadConstant forward:0/1: xnn_datatype_fp32[4, 8] of XNN")
+
+
 def test_constants_are_arrays_without_a_copy(linear: Path) -> None:
     program = ptekit.open(linear)
     constants = [of for of in program.tensors() if of.storage == "constant"]

@@ -127,12 +127,13 @@ impl<'d> Checker<'d> {
         self.judge_all(&File::read_with(bytes, &self.limits)?, &bytes, |_| {})
     }
 
-    /// Judges a whole payload of XNNPACK without its program: its header, its graph and its constants.
-    /// Named data and calls are not judged.
+    /// Judges a whole payload or a profile (ETDump) without its program. Of XNNPACK's payloads the header,
+    /// the graph and the constants are judged; named data and calls are not. Of other payloads and of
+    /// profiles only the structure is proven.
     ///
     /// # Errors
     ///
-    /// The backend cannot read the payload.
+    /// The structure is broken, or nothing is known of the format.
     pub fn check_payload(&self, bytes: &[u8]) -> Result<Report, Unreadable> {
         let mut out = Findings::new(&self.limits);
         payloads::judge_alone(bytes, &self.limits, &mut out)?;

@@ -16,13 +16,14 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use crate::backend::Backend;
-use crate::bytes::{index, wide};
+use crate::bytes::{array_at, index, wide};
 use crate::error::PathComponent;
 use crate::flat::view::Table;
+use crate::foreign::ForeignFormat;
 use crate::limits::Limits;
 use crate::method::{self, Instruction};
-use crate::payload::Unreadable;
 use crate::payload::xnnpack::{XnnpackGraph, XnnpackParts};
+use crate::payload::{Sections, Tables, TablesPlace, Unreadable};
 use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 use crate::{Ptd, Pte, cost};
 
@@ -221,12 +222,19 @@ pub(super) fn judge<'b, E>(
     Ok(requested)
 }
 
-/// Judges a whole payload of XNNPACK without its program: its graph, and no calls.
+/// Judges a whole payload or profile without its program: of XNNPACK its graph, and no calls; of others
+/// the structure of their tables or headers.
 pub(super) fn judge_alone(
     bytes: &[u8],
     limits: &Limits,
     out: &mut Findings,
 ) -> Result<(), Unreadable> {
+    match ForeignFormat::of(bytes) {
+        ForeignFormat::Payload(Backend::Xnnpack) => {}
+        ForeignFormat::Payload(backend) => return prove(Some(backend), bytes, limits),
+        ForeignFormat::EtDump => return prove(None, bytes, limits),
+        _ => {}
+    }
     let graph = XnnpackGraph::parse(bytes, limits)?;
     let mut left = limits.bytes_visited(wide(bytes.len()));
     let mut read = |place: Place<'_>| {
@@ -240,6 +248,24 @@ pub(super) fn judge_alone(
     match xnnpack::judge(&site, &NamedSizes::unknown(), &mut read, out) {
         Ok(_) => Ok(()),
         Err(never) => match never {},
+    }
+}
+
+/// Proves the tables or the header of a file.
+fn prove(backend: Option<Backend>, bytes: &[u8], limits: &Limits) -> Result<(), Unreadable> {
+    let len = wide(bytes.len());
+    let part = |range: Range<u64>| {
+        let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
+        bytes.get(at(range.start)..at(range.end)).unwrap_or_default()
+    };
+    if let Some(place) = TablesPlace::of(bytes, len) {
+        let place = place?;
+        return Tables::read(&place, part(place.range.clone()), limits).map(drop);
+    }
+    let read = |range| Ok::<_, Infallible>(part(range));
+    match backend.map(|backend| Sections::of(backend, len, read)) {
+        Some(Ok(Some(sections))) => sections.map(drop),
+        _ => Err(Unreadable::Magic { magic: array_at(bytes, 0).unwrap_or_default() }),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::check::{CheckDocument, CheckedFile, Checker, Policy, sarif};
+use pte::payload::Unreadable;
 use pte::quoted::UntrustedString;
 use pte::{Backend, ErrorKind, File, ForeignFormat, Ptd};
 use rayon::ThreadPoolBuilder;
@@ -164,7 +165,8 @@ impl Check {
         }
     }
 
-    /// Checks a payload as a file of its own. `None` for another file, which was refused with `problem`.
+    /// Checks a payload or a profile as a file of its own. `None` for another file, which was refused with
+    /// `problem`, and for a payload of which nothing is known.
     fn check_payload(
         &self,
         path: &Path,
@@ -173,11 +175,9 @@ impl Check {
         common: &Common,
     ) -> Option<Outcome> {
         let Problem::Refused { error, .. } = problem else { return None };
-        let ErrorKind::OtherFormat { format: ForeignFormat::Payload(Backend::Xnnpack) } =
-            error.kind()
-        else {
-            return None;
-        };
+        let ErrorKind::OtherFormat { format } = error.kind() else { return None };
+        let (ForeignFormat::Payload(_) | ForeignFormat::EtDump) = format else { return None };
+        let is_judged = format == ForeignFormat::Payload(Backend::Xnnpack);
         let (name, limits) = (name_of(path), common.limits());
         // A stream was read already.
         let bytes = input::open_regular(path).ok().map(|(file, len)| Bytes::whole(file, len))?;
@@ -186,10 +186,14 @@ impl Check {
         });
         Some(match judged {
             Ok(Ok(report)) => {
-                let file = CheckedFile::payload(name, &report);
+                let mut file = CheckedFile::payload(name, &report);
+                if format == ForeignFormat::EtDump {
+                    file.kind = Some("etdump");
+                }
                 let status = if file.verdict == "ok" { Status::Good } else { Status::BadNews };
                 (file, status)
             }
+            Ok(Err(Unreadable::Magic { .. })) if !is_judged => return None,
             Ok(Err(why)) => {
                 let message = UntrustedString::of(&why);
                 (CheckedFile::unreadable(name, message, None), Status::BadNews)

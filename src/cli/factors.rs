@@ -11,6 +11,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
     ("tensors", 6),
     ("size", 24),
     ("memory", 24),
+    ("profile", 24),
     ("map", 24),
     ("ops", 24),
     ("graph", 16),

@@ -1,17 +1,17 @@
 //! `pte info`: a summary of a file on one screen.
 
 use core::fmt::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::quoted::UntrustedString;
 use pte::summary::{
-    ContentSummary, DataAmount, EntrySummary, GraphSummary, MethodSummary, NamedSummary,
-    ProgramSummary, PtdSummary, SectionAmount, SectionSummary, Summary, SummaryDocument,
-    ValueSummary,
+    ContentSummary, DataAmount, EntrySummary, GraphSummary, MethodSummary, NamedSummary, PartSizes,
+    PayloadSummary, ProfileSummary, ProgramSummary, PtdSummary, SectionAmount, SectionSummary,
+    Summary, SummaryDocument, ValueSummary,
 };
 
-use super::input::{self, Input};
+use super::input::{self, Bytes, Input, Streams};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
 use super::text::{self, bar, count, grouped, name, name_of, wide};
@@ -42,11 +42,7 @@ impl Info {
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
         let (mut all, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
         for (nth, path) in self.files.iter().enumerate() {
-            let found = Input::open(path, &common.limits()).and_then(|input| {
-                let summary = Summary::read(&input.opened, &common.limits());
-                let summary = summary.map_err(|error| Problem::open(&input.name, error))?;
-                Ok(summary.named(name_of(path)))
-            });
+            let found = self.read(path, common);
             match found {
                 Ok(found) if self.format.is_json() => all.push(found),
                 Ok(found) => {
@@ -64,11 +60,69 @@ impl Info {
     }
 }
 
+impl Info {
+    /// Reads the summary of a model, or of a payload or a profile as a file of its own.
+    fn read(&self, path: &Path, common: &Common) -> Result<NamedSummary, Problem> {
+        let (name, limits) = (name_of(path), common.limits());
+        let problem = |error| Problem::open(&name, error);
+        let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+        let summary = match Summary::read_other(&bytes, &limits).map_err(problem)? {
+            Some(Ok(summary)) => summary,
+            Some(Err(why)) => {
+                let message = UntrustedString::of(&why);
+                return Err(Problem::Absent { file: name, message });
+            }
+            None => {
+                let input = Input::of(bytes, &name, &limits)?;
+                Summary::read(&input.opened, &limits).map_err(problem)?
+            }
+        };
+        Ok(summary.named(name))
+    }
+}
+
+/// Shows a delegate's payload.
+fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output) -> fmt::Result {
+    let NamedSummary { path, summary, .. } = named;
+    let (bytes, backend) = (grouped(summary.bytes), payload.backend);
+    writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}payload of {backend} · {bytes} bytes{DIM:#}")?;
+    if let Some(graphs) = &payload.graphs {
+        show_graphs(graphs, out)?;
+    }
+    if let Some(sections) = &payload.sections {
+        show_sections(sections, out)?;
+    }
+    let PartSizes { flatbuffer, segments, .. } = summary.parts;
+    let rest = if flatbuffer > 0 { "behind the graph" } else { "contents" };
+    show_parts(&[("header and graph".into(), flatbuffer), (rest.into(), segments)], summary, out)
+}
+
+/// Shows a profile of runs.
+fn show_profile(named: &NamedSummary, profile: &ProfileSummary, out: &mut Output) -> fmt::Result {
+    let NamedSummary { path, summary, .. } = named;
+    let bytes = grouped(summary.bytes);
+    writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}ETDump, a profile of runs · {bytes} bytes{DIM:#}")?;
+    let facts = [
+        count(profile.executions, "execution"),
+        format!("{} timed", count(profile.instructions, "instruction")),
+        count(profile.values, "recorded value"),
+    ];
+    label(out, "runs", &facts.join(" · "))?;
+    for (nth, of) in profile.methods.iter().enumerate() {
+        let title = if nth == 0 { "times" } else { "" };
+        let (ticks, of) = (grouped(of.time.total), name(&of.name));
+        label(out, title, &format!("{ticks} ticks {NAME}{of}{NAME:#}"))?;
+    }
+    label(out, "", &format!("{DIM}`pte profile` shows operators and instructions{DIM:#}"))
+}
+
 fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let kind = match &summary.contents {
         ContentSummary::Pte(_) => "program".to_string(),
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
+        ContentSummary::Payload(payload) => return show_payload(named, payload, out),
+        ContentSummary::Profile(profile) => return show_profile(named, profile, out),
     };
     writeln!(
         out,
@@ -79,6 +133,7 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
     match &summary.contents {
         ContentSummary::Pte(program) => show_program(program, out)?,
         ContentSummary::Ptd(data) => show_data(data, out)?,
+        ContentSummary::Payload(_) | ContentSummary::Profile(_) => {}
     }
     show_file(summary, out)
 }
@@ -264,6 +319,7 @@ fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
     let segments = match &summary.contents {
         ContentSummary::Pte(program) => program.segments,
         ContentSummary::Ptd(data) => data.segments,
+        ContentSummary::Payload(_) | ContentSummary::Profile(_) => 0,
     };
     let rows = [
         ("FlatBuffers part".to_string(), parts.flatbuffer),
@@ -271,15 +327,20 @@ fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
         (count(segments, "segment"), parts.segments),
         ("after the last segment".to_string(), parts.trailing),
     ];
+    show_parts(&rows, summary, out)?;
+    for (nth, (rule, times)) in summary.findings.iter().enumerate() {
+        let title = if nth == 0 { "findings" } else { "" };
+        label(out, title, &format!("{WARNING}{rule}{WARNING:#} ×{}", grouped(*times)))?;
+    }
+    Ok(())
+}
+
+fn show_parts(rows: &[(String, u64)], summary: &Summary, out: &mut Output) -> fmt::Result {
     let mut title = "size";
     for (what, bytes) in rows.iter().filter(|(_, bytes)| *bytes > 0) {
         let bar = bar(*bytes, summary.bytes);
         label(out, title, &format!("{bar} {:>8}  {DIM}{what}{DIM:#}", text::bytes(*bytes)))?;
         title = "";
-    }
-    for (nth, (rule, times)) in summary.findings.iter().enumerate() {
-        let title = if nth == 0 { "findings" } else { "" };
-        label(out, title, &format!("{WARNING}{rule}{WARNING:#} ×{}", grouped(*times)))?;
     }
     Ok(())
 }

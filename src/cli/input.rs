@@ -54,11 +54,20 @@ impl Input {
     /// Opens `path`. Reads the headers and the FlatBuffer only.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
-        let bytes = Bytes::open(path, &name, Streams::Models)?;
-        match bytes.bundled_program(&name, limits)? {
-            Some(program) => Self::new(bytes.within(program), &name, limits)
+        Self::of(Bytes::open(path, &name, Streams::Models)?, &name, limits)
+    }
+
+    /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`: of the program in a
+    /// bundled program.
+    pub(super) fn of(
+        bytes: Bytes,
+        name: &UntrustedString,
+        limits: &Limits,
+    ) -> Result<Self, Problem> {
+        match bytes.bundled_program(name, limits)? {
+            Some(program) => Self::new(bytes.within(program), name, limits)
                 .map(|input| Self { is_bundled: true, ..input }),
-            None => Self::new(bytes, &name, limits),
+            None => Self::new(bytes, name, limits),
         }
     }
 
@@ -266,7 +275,8 @@ impl Bytes {
             let refused = |error| Problem::Refused { file: name.into(), error };
             let is_bundle = matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_));
             let is_tables = streams == Streams::ModelsAndTables
-                && TablesPlace::of(&head, u64::MAX).is_some_and(|place| place.is_ok());
+                && (TablesPlace::of(&head, u64::MAX).is_some_and(|place| place.is_ok())
+                    || matches!(ForeignFormat::of(&head), ForeignFormat::Payload(_)));
             if !is_tables && !is_bundle {
                 pte::file::sniff(&head).map_err(refused)?;
             }
@@ -477,7 +487,7 @@ pub(super) enum Streams {
     Models,
     /// `.pte`, `.ptd` and safetensors.
     ModelsAndSafetensors,
-    /// `.pte`, `.ptd`, and other files with known tables, such as payloads.
+    /// `.pte`, `.ptd`, payloads, and other files with known tables.
     ModelsAndTables,
 }
 

@@ -1,7 +1,7 @@
 //! The graphs of payloads: those of backends whose tables are known.
 
 use alloc::collections::BTreeSet;
-use core::ops::Range;
+use core::ops::{Deref, Range};
 
 use super::vulkan::VulkanParts;
 use super::xnnpack::{XnnpackGraph, XnnpackParts};
@@ -37,6 +37,41 @@ impl<'p> Graph<'p> {
         let nodes = nodes.into_iter().flatten().map(operator);
         nodes.chain(calls.into_iter().flatten().map(|call| call.name()))
     }
+
+    /// Calls `each` with the graph of a payload of `len` bytes: `None` if its tables are not known. `read`
+    /// returns a range of the payload; if it returns `None`, `each` is not called.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `read`.
+    pub fn with<B: Deref<Target = [u8]>, E>(
+        backend: Option<Backend>,
+        len: u64,
+        mut read: impl FnMut(Range<u64>) -> Result<Option<B>, E>,
+        limits: &Limits,
+        each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>),
+    ) -> Result<(), E> {
+        if !matches!(backend, Some(Backend::Xnnpack | Backend::Vulkan)) {
+            each(Ok(None));
+            return Ok(());
+        }
+        let Some(head) = read(0..len.min(HEAD))? else { return Ok(()) };
+        let parts = match backend {
+            Some(Backend::Vulkan) => VulkanParts::of(&head, len).map(Parts::Vulkan),
+            _ => XnnpackParts::of(&head, len).map(Parts::Xnnpack),
+        };
+        let parts = match parts {
+            Ok(parts) => parts,
+            Err(why) => {
+                each(Err(why));
+                return Ok(());
+            }
+        };
+        if let Some(bytes) = read(parts.graph())? {
+            each(parts.read(&bytes, limits).map(Some));
+        }
+        Ok(())
+    }
 }
 
 /// Calls `each` with every payload of a program, and with its graph: `None` if its tables are not
@@ -63,31 +98,14 @@ pub fn for_each_graph<S: Source>(
         if !seen.insert((range.start, range.end)) {
             continue;
         }
-        let mut read = |part: Range<u64>| {
+        let read = |part: Range<u64>| {
             let size = part.end.saturating_sub(part.start);
             let Some(rest) = left.checked_sub(size) else { return Ok(None) };
             left = rest;
             let start = range.start.saturating_add(part.start);
             handle.source().read_vec(start..start.saturating_add(size)).map(Some)
         };
-        let Some(head) = read(0..len.min(HEAD))? else { continue };
-        let parts = match payload.backend() {
-            Some(Backend::Xnnpack) => XnnpackParts::of(&head, len).map(Parts::Xnnpack),
-            Some(Backend::Vulkan) => VulkanParts::of(&head, len).map(Parts::Vulkan),
-            _ => {
-                each(&payload, Ok(None));
-                continue;
-            }
-        };
-        let parts = match parts {
-            Ok(parts) => parts,
-            Err(why) => {
-                each(&payload, Err(why));
-                continue;
-            }
-        };
-        let Some(bytes) = read(parts.graph())? else { continue };
-        each(&payload, parts.read(&bytes, limits).map(Some));
+        Graph::with(payload.backend(), len, read, limits, |graph| each(&payload, graph))?;
     }
     Ok(())
 }

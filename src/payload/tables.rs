@@ -13,7 +13,7 @@ use crate::bytes::{array_at, sum, u32_at};
 use crate::flat::desc::Schema;
 use crate::flat::json::{self, Omitted, Options};
 use crate::flat::verify;
-use crate::flat::view::Raw;
+use crate::flat::view::{Proof, Raw, Table};
 use crate::foreign::ForeignFormat;
 use crate::limits::Limits;
 use crate::schema::{bundled_program, etdump, vulkan, xnnpack};
@@ -129,6 +129,22 @@ impl<'b> Tables<'b> {
             Ok((root, _)) => Ok(Self { schema: place.schema, root }),
             Err(error) => Err(Unreadable::Graph(error.shifted(start))),
         }
+    }
+
+    /// Returns the root table of a profile; `None` for other tables.
+    pub fn as_etdump(&self) -> Option<etdump::view::ETDump<'b>> {
+        self.root_as()
+    }
+
+    /// Returns the root table of a bundled program; `None` for other tables.
+    pub fn as_bundled_program(&self) -> Option<bundled_program::view::BundledProgram<'b>> {
+        self.root_as()
+    }
+
+    /// The names of roots are distinct.
+    fn root_as<T: Table<'b>>(&self) -> Option<T> {
+        let is_root = self.schema.root.name == T::DESC.name;
+        is_root.then(|| T::from_raw(self.root, Proof(())))
     }
 
     /// Returns the schema.

@@ -3,14 +3,16 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::ops::Range;
 
 use super::DataAmount;
 use super::program::{BackendSummary, DatatypeSummary, GraphSummary, OperatorSummary};
+use crate::backend::Backend;
 use crate::file::source::Source;
-use crate::handle::{Handle, OpenError};
+use crate::handle::{Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::payload::xnnpack::{PayloadConstant, XnnpackGraph, constants_of, tensor_of};
-use crate::payload::{Graph, for_each_graph};
+use crate::payload::{Graph, Unreadable, for_each_graph};
 use crate::quoted::UntrustedString;
 use crate::schema::xnnpack::view::{XValue, XValueUnion};
 
@@ -46,6 +48,32 @@ pub(super) fn add<S: Source>(
         backend.graphs = all.remove(&backend.id).map(Counts::summary);
     }
     Ok(())
+}
+
+/// Reads the graph of one payload as a file of its own; `None` if its tables are not known.
+pub(super) fn of_payload<S: Source>(
+    source: &S,
+    (backend, len): (Backend, u64),
+    limits: &Limits,
+) -> Result<Option<Result<GraphSummary, Unreadable>>, OpenError<S::Error>> {
+    let mut found = None;
+    let mut left = limits.bytes_visited(len);
+    let read = |part: Range<u64>| {
+        let size = part.end.saturating_sub(part.start);
+        let Some(rest) = left.checked_sub(size) else { return Ok(None) };
+        left = rest;
+        source.read_vec(part).map(Some)
+    };
+    Graph::with(Some(backend), len, read, limits, |graph| {
+        found = graph.transpose().map(|graph| {
+            let mut counts = Counts::default();
+            graph.map(|graph| {
+                counts.add(&graph);
+                counts.summary()
+            })
+        });
+    })?;
+    Ok(found)
 }
 
 impl Counts {

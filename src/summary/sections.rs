@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::program::{BackendSummary, SectionAmount, SectionSummary};
+use crate::backend::Backend;
 use crate::cost;
 use crate::file::source::Source;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
-use crate::payload::Sections;
+use crate::payload::{Sections, Unreadable};
 use crate::quoted::UntrustedString;
 
 /// Reads the headers of all payloads with sections, and adds them to the summaries of their backends.
@@ -53,6 +54,27 @@ pub(super) fn add<S: Source>(
         backend.sections = all.remove(&backend.id);
     }
     Ok(())
+}
+
+/// Reads the headers of one payload as a file of its own; `None` for a backend without known sections.
+pub(super) fn of_payload<S: Source>(
+    source: &S,
+    (backend, len): (Backend, u64),
+    limits: &Limits,
+) -> Result<Option<Result<SectionSummary, Unreadable>>, OpenError<S::Error>> {
+    let mut left = Some(limits.bytes_visited(len));
+    let read = |part: Range<u64>| {
+        left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
+        if left.is_some() { source.read_vec(part) } else { Ok(Vec::new()) }
+    };
+    let found = Sections::of(backend, len, read)?;
+    Ok(found.map(|found| {
+        found.map(|found| {
+            let mut summary = SectionSummary::default();
+            summary.add(found);
+            summary
+        })
+    }))
 }
 
 impl SectionSummary {

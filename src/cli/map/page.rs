@@ -49,6 +49,8 @@ fn page(
     let kind = match &summary.contents {
         ContentSummary::Pte(_) => "program".to_string(),
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
+        // A map is of a model.
+        ContentSummary::Payload(_) | ContentSummary::Profile(_) => summary.kind.to_string(),
     };
     html! {
         (DOCTYPE)

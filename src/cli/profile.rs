@@ -1,0 +1,159 @@
+//! `pte profile`: the time that methods and operators took in the runs of a profile.
+
+use core::cmp::Reverse;
+use core::fmt::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use pte::File;
+use pte::payload::Unreadable;
+use pte::profile::{EventTime, InstructionTime, Profile, ProfileDocument, Time};
+use pte::quoted::UntrustedString;
+
+use super::input::{Bytes, Input, Streams};
+use super::output::{Output, formatted};
+use super::problem::{BOLD, DIM, NAME, Problem, Status};
+use super::size::percent;
+use super::text::{bar, count, grouped, name, name_of, wide};
+use super::{Common, Format};
+
+/// Show the time that methods and operators took
+///
+/// Reads an ETDump, which a runtime with event tracing writes. Times are ticks of the runtime's clock:
+/// nanoseconds on most systems. With --program, instructions have the names of that program: of its
+/// operators and backends.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pte profile run.etdp
+  pte profile run.etdp --program model.pte
+  pte profile --json run.etdp | jq '.instructions[] | [.name, .time.total]'
+
+JSON, \"schema\": \"pte.profile/1\":
+  path, version, runs, events, values (recorded by the runtime)
+  methods       events of no instruction, such as Method::execute: name, time
+  instructions  chain, instruction, name, delegate (is it one), time, events (in the kernel or the delegate: name, time)
+  time          count, total, shortest, longest: in ticks
+
+Exit status: 0 shown, 1 the profile is broken, of another kind or of another program, 2 usage,
+3 not readable")]
+pub(super) struct ShowProfile {
+    /// An ETDump, or - for standard input.
+    file: PathBuf,
+    /// The program that ran.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The method that ran. The default is the only method, or forward.
+    #[arg(long, value_name = "NAME", requires = "program")]
+    method: Option<String>,
+    /// The most operators and instructions in text.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    most: usize,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl ShowProfile {
+    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let (path, limits) = (name_of(&self.file), common.limits());
+        let bytes = Bytes::open(&self.file, &path, Streams::ModelsAndTables)?;
+        let read = Profile::read(&bytes.all(&path, &limits)?, &limits);
+        let mut profile = read.map_err(|why| match why {
+            Unreadable::Graph(error) => Problem::Refused { file: path.clone(), error },
+            Unreadable::Magic { .. } => absent(&path, "this is no ETDump".into()),
+            why => absent(&path, UntrustedString::of(&why)),
+        })?;
+        if let Some(program) = &self.program {
+            self.name_after(&mut profile, &Input::open(program, &limits)?)?;
+        }
+        let inputs: Vec<_> = [&self.file].into_iter().chain(&self.program).cloned().collect();
+        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
+        let document = profile.named(path);
+        let written = if self.format.is_json() {
+            out.json(&document)?;
+            Ok(())
+        } else {
+            self.show(&document, &mut out)
+        };
+        formatted(out, written)?;
+        Ok(Status::Good)
+    }
+
+    fn name_after(&self, profile: &mut Profile, program: &Input) -> Result<(), Problem> {
+        let File::Pte(pte) = program.opened.file() else {
+            return Err(program.absent("this is a .ptd, and --program takes a program".into()));
+        };
+        let plans = || pte.program().execution_plan().into_iter().flatten();
+        let wanted = self.method.as_deref().unwrap_or("forward");
+        let plan = plans()
+            .find(|plan| plan.name() == Some(wanted))
+            .or_else(|| plans().next().filter(|_| self.method.is_none() && plans().count() == 1));
+        let Some(plan) = plan else {
+            let message = format!("no method {}: choose one with --method", name(wanted));
+            return Err(program.absent(message.into()));
+        };
+        let named = profile.name_after(plan);
+        named.map_err(|why| absent(&name_of(&self.file), UntrustedString::of(&why)))
+    }
+
+    fn show(&self, document: &ProfileDocument, out: &mut Output) -> fmt::Result {
+        let ProfileDocument { path, profile, .. } = document;
+        let facts = [
+            count(profile.executions(), "execution"),
+            count(profile.events, "time"),
+            count(profile.values, "recorded value"),
+        ];
+        writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}ETDump · {}{DIM:#}", facts.join(" · "))?;
+        let methods = profile.methods.iter().map(|of| (name(&of.name), of.time));
+        self.table(("methods", methods.collect()), out)?;
+        let operators = profile.operators();
+        let operators = operators.iter().map(|EventTime { name: of, time, .. }| (name(of), *time));
+        self.table(("operators", operators.collect()), out)?;
+        let events = profile.delegate_events();
+        let events = events.iter().map(|EventTime { name: of, time, .. }| (name(of), *time));
+        self.table(("in delegates", events.collect()), out)?;
+        let mut longest: Vec<_> = profile.instructions.iter().collect();
+        longest.sort_by_key(|of| Reverse(of.time.total));
+        let instructions = longest.into_iter().map(|of| (instruction(of), of.time));
+        self.table(("instructions", instructions.collect()), out)
+    }
+
+    /// Shows times as rows: their share of all rows, the sum, and the times of each.
+    fn table(&self, (title, rows): (&str, Vec<(String, Time)>), out: &mut Output) -> fmt::Result {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let all = rows.iter().fold(0u64, |sum, (_, time)| sum.saturating_add(time.total));
+        let digits = |number: u64| grouped(number).len();
+        let shown = || rows.iter().take(self.most);
+        let total = shown().map(|(_, time)| digits(time.total)).max().unwrap_or_default();
+        let times = shown().map(|(_, time)| digits(time.count)).max().unwrap_or_default();
+        writeln!(out, "  {BOLD}{title}{BOLD:#}")?;
+        for (name, time) in shown() {
+            let Time { count, total: ticks, shortest, longest, .. } = *time;
+            let each = match count {
+                1 => String::new(),
+                _ => format!("  {} to {}", grouped(shortest), grouped(longest)),
+            };
+            let share = percent(ticks.into(), all);
+            let share = share.trim_start_matches('+');
+            let (bar, ticks, count) = (bar(ticks, all), grouped(ticks), grouped(count));
+            writeln!(
+                out,
+                "    {share:>6}  {bar} {ticks:>total$} ticks  {DIM}{count:>times$} ×{DIM:#} {NAME}{name}{NAME:#}{DIM}{each}{DIM:#}",
+            )?;
+        }
+        match rows.len().saturating_sub(self.most) {
+            0 => Ok(()),
+            rest => writeln!(out, "    {DIM}… and {} more (-n){DIM:#}", grouped(wide(rest))),
+        }
+    }
+}
+
+fn instruction(of: &InstructionTime) -> String {
+    format!("{}:{} {}", of.chain, of.instruction, name(&of.called()))
+}
+
+fn absent(file: &UntrustedString, message: UntrustedString) -> Problem {
+    Problem::Absent { file: file.clone(), message }
+}
