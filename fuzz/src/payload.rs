@@ -62,7 +62,7 @@ struct Others {
     /// Compares the values that planus reads; `false` if ours cannot be compared.
     agree: fn(Object<'_>, &[u8]) -> bool,
     /// The verdict of the official verifier.
-    verdict: fn(&[u8], usize) -> std::result::Result<(), InvalidFlatbuffer>,
+    verdict: fn(&[u8], usize) -> core::result::Result<(), InvalidFlatbuffer>,
 }
 
 macro_rules! others {

@@ -90,7 +90,7 @@ impl ShowProfile {
             .or_else(|| plans().next().filter(|_| self.method.is_none() && plans().count() == 1));
         let Some(plan) = plan else {
             let message = format!("no method {}: choose one with --method", name(wanted));
-            return Err(program.absent(message.into()));
+            return Err(program.absent(message));
         };
         let named = profile.name_after(plan);
         named.map_err(|why| absent(&name_of(&self.file), UntrustedString::of(&why)))
