@@ -7,7 +7,7 @@
 //!
 //! # let bytes = include_bytes!("../tests/data/other/mlp.etdp");
 //! let profile = Profile::read(bytes, &Limits::UNTRUSTED)?;
-//! assert_eq!(profile.executions(), 2);
+//! assert_eq!(profile.executions(), 1);
 //! for of in &profile.instructions {
 //!     println!("{}:{} {:?}: {} ticks", of.chain, of.instruction, of.name, of.time.total);
 //! }

@@ -42,8 +42,8 @@ mod sections;
 pub use data::{DtypeSummary, EntrySummary, PtdSummary};
 pub use other::{PayloadSummary, ProfileSummary};
 pub use program::{
-    BackendSummary, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary, ProgramSummary,
-    SectionAmount, SectionSummary, ValueKind, ValueSummary,
+    BackendSummary, ConstantValue, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary,
+    ProgramSummary, SectionAmount, SectionSummary, ValueKind, ValueSummary,
 };
 
 /// The document `pte.info/1`: summaries of files.

@@ -15,15 +15,17 @@ use super::Common;
 use super::input::{self, Bytes, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, io_help, note};
-use super::text::name_of;
+use super::text::{count as counted, name_of, wide};
 use policy::PolicyArguments;
 use progress::CheckProgress;
 use search::{Found, add_files};
+use summary::CheckSummary;
 
 mod policy;
 mod progress;
 mod search;
 pub(super) mod show;
+mod summary;
 
 /// Validate files and report problems
 ///
@@ -34,6 +36,7 @@ pub(super) mod show;
 Examples:
   pte check model.pte                     one file
   pte check models/                       every .pte and .ptd in a folder
+  pte check --failures-only models/       only those with an Error
   pte check model.pte --with weights.ptd  a program and the data file that it is used with
   pte check --deny warnings models/       exit status 1 for warnings too
   pte check --runtime 0.7 model.pte       whether release 0.7 can read it
@@ -52,6 +55,9 @@ pub(super) struct Check {
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Show only files with an Error, and broken ones.
+    #[arg(long)]
+    failures_only: bool,
     /// Verify the structure only, without rules.
     #[arg(long)]
     structure_only: bool,
@@ -91,6 +97,12 @@ impl Check {
         }
         let mut found = Vec::new();
         self.paths.iter().for_each(|path| add_files(path, &mut found));
+        let repeated = drop_repeated(&mut found);
+        if repeated > 0 && !common.quiet {
+            let (paths, verb) =
+                (counted(repeated, "path"), if repeated == 1 { "names" } else { "name" });
+            note(&format!("{paths} {verb} a file that is checked already"));
+        }
         // Each is opened once, since it may be a stream.
         let with: Vec<_> = self
             .distinct_data_files(common)
@@ -121,9 +133,13 @@ impl Check {
             }));
         });
         drop(progress);
-        let (checked, statuses): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
-        self.show(&checked, &addresses, &files, common)?;
-        Ok(statuses.into_iter().max().unwrap_or(Status::Good))
+        let status = outcomes.iter().map(|(_, status)| *status).max();
+        let summary = CheckSummary::of(outcomes.iter().map(|(file, _)| file));
+        let shown = outcomes.into_iter().map(|(file, _)| file).zip(addresses);
+        let shown = shown.filter(|(file, _)| !self.failures_only || file.verdict != "ok");
+        let (checked, addresses): (Vec<_>, Vec<_>) = shown.unzip();
+        self.show(&checked, &summary, &addresses, &files, common)?;
+        Ok(status.unwrap_or(Status::Good))
     }
 
     /// Returns the files of `--with`, each once: a repeated file would repeat all of its keys.
@@ -234,6 +250,7 @@ impl Check {
     fn show(
         &self,
         checked: &[CheckedFile],
+        summary: &CheckSummary,
         addresses: &[PathBuf],
         files: &[PathBuf],
         common: &Common,
@@ -243,7 +260,7 @@ impl Check {
         let mut out = Output::beside(common.output.as_deref(), content, files)?;
         match format {
             OutputFormat::Text => {
-                let written = show::write(checked, &mut out);
+                let written = show::write(checked, &mut out).and_then(|()| summary.write(&mut out));
                 formatted(out, written)
             }
             OutputFormat::Json => {
@@ -258,6 +275,19 @@ impl Check {
             }
         }
     }
+}
+
+/// Removes paths of files that are in the list already, and returns how many there were.
+fn drop_repeated(found: &mut Vec<Found>) -> u64 {
+    let (mut seen, all) = (BTreeSet::new(), found.len());
+    // A link has a name of its own. A stream has none.
+    let place = |path: &Path| {
+        let name = path.file_name()?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(name))
+    };
+    found.retain(|found| place(&found.path).is_none_or(|place| seen.insert(place)));
+    wide(all.saturating_sub(found.len()))
 }
 
 /// Returns the outcome of a file that was refused or could not be read.

@@ -248,6 +248,9 @@ fn show_method(title: &str, method: &MethodSummary, out: &mut Output) -> fmt::Re
         facts.push(count(method.delegates, "delegate"));
     }
     let arenas: Vec<_> = method.arenas.iter().take(MAX_VALUES).map(|&size| arena(size)).collect();
+    if method.shadowed {
+        facts.push("never runs: an earlier method has its name".into());
+    }
     match arenas.as_slice() {
         [] => {}
         [one] => facts.push(format!("arena of {one}")),

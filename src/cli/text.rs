@@ -6,7 +6,7 @@ use std::path::Path;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::TensorShapeDynamism;
 use pte::schema::scalar::ScalarType;
-use pte::summary::{ValueKind, ValueSummary};
+use pte::summary::{ConstantValue, ValueKind, ValueSummary};
 
 /// Returns the name of a path in messages. The query of a URL may have a signature, and is left out.
 pub(super) fn name_of(path: &Path) -> UntrustedString {
@@ -85,7 +85,8 @@ pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> 
     pte::graph::tensor_type(dtype, sizes)
 }
 
-/// Returns the type of an input or output, such as `int` or `≤ float32[2, 8]`.
+/// Returns the type of an input or output, such as `int` or `≤ float32[2, 8]`; of an output of a constant
+/// method also its value: `int = 2048`.
 pub(super) fn value(value: &ValueSummary) -> String {
     let Some(dtype) = value.dtype else {
         let text = match value.kind {
@@ -98,7 +99,13 @@ pub(super) fn value(value: &ValueSummary) -> String {
             ValueKind::Missing => "?",
             _ => "an unknown value",
         };
-        return text.to_string();
+        return match &value.value {
+            Some(ConstantValue::Int(value)) => format!("{text} = {value}"),
+            Some(ConstantValue::Double(value)) => format!("{text} = {value:?}"),
+            Some(ConstantValue::Bool(value)) => format!("{text} = {value}"),
+            Some(ConstantValue::String(value)) => format!("{text} = \"{}\"", name(value)),
+            _ => text.to_string(),
+        };
     };
     let mut text = shape(dtype, value.sizes.iter().flatten().copied());
     match value.dynamism {

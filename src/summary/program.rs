@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::{DataAmount, length};
 use crate::bytes::narrow;
+use crate::cost;
 use crate::flat::view::Vector;
 use crate::operators::usage::calls_by_operator;
 use crate::pte::{Pte, Storage, operator_name};
@@ -63,6 +64,9 @@ pub struct MethodSummary {
     pub delegates: u64,
     /// The bytes of each arena, without the reserved first one.
     pub arenas: Vec<i64>,
+    /// Whether an earlier method has the same name: the runtime never runs this one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub shadowed: bool,
 }
 
 /// An input or output of a method.
@@ -94,6 +98,23 @@ pub struct ValueSummary {
         )
     )]
     pub dynamism: Option<TensorShapeDynamism>,
+    /// The value that a method without instructions returns, of a number or a string.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub value: Option<ConstantValue>,
+}
+
+/// The value that a constant method returns, such as `get_max_seq_len` of a language model.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ConstantValue {
+    /// An `Int`.
+    Int(i64),
+    /// A `Double`. In the document infinities and NaN are strings, as in a dump.
+    Double(f64),
+    /// A `Bool`.
+    Bool(bool),
+    /// The first 256 characters of a `String`.
+    String(UntrustedString),
 }
 
 /// The type of a value: its member of `KernelTypes`. The document has its name, or null.
@@ -209,11 +230,17 @@ impl ProgramSummary {
         let mut calls: BTreeMap<UntrustedString, u64> = BTreeMap::new();
         let mut backends: BTreeMap<UntrustedString, Delegates> = BTreeMap::new();
         let mut data = Tensors::default();
+        let mut names = BTreeSet::new();
         let (mut methods, mut method_count, mut ends) = (Vec::new(), 0u64, MAX_ENDS);
         for plan in program.execution_plan().into_iter().flatten() {
             method_count = method_count.saturating_add(1);
             if methods.len() < MAX_METHODS {
-                methods.push(MethodSummary::of(plan, &mut ends));
+                let mut method = MethodSummary::of(plan, &mut ends);
+                // The runtime looks a method up by its name, from the first on.
+                let name = plan.name().unwrap_or_default();
+                cost::look_up(name, names.len());
+                method.shadowed = plan.name().is_some() && !names.insert(name);
+                methods.push(method);
             }
             count_operators(plan, &mut calls);
             for delegate in plan.delegates().into_iter().flatten() {
@@ -321,16 +348,26 @@ impl MethodSummary {
         let instructions = chains
             .map(|chain| chain.instructions().map_or(0, |instructions| instructions.len()))
             .fold(0u64, |sum, count| sum.saturating_add(narrow(count).into()));
+        let inputs = values(plan.inputs());
+        let mut outputs = values(plan.outputs());
+        // An output that is an input too has the value of the call.
+        let is_constant = instructions == 0 && plan.inputs().is_none_or(|inputs| inputs.is_empty());
+        if is_constant {
+            for (output, index) in outputs.iter_mut().zip(plan.outputs().into_iter().flatten()) {
+                output.value = value_at(plan, index).and_then(ConstantValue::of);
+            }
+        }
         Self {
             name: plan.name().map(Into::into),
-            inputs: values(plan.inputs()),
-            outputs: values(plan.outputs()),
+            inputs,
+            outputs,
             input_count: narrow(plan.inputs().map_or(0, |inputs| inputs.len())).into(),
             output_count: narrow(plan.outputs().map_or(0, |outputs| outputs.len())).into(),
             values: narrow(plan.values().map_or(0, |values| values.len())).into(),
             instructions,
             delegates: narrow(plan.delegates().map_or(0, |delegates| delegates.len())).into(),
             arenas: plan.non_const_buffer_sizes().into_iter().flatten().skip(1).collect(),
+            shadowed: false,
         }
     }
 }
@@ -348,8 +385,7 @@ impl ValueKind {
 
 impl ValueSummary {
     fn of(plan: ExecutionPlan<'_>, index: i32) -> Self {
-        let nth = usize::try_from(index).ok();
-        let value = plan.values().zip(nth).and_then(|(values, nth)| values.get(nth)?.val());
+        let value = value_at(plan, index);
         let kind = match value {
             Some(member) => member.name().map_or(ValueKind::Unknown, ValueKind::Member),
             None => ValueKind::Missing,
@@ -365,9 +401,50 @@ impl ValueSummary {
             dtype: tensor.map(Tensor::scalar_type),
             sizes: tensor.map(sizes),
             dynamism: tensor.map(Tensor::shape_dynamism),
+            value: None,
         }
     }
 }
+
+impl ConstantValue {
+    /// Returns a number or a string; `None` for another value.
+    fn of(value: KernelTypes<'_>) -> Option<Self> {
+        Some(match value {
+            KernelTypes::Int(int) => Self::Int(int.int_val()),
+            KernelTypes::Double(double) => Self::Double(double.double_val()),
+            KernelTypes::Bool(bool) => Self::Bool(bool.bool_val()),
+            KernelTypes::String(text) => {
+                let text = text.string_val()?;
+                let end = text.char_indices().nth(MAX_CHARACTERS).map_or(text.len(), |(at, _)| at);
+                Self::String(text.get(..end).unwrap_or_default().into())
+            }
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for ConstantValue {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Int(int) => serializer.serialize_i64(*int),
+            Self::Double(double) if double.is_finite() => serializer.serialize_f64(*double),
+            Self::Double(f64::INFINITY) => serializer.serialize_str("inf"),
+            Self::Double(f64::NEG_INFINITY) => serializer.serialize_str("-inf"),
+            Self::Double(_) => serializer.serialize_str("nan"),
+            Self::Bool(bool) => serializer.serialize_bool(*bool),
+            Self::String(text) => text.serialize(serializer),
+        }
+    }
+}
+
+/// Returns the value at an index of a method.
+fn value_at(plan: ExecutionPlan<'_>, index: i32) -> Option<KernelTypes<'_>> {
+    plan.values()?.get(usize::try_from(index).ok()?)?.val()
+}
+
+/// The most characters of a string that a constant method returns.
+const MAX_CHARACTERS: usize = 256;
 
 /// The most methods that are listed.
 const MAX_METHODS: usize = 1024;

@@ -514,3 +514,45 @@ fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
     assert_eq!(judged(&payload), (Some(1), Value::Null, "unreadable".into()));
     assert_eq!(judged(&payload[..29]), (Some(1), Value::Null, "unreadable".into()));
 }
+
+/// A folder of two good files and a broken one, named twice.
+#[test]
+fn check_of_several_files_ends_with_a_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(LINEAR).unwrap();
+    fs::write(folder.path().join("a.pte"), &whole).unwrap();
+    fs::write(folder.path().join("b.pte"), &whole[..100]).unwrap();
+    fs::write(folder.path().join("c.ptd"), fs::read(BASIC).unwrap()).unwrap();
+    let check = |args: &[&str]| run(&[&["check"], args].concat(), Some(folder.path()), b"");
+    let shown = text(&check(&["."]).stdout);
+    assert!(shown.ends_with("3 files: 2 ok, 1 with errors · 1 error\n"), "{shown}");
+    let alone = text(&check(&["a.pte"]).stdout);
+    assert_eq!(alone, "ok  a.pte\n", "one file needs no summary");
+
+    let failures = check(&["--failures-only", "."]);
+    assert_eq!(failures.status.code(), Some(1));
+    let shown = text(&failures.stdout);
+    assert!(shown.contains("b.pte") && !shown.contains("a.pte"), "{shown}");
+    assert!(shown.ends_with("3 files: 2 ok, 1 with errors · 1 error\n"), "{shown}");
+    let document: Value =
+        serde_json::from_slice(&check(&["--failures-only", "--json", "."]).stdout).unwrap();
+    assert_eq!(document["files"].as_array().unwrap().len(), 1);
+    // In SARIF, an artifact has the address of its own file.
+    let sarif: Value =
+        serde_json::from_slice(&check(&["--failures-only", "--format", "sarif", "."]).stdout)
+            .unwrap();
+    assert!(sarif.to_string().contains("b.pte") && !sarif.to_string().contains("a.pte"));
+}
+
+#[test]
+fn check_judges_a_file_once_however_often_it_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("inner")).unwrap();
+    fs::write(folder.path().join("inner/a.pte"), fs::read(LINEAR).unwrap()).unwrap();
+    let named = [".", "inner", "inner/a.pte", "./inner/../inner/a.pte"];
+    let done = run(&[&["check", "--json"], &named[..]].concat(), Some(folder.path()), b"");
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(document["files"].as_array().unwrap().len(), 1);
+    let message = text(&done.stderr);
+    assert!(message.contains("3 paths name a file that is checked already"), "{message}");
+}

@@ -1,6 +1,9 @@
 //! `pte info`: screens, JSON and sums.
 
-use super::{BASIC, LINEAR, good, json};
+use serde_json::{Value, json as value};
+
+use super::{BASIC, LINEAR, good, json, run, text};
+use crate::support::build;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
@@ -44,4 +47,57 @@ fn info_parts_sum_to_the_file_size() {
         assert_eq!(sum, path.metadata().unwrap().len(), "{}", name(&path));
         assert_eq!(file["bytes"], sum);
     }
+}
+
+/// Runtimes of language models ask for these before anything else.
+#[test]
+fn info_shows_what_constant_methods_return() {
+    let path = "tests/data/pte/const_methods_simple.pte";
+    assert_snapshot("info-constant-methods", &good(&["info", path]));
+    let methods = json(&["info", "--json", path])["files"][0]["methods"].clone();
+    let values: Vec<_> = methods.as_array().unwrap()[1..]
+        .iter()
+        .map(|method| method["outputs"][0]["value"].clone())
+        .collect();
+    assert_eq!(values, [value!(2048), value!("fp32"), value!(false), value!(3.141592653589793)]);
+    assert_eq!(methods[0]["outputs"][0].get("value"), None, "forward computes its output");
+}
+
+/// Numbers that JSON has not, a long text, and an input that is returned.
+#[test]
+fn info_shows_odd_values_of_constant_methods() {
+    let member =
+        |kind: &str, field: &str, held: Value| value!({"val_type": kind, "val": {field: held}});
+    let method = |name: &str, inputs: &[i32], value: Value| {
+        value!({"name": name, "values": [value], "inputs": inputs, "outputs": [0], "chains": [],
+            "operators": [], "delegates": []})
+    };
+    let plans = [
+        method("infinite", &[], member("Double", "double_val", value!("-inf"))),
+        method("none", &[], member("Double", "double_val", value!("nan"))),
+        method("long", &[], member("String", "string_val", value!("é".repeat(1000)))),
+        method("passed", &[0], member("Int", "int_val", value!(7))),
+    ];
+    let bytes = build::file(&value!({"root": {"execution_plan": plans}}).to_string());
+    let done = run(&["info", "--json", "-"], None, &bytes);
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let of = |nth: usize| &shown["files"][0]["methods"][nth]["outputs"][0]["value"];
+    assert_eq!([of(0), of(1)], [&value!("-inf"), &value!("nan")]);
+    assert_eq!(of(2).as_str().unwrap(), "é".repeat(256));
+    assert!(of(3).is_null(), "the call gives it");
+}
+
+/// The runtime takes the first method with a name.
+#[test]
+fn info_says_which_of_two_methods_with_a_name_runs() {
+    let plan = |name: &str| value!({"name": name, "values": [], "inputs": [], "outputs": []});
+    let plans = [plan("forward"), plan("other"), plan("forward")];
+    let bytes = build::file(&value!({"root": {"execution_plan": plans}}).to_string());
+    let done = run(&["info", "--json", "-"], None, &bytes);
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let methods = shown["files"][0]["methods"].as_array().unwrap();
+    let shadowed: Vec<_> = methods.iter().map(|method| method.get("shadowed").is_some()).collect();
+    assert_eq!(shadowed, [false, false, true]);
+    let text = text(&run(&["info", "-"], None, &bytes).stdout);
+    assert_eq!(text.matches("never runs: an earlier method has its name").count(), 1, "{text}");
 }

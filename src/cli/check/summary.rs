@@ -1,0 +1,55 @@
+//! The last line of `pte check` of several files.
+
+use core::fmt::{self, Write};
+
+use pte::check::CheckedFile;
+
+use crate::cli::problem::DIM;
+use crate::cli::text::{count, grouped};
+
+/// What became of the files.
+#[derive(Default)]
+pub(super) struct CheckSummary {
+    files: u64,
+    /// Those without an Error.
+    good: u64,
+    /// Findings of severity Warning, in all files.
+    warnings: u64,
+    /// Findings of severity Error, and refusals.
+    errors: u64,
+}
+
+impl CheckSummary {
+    pub(super) fn of<'f>(files: impl Iterator<Item = &'f CheckedFile>) -> Self {
+        let mut summary = Self::default();
+        let add = |sum: &mut u64, count: bool| *sum = sum.saturating_add(count.into());
+        for file in files {
+            add(&mut summary.files, true);
+            add(&mut summary.good, file.verdict == "ok");
+            for finding in &file.findings {
+                add(&mut summary.warnings, finding.severity == "warning");
+                add(&mut summary.errors, finding.severity == "error");
+            }
+        }
+        summary
+    }
+
+    /// Writes the line, if there are several files.
+    pub(super) fn write(&self, out: &mut impl Write) -> fmt::Result {
+        if self.files < 2 {
+            return Ok(());
+        }
+        let bad = self.files.saturating_sub(self.good);
+        let bad = if bad > 0 { format!(", {} with errors", grouped(bad)) } else { String::new() };
+        let (files, good) = (count(self.files, "file"), grouped(self.good));
+        writeln!(out, "{files}: {good} ok{bad}{DIM}{}{DIM:#}", self.findings())
+    }
+
+    /// Returns the numbers of findings that are not 0.
+    fn findings(&self) -> String {
+        let numbers = [(self.errors, "error"), (self.warnings, "warning")].into_iter();
+        let shown = numbers.filter(|(number, _)| *number > 0);
+        let shown: Vec<_> = shown.map(|(number, noun)| count(number, noun)).collect();
+        if shown.is_empty() { String::new() } else { format!(" · {}", shown.join(", ")) }
+    }
+}
