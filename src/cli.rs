@@ -29,6 +29,7 @@ mod ops;
 mod output;
 mod problem;
 mod profile;
+mod refusal;
 #[cfg(feature = "remote")]
 mod remote;
 mod reserve;
@@ -267,6 +268,20 @@ impl Verb {
         }
     }
 
+    /// Whether a verb of one file writes JSON. `dump` does too, and its documents are those of the schema.
+    fn is_json(&self) -> bool {
+        match self {
+            Self::Tensors(verb) => verb.is_json(),
+            Self::Size(verb) => verb.is_json(),
+            Self::Memory(verb) => verb.is_json(),
+            Self::Profile(verb) => verb.is_json(),
+            Self::Map(verb) => verb.is_json(),
+            Self::Graph(verb) => verb.is_json(),
+            Self::Diff(verb) => verb.is_json(),
+            _ => false,
+        }
+    }
+
     fn run(&self, common: &Common) -> Status {
         reserve::set_factor(factors::factor(self.name()));
         input::set_max_stream(common.max_stream());
@@ -298,7 +313,12 @@ impl Verb {
         };
         #[cfg(feature = "remote")]
         common.remote.report();
-        done.unwrap_or_else(|problem| problem.report())
+        done.unwrap_or_else(|problem| {
+            if self.is_json() && common.output.is_none() {
+                refusal::write_document(&problem);
+            }
+            problem.report()
+        })
     }
 }
 

@@ -29,6 +29,7 @@ mod ops;
 mod output;
 mod payloads;
 mod profile;
+mod refusal;
 mod rules;
 #[cfg(feature = "scan")]
 mod scan;

@@ -14,7 +14,8 @@ use rayon::prelude::*;
 use super::Common;
 use super::input::{self, Bytes, Input};
 use super::output::{Content, Output, formatted};
-use super::problem::{Problem, Status, io_help, note};
+use super::problem::{Problem, Status, note};
+use super::refusal;
 use super::text::{count as counted, name_of, wide};
 use policy::PolicyArguments;
 use progress::CheckProgress;
@@ -292,13 +293,7 @@ fn drop_repeated(found: &mut Vec<Found>) -> u64 {
 
 /// Returns the outcome of a file that was refused or could not be read.
 fn of_problem(name: UntrustedString, problem: &Problem) -> Outcome {
-    let file = match problem {
-        Problem::Refused { error, .. } => CheckedFile::refused(name, error),
-        Problem::Absent { message, .. } => CheckedFile::unreadable(name, message, None),
-        Problem::Io { error, kind, .. } => CheckedFile::unreadable(name, error, io_help(*kind)),
-        problem => CheckedFile::unreadable(name, UntrustedString::of(problem), None),
-    };
-    (file, problem.status())
+    (refusal::checked(name, problem), problem.status())
 }
 
 /// Runs `work` in a pool of threads, or on this thread if none can be started.

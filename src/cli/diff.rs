@@ -101,6 +101,11 @@ struct Found<'f> {
 }
 
 impl Diff {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.json || self.format == Shape::Json
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let data = self.with.iter().chain(&self.with_before).chain(&self.with_after);
         let paths: Vec<PathBuf> =

@@ -83,6 +83,11 @@ trait Draw {
 }
 
 impl Graph {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.json || self.format == Format::Json
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();

@@ -14,6 +14,7 @@ use pte::summary::{
 use super::input::{self, Bytes, Input, Streams};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
+use super::refusal::Refusals;
 use super::text::{self, bar, count, grouped, name, name_of, wide};
 use super::{Common, Format};
 
@@ -40,7 +41,8 @@ impl Info {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(&self.files)?;
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
-        let (mut all, mut status, mut written) = (Vec::new(), Status::Good, Ok(()));
+        let (mut all, mut refused) = (Vec::new(), Refusals::default());
+        let (mut status, mut written) = (Status::Good, Ok(()));
         for (nth, path) in self.files.iter().enumerate() {
             let found = self.read(path, common);
             match found {
@@ -49,11 +51,11 @@ impl Info {
                     let between = if nth > 0 { out.write_char('\n') } else { Ok(()) };
                     written = written.and(between).and_then(|()| show(&found, &mut out));
                 }
-                Err(problem) => status = status.max(problem.report()),
+                Err(problem) => status = status.max(refused.report(&problem)),
             }
         }
         if self.format.is_json() {
-            out.json(&SummaryDocument::new(all))?;
+            out.json(&refused.beside(SummaryDocument::new(all)))?;
         }
         formatted(out, written)?;
         Ok(status)

@@ -113,6 +113,11 @@ struct KindRow {
 }
 
 impl MapFile {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.json || self.format == OutputFormat::Json
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let format = match (self.json, self.html) {
             (true, _) => OutputFormat::Json,

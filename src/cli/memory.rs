@@ -127,6 +127,11 @@ struct Subject {
 }
 
 impl Memory {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.json
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();

@@ -13,6 +13,7 @@ use super::Common;
 use super::input::{self, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
+use super::refusal::Refusals;
 use super::text::{count as counted, grouped, name, name_of, wide};
 
 /// List operators and backends with call counts and dtypes
@@ -72,10 +73,11 @@ impl Ops {
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
         let list = self.against.as_deref().map(read_list).transpose()?;
-        let (mut report, mut status) = (UsageReport::default(), Status::Good);
+        let (mut report, mut refused) = (UsageReport::default(), Refusals::default());
+        let mut status = Status::Good;
         for path in &self.files {
             if let Err(problem) = read(path, common, &mut report) {
-                status = status.max(problem.report());
+                status = status.max(refused.report(&problem));
             }
         }
         // A list without the operators of a broken file would be incomplete.
@@ -88,7 +90,7 @@ impl Ops {
         }
         let written = match (format, missing) {
             (OutputFormat::Json, missing) => {
-                out.json(&report.document(missing))?;
+                out.json(&refused.beside(report.document(missing)))?;
                 Ok(())
             }
             (OutputFormat::Yaml, _) => report.write_yaml(&mut out),

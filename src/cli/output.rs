@@ -1,6 +1,7 @@
 //! The output of a verb: standard output or a file.
 
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -16,6 +17,9 @@ use serde::Serialize;
 
 use super::atomic::AtomicFile;
 use super::problem::Problem;
+
+/// Whether something was written to a stream.
+static BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// The output of a verb. A file is discarded unless [`finish`](Self::finish) is called.
 pub(super) struct Output {
@@ -99,6 +103,11 @@ impl Output {
             return Err(Problem::Usage(message.into()));
         }
         Self::open(path, content)
+    }
+
+    /// Whether something was written to standard output, or to a device.
+    pub(super) fn has_begun() -> bool {
+        BEGUN.load(Ordering::Relaxed)
     }
 
     /// Writes bytes unchanged.
@@ -186,7 +195,10 @@ fn is_same(input: &Path, output: &Path) -> bool {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let target: &mut dyn Write = match &mut self.target {
-            Target::Stream(out) => out,
+            Target::Stream(out) => {
+                BEGUN.store(true, Ordering::Relaxed);
+                out
+            }
             Target::File(file) => file,
         };
         match &mut self.strip {

@@ -54,6 +54,11 @@ pub(super) struct ShowProfile {
 }
 
 impl ShowProfile {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.format.is_json()
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let (path, limits) = (name_of(&self.file), common.limits());
         let bytes = Bytes::open(&self.file, &path, Streams::ModelsAndTables)?;

@@ -12,6 +12,7 @@ use pte::payload::PayloadContents;
 use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
+use super::refusal::Refusals;
 use super::text::{self, bar, grouped, name, wide};
 use super::{Common, Format};
 
@@ -48,25 +49,32 @@ pub(super) struct Size {
 }
 
 impl Size {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.format.is_json()
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(self.files.iter().chain(&self.against))?;
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
         let base = self.against.as_deref().map(|path| read(path, common)).transpose()?;
-        let (mut all, mut status) = (Vec::new(), Status::Good);
+        let (mut all, mut refused) = (Vec::new(), Refusals::default());
+        let mut status = Status::Good;
         for path in &self.files {
             match read(path, common) {
                 Ok(file) => {
                     status = status.max(self.compare_with_budget(&file));
                     all.push(file);
                 }
-                Err(problem) => status = status.max(problem.report()),
+                Err(problem) => status = status.max(refused.report(&problem)),
             }
         }
         let written = if self.format.is_json() {
             let budget = self.budget.map(|Bytes(budget)| budget);
             let depth = self.depth.unwrap_or(u32::MAX);
-            out.json(&SizeDocument::new(&all, budget, base.as_ref(), depth))?;
+            let document = SizeDocument::new(&all, budget, base.as_ref(), depth);
+            out.json(&refused.beside(document))?;
             Ok(())
         } else {
             self.show(&all, base.as_ref(), &mut out)

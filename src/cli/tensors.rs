@@ -90,6 +90,11 @@ struct Computed {
 type Cache = BTreeMap<(u64, u64, Option<i8>), Computed>;
 
 impl Tensors {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.format.is_json()
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut input = Input::open(&self.file, &common.limits())?;
         input.progress = !common.quiet;

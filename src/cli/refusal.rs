@@ -1,0 +1,75 @@
+//! Refused files in JSON: one form for all verbs, that of `pte check`.
+
+use pte::check::CheckedFile;
+use pte::quoted::UntrustedString;
+use serde::Serialize;
+
+use super::output::{Content, Output};
+use super::problem::{Problem, Status, io_help};
+
+/// The document of a verb of one file that was refused.
+#[derive(Serialize)]
+struct RefusalDocument {
+    schema: &'static str,
+    files: [CheckedFile; 1],
+}
+
+/// The files of a verb of several that were refused.
+#[derive(Default)]
+pub(super) struct Refusals(Vec<CheckedFile>);
+
+/// The document of a verb of several files, with the refused ones.
+#[derive(Serialize)]
+pub(super) struct WithRefusals<'r, D> {
+    #[serde(flatten)]
+    document: D,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    refused: &'r [CheckedFile],
+}
+
+impl Refusals {
+    /// Reports the problem of a file, and keeps it for the document.
+    pub(super) fn report(&mut self, problem: &Problem) -> Status {
+        self.0.extend(refused_file(problem));
+        problem.report()
+    }
+
+    /// Returns `document` with the refused files in the field `refused`.
+    pub(super) fn beside<D: Serialize>(&self, document: D) -> WithRefusals<'_, D> {
+        WithRefusals { document, refused: &self.0 }
+    }
+}
+
+/// Writes the document `pte.error/1` to standard output, unless something was written before.
+pub(super) fn write_document(problem: &Problem) {
+    let Some(file) = refused_file(problem).filter(|_| !Output::has_begun()) else { return };
+    let document = RefusalDocument { schema: "pte.error/1", files: [file] };
+    let written = Output::open(None, Content::Plain).and_then(|mut out| {
+        out.json(&document)?;
+        out.finish()
+    });
+    // The problem itself is reported on standard error.
+    drop(written);
+}
+
+/// Returns a file as `pte check` shows a refused one; `None` for a problem of no file.
+fn refused_file(problem: &Problem) -> Option<CheckedFile> {
+    let (Problem::Refused { file, .. }
+    | Problem::Absent { file, .. }
+    | Problem::Text { file, .. }
+    | Problem::Io { file, .. }) = problem
+    else {
+        return None;
+    };
+    Some(checked(file.clone(), problem))
+}
+
+/// Returns the file `name`, which was refused or could not be read.
+pub(super) fn checked(name: UntrustedString, problem: &Problem) -> CheckedFile {
+    match problem {
+        Problem::Refused { error, .. } => CheckedFile::refused(name, error),
+        Problem::Absent { message, .. } => CheckedFile::unreadable(name, message, None),
+        Problem::Io { error, kind, .. } => CheckedFile::unreadable(name, error, io_help(*kind)),
+        problem => CheckedFile::unreadable(name, UntrustedString::of(problem), None),
+    }
+}

@@ -1,0 +1,53 @@
+//! Refused files in JSON.
+
+use serde_json::Value;
+
+use super::{LINEAR, pte, text};
+
+fn document(args: &[&str]) -> Value {
+    let done = pte(args);
+    assert_eq!(done.status.code(), Some(1), "{args:?}");
+    assert!(text(&done.stderr).contains("other-format"), "{args:?}: people are told too");
+    serde_json::from_slice(&done.stdout).unwrap()
+}
+
+/// A refused file has the form that `check --json` gives it.
+#[test]
+fn every_verb_with_json_has_one_form_for_a_refusal() {
+    let done = pte(&["check", "--json", "README.md"]);
+    let checked: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let want = &checked["files"][0];
+    assert_eq!(want["findings"][0]["rule"], "other-format");
+    for verb in ["tensors", "memory", "map", "graph"] {
+        let found = document(&[verb, "--json", "README.md"]);
+        assert_eq!(found["schema"], "pte.error/1", "{verb}");
+        assert_eq!(found["files"].as_array().unwrap().as_slice(), [want.clone()], "{verb}");
+    }
+    let found = document(&["diff", "--json", LINEAR, "README.md"]);
+    assert_eq!(found["files"][0], *want);
+    for verb in ["info", "ops", "size"] {
+        let found = document(&[verb, "--json", LINEAR, "README.md"]);
+        assert_eq!(found["files"].as_array().unwrap().len(), 1, "{verb}");
+        assert_eq!(found["refused"].as_array().unwrap().as_slice(), [want.clone()], "{verb}");
+    }
+}
+
+#[test]
+fn a_missing_file_has_the_same_form() {
+    let done = pte(&["map", "--json", "no-such-file.pte"]);
+    assert_eq!(done.status.code(), Some(3));
+    let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(found["files"][0]["findings"][0]["rule"], "unreadable");
+}
+
+/// A wrong command line is no file's fault, and `-o FILE` is written completely or not at all.
+#[test]
+fn usage_errors_and_output_files_have_no_document() {
+    let done = pte(&["map", "--json", "--depth", "0", LINEAR]);
+    assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(2), ""));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.json");
+    let done = pte(&["map", "--json", "README.md", "-o", out.to_str().unwrap()]);
+    assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(1), ""));
+    assert!(!out.exists());
+}
