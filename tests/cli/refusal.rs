@@ -7,7 +7,7 @@ use super::{LINEAR, pte, text};
 fn document(args: &[&str]) -> Value {
     let done = pte(args);
     assert_eq!(done.status.code(), Some(1), "{args:?}");
-    assert!(text(&done.stderr).contains("other-format"), "{args:?}: people are told too");
+    assert!(text(&done.stderr).contains("other-format"), "{args:?}: standard error has it too");
     serde_json::from_slice(&done.stdout).unwrap()
 }
 
