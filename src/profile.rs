@@ -22,6 +22,7 @@
 //! With the feature `serde` a [`ProfileDocument`] serializes as the document `pte.profile/1`. The field
 //! names of these types are those of the document.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -140,12 +141,11 @@ pub enum Mismatch {
     },
 }
 
-/// The events of an instruction in the making.
+/// The calls of an instruction.
 #[derive(Default)]
-struct Events {
-    whole: Time,
+struct Whole {
+    time: Time,
     delegate: bool,
-    inner: BTreeMap<UntrustedString, Time>,
 }
 
 impl Profile {
@@ -164,8 +164,10 @@ impl Profile {
 
     fn of(root: ETDump<'_>) -> Self {
         let mut profile = Self { version: root.version(), ..Self::default() };
-        let mut methods: BTreeMap<UntrustedString, Time> = BTreeMap::new();
-        let mut instructions: BTreeMap<(u32, u32), Events> = BTreeMap::new();
+        let mut methods: BTreeMap<Cow<'_, str>, Time> = BTreeMap::new();
+        // The whole of each instruction, and the events in it: a map for each would take too much memory.
+        let mut wholes: BTreeMap<(u32, u32), Whole> = BTreeMap::new();
+        let mut inner: BTreeMap<(u32, u32, Cow<'_, str>), Time> = BTreeMap::new();
         for run in root.run_data().into_iter().flatten() {
             profile.runs = profile.runs.saturating_add(1);
             for event in run.events().into_iter().flatten() {
@@ -177,35 +179,44 @@ impl Profile {
                 let ticks = event.end_time().saturating_sub(event.start_time());
                 let place = u32::try_from(event.chain_index())
                     .and_then(|chain| Ok((chain, u32::try_from(event.instruction_id())?)));
-                let Ok(place) = place else {
+                let Ok((chain, instruction)) = place else {
                     methods.entry(name_of(event)).or_default().add(ticks);
                     continue;
                 };
-                let events = instructions.entry(place).or_default();
+                cost::look_up("", inner.len());
+                let whole = wholes.entry((chain, instruction)).or_default();
                 match event.name() {
-                    Some("OPERATOR_CALL") => events.whole.add(ticks),
+                    Some("OPERATOR_CALL") => whole.time.add(ticks),
                     Some("DELEGATE_CALL") => {
-                        events.whole.add(ticks);
-                        events.delegate = true;
+                        whole.time.add(ticks);
+                        whole.delegate = true;
                     }
-                    _ => events.inner.entry(name_of(event)).or_default().add(ticks),
+                    _ => {
+                        let key = (chain, instruction, name_of(event));
+                        inner.entry(key).or_default().add(ticks);
+                    }
                 }
             }
         }
-        profile.methods = listed(methods);
-        let instructions = instructions.into_iter();
-        profile.instructions = instructions
-            .map(|((chain, instruction), Events { whole, delegate, inner })| {
-                let mut kernels = inner.keys().filter_map(|name| kernel(name.raw()));
-                let name = kernels.next().map(UntrustedString::from);
-                let time = match whole.count {
-                    0 => inner.values().fold(Time::default(), |sum, time| sum.and(*time)),
-                    _ => whole,
-                };
-                let events = listed(inner);
-                InstructionTime { chain, instruction, name, delegate, time, events }
-            })
-            .collect();
+        profile.methods = listed(methods.into_iter().map(|(name, time)| ((&*name).into(), time)));
+        let mut inner = inner.into_iter().peekable();
+        for (place, Whole { time, delegate }) in wholes {
+            let mut events = Vec::new();
+            let is_of = |(chain, instruction, _): &(u32, u32, _)| (*chain, *instruction) == place;
+            while let Some(((.., name), time)) = inner.next_if(|(key, _)| is_of(key)) {
+                events.push(EventTime { name: (&*name).into(), time });
+            }
+            let name =
+                events.iter().find_map(|of| kernel(of.name.raw())).map(UntrustedString::from);
+            let time = match time.count {
+                0 => events.iter().fold(Time::default(), |sum, of| sum.and(of.time)),
+                _ => time,
+            };
+            events.sort_by_key(|of| Reverse(of.time.total));
+            let (chain, instruction) = place;
+            let of = InstructionTime { chain, instruction, name, delegate, time, events };
+            profile.instructions.push(of);
+        }
         profile
     }
 
@@ -330,20 +341,18 @@ impl Time {
 }
 
 /// Returns the name of an event; in a delegate it has a text or a number instead.
-fn name_of(event: ProfileEvent<'_>) -> UntrustedString {
+fn name_of(event: ProfileEvent<'_>) -> Cow<'_, str> {
     match (event.name(), event.delegate_debug_id_str(), event.delegate_debug_id_int()) {
-        (Some(name), _, _) if !name.is_empty() => short(name),
-        (_, Some(text), _) => short(text),
+        (Some(name), _, _) if !name.is_empty() => short(name).into(),
+        (_, Some(text), _) => short(text).into(),
         (_, None, number) => alloc::format!("node {number}").into(),
     }
 }
 
 /// Cuts a name: many events may share one that is as long as the file.
-fn short(name: &str) -> UntrustedString {
-    match name.char_indices().nth(LONGEST_NAME) {
-        None => name.into(),
-        Some((end, _)) => name.get(..end).unwrap_or_default().into(),
-    }
+fn short(name: &str) -> &str {
+    let end = name.char_indices().nth(LONGEST_NAME);
+    end.and_then(|(end, _)| name.get(..end)).unwrap_or(name)
 }
 
 /// Returns the operator of a kernel's event.
@@ -365,13 +374,14 @@ fn called(
             if let Some(name) = operators.get(&index) {
                 return Some(name.clone());
             }
-            let name = short(operator_name(plan.operators()?.get(at(index)?)?).raw());
+            let name = operator_name(plan.operators()?.get(at(index)?)?);
+            let name = UntrustedString::from(short(name.raw()));
             operators.insert(index, name.clone());
             Some(name)
         }
         InstructionArguments::DelegateCall(call) => {
             let delegate = plan.delegates()?.get(at(call.delegate_index())?)?;
-            Some(short(delegate.id().unwrap_or_default()))
+            Some(short(delegate.id().unwrap_or_default()).into())
         }
         _ => None,
     }
@@ -381,7 +391,7 @@ fn called(
 const LONGEST_NAME: usize = 100;
 
 /// Returns times by name, the longest sum first.
-fn listed(times: BTreeMap<UntrustedString, Time>) -> Vec<EventTime> {
+fn listed(times: impl IntoIterator<Item = (UntrustedString, Time)>) -> Vec<EventTime> {
     let mut list: Vec<_> = times.into_iter().map(|(name, time)| EventTime { name, time }).collect();
     list.sort_by_key(|of| Reverse(of.time.total));
     list
