@@ -31,6 +31,14 @@ pub enum Backend {
     OpenVino,
     /// MediaTek Neuropilot.
     Neuropilot,
+    /// NXP eIQ Neutron.
+    Neutron,
+    /// Samsung ENN.
+    Enn,
+    /// AOTInductor for CUDA.
+    Cuda,
+    /// AOTInductor for Metal.
+    Metal,
 }
 
 /// A known backend.
@@ -64,7 +72,7 @@ impl Known {
 }
 
 #[rustfmt::skip]
-static KNOWN: [Known; 12] = [
+static KNOWN: [Known; 16] = [
     Known::new(Backend::Xnnpack, "XnnpackBackend", "XNNPACK", 4, &[b"XH00", b"XN00", b"XN01"]),
     Known::new(Backend::Vulkan, "VulkanBackend", "Vulkan", 4, &[b"VH00", b"VK00"]),
     Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[b"MP00"]),
@@ -77,6 +85,10 @@ static KNOWN: [Known; 12] = [
     Known::new(Backend::Vgf, "VgfBackend", "VGF", 0, &[b"VGF1"]).or_without(),
     Known::new(Backend::OpenVino, "OpenvinoBackend", "OpenVINO", 0, &[b"RR_UPCVO"]).or_without(),
     Known::new(Backend::Neuropilot, "NeuropilotBackend", "Neuropilot", 0, &[]).or_without(),
+    Known::new(Backend::Neutron, "NeutronBackend", "Neutron", 0, &[]).or_without(),
+    Known::new(Backend::Enn, "EnnBackend", "ENN", 0, &[]).or_without(),
+    Known::new(Backend::Cuda, "CudaBackend", "CUDA", 0, &[]).or_without(),
+    Known::new(Backend::Metal, "MetalBackend", "Metal", 0, &[]).or_without(),
 ];
 
 /// The magic that every payload of a backend has.

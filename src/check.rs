@@ -28,6 +28,7 @@ mod parts;
 mod payloads;
 mod plans;
 mod policy;
+mod preset;
 mod release;
 mod report;
 mod resolve;
@@ -42,10 +43,11 @@ mod version;
 
 pub use checker::Checker;
 pub use document::{
-    ByteWindow, CheckDocument, CheckedFile, FindingRecord, RuleDocument, RuleRecord, RulesDocument,
-    UNREADABLE,
+    ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument, RuleRecord,
+    RulesDocument, UNREADABLE,
 };
 pub use policy::Policy;
+pub use preset::Preset;
 pub use report::{Finding, Report};
 pub use rule::{NEWEST, Release, Rule, Runtime, Severity};
 #[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]

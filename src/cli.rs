@@ -4,7 +4,7 @@ use core::fmt::Write;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use pte::Limits;
 use pte::quoted::Untrusted;
@@ -13,16 +13,19 @@ mod atomic;
 mod build;
 mod check;
 mod complete;
+mod config;
 mod convert;
 mod diff;
 mod dump;
 mod edit;
 mod extract;
 mod factors;
+mod grammar;
 mod graph;
 mod info;
 mod input;
 mod json;
+mod man;
 mod map;
 mod memory;
 mod ops;
@@ -47,7 +50,10 @@ use problem::Status;
 
 /// Runs a command line and returns the exit status.
 pub(crate) fn run(command_line: Vec<OsString>) -> u8 {
-    let arguments = match Arguments::try_parse_from(&command_line) {
+    if complete::answer(&command_line, grammar::command) {
+        return Status::Good.into();
+    }
+    let arguments = match parse(&command_line) {
         Ok(arguments) => arguments,
         Err(error) => {
             print(&error, &command_line);
@@ -59,6 +65,15 @@ pub(crate) fn run(command_line: Vec<OsString>) -> u8 {
     status.into()
 }
 
+/// Parses a command line.
+fn parse<T: Into<OsString> + Clone>(
+    command_line: impl IntoIterator<Item = T>,
+) -> Result<Arguments, clap::Error> {
+    let mut command = grammar::command();
+    let mut found = command.try_get_matches_from_mut(command_line)?;
+    Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command))
+}
+
 /// Prints the help or a usage error. The parser quotes arguments unescaped. If one of them needs
 /// escapes, the command line is parsed again with all arguments escaped.
 fn print(error: &clap::Error, command_line: &[OsString]) {
@@ -67,7 +82,7 @@ fn print(error: &clap::Error, command_line: &[OsString]) {
     let is_harmless = given.iter().zip(&escaped).all(|(given, escaped)| given.raw() == escaped);
     let again = match is_harmless {
         true => None,
-        false => Arguments::try_parse_from(escaped).err(),
+        false => parse(escaped).err(),
     };
     match again {
         Some(again) if again.kind() == error.kind() => write_out(&again),
@@ -96,8 +111,7 @@ fn write_out(message: &clap::Error) {
     version,
     after_help = AFTER_HELP,
     subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
+    arg_required_else_help = true
 )]
 struct Arguments {
     #[command(flatten)]
@@ -212,7 +226,7 @@ enum Verb {
     Rules(rules::Rules),
     Schema(schema::Schema),
     Completions(complete::Completions),
-    Man(complete::Man),
+    Man(man::Man),
 }
 
 /// The output format of a verb.

@@ -34,6 +34,7 @@ mod claims;
 mod data;
 mod document;
 mod growth;
+mod modules;
 mod nest;
 mod paths;
 mod role;

@@ -24,7 +24,8 @@
 //! - A tensor is a view if its first use reads bytes that were written as other tensors. It is live since
 //!   these were defined.
 //! - A move, or an operator that makes views, puts a tensor under another index. The uses of that index
-//!   are uses of the tensor. A free is the last use.
+//!   are uses of the tensor. A tensor that is never more than a view has a live range and takes no memory
+//!   of its own, though files plan a place for it. A free is the last use.
 //! - A loop is the range that a backward jump encloses. A tensor that is used inside and outside of it, or
 //!   is carried from one iteration to the next, is live in the whole loop.
 //!
@@ -112,6 +113,9 @@ pub struct PlannedTensor {
     pub bytes: Option<u64>,
     /// The role in the method.
     pub role: TensorRole,
+    /// Whether it is only a view: a move, or an operator that makes views, puts another tensor under its
+    /// index, and nothing else writes it. Its place in the arena is planned and never used.
+    pub is_view: bool,
     /// The live range; `None` if it is unused.
     pub live_range: Option<LiveRange>,
 }
@@ -188,7 +192,11 @@ impl<'a> Memory<'a> {
                 () => TensorRole::Scratch,
             };
             let Place { memory_id: arena, offset } = Place::of(place);
-            tensors.push(PlannedTensor { value, arena, offset, bytes, role, live_range: None });
+            let is_view = role != TensorRole::State
+                && role != TensorRole::Input
+                && liveness.uses(value).is_some_and(ValueUses::is_view);
+            let live_range = None;
+            tensors.push(PlannedTensor { value, arena, offset, bytes, role, is_view, live_range });
         }
         cost::sort(tensors.len());
         tensors.sort_by_key(|tensor| (tensor.arena, tensor.offset));
@@ -311,12 +319,14 @@ impl PlannedArena<'_> {
         starts.extend(
             tensors
                 .iter()
+                .filter(|of| !of.is_view)
                 .filter_map(|of| Some((of.live_range?.span(instruction_count).0, of.range()))),
         );
         let mut ends: Vec<_> = Vec::with_capacity(starts.len());
         ends.extend(
             tensors
                 .iter()
+                .filter(|of| !of.is_view)
                 .filter_map(|of| Some((of.live_range?.span(instruction_count).1, of.range()))),
         );
         cost::sort(starts.len().saturating_mul(2));
@@ -345,12 +355,13 @@ impl PlannedTensor {
         (self.offset, self.offset.saturating_add(self.bytes.unwrap_or_default()))
     }
 
-    /// Returns whether it is live at `pc` in a method of `instruction_count` instructions.
+    /// Returns whether its place has its contents at `pc` in a method of `instruction_count` instructions.
     pub fn is_live_at(&self, pc: u32, instruction_count: u32) -> bool {
-        self.live_range.is_some_and(|live_range| {
-            let (first, last) = live_range.span(instruction_count);
-            first <= pc && pc <= last
-        })
+        !self.is_view
+            && self.live_range.is_some_and(|live_range| {
+                let (first, last) = live_range.span(instruction_count);
+                first <= pc && pc <= last
+            })
     }
 }
 
@@ -435,6 +446,11 @@ fn set_live_ranges(
 ) {
     let mut reads = false;
     for tensor in &mut *tensors {
+        if tensor.is_view {
+            let uses = liveness.view(tensor.value);
+            tensor.live_range = uses.and_then(|uses| live_range(tensor.role, uses, liveness));
+            continue;
+        }
         let Some(uses) = liveness.uses(tensor.value) else { continue };
         // Tensors whose first use is a read are handled below.
         let waits = uses.is_read && tensor.role == TensorRole::Scratch || uses.first_use == END;
@@ -448,6 +464,9 @@ fn set_live_ranges(
     // In the order of first uses. At each instruction, reads come before writes.
     let mut order: Vec<_> = (0..tensors.len()).collect();
     let time = |tensor: &PlannedTensor| {
+        if tensor.is_view {
+            return None;
+        }
         let uses = liveness.uses(tensor.value).filter(|uses| uses.first_use != NEVER);
         match tensor.role {
             TensorRole::State | TensorRole::Input => Some((0, false)),

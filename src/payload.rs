@@ -21,6 +21,7 @@ pub mod vulkan;
 pub mod xnnpack;
 
 pub use bundle::Bundle;
+pub(crate) use contents::readers;
 pub use contents::{
     ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Reader, Scales,
 };

@@ -43,7 +43,7 @@ pub use data::{DtypeSummary, EntrySummary, PtdSummary};
 pub use other::{PayloadSummary, ProfileSummary};
 pub use program::{
     BackendSummary, ConstantValue, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary,
-    ProgramSummary, SectionAmount, SectionSummary, ValueKind, ValueSummary,
+    ProgramSummary, SectionAmount, SectionSummary, ValueKind, ValueSummary, WeightSummary,
 };
 
 /// The document `pte.info/1`: summaries of files.

@@ -22,6 +22,7 @@ mod graph;
 mod help;
 mod info;
 mod inputs;
+mod install;
 mod limits;
 mod map;
 mod memory;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
-use pte::check::{Severity, coverage, rules};
+use pte::check::{Preset, Severity, coverage, rules};
 use pte::{Code, ErrorKind};
 
 #[test]
@@ -34,6 +34,7 @@ fn every_rule_has_a_name_of_its_own() {
     for rule in rules() {
         let kebab = rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-');
         assert!(kebab && !rule.what.is_empty() && !rule.why.is_empty(), "{}", rule.id);
+        assert!(rule.help.ends_with('.'), "{} says what to do", rule.id);
         assert!(!rule.rows.is_empty(), "{} says where it comes from", rule.id);
     }
 }
@@ -285,24 +286,40 @@ fn page() -> String {
          backends and operators that the file asks for, refuses the file, crashes on it, or reads\n\
          wrong memory, at some setting. Sections are those of [format.md](format.md).\n",
     );
+    page.push_str("\n## Presets\n");
+    for preset in Preset::ALL {
+        let id = preset.id;
+        writeln!(page, "\n<a id=\"{id}\"></a>`pte check --preset {id}`. {}", preset.what).unwrap();
+        if preset.scans {
+            page.push_str(
+                "All bytes are searched for executable content, as with `--scan-blobs`.\n",
+            );
+        }
+        page.push_str("These rules are Errors, besides those that are anyway:\n\n");
+        page.push_str("| rule | why |\n| --- | --- |\n");
+        for (rule, why) in preset.rules() {
+            writeln!(page, "| [`{0}`](#{0}) | {why} |", rule.id).unwrap();
+        }
+    }
     let mut subject = "";
     for rule in rules() {
         if rule.subject != subject {
             subject = rule.subject;
             write!(
                 page,
-                "\n## {subject}\n\n| rule | severity | asks | otherwise | runtime | sections |\n"
+                "\n## {subject}\n\n| rule | severity | asks | otherwise | what to do | runtime | sections |\n"
             )
             .unwrap();
-            page.push_str("| --- | --- | --- | --- | --- | --- |\n");
+            page.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
         }
         writeln!(
             page,
-            "| `{}` | {} | {} | {} | {} | {} |",
+            "| <a id=\"{0}\"></a>`{0}` | {1} | {2} | {3} | {4} | {5} | {6} |",
             rule.id,
             rule.severity,
             rule.what,
             rule.why,
+            rule.help,
             rule.runtime,
             rule.rows.join(", ")
         )
@@ -310,7 +327,8 @@ fn page() -> String {
     }
     page.push_str("\n## structure\n\nA file that breaks one of these cannot be read at all.\n\n| code | asks | otherwise | runtime | what to do |\n| --- | --- | --- | --- | --- |\n");
     for Code { id, what, why, runtime, help, .. } in ErrorKind::CODES {
-        writeln!(page, "| `{id}` | {what} | {why} | {runtime} | {help} |").unwrap();
+        writeln!(page, "| <a id=\"{id}\"></a>`{id}` | {what} | {why} | {runtime} | {help} |")
+            .unwrap();
     }
     page.push_str(
         "\nThe command has one more name, `unreadable`, for what is not to be read as a file at all:\n\

@@ -25,12 +25,13 @@ class Finding:
         message: What is wrong.
         offset: The offset of the wrong bytes from the start of the file, or None.
         path: The path of the wrong bytes from the root table; may be empty.
-        help: The consequence, or what to do; or None.
+        why: The consequence; or None.
+        help: What to do; or None.
         file: The name of the file.
         data_file: The name of the data file that has the wrong bytes, or None for the file itself.
     """
 
-    __slots__ = ("data_file", "file", "help", "message", "offset", "path", "rule", "severity")
+    __slots__ = ("data_file", "file", "help", "message", "offset", "path", "rule", "severity", "why")
 
     def __init__(self, file: str, record: dict[str, Any]) -> None:
         self.file = file
@@ -39,6 +40,7 @@ class Finding:
         self.message: str = record["message"]
         self.offset: int | None = record["offset"]
         self.path: str = record["path"]
+        self.why: str | None = record.get("why")
         self.help: str | None = record.get("help")
         self.data_file: str | None = record.get("in")
 

@@ -170,6 +170,9 @@ fn planned_tensor(memory: &Memory<'_>, of: &PlannedTensor, names: &mut Names) ->
         _ => "scratch",
     };
     add("role", role.into());
+    if of.is_view {
+        add("view", true.into());
+    }
     if let Some(LiveRange { first_use, last_use }) = of.live_range {
         let at = |pc: Option<u32>| {
             pc.map(|pc| {

@@ -26,8 +26,7 @@ pub(crate) fn ops(
             });
             let list = list.transpose()?;
             let report = usage(&files, true)?;
-            let missing = list.map(|list| report.missing_from(&list));
-            text(&report.document(missing))
+            text(&report.document(list.as_ref()))
         })
     })
 }

@@ -7,7 +7,6 @@ use self::loops::Loops;
 use self::rules::{
     ARGS_INDEX, ARGS_MISSING, CHAINS_SEVERAL, DELEGATE_INDEX, INSTRUCTION_EMPTY,
     INSTRUCTION_UNKNOWN, INSTRUCTIONS_MISSING, LOOP_ENDLESS, LOOP_FOREVER, OPERATOR_INDEX,
-    STACKTRACE_LENGTH,
 };
 use super::kernels::{Kernels, Wrong};
 use super::parts;
@@ -25,6 +24,7 @@ mod control;
 mod loops;
 mod operators;
 pub(super) mod rules;
+mod traces;
 
 pub(super) use rules::RULES;
 
@@ -105,12 +105,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
             return InstructionKinds::default();
         };
         let len = narrow(instructions.len());
-        let traces = view.stacktrace().map_or(0, |traces| traces.len());
-        if traces != 0 && traces != instructions.len() {
-            self.plan.find(out, &STACKTRACE_LENGTH, view.raw(), &steps, || {
-                format!("{traces} stack traces for {len} instructions")
-            });
-        }
+        traces::judge(self.plan, view, &steps, out);
         let parts = parts::judge(len, out, |range, out| self.part(chain, instructions, range, out));
         parts.into_iter().fold(InstructionKinds::default(), |all, part| InstructionKinds {
             has_move_free_or_jump: all.has_move_free_or_jump | part.has_move_free_or_jump,

@@ -74,7 +74,8 @@ impl<'d> Checker<'d> {
     }
 
     /// Judges programs together with the `.ptd` files that they are used with. These files are not
-    /// judged by themselves. Without this call, external data is not judged.
+    /// judged by themselves. Without this call, external data is not judged, and a Note says which is
+    /// needed.
     #[must_use]
     pub fn data(self, data: &'d [Ptd<'d>]) -> Self {
         Self { data: Some(data), ..self }
@@ -172,8 +173,9 @@ impl<'d> Checker<'d> {
     ) -> Result<(), E> {
         let named = NamedSizes::new(pte, self.data);
         let requested = payloads::judge(pte, &named, &self.limits, read, out)?;
-        if let Some(data) = self.data {
-            external::judge(pte, data, &requested, out);
+        match self.data {
+            Some(data) => external::judge(pte, data, &requested, out),
+            None => external::report_unknown(pte, &named, &requested, out),
         }
         Ok(())
     }

@@ -23,14 +23,17 @@ rules! {
     INDEX_CONTENTS = Error "index-contents"
         "Every index in a constant lies in the tensor that a kernel looks it up in."
         "The kernel aborts, or reads or writes past the tensor."
+        "Correct the index in the model: it is outside of the tensor."
         Misreads ["6.10"];
     INFINITE_CONTENTS = Error "infinite-contents"
         "A constant whose range is measured to quantize it holds finite numbers."
         "The scale is infinite or no number: the kernel aborts."
+        "Remove infinities and NaN from the constant."
         Crashes ["6.10"];
     ZERO_POINT_CONTENTS = Error "zero-point-contents"
         "Every zero point in a constant lies between the least and the greatest quantized value."
         "The kernel aborts."
+        "Quantize the model again: dtype, range and zero points must agree."
         Crashes ["6.10"];
 }
 

@@ -26,70 +26,87 @@ rules! {
     FILE_SHORT = Error "file-short"
         "A file has at least 64 bytes."
         "Runtimes read 64 bytes before anything else, and refuse the file."
+        MADE_BY_HAND
         Refuses ["1.2", "1.3.1", "1.5", "2.3", "2.4.1"];
     TRAILING_BYTES = Note "trailing-bytes"
         "The file ends with its last segment."
         "Runtimes do not read what follows. It may be a signature, or anything else."
+        "Cut the bytes off, or ask the writer of the file what they are."
         Ignores ["7.7.1"];
     SEGMENTS_OVERLAP = Warning "segments-overlap"
         "No two segments share bytes."
         "No writer does this: shared data is in one segment."
+        UNUSUAL
         Ignores ["7.7.3"];
     SEGMENTS_UNSORTED = Warning "segments-unsorted"
         "Segments are listed in the order of the file."
         "Every writer sorts them."
+        UNUSUAL
         Ignores ["7.7.3"];
     SEGMENT_PAST_DECLARED = Warning "segment-past-declared"
         "Every segment ends within the size that the header declares for all of them."
         "Runtimes read it all the same."
+        UNUSUAL
         Ignores ["7.7.3"];
     SEGMENT_MISALIGNED = Note "segment-misaligned"
         "A segment begins at a multiple of 16."
         "Writers align segments to 16, 128 or 4096 by default; a backend may need that."
+        "`pte edit --align 16` writes the file with aligned segments."
         Ignores ["7.7.1", "7.7.3", "7.8"];
     SEGMENT_UNREFERENCED = Warning "segment-unreferenced"
         "Something refers to every segment that has bytes."
         "No writer does this: the purpose of the bytes is unknown, and no runtime reads them."
+        "Ask the writer of the file what the segment is for, or leave it out."
         Ignores ["7.7.3"];
     PROGRAM_VERSION = Error "program-version"
         "The program's version is 0."
         "Loading the program is refused."
+        "Read the file with the release that wrote it, or export the program again."
         Refuses ["1.3.11", "7.7.12", "8.2 #22114"];
     CONSTANTS_TWICE = Error "constants-twice"
         "Constants are in a segment or in the FlatBuffer, not in both."
         "Loading the program is refused."
+        MADE_BY_HAND
         Refuses ["1.3.15"];
     CONSTANT_SEGMENT_INDEX = Error "constant-segment-index"
         "The constant segment is the index of a segment."
         "Loading the program is refused."
+        MADE_BY_HAND
         Refuses ["1.3.16", "7.6.5", "7.7.5"];
     CONSTANT_SEGMENT_EMPTY = Note "constant-segment-empty"
         "A constant segment with constants has bytes."
         "Loaders that map files take it for no segment, and refuse the program."
+        HARMLESS
         Refuses ["6.1", "7.7.5"];
     CONSTANTS_INLINE = Note "constants-inline"
         "Constants are in a segment, and its list of offsets exists, even if it is empty."
         "Without the list they are in the old place. Runtimes from 1.5 on may be built without it, as PyPI's is, and refuse the program."
+        "Export the program again with a current release."
         Refuses ["1.3.13", "3.3"];
     OFFSETS_MISSING = Error "offsets-missing"
         "A list of mutable data has offsets."
         "Loading the data is refused."
+        MADE_BY_HAND
         Refuses ["7.6.8", "7.7.6"];
     OFFSETS_UNSORTED = Warning "offsets-unsorted"
         "The offsets of constants are in ascending order and begin with 0."
         "Every writer sorts them, and reserves the first."
+        UNUSUAL
         Ignores ["6.1", "7.7.19"];
     CONSTANT_MISALIGNED = Note "constant-misaligned"
         "A constant begins at a multiple of 16 of its segment."
         "Writers align constants to 16 by default; some kernels need it."
+        "`pte edit --align 16` writes the file with aligned segments."
         Ignores ["7.7.19", "9.2"];
     CONSTANTS_OVERLAP = Warning "constants-overlap"
         "A constant ends before the next one begins."
         "No writer does this: shared data has one offset."
+        UNUSUAL
         Ignores ["7.7.19"];
     MUTABLE_SEGMENT_SHARED = Warning "mutable-segment-shared"
         "No two lists of mutable data are in one segment."
         "Upstream's schema forbids it, and no runtime checks it."
+        UNUSUAL
         Ignores ["7.7.20"];
 }
 

@@ -33,18 +33,22 @@ rules! {
     GAP_NOT_ZERO = Warning "gap-not-zero"
         "The bytes between the FlatBuffer and the segments are zero."
         "Every writer writes zeros: other bytes may have been hidden there."
+        "Ask the writer of the file what these bytes are: no runtime reads them."
         Ignores ["7.7.3", "9.1"];
     CONTENT_EXECUTABLE = Note "content-executable"
         "No segment or payload begins like a program, an archive, a pickle or a script."
         "Some backends ship code; in an untrusted file it deserves a closer look."
+        "Do not trust the file before you know what reads these bytes."
         Ignores ["6.6"];
     CONTENT_EMBEDDED = Note "content-embedded"
         "No program, archive, pickle or script lies inside a segment, a blob or a gap (in a scan of all bytes)."
         "Weights contain no such thing: it may have been hidden there."
+        "Do not trust the file before you know what reads these bytes."
         Ignores ["6.6", "9.1"];
     PAYLOAD_MAGIC = Warning "payload-magic"
         "A delegate's payload begins as those of its backend do."
         "The backend refuses it, or takes it for something else."
+        "Lower the model again, or find out which backend the payload is for."
         Refuses ["6.6", "7.4.21", "7.7.23", "10"];
 }
 

@@ -24,46 +24,57 @@ rules! {
     OLD_GENERATION = Note "old-generation"
         "A .ptd is of the layout that is written since release 0.7."
         "Runtimes from 0.7 on read it as their own layout, and find nothing or garbage."
+        "`pte convert` writes the current layout."
         Misreads ["4.1", "4.3"];
     LAYOUT_SIZES_MISSING = Error "layout-sizes-missing"
         "The shape of named data has a list of sizes, which may be empty."
         "Asking for the shape reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["2.4.17", "7.4.6", "7.7.24", "8.2 eeb0646b84", "8.3.10"];
     LAYOUT_DIM_ORDER_MISSING = Error "layout-dim-order-missing"
         "The shape of named data has a dim order, which may be empty."
         "Asking for the shape reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["2.4.17", "7.4.6", "7.7.24", "8.2 eeb0646b84", "8.3.10"];
     LAYOUT_DIM_ORDER_LENGTH = Error "layout-dim-order-length"
         "The dim order of named data is not shorter than its sizes."
         "The runtime reads past its end."
+        MADE_BY_HAND
         Misreads ["2.4.18", "7.4.6", "7.7.24", "8.2 8b30cfec9a"];
     LAYOUT_DIM_ORDER_LONG = Warning "layout-dim-order-long"
         "The dim order of named data is not longer than its sizes."
         "The runtime ignores the rest."
+        UNUSUAL
         Ignores ["2.4.18", "7.7.24"];
     LAYOUT_DIM_ORDER = Error "layout-dim-order"
         "The dim order of named data is a permutation of its dimensions."
         "Asking for the shape is refused, or no tensor can have it."
+        MADE_BY_HAND
         Refuses ["2.4.20", "7.7.24", "8.2 90e6e4ca4e"];
     LAYOUT_RANK = Error "layout-rank"
         "Named data has at most 16 dimensions."
         "No tensor can have this shape."
+        MADE_BY_HAND
         Refuses ["6.3", "7.7.24", "8.1 CVE-2025-54951", "8.3.17"];
     LAYOUT_DTYPE = Error "layout-dtype"
         "The dtype of named data is one that the runtime knows."
         "Asking for the shape aborts."
+        MADE_BY_HAND
         Crashes ["2.4.21", "7.7.24"];
     LAYOUT_SIZE = Error "layout-size"
         "The sizes of named data are not negative, and its bytes can be counted in 64 bits."
         "Asking for the shape is refused; runtimes before 0.7 compute a wrong size."
+        MADE_BY_HAND
         Refuses ["2.4.19", "7.7.24", "8.2 30f6b897b0", "8.3.18"];
     DATA_TOO_SHORT = Error "data-too-short"
         "Named data has the bytes that its shape asks for."
         "The runtime never compares the lengths, and reads past the data."
+        "Write the data again: it was cut short, or is of another shape."
         Misreads ["2.4.22", "7.7.21", "7.7.24"];
     DATA_TOO_LONG = Note "data-too-long"
         "Named data has no more bytes than its shape asks for."
         "The rest is never read."
+        "Write the data again: it was cut short, or is of another shape."
         Ignores ["2.4.22", "7.7.24"];
 }
 

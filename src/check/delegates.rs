@@ -7,6 +7,7 @@ use super::report::Findings;
 use super::resolve::{BASE_MISSING, rule_of};
 use super::rule::rules;
 use super::site::Plan;
+use crate::backend::Backend;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::quoted::Quoted;
@@ -19,27 +20,38 @@ rules! {
     DELEGATE_ID_MISSING = Error "delegate-id-missing"
         "A delegate names its backend."
         "Loading the method is refused, and asking which backends it uses reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["7.3.14", "7.4.14", "7.7.6"];
     DELEGATE_ID_NUL = Warning "delegate-id-nul"
         "The name of a backend holds no NUL."
         "Runtimes read up to the NUL: the payload goes to another backend."
+        UNUSUAL
         Ignores ["7.7.11"];
     DELEGATE_PAYLOAD_MISSING = Error "delegate-payload-missing"
         "A delegate says where its payload is, and the payload exists."
         "The runtime reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["7.4.16", "7.4.18", "7.7.6", "8.2 #19904", "8.3.12", "8.3.13"];
     DELEGATE_SPEC_KEY_MISSING = Error "delegate-spec-key-missing"
         "A compile spec has a key."
         "The runtime reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["6.6", "7.4.20", "7.7.6", "8.3.11"];
     DELEGATE_SPEC_VALUE_MISSING = Error "delegate-spec-value-missing"
         "A compile spec has a value, which may be empty."
         "The runtime reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["6.6", "7.4.20", "7.7.6", "8.3.11"];
     DELEGATE_SPECS_MISSING = Note "delegate-specs-missing"
         "A delegate has a list of compile specs, which may be empty."
         "Older runtimes read through a null pointer."
+        "Export the program again with a current release."
         Ignores ["7.4.20", "8.2 77614768c8"];
+    BACKEND_UNKNOWN = Note "backend-unknown"
+        "A delegate's backend is one of ExecuTorch's."
+        "Only a runtime with that backend loads the method, and what its payload does is not known."
+        "Ask the writer of the file which runtime has this backend."
+        Refuses ["7.4.14"];
 }
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
@@ -53,6 +65,11 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         if delegate.id().is_some_and(|id| id.contains('\0')) {
             plan.find(out, &DELEGATE_ID_NUL, delegate.raw(), &base, || {
                 format!("the name {} holds a NUL", Quoted(delegate.id().unwrap_or_default()))
+            });
+        }
+        if let Some(id) = delegate.id().filter(|id| Backend::of_id(id).is_none()) {
+            plan.find(out, &BACKEND_UNKNOWN, delegate.raw(), &base, || {
+                format!("the backend {} is not known", Quoted(id))
             });
         }
         payload(plan, &base, delegate, out);

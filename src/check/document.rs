@@ -14,7 +14,7 @@ use crate::quoted::UntrustedString;
 
 mod rules;
 
-pub use rules::{RuleDocument, RuleRecord, RulesDocument, UNREADABLE};
+pub use rules::{DOCS_URL, RuleDocument, RuleRecord, RulesDocument, UNREADABLE};
 
 /// The document `pte.check/1`: checked files.
 #[derive(Clone, Debug)]
@@ -77,7 +77,10 @@ pub struct FindingRecord {
     /// The data file with the finding; `None` for the checked file itself.
     #[cfg_attr(feature = "serde", serde(rename = "in", skip_serializing_if = "Option::is_none"))]
     pub data_file: Option<UntrustedString>,
-    /// The consequence, or what to do.
+    /// The consequence.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub why: Option<&'static str>,
+    /// What to do.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub help: Option<&'static str>,
     /// The bytes around the place; not in the document.
@@ -153,6 +156,7 @@ impl CheckedFile {
             offset: None,
             path: UntrustedString::default(),
             data_file: None,
+            why: None,
             help,
             window: None,
         };
@@ -201,7 +205,8 @@ impl FindingRecord {
             offset: Some(finding.offset),
             path: UntrustedString::of(&finding.place().path()),
             data_file: data_file.cloned(),
-            help: Some(finding.rule.why),
+            why: Some(finding.rule.why),
+            help: Some(finding.rule.help),
             window,
         }
     }
@@ -214,6 +219,7 @@ impl FindingRecord {
             offset: Some(error.offset()),
             path: UntrustedString::of(&error.place().path()),
             data_file: None,
+            why: Some(error.kind().why()),
             help: Some(error.kind().help()),
             window: None,
         }

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::data;
-use super::payloads::RequestedKeys;
+use super::payloads::{DELEGATE_KEY_UNRESOLVED, NamedSizes, RequestedKeys};
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
@@ -20,7 +20,7 @@ use crate::ptd::Generation;
 use crate::quoted::Quoted;
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::{KernelTypes, Tensor};
-use crate::{Ptd, Pte, cost};
+use crate::{Ptd, Pte, cost, method};
 
 rules! {
     "external";
@@ -28,30 +28,42 @@ rules! {
     EXTERNAL_UNRESOLVED = Error "external-unresolved"
         "Every EXTERNAL tensor's data is in one of the .ptd files."
         "Loading the method is refused."
+        "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
         Refuses ["2.4.15", "6.7", "7.4.3", "7.4.5", "7.7.21"];
     EXTERNAL_OPAQUE = Error "external-opaque"
         "The data of an EXTERNAL tensor has a shape."
         "The runtime reads the shape through a null pointer."
+        "Use the .ptd that was written with this program."
         Crashes ["2.4.16", "7.4.6", "7.7.21", "7.7.24", "8.3.10"];
     EXTERNAL_LAYOUT = Error "external-layout"
         "The data of an EXTERNAL tensor has the tensor's dtype, sizes and dim order."
         "Loading the method is refused."
+        "Use the .ptd that was written with this program."
         Refuses ["7.4.6", "7.7.21"];
     EXTERNAL_GENERATION = Error "external-generation"
         "A .ptd that a program is used with is of the current layout."
         "Runtimes from 0.7 on read an older one as their own layout, and find nothing or garbage."
+        "`pte convert` writes the current layout."
         Misreads ["4.3"];
     EXTERNAL_KEY_CONFLICT = Error "external-key-conflict"
         "EXTERNAL tensors of one name have one dtype, sizes and dim order."
         "The data has one shape, so that loading a method with the other one is refused."
+        "Give the tensors names of their own, and export the program again."
         Refuses ["7.4.6", "7.7.13"];
     KEY_IN_TWO_FILES = Error "key-in-two-files"
         "No key is in two of the files."
         "The runtime refuses to load them together; older ones take the first."
+        "Keep the key in one of the files: `pte edit --remove-data` removes it from another."
         Refuses ["6.7", "7.6.19", "7.7.13"];
+    EXTERNAL_NOT_JUDGED = Note "external-not-judged"
+        "The .ptd files that a program needs are judged with it."
+        "The runtime loads a method only with this data, and whether the data fits is not known."
+        "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
+        Refuses ["6.7", "7.7.21", "7.7.23"];
     KEY_UNUSED = Note "key-unused"
         "Every tensor and blob of a .ptd is used by the program, as far as its delegates' payloads can be read."
         "It is loaded without need, or meant for another program."
+        "`pte edit --remove-data` removes it."
         Ignores ["6.7"];
 }
 
@@ -74,6 +86,57 @@ pub(super) fn judge(
     }
     if !requested.is_incomplete {
         files.unused(requested, out);
+    }
+}
+
+/// Reports the data that a program needs from `.ptd` files that are not known.
+pub(super) fn report_unknown(
+    pte: &Pte<'_>,
+    named: &NamedSizes<'_>,
+    requested: &RequestedKeys,
+    out: &mut Findings,
+) {
+    let (mut count, mut first) = (0u64, None);
+    for (nth, view) in method::distinct(pte) {
+        for (index, value) in (0..).zip(view.values().into_iter().flatten()) {
+            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+            let Some(key) = external_key(tensor) else { continue };
+            count = count.saturating_add(1);
+            first = first.or(Some((nth, view, index, tensor, key)));
+        }
+    }
+    if let Some((nth, view, index, tensor, key)) = first {
+        let steps = [
+            PathComponent::Field("extra_tensor_info"),
+            PathComponent::Field("fully_qualified_name"),
+        ];
+        let plan = Plan::new(pte, nth, view);
+        plan.find_value(out, &EXTERNAL_NOT_JUDGED, tensor.raw(), index, &steps, || {
+            let what = "in a .ptd that is not given";
+            match count {
+                1 => format!("the data of 1 tensor is {what}: {}", Quoted(key)),
+                _ => {
+                    format!("the data of {count} tensors is {what}, that of {} first", Quoted(key))
+                }
+            }
+        });
+    }
+    // Keys that no .ptd can have are Errors.
+    if out.has(&DELEGATE_KEY_UNRESOLVED) {
+        return;
+    }
+    // The first constant of a graph is reserved, and its key may be empty.
+    let mut keys = requested.keys.iter().filter(|key| !key.is_empty() && !named.is_own(key));
+    if let Some(first) = keys.next() {
+        let path = || vec![PathComponent::Field("program")];
+        let count = keys.fold(1u64, |count, _| count.saturating_add(1));
+        out.find(&EXTERNAL_NOT_JUDGED, 0, path, || {
+            let what = "of a .ptd that is not given";
+            match count {
+                1 => format!("a delegate uses a key {what}: {}", Quoted(first)),
+                _ => format!("delegates use {count} keys {what}, {} first", Quoted(first)),
+            }
+        });
     }
 }
 

@@ -19,34 +19,42 @@ rules! {
     ARGS_COUNT = Error "args-count"
         "A call of an operator of the official runtime has as many arguments as the operator takes."
         "Running the method is refused; runtimes before 0.7 read past the arguments."
+        "Change the call in the model to what the operator takes, or export it again with a current release."
         Refuses ["6.5", "7.4.35", "7.7.16", "8.1 CVE-2025-54950"];
     ARGS_TYPE = Error "args-type"
         "Every argument of such a call is of the kind that the operator takes."
         "The kernel's conversion aborts. For an input that is Null, a call with any other value is refused first."
+        "Change the call in the model to what the operator takes, or export it again with a current release."
         Crashes ["6.5", "7.7.16"];
     STRIDED_OUT_OF_BOUNDS = Error "strided-out-of-bounds"
         "aten::as_strided_copy reads within its input, if its sizes, strides and offset are constant."
         "Running the method is refused, or the sum wraps and the kernel reads past the input."
+        "Change the call in the model to what the operator takes, or export it again with a current release."
         Misreads ["8.3.22"];
     KERNEL_DTYPE = Error "kernel-dtype"
         "The tensors of a call are of dtypes that its kernel takes."
         "The kernel aborts, or reads or writes past them."
+        "Change the call in the model to what the operator takes, or export it again with a current release."
         Crashes ["6.10"];
     KERNEL_SHAPE = Error "kernel-shape"
         "The tensors of a call have ranks and sizes that its kernel takes, if they are known from the file."
         "The kernel aborts, divides by zero, or reads or writes past them."
+        "Change the call in the model to what the operator takes, or export it again with a current release."
         Misreads ["6.10"];
     KERNEL_NUMBER = Error "kernel-number"
         "No argument makes a kernel divide by zero, or count past its limit."
         "The division kills the process, or the kernel aborts."
+        "Change the call in the model to what the operator takes, or export it again with a current release."
         Crashes ["6.10"];
     QUANTIZED_CONTRACT = Error "quantized-contract"
         "The tensors of a quantizing kernel agree with its dtype and range arguments."
         "The kernel aborts, or writes past its output."
+        "Quantize the model again: dtype, range and zero points must agree."
         Crashes ["6.10"];
     OPERATOR_UNKNOWN = Note "operator-unknown"
         "An operator is one of the official runtime's."
         "The runtime needs a library with its kernel; its calls are not judged."
+        "Register a kernel for it in the runtime, or lower the call to a backend that has one."
         Ignores ["7.4.28"];
 }
 

@@ -26,34 +26,42 @@ rules! {
     BOOL_BYTE = Warning "bool-byte"
         "A bool is stored as 0 or 1."
         "The runtime reads the byte as a C++ bool, for which another value is undefined."
+        UNUSUAL
         Ignores ["7.7.17", "7.7.22"];
     EMPTY_VECTOR_MISALIGNED = Note "empty-vector-misaligned"
         "An empty vector is aligned like any other."
         "flatc does not align them, and some verifiers refuse such files."
+        HARMLESS
         Ignores ["7.8"];
     FIELDS_OVERLAP = Warning "fields-overlap"
         "The fields of a table do not share bytes."
         "No writer does this: the same bytes would have two meanings."
+        UNUSUAL
         Ignores ["7.7.8"];
     HEADER_REFERENCED = Warning "header-referenced"
         "No table, vtable, string or vector lies inside the extended header."
         "No writer does this: the same bytes would have two meanings."
+        "Do not trust the file before you know what reads these bytes."
         Ignores ["1.5", "7.7.9"];
     OBJECT_SIZE_TOO_SMALL = Note "object-size-too-small"
         "A table's declared size covers its fields."
         "A Python builder of 2025 got it wrong; readers that trust it refuse such files."
+        "Export the program again with a current release."
         Ignores ["7.7.8", "7.8"];
     PADDING_NOT_ZERO = Warning "padding-not-zero"
         "The bytes after the extended header are zero."
         "Every writer writes zeros: other bytes may have been hidden there."
+        "Ask the writer of the file what these bytes are: no runtime reads them."
         Ignores ["7.7.3"];
     TABLES_MANY = Warning "tables-many"
         "There are at most 1,000,000 tables, each counted as often as something refers to it."
         "The runtime's strict setting, InternalConsistency, gives up there and refuses the file."
+        UNUSUAL
         Refuses ["0.2", "1.3.9", "7.2.1", "7.7.10"];
     UNKNOWN_FIELD = Note "unknown-field"
         "Every field of a table is one that this version knows."
         "A newer writer made the file: the content of the field is unknown."
+        "Read the file with a newer release of this tool."
         Ignores ["3.3"];
 }
 

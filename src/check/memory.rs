@@ -18,26 +18,32 @@ rules! {
     ARENA_NEGATIVE = Error "arena-negative"
         "An arena's size is not negative."
         "Asking for the size is refused, and the method cannot be given its memory."
+        MADE_BY_HAND
         Refuses ["6.2", "7.3.13", "7.7.18", "8.2 5e8a0df301"];
     ARENA_RESERVED = Note "arena-reserved"
         "The first entry of the arena sizes is reserved, and 0."
         "Runtimes do not look at it."
+        HARMLESS
         Ignores ["6.2"];
     ARENA_HUGE = Error "arena-huge"
         "The arenas of a method can be mapped: together they have less than 2^47 bytes."
         "Allocating them fails, or aborts the process."
+        "Export the program again with less planned memory."
         Crashes ["7.7.18", "8.1 CVE-2025-30404"];
     ARENA_DEVICE = Warning "arena-device"
         "An entry of a device is for one of the arenas, the only one for it, and names a known device."
         "Runtimes take the first entry for an arena, and ignore those for no arena."
+        UNUSUAL
         Ignores ["6.2", "7.7.18"];
     PLANNED_ARENA = Error "planned-arena"
         "A planned tensor is in one of the arenas, counted from 1."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["6.2", "7.5.9", "7.5.11", "7.7.18", "8.2 7ceccdfdae"];
     PLANNED_OUT_OF_BOUNDS = Error "planned-out-of-bounds"
         "A planned tensor ends within its arena."
         "Loading the method is refused; runtimes before 1.1 could be led past the arena."
+        MADE_BY_HAND
         Refuses ["6.2", "7.5.10", "7.5.12", "7.7.18", "8.1 CVE-2025-30405"];
 }
 

@@ -21,22 +21,27 @@ rules! {
     KEY_MISSING = Error "key-missing"
         "Named data has a key."
         "Asking for any key is refused, or reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["2.4.11", "7.6.13", "7.7.6", "7.7.24"];
     KEY_DUPLICATE = Warning "key-duplicate"
         "No two blobs have one key."
         "Runtimes take the first; the other one cannot be reached."
+        "Give each blob a key of its own."
         Ignores ["6.7", "7.7.13"];
     KEY_NUL = Warning "key-nul"
         "A key holds no NUL."
         "Readers of C strings see a shorter key."
+        UNUSUAL
         Ignores ["7.7.11", "7.8"];
     KEY_EMPTY = Note "key-empty"
         "A key is not empty."
         "It works, but no writer of models makes one."
+        HARMLESS
         Ignores ["7.8"];
     SEGMENTS_MISSING = Error "segments-missing"
         "A program with named data has a list of segments, which may be empty."
         "Loading the program is refused."
+        MADE_BY_HAND
         Refuses ["1.3.12", "7.6.4", "7.7.6", "8.2 54645a8bf8"];
 }
 

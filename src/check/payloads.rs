@@ -37,14 +37,17 @@ rules! {
     PAYLOAD_UNREADABLE = Error "payload-unreadable"
         "An XNNPACK payload has a header and a graph that the backend reads."
         "The backend refuses it, or reads through a null pointer."
+        "Lower the model again with the XNNPACK backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "11.1"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
         "The data that an XNNPACK payload uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, or reads through a null pointer where no data has a key."
+        "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
         Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3"];
     DELEGATE_KEY_SHORT = Error "delegate-key-short"
         "The data that an XNNPACK payload uses by a key has the bytes that the payload says."
         "The backend never compares the sizes, and reads past the data."
+        "Use the .ptd that was written with this program."
         Misreads ["6.7", "7.7.23", "11.3"];
 }
 
@@ -125,6 +128,12 @@ impl<'d> NamedSizes<'d> {
             None if self.may_be_elsewhere => NamedSize::Elsewhere,
             None => NamedSize::Missing,
         }
+    }
+
+    /// Returns whether a key is one of the program's own.
+    pub(super) fn is_own(&self, key: &str) -> bool {
+        cost::look_up(key, self.own.len());
+        self.own.contains_key(key)
     }
 
     /// Reads the first `len` bytes of the data with a key.

@@ -23,74 +23,92 @@ rules! {
     PLANS_MISSING = Error "plans-missing"
         "A program has a list of methods."
         "Asking for any method reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["7.2.2", "7.3.1", "7.7.6"];
     PLANS_EMPTY = Warning "plans-empty"
         "A program has a method."
         "There is nothing to run."
+        UNUSUAL
         Ignores ["6.5"];
     PLAN_NAME_MISSING = Error "plan-name-missing"
         "A method has a name."
         "It cannot be loaded, and asking for the names of all methods aborts."
+        MADE_BY_HAND
         Crashes ["7.3.4", "7.3.5", "7.7.6", "8.2 092f42f129"];
     PLAN_NAME_DUPLICATE = Warning "plan-name-duplicate"
         "No two methods have one name."
         "Runtimes use the first; the other cannot be loaded."
+        "Give each method a name of its own: the first one of a name is run."
         Ignores ["6.5", "7.7.13", "8.3.16"];
     PLAN_NAME_NUL = Warning "plan-name-nul"
         "A method's name holds no NUL."
         "Runtimes compare up to the NUL: the method answers to a shorter name."
+        UNUSUAL
         Ignores ["7.7.11"];
     PLAN_INPUTS_MISSING = Error "plan-inputs-missing"
         "A method has a list of inputs, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
+        MADE_BY_HAND
         Crashes ["7.3.5", "7.7.6"];
     PLAN_OUTPUTS_MISSING = Error "plan-outputs-missing"
         "A method has a list of outputs, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
+        MADE_BY_HAND
         Crashes ["7.3.5", "7.7.6"];
     PLAN_VALUES_MISSING = Error "plan-values-missing"
         "A method has a list of values, which may be empty."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["7.2.4", "7.4.1", "7.7.6"];
     PLAN_OPERATORS_MISSING = Error "plan-operators-missing"
         "A method that calls kernels has a list of operators."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["7.4.26", "7.7.6", "8.2 #22357"];
     PLAN_DELEGATES_MISSING = Error "plan-delegates-missing"
         "A method has a list of delegates, which may be empty."
         "Loading the method is refused, and asking which backends it uses reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["7.3.14", "7.4.13", "7.7.6"];
     PLAN_CHAINS_MISSING = Error "plan-chains-missing"
         "A method has at least one chain of instructions."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["7.4.22", "7.7.6"];
     PLAN_ARENAS_MISSING = Error "plan-arenas-missing"
         "A method has a list of arena sizes, which may have the reserved entry alone."
         "Loading the method is refused, and asking for its memory aborts."
+        MADE_BY_HAND
         Crashes ["7.3.5", "7.7.6"];
     PLAN_METADATA_MISSING = Note "plan-metadata-missing"
         "A method says how its inputs and outputs are nested."
         "Asking for the nesting of the outputs is refused; running the method is not."
+        "Export the program again with a current release."
         Refuses ["6.8", "8.2 45d9231167"];
     IO_INDEX = Error "io-index"
         "An input or output is the index of a value."
         "The runtime reads past the end of its values."
+        MADE_BY_HAND
         Misreads ["7.3.7", "7.4.34", "7.7.14", "8.3.14"];
     IO_TYPE = Error "io-type"
         "An input or output is a Tensor, an Int, a Double, a Bool, a String, or nothing."
         "Asking for the method's signature is refused."
+        MADE_BY_HAND
         Refuses ["7.3.8", "7.7.14"];
     INPUT_DUPLICATE = Warning "input-duplicate"
         "No value is an input twice."
         "The first input that is set is overwritten by the second."
+        UNUSUAL
         Ignores ["7.7.14"];
     OUTPUT_DTYPE = Warning "output-dtype"
         "No output is of a quantized dtype: QINT8, QUINT8, QINT32, QUINT4X2 or QUINT2X4."
         "The runtime runs the method. Python's binding makes a torch tensor of each output, and crashes on these dtypes."
+        "Dequantize the output in the model."
         Ignores ["6.10"];
     INPUT_CONSTANT = Error "input-constant"
         "No input is a constant."
         "The input is copied over the file's own bytes, or the program dies if they are mapped or in ROM."
+        "Make the tensor a buffer of the model, so that it can be written."
         Misreads ["6.1", "7.4.45", "7.7.14"];
 }
 

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::preset::Preset;
 use super::rule::{Release, Rule, Severity};
 
 /// The severities of findings as the caller wants them: rules that are allowed or denied, and the
@@ -40,6 +41,13 @@ impl Policy {
     #[must_use]
     pub fn deny(mut self, rule: &'static Rule) -> Self {
         self.denied.push(rule);
+        self
+    }
+
+    /// Makes findings of the rules of `preset` Errors.
+    #[must_use]
+    pub fn preset(mut self, preset: Preset) -> Self {
+        self.denied.extend(preset.rules().map(|(rule, _)| rule));
         self
     }
 

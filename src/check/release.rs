@@ -21,14 +21,17 @@ rules! {
     NEEDS_NEWER_RUNTIME = Error "needs-newer-runtime"
         "The release that the file is judged for knows every field that the file's data needs."
         "An older runtime ignores the field, and finds no data or uses the wrong data."
+        "Use a newer runtime, or export the program with the release that you ship."
         Misreads ["3.3", "4.1", "4.3"];
     NEWER_THAN_RUNTIME = Warning "newer-than-runtime"
         "The release that the file is judged for knows every field and every named value."
         "An older runtime ignores the field, or may not know the value."
+        "Use a newer runtime, or export the program with the release that you ship."
         Ignores ["3.3", "5"];
     OPERATOR_NEWER = Error "operator-newer"
         "The release that the file is judged for has every operator that a method calls."
         "An older runtime does not find the operator and refuses the method."
+        "Use a runtime that has the operator, or lower the call to a backend that has one."
         Refuses ["6.11"];
 }
 

@@ -149,6 +149,11 @@ impl Findings {
         self.counts.is_empty()
     }
 
+    /// Returns whether there is a finding of a rule.
+    pub(super) fn has(&self, rule: &'static Rule) -> bool {
+        self.counts.iter().any(|(known, _)| core::ptr::eq(*known, rule))
+    }
+
     /// Returns the report, with the severities under `policy`.
     pub(super) fn report(self, policy: &Policy) -> Report {
         let counts = self.counts.into_iter().filter_map(|(rule, count)| {

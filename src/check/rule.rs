@@ -15,6 +15,8 @@ pub struct Rule {
     pub what: &'static str,
     /// The consequence if the requirement is not met.
     pub why: &'static str,
+    /// What to do about a finding.
+    pub help: &'static str,
     /// What the official runtime (1.5.1) does if the rule is broken.
     pub runtime: Runtime,
     /// The evidence: sections of `docs/format.md`, which name upstream's files.
@@ -114,6 +116,25 @@ impl fmt::Display for Runtime {
     }
 }
 
+/// What to do: a text, or the name of one that many rules share.
+macro_rules! help {
+    (MADE_BY_HAND) => {
+        "No exporter writes this: the file is damaged or was made by hand, so get it again from its source."
+    };
+    (LOWER_AGAIN) => {
+        "Lower the model again: no exporter writes such a payload, so it is damaged or was made by hand."
+    };
+    (UNUSUAL) => {
+        "No exporter writes this: ask the writer of the file, or export the program again."
+    };
+    (HARMLESS) => {
+        "Nothing needs to be done for a current runtime."
+    };
+    ($text:literal) => {
+        $text
+    };
+}
+
 /// Declares the rules of one subject: a static for each, and the list of them.
 macro_rules! rules {
     ($subject:literal; $(
@@ -121,6 +142,7 @@ macro_rules! rules {
         $NAME:ident = $severity:ident $id:literal
             $what:literal
             $why:literal
+            $help:tt
             $runtime:ident [$($row:literal),* $(,)?];
     )*) => {
         $(
@@ -131,6 +153,7 @@ macro_rules! rules {
                 severity: $crate::check::rule::Severity::$severity,
                 what: $what,
                 why: $why,
+                help: $crate::check::rule::help!($help),
                 runtime: $crate::check::rule::Runtime::$runtime,
                 rows: &[$($row),*],
             };
@@ -141,4 +164,4 @@ macro_rules! rules {
     };
 }
 
-pub(super) use rules;
+pub(super) use {help, rules};

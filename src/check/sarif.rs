@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{CheckedFile, FindingRecord, RuleRecord, UNREADABLE};
+use super::{CheckedFile, DOCS_URL, FindingRecord, RuleRecord, UNREADABLE};
 
 /// Returns checked files as a SARIF 2.1.0 document, as `pte check --format sarif` prints it. `paths` are the
 /// bytes of their paths, in the same order: names of files need not be UTF-8. A file without one is addressed
@@ -20,16 +20,20 @@ pub fn sarif(files: &[CheckedFile], paths: &[&[u8]]) -> Value {
     let findings = files.iter().flat_map(|file| file.findings.iter().map(move |of| (file, of)));
     let results: Vec<_> =
         findings.map(|(file, finding)| result(file, finding, &addresses, &mut repeats)).collect();
+    let mut driver = json!({
+        "name": "pte",
+        "version": env!("CARGO_PKG_VERSION"),
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": descriptors(),
+    });
+    if let (Some(driver), Some(url)) = (driver.as_object_mut(), DOCS_URL) {
+        driver.insert("informationUri".into(), url.into());
+    }
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": {
-                "name": "pte",
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": descriptors(),
-            } },
+            "tool": { "driver": driver },
             "invocations": [invocation(files, &addresses)],
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -69,6 +73,9 @@ fn descriptors() -> Vec<Value> {
         });
         if let Some(described) = described.as_object_mut() {
             described.insert("help".into(), help(&rule));
+            if let Some(url) = rule.url() {
+                described.insert("helpUri".into(), url.into());
+            }
         }
         described
     };
@@ -77,16 +84,12 @@ fn descriptors() -> Vec<Value> {
 
 /// Returns the help of a rule. A site shows the Markdown where it can, else the text.
 fn help(rule: &RuleRecord) -> Value {
-    let text = rule.help.unwrap_or(rule.why);
-    let mut markdown = format!("**{}**\n\n{}", rule.what, rule.why);
-    if let Some(help) = rule.help {
-        markdown.push_str(&format!("\n\n{help}"));
-    }
-    markdown.push_str(&format!(
-        "\n\nThe official runtime: {}. `pte explain {}` shows the evidence.",
-        rule.runtime, rule.id
-    ));
-    json!({ "text": text, "markdown": markdown })
+    let RuleRecord { id, what, why, help, runtime, .. } = rule;
+    let markdown = format!(
+        "**{what}**\n\n{why}\n\n{help}\n\nThe official runtime: {runtime}. `pte explain {id}` shows \
+         the evidence."
+    );
+    json!({ "text": format!("{why} {help}"), "markdown": markdown })
 }
 
 fn result<'f>(

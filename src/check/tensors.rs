@@ -22,74 +22,91 @@ rules! {
     TENSOR_SIZES_MISSING = Error "tensor-sizes-missing"
         "A tensor has a list of sizes, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
+        MADE_BY_HAND
         Crashes ["7.2.6", "7.3.9", "7.4.6", "7.5.4", "7.7.6", "8.2 5e8a0df301", "8.2 eeb0646b84"];
     TENSOR_DIM_ORDER_MISSING = Error "tensor-dim-order-missing"
         "A tensor has a dim order, which may be empty."
         "Loading the method is refused, and asking for its signature aborts."
+        MADE_BY_HAND
         Crashes ["7.3.9", "7.4.6", "7.5.6", "7.7.6", "8.2 5e8a0df301", "8.2 eeb0646b84"];
     TENSOR_RANK = Error "tensor-rank"
         "A tensor has at most 16 dimensions."
         "Loading the method is refused; runtimes before 0.7 write past arrays of 16."
+        MADE_BY_HAND
         Refuses ["6.3", "7.5.5", "7.7.17", "8.1 CVE-2025-54951", "8.3.17"];
     TENSOR_DIM_ORDER_LENGTH = Error "tensor-dim-order-length"
         "A tensor's dim order is as long as its sizes."
         "Loading the method is refused; elsewhere the runtime reads past its end."
+        MADE_BY_HAND
         Misreads ["6.3", "7.4.6", "7.5.6", "7.7.17", "8.2 8b30cfec9a"];
     TENSOR_DIM_ORDER = Error "tensor-dim-order"
         "A tensor's dim order is a permutation of its dimensions."
         "Loading the method is refused; older runtimes compute strides that leave the data."
+        MADE_BY_HAND
         Refuses ["6.3", "7.5.8", "7.7.17", "8.2 90e6e4ca4e"];
     TENSOR_SIZE_NEGATIVE = Error "tensor-size-negative"
         "A tensor's sizes are not negative."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses [
             "7.2.7", "7.3.10", "7.5.7", "7.7.17", "8.2 5e8a0df301", "8.2 010f8caa91", "8.3.18",
         ];
     TENSOR_SIZE_OVERFLOW = Error "tensor-size-overflow"
         "A tensor's bytes can be counted in 64 bits."
         "The count wraps to a small one, and kernels write past the memory that it asks for."
+        MADE_BY_HAND
         Misreads [
             "7.2.9", "7.3.10", "7.5.13", "7.7.17", "8.1 CVE-2025-30402", "8.2 56da9646cc", "8.3.6",
         ];
     TENSOR_STRIDE_OVERFLOW = Error "tensor-stride-overflow"
         "A tensor's strides can be counted in 32 bits."
         "They wrap: kernels read and write other memory, and the Python binding aborts on such an input."
+        MADE_BY_HAND
         Misreads ["6.3", "7.7.17"];
     TENSOR_DTYPE = Error "tensor-dtype"
         "A tensor's dtype is one that the runtime knows."
         "Asking for the size of its elements aborts."
+        MADE_BY_HAND
         Crashes ["5", "7.2.8", "7.3.11", "7.5.2", "7.7.17"];
     TENSOR_STORAGE_OFFSET = Error "tensor-storage-offset"
         "A tensor's storage offset is 0."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["6.3", "7.5.1", "7.7.17"];
     TENSOR_UNBOUND = Error "tensor-unbound"
         "A tensor's dynamism is STATIC or DYNAMIC_BOUND."
         "Loading the method is refused. With an unknown dynamism, sizes have no bound, and kernels write past the tensor."
+        "Export the program with upper bounds for its dynamic sizes."
         Misreads ["6.3", "7.5.3", "7.7.17"];
     TENSOR_LAYOUT = Warning "tensor-layout"
         "A tensor's layout is 0, for strided."
         "No runtime knows another layout; it is read as strided."
+        UNUSUAL
         Ignores ["6.3", "7.7.17"];
     TENSOR_ENUM = Warning "tensor-enum"
         "A tensor's location and device are known ones."
         "Runtimes use the default for an unknown one, or ignore it."
+        UNUSUAL
         Ignores ["6.3", "7.5.14", "7.7.17"];
     TENSOR_DEVICE_INDEX = Warning "tensor-device-index"
         "A tensor's device index is not negative."
         "Runtimes built on ATen refuse it."
+        UNUSUAL
         Ignores ["7.5.14", "7.7.17"];
     EXTERNAL_KEY_MISSING = Error "external-key-missing"
         "An EXTERNAL tensor has a fully qualified name."
         "Loading the method is refused: its data cannot be looked up."
+        MADE_BY_HAND
         Refuses ["7.4.4", "7.7.21"];
     EXTERNAL_KEY_EMPTY = Warning "external-key-empty"
         "The name of an EXTERNAL tensor is not empty."
         "No writer makes such a name."
+        UNUSUAL
         Ignores ["7.7.21"];
     MUTABLE_INDEX = Warning "mutable-index"
         "A tensor's mutable data is in the first list of them."
         "Runtimes always use the first list."
+        UNUSUAL
         Ignores ["6.1", "7.7.20"];
 }
 

@@ -24,50 +24,62 @@ rules! {
     VALUE_EMPTY = Error "value-empty"
         "No value is empty: one without content is Null."
         "Loading the method is refused, or reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["6.4", "7.4.12", "7.7.6", "7.7.7"];
     VALUE_UNKNOWN = Error "value-unknown"
         "Every value is of a kind that the runtime knows."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["7.4.12", "7.7.7"];
     LIST_ITEMS_MISSING = Error "list-items-missing"
         "A list has items, which may be empty."
         "Loading the method is refused, or reads through a null pointer."
+        MADE_BY_HAND
         Crashes ["7.2.10", "7.4.7", "7.4.9", "7.4.10", "7.4.11", "7.7.6"];
     STRING_MISSING = Error "string-missing"
         "A String has a text, which may be empty."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["7.4.9", "7.7.6"];
     INT_LIST_INDEX = Error "int-list-index"
         "Every item of an IntList is the index of a value."
         "Loading the method is refused; older runtimes read wrong memory."
+        MADE_BY_HAND
         Refuses ["7.4.7", "7.7.15"];
     INT_LIST_TYPE = Error "int-list-type"
         "Every item of an IntList is the index of an Int."
         "The kernel that reads the list aborts."
+        MADE_BY_HAND
         Crashes ["6.4", "7.7.15", "8.2 de8ce55e18"];
     TENSOR_LIST_INDEX = Error "tensor-list-index"
         "Every item of a TensorList is the index of a value."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["7.2.11", "7.4.10", "8.2 010f8caa91"];
     TENSOR_LIST_TYPE = Error "tensor-list-type"
         "Every item of a TensorList is the index of a Tensor."
         "Loading the method is refused; older runtimes take another value for a tensor."
+        MADE_BY_HAND
         Refuses ["7.2.12", "7.4.10", "8.2 010f8caa91", "8.2 de8ce55e18"];
     OPTIONAL_TENSOR_LIST_INDEX = Error "optional-tensor-list-index"
         "Every item of an OptionalTensorList is −1 or the index of a value."
         "Loading the method is refused."
+        MADE_BY_HAND
         Refuses ["7.4.11", "7.7.15"];
     OPTIONAL_TENSOR_LIST_TYPE = Error "optional-tensor-list-type"
         "Every item of an OptionalTensorList is a Tensor or nothing."
         "Loading the method is refused; older runtimes take another value for a tensor."
+        MADE_BY_HAND
         Refuses ["7.4.11", "7.7.15", "8.2 de8ce55e18"];
     LIST_FORWARD = Error "list-forward"
         "The tensors of a list come before it."
         "The runtime reads a value that it has not created yet: uninitialized memory."
+        MADE_BY_HAND
         Misreads ["6.4", "7.4.10", "7.4.11", "7.7.15"];
     STRING_NUL = Warning "string-nul"
         "A String holds no NUL."
         "Readers of C strings see a shorter text."
+        UNUSUAL
         Ignores ["7.7.11"];
 }
 

@@ -12,16 +12,19 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::Common;
+use super::config::ConfigArguments;
 use super::input::{self, Bytes, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
 use super::refusal;
 use super::text::{count as counted, name_of, wide};
+use baseline::Baseline;
 use policy::PolicyArguments;
 use progress::CheckProgress;
 use search::{Found, add_files};
 use summary::CheckSummary;
 
+mod baseline;
 mod policy;
 mod progress;
 mod search;
@@ -41,6 +44,9 @@ Examples:
   pte check model.pte --with weights.ptd  a program and the data file that it is used with
   pte check --deny warnings models/       exit status 1 for warnings too
   pte check --runtime 0.7 model.pte       whether release 0.7 can read it
+  pte check --preset untrusted-upload up/ files from people whom you do not know
+  pte check --write-baseline known.json . accept what is found today, and
+  pte check --baseline known.json .       show what is new
   pte check --scan-blobs model.pte        search weights for programs and archives
   pte check --format sarif models/ -o findings.sarif
   pte explain planned-arena               what a finding means
@@ -65,11 +71,19 @@ pub(super) struct Check {
     /// Search segments, blobs and gaps for programs, archives, pickles and scripts. Reads whole files.
     #[arg(long, conflicts_with = "structure_only")]
     scan_blobs: bool,
-    /// A .ptd that the programs are used with. It is checked too.
+    /// A .ptd that the programs are used with, or a folder of them. They are checked too.
     #[arg(long, value_name = "PTD")]
     with: Vec<PathBuf>,
     #[command(flatten)]
     policy: PolicyArguments,
+    /// Leave out the findings of this file, which --write-baseline has written.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["structure_only", "write_baseline"])]
+    baseline: Option<PathBuf>,
+    /// Accept all findings: write them to this file, for --baseline.
+    #[arg(long, value_name = "FILE", conflicts_with = "structure_only")]
+    write_baseline: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,6 +91,13 @@ enum OutputFormat {
     Text,
     Json,
     Sarif,
+}
+
+/// How files are judged.
+struct Settings {
+    policy: Policy,
+    /// Whether all bytes are searched for executable content.
+    scans: bool,
 }
 
 /// A checked file, and the exit status that it causes.
@@ -91,11 +112,21 @@ struct DataFiles<'d> {
 
 impl Check {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let policy = self.policy.policy()?;
-        input::once(self.paths.iter().chain(&self.with))?;
-        if let Some(message) = self.policy.note().filter(|_| !common.quiet) {
-            note(&message);
-        }
+        let config = self.config.read(common)?;
+        let say = |message: &str| {
+            if !common.quiet {
+                note(message);
+            }
+        };
+        let policy = self.policy.policy(&config.check, say)?;
+        let preset = self.policy.preset(&config.check)?;
+        let scans = self.scan_blobs || preset.is_some_and(|preset| preset.scans);
+        let settings = Settings { policy, scans: scans && !self.structure_only };
+        let accepted = self.baseline.clone().or_else(|| config.baseline());
+        let accepted = accepted.filter(|_| self.write_baseline.is_none() && !self.structure_only);
+        let mut baseline = accepted.as_deref().map(Baseline::read).transpose()?;
+        let with = self.data_files()?;
+        input::once(self.paths.iter().chain(&with))?;
         let mut found = Vec::new();
         self.paths.iter().for_each(|path| add_files(path, &mut found));
         let repeated = drop_repeated(&mut found);
@@ -105,35 +136,47 @@ impl Check {
             note(&format!("{paths} {verb} a file that is checked already"));
         }
         // Each is opened once, since it may be a stream.
-        let with: Vec<_> = self
-            .distinct_data_files(common)
+        let files: Vec<_> = found.iter().map(|found| &found.path).chain(&with).cloned().collect();
+        let with: Vec<_> = distinct(&with, common)
             .into_iter()
             .map(|path| (path, Input::open(path, &common.limits())))
             .collect();
         let data = with.iter().filter_map(|(_, input)| as_data(input.as_ref().ok()?));
         let (names, data): (Vec<_>, Vec<_>) = data.unzip();
-        let files: Vec<_> =
-            found.iter().map(|found| found.path.clone()).chain(self.with.iter().cloned()).collect();
         let addresses = found.iter().map(|found| found.path.clone());
         let addresses: Vec<_> =
             addresses.chain(with.iter().map(|(path, _)| path.to_path_buf())).collect();
-        let progress = CheckProgress::new(&files, self.scan_blobs, !common.quiet);
+        let progress = CheckProgress::new(&files, settings.scans, !common.quiet);
         let mut outcomes: Vec<Outcome> = Vec::new();
         run_in_pool(|| {
             outcomes.par_extend(found.into_par_iter().map(|Found { path, problem }| {
                 let input = problem.map_or_else(|| Input::open(&path, &common.limits()), Err);
                 let data = Some(DataFiles { names: &names, files: &data });
-                let outcome = self.check(&path, input.as_ref(), data, (&policy, &progress), common);
+                let outcome =
+                    self.check(&path, input.as_ref(), data, (&settings, &progress), common);
                 progress.add_file();
                 outcome
             }));
             outcomes.par_extend(with.par_iter().map(|(path, input)| {
-                let outcome = self.check(path, input.as_ref(), None, (&policy, &progress), common);
+                let outcome =
+                    self.check(path, input.as_ref(), None, (&settings, &progress), common);
                 progress.add_file();
                 outcome
             }));
         });
         drop(progress);
+        if let Some(path) = &self.write_baseline {
+            let all = Baseline::of(outcomes.iter().map(|(file, _)| file));
+            let count = all.write(path, &files)?;
+            say(&format!("{} accepted: {}", counted(count, "finding"), name_of(path)));
+            baseline = Some(Baseline::of(outcomes.iter().map(|(file, _)| file)));
+        }
+        if let Some(baseline) = &mut baseline {
+            let taken = take_out(baseline, &mut outcomes);
+            if taken > 0 && self.write_baseline.is_none() {
+                say(&format!("{} left out", counted(taken, "accepted finding")));
+            }
+        }
         let status = outcomes.iter().map(|(_, status)| *status).max();
         let summary = CheckSummary::of(outcomes.iter().map(|(file, _)| file));
         let shown = outcomes.into_iter().map(|(file, _)| file).zip(addresses);
@@ -143,20 +186,27 @@ impl Check {
         Ok(status.unwrap_or(Status::Good))
     }
 
-    /// Returns the files of `--with`, each once: a repeated file would repeat all of its keys.
-    fn distinct_data_files(&self, common: &Common) -> Vec<&Path> {
-        let mut seen = BTreeSet::new();
-        let mut distinct = Vec::new();
+    /// Returns the data files of `--with`: those that are named, and those in folders that are named.
+    fn data_files(&self) -> Result<Vec<PathBuf>, Problem> {
+        let mut files = Vec::new();
         for path in &self.with {
-            let is_repeated = input::identity(path).is_some_and(|identity| !seen.insert(identity));
-            if !is_repeated {
-                distinct.push(path.as_path());
-            } else if !common.quiet {
-                let name = name_of(path);
-                note(&format!("{name} is given twice to --with, and is used once"));
+            if !path.is_dir() {
+                files.push(path.clone());
+                continue;
+            }
+            let mut found = Vec::new();
+            add_files(path, &mut found);
+            let is_data = |found: &Found| {
+                found.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("ptd"))
+            };
+            let before = files.len();
+            files.extend(found.into_iter().filter(is_data).map(|found| found.path));
+            if files.len() == before {
+                let message = "no .ptd file in this folder".into();
+                return Err(Problem::Absent { file: name_of(path), message });
             }
         }
-        distinct
+        Ok(files)
     }
 
     /// Checks a file, or reports why it could not be read. `data` is `None` for a data file itself.
@@ -165,13 +215,13 @@ impl Check {
         path: &Path,
         input: Result<&Input, &Problem>,
         data: Option<DataFiles<'_>>,
-        (policy, progress): (&Policy, &CheckProgress),
+        (settings, progress): (&Settings, &CheckProgress),
         common: &Common,
     ) -> Outcome {
         let checked = match input {
-            Ok(input) => self.check_input(input, data, (policy, progress), common),
+            Ok(input) => self.check_input(input, data, (settings, progress), common),
             Err(problem) => {
-                let payload = self.check_payload(path, problem, policy, common);
+                let payload = self.check_payload(path, problem, &settings.policy, common);
                 return payload.unwrap_or_else(|| of_problem(name_of(path), problem));
             }
         };
@@ -223,7 +273,7 @@ impl Check {
         &self,
         input: &Input,
         data: Option<DataFiles<'_>>,
-        (policy, progress): (&Policy, &CheckProgress),
+        (settings, progress): (&Settings, &CheckProgress),
         common: &Common,
     ) -> Result<CheckedFile, Problem> {
         let file = input.opened.file();
@@ -234,8 +284,8 @@ impl Check {
         if self.structure_only {
             return Ok(checked);
         }
-        let mut checker =
-            Checker::new().limits(common.limits()).policy(policy.clone()).scan(self.scan_blobs);
+        let mut checker = Checker::new().limits(common.limits()).policy(settings.policy.clone());
+        checker = checker.scan(settings.scans);
         let mut names = &[][..];
         // The list may be empty because no data file could be read; then no key resolves.
         if let Some(data) = data.filter(|_| !self.with.is_empty()) {
@@ -276,6 +326,35 @@ impl Check {
             }
         }
     }
+}
+
+/// Returns data files, each once: a repeated file would repeat all of its keys.
+fn distinct<'p>(files: &'p [PathBuf], common: &Common) -> Vec<&'p Path> {
+    let mut seen = BTreeSet::new();
+    let mut distinct = Vec::new();
+    for path in files {
+        let is_repeated = input::identity(path).is_some_and(|identity| !seen.insert(identity));
+        if !is_repeated {
+            distinct.push(path.as_path());
+        } else if !common.quiet {
+            let name = name_of(path);
+            note(&format!("{name} is given twice to --with, and is used once"));
+        }
+    }
+    distinct
+}
+
+/// Takes the findings of a baseline out of all files, and returns how many there were.
+fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
+    let mut all = 0u64;
+    for (file, status) in outcomes {
+        let taken = baseline.take_out(file);
+        if taken > 0 && file.verdict == "ok" {
+            *status = Status::Good;
+        }
+        all = all.saturating_add(taken);
+    }
+    all
 }
 
 /// Removes paths of files that are in the list already, and returns how many there were.

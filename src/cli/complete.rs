@@ -1,20 +1,28 @@
-//! `pte completions` and `pte man`.
+//! `pte completions`, and what shells offer as values while a command line is typed.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
+use std::{env, io};
 
-use clap::{Args, CommandFactory};
-use clap_complete::Shell;
+use clap::{Args, Command};
+use clap_complete::env::Shells;
+use clap_complete::{CompleteEnv, CompletionCandidate, Shell};
+use pte::check::{Preset, RuleRecord};
+use pte::{File, Handle, Limits};
 
 use super::output::{Content, Output};
 use super::problem::{Problem, Status};
-use super::{Arguments, Common};
+use super::{Common, input};
 
 /// Print completions for a shell
+///
+/// The shell asks the command for verbs, options, names of rules, and methods of the named file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte completions bash > ~/.local/share/bash-completion/completions/pte
   pte completions zsh > ~/.zfunc/_pte
+  pte completions fish > ~/.config/fish/completions/pte.fish
 
 Exit status: 0 printed, 2 usage, 3 not writable")]
 pub(super) struct Completions {
@@ -22,61 +30,15 @@ pub(super) struct Completions {
     shell: Shell,
 }
 
-/// Print the manual page
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  pte man | man -l -
-  pte man --all /usr/local/share/man/man1
-
-Exit status: 0 printed, 2 usage, 3 not writable")]
-pub(super) struct Man {
-    /// Write a page for the command and for each verb into this folder.
-    #[arg(long, value_name = "FOLDER")]
-    all: Option<PathBuf>,
-    /// The page of this verb.
-    verb: Option<String>,
-}
-
 impl Completions {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "pte", &mut text);
-        let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
-        out.bytes(&text)?;
-        out.finish()?;
-        Ok(Status::Good)
-    }
-}
-
-impl Man {
-    pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let command = Arguments::command();
-        if let Some(folder) = &self.all {
-            if common.output.is_some() {
-                return Err(Problem::Usage("--all and -o cannot be combined".into()));
-            }
-            let mut command = command.disable_help_subcommand(true);
-            command.build();
-            for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
-                write_page(verb.clone(), folder)?;
-            }
-            write_page(command, folder)?;
-            return Ok(Status::Good);
-        }
-        let page = match &self.verb {
-            None => command,
-            Some(verb) => match command.find_subcommand(verb) {
-                Some(found) => found.clone().display_name(format!("pte-{verb}")),
-                None => {
-                    let message = format!("no verb is called {verb}");
-                    return Err(Problem::Usage(message.into()));
-                }
-            },
+        let shell = self.shell.to_string();
+        let written = match Shells::builtins().completer(&shell) {
+            Some(shell) => shell.write_registration(VARIABLE, "pte", "pte", "pte", &mut text),
+            None => Err(io::Error::other("no completions for this shell")),
         };
-        let mut text = Vec::new();
-        let rendered = clap_mangen::Man::new(page).render(&mut text);
-        rendered.map_err(|error| Problem::io("pte.1", error))?;
+        written.map_err(|error| Problem::io("completions", error))?;
         let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
         out.bytes(&text)?;
         out.finish()?;
@@ -84,13 +46,51 @@ impl Man {
     }
 }
 
-/// Writes the page of a command into a folder, under the file name that `man` expects.
-fn write_page(command: clap::Command, folder: &Path) -> Result<(), Problem> {
-    let page = clap_mangen::Man::new(command);
-    let name = page.get_filename();
-    let mut text = Vec::new();
-    page.render(&mut text).map_err(|error| Problem::io(name.clone(), error))?;
-    let mut out = Output::open(Some(&folder.join(name)), Content::Plain)?;
-    out.bytes(&text)?;
-    out.finish()
+/// Answers a shell that completes a command line of `command`. Returns whether a shell asked.
+pub(super) fn answer(command_line: &[OsString], command: fn() -> Command) -> bool {
+    if env::var_os(VARIABLE).is_none() {
+        return false;
+    }
+    let completer = CompleteEnv::with_factory(command).var(VARIABLE).bin("pte");
+    let here = env::current_dir().ok();
+    // A shell shows no errors while a line is typed.
+    completer.try_complete(command_line.iter().cloned(), here.as_deref()).unwrap_or(true)
 }
+
+/// Returns the names of rules, with what they ask.
+pub(super) fn rules() -> Vec<CompletionCandidate> {
+    let rules = RuleRecord::all().into_iter();
+    rules.map(|rule| CompletionCandidate::new(rule.id).help(Some(rule.what.into()))).collect()
+}
+
+/// Returns the names of presets.
+pub(super) fn presets() -> Vec<CompletionCandidate> {
+    let presets = Preset::ALL.iter();
+    presets.map(|of| CompletionCandidate::new(of.id).help(Some(of.what.into()))).collect()
+}
+
+/// Returns the methods of the first program that the command line names. Names that a shell would read as
+/// more than a word are left out.
+pub(super) fn methods() -> Vec<CompletionCandidate> {
+    let named = env::args_os().skip(1).filter(|word| Path::new(word).is_file());
+    let names = named.filter_map(|word| methods_of(Path::new(&word))).next().unwrap_or_default();
+    names.into_iter().map(CompletionCandidate::new).collect()
+}
+
+fn methods_of(path: &Path) -> Option<Vec<String>> {
+    let is_plain = |name: &&str| {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        !name.is_empty() && name.chars().all(is_word)
+    };
+    let (file, _) = input::open_regular(path).ok()?;
+    let handle = Handle::open(file, &Limits::UNTRUSTED).ok()?;
+    let File::Pte(pte) = handle.file() else { return None };
+    let names = pte.program().execution_plan().into_iter().flatten().filter_map(|plan| plan.name());
+    Some(names.filter(is_plain).take(MOST_METHODS).map(Into::into).collect())
+}
+
+/// The variable by which a shell asks for completions.
+const VARIABLE: &str = "PTE_COMPLETE";
+
+/// The most methods that are offered.
+const MOST_METHODS: usize = 256;

@@ -142,7 +142,12 @@ impl Edit {
             let name = name_of(path);
             let opened = save::proven(image, &name, &limits)?;
             save::refuse_new_errors(&opened, &name, known, &limits)?;
-            save::write(&opened, Some(path), &inputs, common.quiet)
+            save::write(
+                &opened,
+                Some(path),
+                &inputs,
+                common.quiet || self.in_place && path == output,
+            )
         };
         let mut done = Vec::new();
         match file {
@@ -202,24 +207,28 @@ impl Edit {
 
     /// Returns the path of the `.ptd` of a program that is written to `output`.
     fn ptd_path(&self, output: &Path) -> Result<PathBuf, Problem> {
-        let usage = |message: String| Err(Problem::Usage(message.into()));
         let Some(path) = &self.ptd else {
             let path = output.with_extension("ptd");
             if output.as_os_str() == "-" {
-                return usage(
-                    "name the .ptd with --ptd: standard output has no name to derive it from"
-                        .into(),
-                );
+                let message =
+                    "name the .ptd with --ptd: standard output has no name to derive it from";
+                return Err(Problem::Usage(message.into()));
             }
-            // Refuses to overwrite an existing file.
-            if path.exists() {
-                return usage(format!("{} exists: name the .ptd with --ptd", name_of(&path)));
-            }
-            return Ok(path);
+            return self.apart(path, output);
         };
-        match path == output || identity(path).is_some_and(|own| identity(output) == Some(own)) {
-            true => usage("--ptd and -o are the same file: give two".into()),
-            false => Ok(path.clone()),
+        self.apart(path.clone(), output)
+    }
+
+    /// Returns the path of the `.ptd`, unless it is that of the program or of the input.
+    fn apart(&self, path: PathBuf, output: &Path) -> Result<PathBuf, Problem> {
+        let is_same = |other: &Path| {
+            path == other || identity(&path).is_some_and(|own| identity(other) == Some(own))
+        };
+        match is_same(output) || is_same(&self.file) {
+            true => Err(Problem::Usage(
+                format!("{} is the program: name another .ptd with --ptd", name_of(&path)).into(),
+            )),
+            false => Ok(path),
         }
     }
 

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::Common;
 use super::input::{HEAD, Input};
 use super::output::{Content, Output, json_bytes};
-use super::problem::{Problem, Status};
+use super::problem::{Problem, Status, note};
 use super::temporary::Temporary;
 use super::text::{count as counted, name_of};
 
@@ -107,7 +107,7 @@ impl Extract {
         };
         let found = self.find(&input, &file, &payloads)?;
         if self.form == Form::Npy {
-            let (head, bytes) = array(&input, found)?;
+            let (head, bytes) = array(&input, found, common)?;
             let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
             out.bytes(&head)?;
             out.bytes(&bytes)?;
@@ -322,14 +322,21 @@ fn place(name: &str) -> Option<(&str, u32)> {
 }
 
 /// Returns the header of a tensor's `.npy` file, and its bytes in C order.
-fn array(input: &Input, found: Found) -> Result<(Vec<u8>, Vec<u8>), Problem> {
+fn array(input: &Input, found: Found, common: &Common) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let Some(Array { dtype, sizes, order }) = found.array else {
         return Err(Problem::Usage("--as npy needs a tensor with a shape".into()));
     };
     let no_dtype =
         |name: &str| input.absent(format!("NumPy has no dtype for {name}; leave --as out"));
     let dtype = dtype.map_err(no_dtype)?;
-    let descr = npy::descr(dtype).ok_or_else(|| no_dtype(&dtype.to_string()))?;
+    let descr = npy::descr(dtype).or_else(|| npy::bits(dtype));
+    let descr = descr.ok_or_else(|| no_dtype(&dtype.to_string()))?;
+    if npy::descr(dtype).is_none() && !common.quiet {
+        let name = dtype.torch_name().unwrap_or_default();
+        note(&format!(
+            "NumPy has no {name}: the bits are written as integers, for .view(ml_dtypes.{name})"
+        ));
+    }
     let inconsistent = || input.absent("the tensor's shape does not fit its bytes".into());
     let sizes = sizes.ok_or_else(inconsistent)?;
     let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));

@@ -8,7 +8,7 @@ use pte::quoted::UntrustedString;
 use pte::summary::{
     ContentSummary, DataAmount, EntrySummary, GraphSummary, MethodSummary, NamedSummary, PartSizes,
     PayloadSummary, ProfileSummary, ProgramSummary, PtdSummary, SectionAmount, SectionSummary,
-    Summary, SummaryDocument, ValueSummary,
+    Summary, SummaryDocument, ValueSummary, WeightSummary,
 };
 
 use super::input::{self, Bytes, Input, Streams};
@@ -156,6 +156,12 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
         }
         more(out, program.operators.len(), MAX_OPERATORS)?;
     }
+    if program.delegate_calls > 0 {
+        let kernels = program.operators.iter().map(|op| op.calls).fold(0, u64::saturating_add);
+        let delegates = count(program.delegate_calls, "call");
+        let kernels = count(kernels, "call");
+        label(out, "delegated", &format!("{delegates} of delegates, {kernels} of kernels"))?;
+    }
     for (nth, backend) in program.backends.iter().take(MAX_METHODS).enumerate() {
         let title = if nth == 0 { "backends" } else { "" };
         let (delegates, bytes) = (count(backend.delegates, "delegate"), text::bytes(backend.bytes));
@@ -172,11 +178,30 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
     let data = [
         ("constants", &program.constants, "tensor"),
         ("mutable", &program.mutable, "tensor"),
-        ("external", &program.external, "tensor"),
         ("named data", &program.named_data, "blob"),
     ];
     for (title, data, noun) in data {
         show_amount(title, data, noun, out)?;
+    }
+    let keys = program.backends.iter().filter_map(|backend| backend.graphs.as_ref());
+    let keys = keys.fold((0u64, 0u64), |(count, bytes), graphs| {
+        let DataAmount { count: more, bytes: size, .. } = graphs.external;
+        (count.saturating_add(more), bytes.saturating_add(size))
+    });
+    if program.external.count > 0 || keys.0 > 0 {
+        let tensors = (program.external.count, program.external.bytes);
+        let all = [(tensors, "tensor"), (keys, "delegate constant")];
+        let all = all.into_iter().filter(|((count, _), _)| *count > 0);
+        let all = all.map(|((number, bytes), noun)| {
+            format!("{}, {}", count(number, noun), text::bytes(bytes))
+        });
+        let all = all.collect::<Vec<_>>().join(" · ");
+        label(out, "external", &format!("{all} {DIM}in a .ptd{DIM:#}"))?;
+    }
+    if program.stack_traces > 0 {
+        let traces = count(program.stack_traces, "stack trace");
+        let what = "lines of the exporting program";
+        label(out, "traces", &format!("{traces} {DIM}with {what}{DIM:#}"))?;
     }
     Ok(())
 }
@@ -194,7 +219,7 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
     let between = if operators.is_empty() { "" } else { ": " };
     label(out, "", &format!("  {nodes}{DIM}{between}{operators}{DIM:#}"))?;
     let shown = graphs.datatypes.iter().take(MAX_NODES).map(|of| {
-        let datatype = of.datatype.unwrap_or("unknown").trim_start_matches("xnn_datatype_");
+        let datatype = of.datatype.map_or("unknown", text::datatype);
         let quantization = of.quantization.map_or(String::new(), |of| format!(" {of}"));
         format!("{} × {datatype}{quantization}", grouped(of.values))
     });
@@ -204,10 +229,40 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
         let bytes = text::bytes(graphs.constants.bytes);
         label(out, "", &format!("  {DIM}values: {datatypes}; {constants}, {bytes}{DIM:#}"))?;
     }
+    show_weights(&graphs.weights, out)?;
     match graphs.unreadable {
         0 => Ok(()),
         unreadable => label(out, "", &format!("  {}", count(unreadable, "unreadable payload"))),
     }
+}
+
+/// Shows which weights of a backend's graphs are quantized, and how.
+fn show_weights(weights: &[WeightSummary], out: &mut Output) -> fmt::Result {
+    let describe = |of: &WeightSummary| {
+        let how = match of.quantization {
+            None => String::new(),
+            Some("PerTensorQuant") => " per tensor".into(),
+            Some("PerChannelQuant") => " per channel".into(),
+            Some("PerChannelGroupQuant") => format!(" per group of {}", of.group_size.unwrap_or(0)),
+            Some(other) => format!(" {other}"),
+        };
+        let datatype = of.datatype.map_or("unknown", text::datatype);
+        format!("{} × {datatype}{how}, {}", grouped(of.count), text::bytes(of.bytes))
+    };
+    let (quantized, others): (Vec<_>, Vec<_>) =
+        weights.iter().partition(|of| of.quantization.is_some());
+    if weights.is_empty() {
+        return Ok(());
+    }
+    let list = |some: &[&WeightSummary]| {
+        some.iter().take(MAX_NODES).map(|&of| describe(of)).collect::<Vec<_>>().join(", ")
+    };
+    let text = match (quantized.as_slice(), others.as_slice()) {
+        ([], some) => format!("not quantized: {}", list(some)),
+        (some, []) => format!("all quantized: {}", list(some)),
+        (some, rest) => format!("{}; not quantized: {}", list(some), list(rest)),
+    };
+    label(out, "", &format!("  {DIM}weights: {text}{DIM:#}"))
 }
 
 /// Shows what the headers of a backend's payloads say.

@@ -16,8 +16,8 @@ use super::reserve::Reserved;
 use super::text::name_of;
 use pte::flat::ledger::MemoryError;
 use pte::payload::{Bundle, PayloadContents, TablesPlace};
-use pte::quoted::UntrustedString;
-use pte::{ForeignFormat, Handle, Limits, Source};
+use pte::quoted::{Untrusted, UntrustedString};
+use pte::{File, ForeignFormat, Handle, Limits, Source};
 
 /// An opened file and its name in messages.
 #[derive(Debug)]
@@ -164,6 +164,19 @@ impl Input {
     /// Returns the problem of something that is not in this file.
     pub(super) fn absent(&self, message: String) -> Problem {
         Problem::Absent { file: self.name.clone(), message: message.into() }
+    }
+
+    /// Returns a problem if the file has no method called `name`.
+    pub(super) fn has_method(&self, name: &str) -> Result<(), Problem> {
+        let plans = match self.opened.file() {
+            File::Pte(pte) => pte.program().execution_plan(),
+            File::Ptd(_) => None,
+        };
+        let mut names = plans.into_iter().flatten().map(|plan| plan.name().unwrap_or(""));
+        if names.any(|other| other == name) {
+            return Ok(());
+        }
+        Err(self.absent(format!("there is no method {:?}", Untrusted::from(name))))
     }
 
     /// Returns the problem of a model that exceeds memory or its budget.

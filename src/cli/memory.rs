@@ -3,13 +3,14 @@
 use core::str::FromStr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pte::File;
 use pte::memory::Memory as Planned;
 use pte::quoted::{Untrusted, UntrustedString};
 
 use self::method::Method;
 use super::Common;
+use super::config::ConfigArguments;
 use super::input::Input;
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, bad_news};
@@ -58,7 +59,8 @@ JSON, \"schema\": \"pte.memory/1\":
              ever has), over (the budget), tensors. Sums saturate at 2^64-1
   tensors    value, name, dtype, sizes, bytes, offset, role: scratch, input, output, state; lives:
              first and last with chain and instruction, null for before the first and after the
-             last one; no lives for what nothing uses
+             last one; no lives for what nothing uses; view: true if it is only a view of other
+             tensors, and its own place is never used
 
 Exit status: 0 shown, 1 over a budget, not in the file or broken, 2 usage, or a budget of an arena that
 no shown method has, 3 not readable")]
@@ -72,12 +74,25 @@ pub(super) struct Memory {
     /// kB, MB, KiB, MiB.
     #[arg(long, value_name = "[ID=]SIZE")]
     budget: Vec<Budget>,
-    /// Draw arenas as SVG.
-    #[arg(long, conflicts_with = "json")]
-    svg: bool,
-    /// Show the answer as JSON.
-    #[arg(long)]
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: MemoryFormat,
+    /// Short for --format json.
+    #[arg(long, conflicts_with_all = ["format", "svg"])]
     json: bool,
+    /// Short for --format svg.
+    #[arg(long, conflicts_with = "format")]
+    svg: bool,
+    #[command(flatten)]
+    config: ConfigArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MemoryFormat {
+    Text,
+    Json,
+    /// The picture of each arena.
+    Svg,
 }
 
 /// A limit in bytes for the arena of an id, or for all arenas of a method together.
@@ -129,10 +144,19 @@ struct Subject {
 impl Memory {
     /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.json
+        self.format() == MemoryFormat::Json
+    }
+
+    fn format(&self) -> MemoryFormat {
+        match (self.json, self.svg) {
+            (true, _) => MemoryFormat::Json,
+            (_, true) => MemoryFormat::Svg,
+            _ => self.format,
+        }
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let budgets = self.budgets(common)?;
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();
         let takes =
@@ -153,22 +177,25 @@ impl Memory {
                 input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
             );
         }
-        let content = if self.json || self.svg { Content::Plain } else { Content::Text };
+        let content = match self.format() {
+            MemoryFormat::Text => Content::Text,
+            MemoryFormat::Json | MemoryFormat::Svg => Content::Plain,
+        };
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
-        let mut show: Box<dyn Show> = match (self.json, self.svg) {
-            (true, _) => Box::new(lines::Lines::default()),
-            (_, true) => Box::new(svg::Svg::default()),
-            _ => Box::new(show::Text::new()),
+        let mut show: Box<dyn Show> = match self.format() {
+            MemoryFormat::Json => Box::new(lines::Lines::default()),
+            MemoryFormat::Svg => Box::new(svg::Svg::default()),
+            MemoryFormat::Text => Box::new(show::Text::new()),
         };
-        let mut judge = Judge { budgets: &self.budget, met: Vec::new(), over: 0 };
+        let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0 };
         show.begin(&mut out, &input.name, &subject)?;
         if let File::Pte(pte) = &file {
             for (nth, plan) in plans().enumerate() {
                 let memory = Planned::of(pte, plan);
                 judge.method(&input, &memory)?;
                 if nth < subject.shown {
-                    let method = Method { input: &input, memory: &memory, budgets: &self.budget };
+                    let method = Method { input: &input, memory: &memory, budgets: &budgets };
                     show.method(&mut out, &method)?;
                 }
             }
@@ -176,6 +203,18 @@ impl Memory {
         show.end(&mut out)?;
         formatted(out, Ok(()))?;
         judge.end()
+    }
+}
+
+impl Memory {
+    /// Returns the budgets of the arguments, or of the settings.
+    fn budgets(&self, common: &Common) -> Result<Vec<Budget>, Problem> {
+        let config = self.config.read(common)?;
+        if !self.budget.is_empty() {
+            return Ok(self.budget.clone());
+        }
+        let invalid = |error| Problem::Usage(format!("memory.budget in pte.toml: {error}").into());
+        config.memory.budget.iter().map(|text| text.parse().map_err(invalid)).collect()
     }
 }
 

@@ -34,7 +34,8 @@ JSON, \"schema\": \"pte.ops/1\":
   operators  of all files: name, calls, dtypes, kernels (a key for each different call, such as
              v1/6;0,1|6;0: dtype and dim order of each tensor)
   backends   of all files: id, delegates, calls
-  missing    with --against: the operators that are not in LIST, null without it
+  missing    with --against: the operators that are not in LIST, null without it; missing_dtypes:
+             name and dtypes of those whose kernels in LIST are for other dtypes only
 
 Exit status: 0 listed, 1 a file is broken or of another kind, or an operator is missing, 2 usage,
 3 not readable")]
@@ -84,19 +85,19 @@ impl Ops {
         if format == OutputFormat::Yaml && status != Status::Good {
             return Ok(status);
         }
-        let missing = list.map(|list| report.missing_from(&list));
-        if missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
+        let lacks = |list: &SelectedOperators| {
+            !report.missing_from(list).is_empty() || !report.missing_dtypes(list).is_empty()
+        };
+        if list.as_ref().is_some_and(lacks) {
             status = status.max(Status::BadNews);
         }
-        let written = match (format, missing) {
-            (OutputFormat::Json, missing) => {
-                out.json(&refused.beside(report.document(missing)))?;
+        let written = match (format, &list) {
+            (OutputFormat::Json, list) => {
+                out.json(&refused.beside(report.document(list.as_ref())))?;
                 Ok(())
             }
             (OutputFormat::Yaml, _) => report.write_yaml(&mut out),
-            (OutputFormat::Text, Some(missing)) => {
-                missing.iter().try_for_each(|name| writeln!(out, "{name}"))
-            }
+            (OutputFormat::Text, Some(list)) => show_missing(&report, list, &mut out),
             (OutputFormat::Text, None) => show(&report, &mut out),
         };
         formatted(out, written)?;
@@ -129,6 +130,15 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
         error: error.message.into(),
         place: format!("line {}", error.line).into(),
         status: Status::Usage,
+    })
+}
+
+/// Shows the operators that a list lacks, and then those of which it lacks the kernels for some dtypes.
+fn show_missing(report: &UsageReport, list: &SelectedOperators, out: &mut Output) -> fmt::Result {
+    report.missing_from(list).iter().try_for_each(|name| writeln!(out, "{name}"))?;
+    report.missing_dtypes(list).into_iter().try_for_each(|(name, dtypes)| {
+        let dtypes: Vec<_> = dtypes.into_iter().map(dtype_name).collect();
+        writeln!(out, "{name}  {DIM}for{DIM:#} {}", dtypes.join(", "))
     })
 }
 

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use clap::Args;
-use pte::check::{RuleDocument, RuleRecord, RulesDocument};
+use pte::check::{Preset, RuleDocument, RuleRecord, RulesDocument};
 use pte::quoted::Untrusted;
 
 use super::output::{Output, formatted};
@@ -23,16 +23,17 @@ pub(super) struct Rules {
     format: Format,
 }
 
-/// Explain a rule: what it requires, why, and what the official runtime does
+/// Explain a rule or a preset: what it requires, why, and what to do
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte explain planned-arena
   pte explain vector-out-of-bounds
+  pte explain untrusted-upload      the rules of a preset
 
 Exit status: 0 shown, 2 no such rule, 3 not writable")]
 pub(super) struct Explain {
-    /// The name of a rule, as a finding shows it.
+    /// The name of a rule, as a finding shows it, or of a preset of `pte check`.
     rule: String,
     #[command(flatten)]
     format: Format,
@@ -71,8 +72,12 @@ fn list(out: &mut Output) -> fmt::Result {
 
 impl Explain {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let Some(rule) = RuleRecord::all().into_iter().find(|rule| rule.id == self.rule) else {
-            return Err(unknown_rule(&self.rule, &[]));
+        let record = RuleRecord::all().into_iter().find(|rule| rule.id == self.rule);
+        let Some(rule) = record else {
+            return match Preset::of_id(&self.rule) {
+                Some(preset) => self.show_preset(preset, common),
+                None => Err(unknown_rule(&self.rule, &presets())),
+            };
         };
         let mut out = Output::open(common.output.as_deref(), self.format.content())?;
         if self.format.is_json() {
@@ -84,6 +89,20 @@ impl Explain {
         }
         Ok(Status::Good)
     }
+
+    fn show_preset(&self, preset: Preset, common: &Common) -> Result<Status, Problem> {
+        if self.format.is_json() {
+            return Err(Problem::Usage("presets are explained as text only".into()));
+        }
+        let mut out = Output::open(common.output.as_deref(), self.format.content())?;
+        let written = explain_preset(preset, &mut out);
+        formatted(out, written)?;
+        Ok(Status::Good)
+    }
+}
+
+fn presets() -> Vec<&'static str> {
+    Preset::ALL.iter().map(|preset| preset.id).collect()
 }
 
 fn explain(rule: &RuleRecord, out: &mut Output) -> fmt::Result {
@@ -91,14 +110,29 @@ fn explain(rule: &RuleRecord, out: &mut Output) -> fmt::Result {
     writeln!(out, "{style}{}[{}]{style:#}", rule.severity, rule.id)?;
     writeln!(out, "  {}", rule.what)?;
     writeln!(out, "  {DIM}otherwise{DIM:#}  {}", rule.why)?;
+    writeln!(out, "  {DIM}what to do{DIM:#} {}", rule.help)?;
     writeln!(out, "  {DIM}runtime{DIM:#}    {} (release 1.5.1)", rule.runtime)?;
-    if let Some(help) = rule.help {
-        writeln!(out, "  {DIM}what to do{DIM:#} {help}")?;
+    if let [_, ..] = rule.sections.as_slice() {
+        writeln!(out, "  {DIM}evidence{DIM:#}   docs/format.md, {}", rule.sections.join(", "))?;
     }
-    match rule.sections.as_slice() {
-        [] => Ok(()),
-        some => writeln!(out, "  {DIM}see{DIM:#}        docs/format.md, {}", some.join(", ")),
+    match rule.url() {
+        None => Ok(()),
+        Some(url) => writeln!(out, "  {DIM}see{DIM:#}        {url}"),
     }
+}
+
+/// Shows the rules of a preset, each with the reason why it is denied.
+fn explain_preset(preset: Preset, out: &mut Output) -> fmt::Result {
+    writeln!(out, "{BOLD}{}{BOLD:#}  {}", preset.id, preset.what)?;
+    if preset.scans {
+        writeln!(out, "  All bytes are searched for executable content, as with --scan-blobs.")?;
+    }
+    writeln!(out, "  These rules are Errors, besides those that are anyway:")?;
+    for (rule, why) in preset.rules() {
+        writeln!(out, "    {ERROR}{:<20}{ERROR:#} {}", rule.id, rule.what)?;
+        writeln!(out, "    {:<20} {DIM}{why}{DIM:#}", "")?;
+    }
+    Ok(())
 }
 
 /// Returns the problem of an unknown rule, with the most similar names of rules and of `others`.

@@ -9,7 +9,8 @@ use pte::quoted::UntrustedString;
 use pte::{File, Handle, Limits, OpenError};
 
 use super::output::{Content, Output, Progress};
-use super::problem::Problem;
+use super::problem::{Problem, note};
+use super::text::name_of;
 
 /// Proves the structure of a file that is not written yet, called `name`.
 pub(super) fn proven<'m>(
@@ -27,7 +28,8 @@ pub(super) fn proven<'m>(
     })
 }
 
-/// Writes the file to `path` atomically. Refuses to overwrite one of `inputs`.
+/// Writes the file to `path` atomically, and reports that it replaced another one. Refuses to overwrite one
+/// of `inputs`.
 pub(super) fn write(
     opened: &Handle<Image<'_>>,
     path: Option<&Path>,
@@ -35,11 +37,16 @@ pub(super) fn write(
     quiet: bool,
 ) -> Result<(), Problem> {
     let image = opened.source();
+    let replaced = path.filter(|path| path.is_file() && !quiet);
     let mut out = Output::beside(path, Content::Bytes, inputs)?;
     let progress = Progress::new(!quiet, "bytes", image.len());
     out.image(image, &"the new file".into(), &progress)?;
     drop(progress);
-    out.finish()
+    out.finish()?;
+    if let Some(path) = replaced {
+        note(&format!("{} is replaced", name_of(path)));
+    }
+    Ok(())
 }
 
 /// Describes why a model cannot be written, with the flags that raise an exceeded limit.

@@ -15,23 +15,26 @@ use pte::schema::{vulkan, xnnpack};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pte schema                     the schema of .pte files
-  pte schema flat-tensor         the schema of .ptd files since release 0.7
-  pte schema flat-tensor-legacy  the schema of older .ptd files
-  pte schema xnnpack             the schema of the graphs in XNNPACK's payloads
+  pte schema pte          the schema of .pte files
+  pte schema ptd          the schema of .ptd files since release 0.7
+  pte schema ptd-legacy   the schema of older .ptd files
+  pte schema xnnpack      the schema of the graphs in XNNPACK's payloads
 
 Exit status: 0 printed, 2 usage, 3 not writable")]
 pub(super) struct Schema {
     /// The schema.
-    #[arg(default_value = "program")]
+    #[arg(default_value = "pte")]
     which: SchemaName,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum SchemaName {
-    Program,
-    FlatTensor,
-    FlatTensorLegacy,
+    #[value(alias = "program")]
+    Pte,
+    #[value(alias = "flat-tensor")]
+    Ptd,
+    #[value(alias = "flat-tensor-legacy")]
+    PtdLegacy,
     Xnnpack,
     Vulkan,
     BundledProgram,
@@ -41,9 +44,9 @@ enum SchemaName {
 impl Schema {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let schema = match self.which {
-            SchemaName::Program => &program::desc::SCHEMA,
-            SchemaName::FlatTensor => &flat_tensor::desc::SCHEMA,
-            SchemaName::FlatTensorLegacy => &flat_tensor_legacy::desc::SCHEMA,
+            SchemaName::Pte => &program::desc::SCHEMA,
+            SchemaName::Ptd => &flat_tensor::desc::SCHEMA,
+            SchemaName::PtdLegacy => &flat_tensor_legacy::desc::SCHEMA,
             SchemaName::Xnnpack => &xnnpack::desc::SCHEMA,
             SchemaName::Vulkan => &vulkan::desc::SCHEMA,
             SchemaName::BundledProgram => &bundled_program::desc::SCHEMA,

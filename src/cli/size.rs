@@ -9,6 +9,7 @@ use pte::File;
 use pte::map::{Growth, SizeDocument, SizeTree};
 use pte::payload::PayloadContents;
 
+use super::config::ConfigArguments;
 use super::input::{self, Input};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
@@ -26,6 +27,7 @@ use super::{Common, Format};
 Examples:
   pte size model.pte
   pte size --depth 1 *.pte
+  pte size --by-module weights.ptd          by model.layers.0, model.layers.1, …
   pte size new.pte --against old.pte        changes in size, the largest first
   pte size model.pte --budget 8MB           exit status 1 if it is larger
   pte size --json model.pte | jq '.files[0].parts[] | [.name, .bytes]'
@@ -44,8 +46,13 @@ pub(super) struct Size {
     /// The levels of parts that are shown. The default is 3, or all with --against.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
+    /// Show the modules of the model, by the dotted names of its tensors, instead of the parts of the file.
+    #[arg(long)]
+    by_module: bool,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    config: ConfigArguments,
 }
 
 impl Size {
@@ -55,23 +62,23 @@ impl Size {
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let budget = self.budget(common)?;
         input::once(self.files.iter().chain(&self.against))?;
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
-        let base = self.against.as_deref().map(|path| read(path, common)).transpose()?;
+        let base = self.against.as_deref().map(|path| self.read(path, common)).transpose()?;
         let (mut all, mut refused) = (Vec::new(), Refusals::default());
         let mut status = Status::Good;
         for path in &self.files {
-            match read(path, common) {
+            match self.read(path, common) {
                 Ok(file) => {
-                    status = status.max(self.compare_with_budget(&file));
+                    status = status.max(compare_with_budget(&file, budget));
                     all.push(file);
                 }
                 Err(problem) => status = status.max(refused.report(&problem)),
             }
         }
         let written = if self.format.is_json() {
-            let budget = self.budget.map(|Bytes(budget)| budget);
             let depth = self.depth.unwrap_or(u32::MAX);
             let document = SizeDocument::new(&all, budget, base.as_ref(), depth);
             out.json(&refused.beside(document))?;
@@ -83,21 +90,24 @@ impl Size {
         Ok(status)
     }
 
-    fn compare_with_budget(&self, file: &SizeTree) -> Status {
-        let Some(Bytes(budget)) = self.budget else { return Status::Good };
-        let Some(over) = file.over(budget) else { return Status::Good };
-        let largest = file.largest_first().into_iter().take(LARGEST_PARTS);
-        let largest: Vec<_> = largest
-            .map(|part| format!("{} {}", name(&part.name), text::bytes(part.bytes)))
-            .collect();
-        bad_news(&format!(
-            "{} is {} bytes over the budget of {}: {}",
-            file.name,
-            grouped(over),
-            grouped(budget),
-            largest.join(", ")
-        ));
-        Status::BadNews
+    fn read(&self, path: &Path, common: &Common) -> Result<SizeTree, Problem> {
+        let input = Input::open(path, &common.limits())?;
+        if self.by_module {
+            let count = |name: &str| input.name_again(Some(name));
+            return SizeTree::by_module(&input.name, &input.opened.file(), count);
+        }
+        let payloads = input.payloads(&common.limits())?;
+        tree(&input.opened.file(), &payloads, &input)
+    }
+
+    /// Returns the budget of the arguments, or of the settings.
+    fn budget(&self, common: &Common) -> Result<Option<u64>, Problem> {
+        let config = self.config.read(common)?;
+        let Some(text) = config.size.budget.filter(|_| self.budget.is_none()) else {
+            return Ok(self.budget.map(|Bytes(budget)| budget));
+        };
+        let invalid = |error| Problem::Usage(format!("size.budget in pte.toml: {error}").into());
+        text.parse().map(|Bytes(budget)| Some(budget)).map_err(invalid)
     }
 
     fn show(&self, all: &[SizeTree], base: Option<&SizeTree>, out: &mut Output) -> fmt::Result {
@@ -203,10 +213,20 @@ fn show_row(
 }
 
 /// Reads the size tree of the file at `path`.
-fn read(path: &Path, common: &Common) -> Result<SizeTree, Problem> {
-    let input = Input::open(path, &common.limits())?;
-    let payloads = input.payloads(&common.limits())?;
-    tree(&input.opened.file(), &payloads, &input)
+fn compare_with_budget(file: &SizeTree, budget: Option<u64>) -> Status {
+    let Some(budget) = budget else { return Status::Good };
+    let Some(over) = file.over(budget) else { return Status::Good };
+    let largest = file.largest_first().into_iter().take(LARGEST_PARTS);
+    let largest: Vec<_> =
+        largest.map(|part| format!("{} {}", name(&part.name), text::bytes(part.bytes))).collect();
+    bad_news(&format!(
+        "{} is {} bytes over the budget of {}: {}",
+        file.name,
+        grouped(over),
+        grouped(budget),
+        largest.join(", ")
+    ));
+    Status::BadNews
 }
 
 /// Returns the size tree of `file`, which was read from `input`.

@@ -32,6 +32,7 @@ Examples:
   pte tensors weights.ptd
   pte tensors --largest 10 model.pte       the 10 largest
   pte tensors --hash --json model.pte | jq -r '.tensors[] | select(.sha256) | .sha256'
+  pte tensors --unquantized model.pte      the layers that are not quantized
   pte tensors --stats weights.ptd          min, max, mean, zeros, NaN and Inf of each
 
 Exit status: 0 listed, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
@@ -47,6 +48,13 @@ pub(super) struct Tensors {
     /// Show only the N largest by bytes, the largest first.
     #[arg(long, value_name = "N")]
     largest: Option<usize>,
+    /// Show only weights that are not quantized: floating-point constants that nodes of delegates multiply
+    /// by, and those of methods with two dimensions or more.
+    #[arg(long)]
+    unquantized: bool,
+    /// Show only the tensors of this method and of its delegates.
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
     #[command(flatten)]
     format: Format,
 }
@@ -95,10 +103,19 @@ impl Tensors {
         self.format.is_json()
     }
 
+    /// Whether a row is one of those that are asked for.
+    fn takes(&self, row: &Row<'_>) -> bool {
+        let is_of = |name: &String| row.method().is_some_and(|of| of.raw() == name);
+        self.method.as_ref().is_none_or(is_of) && (!self.unquantized || row.is_unquantized_weight())
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut input = Input::open(&self.file, &common.limits())?;
         input.progress = !common.quiet;
         let file = input.opened.file();
+        if let Some(method) = &self.method {
+            input.has_method(method)?;
+        }
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), inputs)?;
         let (mut cache, mut first) = (Cache::new(), true);
@@ -110,12 +127,13 @@ impl Tensors {
         // Rows are written one at a time: a file may have millions.
         let payloads = input.payloads(&common.limits())?;
         let constants = ConstantRow::all(&file, &payloads).into_iter().map(Row::Constant);
+        let constants = constants.filter(|row| self.takes(row));
+        let tensors = TensorRow::all(&file).map(Row::Tensor).filter(|row| self.takes(row));
         let rows: Box<dyn Iterator<Item = Row<'_>>> = match self.largest {
-            None => Box::new(TensorRow::all(&file).map(Row::Tensor).chain(constants)),
+            None => Box::new(tensors.chain(constants)),
             Some(count) => {
                 let constants: Vec<_> = constants.collect();
                 let known: BTreeSet<_> = constants.iter().filter_map(Row::start).collect();
-                let tensors = TensorRow::all(&file).map(Row::Tensor);
                 // Named data that a payload asks for is shown as the constant that it is.
                 let is_shown = |row: &Row<'_>| {
                     !row.is_blob() || !row.start().is_some_and(|at| known.contains(&at))
@@ -194,6 +212,32 @@ impl<'a> Row<'a> {
     /// Returns the position of the bytes in the file.
     fn start(&self) -> Option<u64> {
         self.range().map(|range| range.start)
+    }
+
+    /// Returns the method that the tensor or the delegate is in.
+    fn method(&self) -> Option<Untrusted<'a>> {
+        match self {
+            Self::Constant(row) => row.method,
+            Self::Tensor(TensorRow { place: TensorPlace::Value { method, .. }, .. }) => *method,
+            Self::Tensor(_) => None,
+        }
+    }
+
+    /// Whether it is a weight of floating-point numbers.
+    fn is_unquantized_weight(&self) -> bool {
+        let is_float = self.dtype().is_some_and(|dtype| {
+            let floats = [ScalarType::FLOAT, ScalarType::HALF, ScalarType::BFLOAT16];
+            floats.contains(&dtype) || dtype == ScalarType::DOUBLE
+        });
+        is_float
+            && match self {
+                Self::Constant(row) => row.constant.reader.is_some_and(|of| of.is_weight()),
+                Self::Tensor(row) => {
+                    let rank =
+                        row.layout.and_then(|layout| layout.sizes).map_or(0, |all| all.len());
+                    matches!(row.storage_name(), "constant" | "external") && rank >= 2
+                }
+            }
     }
 
     fn is_blob(&self) -> bool {
@@ -342,7 +386,7 @@ fn constant(row: &ConstantRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     );
     let bytes = row.bytes().map_or("?".into(), text::grouped);
     let datatype = constant.datatype.name().unwrap_or("unknown");
-    let shape = format!("{} {:?}", datatype.trim_start_matches(PREFIX), constant.dims);
+    let shape = format!("{}{:?}", text::datatype(datatype), constant.dims);
     let location = match row.range() {
         Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
         None => row.storage_name().into(),
@@ -380,6 +424,3 @@ fn quantized(record: &QuantizationRecord) -> String {
     }
     text
 }
-
-/// The beginning of the datatypes' names in XNNPACK's schema.
-const PREFIX: &str = "xnn_datatype_";

@@ -80,6 +80,16 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns the name of a datatype of XNNPACK's schema: that of the dtype, if there is the same one.
+pub(super) fn datatype(name: &'static str) -> &'static str {
+    match name.trim_start_matches("xnn_datatype_") {
+        "fp32" => "float32",
+        "fp16" => "float16",
+        "bf16" => "bfloat16",
+        name => name,
+    }
+}
+
 /// Returns a dtype with sizes, such as `float32[2, 8]`.
 pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> String {
     pte::graph::tensor_type(dtype, sizes)

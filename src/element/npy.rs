@@ -34,6 +34,21 @@ pub fn descr(scalar_type: ScalarType) -> Option<&'static str> {
     })
 }
 
+/// Returns NumPy's name of the unsigned integers that have the bits of a dtype which NumPy lacks: bfloat16 and
+/// 8-bit floats. The package `ml_dtypes` reads them: `numpy.load(file).view(ml_dtypes.bfloat16)`.
+///
+/// `None` for other dtypes.
+pub fn bits(scalar_type: ScalarType) -> Option<&'static str> {
+    Some(match scalar_type {
+        ScalarType::BFLOAT16 => "<u2",
+        ScalarType::FLOAT8E5M2
+        | ScalarType::FLOAT8E4M3FN
+        | ScalarType::FLOAT8E5M2FNUZ
+        | ScalarType::FLOAT8E4M3FNUZ => "|u1",
+        _ => return None,
+    })
+}
+
 /// Returns the bytes before the elements: a multiple of 64. The elements follow in C order.
 ///
 /// `None` if the shape is too long for the 16-bit length of the header (over 3,000 dimensions).

@@ -60,6 +60,11 @@ macro_rules! kinds {
                 match self { $( Self::$Kind { .. } => $code, )* }
             }
 
+            /// Returns the consequence.
+            pub fn why(&self) -> &'static str {
+                match self { $( Self::$Kind { .. } => $why, )* }
+            }
+
             /// Returns advice: what the error means and what to do.
             pub fn help(&self) -> &'static str {
                 match self { $( Self::$Kind { .. } => $help, )* }

@@ -15,7 +15,7 @@ use crate::schema::program::view::ExecutionPlan;
 ///
 /// A move puts another tensor under a value index, so an index may stand for several tensors in turn. The
 /// tensors of the file come first, by index.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct ValueUses {
     /// The pc of the first use, or [`NEVER`].
     pub(super) first_use: u32,
@@ -25,6 +25,17 @@ pub(super) struct ValueUses {
     pub(super) is_read: bool,
     /// Whether an iteration of a loop may pass it to the next.
     pub(super) is_carried: bool,
+    /// Whether it has contents of its own: an instruction writes it, or reads it before it is an alias.
+    pub(super) has_contents: bool,
+    /// Whether an instruction makes it an alias of another tensor.
+    pub(super) is_alias: bool,
+}
+
+impl ValueUses {
+    /// Returns whether it is never more than an alias of other tensors.
+    pub(super) fn is_view(self) -> bool {
+        self.is_alias && !self.has_contents
+    }
 }
 
 /// The first use of a tensor without uses.
@@ -43,6 +54,10 @@ pub(super) struct Liveness<'a> {
     ever: BTreeMap<u32, u32>,
     /// Edges from a tensor to its aliases: a use of the alias is a use of the tensor.
     edges: Vec<(u32, u32)>,
+    /// The tensors that replaced that of an index: the index, and the tensor.
+    replaced: Vec<(u32, u32)>,
+    /// The uses of indices as views, where they differ from those of the tensor that the file has there.
+    views: BTreeMap<u32, ValueUses>,
     pub(super) loops: Loops,
     /// The pc of the first instruction of each chain.
     pub(super) chains: Vec<u32>,
@@ -52,13 +67,15 @@ pub(super) struct Liveness<'a> {
 impl<'a> Liveness<'a> {
     pub(super) fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
         let flow = ControlFlow::of(plan);
-        let unused = ValueUses { first_use: NEVER, last_use: 0, is_read: false, is_carried: false };
+        let unused = ValueUses { first_use: NEVER, last_use: 0, ..ValueUses::default() };
         let mut liveness = Self {
             plan,
             uses: alloc::vec![unused; plan.values().map_or(0, |values| values.len())],
             current: BTreeMap::new(),
             ever: BTreeMap::new(),
             edges: Vec::new(),
+            replaced: Vec::new(),
+            views: BTreeMap::new(),
             instruction_count: flow.len,
             loops: Loops::of(flow.loops, flow.outer, &flow.forward, flow.len),
             chains: flow.chains,
@@ -71,6 +88,12 @@ impl<'a> Liveness<'a> {
     /// Returns the uses of the tensor that the file has at an index.
     pub(super) fn uses(&self, index: u32) -> Option<ValueUses> {
         self.uses.get(at(index)).copied()
+    }
+
+    /// Returns the uses of an index that is only a view.
+    pub(super) fn view(&self, index: u32) -> Option<ValueUses> {
+        cost::look_up("", self.views.len());
+        self.views.get(&index).copied().or_else(|| self.uses(index))
     }
 
     fn run(&mut self, effects: &Effects<'a>, mut definitions: Definitions<'a>) {
@@ -87,7 +110,10 @@ impl<'a> Liveness<'a> {
                     (Access::Alias, Some(first)) => {
                         self.record_alias(index, first, pc, is_imprecise)
                     }
-                    _ => self.record_use(index, access == Access::Read, pc),
+                    _ => {
+                        self.record_contents(index, access);
+                        self.record_use(index, access == Access::Read, pc);
+                    }
                 }
             }
             definitions.record(&instruction, &accesses);
@@ -115,12 +141,29 @@ impl<'a> Liveness<'a> {
         uses.last_use = pc;
     }
 
+    /// Records whether the tensor that the file has at an index has contents of its own.
+    fn record_contents(&mut self, index: i32, access: Access) {
+        let now = self.now(index);
+        let Some(uses) = now.and_then(|now| self.uses.get_mut(at(now))) else { return };
+        uses.has_contents |= match access {
+            Access::Write => true,
+            Access::Read => !uses.is_alias,
+            Access::Alias | Access::Free => false,
+        };
+    }
+
     /// Records that from this instruction on, `index` is or may be an alias of `base`.
     fn record_alias(&mut self, index: i32, base: i32, pc: u32, is_imprecise: bool) {
         let (Some(from), Some(to)) = (self.now(base), self.now(index)) else { return };
         if from == to {
             return self.record_use(index, false, pc);
         }
+        let named = u32::try_from(index).ok().and_then(|index| self.uses.get_mut(at(index)));
+        named.into_iter().for_each(|uses| {
+            uses.is_alias = true;
+            // If a jump skips this instruction, the index keeps its tensor.
+            uses.has_contents |= is_imprecise;
+        });
         if !self.loops.are_none() {
             // In a loop, an index may hold any of its tensors, so all of them share its uses.
             self.edges.push((from, to));
@@ -140,6 +183,7 @@ impl<'a> Liveness<'a> {
             self.edges.push((to, new));
         }
         self.current.insert(index, new);
+        self.replaced.push((index, new));
         let ever = match self.ever.get(&index) {
             Some(&ever) => ever,
             None => {
@@ -154,7 +198,7 @@ impl<'a> Liveness<'a> {
     fn new_tensor(&mut self, pc: u32) -> u32 {
         let new = narrow(self.uses.len());
         let (first_use, last_use) = (pc, pc);
-        self.uses.push(ValueUses { first_use, last_use, is_read: false, is_carried: false });
+        self.uses.push(ValueUses { first_use, last_use, ..ValueUses::default() });
         new
     }
 
@@ -171,6 +215,19 @@ impl<'a> Liveness<'a> {
             }
         }
         self.propagate_last_uses();
+        self.record_views();
+    }
+
+    /// Gives each index that is only a view the uses of the tensors that replaced its own.
+    fn record_views(&mut self) {
+        for &(index, new) in &self.replaced {
+            let own = self.uses.get(at(index)).filter(|uses| uses.is_view());
+            let (Some(own), Some(new)) = (own, self.uses.get(at(new))) else { continue };
+            cost::look_up("", self.views.len());
+            let view = self.views.entry(index).or_insert(*own);
+            view.first_use = view.first_use.min(new.first_use);
+            view.last_use = view.last_use.max(new.last_use);
+        }
     }
 
     fn extend_to_items(&mut self, list: u32, used: ValueUses, items: Vector<'a, i32>) {

@@ -1,9 +1,11 @@
 //! Lists of the operators in a build of the runtime.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+
+use crate::schema::scalar::ScalarType;
 
 /// The operators in a build of the runtime, from a list of names or from a
 /// `selected_operators.yaml`.
@@ -20,6 +22,8 @@ pub struct SelectedOperators {
     names: BTreeSet<String>,
     /// Names without an overload, which stand for all of their overloads.
     with_overloads: BTreeSet<String>,
+    /// The dtypes of the kernels of an operator, where the list has them. `None` for all dtypes.
+    dtypes: BTreeMap<String, Option<BTreeSet<i8>>>,
     all: bool,
 }
 
@@ -68,6 +72,16 @@ impl SelectedOperators {
         self.all || self.names.contains(name) || self.with_overloads.contains(root)
     }
 
+    /// Returns whether the build has kernels of the operator `name` for `dtype`. A list without dtypes
+    /// stands for all of them.
+    #[must_use]
+    pub fn contains_dtype(&self, name: &str, dtype: ScalarType) -> bool {
+        match self.dtypes.get(name) {
+            Some(Some(dtypes)) => dtypes.contains(&dtype.0),
+            _ => true,
+        }
+    }
+
     fn read_names(text: &str) -> Result<Self, (usize, &'static str)> {
         let mut list = Self::default();
         for (number, line) in (1..).zip(text.lines()) {
@@ -88,6 +102,7 @@ impl SelectedOperators {
         let mut list = Self::default();
         // The indentation of the operators' names, known from the first of them on.
         let (mut inside, mut level, mut name) = (false, None, String::new());
+        let mut has_kernels = false;
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim_end();
             let bare = line.trim_start();
@@ -98,12 +113,18 @@ impl SelectedOperators {
             if depth == 0 {
                 let (key, value) = entry(bare).ok_or((number, NO_KEY))?;
                 (inside, level) = (key == "operators", None);
+                has_kernels = key == "et_kernel_metadata";
                 match key.as_str() {
                     "operators" if !["", "{}"].contains(&value) => {
                         return Err((number, "operators are read in lines of their own only"));
                     }
                     "include_all_operators" => list.all = is_true(value),
                     _ => {}
+                }
+            } else if has_kernels {
+                match bare.strip_prefix("- ") {
+                    Some(key) => list.kernel(&name, key.trim()),
+                    None => name = entry(bare).ok_or((number, NO_KEY))?.0,
                 }
             } else if inside && depth == *level.get_or_insert(depth) {
                 // The second line of a long key, whose name was read before.
@@ -123,6 +144,20 @@ impl SelectedOperators {
             }
         }
         Ok(list)
+    }
+
+    /// Adds a kernel key, such as `v1/6;0,1|6;0`: of each tensor the dtype and the dim order.
+    fn kernel(&mut self, name: &str, key: &str) {
+        let dtypes = self.dtypes.entry(name.into()).or_insert_with(|| Some(BTreeSet::new()));
+        let key = key.trim_matches(['"', '\'']);
+        match (key.strip_prefix("v1/"), dtypes) {
+            (Some(tensors), Some(dtypes)) => {
+                let numbers = tensors.split('|').filter_map(|tensor| tensor.split(';').next());
+                dtypes.extend(numbers.filter_map(|number| number.parse::<i8>().ok()));
+            }
+            // A kernel for every dtype, such as `default`, or a key of another version.
+            (_, dtypes) => *dtypes = None,
+        }
     }
 
     fn attribute(&mut self, name: &str, line: &str) {

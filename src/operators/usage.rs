@@ -120,6 +120,19 @@ impl UsageReport {
         self.programs.push(ProgramUsage { path: path.into(), methods, method_count });
     }
 
+    /// Returns the dtypes for which `selected` has the operator and no kernel of it, in the order of names.
+    pub fn missing_dtypes<'r>(
+        &'r self,
+        selected: &SelectedOperators,
+    ) -> Vec<(&'r UntrustedString, Vec<ScalarType>)> {
+        let used = self.total.operators.iter().filter(|(name, _)| selected.contains(name.raw()));
+        let missing = used.map(|(name, of)| {
+            let is_missing = |dtype: &&ScalarType| !selected.contains_dtype(name.raw(), **dtype);
+            (name, of.dtypes.iter().filter(is_missing).copied().collect::<Vec<_>>())
+        });
+        missing.filter(|(_, dtypes)| !dtypes.is_empty()).collect()
+    }
+
     /// Returns the names of the operators that `selected` lacks, in the order of names.
     pub fn missing_from<'r>(&'r self, selected: &SelectedOperators) -> Vec<&'r UntrustedString> {
         self.total.operators.keys().filter(|name| !selected.contains(name.raw())).collect()

@@ -333,8 +333,16 @@ impl Places<'_, '_> {
     }
 }
 
+impl Reader {
+    /// Returns whether the constant is a weight: what a node multiplies its input by.
+    #[must_use]
+    pub fn is_weight(&self) -> bool {
+        self.input == "filter" || self.operator == "XNNBatchMatrixMultiply"
+    }
+}
+
 /// Returns the first node that reads each value.
-fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
+pub(crate) fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
     let mut readers = BTreeMap::new();
     for (node, table) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
         for (operator, input, id) in inputs(table) {

@@ -4,14 +4,15 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{DataAmount, length};
-use crate::bytes::narrow;
+use crate::bytes::{narrow, wide};
 use crate::cost;
 use crate::flat::view::Vector;
+use crate::method::{self, Instruction};
 use crate::operators::usage::calls_by_operator;
 use crate::pte::{Pte, Storage, operator_name};
 use crate::quoted::UntrustedString;
 use crate::schema::program::TensorShapeDynamism;
-use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
+use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
 /// The summary of a program.
@@ -27,6 +28,8 @@ pub struct ProgramSummary {
     pub method_count: u64,
     /// The operators of all methods, the most called first.
     pub operators: Vec<OperatorSummary>,
+    /// The number of instructions of all methods that call a delegate.
+    pub delegate_calls: u64,
     /// The backends of all methods, by id.
     pub backends: Vec<BackendSummary>,
     /// The constant tensors: their bytes in the file never change.
@@ -39,6 +42,8 @@ pub struct ProgramSummary {
     pub named_data: DataAmount,
     /// The number of segments.
     pub segments: u64,
+    /// The number of stack traces: where in a Python program instructions come from.
+    pub stack_traces: u64,
 }
 
 /// A method.
@@ -209,6 +214,28 @@ pub struct GraphSummary {
     pub datatypes: Vec<DatatypeSummary>,
     /// The constants of XNNPACK's graphs, with the bytes that the graphs declare.
     pub constants: DataAmount,
+    /// The weights among them by datatype, those with most bytes first.
+    pub weights: Vec<WeightSummary>,
+    /// Those of them that the graphs use by a key which is none of the program's: they are in a `.ptd`.
+    pub external: DataAmount,
+}
+
+/// Weights of one datatype and quantization: constants that nodes multiply their inputs by.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WeightSummary {
+    /// The datatype as in the schema, such as `xnn_datatype_qcint8`; `None` for an unknown one.
+    pub datatype: Option<&'static str>,
+    /// The quantization as in the schema, such as `PerChannelQuant`; `None` if they are not quantized.
+    pub quantization: Option<&'static str>,
+    /// The number of elements that share a scale, of a quantization by groups.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub group_size: Option<i32>,
+    /// The number of weights.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// A datatype of values in payloads.
@@ -230,7 +257,7 @@ impl ProgramSummary {
         let mut calls: BTreeMap<UntrustedString, u64> = BTreeMap::new();
         let mut backends: BTreeMap<UntrustedString, Delegates> = BTreeMap::new();
         let mut data = Tensors::default();
-        let mut names = BTreeSet::new();
+        let (mut names, mut stack_traces, mut delegate_calls) = (BTreeSet::new(), 0u64, 0u64);
         let (mut methods, mut method_count, mut ends) = (Vec::new(), 0u64, MAX_ENDS);
         for plan in program.execution_plan().into_iter().flatten() {
             method_count = method_count.saturating_add(1);
@@ -242,7 +269,9 @@ impl ProgramSummary {
                 method.shadowed = plan.name().is_some() && !names.insert(name);
                 methods.push(method);
             }
+            stack_traces = stack_traces.saturating_add(stack_traces_of(plan));
             count_operators(plan, &mut calls);
+            delegate_calls = delegate_calls.saturating_add(delegate_calls_of(plan));
             for delegate in plan.delegates().into_iter().flatten() {
                 let id = UntrustedString::from(delegate.id().unwrap_or_default());
                 let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
@@ -270,6 +299,7 @@ impl ProgramSummary {
             methods,
             method_count,
             operators,
+            delegate_calls,
             backends: backends
                 .into_iter()
                 .map(|(id, of)| BackendSummary {
@@ -285,8 +315,24 @@ impl ProgramSummary {
             external: data.external,
             named_data,
             segments: pte.segment_count().into(),
+            stack_traces,
         }
     }
+}
+
+/// Returns the number of instructions of a method that call a delegate.
+fn delegate_calls_of(plan: ExecutionPlan<'_>) -> u64 {
+    let is_call = |instruction: &Instruction<'_>| {
+        matches!(instruction.operation(), Some(InstructionArguments::DelegateCall(_)))
+    };
+    wide(method::instructions(plan).filter(is_call).count())
+}
+
+/// Returns the number of stack traces of a method.
+fn stack_traces_of(plan: ExecutionPlan<'_>) -> u64 {
+    let chains = plan.chains().into_iter().flatten();
+    let traces = chains.map(|chain| chain.stacktrace().map_or(0, |traces| wide(traces.len())));
+    traces.fold(0, u64::saturating_add)
 }
 
 /// The delegates of one backend.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::inputs::make_pipe;
 use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
 use crate::support::build;
+use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
 /// A hand-written file with every construct; three of them break a rule.
@@ -72,6 +73,122 @@ fn with_checks_a_program_against_its_data_file() {
     let args = ["check", PROGRAM, "--with", "no-such.ptd"];
     append_run(&mut page, &args, &pte(&args));
     assert_snapshot("check-with", &page);
+}
+
+/// A program whose data is elsewhere was not judged whole: a plain `ok` would hide it.
+#[test]
+fn a_program_without_its_data_gets_a_note() {
+    let mut page = String::new();
+    for path in [PROGRAM, "tests/data/pte/xnn_external.pte"] {
+        append_run(&mut page, &["check", path], &pte(&["check", path]));
+    }
+    assert_snapshot("check-external", &page);
+    assert_eq!(text(&pte(&["check", LINEAR]).stdout), format!("ok  {LINEAR}\n"));
+}
+
+#[test]
+fn with_takes_a_folder_of_data_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data/deep");
+    fs::create_dir_all(&data).unwrap();
+    fs::copy(PROGRAM, folder.path().join("model.pte")).unwrap();
+    let check = |with| run(&["check", "model.pte", "--with", with], Some(folder.path()), b"");
+    let empty = check("data");
+    assert_eq!(empty.status.code(), Some(1));
+    assert!(text(&empty.stderr).contains("no .ptd file in this folder"), "{}", text(&empty.stderr));
+    fs::copy(DATA, data.join("weights.ptd")).unwrap();
+    let found = check("data");
+    assert_eq!(text(&found.stdout), "ok  model.pte\nok  data/deep/weights.ptd\n2 files: 2 ok\n");
+}
+
+/// A stack trace names files of the machine that exported the program.
+#[test]
+fn leaked_paths_are_a_note_and_an_error_for_uploads() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("model.pte"), with_traces()).unwrap();
+    let here = |args: &[&str]| run(args, Some(folder.path()), b"");
+    let upload = ["check", "--preset", "untrusted-upload", "model.pte"];
+    let mut page = String::new();
+    for args in [&["check", "model.pte"][..], &upload, &["info", "model.pte"]] {
+        append_run(&mut page, args, &here(args));
+    }
+    assert_snapshot("check-paths-leaked", &page);
+    let edit = ["edit", "model.pte", "--strip", "stacktrace", "--in-place", "--quiet"];
+    assert!(here(&edit).status.success());
+    assert_eq!(text(&here(&upload).stdout), "ok  model.pte\n");
+}
+
+/// A program with a stack trace that holds a path of its exporter.
+fn with_traces() -> Vec<u8> {
+    Fixture::read("paths-leaked.bad").unwrap().parts().bytes
+}
+
+/// The preset reads whole files: a script inside of a weight is found.
+#[test]
+fn preset_for_uploads_scans_blobs() {
+    let mut bytes = fs::read(LINEAR).unwrap();
+    bytes[0x684..0x68e].copy_from_slice(b"#!/bin/sh\n");
+    let upload = ["check", "--preset", "untrusted-upload", "-"];
+    assert_eq!(run(&["check", "-"], None, &bytes).status.code(), Some(0));
+    let done = run(&upload, None, &bytes);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(text(&done.stdout).contains("error[content-embedded]"), "{}", text(&done.stdout));
+    assert_eq!(pte(&["check", "--preset", "upload", LINEAR]).status.code(), Some(2));
+}
+
+/// Accepted findings are known by file, rule and path: a file that moves them by some bytes stays accepted.
+#[test]
+fn baseline_leaves_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = Some(folder.path());
+    fs::copy(UNSOUND, folder.path().join("model.pte")).unwrap();
+    assert_eq!(run(&["check", "."], at, b"").status.code(), Some(1));
+    let written = run(&["check", ".", "--write-baseline", "known.json"], at, b"");
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stdout));
+    let known = ["check", "model.pte", "--baseline", "known.json"];
+    let done = run(&known, at, b"");
+    assert_eq!((done.status.code(), &*text(&done.stdout)), (Some(0), "ok  model.pte\n"));
+    fs::copy(UNSOUND, folder.path().join("new.pte")).unwrap();
+    let done = run(&[&known[..], &["new.pte"]].concat(), at, b"");
+    assert_eq!(done.status.code(), Some(1), "{}", text(&done.stdout));
+    // A refused file was not checked, and is never accepted.
+    fs::write(folder.path().join("model.pte"), b"broken").unwrap();
+    assert_eq!(run(&known, at, b"").status.code(), Some(1));
+    fs::write(folder.path().join("known.json"), b"{}").unwrap();
+    assert_eq!(run(&known, at, b"").status.code(), Some(2), "no baseline");
+}
+
+#[test]
+fn settings_are_those_of_the_nearest_pte_toml() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("a/b");
+    fs::create_dir_all(&inner).unwrap();
+    let file = folder.path().join("model.pte");
+    fs::write(&file, with_traces()).unwrap();
+    let file = file.to_str().unwrap();
+    let set = |settings: &str| fs::write(folder.path().join("pte.toml"), settings).unwrap();
+    let code = |args: &[&str]| run(args, Some(&inner), b"").status.code();
+    assert_eq!(code(&["check", file]), Some(0));
+    set("[check]\npreset = \"untrusted-upload\"\n");
+    assert_eq!(code(&["check", file]), Some(1));
+    assert_eq!(code(&["check", file, "--no-config"]), Some(0));
+    assert_eq!(code(&["check", file, "--allow", "paths-leaked"]), Some(0));
+    set(
+        "[check]\ndeny = [\"paths-leaked\"]\n[size]\nbudget = \"100 B\"\n[memory]\nbudget = [\"1=8\"]\n",
+    );
+    assert_eq!(code(&["check", file]), Some(1));
+    assert_eq!(code(&["size", file]), Some(1));
+    assert_eq!(code(&["size", file, "--budget", "1MB"]), Some(0), "an argument replaces it");
+    assert_eq!(code(&["memory", file]), Some(1));
+    set("[check]\nallow = [\"paths-leaked\"]\nruntime = \"9.9.9.9\"\n");
+    assert_eq!(code(&["check", file]), Some(2), "no release");
+    set("[check]\nallowed = []\n");
+    let done = run(&["check", file], Some(&inner), b"");
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("unknown field `allowed`"), "{}", text(&done.stderr));
+    // The search ends at the root of a repository.
+    fs::create_dir(folder.path().join("a/.git")).unwrap();
+    assert_eq!(code(&["check", file]), Some(0));
 }
 
 /// Data that is too short for its shape is an Error of its file, which `--with` checks too.
@@ -331,8 +448,8 @@ fn irregular_files_in_a_folder_are_reported() {
         .collect();
     let expected = [
         ("./a-dangling.pte", "unreadable"),
-        ("./b-link.pte", "none"),
-        ("./c-good.pte", "none"),
+        ("./b-link.pte", "external-not-judged"),
+        ("./c-good.pte", "external-not-judged"),
         ("./d-folder.PTE", "unreadable"),
         ("./e-loop.ptd", "unreadable"),
         ("./f-socket.pte", "unreadable"),

@@ -52,7 +52,7 @@ fn edit_without_changes_keeps_every_byte() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("same");
     for file in [LINEAR, BASIC, "tests/data/pte/v0.2.0_inline_const.pte"] {
-        good(&["edit", file, "--forget-unknown", "-o", out.to_str().unwrap()]);
+        good(&["edit", file, "--forget-unknown", "--quiet", "-o", out.to_str().unwrap()]);
         assert!(fs::read(&out).unwrap() == fs::read(file).unwrap(), "{file}");
     }
 }
@@ -136,26 +136,44 @@ fn set_data_input_is_not_overwritten() {
     assert!(text(&done.stderr).contains("standard input is not a file"));
 }
 
-/// The `.ptd` of `--externalize` overwrites no file unless `--ptd` names it.
+/// The `.ptd` of `--externalize` is none of the other files, whether `--ptd` names it or not.
 #[test]
 fn externalized_data_needs_its_own_path() {
     let folder = tempfile::tempdir().unwrap();
     let [program, data] = ["p.pte", "p.ptd"].map(|name| folder.path().join(name));
     let [out, ptd] = [&program, &data].map(|path| path.to_str().unwrap());
     let edit = |rest: &[&str]| pte(&[&["edit", LINEAR, "--externalize", "all"], rest].concat());
-    fs::write(&data, "mine").unwrap();
+    fs::write(&data, "old").unwrap();
     for (rest, expected) in [
-        (&["-o", out][..], "exists: name the .ptd with --ptd"),
-        (&["-o", "-"], "name the .ptd with --ptd"),
-        (&["-o", out, "--ptd", out], "are the same file: give two"),
+        (&["-o", "-"][..], "name the .ptd with --ptd"),
+        (&["-o", out, "--ptd", out], "p.pte is the program: name another .ptd with --ptd"),
     ] {
         let done = edit(rest);
         assert_eq!(done.status.code(), Some(2), "{rest:?}");
         assert!(text(&done.stderr).contains(expected), "{rest:?}: {}", text(&done.stderr));
-        assert_eq!(fs::read(&data).unwrap(), b"mine");
+        assert_eq!(fs::read(&data).unwrap(), b"old");
         assert!(!program.exists(), "{rest:?}");
     }
     assert_eq!(edit(&["-o", out, "--ptd", ptd]).status.code(), Some(0), "--ptd names it");
+    assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
+}
+
+/// An output that exists is replaced, whether it is named or derived, and the command says so.
+#[test]
+fn an_existing_output_is_replaced_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let [program, data] = ["p.pte", "p.ptd"].map(|name| folder.path().join(name));
+    let [out, ptd] = [&program, &data].map(|path| path.to_str().unwrap());
+    for path in [&program, &data] {
+        fs::write(path, "old").unwrap();
+    }
+    let done = pte(&["edit", LINEAR, "--externalize", "all", "-o", out]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let stderr = text(&done.stderr).replace(folder.path().to_str().unwrap(), "");
+    assert!(
+        stderr.contains("/p.pte is replaced") && stderr.contains("/p.ptd is replaced"),
+        "{stderr}"
+    );
     assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
 }
 

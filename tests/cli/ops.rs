@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{LINEAR, append_run, good, json, pte, run};
+use super::{LINEAR, append_run, good, json, pte, run, text};
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
@@ -168,4 +168,25 @@ fn operator_list_may_begin_with_a_byte_order_mark() {
             assert_eq!(pte(&args).status.code(), Some(status), "{mark:?}{text}");
         }
     }
+}
+
+/// A build that was made for another dtype lacks the kernels, although it has the operator.
+#[test]
+fn against_compares_the_dtypes_of_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("ops.yaml");
+    let yaml = good(&["ops", "--format", "yaml", LINEAR]);
+    let path = list.to_str().unwrap();
+    let mut page = String::new();
+    for (from, to) in [("6;", "6;"), ("v1/6;0|6;", "v1/5;0|5;"), ("- v1/", "- default/")] {
+        std::fs::write(&list, yaml.replace(from, to)).unwrap();
+        let done = pte(&["ops", LINEAR, "--against", path]);
+        page += &format!("{from} → {to}: status {:?}\n{}", done.status.code(), text(&done.stdout));
+    }
+    assert_snapshot("ops-against-dtypes", &page);
+    std::fs::write(&list, yaml.replace("6;", "5;")).unwrap();
+    let done = pte(&["ops", LINEAR, "--against", path, "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(document["missing"], serde_json::json!([]));
+    assert_eq!(document["missing_dtypes"][0]["dtypes"], serde_json::json!(["FLOAT"]));
 }

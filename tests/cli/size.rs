@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{BASIC, LINEAR, good, json, pte, run, text};
+use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
 use crate::support::build;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
@@ -168,4 +168,33 @@ fn shown_growth_sums_to_the_change_of_the_file() {
         }
     }
     assert!(mixed > 0, "changes of both signs are folded");
+}
+
+/// The dotted names of tensors make a tree; bytes that tensors share count once, so the rows have all bytes.
+#[test]
+fn modules_are_the_dotted_names_of_tensors() {
+    let mut page = String::new();
+    let data = "tests/data/ptd/external_all.default_external_constant.ptd";
+    for args in [&["size", "--by-module", data][..], &["size", "--by-module", LINEAR]] {
+        append_run(&mut page, args, &pte(args));
+    }
+    assert_snapshot("size-by-module", &page);
+    let named: Vec<_> = ["m", "m.a.b", "m.a.c", "x.y.z", "...."].into();
+    let entries = (0..named.len()).map(|nth| json!({"key": named[nth], "segment_index": nth}));
+    let entries: Vec<_> = entries.collect();
+    let segments: Vec<_> =
+        (0..named.len()).map(|nth| json!({"offset": 16 * nth, "size": 16})).collect();
+    let root = json!({"named_data": entries, "segments": segments});
+    let file =
+        json!({"kind": "ptd", "root": root, "data": vec![json!({"zeros": 16}); named.len()]});
+    let shown = run(&["size", "--by-module", "--json", "-"], None, &build::file(&file.to_string()));
+    let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let sum = |tree: &Value| -> u64 {
+        tree["parts"].as_array().unwrap().iter().map(|part| part["bytes"].as_u64().unwrap()).sum()
+    };
+    let whole = &document["files"][0];
+    assert_eq!(sum(whole), whole["bytes"].as_u64().unwrap());
+    let module =
+        whole["parts"].as_array().unwrap().iter().find(|part| part["name"] == "m").unwrap();
+    assert_eq!((sum(module), &module["bytes"]), (48, &json!(48)), "{module}");
 }

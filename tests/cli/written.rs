@@ -198,7 +198,7 @@ fn in_place_refuses_hard_links() {
     // With -o, the new file gets the name, and other hard links keep the old contents.
     fs::write(&out, "old").unwrap();
     fs::hard_link(&out, folder.path().join("d")).unwrap();
-    good(&["edit", path, "--align", "4096", "-o", out.to_str().unwrap()]);
+    good(&["edit", path, "--align", "4096", "--quiet", "-o", out.to_str().unwrap()]);
     assert_eq!(fs::read(folder.path().join("d")).unwrap(), b"old");
     assert!(fs::read(&out).unwrap().len() > 4096);
 }

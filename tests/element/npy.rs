@@ -1,6 +1,6 @@
 //! NumPy's file format, and tensors in its order.
 
-use pte::element::npy::{descr, header, to_logical_order};
+use pte::element::npy::{bits, descr, header, to_logical_order};
 use pte::element::{Element, values};
 use pte::schema::scalar::ScalarType;
 
@@ -20,6 +20,21 @@ fn npy_names_have_the_size_of_the_dtype() {
     for (code, name) in kinds {
         assert_eq!(descr(ScalarType(code)), Some(name));
     }
+}
+
+/// The bits of dtypes that NumPy lacks are integers of the same size, and no dtype has both names.
+#[test]
+fn npy_bits_have_the_size_of_the_dtype() {
+    let mut found = Vec::new();
+    for code in i8::MIN..=i8::MAX {
+        let dtype = ScalarType(code);
+        let Some(bits) = bits(dtype) else { continue };
+        assert_eq!(descr(dtype), None, "{dtype}");
+        assert_eq!(bits[2..].parse::<u64>().ok(), dtype.element_size(), "{dtype}");
+        found.push(dtype.torch_name().unwrap());
+    }
+    let float8 = ["float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz"];
+    assert_eq!(found, [&["bfloat16"][..], &float8].concat());
 }
 
 /// NumPy's kind is that of the values: a number that is read signed has a signed name.

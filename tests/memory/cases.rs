@@ -42,7 +42,8 @@ pub(super) fn program(
     let plan = json!({"name": "forward", "values": values, "inputs": ends.0, "outputs": ends.1,
         "chains": chains, "delegates": [{"id": "Backend"}], "non_const_buffer_sizes": [0, size],
         "operators": [{"name": "aten::add", "overload": "out"}, {"name": "my::op"},
-            {"name": "aten::index_put_"}]});
+            {"name": "aten::index_put_"},
+            {"name": "executorch_prim::et_view", "overload": "default"}]});
     build::file(&json!({"root": {"execution_plan": [plan]}}).to_string())
 }
 
@@ -139,7 +140,7 @@ fn a_move_uses_one_tensor_under_two_indices() {
     // Value 1 is value 0 from step 1 on, until it is value 2 from step 3 on.
     let chain = vec![op(&[], 0), moved(0, 1), op(&[1], 3), moved(2, 1), op(&[1], 3)];
     let all = lives(&program(&scratch(4), (&[2], &[]), 64, &[chain]));
-    assert_eq!(all, [at(0, 2), None, Some((None, Some(4))), at(2, 4)]);
+    assert_eq!(all, [at(0, 2), at(1, 4), Some((None, Some(4))), at(2, 4)]);
     // Of two ways, either may have been taken: both are there until the end.
     let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
     let lie = json!({"val_type": "Bool", "val": {}});
@@ -163,7 +164,7 @@ fn an_operator_in_place_reads_what_it_changes() {
     let values = [scratch(4), vec![list, null, null_flag()]].concat();
     let chain = vec![op(&[], 1), in_place(0, 2), in_place(1, 2), op(&[2], 3)];
     let all = lives(&program(&values, (&[3], &[]), 64, &[chain]));
-    assert_eq!(all, [THROUGHOUT, at(0, 3), None, Some((None, Some(3)))]);
+    assert_eq!(all, [THROUGHOUT, at(0, 3), at(1, 3), Some((None, Some(3)))]);
 }
 
 fn null_flag() -> Value {
@@ -236,6 +237,42 @@ fn what_is_read_first_is_a_view_or_comes_from_the_run_before() {
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     let state = memory.tensors(&memory.arenas()[0]).iter().find(|tensor| tensor.value == 3);
     assert_eq!(state.unwrap().role, TensorRole::State);
+}
+
+/// Exporters plan a place for the output of `et_view`, which nothing uses: the view shows its tensor's bytes.
+#[test]
+fn outputs_of_et_view_are_views_without_memory_of_their_own() {
+    let shape = json!({"val_type": "IntList", "val": {"items": [5]}});
+    let size = json!({"val_type": "Int", "val": {"int_val": 4}});
+    let values = [scratch(4), vec![shape, size]].concat();
+    let view = |of, to| call(3, &[of, 4, to]);
+    // 1 is a view of 0, and 2 is a view of the view.
+    let chain = vec![op(&[], 0), view(0, 1), view(1, 2), op(&[2], 3)];
+    let file = program(&values, (&[], &[3]), 64, &[chain]);
+    assert_eq!(lives(&file), [at(0, 3), at(1, 3), at(2, 3), Some((Some(3), None))]);
+    let pte = Pte::read(&file).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    let arena = &memory.arenas()[0];
+    let views: Vec<_> = memory.tensors(arena).iter().map(|tensor| tensor.is_view).collect();
+    assert_eq!(views, [false, true, true, false]);
+    assert_eq!(arena.peak, 32, "only 0 and 3 have memory");
+}
+
+/// An output that is a view lives to the end, as its tensor does.
+#[test]
+fn a_view_in_a_loop_and_one_that_is_an_output_have_lives_of_their_own() {
+    let shape = json!({"val_type": "IntList", "val": {"items": [4]}});
+    let size = json!({"val_type": "Int", "val": {"int_val": 4}});
+    let values = [scratch(3), vec![shape, size]].concat();
+    let view = |of, to| call(3, &[of, 3, to]);
+    let chain = vec![op(&[], 0), view(0, 1), op(&[1], 2), jump(2, 1)];
+    let file = program(&values, (&[], &[1]), 48, &[chain]);
+    let pte = Pte::read(&file).unwrap();
+    let memory = Memory::of(&pte, plans(&pte).next().unwrap());
+    let of =
+        |value| *memory.tensors(&memory.arenas()[0]).iter().find(|t| t.value == value).unwrap();
+    assert_eq!((of(1).is_view, of(1).live_range.unwrap().last_use), (true, None));
+    assert_eq!((of(0).is_view, of(0).live_range.unwrap().last_use), (false, None));
 }
 
 /// A short forward jump inside a longer one: after its target, the longer jump may still skip instructions.

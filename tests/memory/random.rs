@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pte::Pte;
-use pte::memory::{LiveRange, Memory, TensorRole};
+use pte::memory::{LiveRange, Memory, PlannedTensor, TensorRole};
 use pte::schema::program::view::InstructionArguments;
 use serde_json::{Value, json};
 
@@ -125,7 +125,9 @@ fn lives(file: &[u8]) -> Vec<(TensorRole, Option<(usize, usize)>)> {
         let (first, last) = life.span(steps);
         (first as usize, last as usize)
     };
-    all.iter().map(|of| (of.role, of.live_range.map(span))).collect()
+    // Paths follow the tensors behind indices, and views have none of their own.
+    let own = |of: &PlannedTensor| of.live_range.filter(|_| !of.is_view);
+    all.iter().map(|of| (of.role, own(of).map(span))).collect()
 }
 
 /// A method with forward jumps only, of which many lie inside longer ones.

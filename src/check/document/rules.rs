@@ -1,5 +1,7 @@
 //! The documents `pte.rules/1` and `pte.explain/1`: every name that a finding may have.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::check::{Rule, Severity, coverage, rules};
@@ -7,6 +9,10 @@ use crate::error::ErrorKind;
 
 /// The rule of a file that could not be read.
 pub const UNREADABLE: &str = "unreadable";
+
+/// The address of the folder `docs`, which is set as `PTE_DOCS_URL` when the crate is built. Links to the
+/// documentation are left out without it.
+pub const DOCS_URL: Option<&str> = option_env!("PTE_DOCS_URL");
 
 /// The document `pte.rules/1`: every rule.
 #[derive(Clone, Debug)]
@@ -47,9 +53,8 @@ pub struct RuleRecord {
     pub why: &'static str,
     /// What the official runtime does if the rule is broken.
     pub runtime: &'static str,
-    /// What to do, if the rule alone determines it.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub help: Option<&'static str>,
+    /// What to do about a finding.
+    pub help: &'static str,
     /// The sections of `docs/format.md` with the evidence.
     pub sections: Vec<&'static str>,
 }
@@ -83,7 +88,7 @@ impl RuleRecord {
             what: code.what,
             why: code.why,
             runtime: code.runtime,
-            help: Some(code.help),
+            help: code.help,
             sections: core::iter::once("0.2").chain(coverage::rows_of(code.id)).collect(),
         });
         let unreadable = Self {
@@ -93,13 +98,17 @@ impl RuleRecord {
             what: "A path that is given, or has the name of a model, is a file that can be read.",
             why: "The file was not checked. To skip it would pass it as good.",
             runtime: "is not asked",
-            help: Some(
-                "Check that the path is a regular file of the expected kind, and that you may read \
-                 it.",
-            ),
+            help: "Check that the path is a regular file of the expected kind, and that you may read it.",
             sections: Vec::new(),
         };
         rules().map(Self::of).chain(refusals).chain([unreadable]).collect()
+    }
+
+    /// Returns the address of its description; `None` if [`DOCS_URL`] is not set.
+    #[must_use]
+    pub fn url(&self) -> Option<String> {
+        let base = DOCS_URL.filter(|base| !base.is_empty())?;
+        Some(format!("{}/rules.md#{}", base.trim_end_matches('/'), self.id))
     }
 
     fn of(rule: &'static Rule) -> Self {
@@ -110,7 +119,7 @@ impl RuleRecord {
             what: rule.what,
             why: rule.why,
             runtime: rule.runtime.name(),
-            help: None,
+            help: rule.help,
             sections: rule.rows.to_vec(),
         }
     }

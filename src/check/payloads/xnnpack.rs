@@ -38,58 +38,72 @@ rules! {
     XNNPACK_MISSING = Error "xnnpack-missing"
         "The tables of an XNNPACK graph have the parts that the backend reads."
         "The backend reads through a null pointer, or refuses the graph."
+        LOWER_AGAIN
         Crashes ["11.2"];
     XNNPACK_KIND = Error "xnnpack-kind"
         "The values and nodes of an XNNPACK graph are of kinds that the backend has."
         "The backend refuses the graph."
+        LOWER_AGAIN
         Refuses ["11.2"];
     XNNPACK_RANK = Error "xnnpack-rank"
         "A value of an XNNPACK graph has at most 6 dimensions, and takes less than 4 GiB if it is no constant."
         "The backend refuses the graph, or allocates and fills as much memory as there is."
+        LOWER_AGAIN
         Crashes ["11.2"];
     XNNPACK_EXTERNAL = Error "xnnpack-external"
         "The inputs and outputs of an XNNPACK graph have flags and ids of their own, and are no constants."
         "The backend refuses the graph, or reads past the arguments of the call."
+        LOWER_AGAIN
         Crashes ["11.2"];
     XNNPACK_QUANTIZATION = Error "xnnpack-quantization"
         "The quantization of a value fits its datatype and its dimensions."
         "The backend refuses the graph, divides by zero, or reads past the scales."
+        LOWER_AGAIN
         Crashes ["11.2", "8.3.20"];
     XNNPACK_CONSTANT = Error "xnnpack-constant"
         "The constants of an XNNPACK graph are in its payload."
         "The backend refuses the graph."
+        LOWER_AGAIN
         Refuses ["11.3"];
     XNNPACK_CONSTANT_SHORT = Error "xnnpack-constant-short"
         "A constant has the bytes that its shape and its nodes ask for."
         "The backend never compares the sizes, and reads past the constant."
+        LOWER_AGAIN
         Misreads ["11.3", "8.2 dbd5118b57"];
     XNNPACK_ID = Error "xnnpack-id"
         "The nodes of an XNNPACK graph name values that are in it, and each value has an id of its own."
         "The backend refuses the graph, or takes another value."
+        LOWER_AGAIN
         Refuses ["11.4"];
     XNNPACK_DATATYPE = Error "xnnpack-datatype"
         "The values of a node are of datatypes that the backend has a kernel for."
         "The backend refuses the graph."
+        LOWER_AGAIN
         Refuses ["11.4"];
     XNNPACK_ATTRIBUTE = Error "xnnpack-attribute"
         "The attributes of a node are ones that the backend takes."
         "The backend refuses the graph, divides by zero, or reads past a list."
+        LOWER_AGAIN
         Crashes ["11.4"];
     XNNPACK_ORDER = Error "xnnpack-order"
         "Each value of an XNNPACK graph is written by one node, before it is read; constants and inputs are not written; no node reads a copy twice."
         "Buffers overlap, and nodes write over the heap, the constants or the arguments; or the backend reads through a null pointer."
+        LOWER_AGAIN
         Crashes ["11.5"];
     XNNPACK_ARGS = Error "xnnpack-args"
         "The arguments of a call of an XNNPACK graph are tensors of the datatypes of its inputs and outputs."
         "The backend reads or writes past the tensors."
+        LOWER_AGAIN
         Misreads ["11.6"];
     XNNPACK_SHAPE = Error "xnnpack-shape"
         "The shapes of the arguments fit the nodes, and the outputs have the shapes that the nodes compute."
         "Running the method is refused, or a node reads past its input or divides by zero."
+        LOWER_AGAIN
         Crashes ["11.6"];
     XNNPACK_UNREAD = Warning "xnnpack-unread"
         "The numbers of an XNNPACK graph that the backend does not read agree with those that it reads."
         "The backend ignores them; other readers may not."
+        UNUSUAL
         Ignores ["11.2"];
 }
 

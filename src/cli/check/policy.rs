@@ -1,8 +1,10 @@
-//! The policy of `pte check`: `--allow`, `--deny` and `--runtime`.
+//! The policy of `pte check`: `--allow`, `--deny`, `--preset` and `--runtime`, and those of `pte.toml`.
 
 use clap::Args;
-use pte::check::{NEWEST, Policy, Release, Rule, RuleRecord, parse_release, rule};
+use pte::check::{NEWEST, Policy, Preset, Release, Rule, RuleRecord, parse_release, rule};
+use pte::quoted::Untrusted;
 
+use crate::cli::config::CheckConfig;
 use crate::cli::problem::Problem;
 use crate::cli::rules::unknown_rule;
 
@@ -15,6 +17,9 @@ pub(in super::super) struct PolicyArguments {
     /// Report findings of this rule, or all warnings, as Errors.
     #[arg(long, value_name = "RULE|warnings")]
     deny: Vec<String>,
+    /// Report findings of a set of rules as Errors: untrusted-upload (`pte explain untrusted-upload`).
+    #[arg(long, value_name = "PRESET", conflicts_with = "structure_only")]
+    preset: Option<String>,
     /// Check for this release of the runtime, such as 0.7. What that release cannot read is an Error.
     #[arg(long, value_name = "VERSION", value_parser = parse_release)]
     #[arg(conflicts_with = "structure_only")]
@@ -22,25 +27,51 @@ pub(in super::super) struct PolicyArguments {
 }
 
 impl PolicyArguments {
-    /// Returns a note if the release is newer than the newest known one.
-    pub(super) fn note(&self) -> Option<String> {
-        let (major, minor) = self.runtime.filter(|release| *release > NEWEST)?;
-        Some(format!(
-            "release {major}.{minor} is not known: files are checked for {}.{}, the newest known release",
-            NEWEST.0, NEWEST.1
-        ))
+    /// Returns the preset, if one is chosen here or in the settings.
+    pub(super) fn preset(&self, config: &CheckConfig) -> Result<Option<Preset>, Problem> {
+        let Some(id) = self.preset.as_ref().or(config.preset.as_ref()) else { return Ok(None) };
+        let known = || Preset::ALL.iter().map(|preset| preset.id).collect::<Vec<_>>().join(", ");
+        let unknown = || {
+            let id = Untrusted::from(id.as_str());
+            Problem::Usage(format!("no preset is called {id:?}: there is {}", known()).into())
+        };
+        Preset::of_id(id).map(Some).ok_or_else(unknown)
     }
 
-    /// Returns the policy of the arguments, or a usage error for an unknown rule.
-    pub(super) fn policy(&self) -> Result<Policy, Problem> {
+    /// Returns the release that is chosen here or in the settings.
+    fn release(&self, config: &CheckConfig) -> Result<Option<Release>, Problem> {
+        let Some(text) = config.runtime.as_ref().filter(|_| self.runtime.is_none()) else {
+            return Ok(self.runtime);
+        };
+        let invalid = |error| Problem::Usage(format!("runtime in pte.toml: {error}").into());
+        parse_release(text).map(Some).map_err(invalid)
+    }
+
+    /// Returns the policy of the arguments and the settings, or a usage error for an unknown rule. `note` is
+    /// called if the release is newer than the newest known one.
+    pub(super) fn policy(
+        &self,
+        config: &CheckConfig,
+        note: impl FnOnce(&str),
+    ) -> Result<Policy, Problem> {
         let mut policy = Policy::new();
-        if let Some(release) = self.runtime {
+        if let Some(release) = self.release(config)? {
+            if release > NEWEST {
+                let ((major, minor), newest) = (release, format!("{}.{}", NEWEST.0, NEWEST.1));
+                note(&format!(
+                    "release {major}.{minor} is not known: files are checked for {newest}, the \
+                     newest known release"
+                ));
+            }
             policy = policy.runtime(release);
         }
-        for name in &self.allow {
+        if let Some(preset) = self.preset(config)? {
+            policy = policy.preset(preset);
+        }
+        for name in self.allow.iter().chain(&config.allow) {
             policy = policy.allow(allowed(name)?);
         }
-        for name in &self.deny {
+        for name in self.deny.iter().chain(&config.deny) {
             policy = match (name.as_str(), rule(name)) {
                 ("warnings", _) => policy.deny_warnings(),
                 (_, Some(rule)) => policy.deny(rule),

@@ -40,8 +40,10 @@ fn write_finding(finding: &FindingRecord, out: &mut impl Write) -> fmt::Result {
         }
         writeln!(out, "{DIM:#}")?;
     }
-    match finding.help {
-        Some(help) => writeln!(out, "    {DIM}help:{DIM:#} {help}"),
-        None => Ok(()),
+    for (label, text) in [("why: ", finding.why), ("help:", finding.help)] {
+        if let Some(text) = text {
+            writeln!(out, "    {DIM}{label}{DIM:#} {text}")?;
+        }
     }
+    Ok(())
 }

@@ -122,7 +122,7 @@ impl Grid {
             // The number of tensors that begin in each column, minus those that end before it.
             let mut changes = vec![0i64; line.len().saturating_add(1)];
             for tensor in tensors {
-                let Some(life) = tensor.live_range else { continue };
+                let Some(life) = tensor.live_range.filter(|_| !tensor.is_view) else { continue };
                 let ((begin, end), (first, last)) = (tensor.range(), life.span(instructions));
                 let (from, to) = self.bytes.range(begin, end);
                 if begin == end || nth < from || to <= nth {

@@ -63,6 +63,9 @@ struct Row<'d> {
     bytes: Option<u64>,
     offset: u64,
     role: &'static str,
+    /// Only if it is one.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    view: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     lives: Option<Lives>,
 }
@@ -197,6 +200,7 @@ impl<'d> Row<'d> {
             bytes: of.bytes,
             offset: of.offset,
             role: method::role(of),
+            view: of.is_view,
             lives,
         }
     }

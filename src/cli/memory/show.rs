@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use pte::memory::{Memory, PlannedArena};
+use pte::memory::{Memory, PlannedArena, PlannedTensor};
 use pte::quoted::UntrustedString;
 
 use super::chart;
@@ -159,10 +159,10 @@ fn show_live(
     out: &mut Output,
     method: &Method<'_, '_>,
     arena: &PlannedArena<'_>,
-    live: &[&pte::memory::PlannedTensor],
+    live: &[&PlannedTensor],
 ) -> Result<(), Problem> {
     let listed = live.get(..live.len().min(MOST_TENSORS)).unwrap_or_default();
-    let bytes = |tensor: &pte::memory::PlannedTensor| grouped(tensor.bytes.unwrap_or_default());
+    let bytes = |tensor: &PlannedTensor| grouped(tensor.bytes.unwrap_or_default());
     let widest = listed.iter().map(|tensor| bytes(tensor).len()).max().unwrap_or_default();
     for (tensor, letter) in listed.iter().zip(chart::letters()) {
         let (bytes, title) = (bytes(tensor), method.title(tensor.value)?);
@@ -181,15 +181,27 @@ fn show_live(
         text(writeln!(out, "      {DIM}… and {rest}, {sum} bytes{DIM:#}"))?;
     }
     let tensors = method.memory.tensors(arena);
-    let never = tensors.iter().filter(|tensor| tensor.live_range.is_none());
-    let (number, sum) = never.fold((0u64, 0u64), |(number, sum), tensor| {
-        (number.saturating_add(1), sum.saturating_add(tensor.bytes.unwrap_or_default()))
-    });
+    let views = tensors.iter().filter(|tensor| tensor.is_view);
+    let (number, _) = total(views);
+    if number > 0 {
+        let views = count(number, "view");
+        let what = "of other tensors: no memory of their own";
+        text(writeln!(out, "      {DIM}{views} {what}{DIM:#}"))?;
+    }
+    let never = tensors.iter().filter(|tensor| !tensor.is_view && tensor.live_range.is_none());
+    let (number, sum) = total(never);
     if number > 0 {
         let (never, sum) = (count(number, "planned tensor"), sum_of(sum));
         text(writeln!(out, "      {DIM}{never} that nothing uses, {sum} bytes{DIM:#}"))?;
     }
     Ok(())
+}
+
+/// Returns the number of tensors and their bytes.
+fn total<'t>(tensors: impl Iterator<Item = &'t PlannedTensor>) -> (u64, u64) {
+    tensors.fold((0, 0), |(number, sum), tensor| {
+        (number.saturating_add(1), sum.saturating_add(tensor.bytes.unwrap_or_default()))
+    })
 }
 
 /// Shows the memory outside of arenas.

@@ -124,7 +124,7 @@ impl Svg {
             "<rect x=\"20\" y=\"{top}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#f4f4f4\"/>"
         ));
         let mut largest: Vec<_> =
-            tensors.iter().filter(|tensor| tensor.live_range.is_some()).collect();
+            tensors.iter().filter(|of| of.live_range.is_some() && !of.is_view).collect();
         largest.sort_by_key(|tensor| Reverse(tensor.bytes));
         let room = MOST_RECTANGLES.saturating_sub(self.rectangles);
         let left = u64::try_from(largest.len().saturating_sub(room)).unwrap_or(u64::MAX);

@@ -1,10 +1,11 @@
 //! The document `pte.ops/1`. With the feature `serde` it can be serialized.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{MethodUsage, ProgramUsage, Usage, UsageReport};
+use crate::operators::selected::SelectedOperators;
 use crate::quoted::UntrustedString;
 use crate::schema::scalar::ScalarType;
 
@@ -25,6 +26,19 @@ pub struct UsageDocument<'r> {
     pub nodes: Vec<NodeEntry<'r>>,
     /// The operators that a given list lacks; `None` without a list.
     pub missing: Option<Vec<&'r UntrustedString>>,
+    /// The dtypes for which the list has an operator and no kernel of it; `None` without a list.
+    pub missing_dtypes: Option<Vec<MissingDtypes<'r>>>,
+}
+
+/// The dtypes for which a list has no kernel of an operator.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MissingDtypes<'r> {
+    /// The name of the operator with its overload.
+    pub name: &'r UntrustedString,
+    /// The names of the dtypes.
+    pub dtypes: Vec<String>,
 }
 
 /// A program.
@@ -101,14 +115,20 @@ pub struct NodeEntry<'r> {
 impl UsageReport {
     /// Returns the document `pte.ops/1`, with the operators that a list lacks, if one is given.
     #[must_use]
-    pub fn document<'r>(&'r self, missing: Option<Vec<&'r UntrustedString>>) -> UsageDocument<'r> {
+    pub fn document<'r>(&'r self, against: Option<&SelectedOperators>) -> UsageDocument<'r> {
+        let missing_dtypes = against.map(|list| {
+            let missing = self.missing_dtypes(list).into_iter();
+            let named = |dtypes: Vec<ScalarType>| dtypes.iter().map(ToString::to_string).collect();
+            missing.map(|(name, dtypes)| MissingDtypes { name, dtypes: named(dtypes) }).collect()
+        });
         UsageDocument {
             schema: "pte.ops/1",
             files: self.programs.iter().map(Into::into).collect(),
             operators: operators(&self.total, true),
             backends: backends(&self.total),
             nodes: self.nodes(),
-            missing,
+            missing: against.map(|list| self.missing_from(list)),
+            missing_dtypes,
         }
     }
 }

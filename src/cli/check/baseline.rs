@@ -1,0 +1,129 @@
+//! Baselines of `pte check`: findings that a team has accepted, so that only new ones are shown.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pte::check::{CheckedFile, FindingRecord, rule};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::input::{self, NoText};
+use crate::cli::output::{Content, Output};
+use crate::cli::problem::{Problem, Status};
+use crate::cli::text::{name_of, wide};
+
+/// A finding that is accepted, and how often. Offsets and values are left out, so that a new export of the
+/// same program has the same findings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Accepted {
+    file: String,
+    /// The data file that it is in, if that is another one.
+    #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
+    data_file: Option<String>,
+    rule: String,
+    path: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Row {
+    #[serde(flatten)]
+    accepted: Accepted,
+    count: u64,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Document {
+    schema: String,
+    findings: Vec<Row>,
+}
+
+/// The accepted findings.
+#[derive(Default)]
+pub(super) struct Baseline(BTreeMap<Accepted, u64>);
+
+impl Accepted {
+    fn of(file: &CheckedFile, finding: &FindingRecord) -> Self {
+        Self {
+            file: plain(file.path.raw()).into(),
+            data_file: finding.data_file.as_ref().map(|name| plain(name.raw()).into()),
+            rule: finding.rule.into(),
+            path: finding.path.raw().into(),
+        }
+    }
+}
+
+impl Baseline {
+    pub(super) fn read(path: &Path) -> Result<Self, Problem> {
+        let invalid = |error: String, place: String| Problem::Text {
+            file: name_of(path),
+            error: error.into(),
+            place: place.into(),
+            status: Status::Usage,
+        };
+        let text = input::read_text(path)?
+            .map_err(|NoText(at)| invalid("not UTF-8".into(), format!("byte {at:#x}")))?;
+        let document: Document = serde_json::from_str(&text).map_err(|error| {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            invalid(error.to_string(), place)
+        })?;
+        if document.schema != SCHEMA {
+            let why = format!("expected the schema {SCHEMA:?}, as --write-baseline writes it");
+            return Err(invalid(why, "schema".into()));
+        }
+        Ok(Self(document.findings.into_iter().map(|row| (row.accepted, row.count)).collect()))
+    }
+
+    /// Returns the findings of all files. Files that were refused or could not be read have none: they were
+    /// not checked.
+    pub(super) fn of<'f>(files: impl Iterator<Item = &'f CheckedFile>) -> Self {
+        let mut all = BTreeMap::new();
+        for file in files {
+            for finding in file.findings.iter().filter(|finding| rule(finding.rule).is_some()) {
+                let count = all.entry(Accepted::of(file, finding)).or_insert(0u64);
+                *count = count.saturating_add(1);
+            }
+        }
+        Self(all)
+    }
+
+    /// Writes the baseline to `path`. Refuses to overwrite one of `inputs`.
+    pub(super) fn write(self, path: &Path, inputs: &[PathBuf]) -> Result<u64, Problem> {
+        let mut out = Output::beside(Some(path), Content::Plain, inputs)?;
+        let rows = self.0.into_iter().map(|(accepted, count)| Row { accepted, count });
+        let findings: Vec<_> = rows.collect();
+        let count = wide(findings.len());
+        out.json(&Document { schema: SCHEMA.into(), findings })?;
+        out.finish()?;
+        Ok(count)
+    }
+
+    /// Takes the accepted findings out of a file, and returns how many there were. A file of which every Error
+    /// is accepted is good.
+    pub(super) fn take_out(&mut self, file: &mut CheckedFile) -> u64 {
+        let (mut kept, mut taken) = (Vec::new(), 0u64);
+        for finding in core::mem::take(&mut file.findings) {
+            let left = self.0.get_mut(&Accepted::of(file, &finding)).filter(|left| **left > 0);
+            match left {
+                Some(left) => {
+                    *left = left.saturating_sub(1);
+                    taken = taken.saturating_add(1);
+                }
+                None => kept.push(finding),
+            }
+        }
+        file.findings = kept;
+        let is_bad = file.findings.iter().any(|finding| finding.severity == "error");
+        // Findings that are left out by --max-findings may be Errors.
+        if taken > 0 && !is_bad && file.omitted == 0 {
+            file.verdict = "ok";
+        }
+        taken
+    }
+}
+
+/// Returns the name of a file without `./` in front, which a search of the current folder puts there.
+fn plain(name: &str) -> &str {
+    name.trim_start_matches("./")
+}
+
+const SCHEMA: &str = "pte.baseline/1";

@@ -1,0 +1,133 @@
+//! `pte.toml`: the settings of a team for `check`, `size` and `memory`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Deserialize;
+
+use super::Common;
+use super::input::{self, NoText};
+use super::problem::{Problem, Status, note};
+use super::text::name_of;
+
+/// Where the settings come from.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Settings")]
+pub(super) struct ConfigArguments {
+    /// Take the settings of this file. The default is the nearest pte.toml: in the current folder or
+    /// above it, up to the root of the repository.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
+    config: Option<PathBuf>,
+    /// Take the settings of no file.
+    #[arg(long)]
+    no_config: bool,
+}
+
+/// The settings of a file, a section for each verb. Arguments of the command line are added to lists, and
+/// replace single values.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Config {
+    pub(super) check: CheckConfig,
+    pub(super) size: SizeConfig,
+    pub(super) memory: MemoryConfig,
+    /// The folder of the file: paths in it are relative to this folder.
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct CheckConfig {
+    pub(super) preset: Option<String>,
+    pub(super) runtime: Option<String>,
+    pub(super) allow: Vec<String>,
+    pub(super) deny: Vec<String>,
+    pub(super) baseline: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SizeConfig {
+    pub(super) budget: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct MemoryConfig {
+    pub(super) budget: Vec<String>,
+}
+
+impl ConfigArguments {
+    /// Reads the settings, and says on standard error which file was found.
+    pub(super) fn read(&self, common: &Common) -> Result<Config, Problem> {
+        if self.no_config {
+            return Ok(Config::default());
+        }
+        if let Some(path) = &self.config {
+            return Config::read(path);
+        }
+        match nearest() {
+            None => Ok(Config::default()),
+            Some(path) => {
+                if !common.quiet {
+                    note(&format!("settings of {}", name_of(&path)));
+                }
+                Config::read(&path)
+            }
+        }
+    }
+}
+
+impl Config {
+    fn read(path: &Path) -> Result<Self, Problem> {
+        let text = input::read_text(path)?.map_err(|NoText(at)| Problem::Text {
+            file: name_of(path),
+            error: "not UTF-8".into(),
+            place: format!("byte {at:#x}").into(),
+            status: Status::Usage,
+        })?;
+        let mut config: Self =
+            toml::from_str(&text).map_err(|error| invalid(path, &text, &error))?;
+        config.folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(config)
+    }
+
+    /// Returns the path of the baseline.
+    pub(super) fn baseline(&self) -> Option<PathBuf> {
+        Some(self.folder.join(self.check.baseline.as_ref()?))
+    }
+}
+
+/// Returns the problem of an invalid file, with the line and the column.
+fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count().saturating_add(1);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
+    Problem::Text {
+        file: name_of(path),
+        error: error.message().into(),
+        place: format!("line {line}, column {column}").into(),
+        status: Status::Usage,
+    }
+}
+
+/// Returns the nearest `pte.toml`, in the current folder or above it. The search ends at the root of a
+/// repository.
+fn nearest() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    for (depth, folder) in here.ancestors().enumerate() {
+        if folder.join(NAME).is_file() {
+            // A short name, as the user would write it.
+            let up: PathBuf = core::iter::repeat_n("..", depth).collect();
+            return Some(up.join(NAME));
+        }
+        if folder.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
+const NAME: &str = "pte.toml";

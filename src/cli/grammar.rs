@@ -1,0 +1,92 @@
+//! The grammar of the command line: which of the arguments of all verbs a verb shows, and what shells offer
+//! as values.
+
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::{ArgValueCandidates, CompletionCandidate};
+
+use super::Arguments;
+use super::complete;
+
+/// Returns the whole command. Verbs hide the arguments of all verbs that do nothing for them.
+pub(super) fn command() -> Command {
+    let mut command = Arguments::command();
+    let common: Vec<Arg> =
+        command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().into()).collect();
+    for name in verbs {
+        let others = common.iter().filter(|arg| !takes(&name, arg.get_id().as_str()));
+        let hidden: Vec<_> = others.map(|arg| arg.clone().hide(true)).collect();
+        command = command.mut_subcommand(name, |verb| complete(verb.args(hidden)));
+    }
+    command
+}
+
+/// Whether an argument of all verbs does something for a verb.
+fn takes(verb: &str, argument: &str) -> bool {
+    let reads = !["explain", "rules", "schema", "completions", "man"].contains(&verb);
+    match argument {
+        "max_findings" => verb == "check",
+        "max_stream" => reads && verb != "scan",
+        "limits" | "max_amplification" | "max_program" => reads,
+        "max_remote_bytes" | "max_requests" | "timeout" | "offline" | "allow_http"
+        | "allow_private" | "verbose" => {
+            reads && !["build", "edit", "convert", "profile"].contains(&verb)
+        }
+        _ => true,
+    }
+}
+
+/// Returns what a shell offers.
+type Candidates = fn() -> Vec<CompletionCandidate>;
+
+/// Adds what shells offer as values of the arguments of a verb.
+fn complete(verb: Command) -> Command {
+    let values: [(&str, Candidates); 6] = [
+        ("allow", complete::rules),
+        ("deny", complete::rules),
+        ("rule", complete::rules),
+        ("preset", complete::presets),
+        ("verb", verbs),
+        ("method", complete::methods),
+    ];
+    values.into_iter().fold(verb, |verb, (id, candidates)| {
+        let has = verb.get_arguments().any(|arg| arg.get_id() == id);
+        match has {
+            true => verb.mut_arg(id, |arg| arg.add(ArgValueCandidates::new(candidates))),
+            false => verb,
+        }
+    })
+}
+
+fn verbs() -> Vec<CompletionCandidate> {
+    let command = Arguments::command();
+    command.get_subcommands().map(|verb| CompletionCandidate::new(verb.get_name())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+
+    #[test]
+    fn verbs_that_read_no_file_show_no_limits() {
+        let mut command = command();
+        command.build();
+        for (verb, shown, hidden) in [
+            ("explain", &["color", "output"][..], &["limits", "max_stream", "offline"][..]),
+            ("check", &["limits", "max_findings", "offline"], &[]),
+            ("build", &["max_program"], &["max_findings", "max_requests"]),
+            ("info", &["max_stream", "max_requests"], &["max_findings"]),
+        ] {
+            let verb = command.find_subcommand(verb).unwrap();
+            let of = |id: &str| verb.get_arguments().find(|arg| arg.get_id() == id).unwrap();
+            for id in shown {
+                assert!(!of(id).is_hide_set(), "{} {id}", verb.get_name());
+            }
+            #[cfg(feature = "remote")]
+            for id in hidden {
+                assert!(of(id).is_hide_set(), "{} {id}", verb.get_name());
+            }
+        }
+        command.debug_assert();
+    }
+}
