@@ -12,6 +12,7 @@ use pte::quoted::Untrusted;
 mod atomic;
 mod build;
 mod check;
+mod columns;
 mod complete;
 mod config;
 mod convert;

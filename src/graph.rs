@@ -16,8 +16,9 @@
 //! ```
 //!
 //! Every instruction is a node. A value is a node if it is an input, has data, decides a jump, is a
-//! list, or has several writers; then it has one edge for each writer and each reader, and not one
-//! for each pair of them. Other values are on the edges from their writer to their readers. The nodes
+//! list, is read before it is written, or has several writers; then it has one edge for each writer and each reader, and not one
+//! for each pair of them. A tensor that nothing writes, and that has the place of one that is written
+//! before, shows that one, as a view. Other values are on the edges from their writer to their readers. The nodes
 //! of a method are one cluster.
 //!
 //! With the feature `serde` a [`GraphDocument`] serializes as the document `pte.graph/1`.
@@ -35,12 +36,14 @@ mod build;
 mod document;
 mod edges;
 mod nodes;
+mod part;
 mod text;
 
 pub use document::GraphDocument;
+pub use part::{Part, Place, Shown};
 pub use text::tensor_type;
 #[cfg(feature = "diff")]
-pub(crate) use text::{dtype_name, joined, list};
+pub(crate) use text::{dtype_name, joined, list, literal};
 
 /// The graph of a method, which is one cluster of the program's graph.
 ///
@@ -60,6 +63,12 @@ pub struct MethodGraph<'a> {
     /// For each instruction the values that it reads, then those that it writes.
     operands: Vec<u32>,
     outputs: Vec<u32>,
+    /// The names of tensors and the contents of strings, by value.
+    texts: Vec<(u32, &'a str)>,
+    /// Whether control flow has an edge between any two instructions, or between blocks only.
+    is_order_whole: bool,
+    /// The outputs that the shown part does not have. Empty if it has all.
+    hidden_outputs: Vec<bool>,
 }
 
 /// The place of an instruction and its operands. Other facts are read from the file.
@@ -73,6 +82,21 @@ struct InstructionFacts {
     end: u32,
     /// The pc that a jump leads to. The number of instructions is the end of the method.
     jump: Option<u32>,
+    /// Whether it begins a block: it is the target of a jump, or follows a jump.
+    is_block_start: bool,
+    /// Whether it is left out as a view.
+    is_view: bool,
+    visibility: Visibility,
+}
+
+/// How a node belongs to the shown part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Visibility {
+    #[default]
+    Inside,
+    /// An edge of the part leads to it.
+    Outside,
+    Hidden,
 }
 
 /// The role of a value in the graph.
@@ -83,6 +107,16 @@ struct ValueFacts {
     first_writer: Option<Writer>,
     is_input: bool,
     is_node: bool,
+    /// Whether an instruction reads it before any writes it.
+    is_read_first: bool,
+    /// Whether an output, a list or a jump uses it, so that it is always a node.
+    is_kept: bool,
+    /// Whether it has a node only in the calls that use it.
+    is_folded: bool,
+    /// Whether it is not in the shown part.
+    is_hidden: bool,
+    /// The value that a view shows, if no instruction writes the view or that is left out.
+    source: Option<u32>,
 }
 
 /// What writes a value.
@@ -103,7 +137,7 @@ pub struct Node<'g> {
     pub id: NodeId,
     /// The kind.
     pub kind: NodeKind,
-    /// The whole name of the operator or the backend.
+    /// The whole name of the operator, the backend or the tensor.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub name: Option<Untrusted<'g>>,
     /// The index of the instruction's chain.
@@ -115,6 +149,10 @@ pub struct Node<'g> {
     /// The instruction's operands, as indices of values.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub args: Option<Vec<i32>>,
+    /// The first 64 operands of a call. A constant without a node is in words, such as `[1, 1]`; any other
+    /// one is `None`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub arguments: Option<Vec<Option<String>>>,
     /// The index of the value.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub value: Option<u32>,
@@ -156,6 +194,8 @@ pub enum NodeKind {
     Value,
     /// The end of the method, as the target of a jump.
     End,
+    /// An instruction outside of the shown part.
+    Outside,
 }
 
 impl NodeKind {
@@ -176,6 +216,7 @@ impl NodeKind {
             Self::List => "list",
             Self::Value => "value",
             Self::End => "end",
+            Self::Outside => "outside",
         }
     }
 }

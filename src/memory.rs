@@ -215,7 +215,7 @@ impl<'a> Memory<'a> {
             let coordinates =
                 CompressedCoordinates::of(tensors.iter().map(|tensor| tensor.range()));
             set_live_ranges(tensors, &liveness, &coordinates);
-            arena.measure(tensors, coordinates, memory.instruction_count);
+            arena.measure(tensors, coordinates, memory.instruction_count, |_, _| {});
         }
         memory.chains = liveness.chains;
         memory
@@ -234,6 +234,24 @@ impl<'a> Memory<'a> {
     /// Returns the tensors that are planned into an arena, by offset.
     pub fn tensors(&self, arena: &PlannedArena<'_>) -> &[PlannedTensor] {
         self.tensors.get(arena.tensors.clone()).unwrap_or_default()
+    }
+
+    /// Returns the bytes of an arena that are live from each pc on at which their number changes, in the
+    /// order of time. Bytes that tensors share are counted once. Takes O(n log n) time.
+    pub fn live_bytes(&self, arena: &PlannedArena<'a>) -> Vec<(u32, u64)> {
+        let tensors = self.tensors(arena);
+        let coordinates = CompressedCoordinates::of(tensors.iter().map(|tensor| tensor.range()));
+        let mut curve: Vec<(u32, u64)> = Vec::new();
+        arena.clone().measure(
+            tensors,
+            coordinates,
+            self.instruction_count,
+            |pc, bytes| match curve.last_mut().filter(|(last, _)| *last == pc) {
+                Some(last) => *last = (pc, bytes),
+                None => curve.push((pc, bytes)),
+            },
+        );
+        curve
     }
 
     /// Returns the tensors that have no place in an arena and no data.
@@ -306,6 +324,7 @@ impl PlannedArena<'_> {
         tensors: &[PlannedTensor],
         coordinates: CompressedCoordinates,
         instruction_count: u32,
+        mut live: impl FnMut(u32, u64),
     ) {
         let ends = tensors.iter().map(|tensor| tensor.range().1);
         self.reach = ends.max().unwrap_or_default();
@@ -334,17 +353,23 @@ impl PlannedArena<'_> {
         ends.sort_unstable();
         let (mut starts, mut ends) = (starts.into_iter().peekable(), ends.into_iter().peekable());
         while let Some((pc, range)) = starts.next() {
-            while let Some((_, range)) = ends.next_if(|&(last, _)| last < pc) {
+            while let Some((last, range)) = ends.next_if(|&(last, _)| last < pc) {
                 cover.remove(range);
+                live(last.saturating_add(1), cover.bytes());
             }
             cover.add(range);
             while let Some((_, range)) = starts.next_if(|&(first, _)| first == pc) {
                 cover.add(range);
             }
+            live(pc, cover.bytes());
             if cover.bytes() > self.peak {
                 self.peak = cover.bytes();
                 self.peak_pc = Some(pc).filter(|&pc| pc < instruction_count);
             }
+        }
+        for (last, range) in ends {
+            cover.remove(range);
+            live(last.saturating_add(1), cover.bytes());
         }
     }
 }

@@ -19,7 +19,7 @@ mod since;
 pub mod usage;
 mod yaml;
 
-pub(crate) use copies::{Copied, copied};
+pub(crate) use copies::{Copied, copied, rearranges};
 pub(crate) use hazards::{Hazard, hazard};
 pub(crate) use kind::{Gives, Kind, Kinds, Signature, signature};
 pub(crate) use scalar::{LOCAL_SCALAR_DENSE, Scalar};

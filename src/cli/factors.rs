@@ -14,7 +14,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
     ("profile", 24),
     ("map", 24),
     ("ops", 24),
-    ("graph", 16),
+    ("graph", 24),
     ("diff", 24),
     ("extract", 24),
     ("edit", 24),

@@ -1,9 +1,13 @@
 //! `pte graph`: the instructions of a method as a picture.
 
+use core::str::FromStr;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use pte::graph::{Edge, GraphDocument, MethodGraph, Node, NodeKind};
+use pte::graph::{
+    Edge, EdgeKind, GraphDocument, MethodGraph, MethodNode, Node, NodeKind, Part, Place, Shown,
+};
 use pte::method;
 use pte::operator_name;
 use pte::quoted::{Untrusted, UntrustedString};
@@ -22,16 +26,20 @@ mod mermaid;
 /// Draw the instructions of a method, as Graphviz or Mermaid
 ///
 /// Calls of operators and delegates, moves, frees and jumps are boxes, whether their operator or
-/// backend is known or not; inputs, outputs, constants and what several instructions write are nodes
-/// too. What flows is on the edges with dtype and sizes; dotted ones say what runs next. The file
-/// does not say what a call writes. Signatures say it for the official runtime's operators; of other
-/// operators, the results are the arguments that are named twice, or else the last argument; of a
-/// delegate, they are the tensors that are not initialized before the call.
+/// backend is known or not; inputs, outputs and what several instructions write are nodes too. The
+/// arguments of a call that are constants are in its box, with a dot for each one that flows along an
+/// edge. The value that flows is on the edge: its index, dtype, sizes, and its name if it has one.
+/// Where there are jumps, dotted edges lead from one straight piece to the next. The file does not say
+/// what a call writes. Signatures say it for the official runtime's operators; of other operators, the
+/// results are the arguments that are named twice, or else the last argument; of a delegate, they are
+/// the tensors that are not initialized before the call.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte graph model.pte | dot -Tsvg -o model.svg
   pte graph model.pte --method forward --format mermaid
+  pte graph model.pte --around 40 --depth 3     what instruction 40 depends on, and what depends on it
+  pte graph model.pte --from 10 --to 30 --simplify | dot -Tsvg -o part.svg
   pte graph model.pte --json | jq '.methods[].nodes[] | select(.kind == \"kernel\").name'
 
 Mermaid draws 500 edges, unless its setting maxEdges says more.
@@ -40,9 +48,12 @@ JSON, \"schema\": \"pte.graph/1\":
   path     of the file
   methods  name, nodes, edges
   nodes    id, kind: kernel, delegate, move, free, jump, unknown (instructions: chain, instruction,
-           name of the operator or backend, args: indices of values); input, output, constant,
-           mutable, external, list, value (value: its index; text: dtype and sizes); end
+           name of the operator or backend, args: indices of values, arguments: for each of them
+           its text if it is a constant without a node, or null); input, output, constant, mutable,
+           external, list, value (value: its index; text: dtype and sizes; name); end; outside (an
+           instruction beside the shown part)
   edges    from, to, kind: data (value, text), next, jump (where the condition is false)
+JSON has the nodes of constants and the order of all instructions.
 
 Exit status: 0 drawn, 1 not in the file, too large or broken, 2 usage, 3 not readable")]
 pub(super) struct Graph {
@@ -57,6 +68,24 @@ pub(super) struct Graph {
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Draw this instruction, what it depends on, and what depends on it: its number in the picture.
+    #[arg(long, value_name = "N", conflicts_with_all = ["from", "to"])]
+    around: Option<At>,
+    /// How many instructions away from --around.
+    #[arg(long, value_name = "K", default_value_t = 2, requires = "around")]
+    depth: u32,
+    /// Draw the instructions from this one on.
+    #[arg(long, value_name = "N")]
+    from: Option<At>,
+    /// Draw the instructions up to this one.
+    #[arg(long, value_name = "N")]
+    to: Option<At>,
+    /// Leave out views, permutes and other calls that only rearrange a tensor.
+    #[arg(long)]
+    simplify: bool,
+    /// Draw constants as nodes, and not in the calls that use them.
+    #[arg(long)]
+    constants: bool,
     /// Instructions that are drawn at most; JSON has no limit.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     max_instructions: usize,
@@ -69,17 +98,38 @@ enum Format {
     Json,
 }
 
+/// The place of an instruction as an argument: its index, after that of its chain if it is not chain 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct At(Place);
+
+impl FromStr for At {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (chain, instruction) = text.split_once(':').unwrap_or(("0", text));
+        let number = |text: &str| {
+            let is_plain = text.bytes().all(|c| c.is_ascii_digit());
+            text.parse().ok().filter(|_| is_plain)
+        };
+        let place = number(chain).zip(number(instruction));
+        let place = place.map(|(chain, instruction)| At(Place { chain, instruction }));
+        place.ok_or_else(|| "expected an instruction such as 12, or 1:12 of chain 1".into())
+    }
+}
+
 /// A format of pictures. Each method is drawn as its nodes, then its edges.
 trait Draw {
     fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem>;
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem>;
-    fn node(&mut self, node: &Node<'_>) -> Result<(), Problem>;
+    /// Draws a node with lines of text.
+    fn node(&mut self, node: &Node<'_>, lines: &[String]) -> Result<(), Problem>;
     /// Returns the label of an edge, quoted for this format.
     fn label(&self, text: &str) -> String;
-    /// Draws an edge. One along which a value flows has a label.
+    /// Draws an edge. It has a label if no node shows the value that flows.
     fn edge(&mut self, edge: &Edge, label: Option<&str>) -> Result<(), Problem>;
     fn end_method(&mut self) -> Result<(), Problem>;
-    fn end(&mut self) -> Result<(), Problem>;
+    /// Draws the legend.
+    fn end(&mut self, legend: &BTreeSet<Look>) -> Result<(), Problem>;
 }
 
 impl Graph {
@@ -95,9 +145,10 @@ impl Graph {
             return Err(input.absent("this is a .ptd, which has no methods".into()));
         };
         let format = if self.json { Format::Json } else { self.format };
-        self.admit(&input, pte, format)?;
         let mut document = GraphDocument::new(&input.name, pte);
         document.method.clone_from(&self.method);
+        document.shown = self.shown(format);
+        self.admit(&input, pte, format, &document)?;
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
         match format {
@@ -109,9 +160,33 @@ impl Graph {
         Ok(Status::Good)
     }
 
-    /// Refuses a method that is not in the file, a picture that is too large to look at, and names
-    /// that are shown too often.
-    fn admit(&self, input: &Input, pte: &Pte<'_>, format: Format) -> Result<(), Problem> {
+    /// Returns what is shown of each method.
+    fn shown(&self, format: Format) -> Shown {
+        let part = match (self.around, self.from, self.to) {
+            (Some(At(place)), ..) => Some(Part::Around { place, depth: self.depth }),
+            (None, None, None) => None,
+            (None, from, to) => {
+                let place = |at: Option<At>| at.map(|At(place)| place);
+                Some(Part::Between { from: place(from), to: place(to) })
+            }
+        };
+        let mut shown = Shown::default();
+        shown.folds_constants = format != Format::Json && !self.constants;
+        shown.folds_order = format != Format::Json;
+        shown.hides_views = self.simplify;
+        shown.part = part;
+        shown
+    }
+
+    /// Refuses a method or an instruction that is not in the file, a picture that is too large to look
+    /// at, and names that are shown too often.
+    fn admit(
+        &self,
+        input: &Input,
+        pte: &Pte<'_>,
+        format: Format,
+        document: &GraphDocument<'_>,
+    ) -> Result<(), Problem> {
         let (mut methods, mut instructions) = (0usize, 0usize);
         let is_chosen = |name: Option<&str>| {
             self.method.as_deref().is_none_or(|method| name.unwrap_or_default() == method)
@@ -130,17 +205,45 @@ impl Graph {
                 input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
             );
         }
+        if document.shown.part.is_some() {
+            if methods > 1 {
+                let message = "a part is of one method: choose it with --method";
+                return Err(Problem::Usage(message.into()));
+            }
+            for graph in document.methods() {
+                self.admit_places(input, &graph)?;
+                instructions = graph.shown_count();
+            }
+        }
         if format != Format::Json && instructions.max(methods) > self.max_instructions {
             let shown = |count| grouped(text::wide(count));
             return Err(input.absent(format!(
-                "{} instructions in {} methods are too many for a picture, which takes {}; \
-                 choose one with --method, take --format json, or raise --max-instructions",
-                shown(instructions),
-                shown(methods),
+                "{} in {} are too many for a picture, which takes {}; draw a part with --from and \
+                 --to, or one method with --method, take --format json, or raise --max-instructions",
+                text::count(text::wide(instructions), "instruction"),
+                text::count(text::wide(methods), "method"),
                 shown(self.max_instructions),
             )));
         }
         plans().try_for_each(|plan| spend_names(input, plan))
+    }
+
+    /// Refuses instructions that the method does not have.
+    fn admit_places(&self, input: &Input, graph: &MethodGraph<'_>) -> Result<(), Problem> {
+        for At(place) in [self.around, self.from, self.to].into_iter().flatten() {
+            if graph.pc(place).is_none() {
+                let Place { chain, instruction } = place;
+                let at = match chain {
+                    0 => instruction.to_string(),
+                    _ => format!("{chain}:{instruction}"),
+                };
+                let count = text::count(text::wide(graph.instruction_count()), "instruction");
+                return Err(
+                    input.absent(format!("there is no instruction {at}: the method has {count}"))
+                );
+            }
+        }
+        Ok(())
     }
 }
 
@@ -164,26 +267,46 @@ fn spend_names(input: &Input, plan: ExecutionPlan<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Draws every method of a document.
+/// Draws every method of a document, and a legend of the kinds that occur.
 fn draw(document: &GraphDocument<'_>, out: &mut impl Draw) -> Result<(), Problem> {
+    let mut legend = BTreeSet::new();
     out.begin(&document.path)?;
     for graph in document.methods() {
         out.method(graph.index(), graph.name())?;
-        graph.nodes().try_for_each(|node| out.node(&node))?;
-        draw_edges(&graph, out)?;
+        for node in graph.nodes() {
+            legend.insert(Look::of(node.kind));
+            out.node(&node, &lines(&graph, &node))?;
+        }
+        draw_edges(&graph, out, &mut legend)?;
         out.end_method()?;
     }
-    out.end()
+    out.end(&legend)
 }
 
-fn draw_edges(graph: &MethodGraph<'_>, out: &mut impl Draw) -> Result<(), Problem> {
+fn draw_edges(
+    graph: &MethodGraph<'_>,
+    out: &mut impl Draw,
+    legend: &mut BTreeSet<Look>,
+) -> Result<(), Problem> {
     // A value may be on any number of edges, often on adjacent ones.
     let mut labels: Vec<Option<(u32, String)>> = vec![None; CACHED_LABELS];
     for edge in graph.edges() {
-        let label = edge.value.and_then(|value| {
+        legend.extend(match edge.kind {
+            EdgeKind::Next => Some(Look::Next),
+            EdgeKind::Jump => Some(Look::JumpEdge),
+            _ => None,
+        });
+        // The node of a value has its text.
+        let has_node = [edge.from.node, edge.to.node].into_iter().any(|node| match node {
+            MethodNode::Value(value) => Some(value) == edge.value,
+            MethodNode::Output(_) => true,
+            MethodNode::Instruction(_) => false,
+        });
+        let label = edge.value.filter(|_| !has_node).and_then(|value| {
             let slot = labels.get_mut(usize::try_from(value).ok()? % CACHED_LABELS)?;
             if slot.as_ref().is_none_or(|(cached, _)| *cached != value) {
-                *slot = Some((value, out.label(&graph.value_text(value))));
+                let text = format!("v{value} {}", graph.value_title(value));
+                *slot = Some((value, out.label(&text)));
             }
             slot.as_ref().map(|(_, label)| label.as_str())
         });
@@ -192,20 +315,125 @@ fn draw_edges(graph: &MethodGraph<'_>, out: &mut impl Draw) -> Result<(), Proble
     Ok(())
 }
 
+/// What a node or an edge looks like, in the order of the legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Look {
+    Operator,
+    Delegate,
+    Instruction,
+    Jump,
+    End,
+    Stored,
+    Value,
+    Outside,
+    Next,
+    JumpEdge,
+}
+
+impl Look {
+    fn of(kind: NodeKind) -> Self {
+        match kind {
+            NodeKind::Kernel => Self::Operator,
+            NodeKind::Delegate => Self::Delegate,
+            NodeKind::Jump => Self::Jump,
+            NodeKind::Input | NodeKind::Output | NodeKind::End => Self::End,
+            NodeKind::Constant | NodeKind::Mutable | NodeKind::External => Self::Stored,
+            NodeKind::Value | NodeKind::List => Self::Value,
+            NodeKind::Outside => Self::Outside,
+            _ => Self::Instruction,
+        }
+    }
+
+    /// Returns the text of the legend.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Operator => "box: number, operator, constants (· flows along an edge)",
+            Self::Delegate => "box: delegate",
+            Self::Instruction => "box: other instruction",
+            Self::Jump => "diamond: jump if false",
+            Self::End => "ellipse: input, output or end",
+            Self::Stored => "cylinder: data of the file or of a .ptd",
+            Self::Value => "ellipse: list, state, or value with several writers",
+            Self::Outside => "dashed box: instruction beside this part",
+            Self::Next => "dotted: runs next",
+            Self::JumpEdge => "false: runs next if the condition is false",
+        }
+    }
+}
+
 /// Returns the text in the box of a node, line by line.
-fn lines(node: &Node<'_>) -> Vec<String> {
+fn lines(graph: &MethodGraph<'_>, node: &Node<'_>) -> Vec<String> {
+    let is_instruction = node.instruction.is_some();
     let mut first = match (node.kind, node.name) {
-        (NodeKind::Kernel | NodeKind::Delegate, Some(name)) => text::name(name),
+        (NodeKind::Kernel | NodeKind::Delegate | NodeKind::Outside, Some(name)) => text::name(name),
         (NodeKind::Jump, _) => "jump if false".into(),
+        (NodeKind::Outside, None) => "instruction".into(),
         (kind, _) => kind.as_str().into(),
     };
     if let Some(instruction) = node.instruction {
         first.insert_str(0, &format!("{instruction}: "));
     }
+    if let Some(value) = node.value {
+        first.push_str(&format!(" v{value}"));
+    }
     let mut lines = vec![first];
+    lines.extend(node.name.filter(|_| !is_instruction).map(text::name));
+    if let (NodeKind::Output, Some(value)) = (node.kind, node.value) {
+        lines.extend(graph.value_name(value).map(text::name));
+    }
     lines.extend(node.text.as_deref().map(text::name));
+    lines.extend(argument_lines(node));
+    lines
+}
+
+/// Returns the arguments of a call as lines of about equal length, if any of them is a constant.
+fn argument_lines(node: &Node<'_>) -> Vec<String> {
+    let mut arguments = node.arguments.as_deref().unwrap_or_default();
+    while let [rest @ .., None] = arguments {
+        arguments = rest;
+    }
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for (nth, argument) in arguments.iter().enumerate() {
+        let argument = argument.as_deref().map_or("·".into(), text::name);
+        let is_last = nth.saturating_add(1) == arguments.len();
+        let begin = if nth == 0 { "(" } else { "" };
+        let piece = format!("{begin}{argument}{}", if is_last { ")" } else { "," });
+        let width = line.chars().count().saturating_add(piece.chars().count());
+        if !line.is_empty() && width > MOST_COLUMNS {
+            lines.push(core::mem::take(&mut line));
+        }
+        if lines.len() == MOST_LINES {
+            lines.push("…)".into());
+            return lines;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&piece);
+    }
+    lines.extend(Some(line).filter(|line| !line.is_empty()));
     lines
 }
 
 /// The number of labels of values that are kept.
 const CACHED_LABELS: usize = 64;
+
+/// The width of a line of arguments, and the most lines of a call.
+const MOST_COLUMNS: usize = 40;
+const MOST_LINES: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::{At, Place};
+
+    #[test]
+    fn an_instruction_is_an_index_with_or_without_a_chain() {
+        let place = |chain, instruction| Ok(At(Place { chain, instruction }));
+        assert_eq!("12".parse(), place(0, 12));
+        assert_eq!("1:0".parse(), place(1, 0));
+        for text in ["", ":", "1:", ":1", "-1", "+1", "1:2:3", "x", "4294967296"] {
+            assert!(text.parse::<At>().is_err(), "{text}");
+        }
+    }
+}

@@ -44,7 +44,8 @@ Examples:
   pte memory --json model.pte | jq '.methods[].arenas[] | [.id, .planned, .peak]'
 
 The picture has time across and bytes up. Letters are the tensors of the list below it, \u{2591} are
-others, ^ is the peak.
+others, ^ is the peak. The line below it has the bytes that are live at each time, relative to the
+peak. The picture is as wide as the terminal, from 40 to 240 columns (COLUMNS, else 80).
 
 JSON, \"schema\": \"pte.memory/1\":
   path, kind    of the file; a .ptd has no methods

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 
 use super::fingerprint::ValueClass;
 use super::plan::Plan;
-use super::text::{list, plain, quoted, shape};
+use super::text::{plain, quoted, shape};
 use super::writers::NONE;
+use crate::graph::literal;
 use crate::method::Instruction;
-use crate::schema::program::view::{InstructionArguments, KernelTypes};
+use crate::schema::program::view::{self, InstructionArguments, KernelTypes};
 
 /// Returns the name of an operator: `aten::add.out`.
 fn operator(plan: &Plan<'_, '_>, index: i32) -> String {
@@ -143,32 +144,13 @@ pub(super) fn content<'a>(plan: &Plan<'_, 'a>, nth: usize, value: KernelTypes<'a
             None if at == -1 => "None".into(),
             None => format!("no value {at}"),
         };
-    let items = match value {
-        KernelTypes::Null(_) => return "None".into(),
-        KernelTypes::Int(int) => return int.int_val().to_string(),
-        KernelTypes::Bool(bool) => return bool.bool_val().to_string(),
-        KernelTypes::Double(double) => return format!("{:?}", double.double_val()),
-        KernelTypes::String(text) => {
-            return quoted(plan.text(|| text.string_val()).unwrap_or_default());
-        }
-        KernelTypes::Tensor(tensor) => {
-            let name = plan.tensor_name(nth).map(|name| format!(" {}", quoted(name)));
-            return format!("constant {}{}", shape(tensor), name.unwrap_or_default());
-        }
-        KernelTypes::IntList(items) => items.items().map(|all| list(all.into_iter().map(item))),
-        KernelTypes::DoubleList(items) => {
-            items.items().map(|all| list(all.into_iter().map(|item| format!("{item:?}"))))
-        }
-        KernelTypes::BoolList(items) => items.items().map(list),
-        KernelTypes::TensorList(items) => {
-            items.items().map(|all| list(all.into_iter().map(|at| item(at.into()))))
-        }
-        KernelTypes::OptionalTensorList(items) => {
-            items.items().map(|all| list(all.into_iter().map(|at| item(at.into()))))
-        }
-        _ => return "an unknown value".into(),
-    };
-    items.unwrap_or_else(|| "a list without items".into())
+    if let KernelTypes::Tensor(tensor) = value {
+        let name = plan.tensor_name(nth).map(|name| format!(" {}", quoted(name)));
+        return format!("constant {}{}", shape(tensor), name.unwrap_or_default());
+    }
+    let text =
+        |string: view::String<'a>| quoted(plan.text(|| string.string_val()).unwrap_or_default());
+    literal(value, text, item).unwrap_or_else(|| "an unknown value".into())
 }
 
 /// The rank limit of the runtime: no genuine list of sizes is longer.

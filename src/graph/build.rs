@@ -1,14 +1,17 @@
 //! Builds a graph: what each instruction reads and writes, and which values are nodes.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::{InstructionFacts, MethodGraph, ValueFacts, Writer};
+use super::{InstructionFacts, MethodGraph, ValueFacts, Visibility, Writer};
 use crate::bytes::{index as at, narrow};
 use crate::flat::view::Vector;
 use crate::method::{self, Access, Definitions, Effects, Instruction};
-use crate::pte::{Pte, Storage, operator_name};
+use crate::pte::{Arena as Place, Pte, Storage, operator_name};
 use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
+
+/// An arena with an offset and a number of bytes.
+type StoragePlace = (u32, u64, u64);
 
 impl<'a> MethodGraph<'a> {
     /// Returns the graph of `plan`, the method of `pte` at `index`.
@@ -23,6 +26,9 @@ impl<'a> MethodGraph<'a> {
             values: alloc::vec![ValueFacts::default(); values],
             operands: Vec::new(),
             outputs: Vec::new(),
+            texts: texts(plan),
+            is_order_whole: true,
+            hidden_outputs: Vec::new(),
         };
         graph.outputs = graph.indices(plan.outputs());
         for input in graph.indices(plan.inputs()) {
@@ -35,8 +41,88 @@ impl<'a> MethodGraph<'a> {
             graph.add(&instruction, &accesses);
             definitions.record(&instruction, &accesses);
         }
+        graph.find_sources();
         graph.choose_nodes();
+        graph.mark_blocks();
         graph
+    }
+
+    /// Finds the sources of tensors that nothing writes. Exporters leave out the call of a view if its
+    /// result has the place of its argument: such a tensor shows what was last written to that place.
+    fn find_sources(&mut self) {
+        let mut written: BTreeMap<StoragePlace, u32> = BTreeMap::new();
+        for value in 0..narrow(self.values.len()) {
+            let facts = self.values.get(at(value));
+            if facts.is_some_and(|facts| facts.is_input || self.has_initial_data(value))
+                && let Some(place) = self.place(value)
+            {
+                written.insert(place, value);
+            }
+        }
+        let mut sources: BTreeMap<u32, Option<u32>> = BTreeMap::new();
+        let mut read = |graph: &Self, value: u32, written: &BTreeMap<StoragePlace, u32>| {
+            let is_free = |facts: &ValueFacts| facts.writers == 0 && !facts.is_input;
+            if !graph.values.get(at(value)).is_some_and(is_free) || graph.has_initial_data(value) {
+                return;
+            }
+            let Some(place) = graph.place(value) else { return };
+            let source = written.get(&place).copied().filter(|&source| source != value);
+            // All uses must show the same value.
+            let known = sources.entry(value).or_insert(source);
+            *known = known.filter(|&known| Some(known) == source);
+        };
+        let (mut lists_read, mut lists_written) = (BTreeSet::new(), BTreeSet::new());
+        for pc in 0..narrow(self.instructions.len()) {
+            for &value in self.reads(pc) {
+                read(self, value, &written);
+                // Many calls may share a long list: its first use counts.
+                if self.is_list(at(value)) && lists_read.insert(value) {
+                    self.items(at(value)).into_iter().for_each(|item| read(self, item, &written));
+                }
+            }
+            for &value in self.writes(pc) {
+                let items = self.written_items(value).filter(|_| lists_written.insert(value));
+                let items = items.map(|items| self.indices(Some(items)));
+                for value in items.into_iter().flatten().chain([value]) {
+                    if let Some(place) = self.place(value) {
+                        written.insert(place, value);
+                    }
+                }
+            }
+        }
+        for &output in &self.outputs {
+            read(self, output, &written);
+        }
+        for (value, source) in sources {
+            self.change(value, |facts| facts.source = source);
+        }
+    }
+
+    /// Returns the place of a tensor in an arena.
+    fn place(&self, value: u32) -> Option<StoragePlace> {
+        let Some(KernelTypes::Tensor(tensor)) = self.value(at(value)) else { return None };
+        let Place { memory_id, offset } = Place::of(tensor.allocation_info()?);
+        let bytes = tensor.scalar_type().nbytes(tensor.sizes().into_iter().flatten())?;
+        Some((memory_id, offset, bytes))
+    }
+
+    /// Returns whether a value is a tensor with contents before any instruction writes it.
+    fn has_initial_data(&self, value: u32) -> bool {
+        matches!(self.value(at(value)), Some(KernelTypes::Tensor(tensor)) if self.has_data(tensor))
+    }
+
+    /// Marks the instructions that begin a block.
+    fn mark_blocks(&mut self) {
+        for pc in 0..self.instructions.len() {
+            let Some(target) = self.instructions.get(pc).and_then(|facts| facts.jump) else {
+                continue;
+            };
+            for start in [at(target), pc.saturating_add(1)] {
+                if let Some(facts) = self.instructions.get_mut(start) {
+                    facts.is_block_start = true;
+                }
+            }
+        }
     }
 
     /// Adds the next instruction.
@@ -45,7 +131,10 @@ impl<'a> MethodGraph<'a> {
         let jump = instruction.jump();
         // The condition of a jump is a node, even if it is a number.
         if let Some(condition) = jump.and_then(|jump| self.valid(jump.condition)) {
-            self.change(condition, |value| value.is_node = true);
+            self.change(condition, |value| (value.is_node, value.is_kept) = (true, true));
+        }
+        for &value in &reads {
+            self.change(value, |value| value.is_read_first |= value.writers == 0);
         }
         for &value in &writes {
             self.add_writer(value, Writer::Instruction(instruction.pc()));
@@ -61,6 +150,9 @@ impl<'a> MethodGraph<'a> {
             writes_begin,
             end: narrow(self.operands.len()),
             jump: jump.filter(|jump| jump.is_valid).map(|jump| jump.target),
+            is_block_start: false,
+            is_view: false,
+            visibility: Visibility::Inside,
         });
     }
 
@@ -121,6 +213,7 @@ impl<'a> MethodGraph<'a> {
         }
         for output in outputs {
             self.choose(output, true);
+            self.change(output, |value| value.is_kept = true);
         }
         for pc in 0..count {
             for nth in 0..self.writes(pc).len() {
@@ -145,9 +238,16 @@ impl<'a> MethodGraph<'a> {
     /// outputs that nothing writes are.
     fn choose(&mut self, value: u32, is_output: bool) {
         let Some(facts) = self.values.get(at(value)).filter(|facts| !facts.is_node) else { return };
+        if let Some(source) = facts.source {
+            self.choose(source, false);
+        }
+        let Some(facts) = self.values.get(at(value)) else { return };
         let is_node = match self.value(at(value)) {
             _ if facts.writers > 1 => true,
+            // Its contents come from the previous run.
+            _ if facts.writers > 0 && facts.is_read_first => true,
             _ if self.is_list(at(value)) => true,
+            _ if facts.source.is_some() => false,
             Some(KernelTypes::Tensor(tensor)) => facts.writers == 0 || self.has_data(tensor),
             _ => is_output && facts.writers == 0,
         };
@@ -157,6 +257,7 @@ impl<'a> MethodGraph<'a> {
                 // Lists of lists are invalid.
                 if !self.is_list(at(item)) {
                     self.choose(item, false);
+                    self.change(item, |item| item.is_kept = true);
                 }
             }
         }
@@ -207,4 +308,19 @@ impl<'a> MethodGraph<'a> {
     fn indices(&self, all: Option<Vector<'_, i32>>) -> Vec<u32> {
         all.into_iter().flatten().filter_map(|value| self.valid(value)).collect()
     }
+}
+
+/// Returns the names of tensors and the contents of strings, by value. Each is read once, since reading a
+/// text costs its length.
+fn texts(plan: ExecutionPlan<'_>) -> Vec<(u32, &str)> {
+    let values = (0..).zip(plan.values().into_iter().flatten());
+    let texts = values.filter_map(|(nth, value)| {
+        let text = match value.val()? {
+            KernelTypes::Tensor(tensor) => tensor.extra_tensor_info()?.fully_qualified_name()?,
+            KernelTypes::String(string) => string.string_val()?,
+            _ => return None,
+        };
+        (!text.is_empty()).then_some((nth, text))
+    });
+    texts.collect()
 }

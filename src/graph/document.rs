@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::MethodGraph;
+use super::{MethodGraph, Shown};
 use crate::pte::Pte;
 use crate::quoted::UntrustedString;
 
@@ -18,13 +18,21 @@ pub struct GraphDocument<'a> {
     pub path: UntrustedString,
     /// The name of the only method that it has; `None` for all methods.
     pub method: Option<String>,
+    /// What is shown of each method.
+    pub shown: Shown,
     pte: Pte<'a>,
 }
 
 impl<'a> GraphDocument<'a> {
     /// Returns the document of all methods of `pte`.
     pub fn new(path: impl Into<UntrustedString>, pte: &Pte<'a>) -> Self {
-        Self { schema: "pte.graph/1", path: path.into(), method: None, pte: pte.clone() }
+        Self {
+            schema: "pte.graph/1",
+            path: path.into(),
+            method: None,
+            shown: Shown::default(),
+            pte: pte.clone(),
+        }
     }
 
     /// Restricts the document to the methods of that name. A method without a name has an empty one.
@@ -41,7 +49,7 @@ impl<'a> GraphDocument<'a> {
             self.method.as_deref().is_none_or(|method| name.unwrap_or_default() == method)
         };
         let plans = (0..).zip(plans).filter(move |(_, plan)| is_chosen(plan.name()));
-        plans.map(|(index, plan)| MethodGraph::of(&self.pte, index, plan))
+        plans.map(|(index, plan)| MethodGraph::of(&self.pte, index, plan).showing(&self.shown))
     }
 }
 

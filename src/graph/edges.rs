@@ -10,11 +10,13 @@ impl MethodGraph<'_> {
     pub fn edges(&self) -> impl Iterator<Item = Edge> {
         let lists = (0..narrow(self.values.len())).flat_map(|list| self.list_edges(list));
         let count = narrow(self.instructions.len());
-        let instructions = (0..count).flat_map(|pc| self.instruction_edges(pc));
+        let instructions = (0..count).filter(|&pc| !self.is_view(pc));
+        let instructions = instructions.flat_map(|pc| self.instruction_edges(pc));
         let outputs = (0..).zip(&self.outputs);
         let outputs =
             outputs.filter_map(|(nth, &value)| self.read(value, self.id(MethodNode::Output(nth))));
-        lists.chain(instructions).chain(outputs)
+        let edges = lists.chain(instructions).chain(outputs);
+        edges.filter(|edge| self.is_edge_shown(edge))
     }
 
     /// Returns the edges between a list and its items. Of a list that an instruction writes, they
@@ -36,24 +38,35 @@ impl MethodGraph<'_> {
         let id = self.id(MethodNode::Instruction(pc));
         let reads = self.reads(pc).iter().filter_map(move |&value| self.read(value, id));
         let writes = self.writes(pc).iter().filter_map(move |&value| self.written(value, id));
-        let count = narrow(self.instructions.len());
         let jump = self.instructions.get(at(pc)).and_then(|facts| facts.jump);
-        let next = pc.saturating_add(1);
-        let next = Some(next).filter(|&next| next < count || jump == Some(next));
         let control = move |to, kind| {
             let to = self.id(MethodNode::Instruction(to));
             Edge { from: id, to, kind, value: None }
         };
-        let next = next.map(|to| control(to, EdgeKind::Next));
+        let next = self.next(pc).map(|to| control(to, EdgeKind::Next));
         reads.chain(writes).chain(next).chain(jump.map(|to| control(to, EdgeKind::Jump)))
+    }
+
+    /// Returns the instruction that runs next, if an edge shows it.
+    fn next(&self, pc: u32) -> Option<u32> {
+        let count = narrow(self.instructions.len());
+        let facts = self.instructions.get(at(pc))?;
+        let rest = self.instructions.get(at(pc).saturating_add(1)..).unwrap_or_default();
+        let skipped = rest.iter().take_while(|facts| facts.is_view).count();
+        let next = pc.saturating_add(1).saturating_add(narrow(skipped));
+        let is_line = self.instructions.get(at(next)).is_some_and(|facts| !facts.is_block_start);
+        Some(next)
+            .filter(|&next| next < count || facts.jump == Some(next))
+            .filter(|_| self.is_order_whole || !is_line)
     }
 
     /// Returns the edge to a reader of a value, from its node or else from its writer. A number that
     /// no instruction writes has no edge.
     fn read(&self, value: u32, to: NodeId) -> Option<Edge> {
-        let facts = self.values.get(at(value))?;
+        let source = self.values.get(at(value))?.source.unwrap_or(value);
+        let facts = self.values.get(at(source)).filter(|facts| !facts.is_folded)?;
         let from = match facts.first_writer {
-            _ if facts.is_node => MethodNode::Value(value),
+            _ if facts.is_node => MethodNode::Value(source),
             Some(Writer::Instruction(pc)) => MethodNode::Instruction(pc),
             Some(Writer::List(list)) => MethodNode::Value(list),
             None => return None,

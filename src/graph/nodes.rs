@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{InstructionFacts, MethodGraph, MethodNode, Node, NodeId, NodeKind};
+use super::{InstructionFacts, MethodGraph, MethodNode, Node, NodeId, NodeKind, Visibility};
 use crate::bytes::{index as at, narrow};
 use crate::method;
 use crate::pte::Storage;
@@ -14,17 +14,25 @@ use crate::schema::program::view::{InstructionArguments, KernelTypes};
 impl<'a> MethodGraph<'a> {
     /// Returns the nodes: values, instructions, the end if a jump leads there, and outputs.
     pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
-        let values = (0..).zip(&self.values).filter(|(_, value)| value.is_node);
+        let values = (0..).zip(&self.values);
+        let values =
+            values.filter(|(_, value)| value.is_node && !value.is_folded && !value.is_hidden);
         let values = values.map(|(index, _)| Node {
             value: Some(index),
+            name: self.value_name(index),
             ..self.node(MethodNode::Value(index), self.kind(index), Some(self.value_text(index)))
         });
         let instructions = (0..).zip(&self.instructions);
+        let instructions = instructions.filter(|(_, facts)| facts.is_shown());
         let instructions = instructions.map(|(pc, facts)| self.instruction_node(pc, facts));
         let count = narrow(self.instructions.len());
-        let has_end = self.instructions.iter().any(|facts| facts.jump == Some(count));
+        let mut inside =
+            self.instructions.iter().filter(|facts| facts.visibility == Visibility::Inside);
+        let has_end = inside.any(|facts| facts.jump == Some(count));
         let end = has_end.then(|| self.node(MethodNode::Instruction(count), NodeKind::End, None));
-        let outputs = (0..).zip(&self.outputs).map(|(nth, &value)| Node {
+        let outputs = (0..).zip(&self.outputs);
+        let outputs = outputs.filter(|(nth, _)| !self.is_output_hidden(*nth));
+        let outputs = outputs.map(|(nth, &value)| Node {
             value: Some(value),
             ..self.node(MethodNode::Output(nth), NodeKind::Output, Some(self.value_text(value)))
         });
@@ -39,6 +47,7 @@ impl<'a> MethodGraph<'a> {
             chain: None,
             instruction: None,
             args: None,
+            arguments: None,
             value: None,
             text,
         }
@@ -77,19 +86,31 @@ impl<'a> MethodGraph<'a> {
             }
             Some(InstructionArguments::Unknown(_)) | None => (NodeKind::Unknown, None, None),
         };
+        if facts.visibility == Visibility::Outside {
+            return Node {
+                name,
+                chain: Some(facts.chain),
+                instruction: Some(facts.index),
+                ..self.node(MethodNode::Instruction(pc), NodeKind::Outside, None)
+            };
+        }
         let args: Vec<i32> =
             instruction.into_iter().flat_map(|instruction| instruction.operands().iter()).collect();
+        let is_call = matches!(kind, NodeKind::Kernel | NodeKind::Delegate);
+        let arguments = is_call
+            .then(|| args.iter().take(MOST_ARGUMENTS).map(|&value| self.argument(value)).collect());
         Node {
             name,
             chain: Some(facts.chain),
             instruction: Some(facts.index),
             args: Some(args),
+            arguments,
             ..self.node(MethodNode::Instruction(pc), kind, text)
         }
     }
 
     /// Returns the kind of a value's node, by where its contents come from.
-    fn kind(&self, value: u32) -> NodeKind {
+    pub(super) fn kind(&self, value: u32) -> NodeKind {
         let index = at(value);
         let Some(facts) = self.values.get(index) else { return NodeKind::Value };
         match self.value(index) {
@@ -119,3 +140,6 @@ impl<'a> MethodGraph<'a> {
         )
     }
 }
+
+/// The most arguments of a call that are in words.
+const MOST_ARGUMENTS: usize = 64;

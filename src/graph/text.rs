@@ -7,7 +7,9 @@ use alloc::string::{String, ToString};
 
 use super::MethodGraph;
 use crate::bytes::index as at;
+use crate::quoted::Untrusted;
 use crate::schema::program::view::KernelTypes;
+use crate::schema::program::view::String as EString;
 use crate::schema::scalar::ScalarType;
 
 /// Returns a dtype with sizes, such as `float32[2, 8]`. Sizes past the 16th are cut off.
@@ -41,7 +43,46 @@ pub(crate) fn joined<T: Display>(items: impl IntoIterator<Item = T>, most: usize
     out
 }
 
-impl MethodGraph<'_> {
+/// Returns the contents of a value that is no tensor: `2`, `[1, 1]`, `None`. `text` shows a string,
+/// and `item` an item of a list of indices.
+pub(crate) fn literal<'a>(
+    value: KernelTypes<'a>,
+    text: impl FnOnce(EString<'a>) -> String,
+    item: impl Fn(i64) -> String,
+) -> Option<String> {
+    let items = match value {
+        KernelTypes::Null(_) => return Some("None".into()),
+        KernelTypes::Int(int) => return Some(int.int_val().to_string()),
+        KernelTypes::Bool(bool) => return Some(bool.bool_val().to_string()),
+        KernelTypes::Double(double) => return Some(format!("{:?}", double.double_val())),
+        KernelTypes::String(string) => return Some(text(string)),
+        KernelTypes::IntList(items) => items.items().map(|all| list(all.into_iter().map(item))),
+        KernelTypes::DoubleList(items) => {
+            items.items().map(|all| list(all.into_iter().map(|item| format!("{item:?}"))))
+        }
+        KernelTypes::BoolList(items) => items.items().map(list),
+        KernelTypes::TensorList(items) => {
+            items.items().map(|all| list(all.into_iter().map(|at| item(at.into()))))
+        }
+        KernelTypes::OptionalTensorList(items) => {
+            items.items().map(|all| list(all.into_iter().map(|at| item(at.into()))))
+        }
+        _ => return None,
+    };
+    Some(items.unwrap_or_else(|| "a list without items".into()))
+}
+
+/// Returns the beginning of a string in quotes.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        None => format!("{:?}", Untrusted::from(text)),
+        Some((end, _)) => {
+            format!("{:?}…", Untrusted::from(text.get(..end).unwrap_or_default()))
+        }
+    }
+}
+
+impl<'a> MethodGraph<'a> {
     /// Returns the type of a value, or the contents of a scalar: `float32[2, 8]`, `int 1`.
     pub fn value_text(&self, value: u32) -> String {
         match self.value(at(value)) {
@@ -56,9 +97,77 @@ impl MethodGraph<'_> {
             None => UNKNOWN.into(),
         }
     }
+
+    /// Returns the fully qualified name of a tensor. Names are read once, when the graph is made.
+    pub fn value_name(&self, value: u32) -> Option<Untrusted<'a>> {
+        self.text(value)
+            .filter(|_| matches!(self.value(at(value)), Some(KernelTypes::Tensor(_))))
+            .map(Into::into)
+    }
+
+    /// Returns the name of a tensor, or the contents of a string.
+    fn text(&self, value: u32) -> Option<&'a str> {
+        let nth = self.texts.binary_search_by_key(&value, |&(value, _)| value).ok()?;
+        self.texts.get(nth).map(|&(_, text)| text)
+    }
+
+    /// Returns an argument in words, if it is a constant without a node: `2`, `[1, 1]`,
+    /// `float32[8, 4] weight`.
+    pub(super) fn argument(&self, value: i32) -> Option<String> {
+        let Ok(nth) = u32::try_from(value) else { return Some(format!("no value {value}")) };
+        let Some(facts) = self.values.get(at(nth)) else {
+            return Some(format!("no value {value}"));
+        };
+        if let Some(source) = facts.source {
+            return self.argument(i32::try_from(source).ok()?);
+        }
+        if facts.writers > 0 || facts.is_input {
+            return None;
+        }
+        match self.value(at(nth))? {
+            KernelTypes::TensorList(_) | KernelTypes::OptionalTensorList(_) => None,
+            KernelTypes::Tensor(_) => facts.is_folded.then(|| self.value_title(nth)),
+            other => literal(
+                other,
+                |_| shortened(self.text(nth).unwrap_or_default()),
+                |item| self.item(item),
+            ),
+        }
+    }
+
+    /// Returns an item of a list of integers.
+    fn item(&self, item: i64) -> String {
+        let nth = u32::try_from(item).ok();
+        let facts = nth.and_then(|nth| self.values.get(at(nth)).map(|facts| (nth, facts)));
+        match facts.map(|(nth, facts)| (self.value(at(nth)), facts.writers)) {
+            Some((Some(KernelTypes::Int(int)), 0)) => int.int_val().to_string(),
+            Some(_) => format!("v{item}"),
+            None => format!("no value {item}"),
+        }
+    }
+
+    /// Returns the text of a value and its name: `float32[8, 4] weight`.
+    pub fn value_title(&self, value: u32) -> String {
+        let is_written = self.values.get(at(value)).is_some_and(|facts| facts.writers > 0);
+        let mut title = match self.value(at(value)) {
+            // The file has the number from the export.
+            Some(KernelTypes::Int(_)) if is_written => "int".into(),
+            Some(KernelTypes::Double(_)) if is_written => "float".into(),
+            Some(KernelTypes::Bool(_)) if is_written => "bool".into(),
+            _ => self.value_text(value),
+        };
+        if let Some(name) = self.value_name(value) {
+            title.push(' ');
+            title.push_str(&name.cut(MOST_CHARACTERS));
+        }
+        title
+    }
 }
 
 const UNKNOWN: &str = "an unknown value";
 
 /// The rank limit of the runtime. No larger rank occurs in genuine files.
 const MOST_SIZES: usize = 16;
+
+/// The most characters that are shown of a name or a string.
+const MOST_CHARACTERS: usize = 60;

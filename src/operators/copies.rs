@@ -1,5 +1,7 @@
 //! Operators whose output has the elements of one of their arguments.
 
+use super::kind::{Kind, signature};
+
 /// An operator that copies a tensor.
 pub(crate) struct Copied {
     /// The operator's full name.
@@ -15,6 +17,18 @@ pub(crate) struct Copied {
 pub(crate) fn copied(operator: &str) -> Option<&'static Copied> {
     let found = COPIES.binary_search_by(|copied| copied.operator.cmp(operator)).ok()?;
     COPIES.get(found)
+}
+
+/// Returns whether the operator of that full name gives the elements of its first argument with other sizes,
+/// strides or dimensions, as a view or as a copy.
+pub(crate) fn rearranges(operator: &str) -> bool {
+    let is_view = || {
+        let letters = signature(operator).map_or("", |(_, letters)| letters);
+        letters.chars().filter_map(Kind::of).any(Kind::is_view)
+    };
+    // Copies between devices are worth seeing.
+    let is_on_device = |copied: &Copied| !copied.operator.starts_with("et_copy::");
+    copied(operator).is_some_and(|copied| copied.source == 0 && is_on_device(copied)) || is_view()
 }
 
 /// The operators, sorted.

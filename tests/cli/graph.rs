@@ -62,7 +62,7 @@ fn every_instruction_is_in_the_picture() {
                 }
             }
         }
-        let dot = good(&["graph", path]);
+        let dot = good(&["graph", "--constants", path]);
         let boxes =
             dot.lines().filter(|line| line.starts_with("    m") && line.contains(" [label="));
         assert_eq!(boxes.filter(|line| !line.contains(" -> ")).count(), ids.len(), "{path}");
@@ -146,6 +146,159 @@ fn memory_graph_and_diff_agree_on_what_a_delegate_writes() {
         let shown = text(&pte(&["diff", &one, &other]).stdout);
         assert!(shown.contains("result 0 of call 1"), "{initial}: {shown}");
     }
+}
+
+/// Numbers, lists, strings and constants are in the box of the call, and with --constants the constants
+/// are nodes.
+#[test]
+fn constants_are_in_the_calls_that_use_them() {
+    let folded = good(&["graph", LINEAR]);
+    assert!(folded.contains("(float32[4], ·, ·, 1, 1)"), "{folded}");
+    assert!(folded.contains("(float32[4, 8], [1, 0])"), "{folded}");
+    assert!(!folded.contains("constant v"), "{folded}");
+    let drawn = good(&["graph", "--constants", LINEAR]);
+    assert!(drawn.contains("constant v1\\nfloat32[4]"), "{drawn}");
+    assert!(drawn.contains("(·, ·, ·, 1, 1)"), "{drawn}");
+}
+
+/// A tensor that keeps its contents is a node with its name, read and written.
+#[test]
+fn state_is_a_node() {
+    let shown = good(&["graph", "tests/data/pte/mutable_names.pte"]);
+    for line in ["m0v0 [label=\"value v0\\ncount\\nfloat32[3]\"", "m0v0 -> m0i0;", "m0i6 -> m0v0;"]
+    {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+}
+
+/// A line has no edges of order; a jump has, from block to block.
+#[test]
+fn order_is_drawn_where_control_flow_is_not_a_line() {
+    let dotted = |path: &str| good(&["graph", path]).matches("[style=dotted").count();
+    assert_eq!(dotted(LINEAR), 0);
+    assert_eq!(dotted("tests/data/pte/cond.pte"), 2);
+    let next = |path: &str| {
+        let graph = json(&["graph", "--json", path]);
+        let edges = graph["methods"][0]["edges"].as_array().unwrap().clone();
+        edges.iter().filter(|edge| edge["kind"] == "next").count()
+    };
+    assert_eq!(next(LINEAR), 2, "JSON has all of it");
+}
+
+/// A part is an instruction with what it depends on and what depends on it, or a range. Instructions
+/// beside it are dashed.
+#[test]
+fn a_part_is_drawn() {
+    let kinds = |args: &[&str]| -> Vec<String> {
+        let graph = json(&[&["graph", "--json", "tests/data/pte/xnn_mixed.pte"], args].concat());
+        let nodes = graph["methods"][0]["nodes"].as_array().unwrap().clone();
+        let instructions = nodes.iter().filter(|node| !node["instruction"].is_null());
+        instructions
+            .map(|node| format!("{} {}", node["instruction"], node["kind"].as_str().unwrap()))
+            .collect()
+    };
+    let all = kinds(&[]);
+    assert!(all.len() >= 4, "{all:?}");
+    let last = (all.len() - 1).to_string();
+    assert_eq!(kinds(&["--from", "0", "--to", &last]), all);
+    assert_eq!(kinds(&["--from", "1", "--to", "1"]).len(), 3, "one, and both beside it");
+    assert_eq!(kinds(&["--around", "0", "--depth", "99"]).len(), all.len());
+    let alone = kinds(&["--around", "0", "--depth", "0"]);
+    assert_eq!(alone, ["0 delegate", "1 outside"]);
+    for (args, message) in [
+        (&["--around", "99"][..], "there is no instruction 99"),
+        (&["--to", "1:0"], "there is no instruction 1:0"),
+    ] {
+        let done = pte(&[&["graph", LINEAR], args].concat());
+        assert_eq!(done.status.code(), Some(1));
+        assert!(text(&done.stderr).contains(message), "{}", text(&done.stderr));
+    }
+    for args in [&["--around", "1", "--from", "0"][..], &["--depth", "1"], &["--around", "-1"]] {
+        assert_eq!(pte(&[&["graph", LINEAR], args].concat()).status.code(), Some(2), "{args:?}");
+    }
+    let several = pte(&["graph", "tests/data/pte/multi_method.pte", "--from", "0"]);
+    assert_eq!(several.status.code(), Some(2));
+}
+
+/// Each edge of each part joins two nodes of the picture.
+#[test]
+fn a_part_has_both_ends_of_its_edges() {
+    let mut edges = 0;
+    for path in files::samples() {
+        let path = path.to_str().unwrap();
+        if path.ends_with(".ptd") {
+            continue;
+        }
+        for args in [
+            &["--simplify"][..],
+            &["--from", "1", "--to", "3", "--simplify"],
+            &["--around", "1", "--depth", "1"],
+            &["--around", "2", "--simplify", "--constants"],
+        ] {
+            let args = [&["graph", "--json", path, "--method", "forward"], args].concat();
+            let done = pte(&args);
+            if !done.status.success() {
+                continue;
+            }
+            let graph: Value = serde_json::from_slice(&done.stdout).unwrap();
+            let method = &graph["methods"][0];
+            let nodes = method["nodes"].as_array().unwrap();
+            let ids: BTreeSet<_> = nodes.iter().map(|node| node["id"].as_str().unwrap()).collect();
+            for edge in method["edges"].as_array().unwrap() {
+                edges += 1;
+                for end in ["from", "to"] {
+                    assert!(ids.contains(edge[end].as_str().unwrap()), "{args:?}: {edge}");
+                }
+            }
+        }
+    }
+    assert!(edges > 500, "{edges}");
+}
+
+/// With --simplify a permute is left out, and its result is joined with what it shows. A tensor that
+/// nothing writes shows what was written to its place.
+#[test]
+fn views_are_joined_with_what_they_show() {
+    let tensor = |offset: u32, sizes: &[i32]| {
+        json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": sizes,
+            "dim_order": (0..sizes.len()).collect::<Vec<_>>(),
+            "allocation_info": {"memory_id": 1, "memory_offset_low": offset}}})
+    };
+    let call = |op: u32, args: &[i32]| json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": op, "args": args}});
+    // 1 is written, 2 has its place, 3 is a permuted 2, and 4 has the place of 3.
+    let file = build::file(
+        &json!({"root": {"execution_plan": [{
+            "name": "forward",
+            "values": [tensor(0, &[4]), tensor(16, &[4]), tensor(16, &[2, 2]), tensor(32, &[2, 2]),
+                tensor(32, &[4]), tensor(48, &[4]),
+                {"val_type": "IntList", "val": {"items": [7, 8]}},
+                {"val_type": "Int", "val": {"int_val": 1}},
+                {"val_type": "Int", "val": {"int_val": 0}}],
+            "inputs": [0],
+            "outputs": [5],
+            "chains": [{"instructions": [call(0, &[0, 1, 1]), call(1, &[2, 6, 3, 3]),
+                call(0, &[4, 5, 5])]}],
+            "operators": [{"name": "aten::relu", "overload": "out"},
+                {"name": "aten::permute_copy", "overload": "out"}],
+            "non_const_buffer_sizes": [0, 64],
+        }]}})
+        .to_string(),
+    );
+    let data = |args: &[&str]| -> Vec<String> {
+        let done = run(&[&["graph", "--json", "-"], args].concat(), None, &file);
+        let graph: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let edges = graph["methods"][0]["edges"].as_array().unwrap().clone();
+        let data = edges.iter().filter(|edge| edge["kind"] == "data");
+        data.map(|edge| {
+            let end = |end: &str| edge[end].as_str().unwrap().to_string();
+            format!("{} {} {}", end("from"), end("to"), edge["value"])
+        })
+        .collect()
+    };
+    assert_eq!(data(&[]), ["m0v0 m0i0 0", "m0i0 m0i1 2", "m0i1 m0i2 4", "m0i2 m0r0 5"]);
+    assert_eq!(data(&["--simplify"]), ["m0v0 m0i0 0", "m0i0 m0i2 4", "m0i2 m0r0 5"]);
+    let shown = text(&run(&["graph", "-"], None, &file).stdout);
+    assert!(shown.contains("1: aten::permute_copy.out\\n(·, [1, 0])"), "{shown}");
 }
 
 /// Untrusted names are text in every format, and unknown things are boxes.
@@ -284,7 +437,7 @@ fn large_methods_are_drawn_on_demand() {
     let (small, large) = (method(10_000), method(100_000));
     let refused = run(&["graph", "-"], None, &large);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("100,000 instructions in 1 methods are too many"));
+    assert!(text(&refused.stderr).contains("100,000 instructions in 1 method are too many"));
     for args in [&["graph", "--json", "-"][..], &["graph", "--max-instructions", "100000", "-"]] {
         let len = |bytes: &[u8]| {
             let done = run(args, None, bytes);

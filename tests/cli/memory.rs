@@ -58,6 +58,49 @@ fn everything_has_an_answer() {
     assert!(arenas > 100, "{arenas} arenas");
 }
 
+/// The picture fits the terminal, from 40 to 240 columns.
+#[test]
+fn the_picture_is_as_wide_as_the_terminal() {
+    for (columns, widest) in [("0", 80), ("1", 40), ("40", 40), ("100", 100), ("9999", 240)] {
+        for file in ["tests/data/pte/train_joint_ext.pte", LINEAR] {
+            let done = std::process::Command::new(env!("CARGO_BIN_EXE_pte"))
+                .args(["memory", file])
+                .env("COLUMNS", columns)
+                .output()
+                .unwrap();
+            let screen = text(&done.stdout);
+            let picture = screen.lines().filter(|line| line.contains(['│', '└', '^']));
+            let lines: Vec<_> = picture.map(|line| line.chars().count()).collect();
+            assert!(lines.len() > 3, "{screen}");
+            assert!(lines.iter().all(|&width| width <= widest), "{columns}: {screen}");
+        }
+    }
+}
+
+/// The curve of live bytes is that of the tensors' live ranges, and its most is the peak.
+#[test]
+fn the_curve_has_the_peak() {
+    let mut curves = 0;
+    for path in files::samples() {
+        let bytes = fs::read(&path).unwrap();
+        let Ok(file) = ::pte::Pte::read(&bytes) else { continue };
+        for plan in file.program().execution_plan().into_iter().flatten() {
+            let memory = ::pte::memory::Memory::of(&file, plan);
+            for arena in memory.arenas() {
+                let curve = memory.live_bytes(arena);
+                let most = curve.iter().map(|&(_, bytes)| bytes).max().unwrap_or_default();
+                assert_eq!(most, arena.peak, "{}", path.display());
+                assert!(curve.windows(2).all(|pair| pair[0].0 < pair[1].0), "{}", path.display());
+                let first = curve.iter().find(|&&(_, bytes)| bytes == most && most > 0);
+                let peak = first.map(|&(pc, _)| pc).filter(|&pc| pc < memory.instruction_count());
+                assert_eq!(peak, arena.peak_pc, "{}", path.display());
+                curves += usize::from(curve.len() > 1);
+            }
+        }
+    }
+    assert!(curves > 20, "{curves}");
+}
+
 /// Every element is closed, and nothing leads out of the picture.
 fn is_balanced(svg: &str, at: &str) {
     for wrong in ["<script", "href", "url(", "<image", "<!", "<?", "onload"] {

@@ -179,12 +179,12 @@ fn against_compares_the_dtypes_of_kernels() {
     let path = list.to_str().unwrap();
     let mut page = String::new();
     for (from, to) in [("6;", "6;"), ("v1/6;0|6;", "v1/5;0|5;"), ("- v1/", "- default/")] {
-        std::fs::write(&list, yaml.replace(from, to)).unwrap();
+        fs::write(&list, yaml.replace(from, to)).unwrap();
         let done = pte(&["ops", LINEAR, "--against", path]);
         page += &format!("{from} → {to}: status {:?}\n{}", done.status.code(), text(&done.stdout));
     }
     assert_snapshot("ops-against-dtypes", &page);
-    std::fs::write(&list, yaml.replace("6;", "5;")).unwrap();
+    fs::write(&list, yaml.replace("6;", "5;")).unwrap();
     let done = pte(&["ops", LINEAR, "--against", path, "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(document["missing"], serde_json::json!([]));

@@ -1,9 +1,11 @@
 //! The picture in the DOT language of Graphviz.
 
-use pte::graph::{Edge, EdgeKind, Node, NodeKind};
+use std::collections::BTreeSet;
+
+use pte::graph::{Edge, EdgeKind, Node};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use super::{Draw, lines};
+use super::{Draw, Look};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text;
@@ -14,8 +16,12 @@ impl Draw for Dot<'_> {
     fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem> {
         let path = quoted(&[text::name(path)]);
         self.line(&format!("digraph {path} {{"))?;
-        self.line("  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];")?;
-        self.line("  edge [fontname=\"sans-serif\", fontsize=10];")
+        self.line("  graph [fontname=\"sans-serif\", nodesep=0.2, ranksep=0.35];")?;
+        self.line(
+            "  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=11, \
+             margin=\"0.1,0.05\", height=0.3];",
+        )?;
+        self.line("  edge [fontname=\"sans-serif\", fontsize=9, color=\"#374151\", arrowsize=0.7];")
     }
 
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
@@ -23,19 +29,9 @@ impl Draw for Dot<'_> {
         self.line(&format!("  subgraph cluster_m{index} {{\n    label={name};"))
     }
 
-    fn node(&mut self, node: &Node<'_>) -> Result<(), Problem> {
-        let look = match node.kind {
-            NodeKind::Kernel => ", fillcolor=\"#dbeafe\"",
-            NodeKind::Delegate => ", fillcolor=\"#fde68a\"",
-            NodeKind::Jump => ", shape=diamond, fillcolor=\"#fecaca\"",
-            NodeKind::Input | NodeKind::Output | NodeKind::End => ", shape=ellipse",
-            NodeKind::Constant | NodeKind::Mutable | NodeKind::External => {
-                ", shape=cylinder, fillcolor=\"#e5e7eb\""
-            }
-            NodeKind::Value | NodeKind::List => ", shape=ellipse, fillcolor=\"#e5e7eb\"",
-            _ => "",
-        };
-        self.line(&format!("    {} [label={}{look}];", node.id, quoted(&lines(node))))
+    fn node(&mut self, node: &Node<'_>, lines: &[String]) -> Result<(), Problem> {
+        let look = look(Look::of(node.kind));
+        self.line(&format!("    {} [label={}{look}];", node.id, quoted(lines)))
     }
 
     fn label(&self, text: &str) -> String {
@@ -51,7 +47,10 @@ impl Draw for Dot<'_> {
             (EdgeKind::Jump, _) => self.line(&format!(
                 "    {from} -> {to} [label=\"false\", style=dashed, color=\"#dc2626\"];"
             )),
-            _ => self.line(&format!("    {from} -> {to} [style=dotted, color=\"#6b7280\"];")),
+            (EdgeKind::Next, _) => {
+                self.line(&format!("    {from} -> {to} [style=dotted, color=\"#6b7280\"];"))
+            }
+            _ => self.line(&format!("    {from} -> {to};")),
         }
     }
 
@@ -59,8 +58,17 @@ impl Draw for Dot<'_> {
         self.line("  }")
     }
 
-    fn end(&mut self) -> Result<(), Problem> {
-        self.line("}")
+    fn end(&mut self, legend: &BTreeSet<Look>) -> Result<(), Problem> {
+        // The legend has no text of the file.
+        self.line("  legend [shape=plain, style=\"\", fontsize=9, label=<")?;
+        self.line("    <table border=\"0\" cellborder=\"1\" cellspacing=\"2\" color=\"#9ca3af\">")?;
+        for &of in legend {
+            let (colour, text) = (colour(of), of.text());
+            self.line(&format!(
+                "    <tr><td align=\"left\" bgcolor=\"{colour}\">{text}</td></tr>"
+            ))?;
+        }
+        self.line("    </table>>];\n}")
     }
 }
 
@@ -68,6 +76,30 @@ impl Dot<'_> {
     fn line(&mut self, line: &str) -> Result<(), Problem> {
         self.0.bytes(line.as_bytes())?;
         self.0.bytes(b"\n")
+    }
+}
+
+/// Returns the attributes of a node.
+fn look(of: Look) -> String {
+    let colour = colour(of);
+    match of {
+        Look::Operator | Look::Delegate => format!(", fillcolor=\"{colour}\""),
+        Look::Jump => format!(", shape=diamond, fillcolor=\"{colour}\""),
+        Look::End => ", shape=ellipse".into(),
+        Look::Stored => format!(", shape=cylinder, fillcolor=\"{colour}\""),
+        Look::Value => format!(", shape=ellipse, fillcolor=\"{colour}\""),
+        Look::Outside => ", style=dashed, fontcolor=\"#6b7280\"".into(),
+        Look::Instruction | Look::Next | Look::JumpEdge => String::new(),
+    }
+}
+
+fn colour(of: Look) -> &'static str {
+    match of {
+        Look::Operator => "#dbeafe",
+        Look::Delegate => "#fde68a",
+        Look::Jump => "#fecaca",
+        Look::Stored | Look::Value => "#e5e7eb",
+        _ => "white",
     }
 }
 

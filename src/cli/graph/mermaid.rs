@@ -1,9 +1,11 @@
 //! The picture in the language of Mermaid, which GitHub and other sites draw.
 
-use pte::graph::{Edge, EdgeKind, Node, NodeKind};
+use std::collections::BTreeSet;
+
+use pte::graph::{Edge, EdgeKind, Node};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use super::{Draw, lines};
+use super::{Draw, Look};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text;
@@ -16,27 +18,19 @@ impl Draw for Mermaid<'_> {
         self.line("  classDef kernel fill:#dbeafe,stroke:#1e3a8a,color:#000")?;
         self.line("  classDef delegate fill:#fde68a,stroke:#92400e,color:#000")?;
         self.line("  classDef jump fill:#fecaca,stroke:#991b1b,color:#000")?;
-        self.line("  classDef stored fill:#e5e7eb,stroke:#374151,color:#000")
+        self.line("  classDef stored fill:#e5e7eb,stroke:#374151,color:#000")?;
+        self.line("  classDef outside fill:none,stroke:#6b7280,color:#6b7280,stroke-dasharray:3")
     }
 
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
-        self.line(&format!("  subgraph m{index}[{name}]"))
+        // Without a direction Mermaid turns a subgraph to the right.
+        self.line(&format!("  subgraph m{index}[{name}]\n    direction TB"))
     }
 
-    fn node(&mut self, node: &Node<'_>) -> Result<(), Problem> {
-        let (open, close, class) = match node.kind {
-            NodeKind::Kernel => ("[", "]", ":::kernel"),
-            NodeKind::Delegate => ("[", "]", ":::delegate"),
-            NodeKind::Jump => ("{", "}", ":::jump"),
-            NodeKind::Input | NodeKind::Output | NodeKind::End => ("([", "])", ""),
-            NodeKind::Constant | NodeKind::Mutable | NodeKind::External => {
-                ("[(", ")]", ":::stored")
-            }
-            NodeKind::Value | NodeKind::List => ("([", "])", ":::stored"),
-            _ => ("[", "]", ""),
-        };
-        self.line(&format!("    {}{open}{}{close}{class}", node.id, quoted(&lines(node))))
+    fn node(&mut self, node: &Node<'_>, lines: &[String]) -> Result<(), Problem> {
+        let (open, close, class) = look(Look::of(node.kind));
+        self.line(&format!("    {}{open}{}{close}{class}", node.id, quoted(lines)))
     }
 
     fn label(&self, text: &str) -> String {
@@ -48,7 +42,8 @@ impl Draw for Mermaid<'_> {
         self.line(&match (edge.kind, label) {
             (EdgeKind::Data, Some(label)) => format!("    {from} -->|{label}| {to}"),
             (EdgeKind::Jump, _) => format!("    {from} ==>|\"false\"| {to}"),
-            _ => format!("    {from} -.-> {to}"),
+            (EdgeKind::Next, _) => format!("    {from} -.-> {to}"),
+            _ => format!("    {from} --> {to}"),
         })
     }
 
@@ -56,8 +51,24 @@ impl Draw for Mermaid<'_> {
         self.line("  end")
     }
 
-    fn end(&mut self) -> Result<(), Problem> {
-        Ok(())
+    fn end(&mut self, legend: &BTreeSet<Look>) -> Result<(), Problem> {
+        self.line("  subgraph legend\n    direction LR")?;
+        for (nth, &of) in legend.iter().enumerate() {
+            let (open, close, class) = look(of);
+            let text = quoted(&[of.text().into()]);
+            match of {
+                Look::Next => {
+                    self.line(&format!(
+                        "    legend{nth}a[\" \"] -.->|{text}| legend{nth}b[\" \"]"
+                    ))?;
+                }
+                Look::JumpEdge => {
+                    self.line(&format!("    legend{nth}a[\" \"] ==>|{text}| legend{nth}b[\" \"]"))?;
+                }
+                _ => self.line(&format!("    legend{nth}{open}{text}{close}{class}"))?,
+            }
+        }
+        self.line("  end")
     }
 }
 
@@ -65,6 +76,20 @@ impl Mermaid<'_> {
     fn line(&mut self, line: &str) -> Result<(), Problem> {
         self.0.bytes(line.as_bytes())?;
         self.0.bytes(b"\n")
+    }
+}
+
+/// Returns the brackets and the class of a node.
+fn look(of: Look) -> (&'static str, &'static str, &'static str) {
+    match of {
+        Look::Operator => ("[", "]", ":::kernel"),
+        Look::Delegate => ("[", "]", ":::delegate"),
+        Look::Jump => ("{", "}", ":::jump"),
+        Look::End => ("([", "])", ""),
+        Look::Stored => ("[(", ")]", ":::stored"),
+        Look::Value => ("([", "])", ":::stored"),
+        Look::Outside => ("[", "]", ":::outside"),
+        Look::Instruction | Look::Next | Look::JumpEdge => ("[", "]", ""),
     }
 }
 

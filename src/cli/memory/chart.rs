@@ -3,6 +3,7 @@
 use pte::memory::{PlannedArena, PlannedTensor};
 
 use super::method::Method;
+use crate::cli::columns::columns;
 use crate::cli::problem::DIM;
 use crate::cli::text::grouped;
 
@@ -22,10 +23,10 @@ pub(super) fn draw(
         return Vec::new();
     }
     let moments = usize::try_from(instructions.max(1)).unwrap_or(usize::MAX);
-    let across = match moments {
-        0..=NARROW => moments.saturating_mul(2),
-        _ => moments.min(WIDEST),
-    };
+    let widest = grouped(arena.reach).len().max("live".len());
+    let room = columns().saturating_sub(widest.saturating_add(AROUND)).max(8);
+    let each = room.checked_div(moments).unwrap_or_default().clamp(1, 2);
+    let across = moments.saturating_mul(each).min(room);
     let high = tensors.len().clamp(2, HIGHEST);
     let mut grid = Grid {
         cells: vec![vec![' '; across]; high],
@@ -36,7 +37,6 @@ pub(super) fn draw(
     for (tensor, letter) in listed.iter().zip(letters()) {
         grid.letter(tensor, instructions, letter);
     }
-    let widest = grouped(arena.reach).len();
     let mut lines = Vec::new();
     for (nth, cells) in grid.cells.iter().enumerate().rev() {
         // The top line has a label: the number of bytes at its upper end.
@@ -49,7 +49,29 @@ pub(super) fn draw(
     }
     lines.push(format!("{DIM}{:>widest$} └{}{DIM:#}", 0, "─".repeat(across)));
     lines.push(axis(method, arena, widest, &grid.time));
+    let curve = live_bytes(method, arena, &grid.time);
+    lines.push(format!("{DIM}{:>widest$}  {curve}{DIM:#}", "live"));
     lines
+}
+
+/// Returns the bytes that are live in each cell, relative to the peak: the most of each cell.
+fn live_bytes(method: &Method<'_, '_>, arena: &PlannedArena<'_>, time: &Axis) -> String {
+    let mut cells = vec![0u64; time.cells];
+    let curve = method.memory.live_bytes(arena);
+    let ends = curve.iter().skip(1).map(|&(pc, _)| u64::from(pc)).chain([time.of]);
+    for (&(pc, bytes), end) in curve.iter().zip(ends) {
+        let (from, to) = time.range(pc.into(), end);
+        for cell in cells.get_mut(from..to).unwrap_or_default() {
+            *cell = bytes.max(*cell);
+        }
+    }
+    let bar = |bytes: u64| {
+        let eighths = u128::from(bytes).saturating_mul(8).div_ceil(arena.peak.max(1).into());
+        let nth = usize::try_from(eighths).unwrap_or_default();
+        [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'].get(nth).copied().unwrap_or('█')
+    };
+    let line: String = cells.into_iter().map(bar).collect();
+    line.trim_end().to_string()
 }
 
 /// Returns the line below a picture: the first and the last instruction, and the peak.
@@ -158,7 +180,6 @@ impl Grid {
     }
 }
 
-/// The most instructions that are drawn with two columns each.
-const NARROW: usize = 32;
-const WIDEST: usize = 64;
+/// The columns beside a picture: those in front of the number of bytes, and those of the line.
+const AROUND: usize = 9;
 const HIGHEST: usize = 12;
