@@ -11,9 +11,10 @@ use pte::quoted::{Untrusted, UntrustedString};
 use self::method::Method;
 use super::Common;
 use super::config::ConfigArguments;
-use super::input::Input;
+use super::input::{self, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, bad_news};
+use super::refusal;
 use super::size::Bytes;
 use super::text::{grouped, name};
 
@@ -66,8 +67,9 @@ JSON, \"schema\": \"pte.memory/1\":
 Exit status: 0 shown, 1 over a budget, not in the file or broken, 2 usage, or a budget of an arena that
 no shown method has, 3 not readable")]
 pub(super) struct Memory {
-    /// A program, or - for standard input.
-    file: PathBuf,
+    /// Programs, or - for standard input. Of several, JSON and SVG are a document for each.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Only this method.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
@@ -158,7 +160,37 @@ impl Memory {
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let budgets = self.budgets(common)?;
-        let input = Input::open(&self.file, &common.limits())?;
+        input::once(&self.files)?;
+        let content = match self.format() {
+            MemoryFormat::Text => Content::Text,
+            MemoryFormat::Json | MemoryFormat::Svg => Content::Plain,
+        };
+        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
+        let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0 };
+        let (mut status, mut shown) = (Status::Good, 0usize);
+        for path in &self.files {
+            match Input::open(path, &common.limits()) {
+                Ok(input) => {
+                    if shown > 0 && self.format() == MemoryFormat::Text {
+                        out.bytes(b"\n")?;
+                    }
+                    shown = shown.saturating_add(1);
+                    self.show(&input, &mut out, &mut judge)?;
+                }
+                Err(problem) if self.files.len() == 1 => return Err(problem),
+                Err(problem) => {
+                    status = status.max(problem.report());
+                    if self.is_json() {
+                        refusal::write_into(&mut out, &problem)?;
+                    }
+                }
+            }
+        }
+        formatted(out, Ok(()))?;
+        judge.end().map(|judged| judged.max(status))
+    }
+
+    fn show(&self, input: &Input, out: &mut Output, judge: &mut Judge<'_>) -> Result<(), Problem> {
         let file = input.opened.file();
         let takes =
             |name: Option<&str>| self.method.as_deref().is_none_or(|of| of == name.unwrap_or(""));
@@ -178,32 +210,23 @@ impl Memory {
                 input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
             );
         }
-        let content = match self.format() {
-            MemoryFormat::Text => Content::Text,
-            MemoryFormat::Json | MemoryFormat::Svg => Content::Plain,
-        };
-        let inputs = core::slice::from_ref(&self.file);
-        let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
         let mut show: Box<dyn Show> = match self.format() {
             MemoryFormat::Json => Box::new(lines::Lines::default()),
             MemoryFormat::Svg => Box::new(svg::Svg::default()),
             MemoryFormat::Text => Box::new(show::Text::new()),
         };
-        let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0 };
-        show.begin(&mut out, &input.name, &subject)?;
+        show.begin(out, &input.name, &subject)?;
         if let File::Pte(pte) = &file {
             for (nth, plan) in plans().enumerate() {
                 let memory = Planned::of(pte, plan);
-                judge.method(&input, &memory)?;
+                judge.method(input, &memory)?;
                 if nth < subject.shown {
-                    let method = Method { input: &input, memory: &memory, budgets: &budgets };
-                    show.method(&mut out, &method)?;
+                    let method = Method { input, memory: &memory, budgets: judge.budgets };
+                    show.method(out, &method)?;
                 }
             }
         }
-        show.end(&mut out)?;
-        formatted(out, Ok(()))?;
-        judge.end()
+        show.end(out)
     }
 }
 

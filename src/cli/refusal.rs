@@ -52,6 +52,14 @@ pub(super) fn write_document(problem: &Problem) {
     drop(written);
 }
 
+/// Writes the document `pte.error/1` in place of that of a refused file, between those of others.
+pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Problem> {
+    match refused_file(problem) {
+        Some(file) => out.json(&RefusalDocument { schema: "pte.error/1", files: [file] }),
+        None => Ok(()),
+    }
+}
+
 /// Returns a file as `pte check` shows a refused one; `None` for a problem of no file.
 fn refused_file(problem: &Problem) -> Option<CheckedFile> {
     let (Problem::Refused { file, .. }

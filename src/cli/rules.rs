@@ -6,6 +6,7 @@ use clap::Args;
 use pte::check::{Preset, RuleDocument, RuleRecord, RulesDocument};
 use pte::quoted::Untrusted;
 
+use super::columns::paragraph;
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, ERROR, NOTE, Problem, Status, WARNING};
 use super::{Common, Format};
@@ -64,7 +65,9 @@ fn list(out: &mut Output) -> fmt::Result {
         writeln!(
             out,
             "  {style}{:<7}{style:#} {:<27} {DIM}{}{DIM:#}",
-            rule.severity, rule.id, rule.what
+            rule.severity,
+            rule.id,
+            paragraph(rule.what, 38)
         )?;
     }
     Ok(())
@@ -108,9 +111,9 @@ fn presets() -> Vec<&'static str> {
 fn explain(rule: &RuleRecord, out: &mut Output) -> fmt::Result {
     let style = style(rule.severity);
     writeln!(out, "{style}{}[{}]{style:#}", rule.severity, rule.id)?;
-    writeln!(out, "  {}", rule.what)?;
-    writeln!(out, "  {DIM}otherwise{DIM:#}  {}", rule.why)?;
-    writeln!(out, "  {DIM}what to do{DIM:#} {}", rule.help)?;
+    writeln!(out, "  {}", paragraph(rule.what, 2))?;
+    writeln!(out, "  {DIM}otherwise{DIM:#}  {}", paragraph(rule.why, 13))?;
+    writeln!(out, "  {DIM}what to do{DIM:#} {}", paragraph(rule.help, 13))?;
     writeln!(out, "  {DIM}runtime{DIM:#}    {} (release 1.5.1)", rule.runtime)?;
     if let [_, ..] = rule.sections.as_slice() {
         writeln!(out, "  {DIM}evidence{DIM:#}   docs/format.md, {}", rule.sections.join(", "))?;
@@ -129,8 +132,8 @@ fn explain_preset(preset: Preset, out: &mut Output) -> fmt::Result {
     }
     writeln!(out, "  These rules are Errors, besides those that are anyway:")?;
     for (rule, why) in preset.rules() {
-        writeln!(out, "    {ERROR}{:<20}{ERROR:#} {}", rule.id, rule.what)?;
-        writeln!(out, "    {:<20} {DIM}{why}{DIM:#}", "")?;
+        writeln!(out, "    {ERROR}{:<20}{ERROR:#} {}", rule.id, paragraph(rule.what, 25))?;
+        writeln!(out, "    {:<20} {DIM}{}{DIM:#}", "", paragraph(why, 25))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::element::{Element, Stats, Tally};
@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 
 use super::input::Input;
 use super::output::Output;
-use super::problem::{DIM, ERROR, NAME, Problem, Status};
-use super::{Common, Format, hex, json, text};
+use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status};
+use super::{Common, Format, hex, input, json, refusal, text};
 
 /// List every tensor and named blob
 ///
@@ -37,8 +37,9 @@ Examples:
 
 Exit status: 0 listed, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
 pub(super) struct Tensors {
-    /// A .pte or .ptd file, or - for standard input.
-    file: PathBuf,
+    /// .pte and .ptd files, or - for standard input. Of several, JSON is a document for each.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Add the sha256 of the bytes.
     #[arg(long)]
     hash: bool,
@@ -110,18 +111,52 @@ impl Tensors {
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let mut input = Input::open(&self.file, &common.limits())?;
+        input::once(&self.files)?;
+        let (path, content) = (common.output.as_deref(), self.format.content());
+        let mut out = Output::beside(path, content, &self.files)?;
+        let (mut status, mut shown) = (Status::Good, 0usize);
+        for path in &self.files {
+            match self.open(path, common) {
+                Ok(input) => {
+                    if shown > 0 && !self.format.is_json() {
+                        out.bytes(b"\n")?;
+                    }
+                    shown = shown.saturating_add(1);
+                    self.list(&input, &mut out, common)?;
+                }
+                Err(problem) if self.files.len() == 1 => return Err(problem),
+                Err(problem) => {
+                    status = status.max(problem.report());
+                    if self.format.is_json() {
+                        refusal::write_into(&mut out, &problem)?;
+                    }
+                }
+            }
+        }
+        out.finish()?;
+        Ok(status)
+    }
+
+    fn open(&self, path: &Path, common: &Common) -> Result<Input, Problem> {
+        let mut input = Input::open(path, &common.limits())?;
         input.progress = !common.quiet;
-        let file = input.opened.file();
         if let Some(method) = &self.method {
             input.has_method(method)?;
         }
-        let inputs = core::slice::from_ref(&self.file);
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), inputs)?;
+        Ok(input)
+    }
+
+    fn list(&self, input: &Input, out: &mut Output, common: &Common) -> Result<(), Problem> {
+        let file = input.opened.file();
         let (mut cache, mut first) = (Cache::new(), true);
         if self.format.is_json() {
-            out.bytes(b"{\"schema\": \"pte.tensors/1\", \"tensors\": [")?;
+            out.bytes(b"{\"schema\": \"pte.tensors/1\", \"path\": ")?;
+            out.json_line(&input.name)?;
+            out.bytes(b", \"tensors\": [")?;
         } else {
+            if self.files.len() > 1 {
+                out.bytes(format!("{BOLD}{}{BOLD:#}\n", input.name).as_bytes())?;
+            }
             out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
         }
         // Rows are written one at a time: a file may have millions.
@@ -146,7 +181,7 @@ impl Tensors {
             for name in row.names() {
                 input.name_again(name.map(Untrusted::raw))?;
             }
-            let computed = self.compute(&input, &row, &mut cache)?;
+            let computed = self.compute(input, &row, &mut cache)?;
             if self.format.is_json() {
                 out.bytes(if first { b"\n  " } else { b",\n  " })?;
                 out.json_line(&Listed::of(&row, &computed))?;
@@ -159,8 +194,7 @@ impl Tensors {
         if self.format.is_json() {
             out.bytes(if first { b"]}\n" } else { b"\n]}\n" })?;
         }
-        out.finish()?;
-        Ok(Status::Good)
+        Ok(())
     }
 
     fn compute(&self, input: &Input, row: &Row<'_>, all: &mut Cache) -> Result<Computed, Problem> {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{LINEAR, good, json, run, text};
+use super::{LINEAR, good, json, pte, run, text};
 use crate::support::build::file;
 use crate::support::snapshot::assert_snapshot;
 
@@ -87,4 +87,24 @@ fn tensors_text_and_json_have_the_same_counts() {
     assert_eq!(counts, [2, 1, 3]);
     let shown = text(&run(&["tensors", "--stats", "-"], None, &bytes).stdout);
     assert!(shown.ends_with(" zeros 2 NaN 1 Inf 3\n"), "{shown}");
+}
+
+/// Several files one after the other; one that cannot be read is reported in its place.
+#[test]
+fn tensors_and_memory_take_several_files() {
+    let files = [LINEAR, "no-such.pte", "tests/data/pte/add.pte"];
+    for verb in ["tensors", "memory"] {
+        let done = pte(&[&[verb][..], &files].concat());
+        assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+        let shown = text(&done.stdout);
+        let at = |file: &str| shown.find(file).unwrap_or_else(|| panic!("{file}: {shown}"));
+        assert!(at(files[0]) < at(files[2]), "{shown}");
+        let done = pte(&[&[verb, "--json"][..], &files].concat());
+        let documents = serde_json::Deserializer::from_slice(&done.stdout).into_iter::<Value>();
+        let documents: Vec<_> = documents.map(Result::unwrap).collect();
+        let schema = format!("pte.{verb}/1");
+        let schemas: Vec<_> = documents.iter().map(|of| of["schema"].as_str().unwrap()).collect();
+        assert_eq!(schemas, [schema.as_str(), "pte.error/1", schema.as_str()]);
+        assert_eq!(documents[2]["path"], files[2]);
+    }
 }

@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 
 use pte::check::{CheckedFile, FindingRecord};
 
+use crate::cli::columns::paragraph;
 use crate::cli::problem::{DIM, ERROR, NOTE, WARNING};
 
 pub(in super::super) fn write(files: &[CheckedFile], out: &mut impl Write) -> fmt::Result {
@@ -42,7 +43,7 @@ fn write_finding(finding: &FindingRecord, out: &mut impl Write) -> fmt::Result {
     }
     for (label, text) in [("why: ", finding.why), ("help:", finding.help)] {
         if let Some(text) = text {
-            writeln!(out, "    {DIM}{label}{DIM:#} {text}")?;
+            writeln!(out, "    {DIM}{label}{DIM:#} {}", paragraph(text, 10))?;
         }
     }
     Ok(())

@@ -15,20 +15,22 @@ use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text::{self, count, grouped};
 
-/// The colours of the picture.
+/// The colours of the picture. Viewers that know no variables take the first of two colours.
 const STYLE: &str = "\
 .mem{--bg:#fff;--fg:#1c1e21;--dim:#5b6068;--panel:#f3f4f6;--grid:#d9dce1;--live:#64748b;--peak:#c00;\
 --input:#4c9f70;--output:#d98c3f;--state:#8c6bb1;--scratch:#5b8def}\
 @media(prefers-color-scheme:dark){.mem{--bg:#15171a;--fg:#e6e7ea;--dim:#a2a8b1;--panel:#1e2125;\
 --grid:#363a41;--live:#94a3b8;--peak:#ff6b6b;--input:#5dbb85;--output:#e8a35a;--state:#a88bd0;\
 --scratch:#7aa5f7}}\
-.mem{font:12px sans-serif;fill:var(--fg)}.mem .bg{fill:var(--bg)}.mem .panel{fill:var(--panel)}\
-.mem .dim{fill:var(--dim);font-size:11px}.mem .grid{stroke:var(--grid);fill:none}\
-.mem .t{fill-opacity:.65;stroke:var(--fg);stroke-width:.5}.mem .input{fill:var(--input)}\
-.mem .output{fill:var(--output)}.mem .state{fill:var(--state)}.mem .scratch{fill:var(--scratch)}\
-.mem .view{fill:none;stroke:var(--fg);stroke-dasharray:3 2;pointer-events:all}\
-.mem .live{fill:var(--live);fill-opacity:.5;stroke:var(--live)}\
-.mem .peak{stroke:var(--peak);stroke-dasharray:4 3;fill:none}.mem .l{font-size:10px;pointer-events:none}";
+.mem{font:12px sans-serif;fill:#1c1e21;fill:var(--fg)}.mem .bg{fill:#fff;fill:var(--bg)}\
+.mem .panel{fill:#f3f4f6;fill:var(--panel)}.mem .dim{fill:#5b6068;fill:var(--dim);font-size:11px}\
+.mem .grid{stroke:#d9dce1;stroke:var(--grid);fill:none}\
+.mem .t{fill-opacity:.65;stroke:#1c1e21;stroke:var(--fg);stroke-width:.5}\
+.mem .input{fill:#4c9f70;fill:var(--input)}.mem .output{fill:#d98c3f;fill:var(--output)}\
+.mem .state{fill:#8c6bb1;fill:var(--state)}.mem .scratch{fill:#5b8def;fill:var(--scratch)}\
+.mem .view{fill:none;stroke:#1c1e21;stroke:var(--fg);stroke-dasharray:3 2;pointer-events:all}\
+.mem .live{fill:#64748b;fill:var(--live);fill-opacity:.5;stroke:#64748b;stroke:var(--live)}\
+.mem .peak{stroke:#c00;stroke:var(--peak);stroke-dasharray:4 3;fill:none}.mem .l{font-size:10px;pointer-events:none}";
 
 /// The picture as far as it is drawn.
 #[derive(Default)]
