@@ -132,6 +132,7 @@ def check(
     data: Iterable[Source | File] = (),
     runtime: str | None = None,
     policy: Mapping[str, str] | None = None,
+    preset: str | None = None,
     scan: bool = False,
     trusted: bool = False,
 ) -> Report:
@@ -144,6 +145,7 @@ def check(
         data: The `.ptd` files that the programs are used with.
         runtime: The release to judge for, such as `1.5`; what it cannot read is an Error.
         policy: Rules with `allow` (ignored) or `deny` (an Error); the rule `warnings` is all warnings.
+        preset: A set of rules that are Errors: `untrusted-upload`, which searches all bytes too.
         scan: Whether to search segments and gaps for programs, archives, pickles and scripts. That reads
             whole files.
         trusted: Whether to use the larger limits for trusted files.
@@ -153,14 +155,14 @@ def check(
 
     Raises:
         PteError: A data file is refused.
-        ValueError: The release, or a rule of the policy, is unknown.
+        ValueError: The release, the preset, or a rule of the policy is unknown.
         OSError: A data file cannot be read.
     """
     from ._ptekit import Judge
 
     allow, deny = _policy(policy or {})
     handles = [of.handle if isinstance(of, File) else open_handle(of, trusted) for of in data]
-    judge = Judge(handles, allow, deny, runtime, scan, trusted)
+    judge = Judge(handles, allow, deny, preset, runtime, scan, trusted)
     return Report([_checked(judge, of) for of in _several(files)])
 
 

@@ -52,6 +52,7 @@ class Judge:
         data: list[Handle],
         allow: list[str],
         deny: list[str],
+        preset: str | None,
         runtime: str | None,
         scan: bool,
         trusted: bool,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use pte::check::{CheckedFile, Checker, Policy, RuleRecord, parse_release, rule, sarif};
+use pte::check::{CheckedFile, Checker, Policy, Preset, RuleRecord, parse_release, rule, sarif};
 use pte::{Limits, Ptd};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -38,17 +38,26 @@ impl Checked {
 #[pymethods]
 impl Judge {
     #[new]
-    #[pyo3(signature = (data, allow, deny, runtime, scan, trusted))]
+    #[pyo3(signature = (data, allow, deny, preset, runtime, scan, trusted))]
     fn new(
         data: Vec<Py<Handle>>,
         allow: Vec<String>,
         deny: Vec<String>,
+        preset: Option<String>,
         runtime: Option<String>,
         scan: bool,
         trusted: bool,
     ) -> PyResult<Self> {
         guarded(|| {
-            let policy = policy(&allow, &deny, runtime.as_deref())?;
+            let mut policy = policy(&allow, &deny, runtime.as_deref())?;
+            let mut scan = scan;
+            if let Some(id) = preset {
+                let preset = Preset::of_id(&id);
+                let preset =
+                    preset.ok_or_else(|| Failure::Value(format!("unknown preset {id:?}")))?;
+                policy = policy.preset(preset);
+                scan |= preset.scans;
+            }
             for file in &data {
                 file.get().ptd()?;
             }

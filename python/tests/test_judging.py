@@ -38,6 +38,16 @@ def test_refused_and_missing_files_are_in_the_report(linear: Path, tmp_path: Pat
     assert [finding.file for finding in report.errors] == names
 
 
+def test_a_preset_is_for_uploads() -> None:
+    path = DATA / "pte" / "demo_backend.pte"
+    assert ptekit.check(path).ok
+    report = ptekit.check(path, preset="untrusted-upload")
+    assert [finding.rule for finding in report.errors] == ["backend-unknown"]
+    assert report.errors[0].why and report.errors[0].help
+    with pytest.raises(ValueError, match="unknown preset"):
+        ptekit.check(path, preset="none")
+
+
 def test_a_policy_allows_and_denies() -> None:
     path = DATA / "pte" / "synth_all_seg.pte"
     rules = {finding.rule: "allow" for finding in ptekit.check(path)}

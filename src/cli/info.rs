@@ -26,6 +26,7 @@ use super::{Common, Format};
 Examples:
   pte info model.pte
   pte info --json model.pte | jq '.files[0].methods[].name'
+  pte info model.pte --method get_vocab_size     what a method takes and returns
   cat weights.ptd | pte info -
 
 Exit status: 0 shown, 1 a file is broken or of another kind, 2 usage, 3 not readable")]
@@ -33,6 +34,9 @@ pub(super) struct Info {
     /// Files, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Only this method, with all of its inputs and outputs.
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
     #[command(flatten)]
     format: Format,
 }
@@ -76,10 +80,22 @@ impl Info {
             }
             None => {
                 let input = Input::of(bytes, &name, &limits)?;
+                if let Some(method) = &self.method {
+                    input.has_method(method)?;
+                }
                 Summary::read(&input.opened, &limits).map_err(problem)?
             }
         };
-        Ok(summary.named(name))
+        let mut named = summary.named(name);
+        if let (Some(only), ContentSummary::Pte(program)) =
+            (&self.method, &mut named.summary.contents)
+        {
+            let is_it =
+                |of: &MethodSummary| of.name.as_ref().is_some_and(|name| name.raw() == only);
+            program.methods.retain(is_it);
+            program.method_count = wide(program.methods.len());
+        }
+        Ok(named)
     }
 }
 
@@ -210,7 +226,7 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
 fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
     let list = |items: Vec<String>, all: usize| match all.saturating_sub(items.len()) {
         0 => items.join(", "),
-        more => format!("{}, … {more} more", items.join(", ")),
+        more => format!("{}, … {} more", items.join(", "), grouped(wide(more))),
     };
     let shown = graphs.operators.iter().take(MAX_NODES);
     let shown = shown.map(|of| format!("{} × {}", grouped(of.calls), name(&of.name)));
@@ -336,7 +352,8 @@ fn show_data(data: &PtdSummary, out: &mut Output) -> fmt::Result {
     for (nth, dtype) in data.dtypes.iter().enumerate() {
         let title = if nth == 0 { "dtypes" } else { "" };
         let (tensors, bytes) = (count(dtype.tensors, "tensor"), text::bytes(dtype.bytes));
-        label(out, title, &format!("{} {DIM}· {tensors}, {bytes}{DIM:#}", dtype.dtype))?;
+        let name = text::dtype(dtype.dtype);
+        label(out, title, &format!("{name} {DIM}· {tensors}, {bytes}{DIM:#}"))?;
     }
     let total =
         wide(usize::try_from(data.tensors.saturating_add(data.blobs)).unwrap_or(usize::MAX));

@@ -16,7 +16,7 @@ use super::Common;
 use super::input::Input;
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
-use super::text::{grouped, name};
+use super::text::{count, grouped, name, wide};
 
 mod byte;
 mod page;
@@ -232,7 +232,7 @@ impl Row {
             .partition(|kind| kind.name == "padding");
         let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(|kind| kind.text()).collect();
         if let more @ 1.. = kinds.len().saturating_sub(MAX_KINDS) {
-            shown.push(format!("{more} more kinds"));
+            shown.push(count(wide(more), "more kind"));
         }
         shown.extend(padding.iter().map(|kind| format!("padding of {}", grouped(kind.bytes))));
         shown.join(", ")

@@ -7,14 +7,13 @@ use clap::{Args, ValueEnum};
 use pte::File;
 use pte::operators::selected::SelectedOperators;
 use pte::operators::usage::{NodeEntry, Usage, UsageReport};
-use pte::schema::scalar::ScalarType;
 
 use super::Common;
 use super::input::{self, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal::Refusals;
-use super::text::{count as counted, grouped, name, name_of, wide};
+use super::text::{self, count as counted, grouped, name, name_of, wide};
 
 /// List operators and backends with call counts and dtypes
 ///
@@ -137,7 +136,7 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
 fn show_missing(report: &UsageReport, list: &SelectedOperators, out: &mut Output) -> fmt::Result {
     report.missing_from(list).iter().try_for_each(|name| writeln!(out, "{name}"))?;
     report.missing_dtypes(list).into_iter().try_for_each(|(name, dtypes)| {
-        let dtypes: Vec<_> = dtypes.into_iter().map(dtype_name).collect();
+        let dtypes: Vec<_> = dtypes.into_iter().map(text::dtype).collect();
         writeln!(out, "{name}  {DIM}for{DIM:#} {}", dtypes.join(", "))
     })
 }
@@ -174,7 +173,7 @@ fn show_nodes(nodes: &[NodeEntry<'_>], out: &mut Output) -> fmt::Result {
         if backend.replace(node.backend) != Some(node.backend) {
             writeln!(out, "{BOLD}in delegates of {}{BOLD:#}", name(node.backend))?;
         }
-        let datatypes = node.datatypes.iter().map(|name| name.trim_start_matches("xnn_datatype_"));
+        let datatypes = node.datatypes.iter().copied().map(text::datatype);
         let datatypes = datatypes.collect::<Vec<_>>().join(", ");
         let (count, operator) = (grouped(node.nodes), name(node.operator));
         let row =
@@ -192,7 +191,7 @@ fn show_usage(usage: &Usage, out: &mut Output) -> fmt::Result {
         .operators
         .iter()
         .map(|(id, of)| {
-            let dtypes: Vec<_> = of.dtypes.iter().map(|&dtype| dtype_name(dtype)).collect();
+            let dtypes: Vec<_> = of.dtypes.iter().map(|&dtype| text::dtype(dtype)).collect();
             (of.calls, name(id), dtypes.join(", "))
         })
         .collect();
@@ -211,10 +210,6 @@ fn show_usage(usage: &Usage, out: &mut Output) -> fmt::Result {
         writeln!(out, "{}{DIM:#}", row.trim_end())?;
     }
     Ok(())
-}
-
-fn dtype_name(dtype: ScalarType) -> String {
-    dtype.torch_name().map_or_else(|| dtype.to_string(), ToString::to_string)
 }
 
 const MAX_NAME_WIDTH: usize = 56;

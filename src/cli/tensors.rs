@@ -32,6 +32,7 @@ Examples:
   pte tensors weights.ptd
   pte tensors --largest 10 model.pte       the 10 largest
   pte tensors --hash --json model.pte | jq -r '.tensors[] | select(.sha256) | .sha256'
+  pte tensors --key 57335f33 model.pte     who asks for this blob
   pte tensors --unquantized model.pte      the layers that are not quantized
   pte tensors --stats weights.ptd          min, max, mean, zeros, NaN and Inf of each
 
@@ -53,6 +54,9 @@ pub(super) struct Tensors {
     /// by, and those of methods with two dimensions or more.
     #[arg(long)]
     unquantized: bool,
+    /// Show only what has this key, or one that begins so: the data, and who asks for it.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
     /// Show only the tensors of this method and of its delegates.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
@@ -107,7 +111,10 @@ impl Tensors {
     /// Whether a row is one of those that are asked for.
     fn takes(&self, row: &Row<'_>) -> bool {
         let is_of = |name: &String| row.method().is_some_and(|of| of.raw() == name);
-        self.method.as_ref().is_none_or(is_of) && (!self.unquantized || row.is_unquantized_weight())
+        let begins = |key: &String| row.key().is_some_and(|of| of.raw().starts_with(key.as_str()));
+        self.method.as_ref().is_none_or(is_of)
+            && self.key.as_ref().is_none_or(begins)
+            && (!self.unquantized || row.is_unquantized_weight())
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
@@ -246,6 +253,14 @@ impl<'a> Row<'a> {
     /// Returns the position of the bytes in the file.
     fn start(&self) -> Option<u64> {
         self.range().map(|range| range.start)
+    }
+
+    /// Returns the key of the data.
+    fn key(&self) -> Option<Untrusted<'a>> {
+        match self {
+            Self::Tensor(row) => row.key,
+            Self::Constant(row) => row.key(),
+        }
     }
 
     /// Returns the method that the tensor or the delegate is in.

@@ -80,6 +80,11 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns PyTorch's name of a dtype, or else the schema's.
+pub(super) fn dtype(dtype: ScalarType) -> String {
+    dtype.torch_name().map_or_else(|| dtype.to_string(), ToString::to_string)
+}
+
 /// Returns the name of a datatype of XNNPACK's schema: that of the dtype, if there is the same one.
 pub(super) fn datatype(name: &'static str) -> &'static str {
     match name.trim_start_matches("xnn_datatype_") {

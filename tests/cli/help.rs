@@ -88,3 +88,71 @@ fn help_completions_and_man_pages_are_printed() {
         assert_eq!(pte(wrong).status.code(), Some(2), "{wrong:?}");
     }
 }
+
+/// What people ask of a model file, each by one command.
+#[test]
+fn ten_tasks_take_one_command_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |name: &str, sample: &str| {
+        fs::copy(format!("tests/data/pte/{sample}"), folder.path().join(name)).unwrap();
+    };
+    copy("model.pte", "xnn_gpt.pte");
+    copy("old.pte", "xnn_mixed.pte");
+    copy("llm.pte", "const_methods_simple.pte");
+    copy("methods.pte", "multi_method.pte");
+    let bytes = fs::read(LINEAR).unwrap();
+    fs::write(folder.path().join("cut.pte"), &bytes[..1000]).unwrap();
+    for (task, command, status, answer) in [
+        ("what is in it", "info model.pte", 0, "XnnpackBackend"),
+        ("why it does not load", "check cut.pte", 1, "cut short"),
+        ("what grew", "size model.pte --against old.pte", 0, "named data / "),
+        (
+            "which layers are not quantized",
+            "tensors --unquantized model.pte",
+            0,
+            "XNNFullyConnected",
+        ),
+        ("does it fit 512 KiB", "memory model.pte --budget 512KiB", 0, "20,544 bytes"),
+        ("which kernels it needs", "ops model.pte", 0, "aten::embedding.out"),
+        ("what get_max_seq_len returns", "info llm.pte --method get_max_seq_len", 0, "= 2048"),
+        (
+            "who asks for this blob",
+            "tensors --key 201fc4ea model.pte",
+            0,
+            "XNNFullyConnected filter",
+        ),
+        ("which method takes most memory", "memory methods.pte", 0, "forward  272 bytes"),
+        ("is this upload safe", "check --preset untrusted-upload model.pte", 0, "ok  model.pte"),
+    ] {
+        let args: Vec<_> = command.split(' ').collect();
+        let done = run(&args, Some(folder.path()), b"");
+        let shown = text(&done.stdout);
+        assert_eq!(done.status.code(), Some(status), "{task}: {shown}{}", text(&done.stderr));
+        assert!(shown.contains(answer), "{task}: {shown}");
+    }
+}
+
+/// A shell asks the command for the values of arguments.
+#[test]
+fn shells_complete_rules_methods_and_verbs() {
+    let complete = |words: &[&str]| {
+        let last = (words.len() - 1).to_string();
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_pte"))
+            .env("PTE_COMPLETE", "bash")
+            .env("_CLAP_IFS", "\n")
+            .env("_CLAP_COMPLETE_INDEX", last)
+            .arg("--")
+            .args(words)
+            .output()
+            .unwrap();
+        text(&done.stdout)
+    };
+    let methods = complete(&["pte", "memory", "tests/data/pte/multi_method.pte", "--method", ""]);
+    assert!(methods.lines().any(|line| line == "encode"), "{methods}");
+    assert_eq!(complete(&["pte", "check", "--allow", "paths-"]), "paths-leaked");
+    assert_eq!(complete(&["pte", "check", "--preset", "u"]), "untrusted-upload");
+    assert_eq!(complete(&["pte", "prof"]), "profile");
+    assert_eq!(complete(&["pte", "man", "grap"]), "graph");
+    let none = complete(&["pte", "memory", "tests/data/ptd/ptd_basic.ptd", "--method", ""]);
+    assert!(!none.contains("forward"), "{none}");
+}
