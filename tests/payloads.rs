@@ -16,6 +16,9 @@ use sha2::{Digest, Sha256};
 
 use crate::support::files;
 
+#[cfg(feature = "json")]
+mod sections;
+
 /// Returns the payloads of the samples, and those of the corpus.
 fn payloads() -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();

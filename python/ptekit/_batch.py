@@ -39,7 +39,7 @@ def scan_rows(paths: Iterable[str | os.PathLike[str]]) -> list[dict[str, Any]]:
     """Returns a dictionary for each path, with the keys of `SCHEMA_FIELDS`. No file makes it fail."""
     from ._ptekit import Judge
 
-    judge = Judge([], [], [], None, False, False)
+    judge = Judge([], [], [], None, None, False, False)
     return [_row(judge, os.fspath(path)) for path in paths]
 
 

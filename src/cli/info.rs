@@ -291,7 +291,10 @@ fn show_sections(summary: &SectionSummary, out: &mut Output) -> fmt::Result {
     if !summary.targets.is_empty() {
         facts.push(format!("for {}", list(&summary.targets)));
     }
-    let bytes = |of: &SectionAmount| format!("{} {}", of.name, text::bytes(of.bytes));
+    let bytes = |of: &SectionAmount| match of.count {
+        1 => format!("{} {}", of.name, text::bytes(of.bytes)),
+        several => format!("{}, {}", count(several, of.name), text::bytes(of.bytes)),
+    };
     facts.extend(summary.sections.iter().map(bytes));
     facts.extend(summary.scratch.map(|scratch| format!("scratch of {}", text::bytes(scratch))));
     if !facts.is_empty() {

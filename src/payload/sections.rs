@@ -9,11 +9,13 @@ use core::ops::{Deref, Range};
 
 use super::Unreadable;
 use crate::backend::Backend;
-use crate::bytes::u32_at;
 
+#[cfg(feature = "json")]
+mod coreml;
 mod ethosu;
 mod openvino;
 mod qnn;
+mod vendors;
 mod vgf;
 
 /// What the header of a payload says.
@@ -40,16 +42,18 @@ pub struct Section {
     pub range: Range<u64>,
     /// The key of the named data that has the contents; `None` if the range has them.
     pub key: Option<String>,
+    /// The path of a file in a file system of Core ML, or the function of a reference to one.
+    pub file: Option<String>,
 }
 
 impl Section {
     fn new(name: &'static str, range: Range<u64>) -> Self {
-        Self { name, range, key: None }
+        Self { name, range, key: None, file: None }
     }
 }
 
 impl Sections {
-    /// The most sections of a payload. Genuine ones have at most 8.
+    /// The most sections of a payload. Genuine ones have at most 16.
     pub const MOST: usize = 64;
 
     /// Finds the sections of a payload of `len` bytes. `read` returns a range of the payload: of headers,
@@ -69,7 +73,12 @@ impl Sections {
             Backend::Vgf => vgf::sections(&mut head),
             Backend::OpenVino => openvino::sections(&mut head),
             Backend::Qnn => qnn::sections(&mut head),
-            Backend::Neuropilot => neuropilot(&mut head),
+            Backend::Neuropilot => vendors::neuropilot(&mut head),
+            Backend::Neutron => vendors::neutron(&mut head),
+            Backend::Mps => vendors::mps(&mut head),
+            Backend::Cuda | Backend::Metal => vendors::aot_inductor(&mut head),
+            #[cfg(feature = "json")]
+            Backend::CoreMl => coreml::sections(&mut head),
             _ => return Ok(None),
         };
         match found {
@@ -92,26 +101,6 @@ impl Sections {
         Ok(())
     }
 }
-
-/// Finds the sections of a payload of MediaTek's Neuropilot: a byte 1, the numbers of inputs and outputs,
-/// the size of the model, and the model.
-fn neuropilot<B: Deref<Target = [u8]>, E, R>(head: &mut Head<R>) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
-    let bytes = head.read(0, NEUROPILOT)?;
-    let version = bytes.first().copied().unwrap_or_default();
-    if version != 1 {
-        return Err(magic(&bytes).into());
-    }
-    let size = u64::from(u32_at(&bytes, 9).unwrap_or_default());
-    let mut found = Sections { version: Some("1".into()), ..Sections::default() };
-    found.add(Section::new("model", NEUROPILOT..NEUROPILOT.saturating_add(size)), head.len)?;
-    Ok(found)
-}
-
-/// The length of Neuropilot's header in bytes.
-const NEUROPILOT: u64 = 13;
 
 /// The error of a payload that begins with an unknown magic.
 fn magic(bytes: &[u8]) -> Unreadable {

@@ -44,6 +44,7 @@ fn list(sections: &[Section], level: Option<usize>, out: &mut Output) -> fmt::Re
         let size = section.range.end.saturating_sub(section.range.start);
         object.number("size", Some(size))?;
         object.text("key", section.key.as_deref())?;
+        object.text("file", section.file.as_deref())?;
         line(inner, 0, out)?;
         out.write_char('}')?;
     }
