@@ -29,7 +29,7 @@ pub(super) fn section(checked: &CheckedFile) -> Markup {
                         }
                     }
                     div.scroll {
-                        table.s {
+                        table.s.findings {
                             thead { tr { th scope="col" data-k="t" { "severity" } th scope="col" data-k="t" { "rule" }
                                 th scope="col" data-k="t" { "what is wrong" } th scope="col" data-k="t" { "where" } } }
                             tbody {
