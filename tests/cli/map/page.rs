@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{BASIC, good, pte, text};
-use crate::support::files;
+use crate::support::{build, files};
 
 /// A program with names that are harmful as markup.
 pub(super) fn hostile(folder: &Path, markup: &str) -> PathBuf {
@@ -41,6 +41,44 @@ fn page_escapes_text_of_the_file() {
     assert!(page.matches("&lt;img src=x").count() >= 3, "method, operator and delegate");
     assert_eq!(page.matches("</style>").count(), 1);
     assert_eq!(page.matches("</title>").count(), page.matches("<title>").count());
+}
+
+/// Names of tensors and keys are text in the treemap, the tables, the graph and the picture of memory.
+#[test]
+fn page_escapes_names_of_tensors_and_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let markup = "a.</script></title></svg></table><img src=x onerror=alert(1)>.\"'&\u{202e}";
+    let data = folder.path().join("a.ptd");
+    let mut ptd = ::pte::build::PtdBuilder::new();
+    ptd.blob(markup, vec![1; 4000]).unwrap();
+    fs::write(&data, ptd.finish().unwrap().image().unwrap().to_bytes().unwrap()).unwrap();
+    let named = serde_json::json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [64],
+        "dim_order": [0], "allocation_info": {"memory_id": 1},
+        "extra_tensor_info": {"fully_qualified_name": markup}}});
+    let root = serde_json::json!({"execution_plan": [{
+        "name": markup,
+        "values": [named, {"val_type": "String", "val": {"string_val": markup}}],
+        "inputs": [0],
+        "outputs": [0],
+        "chains": [{"instructions": [{"instr_args_type": "KernelCall",
+            "instr_args": {"op_index": 0, "args": [0, 1, 0]}}]}],
+        "operators": [{"name": markup, "overload": markup}],
+        "non_const_buffer_sizes": [0, 256],
+    }]});
+    let program = folder.path().join("a.pte");
+    fs::write(&program, build::file(&serde_json::json!({"root": root}).to_string())).unwrap();
+    for (path, least) in [(data, 2), (program, 5)] {
+        let page = good(&["map", "--html", path.to_str().unwrap()]);
+        assert!(!page.contains("<img") && !page.contains('\u{202e}'), "{page}");
+        for (end, count) in [("</script>", 1), ("</body>", 1), ("</head>", 1)] {
+            assert_eq!(page.matches(end).count(), count, "{end}");
+        }
+        for tag in ["svg", "table", "title"] {
+            let (begin, end) = (format!("<{tag}"), format!("</{tag}>"));
+            assert_eq!(page.matches(&begin).count(), page.matches(&end).count(), "{tag}");
+        }
+        assert!(page.matches("&lt;img src=x").count() >= least, "{page}");
+    }
 }
 
 /// Tags are balanced, ids are unique, and no resource is loaded.
