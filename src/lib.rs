@@ -101,9 +101,6 @@ pub mod operators;
 // Methods: instructions, control flow, effects and definitions.
 pub mod method;
 
-// The tensors of a file, one row for each.
-pub mod tensors;
-
 // The map: the part of a file that each byte belongs to.
 pub mod map;
 
@@ -124,6 +121,9 @@ pub mod profile;
 
 // The summary of a file.
 pub mod summary;
+
+// The tensors of a file, one row for each.
+pub mod tensors;
 
 // The data-flow graph of a method.
 pub mod graph;

@@ -34,7 +34,6 @@ mod claims;
 mod data;
 mod document;
 mod growth;
-mod modules;
 mod nest;
 mod paths;
 mod role;

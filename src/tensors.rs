@@ -25,8 +25,10 @@ use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
 mod constants;
+mod modules;
 
 pub use constants::{ConstantRecord, ConstantRow, QuantizationRecord};
+pub use modules::ModuleTree;
 
 /// A tensor or a blob.
 #[derive(Clone, Debug)]

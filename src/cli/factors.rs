@@ -12,7 +12,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
     ("size", 24),
     ("memory", 24),
     ("profile", 24),
-    ("map", 24),
+    ("map", 48),
     ("ops", 24),
     ("graph", 24),
     ("diff", 24),

@@ -25,14 +25,14 @@ mod page;
 ///
 /// Lists nested ranges in file order; together they have every byte once. Similar neighbours are
 /// folded into one row, with their contents by kind; --depth unfolds them. Padding and gaps are rows
-/// too. No segment data is read.
+/// too. No segment data is read, but for the verdict of --html.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte map model.pte
   pte map model.pte --depth 99              every table, vector and string, with its path
   pte map model.pte --at 0x1a40             the meaning of one byte
-  pte map model.pte --html -o model.html    a page with the map, the methods and the sizes
+  pte map model.pte --html -o model.html    a page: verdict, sizes, methods, memory, graph, map
   pte map --json model.pte | jq '.parts[] | [.begin, .end, .name]'
 
 JSON, \"schema\": \"pte.map/1\":
@@ -150,7 +150,9 @@ impl MapFile {
                 out.json(&Document { schema: "pte.map/1", path, bytes, parts: rows })?;
                 Ok(())
             }
-            OutputFormat::Html => page::show(&input, &file, &payloads, &rows, &mut out)?,
+            OutputFormat::Html => {
+                page::show(&input, &file, &payloads, &rows, &common.limits(), &mut out)?
+            }
             OutputFormat::Text => show(&input, &file, &rows, &mut out),
         };
         formatted(out, written)?;

@@ -20,9 +20,9 @@ use super::text::{grouped, name};
 
 mod chart;
 mod lines;
-mod method;
+pub(super) mod method;
 mod show;
-mod svg;
+pub(super) mod svg;
 
 /// Show memory plans, live ranges, and the tensors of each peak
 ///
@@ -100,7 +100,7 @@ enum MemoryFormat {
 
 /// A limit in bytes for the arena of an id, or for all arenas of a method together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Budget {
+pub(super) struct Budget {
     arena: Option<u32>,
     bytes: u64,
 }

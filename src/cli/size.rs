@@ -8,6 +8,7 @@ use clap::Args;
 use pte::File;
 use pte::map::{Growth, SizeDocument, SizeTree};
 use pte::payload::PayloadContents;
+use pte::tensors::ModuleTree;
 
 use super::config::ConfigArguments;
 use super::input::{self, Input};
@@ -46,7 +47,8 @@ pub(super) struct Size {
     /// The levels of parts that are shown. The default is 3, or all with --against.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// Show the modules of the model, by the dotted names of its tensors, instead of the parts of the file.
+    /// Show the modules of the model instead of the parts of the file: by the dotted names of its tensors, or else
+    /// by method and delegate.
     #[arg(long)]
     by_module: bool,
     #[command(flatten)]
@@ -92,11 +94,10 @@ impl Size {
 
     fn read(&self, path: &Path, common: &Common) -> Result<SizeTree, Problem> {
         let input = Input::open(path, &common.limits())?;
-        if self.by_module {
-            let count = |name: &str| input.name_again(Some(name));
-            return SizeTree::by_module(&input.name, &input.opened.file(), count);
-        }
         let payloads = input.payloads(&common.limits())?;
+        if self.by_module {
+            return Ok(ModuleTree::of(&input.opened.file(), &payloads).sizes(&input.name));
+        }
         tree(&input.opened.file(), &payloads, &input)
     }
 

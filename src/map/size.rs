@@ -50,6 +50,11 @@ pub struct NamesTooLong {
 }
 
 impl SizeTree {
+    /// Returns a tree of these parts, which together have `bytes` bytes.
+    pub(crate) fn new(path: impl Into<UntrustedString>, bytes: u64, parts: Vec<Self>) -> Self {
+        Self { name: path.into(), bytes, parts }
+    }
+
     /// Returns the size tree of `file`. `path` becomes its name. The graphs and constants in `payloads`
     /// are parts of their delegates.
     ///

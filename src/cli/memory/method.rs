@@ -13,10 +13,10 @@ use crate::cli::problem::Problem;
 use crate::cli::text;
 
 /// A method to show.
-pub(super) struct Method<'m, 'a> {
-    pub(super) input: &'m Input,
-    pub(super) memory: &'m Memory<'a>,
-    pub(super) budgets: &'m [Budget],
+pub(in super::super) struct Method<'m, 'a> {
+    pub(in super::super) input: &'m Input,
+    pub(in super::super) memory: &'m Memory<'a>,
+    pub(in super::super) budgets: &'m [Budget],
 }
 
 impl<'a> Method<'_, 'a> {

@@ -80,7 +80,7 @@ fn server() -> (u16, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn browser_shows_the_page_and_runs_no_script() {
+fn browser_shows_the_page_and_runs_no_script_of_the_file() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (port, asked) = server();
@@ -102,9 +102,11 @@ fn browser_shows_the_page_and_runs_no_script() {
     let (dom, log) = load(&browser, &page);
     assert_eq!(log, Vec::<String>::new(), "nothing is wrong on the page");
     assert!(dom.contains("<title>a.pte · pte map</title>"), "no script has run");
-    assert!(!dom.contains("<img") && !dom.contains("<script"), "names are text");
+    assert!(!dom.contains("<img"), "names are text");
+    assert_eq!(dom.matches("<script").count(), 1, "that of the page");
+    assert!(dom.contains("<p class=\"search\">"), "the script of the page has run");
     assert_eq!(asked.load(Ordering::SeqCst), 0, "nothing was asked for");
-    for text in ["The whole file, to scale", "Methods", "Sizes", "Ranges", "&lt;img src="] {
+    for text in ["The whole file, to scale", "Methods", "Verdict", "Ranges", "&lt;img src="] {
         assert!(dom.contains(text), "{text}");
     }
     // The DOM equals the source: the browser repaired no tag.
@@ -112,4 +114,63 @@ fn browser_shows_the_page_and_runs_no_script() {
     for tag in ["<td", "<tr", "<li", "<section", "<i ", "<dd", "<p"] {
         assert_eq!(dom.matches(tag).count(), written.matches(tag).count(), "{tag}");
     }
+}
+
+/// A reader types into the search, folds and unfolds, sorts, and follows a link into what is folded.
+#[test]
+fn browser_searches_folds_sorts_and_follows_links() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    good(&["map", "--html", "tests/data/pte/xnn_gpt.pte", "-o", page.to_str().unwrap()]);
+    // The policy would forbid the reader's script too. Another test holds that it allows the page's.
+    let written = fs::read_to_string(&page).unwrap();
+    let (before, rest) = written.split_once("<meta http-equiv=").unwrap();
+    let (_, after) = rest.split_once('>').unwrap();
+    let reader = r#"<script>
+        const said = [];
+        const say = (what, is) => said.push(what + (is ? " yes" : " no"));
+        const box = document.getElementById("search");
+        const rows = () => Array.from(document.querySelectorAll("table.s tbody tr"));
+        const seen = () => rows().filter(row => !row.hidden);
+        const type = text => { box.value = text; box.dispatchEvent(new Event("input")); };
+        const all = rows().length;
+        const folded = document.getElementById("parts").closest("details");
+        say("folded", !folded.open);
+        type("EMBEDDING.out");
+        say("found", seen().length > 0 && seen().length < all / 4);
+        say("matching", seen().every(row => row.textContent.toLowerCase().includes("embedding.out")));
+        say("counted", document.getElementById("found").textContent === seen().length + " rows");
+        type("no such text");
+        say("none", seen().length === 0);
+        type("");
+        say("again", seen().length === all);
+        folded.querySelector("summary").click();
+        say("unfolded", folded.open);
+        folded.querySelector("summary").click();
+        say("refolded", !folded.open);
+        const head = document.querySelectorAll("table.pieces th")[0];
+        const first = () => parseInt(document.querySelector("table.pieces tbody td").textContent.replace(/,/g, ""));
+        const largest = first();
+        head.click(); head.click();
+        say("sorted", first() < largest && head.getAttribute("aria-sort") === "ascending");
+        const pieces = document.querySelector("table.pieces").closest("details");
+        pieces.open = false;
+        document.querySelector("a.box").click();
+        setTimeout(() => {
+            const to = document.querySelector(":target");
+            say("followed", to !== null && to.id === "p1" && pieces.open);
+            document.body.dataset.said = said.join(", ");
+        }, 300);
+    </script></body>"#;
+    fs::write(&page, format!("{before}{}", after.replace("</body>", reader))).unwrap();
+    let (dom, log) = load(&browser, &page);
+    assert_eq!(log, Vec::<String>::new());
+    let said = dom.split("data-said=\"").nth(1).unwrap_or_else(|| panic!("{dom}"));
+    let said = said.split('"').next().unwrap();
+    assert_eq!(
+        said,
+        "folded yes, found yes, matching yes, counted yes, none yes, again yes, unfolded yes, \
+         refolded yes, sorted yes, followed yes"
+    );
 }

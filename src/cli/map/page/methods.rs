@@ -1,31 +1,83 @@
 //! The methods of a program: inputs, outputs, operators and delegates.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use pte::Pte;
+use pte::graph::MethodGraph;
+use pte::memory::Memory;
 use pte::operator_name;
 use pte::operators::usage::calls_by_operator;
 use pte::schema::program::view::ExecutionPlan;
 use pte::summary::{MethodSummary, ProgramSummary, ValueSummary};
 
-use super::left_out;
+use super::{graph, left_out};
+use crate::cli::input::Input;
+use crate::cli::memory::method::Method;
+use crate::cli::memory::svg;
+use crate::cli::problem::Problem;
 use crate::cli::text::{self, count, grouped, name};
 
-pub(super) fn section(pte: &Pte<'_>, program: &ProgramSummary) -> Markup {
+pub(super) fn section(
+    input: &Input,
+    pte: &Pte<'_>,
+    program: &ProgramSummary,
+) -> Result<Markup, Problem> {
     let plans = pte.program().execution_plan().into_iter().flatten();
     let all = usize::try_from(program.method_count).unwrap_or(usize::MAX);
     let more = all.saturating_sub(MAX_METHODS);
-    html! {
+    let mut left = Left { rows: MAX_GRAPH_ROWS, pictures: MAX_PICTURES };
+    let mut shown = Vec::new();
+    for (index, (plan, method)) in (0..).zip(plans.zip(&program.methods)).take(MAX_METHODS) {
+        shown.push(show(input, pte, (index, plan), method, &mut left)?);
+    }
+    Ok(html! {
         section aria-labelledby="methods" {
             h2 #methods { "Methods" }
-            @for (plan, method) in plans.zip(&program.methods).take(MAX_METHODS) {
-                (show(pte, plan, method))
-            }
+            @for method in &shown { (method) }
             @if more > 0 { (left_out(more, "methods")) }
         }
-    }
+    })
 }
 
-fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Markup {
+/// What the rest of the page may show.
+struct Left {
+    /// Rows of graphs.
+    rows: usize,
+    /// Pictures of memory.
+    pictures: usize,
+}
+
+/// Draws the arenas of a method.
+fn memory(input: &Input, memory: &Memory<'_>, left: &mut Left) -> Result<Markup, Problem> {
+    let Some(pictures) = left.pictures.checked_sub(1) else { return Ok(html! {}) };
+    let planned = memory.planned();
+    let picture = svg::of_method(&Method { input, memory, budgets: &[] }, MAX_TENSORS)?;
+    if picture.is_empty() {
+        return Ok(html! {});
+    }
+    left.pictures = pictures;
+    Ok(html! {
+        details open {
+            summary { "Memory: " (grouped(planned)) " bytes planned" }
+            div.scroll { (PreEscaped(picture)) }
+        }
+    })
+}
+
+fn show(
+    input: &Input,
+    pte: &Pte<'_>,
+    (index, plan): (u32, ExecutionPlan<'_>),
+    method: &MethodSummary,
+    left: &mut Left,
+) -> Result<Markup, Problem> {
+    let instructions = method.instructions;
+    let (memory, graph) = match instructions <= MAX_INSTRUCTIONS {
+        true => (
+            memory(input, &Memory::of(pte, plan), left)?,
+            graph::show(MethodGraph::of(pte, index, plan), &mut left.rows),
+        ),
+        false => (html! {}, html! {}),
+    };
     let calls = calls_by_operator(plan);
     let operators: Vec<_> = (0i32..)
         .zip(plan.operators().into_iter().flatten())
@@ -49,7 +101,7 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Marku
     let more = |len: Option<usize>| len.unwrap_or_default().saturating_sub(MAX_ROWS);
     let more_operators = more(plan.operators().map(|all| all.len()));
     let more_delegates = more(plan.delegates().map(|all| all.len()));
-    html! {
+    Ok(html! {
         h3 { code { (method.name.as_ref().map_or("(no name)".into(), name)) } }
         p.dim { (count(method.instructions, "instruction")) " · " (count(method.values, "value")) }
         dl {
@@ -91,7 +143,9 @@ fn show(pte: &Pte<'_>, plan: ExecutionPlan<'_>, method: &MethodSummary) -> Marku
                 }
             }
         }
-    }
+        (memory)
+        (graph)
+    })
 }
 
 fn values(values: &[ValueSummary], all: u64) -> Markup {
@@ -111,3 +165,9 @@ const MAX_METHODS: usize = 50;
 /// The largest number of operators or delegates of a method.
 const MAX_ROWS: usize = 100;
 const MAX_VALUES: usize = 32;
+/// The most rows of graphs and pictures of memory on a page, tensors in a picture, and instructions of a
+/// method with both.
+const MAX_GRAPH_ROWS: usize = 500;
+const MAX_PICTURES: usize = 8;
+const MAX_TENSORS: usize = 300;
+const MAX_INSTRUCTIONS: u64 = 100_000;

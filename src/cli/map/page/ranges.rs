@@ -11,9 +11,10 @@ pub(super) fn section(rows: &[Row]) -> Markup {
     table.add(rows, 0);
     html! {
         section aria-labelledby="ranges" {
-            h2 #ranges { "Ranges" }
+            details {
+            summary { h2 #ranges { "Ranges" } }
             div.scroll {
-                table {
+                table.s {
                     caption { "Nested ranges in file order" }
                     thead { tr { th scope="col" { "begin" } th.wide scope="col" { "end" }
                         th.n scope="col" { "bytes" } th scope="col" { "what" } } }
@@ -21,6 +22,7 @@ pub(super) fn section(rows: &[Row]) -> Markup {
                 }
             }
             @if table.left_out > 0 { (left_out(table.left_out, "ranges")) }
+            }
         }
     }
 }
@@ -56,4 +58,4 @@ impl Table {
     }
 }
 
-const MAX_ROWS: usize = 2000;
+const MAX_ROWS: usize = 500;

@@ -11,10 +11,11 @@ pub(super) fn section(sizes: &SizeTree) -> Markup {
     let mut table = Table { whole: sizes.bytes, rows: Vec::new(), left_out: 0 };
     table.add(sizes, None, 0);
     html! {
-        section aria-labelledby="sizes" {
-            h2 #sizes { "Sizes" }
+        section aria-labelledby="parts" {
+            details {
+            summary { h2 #parts { "Parts" } }
             div.scroll {
-                table {
+                table.s {
                     caption { "By part, the largest first; every byte once" }
                     thead { tr { th.n scope="col" { "bytes" } th.n scope="col" { "share" }
                         th.wide scope="col" {} th scope="col" { "part" } } }
@@ -22,6 +23,7 @@ pub(super) fn section(sizes: &SizeTree) -> Markup {
                 }
             }
             @if table.left_out > 0 { (left_out(table.left_out, "parts")) }
+            }
         }
     }
 }
@@ -68,4 +70,4 @@ impl Table {
 const DEPTH: usize = 3;
 /// The largest number of rows inside one part.
 const MAX_PARTS: usize = 25;
-const MAX_ROWS: usize = 1000;
+const MAX_ROWS: usize = 300;

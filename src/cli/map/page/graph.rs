@@ -1,0 +1,301 @@
+//! The graph of a method as rows: one for each node, with lanes for what flows between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maud::{Markup, PreEscaped, html};
+use pte::graph::{EdgeKind, MethodGraph, Node, NodeId, NodeKind, Shown};
+
+use super::left_out;
+use crate::cli::text::{count, name, wide};
+
+/// Returns the graph of a method with at most `left` rows, of which it takes those that it shows. A method
+/// with more instructions than the command draws has no graph.
+pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
+    let instructions = graph.instruction_count();
+    if instructions == 0 {
+        return html! {};
+    }
+    let summary = format!("Graph: {}", count(wide(instructions), "instruction"));
+    if *left == 0 || instructions > MAX_INSTRUCTIONS {
+        let what = "too many for this page: pte graph --around and --from draw a part";
+        return html! { p.dim { (summary) ", " (what) } };
+    }
+    let mut shown = Shown::default();
+    (shown.folds_constants, shown.folds_order) = (true, true);
+    let graph = graph.showing(&shown);
+    let rows = Rows::of(&graph);
+    let most = rows.nodes.len().min(*left);
+    *left = left.saturating_sub(most);
+    let widest = rows.lanes.iter().map(|lane| lane.width).max().unwrap_or(1);
+    html! {
+        details open[instructions <= FEW_INSTRUCTIONS] {
+            summary { (summary) }
+            p.dim { "A line is a value, from the row that makes it to the rows that use it. Constants are in the calls." }
+            div.scroll {
+                table.s.graph {
+                    tbody {
+                        @for (nth, (node, lane)) in rows.nodes.iter().zip(&rows.lanes).take(most).enumerate() {
+                            tr id=(node.id) {
+                                td.lane { (lane.draw(node.kind, widest)) }
+                                td { (rows.text(&graph, nth, node)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if rows.nodes.len() > most { (left_out(rows.nodes.len().saturating_sub(most), "rows")) }
+        }
+    }
+}
+
+/// The rows of a graph: inputs, instructions in the order of the file with the lists and state that they
+/// use, and outputs.
+struct Rows<'g> {
+    nodes: Vec<Node<'g>>,
+    lanes: Vec<Lane>,
+    /// For each row its incoming edges: the value and the node that it comes from.
+    sources: Vec<BTreeMap<u32, NodeId>>,
+    /// For each row the values on its outgoing edges.
+    results: Vec<BTreeSet<u32>>,
+    /// For each row the node that a jump leads to.
+    jumps: Vec<Option<NodeId>>,
+}
+
+impl<'g> Rows<'g> {
+    fn of(graph: &'g MethodGraph<'_>) -> Self {
+        let mut nodes: Vec<_> = graph.nodes().collect();
+        let instruction = |node: &Node<'_>| node.instruction.is_some();
+        // A value stands before the first instruction that it is joined with.
+        let mut first: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+        let is_instruction: BTreeSet<NodeId> =
+            nodes.iter().filter(|node| instruction(node)).map(|node| node.id).collect();
+        for edge in graph.edges().filter(|edge| edge.kind == EdgeKind::Data) {
+            for (value, other) in [(edge.from, edge.to), (edge.to, edge.from)] {
+                if !is_instruction.contains(&value) && is_instruction.contains(&other) {
+                    let first = first.entry(value).or_insert(other);
+                    *first = (*first).min(other);
+                }
+            }
+        }
+        nodes.sort_by_key(|node| match node.kind {
+            NodeKind::Input => (0, None, false),
+            NodeKind::Output | NodeKind::End => (2, None, false),
+            _ if instruction(node) => (1, Some(node.id), true),
+            _ => (1, first.get(&node.id).copied(), false),
+        });
+        let row: BTreeMap<NodeId, usize> =
+            nodes.iter().enumerate().map(|(nth, node)| (node.id, nth)).collect();
+        let mut sources = vec![BTreeMap::new(); nodes.len()];
+        let mut results = vec![BTreeSet::new(); nodes.len()];
+        let mut jumps = vec![None; nodes.len()];
+        for edge in graph.edges() {
+            let (Some(&from), Some(&to)) = (row.get(&edge.from), row.get(&edge.to)) else {
+                continue;
+            };
+            match (edge.kind, edge.value) {
+                (EdgeKind::Data, Some(value)) => {
+                    sources
+                        .get_mut(to)
+                        .into_iter()
+                        .for_each(|all| _ = all.insert(value, edge.from));
+                    results.get_mut(from).into_iter().for_each(|all| _ = all.insert(value));
+                }
+                (EdgeKind::Jump, _) => {
+                    jumps.get_mut(from).into_iter().for_each(|jump| *jump = Some(edge.to));
+                }
+                _ => {}
+            }
+        }
+        let lanes = lanes(&sources, &row);
+        Self { nodes, lanes, sources, results, jumps }
+    }
+
+    /// Returns the number of an instruction, or the end.
+    fn place(&self, id: NodeId) -> String {
+        let node = self.nodes.iter().find(|node| node.id == id);
+        let number = node.and_then(|node| node.instruction);
+        number.map_or("end".into(), |number| number.to_string())
+    }
+
+    /// Returns the text of a row.
+    fn text(&self, graph: &MethodGraph<'_>, nth: usize, node: &Node<'_>) -> Markup {
+        let none = BTreeMap::new();
+        let sources = self.sources.get(nth).unwrap_or(&none);
+        let link = |value: u32| {
+            let from = sources.get(&value)?;
+            Some(html! { a href={ "#" (from) } { "v" (value) } })
+        };
+        let title = |value: u32| name(graph.value_title(value).as_str());
+        if node.instruction.is_none() {
+            let value = node.value.unwrap_or_default();
+            return html! {
+                b { (node.kind.as_str()) } " "
+                @if node.kind == NodeKind::Output {
+                    (link(value).unwrap_or_else(|| html! { "v" (value) }))
+                } @else if node.value.is_some() { "v" (value) }
+                @if node.value.is_some() { " " code { (title(value)) } }
+                @for value in sources.keys().filter(|_| node.kind == NodeKind::List) {
+                    " " (link(*value).unwrap_or_default())
+                }
+            };
+        }
+        let place = node.instruction.unwrap_or_default();
+        let called = match (node.name, node.kind) {
+            (Some(called), _) => name(called),
+            (None, NodeKind::Jump) => "jump if false".into(),
+            (None, kind) => kind.as_str().into(),
+        };
+        let args = node.args.as_deref().unwrap_or_default();
+        let mut shown: Vec<Markup> = Vec::new();
+        for (nth, &value) in args.iter().enumerate().take(MAX_ARGUMENTS) {
+            let text = node.arguments.as_ref().and_then(|all| all.get(nth)?.as_deref());
+            match (text, u32::try_from(value).ok().and_then(link)) {
+                (Some(text), _) => shown.push(html! { (name(text)) }),
+                (None, Some(link)) => shown.push(link),
+                (None, None) => {}
+            }
+        }
+        if args.len() > MAX_ARGUMENTS {
+            shown.push(html! { "…" });
+        }
+        html! {
+            span.dim { (place) } " " b { (called) }
+            @if let Some(text) = &node.text { " " span.dim { (name(text.as_str())) } }
+            @if !shown.is_empty() {
+                " ("
+                @for (nth, argument) in shown.iter().enumerate() {
+                    @if nth > 0 { ", " } (argument)
+                }
+                ")"
+            }
+            @if let Some(Some(to)) = self.jumps.get(nth) { " → " a href={ "#" (to) } { (self.place(*to)) } }
+            @for value in self.results.get(nth).into_iter().flatten().take(MAX_RESULTS) {
+                " → v" (value) " " code { (title(*value)) }
+            }
+        }
+    }
+}
+
+/// The part of the lines that is in a row.
+#[derive(Default)]
+struct Lane {
+    /// The lane of the row's node.
+    node: Option<usize>,
+    /// Whether its value goes on below.
+    has_users: bool,
+    /// The lanes of values that it uses.
+    incoming: Vec<usize>,
+    /// The lanes of values that pass or end here, and whether they go on below.
+    around: Vec<(usize, bool)>,
+    width: usize,
+}
+
+/// Gives each value that is used further below a lane, and each row its lines.
+fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Vec<Lane> {
+    let mut last_use = vec![0usize; sources.len()];
+    let above = |nth: usize| {
+        let all = sources.get(nth).into_iter().flat_map(BTreeMap::values);
+        let mut all: Vec<usize> = all.filter_map(|from| row.get(from).copied()).collect();
+        all.retain(|&from| from < nth);
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    for nth in 0..sources.len() {
+        for from in above(nth) {
+            last_use.get_mut(from).into_iter().for_each(|last| *last = nth.max(*last));
+        }
+    }
+    // The row whose value is in each lane.
+    let mut lanes: Vec<Option<usize>> = Vec::new();
+    let mut rows = Vec::new();
+    for nth in 0..sources.len() {
+        let uses = above(nth);
+        let mut lane = Lane::default();
+        for (at, slot) in lanes.iter_mut().enumerate() {
+            let Some(from) = *slot else { continue };
+            let goes_on = last_use.get(from).is_some_and(|&last| last > nth);
+            if uses.contains(&from) {
+                lane.incoming.push(at);
+            }
+            lane.around.push((at, goes_on));
+            if !goes_on {
+                *slot = None;
+            }
+        }
+        lane.has_users = last_use.get(nth).is_some_and(|&last| last > nth);
+        // A value goes on in the lane of one that ends here.
+        let ended =
+            lane.around.iter().find(|&&(at, goes_on)| !goes_on && lane.incoming.contains(&at));
+        let free = ended.map(|&(at, _)| at).or_else(|| lanes.iter().position(Option::is_none));
+        let at = free.unwrap_or(lanes.len());
+        if at < MAX_LANES {
+            if at == lanes.len() {
+                lanes.push(None);
+            }
+            lane.node = Some(at);
+            if let Some(slot) = lanes.get_mut(at).filter(|_| lane.has_users) {
+                *slot = Some(nth);
+            }
+        }
+        lane.width = lanes.len();
+        rows.push(lane);
+    }
+    rows
+}
+
+impl Lane {
+    /// Draws the lines and the node of a row.
+    fn draw(&self, kind: NodeKind, widest: usize) -> Markup {
+        let x = |lane: usize| lane.saturating_mul(STEP).saturating_add(STEP / 2);
+        let mut path = String::new();
+        for &(lane, goes_on) in &self.around {
+            if goes_on {
+                path.push_str(&format!("M{0} 0V{ROW}", x(lane)));
+            }
+        }
+        if let Some(node) = self.node.map(x) {
+            let middle = ROOM_ABOVE;
+            for &lane in &self.incoming {
+                let from = x(lane);
+                path.push_str(&format!("M{from} 0C{from} {middle} {node} 0 {node} {middle}"));
+            }
+            if self.has_users {
+                path.push_str(&format!("M{node} {middle}V{ROW}"));
+            }
+        }
+        let width = widest.saturating_mul(STEP);
+        let class = match kind {
+            NodeKind::Delegate => "delegates",
+            NodeKind::Jump => "loose",
+            NodeKind::Kernel => "tables",
+            NodeKind::Input | NodeKind::Output | NodeKind::End => "tensors",
+            _ => "padding",
+        };
+        let dot = self.node.map(|node| {
+            format!(
+                "<circle class=\"f-{class}\" cx=\"{}\" cy=\"{ROOM_ABOVE}\" r=\"4.5\"/>",
+                x(node)
+            )
+        });
+        let svg = format!(
+            "<svg width=\"{width}\" height=\"{ROW}\" aria-hidden=\"true\"><path d=\"{path}\"/>{}</svg>",
+            dot.unwrap_or_default()
+        );
+        // It has no text of the file.
+        PreEscaped(svg)
+    }
+}
+
+/// The sizes of a row, in pixels.
+const ROW: usize = 24;
+const ROOM_ABOVE: usize = 12;
+const STEP: usize = 13;
+
+/// The most lanes that are drawn.
+const MAX_LANES: usize = 24;
+const MAX_ARGUMENTS: usize = 24;
+const MAX_RESULTS: usize = 4;
+/// The most instructions of a method with a graph, and of one that is shown unfolded.
+const MAX_INSTRUCTIONS: usize = 5000;
+const FEW_INSTRUCTIONS: usize = 100;
