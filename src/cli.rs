@@ -160,7 +160,7 @@ struct Common {
     /// Print no progress and no notes on standard error.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Write to this file instead of standard output, completely or not at all. For scan: to this folder.
+    /// Write to this file instead of standard output, completely or not at all.
     #[arg(short, long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -27,7 +27,7 @@ use crate::schema::scalar::ScalarType;
 mod constants;
 mod modules;
 
-pub use constants::{ConstantRecord, ConstantRow, QuantizationRecord};
+pub use constants::{ConstantRecord, ConstantRow, QuantizationRecord, datatype_name};
 pub use modules::ModuleTree;
 
 /// A tensor or a blob.

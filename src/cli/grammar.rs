@@ -15,8 +15,13 @@ pub(super) fn command() -> Command {
     let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().into()).collect();
     for name in verbs {
         let others = common.iter().filter(|arg| !takes(&name, arg.get_id().as_str()));
-        let hidden: Vec<_> = others.map(|arg| arg.clone().hide(true)).collect();
-        command = command.mut_subcommand(name, |verb| complete(verb.args(hidden)));
+        let mut own: Vec<_> = others.map(|arg| arg.clone().hide(true)).collect();
+        if name == "scan" {
+            let output = common.iter().find(|arg| arg.get_id() == "output");
+            let help = "The folder for the rows";
+            own.extend(output.map(|arg| arg.clone().value_name("FOLDER").help(help)));
+        }
+        command = command.mut_subcommand(name, |verb| complete(verb.args(own)));
     }
     command
 }

@@ -10,6 +10,7 @@ use pte::summary::{
     PayloadSummary, ProfileSummary, ProgramSummary, PtdSummary, SectionAmount, SectionSummary,
     Summary, SummaryDocument, ValueSummary, WeightSummary,
 };
+use pte::tensors::datatype_name;
 
 use super::input::{self, Bytes, Input, Streams};
 use super::output::{Output, formatted};
@@ -235,7 +236,7 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
     let between = if operators.is_empty() { "" } else { ": " };
     label(out, "", &format!("  {nodes}{DIM}{between}{operators}{DIM:#}"))?;
     let shown = graphs.datatypes.iter().take(MAX_NODES).map(|of| {
-        let datatype = of.datatype.map_or("unknown", text::datatype);
+        let datatype = of.datatype.map_or("unknown", datatype_name);
         let quantization = of.quantization.map_or(String::new(), |of| format!(" {of}"));
         format!("{} × {datatype}{quantization}", grouped(of.values))
     });
@@ -262,7 +263,7 @@ fn show_weights(weights: &[WeightSummary], out: &mut Output) -> fmt::Result {
             Some("PerChannelGroupQuant") => format!(" per group of {}", of.group_size.unwrap_or(0)),
             Some(other) => format!(" {other}"),
         };
-        let datatype = of.datatype.map_or("unknown", text::datatype);
+        let datatype = of.datatype.map_or("unknown", datatype_name);
         format!("{} × {datatype}{how}, {}", grouped(of.count), text::bytes(of.bytes))
     };
     let (quantized, others): (Vec<_>, Vec<_>) =

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use pte::File;
 use pte::operators::selected::SelectedOperators;
 use pte::operators::usage::{NodeEntry, Usage, UsageReport};
+use pte::tensors::datatype_name;
 
 use super::Common;
 use super::input::{self, Input};
@@ -173,7 +174,7 @@ fn show_nodes(nodes: &[NodeEntry<'_>], out: &mut Output) -> fmt::Result {
         if backend.replace(node.backend) != Some(node.backend) {
             writeln!(out, "{BOLD}in delegates of {}{BOLD:#}", name(node.backend))?;
         }
-        let datatypes = node.datatypes.iter().copied().map(text::datatype);
+        let datatypes = node.datatypes.iter().copied().map(datatype_name);
         let datatypes = datatypes.collect::<Vec<_>>().join(", ");
         let (count, operator) = (grouped(node.nodes), name(node.operator));
         let row =

@@ -11,6 +11,7 @@ use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{
     self, ConstantRow, DocumentRow, QuantizationRecord, TensorPlace, TensorRow, TensorStorage,
+    datatype_name,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -435,7 +436,7 @@ fn constant(row: &ConstantRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     );
     let bytes = row.bytes().map_or("?".into(), text::grouped);
     let datatype = constant.datatype.name().unwrap_or("unknown");
-    let shape = format!("{}{:?}", text::datatype(datatype), constant.dims);
+    let shape = format!("{}{:?}", datatype_name(datatype), constant.dims);
     let location = match row.range() {
         Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
         None => row.storage_name().into(),

@@ -85,16 +85,6 @@ pub(super) fn dtype(dtype: ScalarType) -> String {
     dtype.torch_name().map_or_else(|| dtype.to_string(), ToString::to_string)
 }
 
-/// Returns the name of a datatype of XNNPACK's schema: that of the dtype, if there is the same one.
-pub(super) fn datatype(name: &'static str) -> &'static str {
-    match name.trim_start_matches("xnn_datatype_") {
-        "fp32" => "float32",
-        "fp16" => "float16",
-        "bf16" => "bfloat16",
-        name => name,
-    }
-}
-
 /// Returns a dtype with sizes, such as `float32[2, 8]`.
 pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> String {
     pte::graph::tensor_type(dtype, sizes)

@@ -101,6 +101,24 @@ impl<'a> ConstantRow<'a> {
     }
 }
 
+/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's of the same dtype, if there is one.
+///
+/// ```
+/// use pte::tensors::datatype_name;
+///
+/// assert_eq!(datatype_name("xnn_datatype_fp32"), "float32");
+/// assert_eq!(datatype_name("xnn_datatype_qcint8"), "qcint8");
+/// ```
+#[must_use]
+pub fn datatype_name(name: &str) -> &str {
+    match name.trim_start_matches("xnn_datatype_") {
+        "fp32" => "float32",
+        "fp16" => "float16",
+        "bf16" => "bfloat16",
+        name => name,
+    }
+}
+
 /// A row in the form of the document `pte.tensors/1`, without the fields that need the bytes.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::{ConstantRow, TensorPlace, TensorRow};
+use super::{ConstantRow, TensorPlace, TensorRow, datatype_name};
 use crate::handle::File;
 use crate::map::{Map, Name, Part, SizeTree, User};
 use crate::method;
@@ -316,7 +316,7 @@ impl Facts {
                 continue;
             }
             let dtype = constant.datatype.to_string().to_lowercase();
-            let dtype = dtype.strip_prefix("xnn_datatype_").unwrap_or(&dtype);
+            let dtype = datatype_name(&dtype);
             let id = Id::Constant(method.into(), row.delegate, constant.value);
             facts.layouts.insert(id, shape(dtype, constant.dims.iter().copied()));
         }
