@@ -26,7 +26,7 @@ pub use contents::{
     ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Reader, Scales,
 };
 pub use graph::{Graph, for_each_graph};
-pub use sections::{Section, Sections};
+pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};
 
 /// A delegate's payload (upstream: processed bytes): its backend and its range in the file.

@@ -4,7 +4,7 @@
 
 use pte::map::{KindTotal, Map, Name, Nesting, Part, Span, Title, Within};
 use pte::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, TensorRole};
-use pte::payload::PayloadContents;
+use pte::payload::{PayloadContents, Scratch};
 use pte::quoted::UntrustedString;
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 use pte::{File, operator_name};
@@ -72,9 +72,11 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<Value> {
     }
     let mut names = Names::new(of);
     let mut methods = Vec::new();
+    let scratch = Scratch::read(&of.opened, &of.limits)?;
     for plan in plans.iter().take(MOST_METHODS) {
         if let Some(pte) = pte {
-            methods.push(method_memory(&Memory::of(pte, *plan), &mut names)?);
+            let memory = Memory::of(pte, *plan);
+            methods.push(method_memory(&memory, scratch.of(pte, *plan), &mut names)?);
         }
     }
     Ok(json!({
@@ -86,7 +88,7 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<Value> {
     }))
 }
 
-fn method_memory(memory: &Memory<'_>, names: &mut Names) -> Result<Value> {
+fn method_memory(memory: &Memory<'_>, scratch: u64, names: &mut Names) -> Result<Value> {
     let name = memory.plan().name();
     names.charge(name.unwrap_or_default())?;
     let mut arenas = Vec::new();
@@ -115,6 +117,7 @@ fn method_memory(memory: &Memory<'_>, names: &mut Names) -> Result<Value> {
             "constants": outside.constants,
             "external": outside.external,
             "payloads": outside.payloads,
+            "scratch": scratch,
         },
     }))
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::memory::Memory as Planned;
+use pte::payload::Scratch;
 use pte::quoted::{Untrusted, UntrustedString};
 
 use self::method::Method;
@@ -53,7 +54,7 @@ JSON, \"schema\": \"pte.memory/1\":
   method_count  of those that were asked for; methods has the first 1,024
   methods    name, instructions, planned (bytes of all arenas), over (the budget), arenas, unplanned
              (tensors without a place: value, dtype, sizes, bytes, end: whether it is an input or
-             an output, unbounded), outside (bytes: constants, external, payloads)
+             an output, unbounded), outside (bytes: constants, external, payloads, scratch)
   arenas     id, device (kind, index), planned (null: it is not declared), reach (the end of the
              last tensor), peak (most bytes live at once), peak_at (chain, instruction, does: name
              of the operator), slack (planned - reach; null: tensors reach past what is planned, or
@@ -171,11 +172,13 @@ impl Memory {
         for path in &self.files {
             match Input::open(path, &common.limits()) {
                 Ok(input) => {
+                    let scratch = Scratch::read(&input.opened, &common.limits());
+                    let scratch = scratch.map_err(|error| Problem::open(&input.name, error))?;
                     if shown > 0 && self.format() == MemoryFormat::Text {
                         out.bytes(b"\n")?;
                     }
                     shown = shown.saturating_add(1);
-                    self.show(&input, &mut out, &mut judge)?;
+                    self.show((&input, &scratch), &mut out, &mut judge)?;
                 }
                 Err(problem) if self.files.len() == 1 => return Err(problem),
                 Err(problem) => {
@@ -190,7 +193,12 @@ impl Memory {
         judge.end().map(|judged| judged.max(status))
     }
 
-    fn show(&self, input: &Input, out: &mut Output, judge: &mut Judge<'_>) -> Result<(), Problem> {
+    fn show(
+        &self,
+        (input, scratch): (&Input, &Scratch),
+        out: &mut Output,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Problem> {
         let file = input.opened.file();
         let takes =
             |name: Option<&str>| self.method.as_deref().is_none_or(|of| of == name.unwrap_or(""));
@@ -221,7 +229,8 @@ impl Memory {
                 let memory = Planned::of(pte, plan);
                 judge.method(input, &memory)?;
                 if nth < subject.shown {
-                    let method = Method { input, memory: &memory, budgets: judge.budgets };
+                    let (budgets, scratch) = (judge.budgets, scratch.of(pte, plan));
+                    let method = Method { input, memory: &memory, budgets, scratch };
                     show.method(out, &method)?;
                 }
             }

@@ -3,12 +3,19 @@
 //! The contents of sections are opaque: they are for a device or for a compiler of its vendor. The layouts
 //! are in docs/format.md §11.7. Each backend has a file.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
-use super::Unreadable;
+use super::{Payload, Unreadable};
 use crate::backend::Backend;
+use crate::cost;
+use crate::file::source::Source;
+use crate::handle::{File, Handle, OpenError, ReadVec};
+use crate::limits::Limits;
+use crate::pte::Pte;
+use crate::schema::program::view::ExecutionPlan;
 
 #[cfg(feature = "json")]
 mod coreml;
@@ -99,6 +106,90 @@ impl Sections {
         }
         self.sections.push(section);
         Ok(())
+    }
+}
+
+/// Calls `each` with every payload of a program whose backend has sections, and with these. A payload that
+/// several delegates share is read once.
+///
+/// Only headers are read. `limits` bounds the bytes that are read: payloads may overlap. Those past the bound
+/// are left out.
+///
+/// # Errors
+///
+/// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
+pub fn for_each_sections<S: Source>(
+    handle: &Handle<S>,
+    limits: &Limits,
+    mut each: impl FnMut(&Payload<'_>, Result<Sections, Unreadable>),
+) -> Result<(), OpenError<S::Error>> {
+    let File::Pte(pte) = handle.file() else { return Ok(()) };
+    let mut seen = BTreeSet::new();
+    let mut left = Some(limits.bytes_visited(pte.file_len()));
+    for payload in pte.payloads().filter_map(Result::ok) {
+        let (range, len) = (payload.range(), payload.len());
+        let Some(backend) = payload.backend() else { continue };
+        cost::look_up("", seen.len());
+        if !seen.insert((range.start, range.end)) {
+            continue;
+        }
+        let read = |part: Range<u64>| {
+            left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
+            if left.is_none() {
+                return Ok(Vec::new());
+            }
+            let at = |pos: u64| range.start.saturating_add(pos);
+            handle.source().read_vec(at(part.start)..at(part.end))
+        };
+        let Some(found) = Sections::of(backend, len, read)? else { continue };
+        if left.is_none() {
+            break;
+        }
+        each(&payload, found);
+    }
+    Ok(())
+}
+
+/// The memory that payloads of a program ask for at each run, beside inputs and outputs.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// By the start and the end of the payload in the file.
+    bytes: BTreeMap<(u64, u64), u64>,
+}
+
+impl Scratch {
+    /// Reads the headers of all payloads, as [`for_each_sections`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`for_each_sections`].
+    pub fn read<S: Source>(
+        handle: &Handle<S>,
+        limits: &Limits,
+    ) -> Result<Self, OpenError<S::Error>> {
+        let mut bytes = BTreeMap::new();
+        for_each_sections(handle, limits, |payload, found| {
+            if let Some(scratch) = found.ok().and_then(|found| found.scratch) {
+                let Range { start, end } = payload.range();
+                bytes.insert((start, end), scratch);
+            }
+        })?;
+        Ok(Self { bytes })
+    }
+
+    /// Returns the most bytes that a delegate of `plan` asks for: delegates run one after the other. 0 if no
+    /// payload says it.
+    pub fn of(&self, pte: &Pte<'_>, plan: ExecutionPlan<'_>) -> u64 {
+        if self.bytes.is_empty() {
+            return 0;
+        }
+        let delegates = plan.delegates().into_iter().flatten();
+        let ranges = delegates.filter_map(|delegate| pte.delegate_range(delegate).ok()?);
+        let bytes = ranges.filter_map(|range| {
+            cost::look_up("", self.bytes.len());
+            self.bytes.get(&(range.start, range.end))
+        });
+        bytes.copied().max().unwrap_or_default()
     }
 }
 

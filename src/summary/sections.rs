@@ -1,55 +1,31 @@
 //! The summary of payloads with sections.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::program::{BackendSummary, SectionAmount, SectionSummary};
 use crate::backend::Backend;
-use crate::cost;
 use crate::file::source::Source;
-use crate::handle::{File, Handle, OpenError, ReadVec};
+use crate::handle::{Handle, OpenError, ReadVec};
 use crate::limits::Limits;
-use crate::payload::{Sections, Unreadable};
+use crate::payload::{Sections, Unreadable, for_each_sections};
 use crate::quoted::UntrustedString;
 
 /// Reads the headers of all payloads with sections, and adds them to the summaries of their backends.
-///
-/// `limits` bounds the bytes that are read: payloads may overlap. Those past the bound are left out.
 pub(super) fn add<S: Source>(
     handle: &Handle<S>,
     limits: &Limits,
     backends: &mut [BackendSummary],
 ) -> Result<(), OpenError<S::Error>> {
-    let File::Pte(pte) = handle.file() else { return Ok(()) };
     let mut all: BTreeMap<UntrustedString, SectionSummary> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
-    let mut left = Some(limits.bytes_visited(pte.file_len()));
-    for payload in pte.payloads().filter_map(Result::ok) {
-        let (range, len) = (payload.range(), payload.len());
-        let Some(backend) = payload.backend() else { continue };
-        cost::look_up("", seen.len());
-        if !seen.insert((range.start, range.end)) {
-            continue;
-        }
-        let read = |part: Range<u64>| {
-            left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
-            if left.is_none() {
-                return Ok(Vec::new());
-            }
-            let at = |pos: u64| range.start.saturating_add(pos);
-            handle.source().read_vec(at(part.start)..at(part.end))
-        };
-        let Some(found) = Sections::of(backend, len, read)? else { continue };
-        if left.is_none() {
-            break;
-        }
+    for_each_sections(handle, limits, |payload, found| {
         let summary = all.entry(payload.id().unwrap_or_default().into()).or_default();
         match found {
             Ok(found) => summary.add(found),
             Err(_) => summary.unreadable = summary.unreadable.saturating_add(1),
         }
-    }
+    })?;
     for backend in backends {
         backend.sections = all.remove(&backend.id);
     }

@@ -309,3 +309,17 @@ fn memory_json_has_the_numbers_of_the_library() {
     }
     assert!(different > 5, "{different} arenas whose gaps are not their fragmentation");
 }
+
+/// Ethos-U's payloads say how much scratch memory they need at each run.
+#[test]
+fn scratch_memory_of_a_delegate_is_shown() {
+    let Some(corpus) = files::corpus() else { return };
+    let path = corpus.join("ethosu_mlp.pte");
+    let path = path.to_str().unwrap();
+    let shown = good(&["memory", path]);
+    assert!(shown.contains("of scratch memory that a delegate asks for at each run"), "{shown}");
+    let document = json(&["memory", "--json", path]);
+    assert!(document["methods"][0]["outside"]["scratch"].as_u64().unwrap() > 0);
+    let document = json(&["memory", "--json", LINEAR]);
+    assert_eq!(document["methods"][0]["outside"]["scratch"], 0);
+}

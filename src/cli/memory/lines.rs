@@ -91,6 +91,7 @@ struct Outside {
     constants: u64,
     external: u64,
     payloads: u64,
+    scratch: u64,
 }
 
 impl Show for Lines {
@@ -138,7 +139,8 @@ impl Show for Lines {
         out.bytes(b"], \"outside\": ")?;
         let outside = memory.outside();
         let (constants, external) = (outside.constants, outside.external);
-        out.json_line(&Outside { constants, external, payloads: outside.payloads })?;
+        let (payloads, scratch) = (outside.payloads, method.scratch);
+        out.json_line(&Outside { constants, external, payloads, scratch })?;
         out.bytes(b"}")
     }
 

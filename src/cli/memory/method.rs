@@ -17,6 +17,8 @@ pub(in super::super) struct Method<'m, 'a> {
     pub(in super::super) input: &'m Input,
     pub(in super::super) memory: &'m Memory<'a>,
     pub(in super::super) budgets: &'m [Budget],
+    /// The most bytes that a delegate of the method asks for at each run; 0 where no payload says it.
+    pub(in super::super) scratch: u64,
 }
 
 impl<'a> Method<'_, 'a> {

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use pte::memory::{Memory, PlannedArena, PlannedTensor};
+use pte::memory::{PlannedArena, PlannedTensor};
 use pte::quoted::UntrustedString;
 
 use super::chart;
@@ -75,7 +75,7 @@ impl Show for Text {
             let more = count(wide(more), "arena");
             text(writeln!(out, "    {DIM}… and {more} more{DIM:#}"))?;
         }
-        show_rest(out, memory)
+        show_rest(out, method)
     }
 
     fn end(&mut self, out: &mut Output) -> Result<(), Problem> {
@@ -205,12 +205,14 @@ fn total<'t>(tensors: impl Iterator<Item = &'t PlannedTensor>) -> (u64, u64) {
 }
 
 /// Shows the memory outside of arenas.
-fn show_rest(out: &mut Output, memory: &Memory<'_>) -> Result<(), Problem> {
+fn show_rest(out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
+    let memory = method.memory;
     let outside = memory.outside();
     for (bytes, what) in [
         (outside.constants, "of constants in this file: mapped, in ROM, or in memory"),
         (outside.external, "of constants that a .ptd brings"),
         (outside.payloads, "of delegates' payloads: what backends make of them is not planned"),
+        (method.scratch, "of scratch memory that a delegate asks for at each run"),
     ] {
         if bytes > 0 {
             text(writeln!(out, "    {DIM}and {} bytes {what}{DIM:#}", sum_of(bytes)))?;
