@@ -82,7 +82,7 @@ impl ModuleTree {
         let mut tree = Self::default();
         for (nth, piece) in pieces.iter().enumerate() {
             match nth < MOST_PIECES {
-                true => tree.add(&piece.path(), &mut |leaf| piece.fill(leaf, &facts), piece),
+                true => tree.add(&piece.path(&facts), &mut |leaf| piece.fill(leaf, &facts), piece),
                 false => tree.add_folded(piece),
             }
         }
@@ -176,10 +176,13 @@ fn is_inline(name: &str) -> bool {
 
 impl Piece<'_, '_> {
     /// Returns the names of its modules, and its own.
-    fn path(&self) -> Vec<String> {
+    fn path(&self, facts: &Facts) -> Vec<String> {
         let method = |name: Option<&str>| cut(name.unwrap_or("(no name)"));
-        let delegate =
-            |method_name, index: u32| alloc::vec![method(method_name), format!("delegate {index}")];
+        let delegate = |of: Option<&str>, index: u32| {
+            let backend = facts.backends.get(&(of.unwrap_or_default().into(), index));
+            let backend = backend.map(|id| format!(" {id}")).unwrap_or_default();
+            alloc::vec![method(of), format!("delegate {index}{backend}")]
+        };
         match self.users.first() {
             None if self.name == self.part => alloc::vec![self.part.into()],
             None => alloc::vec![self.part.into(), self.name.into()],
@@ -258,6 +261,8 @@ fn id(user: &User<'_>) -> Option<Id> {
 #[derive(Default)]
 struct Facts {
     layouts: BTreeMap<Id, String>,
+    /// The backends of delegates, by method and index.
+    backends: BTreeMap<(String, u32), String>,
     /// The first operator or backend that takes a tensor.
     operators: BTreeMap<Id, String>,
 }
@@ -268,12 +273,19 @@ impl Facts {
         // By the name of a method the indices of its values, so that a name is compared once a method.
         let mut wanted: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         let (mut keys, mut constants) = (Vec::<&str>::new(), BTreeSet::new());
+        let mut delegates: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         for user in pieces.iter().filter_map(|piece| piece.users.first()) {
             match user {
                 User::Tensor { method, index, .. } => {
                     wanted.entry(method.unwrap_or_default()).or_default().push(*index);
                 }
-                User::Constant { delegate, value, .. } => _ = constants.insert((*delegate, *value)),
+                User::Constant { method, delegate, value, .. } => {
+                    constants.insert((*delegate, *value));
+                    delegates.entry(method.unwrap_or_default()).or_default().insert(*delegate);
+                }
+                User::Delegate { method, index, .. } => {
+                    delegates.entry(method.unwrap_or_default()).or_default().insert(*index);
+                }
                 User::Key(Some(key)) => keys.push(key),
                 _ => {}
             }
@@ -323,8 +335,16 @@ impl Facts {
         if let File::Pte(pte) = file {
             for plan in pte.program().execution_plan().into_iter().flatten() {
                 let name = plan.name().unwrap_or_default();
-                if let Some(indices) = wanted.get(name) {
-                    facts.add_operators(plan, name, indices);
+                // Of methods with one name, the first counts.
+                for index in delegates.remove(name).into_iter().flatten() {
+                    let nth = usize::try_from(index).ok();
+                    let delegate = plan.delegates().zip(nth).and_then(|(all, nth)| all.get(nth));
+                    if let Some(id) = delegate.and_then(|delegate| delegate.id()) {
+                        facts.backends.entry((name.into(), index)).or_insert_with(|| cut(id));
+                    }
+                }
+                if let Some(indices) = wanted.remove(name) {
+                    facts.add_operators(plan, name, &indices);
                 }
             }
         }
