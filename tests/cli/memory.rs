@@ -261,6 +261,8 @@ fn memory_json_has_the_numbers_of_the_library() {
         let document = json(&["memory", "--json", path.to_str().unwrap()]);
         let methods = document["methods"].as_array().unwrap();
         let plans = program.program().execution_plan().into_iter().flatten();
+        let handle = ::pte::Handle::open(&bytes[..], &::pte::Limits::UNTRUSTED).unwrap();
+        let scratch = ::pte::payload::Scratch::read(&handle, &::pte::Limits::UNTRUSTED).unwrap();
         for (method, plan) in methods.iter().zip(plans) {
             let memory = ::pte::memory::Memory::of(&program, plan);
             let at = name(&path);
@@ -268,7 +270,7 @@ fn memory_json_has_the_numbers_of_the_library() {
             assert_eq!(method["instructions"], json!(memory.instruction_count()), "{at}");
             let outside = memory.outside();
             let wanted = json!({"constants": outside.constants, "external": outside.external,
-                "payloads": outside.payloads});
+                "payloads": outside.payloads, "scratch": scratch.of(&program, plan)});
             assert_eq!(method["outside"], wanted, "{at}");
             let unplanned: Vec<_> = (memory.unplanned().iter())
                 .map(|of| {

@@ -115,7 +115,7 @@ fn page_has_what_a_reader_asks_for() {
         "No rule of severity error is broken",
         // A constant of a delegate, alone, with its layout.
         "node 0 filter",
-        "fp32[128, 32]",
+        "float32[128, 32]",
         "XNNFullyConnected",
         // Memory and the graph of the method.
         "<svg class=\"mem\"",
