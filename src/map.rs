@@ -296,8 +296,9 @@ impl fmt::Display for User<'_> {
             &Self::Constant { method, delegate, value, scales, reader } => {
                 write!(f, "{}:{delegate} ", method.unwrap_or_default())?;
                 match reader {
-                    Some(Reader { node, operator, input, .. }) => {
-                        write!(f, "node {node} {operator} {input}")?;
+                    Some(reader) => {
+                        let (operator, input) = (reader.operator(), reader.input());
+                        write!(f, "node {} {operator} {input}", reader.node)?;
                     }
                     None => write!(f, "value {value}")?,
                 }

@@ -16,7 +16,7 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use crate::backend::Backend;
-use crate::bytes::{array_at, index, wide};
+use crate::bytes::{array_at, index, narrow, wide};
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::foreign::ForeignFormat;
@@ -218,9 +218,18 @@ pub(super) fn judge<'b, E>(
     let mut reader = Reader { read, left, is_exhausted: false };
     let mut requested = RequestedKeys::default();
     let mut calls = Calls::new(pte.file_len());
-    for ((start, end), users) in users(pte, &mut requested) {
+    let Users { plans, calls: all_calls, by_range } = Users::of(pte, &mut requested);
+    for ((start, end), users) in by_range {
         let was_exhausted = reader.is_exhausted;
-        let mut judge = Judge { named, limits, out, calls: &mut calls, requested: &mut requested };
+        let mut judge = Judge {
+            named,
+            limits,
+            out,
+            plans: &plans,
+            all_calls: &all_calls,
+            calls: &mut calls,
+            requested: &mut requested,
+        };
         judge.payload(start..end, &users, &mut reader)?;
         if reader.is_exhausted && !was_exhausted {
             judge.unreadable(&users, || {
@@ -279,26 +288,30 @@ fn prove(backend: Option<Backend>, bytes: &[u8], limits: &Limits) -> Result<(), 
 }
 
 /// What is needed to judge a payload, and where findings go.
-struct Judge<'j, 'd> {
+struct Judge<'j, 'd, 'p, 'a> {
     named: &'j NamedSizes<'d>,
     limits: &'j Limits,
     out: &'j mut Findings,
+    /// The methods of the delegates.
+    plans: &'j [Plan<'p, 'a>],
+    /// The calls of all delegates.
+    all_calls: &'j [DelegateInstruction<'a>],
     calls: &'j mut Calls,
     requested: &'j mut RequestedKeys,
 }
 
-impl Judge<'_, '_> {
+impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
     /// Judges the payload in a range of the file.
     fn payload<'b, R, E>(
         &mut self,
         range: Range<u64>,
-        users: &[User<'_, '_>],
+        users: &[User],
         reader: &mut Reader<R>,
     ) -> Result<(), E>
     where
         R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
     {
-        let Some(first) = users.first() else { return Ok(()) };
+        let Some(first) = self.delegate(users.first()) else { return Ok(()) };
         // Until the graph is read, it may request any key.
         let was_incomplete = core::mem::replace(&mut self.requested.is_incomplete, true);
         let len = range.end.saturating_sub(range.start);
@@ -334,14 +347,14 @@ impl Judge<'_, '_> {
             Place::Payload(part) => reader.read(within(part)),
             Place::Named(key, len) => named.bytes(key, len, reader),
         };
-        let delegate = Some((&first.plan, first.delegate));
-        let site = Site::new(delegate, range.start, &graph);
+        let site = Site::new(Some(first), range.start, &graph);
         let judged = xnnpack::judge(&site, named, &mut bytes_of, self.out)?;
         let Some(judged) = judged else { return Ok(()) };
         for user in users {
-            let delegate = (&user.plan, user.delegate);
+            let Some(delegate) = self.delegate(Some(user)) else { continue };
             let site = Site::new(Some(delegate), range.start, &graph);
-            for (instruction, call) in &user.calls {
+            let range = index(user.calls.start)..index(user.calls.end);
+            for (_, instruction, call) in self.all_calls.get(range).unwrap_or_default() {
                 self.calls.judge(&site, delegate, &judged, instruction, *call, self.out);
             }
         }
@@ -349,64 +362,94 @@ impl Judge<'_, '_> {
     }
 
     /// Reports a payload that cannot be read, at the first delegate that has it.
-    fn unreadable(&mut self, users: &[User<'_, '_>], message: impl FnOnce() -> String) {
-        let Some(User { plan, delegate, .. }) = users.first() else { return };
+    fn unreadable(&mut self, users: &[User], message: impl FnOnce() -> String) {
+        let Some((plan, delegate)) = self.delegate(users.first()) else { return };
         let delegates = plan.view.delegates().unwrap_or_default();
-        let Some(table) = delegates.get(index(*delegate)) else { return };
+        let Some(table) = delegates.get(index(delegate)) else { return };
         let at = table.processed().map_or(table.raw(), |processed| processed.raw());
-        plan.find(self.out, &PAYLOAD_UNREADABLE, at, &steps(*delegate), message);
+        plan.find(self.out, &PAYLOAD_UNREADABLE, at, &steps(delegate), message);
+    }
+
+    /// Returns the method and the index of a delegate.
+    fn delegate<'u>(&self, user: Option<&User>) -> Option<(&'u Plan<'p, 'a>, u32)>
+    where
+        Self: 'u,
+    {
+        let user = user?;
+        Some((self.plans.get(index(user.plan))?, user.delegate))
     }
 }
 
-/// A delegate that has a payload.
-struct User<'p, 'a> {
-    plan: Plan<'p, 'a>,
+/// A delegate that has a payload. It is small, since a file may have a delegate for each four bytes.
+struct User {
+    /// The index of its method in [`Users::plans`].
+    plan: u32,
     /// The index of the delegate.
     delegate: u32,
-    calls: CallsOf<'a>,
+    /// Its calls in [`Users::calls`].
+    calls: Range<u32>,
 }
 
-/// The calls of a delegate.
-type CallsOf<'a> = Vec<(Instruction<'a>, DelegateCall<'a>)>;
+/// An instruction that calls a delegate, and the index of the delegate.
+type DelegateInstruction<'a> = (i32, Instruction<'a>, DelegateCall<'a>);
 
-/// Returns the ranges of XNNPACK payloads, and the delegates that have each.
-fn users<'p, 'a>(
-    pte: &'p Pte<'a>,
-    requested: &mut RequestedKeys,
-) -> BTreeMap<(u64, u64), Vec<User<'p, 'a>>> {
-    let mut users: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (nth, view) in method::distinct(pte) {
-        let mut calls = calls_of(view);
-        for (delegate, table) in (0..).zip(view.delegates().into_iter().flatten()) {
-            // Delegates without a payload, or with one that is nowhere, are reported by other rules.
-            let Ok(Some(payload)) = pte.payload(table) else { continue };
-            match payload.backend() {
-                Some(Backend::Xnnpack) => {
-                    let Range { start, end } = payload.range();
-                    cost::look_up("", users.len());
-                    let plan = Plan::new(pte, nth, view);
-                    let calls = calls.remove(&i64::from(delegate)).unwrap_or_default();
-                    let user = User { plan, delegate, calls };
-                    users.entry((start, end)).or_default().push(user);
+/// The delegates that have payloads of XNNPACK.
+struct Users<'p, 'a> {
+    plans: Vec<Plan<'p, 'a>>,
+    /// By method and delegate, then in the order of the file.
+    calls: Vec<DelegateInstruction<'a>>,
+    by_range: BTreeMap<(u64, u64), Vec<User>>,
+}
+
+impl<'p, 'a> Users<'p, 'a> {
+    fn of(pte: &'p Pte<'a>, requested: &mut RequestedKeys) -> Self {
+        let (mut plans, mut calls) = (Vec::new(), Vec::new());
+        let mut by_range: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (nth, view) in method::distinct(pte) {
+            let first = calls.len();
+            calls.extend(calls_of(view));
+            let own = calls.get_mut(first..).unwrap_or_default();
+            cost::sort(own.len());
+            own.sort_by_key(|&(delegate, ..)| delegate);
+            let own = calls.get(first..).unwrap_or_default();
+            for (delegate, table) in (0u32..).zip(view.delegates().into_iter().flatten()) {
+                // Delegates without a payload, or with one that is nowhere, are reported by other rules.
+                let Ok(Some(payload)) = pte.payload(table) else { continue };
+                match payload.backend() {
+                    Some(Backend::Xnnpack) => {
+                        let Range { start, end } = payload.range();
+                        cost::look_up("", by_range.len());
+                        cost::look_up("", own.len());
+                        let called = |&(of, ..): &DelegateInstruction<'_>| i64::from(of);
+                        let at = |bound: i64| {
+                            let before = own.partition_point(|call| called(call) < bound);
+                            narrow(first.saturating_add(before))
+                        };
+                        let bound = i64::from(delegate);
+                        let calls = at(bound)..at(bound.saturating_add(1));
+                        let user = User { plan: narrow(plans.len()), delegate, calls };
+                        by_range.entry((start, end)).or_default().push(user);
+                    }
+                    _ => requested.is_incomplete = true,
                 }
-                _ => requested.is_incomplete = true,
             }
+            plans.push(Plan::new(pte, nth, view));
         }
+        Self { plans, calls, by_range }
     }
-    users
 }
 
-/// Returns the calls of a method, by the index of the delegate.
-fn calls_of(view: ExecutionPlan<'_>) -> BTreeMap<i64, CallsOf<'_>> {
-    let mut calls: BTreeMap<i64, CallsOf<'_>> = BTreeMap::new();
-    for instruction in method::instructions(view) {
+/// Returns the calls of delegates of a method, each with the index of the delegate.
+fn calls_of(view: ExecutionPlan<'_>) -> impl Iterator<Item = DelegateInstruction<'_>> {
+    method::instructions(view).filter_map(|instruction| {
         cost::charge(1);
-        if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation() {
-            cost::look_up("", calls.len());
-            calls.entry(call.delegate_index().into()).or_default().push((instruction, call));
+        match instruction.operation() {
+            Some(InstructionArguments::DelegateCall(call)) => {
+                Some((call.delegate_index(), instruction, call))
+            }
+            _ => None,
         }
-    }
-    calls
+    })
 }
 
 /// Returns the path of a delegate's payload in its method.

@@ -443,7 +443,7 @@ fn constant(row: &ConstantRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     };
     write!(f, "{what:<14} {bytes:>9}  {shape:<28}  {location:<22}")?;
     if let Some(reader) = constant.reader {
-        let (operator, input) = (reader.operator, reader.input);
+        let (operator, input) = (reader.operator(), reader.input());
         write!(f, "  {NAME}node {} {operator} {input}{NAME:#}", reader.node)?;
     }
     if let Some(quantization) = &constant.quantization {

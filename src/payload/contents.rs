@@ -10,7 +10,7 @@ use super::{Graph, for_each_graph};
 use crate::bytes::wide;
 use crate::cost;
 use crate::file::source::Source;
-use crate::flat::desc::{Kind, UnionDesc};
+use crate::flat::desc::{Kind, Member, UnionDesc};
 use crate::flat::view::Table;
 use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
@@ -114,16 +114,16 @@ pub enum Scales {
     Constant(ConstantPlace),
 }
 
-/// A node that reads a constant.
+/// A node that reads a constant. It is small, since a file may have a million constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reader {
     /// The index of the node.
     pub node: u32,
-    /// The operator, by upstream's name.
-    pub operator: &'static str,
-    /// The input, by the name of its field without `_id`.
-    pub input: &'static str,
+    /// The tag of the operator.
+    tag: u8,
+    /// The slot of the input in the operator's table.
+    slot: u8,
 }
 
 impl PayloadContents {
@@ -334,10 +334,29 @@ impl Places<'_, '_> {
 }
 
 impl Reader {
+    /// Returns the operator, by upstream's name.
+    #[must_use]
+    pub fn operator(&self) -> &'static str {
+        self.member().map_or("", |member| member.name)
+    }
+
+    /// Returns the input, by the name of its field without `_id`.
+    #[must_use]
+    pub fn input(&self) -> &'static str {
+        let fields = self.member().map_or(&[][..], |member| member.table.fields);
+        let field = fields.iter().find(|field| field.slot == u16::from(self.slot));
+        field.and_then(|field| field.name.strip_suffix("_id")).unwrap_or_default()
+    }
+
     /// Returns whether the constant is a weight: what a node multiplies its input by.
     #[must_use]
     pub fn is_weight(&self) -> bool {
-        self.input == "filter" || self.operator == "XNNBatchMatrixMultiply"
+        self.input() == "filter" || self.operator() == "XNNBatchMatrixMultiply"
+    }
+
+    fn member(self) -> Option<&'static Member> {
+        let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
+        union.member(self.tag)
     }
 }
 
@@ -345,28 +364,28 @@ impl Reader {
 pub(crate) fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
     let mut readers = BTreeMap::new();
     for (node, table) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
-        for (operator, input, id) in inputs(table) {
+        for (tag, slot, id) in inputs(table) {
             cost::look_up("", readers.len());
-            readers.entry(id).or_insert(Reader { node, operator, input });
+            readers.entry(id).or_insert(Reader { node, tag, slot });
         }
     }
     readers
 }
 
-/// Returns the operator of a node with each of its inputs: the name of its field without `_id`, and the id
-/// of the value. The fields of the operator's table say what its inputs are.
-fn inputs(node: XNode<'_>) -> impl Iterator<Item = (&'static str, &'static str, u32)> {
+/// Returns the inputs of a node: the tag of its operator, the slot of the input, and the id of the value. The
+/// fields of the operator's table say what its inputs are.
+fn inputs(node: XNode<'_>) -> impl Iterator<Item = (u8, u8, u32)> {
     let known = node.raw().member(XNode::DESC).and_then(|(tag, table)| {
         let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
-        Some((union.member(tag)?, table))
+        Some((tag, union.member(tag)?, table))
     });
-    known.into_iter().flat_map(|(member, table)| {
+    known.into_iter().flat_map(|(tag, member, table)| {
         member.table.fields.iter().filter_map(move |field| {
-            let input =
-                field.name.strip_suffix("_id").filter(|name| !name.starts_with("output"))?;
+            let name = field.name.strip_suffix("_id");
+            name.filter(|name| !name.starts_with("output"))?;
             let Kind::Scalar(_) = field.kind else { return None };
             let id = table.scalar::<u32>(field.slot).unwrap_or_default();
-            (id != NO_ID).then_some((member.name, input, id))
+            (id != NO_ID).then_some((tag, u8::try_from(field.slot).ok()?, id))
         })
     })
 }

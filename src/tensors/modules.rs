@@ -198,7 +198,7 @@ impl Piece<'_, '_> {
             Some(&User::Constant { method, delegate: index, value, scales, reader }) => {
                 let mut path = delegate(method, index);
                 let name = match reader {
-                    Some(reader) => format!("node {} {}", reader.node, reader.input),
+                    Some(reader) => format!("node {} {}", reader.node, reader.input()),
                     None => format!("value {value}"),
                 };
                 path.push(if scales { format!("{name} scales") } else { name });
@@ -218,7 +218,7 @@ impl Piece<'_, '_> {
         let owner = match user {
             User::Tensor { .. } => id(user).and_then(|id| facts.operators.get(&id).cloned()),
             User::Delegate { id, .. } => id.map(cut),
-            User::Constant { reader, .. } => reader.map(|reader| reader.operator.to_string()),
+            User::Constant { reader, .. } => reader.map(|reader| reader.operator().to_string()),
             User::Key(_) => None,
         };
         let place = match user {

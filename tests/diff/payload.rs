@@ -27,7 +27,7 @@ fn a_changed_constant_is_one_difference_with_its_node() {
         after[constants[nth].data.range().unwrap().start as usize] ^= 1;
         let found = diff(&before, &after);
         let reader = constants[nth].reader.unwrap();
-        let place = format!("node {} {} {}: data", reader.node, reader.operator, reader.input);
+        let place = format!("node {} {} {}: data", reader.node, reader.operator(), reader.input());
         let delegates: Vec<_> =
             lines(&found).into_iter().filter(|line| line.starts_with("delegates")).collect();
         assert_eq!(delegates.len(), 1, "{name} {nth}: {delegates:?}");
