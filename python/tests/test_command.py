@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,9 @@ def test_a_signal_ends_the_command(number: signal.Signals, tmp_path: Path) -> No
     os.mkfifo(pipe)
     # Reading a pipe that nothing is written to waits.
     line = [sys.executable, "-m", "ptekit", "info", str(pipe)]
-    process = subprocess.Popen(line, stderr=subprocess.DEVNULL)
+    # A process in the background may ignore interrupts, and pass that on.
+    default = partial(signal.signal, number, signal.SIG_DFL)
+    process = subprocess.Popen(line, stderr=subprocess.DEVNULL, preexec_fn=default)
     writer = os.open(pipe, os.O_WRONLY)
     time.sleep(0.2)
     process.send_signal(number)
