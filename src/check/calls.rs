@@ -125,10 +125,10 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         let mut seen = InstructionKinds::default();
         for nth in range {
             let Some(view) = instructions.get(index(nth)) else { continue };
-            let instruction = Instruction::decode((chain, nth), (0, len), view);
-            if self.judge.is_none() && self.is_plain_call(instruction.operation()) {
+            if self.judge.is_none() && self.is_plain_call(view.instr_args()) {
                 continue;
             }
+            let instruction = Instruction::decode((chain, nth), (0, len), view);
             seen.has_move_free_or_jump |= instruction.is_move_free_or_jump();
             seen.has_backward_jump |= instruction.jump().is_some_and(|jump| jump.target <= nth);
             self.instruction(&instruction, out);

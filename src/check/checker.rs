@@ -5,6 +5,7 @@ use core::convert::Infallible;
 use core::ops::Range;
 
 use super::constants::Constants;
+use super::external::ExternalTensors;
 use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
@@ -146,10 +147,10 @@ impl<'d> Checker<'d> {
     /// Judges the tables of a file. Of the segments only payloads are read, if they are in memory.
     pub fn check_tables(&self, file: &File<'_>) -> Report {
         let mut out = Findings::new(&self.limits);
-        self.judge_tables(file, &Constants::default(), &mut out);
+        let externals = self.judge_tables(file, &Constants::default(), &mut out);
         if let File::Pte(pte) = file {
             let read = |range| Ok::<_, Infallible>(pte.bytes(range).map(Cow::Borrowed));
-            match self.judge_payloads(pte, read, &mut out) {
+            match self.judge_payloads(pte, &externals, read, &mut out) {
                 Ok(()) => {}
                 Err(never) => match never {},
             }
@@ -157,17 +158,24 @@ impl<'d> Checker<'d> {
         out.report(&self.policy)
     }
 
-    fn judge_tables(&self, file: &File<'_>, constants: &Constants, out: &mut Findings) {
-        tables::judge(file, constants, out);
+    fn judge_tables<'a>(
+        &self,
+        file: &File<'a>,
+        constants: &Constants,
+        out: &mut Findings,
+    ) -> ExternalTensors<'a> {
+        let externals = tables::judge(file, constants, out);
         if let Some(version) = self.policy.release() {
             release::judge(file, version, out);
         }
+        externals
     }
 
     /// Judges the payloads of a program, and its external data if that is known.
     fn judge_payloads<'b, E>(
         &self,
         pte: &Pte<'_>,
+        externals: &ExternalTensors<'_>,
         read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
         out: &mut Findings,
     ) -> Result<(), E> {
@@ -175,7 +183,7 @@ impl<'d> Checker<'d> {
         let requested = payloads::judge(pte, &named, &self.limits, read, out)?;
         match self.data {
             Some(data) => external::judge(pte, data, &requested, out),
-            None => external::report_unknown(pte, &named, &requested, out),
+            None => external::report_unknown(pte, externals, &named, &requested, out),
         }
         Ok(())
     }
@@ -196,10 +204,10 @@ impl<'d> Checker<'d> {
         if self.scans {
             contents::scan(file, source, progress, &mut out)?;
         }
-        self.judge_tables(file, &constants, &mut out);
+        let externals = self.judge_tables(file, &constants, &mut out);
         if let File::Pte(pte) = file {
             let read = |range| source.read_vec(range).map(|bytes| Some(Cow::Owned(bytes)));
-            self.judge_payloads(pte, read, &mut out)?;
+            self.judge_payloads(pte, &externals, read, &mut out)?;
         }
         let mut report = out.report(&self.policy);
         report.sort();

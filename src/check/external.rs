@@ -19,8 +19,8 @@ use crate::limits::MOST_DIMENSIONS;
 use crate::ptd::Generation;
 use crate::quoted::Quoted;
 use crate::schema::program::TensorDataLocation;
-use crate::schema::program::view::{KernelTypes, Tensor};
-use crate::{Ptd, Pte, cost, method};
+use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
+use crate::{Ptd, Pte, cost};
 
 rules! {
     "external";
@@ -92,20 +92,13 @@ pub(super) fn judge(
 /// Reports the data that a program needs from `.ptd` files that are not known.
 pub(super) fn report_unknown(
     pte: &Pte<'_>,
+    tensors: &ExternalTensors<'_>,
     named: &NamedSizes<'_>,
     requested: &RequestedKeys,
     out: &mut Findings,
 ) {
-    let (mut count, mut first) = (0u64, None);
-    for (nth, view) in method::distinct(pte) {
-        for (index, value) in (0..).zip(view.values().into_iter().flatten()) {
-            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
-            let Some(key) = external_key(tensor) else { continue };
-            count = count.saturating_add(1);
-            first = first.or(Some((nth, view, index, tensor, key)));
-        }
-    }
-    if let Some((nth, view, index, tensor, key)) = first {
+    let ExternalTensors { count, first } = *tensors;
+    if let Some(ExternalTensor { nth, view, index, tensor, key }) = first {
         let steps = [
             PathComponent::Field("extra_tensor_info"),
             PathComponent::Field("fully_qualified_name"),
@@ -268,9 +261,31 @@ fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
     numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
 
+/// The tensors of a program that request keys, found while its values are judged.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ExternalTensors<'a> {
+    count: u64,
+    first: Option<ExternalTensor<'a>>,
+}
+
+/// A tensor that requests a key.
+#[derive(Clone, Copy)]
+struct ExternalTensor<'a> {
+    /// The index of its method.
+    nth: u32,
+    view: ExecutionPlan<'a>,
+    /// The index of its value.
+    index: u32,
+    tensor: Tensor<'a>,
+    key: &'a str,
+}
+
 /// The expected layout of each key: that of the first tensor that requests it.
 #[derive(Default)]
-pub(super) struct ExpectedLayouts<'a>(BTreeMap<&'a str, Tensor<'a>>);
+pub(super) struct ExpectedLayouts<'a> {
+    by_key: BTreeMap<&'a str, Tensor<'a>>,
+    tensors: ExternalTensors<'a>,
+}
 
 impl<'a> ExpectedLayouts<'a> {
     /// Judges the tensors of a plan whose data is external.
@@ -278,8 +293,11 @@ impl<'a> ExpectedLayouts<'a> {
         for &index in values.externals() {
             let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
             let Some(key) = external_key(tensor) else { continue };
-            cost::look_up(key, self.0.len());
-            let first = *self.0.entry(key).or_insert(tensor);
+            self.tensors.count = self.tensors.count.saturating_add(1);
+            let external = ExternalTensor { nth: plan.nth, view: plan.view, index, tensor, key };
+            self.tensors.first.get_or_insert(external);
+            cost::look_up(key, self.by_key.len());
+            let first = *self.by_key.entry(key).or_insert(tensor);
             let sizes = |tensor: Tensor<'a>| tensor.sizes().into_iter().flatten();
             let order = |tensor: Tensor<'a>| tensor.dim_order().into_iter().flatten();
             let same = first.scalar_type() == tensor.scalar_type()
@@ -295,6 +313,11 @@ impl<'a> ExpectedLayouts<'a> {
                 });
             }
         }
+    }
+
+    /// Returns the tensors that request keys.
+    pub(super) fn tensors(self) -> ExternalTensors<'a> {
+        self.tensors
     }
 }
 

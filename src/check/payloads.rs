@@ -406,6 +406,9 @@ impl<'p, 'a> Users<'p, 'a> {
         let (mut plans, mut calls) = (Vec::new(), Vec::new());
         let mut by_range: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (nth, view) in method::distinct(pte) {
+            if view.delegates().is_none_or(|delegates| delegates.is_empty()) {
+                continue;
+            }
             let first = calls.len();
             calls.extend(calls_of(view));
             let own = calls.get_mut(first..).unwrap_or_default();

@@ -1,26 +1,32 @@
 //! Judges the tables of a file. The bytes of segments are not read.
 
 use super::constants::Constants;
+use super::external::{ExpectedLayouts, ExternalTensors};
 use super::report::Findings;
 use super::site::Plan;
-use super::{
-    container, data, delegates, external, instructions, layout, memory, names, plans, values,
-};
+use super::{container, data, delegates, instructions, layout, memory, names, plans, values};
 use crate::{File, Ptd, Pte, method};
 
-/// Judges the FlatBuffer of a file.
+/// Judges the FlatBuffer of a file, and returns its tensors that request data from a `.ptd`.
 /// `constants` are those that were read.
-pub(super) fn judge(file: &File<'_>, constants: &Constants, out: &mut Findings) {
+pub(super) fn judge<'a>(
+    file: &File<'a>,
+    constants: &Constants,
+    out: &mut Findings,
+) -> ExternalTensors<'a> {
     match file {
         File::Pte(pte) => program(pte, constants, out),
-        File::Ptd(ptd) => data_file(ptd, out),
+        File::Ptd(ptd) => {
+            data_file(ptd, out);
+            ExternalTensors::default()
+        }
     }
 }
 
-fn program(pte: &Pte<'_>, constants: &Constants, out: &mut Findings) {
+fn program<'a>(pte: &Pte<'a>, constants: &Constants, out: &mut Findings) -> ExternalTensors<'a> {
     container::check(pte, out);
     names::check(pte, out);
-    let mut layouts = external::ExpectedLayouts::default();
+    let mut layouts = ExpectedLayouts::default();
     for (nth, view) in method::distinct(pte) {
         let plan = Plan::new(pte, nth, view).with_constants(constants);
         let values = values::check(&plan, out);
@@ -32,6 +38,7 @@ fn program(pte: &Pte<'_>, constants: &Constants, out: &mut Findings) {
     }
     plans::check_names(pte, out);
     layout::pte(pte, out);
+    layouts.tensors()
 }
 
 fn data_file(ptd: &Ptd<'_>, out: &mut Findings) {
