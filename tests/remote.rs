@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 use pte::remote::{Client, RemoteError, RemoteFile, RemoteOptions, Resolve, Secret};
 use pte::{Handle, Limits, Source};
 
+#[cfg(all(feature = "cli", feature = "cloud", feature = "scan"))]
+mod cloud;
+#[cfg(all(feature = "cli", feature = "scan"))]
+mod programs;
 mod server;
 
 use server::{Act, Server, partial, reply};
@@ -245,6 +249,7 @@ fn failures_that_may_pass_are_tried_again() {
     for (failure, at_least) in [
         (reply("429 Slow", "Retry-After: 1\r\n", b""), 1000),
         (reply("429 Slow", "ratelimit: \"api\";r=0;t=1\r\n", b""), 1000),
+        (reply("429 Slow", "Retry-After: 1\r\nratelimit: \"api\";r=0;t=600\r\n", b""), 1000),
         (reply("503 Busy", "", b""), 200),
         (reply("408 Late", "", b""), 200),
         (Vec::new(), 200),
@@ -483,6 +488,21 @@ fn a_listing_does_not_lead_to_another_origin() {
     let error = Client::new(options).list("hf://org/repo", |_| true).unwrap_err();
     assert!(matches!(error, RemoteError::Redirect(_)), "{error:?}");
     assert!(canary.asked().is_empty());
+}
+
+#[cfg(feature = "json")]
+#[test]
+fn an_endless_listing_ends_with_the_budget_of_requests() {
+    let hub = Server::start(|asked, nth| {
+        let host = asked.header("host").unwrap();
+        let link = format!("Link: <http://{host}/next/{nth}>; rel=\"next\"\r\n");
+        Act::Send(reply("200 OK", &link, b"[]"))
+    });
+    let mut options = options();
+    options.hub = hub.url("");
+    options.all_requests = 50;
+    let error = Client::new(options).list("hf://org/repo", |_| true).unwrap_err();
+    assert_eq!((error, hub.asked().len()), (RemoteError::Requests(50), 50));
 }
 
 #[cfg(feature = "cli")]

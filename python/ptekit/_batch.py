@@ -3,106 +3,123 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
-from ._errors import PteError
-from ._file import decoded, open_handle, shown_name
+from ._ptekit import Scanner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+_COUNTS = "list<struct<name: string, count: int64>>"
+
 SCHEMA_FIELDS: tuple[tuple[str, str], ...] = (
-    ("path", "string"),
+    ("schema", "string"),
+    ("uri", "string"),
     ("kind", "string"),
-    ("bytes", "uint64"),
-    ("verdict", "string"),
+    ("size", "int64"),
+    ("etag", "string"),
+    ("commit", "string"),
+    ("mtime_ms", "int64"),
+    ("status", "string"),
     ("code", "string"),
-    ("error", "string"),
-    ("errors", "uint32"),
-    ("warnings", "uint32"),
+    ("offset", "int64"),
+    ("message", "string"),
+    ("errors", "int64"),
+    ("warnings", "int64"),
+    ("notes", "int64"),
+    ("findings", _COUNTS),
+    ("version", "int64"),
     ("methods", "list<string>"),
-    ("operators", "list<string>"),
-    ("backends", "list<string>"),
-    ("constant_bytes", "uint64"),
-    ("named_data", "uint64"),
-    ("tensors", "uint64"),
+    ("operators", _COUNTS),
+    ("backends", "list<struct<id: string, delegates: int64, bytes: int64, nodes: int64>>"),
+    ("payloads", _COUNTS),
+    ("external_tensors", "int64"),
+    ("external_bytes", "int64"),
+    ("external_keys", "list<string>"),
+    ("flatbuffer_bytes", "int64"),
+    ("padding_bytes", "int64"),
+    ("segment_bytes", "int64"),
+    ("trailing_bytes", "int64"),
+    ("is_cut", "bool"),
+    ("sha256", "string"),
+    ("requests", "int64"),
+    ("bytes_read", "int64"),
+    ("time_us", "int64"),
+    ("depth", "string"),
+    ("tool", "string"),
+    ("rules", "string"),
 )
 """The columns of `scan_batch`: names with their Arrow types.
 
-`verdict` is `ok`, `error` (a rule has an Error), `refused` or `unreadable`; `code` and `error` are the first
-reason. What a file does not have is null.
+They are those of `pte scan`; docs/reach.md has their contents. What a file does not have is null.
 """
 
 
-def scan_rows(paths: Iterable[str | os.PathLike[str]]) -> list[dict[str, Any]]:
+def scan_rows(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    depth: str = "check",
+    allow_http: bool = False,
+    allow_private: bool = False,
+) -> list[dict[str, Any]]:
     """Returns a dictionary for each path, with the keys of `SCHEMA_FIELDS`. No file makes it fail."""
-    from ._ptekit import Judge
+    from json import loads
 
-    judge = Judge([], [], [], None, None, False, False)
-    return [_row(judge, os.fspath(path)) for path in paths]
+    rows = _scanner(depth, allow_http, allow_private).rows([os.fspath(path) for path in paths])
+    return [loads(row) for row in rows]
 
 
-def scan_batch(paths: Iterable[str | os.PathLike[str]]) -> Any:
-    """Returns a batch with a row for each path, in their order. No file makes it fail.
+def scan_batch(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    depth: str = "check",
+    allow_http: bool = False,
+    allow_private: bool = False,
+) -> Any:
+    """Returns a batch with the rows of `pte scan` of each path, in their order. No file makes it fail.
 
     It knows no engine: Ray Data's `map_batches` and Spark's `mapInArrow` call it with their paths.
 
     Args:
-        paths: The paths of files.
+        paths: The paths or URLs of files. Folders are not searched.
+        depth: `header`, `check` or `hash`, as for `pte scan`.
+        allow_http: Whether plain http is accepted.
+        allow_private: Whether private, loopback and link-local addresses are accepted.
 
     Returns:
         A `pyarrow.RecordBatch` with the columns of `SCHEMA_FIELDS`.
 
     Raises:
         ImportError: pyarrow is not installed; `ptekit._batch.scan_rows` needs it not.
+        ValueError: The depth is unknown.
     """
     from importlib import import_module
 
     pa: Any = import_module("pyarrow")
 
-    types = {
-        "string": pa.string(),
-        "uint32": pa.uint32(),
-        "uint64": pa.uint64(),
-        "list<string>": pa.list_(pa.string()),
-    }
-    schema = pa.schema([(name, types[kind]) for name, kind in SCHEMA_FIELDS])
-    return pa.RecordBatch.from_pylist(scan_rows(paths), schema=schema)
+    rows = scan_rows(paths, depth=depth, allow_http=allow_http, allow_private=allow_private)
+    return pa.RecordBatch.from_pylist(rows, schema=_schema())
 
 
-def _row(judge: Any, path: str) -> dict[str, Any]:
-    name = shown_name(path)
-    row: dict[str, Any] = {column: None for column, _ in SCHEMA_FIELDS}
-    row["path"] = name
-    try:
-        row["bytes"] = os.stat(path).st_size
-        handle = open_handle(path)
-        facts = decoded(handle.info())["files"][0]
-        checked = decoded(judge.handle(handle).to_json())
-    except PteError as error:
-        return row | {"verdict": "refused", "code": error.code, "error": error.message}
-    except (OSError, ValueError, MemoryError) as error:
-        return row | {"verdict": "unreadable", "code": "unreadable", "error": str(error)}
-    severities = [finding["severity"] for finding in checked["findings"]]
-    row |= {
-        "kind": handle.kind,
-        "bytes": handle.file_len,
-        "verdict": checked["verdict"],
-        "errors": severities.count("error"),
-        "warnings": severities.count("warning"),
-    }
-    if checked["verdict"] != "ok":
-        first = checked["findings"][0]
-        row |= {"code": first["rule"], "error": first["message"]}
-    if handle.kind == "pte":
-        row |= {
-            "methods": [method["name"] for method in facts["methods"]],
-            "operators": [operator["name"] for operator in facts["operators"]],
-            "backends": [backend["id"] for backend in facts["backends"]],
-            "constant_bytes": facts["constants"]["bytes"],
-            "named_data": facts["named_data"]["count"],
-        }
-    else:
-        row |= {"tensors": facts["tensors"], "named_data": facts["blobs"]}
-    return row
+@cache
+def _scanner(depth: str, allow_http: bool, allow_private: bool) -> Scanner:
+    # One for all batches: it keeps its connections.
+    return Scanner(depth, allow_http, allow_private)
+
+
+@cache
+def _schema() -> Any:
+    from importlib import import_module
+
+    pa: Any = import_module("pyarrow")
+
+    def type_of(text: str) -> Any:
+        if text.startswith("list<struct<"):
+            fields = (field.split(": ") for field in text[len("list<struct<") : -2].split(", "))
+            return pa.list_(pa.struct([(name, type_of(kind)) for name, kind in fields]))
+        plain = {"string": pa.string(), "int64": pa.int64(), "bool": pa.bool_()}
+        return pa.list_(pa.string()) if text == "list<string>" else plain[text]
+
+    return pa.schema([(name, type_of(kind)) for name, kind in SCHEMA_FIELDS])

@@ -11,6 +11,7 @@ mod documents;
 mod error;
 mod handle;
 mod mapping;
+mod rows;
 mod several;
 mod source;
 mod write;
@@ -29,6 +30,8 @@ mod _ptekit {
     use crate::handle::{Handle, dtypes};
     #[pymodule_export]
     use crate::mapping::Mapping;
+    #[pymodule_export]
+    use crate::rows::Scanner;
     #[pymodule_export]
     use crate::several::{diff_files, ops, ops_yaml};
     #[pymodule_export]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from conftest import DATA, corpus, document, genuine
@@ -99,14 +102,40 @@ def test_batches_have_a_row_for_each_file(linear: Path, weights: Path) -> None:
     batch = ptekit.scan_batch(paths)
     assert batch.schema.names == [name for name, _ in ptekit.SCHEMA_FIELDS]
     rows = batch.to_pylist()
-    assert [row["path"] for row in rows] == [str(path) for path in paths]
-    assert [row["verdict"] for row in rows] == ["ok", "ok", "error", "refused", "unreadable"]
-    assert rows[0]["methods"] == ["forward"] and "aten::relu.out" in rows[0]["operators"]
-    assert rows[2]["code"] and rows[3]["code"] == "other-format" and rows[4]["bytes"] is None
+    assert [row["uri"] for row in rows] == [str(path) for path in paths]
+    assert [row["status"] for row in rows] == ["ok", "ok", "error", "refused", "unreadable"]
+    assert rows[0]["methods"] == ["forward"]
+    assert "aten::relu.out" in [operator["name"] for operator in rows[0]["operators"]]
+    assert rows[2]["code"] and rows[3]["code"] == "other-format" and rows[4]["size"] is None
+    assert ptekit.scan_batch([linear], depth="hash").to_pylist()[0]["sha256"]
+    with pytest.raises(ValueError, match="depth"):
+        ptekit.scan_batch([linear], depth="all")
+
+
+def test_a_batch_takes_urls(linear: Path) -> None:
+    pytest.importorskip("pyarrow")
+    handler = partial(Files, directory=str(linear.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/{linear.name}"
+        batch = ptekit.scan_batch([url], allow_http=True, allow_private=True)
+        refused = ptekit.scan_batch([url, url + "?key=SECRET"]).to_pylist()
+        server.shutdown()
+    row = batch.to_pylist()[0]
+    assert (row["uri"], row["status"], row["requests"]) == (url, "ok", 1)
+    assert [row["status"] for row in refused] == ["unreadable"] * 2
+    assert "http" in refused[0]["message"] and "SECRET" not in str(refused)
+
+
+class Files(SimpleHTTPRequestHandler):
+    """Serves files whole, and says nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
 
 
 def test_a_batch_of_the_corpus_agrees_with_the_judge() -> None:
     pytest.importorskip("pyarrow")
     paths = corpus()
     rows = ptekit.scan_batch(paths).to_pylist()
-    assert [row["verdict"] == "ok" for row in rows] == [ptekit.check(path).ok for path in paths]
+    assert [row["status"] == "ok" for row in rows] == [ptekit.check(path).ok for path in paths]

@@ -64,7 +64,9 @@ pub(super) fn judge<S: Source>(
     let root = root_of(file);
     let mut end = file.region_range().end;
     let mut heads = Heads::of(file);
-    for Begin { nth, .. } in in_order(file.segment_count(), range_of) {
+    let segments = in_order(file.segment_count(), range_of);
+    announce(file, source, segments.iter().map(|begin| range_of(begin.nth)))?;
+    for Begin { nth, .. } in segments {
         let range = range_of(nth);
         let path = || {
             vec![
@@ -97,6 +99,28 @@ pub(super) fn judge<S: Source>(
         magics(pte, &heads, out);
     }
     Ok(())
+}
+
+/// Announces what [`judge`] reads of segments at `ranges`, in ascending order.
+fn announce<S: Source>(
+    file: &File<'_>,
+    source: &S,
+    ranges: impl Iterator<Item = Range<u64>>,
+) -> Result<(), OpenError<S::Error>> {
+    let (mut end, mut window) = (file.region_range().end, 0..0);
+    let reads = ranges.flat_map(|range| {
+        let gap = end..range.start.min(end.saturating_add(LONGEST_GAP));
+        end = end.max(range.end);
+        [gap, range.start..range.end.min(range.start.saturating_add(HEAD))]
+    });
+    let mut windows = reads.filter(|read| !read.is_empty()).filter_map(|read| {
+        let is_inside = window.start <= read.start && read.end <= window.end;
+        (!is_inside).then(|| {
+            window = window_of(&read, file.file_len());
+            window.clone()
+        })
+    });
+    source.will_read(&mut windows).map_err(OpenError::Source)
 }
 
 /// Returns the name of the root table in paths.
@@ -207,14 +231,18 @@ impl<S: Source> Window<'_, S> {
         cost::charge(64);
         let end = self.start.saturating_add(wide(self.bytes.len()));
         if range.start < self.start || range.end > end {
-            let until = range.start.saturating_add(WINDOW).max(range.end);
-            self.bytes = self.source.read_vec(range.start..until.min(self.len))?;
+            self.bytes = self.source.read_vec(window_of(&range, self.len))?;
             self.start = range.start;
         }
         let from = usize::try_from(range.start.saturating_sub(self.start)).unwrap_or(usize::MAX);
         let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         Ok(self.bytes.get(from..).and_then(|rest| rest.get(..len)).unwrap_or_default())
     }
+}
+
+/// Returns what is read at once for a range of a file of `len` bytes.
+fn window_of(range: &Range<u64>, len: u64) -> Range<u64> {
+    range.start..range.start.saturating_add(WINDOW).max(range.end).min(len)
 }
 
 /// The number of bytes read at the beginning of a segment.

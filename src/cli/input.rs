@@ -261,8 +261,8 @@ impl Bytes {
             return Self::stream(io::stdin().lock(), name, streams);
         }
         #[cfg(feature = "remote")]
-        if let Some(url) = remote::url_of(path, client) {
-            let opened = client().open(&url?);
+        if let Some(url) = remote::url_of(path) {
+            let opened = remote::client().open(&url?);
             let file = opened.map_err(|error| Problem::io(name, error.into()))?;
             return Ok(Self { file: Place::Remote(Box::new(file)), part: None });
         }
@@ -381,12 +381,6 @@ impl Bytes {
         self.read_at(0, head)?;
         Ok(is_safetensors(head))
     }
-}
-
-/// Returns the client of remote inputs.
-#[cfg(feature = "remote")]
-pub(super) fn client() -> pte::remote::Client {
-    remote::client(|path| read_text(path).ok()?.ok())
 }
 
 /// Opens `path`, and returns the length of a regular file or `None` for a pipe or a device.
@@ -538,6 +532,17 @@ impl Source for Bytes {
             Place::Disk(file) => Source::read_at(file, pos, out),
             #[cfg(feature = "remote")]
             Place::Remote(file) => file.read_at(pos, out),
+        }
+    }
+
+    fn will_read(&self, ranges: &mut dyn Iterator<Item = Range<u64>>) -> io::Result<()> {
+        let start = self.part.as_ref().map_or(0, |part| part.start);
+        let moved =
+            |range: Range<u64>| range.start.saturating_add(start)..range.end.saturating_add(start);
+        match &self.file {
+            Place::Disk(_) => Ok(()),
+            #[cfg(feature = "remote")]
+            Place::Remote(file) => file.will_read(&mut ranges.map(moved)),
         }
     }
 

@@ -92,7 +92,7 @@ impl ScanFiles {
             .rows_of_part(self.part_rows)
             .resume(self.resume);
         #[cfg(feature = "remote")]
-        let scan = scan.client(super::input::client());
+        let scan = scan.client(super::remote::client());
         let scan = match self.jobs {
             Some(jobs) => scan.jobs(jobs),
             None => scan,

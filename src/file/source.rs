@@ -1,6 +1,7 @@
 //! Sources of bytes that can be read by ranges: slices and files.
 
 use core::fmt;
+use core::ops::Range;
 
 use crate::bytes::wide;
 
@@ -31,6 +32,17 @@ pub trait Source {
     /// The errors of [`read_at`](Self::read_at).
     fn read_many(&self, reads: &mut [(u64, &mut [u8])]) -> Result<(), Self::Error> {
         reads.iter_mut().try_for_each(|(pos, out)| self.read_at(*pos, out))
+    }
+
+    /// Announces ranges that are read soon, in ascending order. A remote source requests them together;
+    /// another one does nothing.
+    ///
+    /// # Errors
+    ///
+    /// The error of the source.
+    fn will_read(&self, ranges: &mut dyn Iterator<Item = Range<u64>>) -> Result<(), Self::Error> {
+        let _ = ranges;
+        Ok(())
     }
 
     /// Returns the file on disk with the same bytes at the same offsets, if there is one. The

@@ -4,8 +4,11 @@ use core::net::SocketAddr;
 use core::ops::Range;
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::env;
+use std::fs;
 use std::io::{self, Read};
 use std::net::ToSocketAddrs;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -90,6 +93,55 @@ impl Secret {
     }
 }
 
+impl Secret {
+    /// Returns the hub's token, from the places in the environment where the hub's own tools look:
+    /// `HF_TOKEN`, then the file that `HF_TOKEN_PATH` or `HF_HOME` names, or the one in the home folder.
+    #[must_use]
+    pub fn of_hub() -> Option<Self> {
+        if is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
+            return None;
+        }
+        if let Some(token) = variable("HF_TOKEN") {
+            return Self::new(&token);
+        }
+        let home = || variable("HF_HOME").map(PathBuf::from);
+        let cache = || Some(PathBuf::from(variable("HOME")?).join(".cache/huggingface"));
+        let path = match variable("HF_TOKEN_PATH") {
+            Some(path) => path.into(),
+            None => home().or_else(cache)?.join("token"),
+        };
+        // Opening a pipe would block.
+        let file = path.is_file().then(|| fs::File::open(&path))?.ok()?;
+        let mut text = String::new();
+        file.take(MAX_TOKEN).read_to_string(&mut text).ok()?;
+        Self::new(&text)
+    }
+}
+
+impl RemoteOptions {
+    /// Returns the default options with the hub, its token and the wish to be offline of the environment:
+    /// `HF_ENDPOINT`, [`Secret::of_hub`] and `HF_HUB_OFFLINE`.
+    #[must_use]
+    pub fn of_environment() -> Self {
+        let mut options = Self { token: Secret::of_hub(), ..Self::default() };
+        options.is_offline = is_set("HF_HUB_OFFLINE");
+        if let Some(hub) = variable("HF_ENDPOINT") {
+            options.hub = hub;
+        }
+        options
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn is_set(name: &str) -> bool {
+    variable(name).is_some_and(|value| {
+        ["1", "on", "yes", "true"].iter().any(|yes| value.eq_ignore_ascii_case(yes))
+    })
+}
+
 impl core::fmt::Debug for Secret {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Secret")
@@ -120,13 +172,15 @@ impl Default for RemoteOptions {
 pub struct Client(Arc<Shared>);
 
 #[derive(Debug)]
-struct Shared {
+pub(super) struct Shared {
     agent: Agent,
     options: RemoteOptions,
     hub: Option<Origin>,
     budget: Budget,
     /// Until when a host that failed is left alone.
     left_alone: Mutex<BTreeMap<Origin, Instant>>,
+    #[cfg(feature = "cloud")]
+    stores: super::stores::Stores,
 }
 
 /// The bytes that a request asks for, and the state of the file that they must be from.
@@ -169,7 +223,15 @@ impl Client {
         let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
         let hub = options.hub.parse().ok().map(|uri: Uri| Origin::of(&uri));
         let budget = Budget::new(options.all_requests, options.all_bytes);
-        Self(Arc::new(Shared { agent, options, hub, budget, left_alone: Mutex::default() }))
+        Self(Arc::new(Shared {
+            agent,
+            options,
+            hub,
+            budget,
+            left_alone: Mutex::default(),
+            #[cfg(feature = "cloud")]
+            stores: super::stores::Stores::default(),
+        }))
     }
 
     /// Parses a URL, as the options allow.
@@ -257,12 +319,7 @@ impl Client {
         let mut token = options.token.as_ref().filter(|_| is_of_hub && at_hub(&uri));
         let mut commit = None;
         for _ in 0..=MAX_REDIRECTS {
-            if options.is_offline {
-                return Err(RemoteError::Offline);
-            }
-            if !is_https(&uri) && !options.allows_http {
-                return Err(RemoteError::PlainHttp);
-            }
+            self.ensure_allowed(&uri)?;
             budget.request()?;
             self.0.budget.request()?;
             let reply = self.send_once(&uri, token, wanted)?;
@@ -287,6 +344,15 @@ impl Client {
         Err(RemoteError::Redirect("there are more than 5"))
     }
 
+    /// Refuses requests that the options do not allow.
+    fn ensure_allowed(&self, uri: &Uri) -> Result<(), RemoteError> {
+        match (self.0.options.is_offline, is_https(uri) || self.0.options.allows_http) {
+            (true, _) => Err(RemoteError::Offline),
+            (false, false) => Err(RemoteError::PlainHttp),
+            (false, true) => Ok(()),
+        }
+    }
+
     fn send_once(
         &self,
         uri: &Uri,
@@ -305,6 +371,55 @@ impl Client {
         }
         let request = request.body(()).map_err(|_| RemoteError::Url("it cannot be requested"))?;
         self.0.agent.run(request).map_err(of_ureq)
+    }
+}
+
+#[cfg(feature = "cloud")]
+impl Client {
+    pub(super) fn of(shared: Arc<Shared>) -> Self {
+        Self(shared)
+    }
+
+    pub(super) fn downgrade(&self) -> std::sync::Weak<Shared> {
+        Arc::downgrade(&self.0)
+    }
+
+    pub(super) fn stores(&self) -> &super::stores::Stores {
+        &self.0.stores
+    }
+
+    /// Sends a request of a store, and follows no redirect.
+    pub(super) fn send_prepared(
+        &self,
+        parts: &ureq::http::request::Parts,
+        body: &[u8],
+    ) -> Result<Response<Body>, RemoteError> {
+        self.ensure_allowed(&parts.uri)?;
+        self.0.budget.request()?;
+        let sent = match body {
+            [] if parts.method == ureq::http::Method::GET => {
+                self.0.agent.run(Request::from_parts(parts.clone(), ()))
+            }
+            _ => self.0.agent.run(Request::from_parts(parts.clone(), body)),
+        };
+        sent.map_err(of_ureq)
+    }
+
+    /// Takes a reply of a store. `uri` is not its URL, which may be signed.
+    pub(super) fn as_reply(
+        &self,
+        reply: Response<Body>,
+        uri: &Uri,
+        asked: &mut Option<u64>,
+    ) -> Result<Reply, RemoteError> {
+        let (head, body) = reply.into_parts();
+        let headers = head.headers;
+        *asked = retry::asked(header(&headers, "retry-after"), header(&headers, "ratelimit"));
+        if head.status.is_redirection() {
+            return Err(RemoteError::Redirect("a store's are not: check its region and endpoint"));
+        }
+        let status = head.status.as_u16();
+        Ok(Reply { status, headers, uri: uri.clone(), commit: None, body })
     }
 }
 
@@ -413,6 +528,9 @@ fn of_io(error: io::Error) -> RemoteError {
         false => RemoteError::Connection(UntrustedString::of(&error.kind())),
     }
 }
+
+/// The most bytes of the file of a token.
+const MAX_TOKEN: u64 = 1 << 16;
 
 /// The most bytes of a reply's headers.
 const MAX_HEADERS: usize = 64 << 10;

@@ -33,6 +33,8 @@ pub enum RemoteError {
     Timeout,
     /// The connection failed.
     Connection(UntrustedString),
+    /// A store of a cloud cannot be used.
+    Store(&'static str),
 }
 
 impl RemoteError {
@@ -67,6 +69,7 @@ impl fmt::Display for RemoteError {
             Self::Bytes(most) => write!(f, "more than {most} bytes would be read"),
             Self::Timeout => f.write_str("the server did not answer in time"),
             Self::Connection(why) => write!(f, "the connection failed: {why}"),
+            Self::Store(why) => write!(f, "the store cannot be used: {why}"),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use ureq::http::Uri;
 
 use super::budget::{Budget, Spent};
-use super::client::{Client, Wanted};
+use super::client::{Client, Reply, Wanted};
 use super::error::RemoteError;
 use super::reply::{self, Version};
 use super::url::RemoteUrl;
@@ -65,6 +65,23 @@ impl Client {
     pub fn open(&self, url: &RemoteUrl) -> Result<RemoteFile, RemoteError> {
         RemoteFile::open(self.clone(), url.clone())
     }
+
+    /// Requests a range of a file from `uri`, which is the URL's or the target of its redirect.
+    fn ask(
+        &self,
+        url: &RemoteUrl,
+        uri: &Uri,
+        wanted: Wanted<'_>,
+        budget: &Budget,
+        asked: &mut Option<u64>,
+    ) -> Result<Reply, RemoteError> {
+        #[cfg(feature = "cloud")]
+        if let Some(place) = &url.object {
+            return self.send_to_store(place, uri, wanted, budget, asked);
+        }
+        // A redirect's target gets no token.
+        self.send(uri, url.is_of_hub() && *uri == url.uri, wanted, budget, asked)
+    }
 }
 
 impl RemoteFile {
@@ -74,7 +91,7 @@ impl RemoteFile {
         let wanted = Wanted { range: Some(&range), version: None };
         let (reply, size, bytes) = client.repeated(
             |asked| {
-                let mut reply = client.send(&url.uri, url.is_of_hub(), wanted, &budget, asked)?;
+                let mut reply = client.ask(&url, &url.uri, wanted, &budget, asked)?;
                 let (size, bytes) = match reply.status {
                     206 => {
                         let (range, size) = reply::content_range(&reply.headers)?;
@@ -158,11 +175,9 @@ impl RemoteFile {
     ) -> Result<Vec<u8>, RemoteError> {
         let len = range.end.saturating_sub(range.start);
         let wanted = Wanted { range: Some(range), version: Some(&self.version) };
-        // A redirect's target gets no token.
-        let is_of_hub = self.url.is_of_hub() && *uri == self.url.uri;
         let (found, bytes) = self.client.repeated(
             |asked| {
-                let mut reply = self.client.send(uri, is_of_hub, wanted, &self.budget, asked)?;
+                let mut reply = self.client.ask(&self.url, uri, wanted, &self.budget, asked)?;
                 match reply.status {
                     206 => {}
                     412 | 416 => return Err(RemoteError::Changed),
@@ -228,30 +243,50 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// Requests what `ranges` need and is not known yet. Ranges with small gaps become one request.
-    fn read_ahead(&self, ranges: &mut Vec<Range<u64>>) -> Result<(), RemoteError> {
+    /// Requests what `ranges` need and is not known yet. Ranges with small gaps become one request; so do
+    /// those with larger ones if `with_gaps`, until there are few requests.
+    fn read_ahead(&self, mut ranges: Vec<Range<u64>>, with_gaps: bool) -> Result<(), RemoteError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |of: &Range<u64>| {
             state.pieces.iter().any(|at| at.start <= of.start && of.end <= at.end())
         };
         ranges.retain(|range| !range.is_empty() && !is_known(range));
         ranges.sort_unstable_by_key(|range| range.start);
-        let mut merged: Vec<Range<u64>> = Vec::new();
-        for range in ranges.drain(..) {
-            match merged.last_mut() {
-                Some(last)
-                    if range.start <= last.end.saturating_add(GAP)
-                        && range.end.saturating_sub(last.start) <= LONGEST =>
-                {
-                    last.end = last.end.max(range.end);
-                }
-                _ => merged.push(range),
+        let mut merged = joined(&ranges, GAP);
+        let mut gap = GAP;
+        while with_gaps && merged.len() > FEW && gap < LONGEST {
+            gap = gap.saturating_add(GAP);
+            let larger = joined(&ranges, gap);
+            if larger.iter().map(len_of).fold(0, u64::saturating_add) > KEPT_AHEAD {
+                break;
             }
+            merged = larger;
         }
-        merged.retain(|range| range.end.saturating_sub(range.start) <= LONGEST);
+        merged.retain(|range| len_of(range) <= LONGEST);
         merged.truncate(PIECES / 2);
         merged.iter().try_for_each(|range| self.keep(&mut state, range))
     }
+}
+
+/// Joins ranges in ascending order with at most `gap` bytes between them.
+fn joined(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last)
+                if range.start <= last.end.saturating_add(gap)
+                    && range.end.saturating_sub(last.start) <= LONGEST =>
+            {
+                last.end = last.end.max(range.end);
+            }
+            _ => joined.push(range.clone()),
+        }
+    }
+    joined
+}
+
+fn len_of(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
 }
 
 impl Source for &RemoteFile {
@@ -267,6 +302,10 @@ impl Source for &RemoteFile {
 
     fn read_many(&self, reads: &mut [(u64, &mut [u8])]) -> io::Result<()> {
         (*self).read_many(reads)
+    }
+
+    fn will_read(&self, ranges: &mut dyn Iterator<Item = Range<u64>>) -> io::Result<()> {
+        (*self).will_read(ranges)
     }
 }
 
@@ -289,8 +328,14 @@ impl Source for RemoteFile {
             let end = pos.checked_add(wide(out.len())).filter(|&end| end <= self.size);
             ranges.push(*pos..end.ok_or(io::ErrorKind::UnexpectedEof)?);
         }
-        self.read_ahead(&mut ranges)?;
+        self.read_ahead(ranges, false)?;
         reads.iter_mut().try_for_each(|(pos, out)| self.read_at(*pos, out))
+    }
+
+    fn will_read(&self, ranges: &mut dyn Iterator<Item = Range<u64>>) -> io::Result<()> {
+        let ends = |range: &Range<u64>| range.end <= self.size;
+        self.read_ahead(ranges.filter(ends).take(MAX_ANNOUNCED).collect(), true)?;
+        Ok(())
     }
 }
 
@@ -312,6 +357,11 @@ const AHEAD: u64 = 1 << 20;
 
 /// The gap between two ranges that is read with them.
 const GAP: u64 = 64 << 10;
+
+/// The most announced ranges that are considered, the requests that are few, and the bytes of all.
+const MAX_ANNOUNCED: usize = 1 << 16;
+const FEW: usize = 3;
+const KEPT_AHEAD: u64 = 12 << 20;
 
 /// The most ranges that are kept, and their bytes.
 const PIECES: usize = 64;

@@ -9,8 +9,10 @@ use crate::quoted::UntrustedString;
 #[derive(Clone, PartialEq, Eq)]
 pub struct RemoteUrl {
     pub(super) uri: Uri,
-    /// The name as it was given, if it is that of a hub's file.
+    /// The name as it was given, if it is that of a hub's file or of a store's object.
     given: Option<String>,
+    #[cfg(feature = "cloud")]
+    pub(super) object: Option<ObjectPlace>,
 }
 
 /// The scheme, host and port of a URL.
@@ -29,7 +31,7 @@ pub(super) struct Origin {
 /// ```
 #[must_use]
 pub fn is_url(text: &str) -> bool {
-    ["https://", "http://", "hf://"].iter().any(|scheme| {
+    ["https://", "http://", "hf://", "s3://", "gs://", "az://"].iter().any(|scheme| {
         text.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme))
     })
 }
@@ -54,22 +56,52 @@ impl RemoteUrl {
     ///
     /// [`RemoteError::Url`] for another scheme, a name or password in the URL, or a URL without a host.
     pub fn parse(text: &str, hub: &str) -> Result<Self, RemoteError> {
+        if is_of_store(text) {
+            return Self::of_store(text);
+        }
         match text.strip_prefix("hf://") {
-            None => Ok(Self { uri: parse(text)?, given: None }),
+            None => Ok(Self {
+                uri: parse(text)?,
+                given: None,
+                #[cfg(feature = "cloud")]
+                object: None,
+            }),
             Some(_) => {
                 let wrong =
                     RemoteError::Url("hf:// needs an organization, a repository and a path");
                 let place = HubPlace::parse(text).and_then(|place| place.resolved());
                 let uri = parse(&format!("{}/{}", hub.trim_end_matches('/'), place.ok_or(wrong)?))?;
-                Ok(Self { uri, given: Some(text.to_owned()) })
+                Ok(Self {
+                    uri,
+                    given: Some(text.to_owned()),
+                    #[cfg(feature = "cloud")]
+                    object: None,
+                })
             }
         }
+    }
+
+    #[cfg(feature = "cloud")]
+    fn of_store(text: &str) -> Result<Self, RemoteError> {
+        let object = ObjectPlace::parse(text)?;
+        if object.key.is_empty() {
+            return Err(RemoteError::Url("it has no key of an object"));
+        }
+        // Stands for the store where hosts are counted. Its requests have other URLs.
+        let uri = format!("{}://{}/", object.kind.scheme(), object.bucket).parse();
+        let uri = uri.map_err(|_| RemoteError::Url("it cannot be parsed"))?;
+        Ok(Self { uri, given: Some(text.to_owned()), object: Some(object) })
+    }
+
+    #[cfg(not(feature = "cloud"))]
+    fn of_store(_: &str) -> Result<Self, RemoteError> {
+        Err(RemoteError::Url("s3://, gs:// and az:// need a build with the feature cloud"))
     }
 
     /// Returns whether the URL is that of a file on the hub.
     #[must_use]
     pub fn is_of_hub(&self) -> bool {
-        self.given.is_some()
+        self.given.as_deref().is_some_and(|given| given.starts_with("hf://"))
     }
 
     /// Returns the URL without its query.
@@ -127,7 +159,7 @@ pub(super) fn parse(text: &str) -> Result<Uri, RemoteError> {
     }
     let uri: Uri = text.parse().map_err(|_| RemoteError::Url("it cannot be parsed"))?;
     if !matches!(uri.scheme_str(), Some("https" | "http")) {
-        return Err(RemoteError::Url("the scheme is none of https, hf"));
+        return Err(RemoteError::Url("the scheme is none of https, hf, s3, gs, az"));
     }
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     if authority.contains('@') {
@@ -137,6 +169,102 @@ pub(super) fn parse(text: &str) -> Result<Uri, RemoteError> {
         None | Some("") => Err(RemoteError::Url("it has no host")),
         Some(_) => Ok(uri),
     }
+}
+
+/// Returns whether a text is a URL of a cloud's store.
+fn is_of_store(text: &str) -> bool {
+    ["s3://", "gs://", "az://"].iter().any(|scheme| text.starts_with(scheme))
+}
+
+/// Returns whether a text is a URL of a bucket or a prefix, whose objects can be listed: one that does not
+/// end in `.pte` or `.ptd`.
+#[cfg(feature = "cloud")]
+#[must_use]
+pub fn is_store_listing(text: &str) -> bool {
+    let is_model = |end: &str| {
+        let at = text.len().checked_sub(end.len());
+        at.and_then(|at| text.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
+    };
+    is_of_store(text) && !is_model(".pte") && !is_model(".ptd")
+}
+
+/// The kinds of stores.
+#[cfg(feature = "cloud")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StoreKind {
+    S3,
+    Gs,
+    Az,
+}
+
+#[cfg(feature = "cloud")]
+impl StoreKind {
+    fn scheme(self) -> &'static str {
+        match self {
+            Self::S3 => "s3",
+            Self::Gs => "gs",
+            Self::Az => "az",
+        }
+    }
+}
+
+/// An object of a store, or a prefix of objects' keys.
+#[cfg(feature = "cloud")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ObjectPlace {
+    pub(super) kind: StoreKind,
+    pub(super) bucket: String,
+    pub(super) key: String,
+}
+
+#[cfg(feature = "cloud")]
+impl ObjectPlace {
+    /// Parses `s3://bucket/key`. In a key, `%`, `?` and `#` are written `%25`, `%3F` and `%23`.
+    pub(super) fn parse(text: &str) -> Result<Self, RemoteError> {
+        let (scheme, rest) = text.split_once("://").unwrap_or_default();
+        let kind = [StoreKind::S3, StoreKind::Gs, StoreKind::Az]
+            .into_iter()
+            .find(|kind| kind.scheme() == scheme);
+        let kind = kind.ok_or(RemoteError::Url("the scheme is none of s3, gs, az"))?;
+        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+        if bucket.is_empty() || !bucket.bytes().all(is_name) {
+            return Err(RemoteError::Url("the name of the bucket is not valid"));
+        }
+        if key.contains(['?', '#']) {
+            return Err(RemoteError::Url("a store's URL has no query; ? and # are %3F and %23"));
+        }
+        let key = unescaped(key).ok_or(RemoteError::Url("a % in a key is written %25"))?;
+        Ok(Self { kind, bucket: bucket.to_owned(), key })
+    }
+
+    /// Returns the URL of another object in the same bucket.
+    pub(super) fn url_of(&self, key: &str) -> String {
+        let mut url = format!("{}://{}/", self.kind.scheme(), self.bucket);
+        for found in key.chars() {
+            match found {
+                '%' => url.push_str("%25"),
+                '?' => url.push_str("%3F"),
+                '#' => url.push_str("%23"),
+                other => url.push(other),
+            }
+        }
+        url
+    }
+}
+
+/// Decodes `%XX`.
+#[cfg(feature = "cloud")]
+fn unescaped(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut out = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        out.push(u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?);
+        out.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(out).ok()
 }
 
 /// A place on the hub: `[datasets/|spaces/]org[/repo[@revision][/path]]`.

@@ -1,5 +1,6 @@
 //! Judges one file into a row.
 
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -242,6 +243,10 @@ impl<S: Source> Source for &Counted<S> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(u64::try_from(out.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.source.read_at(pos, out)
+    }
+
+    fn will_read(&self, ranges: &mut dyn Iterator<Item = Range<u64>>) -> Result<(), S::Error> {
+        self.source.will_read(ranges)
     }
 }
 

@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::judge::Judge;
 use super::pattern;
+#[cfg(feature = "cloud")]
+use crate::remote::is_store_listing;
 #[cfg(feature = "remote")]
 use crate::remote::{Client, is_listing, is_url, shown};
 
@@ -73,6 +75,17 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
             Root::Path(path) => self.path(&path),
             Root::List(lines) => self.lines(lines),
         }
+    }
+
+    /// Lists one file or URL, which is not searched.
+    pub(super) fn one(&mut self, path: &Path) -> Result<(), Stopped> {
+        #[cfg(feature = "remote")]
+        if let Some(text) = path.to_str().filter(|text| is_url(text)) {
+            let (key, uri) = (self.key(path, None), shown(text).raw().to_owned());
+            let place = Ok(Place::Url(text.to_owned()));
+            return (self.emit)(Target { uri, key, place, mtime_ms: None });
+        }
+        self.file(path.to_owned())
     }
 
     fn path(&mut self, path: &Path) -> Result<(), Stopped> {
@@ -173,8 +186,11 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         if is_listing(text) {
             return self.listing(text);
         }
-        let (key, uri) = (self.key(path, None), shown(text).raw().to_owned());
-        (self.emit)(Target { uri, key, place: Ok(Place::Url(text.to_owned())), mtime_ms: None })
+        #[cfg(feature = "cloud")]
+        if is_store_listing(text) {
+            return self.store(text);
+        }
+        self.one(path)
     }
 
     /// Lists the models of an organization or a repository of the hub.
@@ -199,6 +215,31 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
                 let failed = failed.into_iter().map(|(url, error)| format!("{url}: {error}"));
                 self.failed.extend(failed);
             }
+            Err(error) => self.failed.push(format!("{}: {error}", shown(text).raw())),
+        }
+        Ok(())
+    }
+
+    /// Lists the models in a bucket, or under a prefix. Models are chosen, and those that are done are
+    /// skipped, after they are listed: not every store begins a listing where it is asked to.
+    #[cfg(feature = "cloud")]
+    fn store(&mut self, text: &str) -> Result<(), Stopped> {
+        let Some(client) = self.client else {
+            return self.problem(Path::new(text), "remote files are not read".into());
+        };
+        let (judge, emit, mut is_stopped) = (self.judge, &mut self.emit, false);
+        let listed = client.list_store(text, |file| {
+            if is_named_model(Path::new(&file.url)) {
+                let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
+                let place = Ok(Place::Url(file.url.clone()));
+                let mtime_ms = Some(file.mtime_ms);
+                is_stopped = emit(Target { uri: file.url, key, place, mtime_ms }).is_err();
+            }
+            !is_stopped
+        });
+        match listed {
+            _ if is_stopped => return Err(Stopped),
+            Ok(()) => {}
             Err(error) => self.failed.push(format!("{}: {error}", shown(text).raw())),
         }
         Ok(())

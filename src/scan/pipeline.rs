@@ -166,6 +166,24 @@ impl Scan {
         self.run_in(roots, folder, progress).map_err(|error| ScanError::new(name, error))
     }
 
+    /// Judges files and URLs one after the other, and calls `each` with their rows, in their order. Nothing
+    /// is searched or written. Engines for several machines give each of their workers some files.
+    pub fn rows<'p>(&self, paths: impl IntoIterator<Item = &'p Path>, mut each: impl FnMut(Row)) {
+        let judge = Judge::new(self.depth, self.limits);
+        let mut lister = Lister {
+            judge: &judge,
+            emit: |target| {
+                each(row_of(target, &judge, self));
+                Ok(())
+            },
+            #[cfg(feature = "remote")]
+            client: self.client.as_ref(),
+            failed: Vec::new(),
+        };
+        // A file that cannot be read is a row, so nothing fails.
+        let _ = paths.into_iter().try_for_each(|path| lister.one(path));
+    }
+
     fn run_in(
         &self,
         roots: Vec<Root>,

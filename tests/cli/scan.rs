@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+#[cfg(unix)]
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -134,6 +136,74 @@ fn roots_are_folders_patterns_and_a_list() {
     assert_eq!(statuses, ["unreadable", "ok", "unreadable"]);
 }
 
+/// Scans files with hostile names, and returns the cells of all rows.
+#[cfg(target_os = "linux")]
+fn hostile_cells() -> Vec<String> {
+    use std::os::unix::ffi::OsStrExt;
+    fn add(value: &Value, cells: &mut Vec<String>) {
+        match value {
+            Value::String(text) => cells.push(text.clone()),
+            Value::Array(values) => values.iter().for_each(|value| add(value, cells)),
+            Value::Object(fields) => fields.values().for_each(|value| add(value, cells)),
+            _ => {}
+        }
+    }
+    let models = tempfile::tempdir().unwrap();
+    let names = [
+        &b"=HYPERLINK(\"x\").pte"[..],
+        b"+1.pte",
+        b"@SUM(1).pte",
+        b"-1.pte",
+        b"\t=1.pte",
+        b"a\",=1,\"b\r\n=2.pte",
+        b"<script>alert(1)<!--\xe2\x80\xae.pte",
+        b"\xff\x1b]8;;x\x07.pte",
+    ];
+    for name in names {
+        fs::write(models.path().join(std::ffi::OsStr::from_bytes(name)), b"x").unwrap();
+    }
+    let out = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+        .args(["scan", "--quiet", "--format", "ndjson", "-", ".", "-o"])
+        .arg(out.path())
+        .current_dir(models.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let list = names.iter().filter(|name| !name.contains(&b'\n')).copied().collect::<Vec<_>>();
+    child.stdin.take().unwrap().write_all(&list.join(&b'\n')).unwrap();
+    assert!(child.wait().unwrap().success());
+    let mut cells = Vec::new();
+    rows(out.path()).iter().for_each(|row| add(row, &mut cells));
+    assert!(cells.iter().filter(|cell| cell.contains(".pte")).count() >= 15);
+    cells
+}
+
+/// A CSV of rows: no cell begins a formula or a line.
+#[cfg(target_os = "linux")]
+#[test]
+fn hostile_names_run_nothing_in_csv() {
+    for cell in hostile_cells() {
+        assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']), "{cell:?}");
+        assert!(!cell.contains(char::is_control), "{cell:?}");
+        // Quoted as every writer of CSV does.
+        let line = format!("\"{}\"", cell.replace('"', "\"\""));
+        assert_eq!(line.lines().count(), 1, "{line}");
+    }
+}
+
+/// A page of rows, which escapes markup as for any text: nothing in a cell moves or hides what follows it.
+#[cfg(target_os = "linux")]
+#[test]
+fn hostile_names_hide_nothing_in_pages() {
+    let escaped = |cell: &str| cell.replace('&', "&amp;").replace('<', "&lt;");
+    let cells: Vec<_> = hostile_cells().iter().map(|cell| escaped(cell)).collect();
+    assert!(cells.iter().any(|cell| cell.contains("&lt;script>alert(1)&lt;!--\\u{202e}.pte")));
+    for cell in cells {
+        assert!(!cell.contains('<') && cell.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
+    }
+}
+
 /// A spreadsheet, a terminal and a page are readers of rows.
 #[cfg(target_os = "linux")]
 #[test]
@@ -199,30 +269,39 @@ fn a_finished_scan_is_not_overwritten_and_can_be_resumed() {
     assert_eq!(missing.status.code(), Some(2), "-o is required");
 }
 
-/// Killed at twenty moments and resumed: the rows of an undisturbed scan, each once.
+#[cfg(unix)]
+const FILES: usize = 1000;
+
+/// Killed at twenty random moments and resumed: the rows of an undisturbed scan, each once.
 #[cfg(unix)]
 #[test]
 fn a_killed_scan_is_resumed_without_loss() {
     let models = tempfile::tempdir().unwrap();
-    for nth in 0..300 {
+    for nth in 0..FILES {
         fs::copy(LINEAR, models.path().join(format!("m{nth}.pte"))).unwrap();
     }
     let root = models.path().to_str().unwrap();
     let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     assert!(scan(&[root], whole.path(), &[]).status.success());
-    let mut kills = 0;
-    for nth in 0..20u64 {
+    let (mut kills, mut tries, mut unfinished) = (0, 0, 0);
+    while kills < 20 {
+        tries += 1;
+        assert!(tries < 200, "{kills} of {tries} were killed while they ran");
         let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
             .args(["scan", "--resume", "--quiet", "--format", "both", "--jobs", "2"])
             .args(["--part-rows", "7", root, "-o", killed.path().to_str().unwrap()])
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(5 + nth * 7 % 40));
+        let random = RandomState::new().build_hasher().finish();
+        std::thread::sleep(Duration::from_micros(3_000 + random % 40_000));
         kills += u32::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();
+        let manifest = fs::read_to_string(killed.path().join("manifest.json"));
+        unfinished += u32::from(!manifest.is_ok_and(|text| text.contains("complete\": true")));
     }
-    assert!(kills > 5, "{kills} were killed while they ran");
+    eprintln!("{kills} kills, {unfinished} before the last row");
+    assert!(unfinished > 0);
     assert!(scan(&[root], killed.path(), &["--resume"]).status.success());
     let count = |rows: Vec<Value>| {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
@@ -230,7 +309,7 @@ fn a_killed_scan_is_resumed_without_loss() {
         counts
     };
     let (whole_rows, killed_rows) = (count(rows(whole.path())), count(rows(killed.path())));
-    assert_eq!(killed_rows.len(), 300);
+    assert_eq!(killed_rows.len(), FILES);
     assert!(whole_rows == killed_rows, "the rows differ");
     let left = fs::read_dir(killed.path()).unwrap().filter(|entry| {
         entry.as_ref().unwrap().file_name().to_str().unwrap().ends_with(".unfinished")

@@ -1,0 +1,341 @@
+//! Objects in the stores of clouds: `s3://`, `gs://` and `az://`.
+//!
+//! The crate `object_store` finds credentials, builds and signs requests, and reads listings. Every request
+//! is sent by our own client, so addresses, budgets and times are held as for other files, and a redirect
+//! is not followed. The reply about an object does not go back to that crate: it is judged like any other.
+
+use core::error::Error;
+use core::future::{Future, poll_fn, ready};
+use core::ops::Range;
+use core::pin::Pin;
+use std::env;
+use std::io;
+use std::path::Path as FilePath;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpResponseBody, HttpService,
+};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::path::Path;
+use object_store::{ClientOptions, GetOptions, ObjectMeta, ObjectStore, RetryConfig};
+use ureq::http::{self, Uri};
+
+use super::budget::Budget;
+use super::client::{Client, Reply, Shared, Wanted};
+use super::error::RemoteError;
+use super::reply::Version;
+use super::url::{ObjectPlace, StoreKind};
+
+/// An object in a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreFile {
+    /// The URL.
+    pub url: String,
+    /// What identifies its state: the entity tag, else the size and the time.
+    pub id: String,
+    /// The time of the last change, in milliseconds since 1970.
+    pub mtime_ms: i64,
+}
+
+impl Client {
+    /// Requests an object: `object_store` makes the request, and the client sends it.
+    pub(super) fn send_to_store(
+        &self,
+        place: &ObjectPlace,
+        uri: &Uri,
+        wanted: Wanted<'_>,
+        budget: &Budget,
+        asked: &mut Option<u64>,
+    ) -> Result<Reply, RemoteError> {
+        let store = self.store(place)?;
+        let key = Path::parse(&place.key).map_err(|_| INVALID_KEY)?;
+        let caught = Caught::default();
+        let mut options = GetOptions {
+            range: wanted.range.map(|range: &Range<u64>| range.clone().into()),
+            if_match: wanted.version.and_then(Version::strong).map(str::to_owned),
+            ..GetOptions::default()
+        };
+        options.extensions.insert(caught.clone());
+        budget.request()?;
+        let refused = run(store.get_opts(&key, options))?.err();
+        match caught.take() {
+            Some(reply) => self.as_reply(reply?, uri, asked),
+            // The request was not made: there are no credentials.
+            None => Err(refused.map_or(INCOMPLETE, |error| reason(&error))),
+        }
+    }
+
+    /// Lists the objects under `s3://bucket/prefix` for `each`, which returns whether to go on.
+    ///
+    /// # Errors
+    ///
+    /// The listing could not be read, or has more than 10,000 pages.
+    pub fn list_store(
+        &self,
+        text: &str,
+        mut each: impl FnMut(StoreFile) -> bool,
+    ) -> Result<(), RemoteError> {
+        let place = ObjectPlace::parse(text)?;
+        let prefix = Path::parse(&place.key).map_err(|_| INVALID_KEY)?;
+        let pages = Arc::new(Pages::default());
+        let store = build(&place, self.service(Some(pages)))?;
+        run(async {
+            let mut objects =
+                store.list(Some(&prefix).filter(|prefix| !prefix.as_ref().is_empty()));
+            while let Some(object) = poll_fn(|task| objects.as_mut().poll_next(task)).await {
+                let object = object.map_err(|error| reason(&error))?;
+                // What a store lists is not trusted.
+                let is_inside = object.location.prefix_matches(&prefix);
+                if is_inside && !each(found(&place, &object)) {
+                    break;
+                }
+            }
+            Ok(())
+        })?
+    }
+
+    fn store(&self, place: &ObjectPlace) -> Result<Arc<dyn ObjectStore>, RemoteError> {
+        self.stores().get(place.kind, &place.bucket, || build(place, self.service(None)))
+    }
+
+    fn service(&self, pages: Option<Arc<Pages>>) -> Connector {
+        Connector { client: self.downgrade(), pages }
+    }
+}
+
+fn found(place: &ObjectPlace, object: &ObjectMeta) -> StoreFile {
+    let mtime_ms = object.last_modified.timestamp_millis();
+    let id = object.e_tag.clone().unwrap_or_else(|| format!("{} {mtime_ms}", object.size));
+    StoreFile { url: place.url_of(object.location.as_ref()), id, mtime_ms }
+}
+
+/// Runs a future on this thread: requests block.
+fn run<T>(future: impl Future<Output = T>) -> Result<T, RemoteError> {
+    let failed = |error: io::Error| RemoteError::Connection(error.to_string().into());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    Ok(runtime.map_err(failed)?.block_on(future))
+}
+
+/// Builds a store with the settings of the environment. Without credentials there, requests are not signed:
+/// credentials of the machine are never asked for.
+fn build(place: &ObjectPlace, connector: Connector) -> Result<Arc<dyn ObjectStore>, RemoteError> {
+    let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+    let bucket = place.bucket.as_str();
+    let incomplete = |_| INCOMPLETE;
+    Ok(match place.kind {
+        StoreKind::S3 => {
+            use AmazonS3ConfigKey::{
+                AccessKeyId, ContainerCredentialsFullUri, ContainerCredentialsRelativeUri,
+                SecretAccessKey, WebIdentityTokenFile,
+            };
+            let builder = AmazonS3Builder::from_env()
+                .with_bucket_name(bucket)
+                .with_retry(retry)
+                .with_http_connector(connector);
+            let credentials = [
+                AccessKeyId,
+                SecretAccessKey,
+                WebIdentityTokenFile,
+                ContainerCredentialsRelativeUri,
+                ContainerCredentialsFullUri,
+            ];
+            match credentials.iter().any(|key| builder.get_config_value(key).is_some()) {
+                true => Arc::new(builder.build().map_err(incomplete)?),
+                false => Arc::new(builder.with_skip_signature(true).build().map_err(incomplete)?),
+            }
+        }
+        StoreKind::Gs => {
+            use GoogleConfigKey::{
+                ApplicationCredentials, BearerToken, ServiceAccount, ServiceAccountKey,
+            };
+            let builder = GoogleCloudStorageBuilder::from_env()
+                .with_bucket_name(bucket)
+                .with_retry(retry)
+                .with_http_connector(connector);
+            let credentials =
+                [ApplicationCredentials, BearerToken, ServiceAccount, ServiceAccountKey];
+            let has_credentials =
+                credentials.iter().any(|key| builder.get_config_value(key).is_some())
+                    || has_default_credentials();
+            let builder = builder.with_skip_signature(!has_credentials);
+            Arc::new(builder.build().map_err(incomplete)?)
+        }
+        StoreKind::Az => {
+            use AzureConfigKey::{
+                AccessKey, AccountName, ClientSecret, FederatedTokenFile, SasKey, Token,
+                UseAzureCli, UseEmulator,
+            };
+            let builder = MicrosoftAzureBuilder::from_env()
+                .with_container_name(bucket)
+                .with_retry(retry)
+                .with_http_connector(connector);
+            // A switch that is not set has the value "false".
+            let value = |key: &AzureConfigKey| builder.get_config_value(key);
+            let is_set = |key: &AzureConfigKey| value(key).is_some_and(|value| value != "false");
+            if !is_set(&AccountName) && !is_set(&UseEmulator) {
+                return Err(RemoteError::Store("az:// needs AZURE_STORAGE_ACCOUNT_NAME"));
+            }
+            let credentials = [
+                AccessKey,
+                ClientSecret,
+                FederatedTokenFile,
+                SasKey,
+                Token,
+                UseAzureCli,
+                UseEmulator,
+            ];
+            match credentials.iter().any(is_set) {
+                true => Arc::new(builder.build().map_err(incomplete)?),
+                false => Arc::new(builder.with_skip_signature(true).build().map_err(incomplete)?),
+            }
+        }
+    })
+}
+
+/// Returns whether Google's tools have written credentials for programs.
+fn has_default_credentials() -> bool {
+    let home = env::var_os(if cfg!(windows) { "APPDATA" } else { "HOME" });
+    let folder = if cfg!(windows) { "gcloud" } else { ".config/gcloud" };
+    home.is_some_and(|home| {
+        let path = FilePath::new(&home).join(folder);
+        path.join("application_default_credentials.json").exists()
+    })
+}
+
+/// Returns why a store failed. Its own messages may have signed URLs in them, and are not shown.
+fn reason(error: &object_store::Error) -> RemoteError {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<RemoteError>() {
+            return error.clone();
+        }
+        next = error.source();
+    }
+    RemoteError::Store("its credentials or its listing cannot be read")
+}
+
+/// Where the reply about an object is put.
+#[derive(Clone, Default)]
+struct Caught(Arc<Mutex<Option<Sent>>>);
+
+type Sent = Result<http::Response<ureq::Body>, RemoteError>;
+
+impl Caught {
+    fn take(&self) -> Option<Sent> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn put(&self, reply: Sent) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
+    }
+}
+
+/// The pages of a listing.
+#[derive(Debug, Default)]
+struct Pages(Mutex<(u32, Option<Uri>)>);
+
+impl Pages {
+    /// Counts a page.
+    fn add(&self, uri: &Uri) -> Result<(), RemoteError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, last) = &mut *state;
+        if *count >= MAX_PAGES {
+            return Err(RemoteError::Reply("a listing has more than 10,000 pages"));
+        }
+        if last.as_ref() == Some(uri) {
+            return Err(RemoteError::Reply("a page of a listing leads to itself"));
+        }
+        (*count, *last) = (count.saturating_add(1), Some(uri.clone()));
+        Ok(())
+    }
+}
+
+/// Gives `object_store` our client. The settings that it has for its own one have no effect.
+#[derive(Clone, Debug)]
+struct Connector {
+    client: Weak<Shared>,
+    /// Set for a store that is listed.
+    pages: Option<Arc<Pages>>,
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(self.clone()))
+    }
+}
+
+impl HttpService for Connector {
+    fn call<'s, 'f>(
+        &'s self,
+        request: HttpRequest,
+    ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'f>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        let reply = self.send(request);
+        Box::pin(ready(reply.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))))
+    }
+}
+
+impl Connector {
+    fn send(&self, request: HttpRequest) -> Result<HttpResponse, RemoteError> {
+        let client = self.client.upgrade().map(Client::of);
+        let client = client.ok_or(RemoteError::Store("the client has ended"))?;
+        let (mut parts, body) = request.into_parts();
+        let body = body.as_bytes().map(|bytes| bytes.to_vec()).unwrap_or_default();
+        if let Some(caught) = parts.extensions.remove::<Caught>() {
+            caught.put(client.send_prepared(&parts, &body));
+            return Err(RemoteError::Store("the reply is read elsewhere"));
+        }
+        if parts.uri.host().is_some_and(|host| MACHINES.contains(&host)) {
+            return Err(RemoteError::Store("there are no credentials in the environment"));
+        }
+        if let Some(pages) = &self.pages
+            && parts.method == http::Method::GET
+        {
+            pages.add(&parts.uri)?;
+        }
+        // A page of a listing, or credentials.
+        let budget = client.file_budget();
+        let repeated = client.repeated(
+            |asked| {
+                let reply = client.send_prepared(&parts, &body)?;
+                let mut reply = client.as_reply(reply, &parts.uri, asked)?;
+                if !(200..300).contains(&reply.status) {
+                    return Err(RemoteError::Status(reply.status));
+                }
+                let bytes = reply.body_up_to(MAX_PAGE)?;
+                client.charge(&budget, u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
+                Ok((reply, bytes))
+            },
+            &parts.uri,
+        );
+        let (reply, bytes) = repeated?;
+        let mut answer = http::Response::new(HttpResponseBody::from(bytes));
+        *answer.status_mut() =
+            http::StatusCode::from_u16(reply.status).unwrap_or(http::StatusCode::OK);
+        *answer.headers_mut() = reply.headers;
+        Ok(answer)
+    }
+}
+
+const INVALID_KEY: RemoteError =
+    RemoteError::Url("the object's key has an empty part, or one of dots");
+
+const INCOMPLETE: RemoteError =
+    RemoteError::Store("its settings in the environment are incomplete or invalid");
+
+/// Where virtual machines get credentials. They are never asked, private addresses allowed or not.
+const MACHINES: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "[fd00:ec2::254]"];
+
+/// The most pages of a listing.
+const MAX_PAGES: u32 = 10_000;
+
+/// The most bytes of a page.
+const MAX_PAGE: u64 = 8 << 20;
