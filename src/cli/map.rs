@@ -207,7 +207,7 @@ impl InWords for Row {
             .iter()
             .filter(|kind| !is_title(kind))
             .partition(|kind| kind.name == "padding");
-        let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(|kind| kind_text(kind)).collect();
+        let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(kind_text).collect();
         if let more @ 1.. = kinds.len().saturating_sub(MAX_KINDS) {
             shown.push(count(wide(more), "more kind"));
         }

@@ -28,10 +28,14 @@ impl Budget {
 ///
 /// Its rows are made while it is serialized, so that memory holds one of them at a time.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct MethodDocument<'m, 'a> {
-    memory: &'m Memory<'a>,
-    scratch: u64,
-    budgets: &'m [Budget],
+    /// The memory plan.
+    pub memory: &'m Memory<'a>,
+    /// The most bytes that a delegate of the method asks for at each run.
+    pub scratch: u64,
+    /// The limits that it is compared with.
+    pub budgets: &'m [Budget],
 }
 
 impl<'m, 'a> MethodDocument<'m, 'a> {
