@@ -43,6 +43,7 @@ mod align;
 mod contents;
 mod describe;
 mod digest;
+mod document;
 mod fields;
 mod fingerprint;
 mod items;
@@ -59,6 +60,7 @@ mod writers;
 mod written;
 
 use contents::Contents;
+pub use document::{DiffDocument, DifferenceEntry, SideEntry, WrittenEntry};
 
 /// One of the two files, and the `.ptd` files that it is used with.
 #[derive(Debug)]
@@ -257,6 +259,32 @@ pub fn compare<S: Source>(
     after: &Given<'_, S>,
     limits: &Limits,
 ) -> Result<Comparison, DiffError<S::Error>> {
+    compare_parts(before, after, None, limits)
+}
+
+/// Compares the methods of two programs that have this name, and nothing else. The verdict is
+/// [`Identical`](Verdict::Identical) only if the files are.
+///
+/// # Errors
+///
+/// As [`compare`].
+pub fn compare_methods<S: Source>(
+    before: &Given<'_, S>,
+    after: &Given<'_, S>,
+    name: &str,
+    limits: &Limits,
+) -> Result<Comparison, DiffError<S::Error>> {
+    let mut report = compare_parts(before, after, Some(name), limits)?;
+    report.written.clear();
+    Ok(report)
+}
+
+fn compare_parts<S: Source>(
+    before: &Given<'_, S>,
+    after: &Given<'_, S>,
+    method: Option<&str>,
+    limits: &Limits,
+) -> Result<Comparison, DiffError<S::Error>> {
     let files = (before.file.file(), after.file.file());
     let a = &mut Contents::new(before, Whose::Before, limits)?;
     let b = &mut Contents::new(after, Whose::After, limits)?;
@@ -269,7 +297,9 @@ pub fn compare<S: Source>(
     match &files {
         // The `.ptd` files beside them may differ nevertheless.
         (File::Pte(_), File::Pte(_)) if identical && alone => {}
-        (File::Pte(old), File::Pte(new)) => program::compare((old, a), (new, b), &mut report)?,
+        (File::Pte(old), File::Pte(new)) => {
+            program::compare((old, a), (new, b), method, &mut report)?
+        }
         (File::Ptd(_), File::Ptd(_)) if !alone => return Err(DiffError::NoData(Whose::Before)),
         (File::Ptd(_), File::Ptd(_)) if identical => {}
         (File::Ptd(old), File::Ptd(new)) => named::compare_files((old, a), (new, b), &mut report)?,

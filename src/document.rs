@@ -45,6 +45,17 @@ pub fn write_rows<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> io:
     out.write_all(b"\n")
 }
 
+/// Writes a row of the outermost array of such a document, without a line break.
+///
+/// # Errors
+///
+/// The errors of `out`, and of a value that JSON cannot represent.
+pub fn write_row<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> io::Result<()> {
+    let rows = Safe(rows::RowsFormatter::inside());
+    value.serialize(&mut Serializer::with_formatter(&mut *out, rows))?;
+    Ok(())
+}
+
 /// Writes a value on the current line.
 ///
 /// # Errors

@@ -44,7 +44,7 @@ use claims::Claims;
 use paths::Detail;
 
 pub use byte_info::ByteInfo;
-pub use document::{SizeBase, SizeDocument, SizeEntry};
+pub use document::{KindEntry, MapDocument, RangeEntry, SizeBase, SizeDocument, SizeEntry};
 pub use growth::Growth;
 pub use nest::{KindTotal, Nesting, Span, Title, Within};
 pub use paths::{ObjectKind, TablePath};

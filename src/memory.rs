@@ -41,17 +41,20 @@
 
 use core::ops::Range;
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Pte;
 use crate::bytes::{index as at, narrow};
 use crate::cost;
-use crate::pte::{Arena as Place, Storage};
+use crate::pte::{Arena as Place, Storage, operator_name};
+use crate::quoted::UntrustedString;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{
-    ExecutionPlan, InstructionArguments, KernelTypes, NonConstBufferDevice,
+    ExecutionPlan, InstructionArguments, KernelTypes, NonConstBufferDevice, Tensor,
 };
 
+mod document;
 #[cfg(test)]
 mod growth;
 mod liveness;
@@ -59,6 +62,9 @@ mod loops;
 mod outside;
 mod segment_tree;
 
+#[cfg(all(feature = "json", feature = "serde", feature = "std"))]
+pub use document::DocumentWriter;
+pub use document::{Budget, MethodDocument};
 use liveness::{END, Liveness, NEVER, ValueUses};
 pub use outside::Outside;
 use segment_tree::{CompressedCoordinates, CoverageSegmentTree, LastWrite};
@@ -292,6 +298,55 @@ impl<'a> Memory<'a> {
     pub fn instruction(&self, pc: u32) -> Option<InstructionArguments<'a>> {
         let (chain, nth) = self.place(pc);
         self.plan.chains()?.get(at(chain))?.instructions()?.get(at(nth))?.instr_args()
+    }
+
+    /// Returns the name of an instruction: its operator, its backend, or its kind.
+    pub fn operation_name(&self, pc: u32) -> UntrustedString {
+        match self.instruction(pc) {
+            Some(InstructionArguments::KernelCall(call)) => {
+                let index = call.op_index();
+                let all = self.plan.operators().zip(usize::try_from(index).ok());
+                let operator = all.and_then(|(all, nth)| all.get(nth));
+                operator.map_or_else(|| format!("no operator {index}").into(), operator_name)
+            }
+            Some(InstructionArguments::DelegateCall(call)) => {
+                let index = call.delegate_index();
+                let all = self.plan.delegates().zip(usize::try_from(index).ok());
+                let id = all.and_then(|(all, nth)| all.get(nth)?.id());
+                format!("delegate {index} {}", id.unwrap_or_default()).into()
+            }
+            Some(InstructionArguments::MoveCall(_)) => "move".into(),
+            Some(InstructionArguments::FreeCall(_)) => "free".into(),
+            Some(InstructionArguments::JumpFalseCall(_)) => "jump".into(),
+            _ => "unknown".into(),
+        }
+    }
+
+    /// Returns the tensor of a value.
+    pub fn tensor(&self, value: u32) -> Option<Tensor<'a>> {
+        match self.plan.values()?.get(at(value))?.val()? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    /// Returns the fully qualified name of a value, if it has one.
+    pub fn tensor_name(&self, value: u32) -> Option<&'a str> {
+        let name = self.tensor(value)?.extra_tensor_info()?.fully_qualified_name();
+        name.filter(|name| !name.is_empty())
+    }
+}
+
+impl TensorRole {
+    /// Returns its name in the document `pte.memory/1`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scratch => "scratch",
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::State => "state",
+        }
     }
 }
 

@@ -33,6 +33,7 @@ use crate::cost;
 use crate::limits::Limits;
 use crate::method::instructions;
 use crate::payload::{Tables, TablesPlace, Unreadable};
+use crate::pte::Pte;
 use crate::pte::operator_name;
 use crate::quoted::UntrustedString;
 use crate::schema::etdump::view::{ETDump, ProfileEvent};
@@ -250,6 +251,17 @@ impl Profile {
             *sum = sum.and(*time);
         }
         listed(sums)
+    }
+
+    /// Returns the method of a program that a profile is of, which no profile says: the one with this name,
+    /// else `forward`, else the only one.
+    #[must_use]
+    pub fn method<'a>(pte: &Pte<'a>, name: Option<&str>) -> Option<ExecutionPlan<'a>> {
+        let plans = || pte.program().execution_plan().into_iter().flatten();
+        let wanted = name.unwrap_or("forward");
+        plans()
+            .find(|plan| plan.name() == Some(wanted))
+            .or_else(|| plans().next().filter(|_| name.is_none() && plans().count() == 1))
     }
 
     /// Names the instructions after those of a method: `aten::add.out` in place of the kernel's

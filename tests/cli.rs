@@ -12,6 +12,7 @@ use serde_json::Value;
 mod build;
 mod bundle;
 mod check;
+mod choice;
 mod convert;
 mod diff;
 mod dump;

@@ -3,7 +3,7 @@
     python benches/timings.py import
     python benches/timings.py program PROGRAM.pte    beside executorch's decoder, where it is installed
     python benches/timings.py names COUNT            beside safetensors
-    python benches/timings.py soak SECONDS FILE…     memory and maps after and before
+    python benches/timings.py soak SECONDS FILE…     memory and maps at ten times
 
 Build with `maturin develop --release` first.
 """
@@ -116,16 +116,26 @@ def soak(seconds: str, *paths: str) -> None:
                         if tensor.begin is not None:
                             tensor.view()
                     file.size()
+                    ptekit.memory(file)
+                    ptekit.map(file)
+                    copy = file.edit() if isinstance(file, ptekit.Program) else None
+                    if copy is not None:
+                        copy.set_data("key", b"data").to_bytes()
             except ptekit.PteError:
                 pass
 
-    round()
-    before, end, rounds = memory(), time.monotonic() + float(seconds), 0
-    while time.monotonic() < end:
+    # Allocators and caches fill in the first rounds.
+    for _ in range(3):
+        round()
+    begin, rounds, samples = time.monotonic(), 0, [memory()]
+    while time.monotonic() < begin + float(seconds):
         round()
         rounds += 1
-    after = memory()
-    print(f"{rounds} rounds of {len(paths)} files: {before[0]} to {after[0]} kB, {before[1]} to {after[1]} maps")
+        if time.monotonic() - begin >= len(samples) * float(seconds) / 10:
+            samples.append(memory())
+    print(f"{rounds} rounds of {len(paths)} files in {time.monotonic() - begin:.0f} s")
+    print("  kB:", *(kilobytes for kilobytes, _ in samples))
+    print("  maps:", *(maps for _, maps in samples))
 
 
 if __name__ == "__main__":

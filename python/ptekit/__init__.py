@@ -22,6 +22,7 @@ from ._documents import (
     memory,
     ops,
     ops_yaml,
+    profile,
     size,
 )
 from ._errors import CheckError, PteError
@@ -73,6 +74,7 @@ __all__ = [
     "open",
     "ops",
     "ops_yaml",
+    "profile",
     "save_file",
     "scan_batch",
     "size",

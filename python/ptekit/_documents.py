@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ._file import File, decoded, open_handle
+import os
+
+from ._file import File, decoded, open_handle, shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ def diff(
     with_before: Iterable[Given] = (),
     with_after: Iterable[Given] = (),
     ignore: Iterable[str] = (),
+    method: str | None = None,
 ) -> Document:
     """Returns the document of `pte diff --json`: differences in meaning.
 
@@ -71,38 +74,62 @@ def diff(
         with_before: The `.ptd` files beside the first program.
         with_after: The `.ptd` files beside the second program.
         ignore: Classes of differences to leave out, such as `memory-plan`.
+        method: The only method to compare.
 
     Raises:
-        ValueError: The files are of different kinds, or a class is unknown.
+        ValueError: The files are of different kinds, a class is unknown, or neither has the method.
     """
     from . import _ptekit
 
     old, new = [[handle_of(file) for file in files] for files in (with_before, with_after)]
     files = (handle_of(before), handle_of(after))
-    return decoded(_ptekit.diff_files(*files, old, new, list(ignore)))
+    return decoded(_ptekit.diff_files(*files, old, new, list(ignore), method))
 
 
-def ops(*files: Given, against: str | None = None) -> Document:
+def ops(*files: Given, against: str | None = None, method: str | None = None) -> Document:
     """Returns the document of `pte ops --json`: operators and backends with call counts and dtypes.
 
     Args:
         files: Programs.
         against: The text of a `selected_operators.yaml`, or a name on each line: `missing` has the
             operators that it lacks.
+        method: The only method of each program to list.
 
     Raises:
-        ValueError: A file is a `.ptd`, or the text is no list.
+        ValueError: A file is a `.ptd` or lacks the method, or the text is no list.
     """
     from . import _ptekit
 
-    return decoded(_ptekit.ops([handle_of(file) for file in files], against))
+    return decoded(_ptekit.ops([handle_of(file) for file in files], against, method))
 
 
-def ops_yaml(*files: Given) -> str:
+def ops_yaml(*files: Given, method: str | None = None) -> str:
     """Returns the `selected_operators.yaml` of programs, as ExecuTorch's gen_oplist writes it."""
     from . import _ptekit
 
-    return _ptekit.ops_yaml([handle_of(file) for file in files])
+    return _ptekit.ops_yaml([handle_of(file) for file in files], method)
+
+
+def profile(file: Source, *, program: Given | None = None, method: str | None = None) -> Document:
+    """Returns the document of `pte profile --json`: the times of methods and instructions.
+
+    Args:
+        file: An ETDump: a path, or an object with bytes.
+        program: The program that ran: instructions have the names of its operators and backends.
+        method: The method that ran. The default is `forward`, or the only one.
+
+    Raises:
+        PteError: The file is no ETDump, or a broken one.
+        ValueError: The program calls something else, or has no such method.
+    """
+    from . import _ptekit
+
+    named = None if program is None else handle_of(program)
+    if isinstance(file, (str, os.PathLike)):
+        path = os.fspath(file)
+        return decoded(_ptekit.profile(path, None, shown_name(path), named, method))
+    whole = file if isinstance(file, bytes) else bytes(memoryview(file))
+    return decoded(_ptekit.profile(None, whole, "<bytes>", named, method))
 
 
 class Graph:

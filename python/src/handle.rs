@@ -312,12 +312,12 @@ impl Handle {
 
     /// Returns the document `pte.memory/1`.
     fn memory(&self, py: Python<'_>, method: Option<String>) -> PyResult<String> {
-        py.detach(|| guarded(|| text(&documents::memory(self, method.as_deref())?)))
+        py.detach(|| guarded(|| documents::memory(self, method.as_deref())))
     }
 
     /// Returns the document `pte.map/1`.
     fn map(&self, py: Python<'_>, depth: Option<u32>) -> PyResult<String> {
-        py.detach(|| guarded(|| text(&documents::map(self, depth)?)))
+        py.detach(|| guarded(|| documents::map(self, depth)))
     }
 }
 
@@ -342,17 +342,7 @@ pub(crate) fn dtypes() -> Vec<Dtype> {
 
 /// Returns the program in a bundled program, which has to be read whole.
 fn program_of(source: Source, limits: &Limits) -> Result<Source> {
-    let len = source.size()?;
-    if len > limits.program {
-        let limit = limits.program;
-        let message = format!("a FlatBuffer of {len} bytes: the limit is {limit}");
-        return Err(Failure::Absent { code: "work-limit", message });
-    }
-    let mut bytes = Vec::new();
-    let len = usize::try_from(len).map_err(|_| Failure::Memory)?;
-    bytes.try_reserve_exact(len).map_err(|_| Failure::Memory)?;
-    bytes.resize(len, 0);
-    source.read_at(0, &mut bytes)?;
+    let bytes = source.read_whole(limits)?;
     let bundle = Bundle::read(&bytes, limits);
     let bundle = bundle.map_err(|why| Failure::absent("bundle", &why))?;
     let program = bundle.program();

@@ -33,7 +33,7 @@ mod _ptekit {
     #[pymodule_export]
     use crate::rows::Scanner;
     #[pymodule_export]
-    use crate::several::{diff_files, ops, ops_yaml};
+    use crate::several::{diff_files, ops, ops_yaml, profile};
     #[pymodule_export]
     use crate::write::{convert, edit, write_ptd};
 

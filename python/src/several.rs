@@ -1,22 +1,28 @@
-//! Documents of several files: operators and differences.
+//! Documents of several files: operators, differences and profiles.
 
-use pte::diff::{self, Class, Difference, Given, Shown, Verdict};
+use std::path::PathBuf;
+
+use pte::Limits;
+use pte::diff::{self, Class, DiffDocument, Given};
 use pte::operators::selected::SelectedOperators;
 use pte::operators::usage::UsageReport;
+use pte::payload::Unreadable;
+use pte::profile::Profile;
 use pyo3::prelude::*;
-use serde_json::{Map as Object, Value, json};
+use pyo3::pybacked::PyBackedBytes;
 
-use crate::documents::hex;
 use crate::error::{Failure, Result, guarded};
 use crate::handle::{Handle, text};
+use crate::source::Source;
 
 /// Returns the document `pte.ops/1` of programs. `against` is the text of a list of operators.
 #[pyfunction]
-#[pyo3(signature = (files, against))]
+#[pyo3(signature = (files, against, method))]
 pub(crate) fn ops(
     py: Python<'_>,
     files: Vec<Py<Handle>>,
     against: Option<String>,
+    method: Option<String>,
 ) -> PyResult<String> {
     py.detach(|| {
         guarded(|| {
@@ -25,7 +31,7 @@ pub(crate) fn ops(
                 read.map_err(|error| Failure::Value(error.to_string()))
             });
             let list = list.transpose()?;
-            let report = usage(&files, true)?;
+            let report = usage(&files, method, true)?;
             text(&report.document(list.as_ref()))
         })
     })
@@ -33,14 +39,22 @@ pub(crate) fn ops(
 
 /// Returns the `selected_operators.yaml` of programs.
 #[pyfunction]
-pub(crate) fn ops_yaml(py: Python<'_>, files: Vec<Py<Handle>>) -> PyResult<String> {
-    py.detach(|| guarded(|| Ok(usage(&files, false)?.to_yaml())))
+#[pyo3(signature = (files, method))]
+pub(crate) fn ops_yaml(
+    py: Python<'_>,
+    files: Vec<Py<Handle>>,
+    method: Option<String>,
+) -> PyResult<String> {
+    py.detach(|| guarded(|| Ok(usage(&files, method, false)?.to_yaml())))
 }
 
-fn usage(files: &[Py<Handle>], with_nodes: bool) -> Result<UsageReport> {
-    let mut report = UsageReport::default();
+fn usage(files: &[Py<Handle>], method: Option<String>, with_nodes: bool) -> Result<UsageReport> {
+    let mut report = method.map(UsageReport::of_method).unwrap_or_default();
     for file in files {
         let file = file.get();
+        if let Some(method) = &report.method {
+            has_method(file, method)?;
+        }
         report.add(&file.name, &file.pte()?);
         if with_nodes {
             report.add_nodes(&file.opened, &file.limits)?;
@@ -51,7 +65,7 @@ fn usage(files: &[Py<Handle>], with_nodes: bool) -> Result<UsageReport> {
 
 /// Returns the document `pte.diff/1` of two files, with the `.ptd` files beside each.
 #[pyfunction]
-#[pyo3(signature = (before, after, with_before, with_after, ignore))]
+#[pyo3(signature = (before, after, with_before, with_after, ignore, method))]
 pub(crate) fn diff_files(
     py: Python<'_>,
     before: Py<Handle>,
@@ -59,6 +73,7 @@ pub(crate) fn diff_files(
     with_before: Vec<Py<Handle>>,
     with_after: Vec<Py<Handle>>,
     ignore: Vec<String>,
+    method: Option<String>,
 ) -> PyResult<String> {
     py.detach(|| {
         guarded(|| {
@@ -71,57 +86,71 @@ pub(crate) fn diff_files(
                 file: &after.opened,
                 data: with_after.iter().map(|data| &data.get().opened).collect(),
             };
-            let mut report = diff::compare(&left, &right, &before.limits).map_err(failure)?;
+            let limits = &before.limits;
+            let report = match &method {
+                Some(method) => {
+                    has_method(before, method).or_else(|_| has_method(after, method))?;
+                    diff::compare_methods(&left, &right, method, limits)
+                }
+                None => diff::compare(&left, &right, limits),
+            };
+            let mut report = report.map_err(failure)?;
             for name in &ignore {
                 let class = Class::ALL.into_iter().find(|class| class.id() == name);
                 let unknown = || Failure::Value(format!("unknown class of differences {name:?}"));
                 report.ignore(class.ok_or_else(unknown)?);
             }
-            let counts = Class::ALL.iter().map(|&class| (class.id(), report.count(class)));
-            let counts = counts.filter(|&(_, count)| count > 0);
-            let mut counts: Vec<_> = counts.map(|(id, count)| (id.to_owned(), count)).collect();
-            counts.sort();
-            let counts = counts.into_iter().map(|(id, count)| (id, count.into()));
-            let written = report.written.iter().map(|written| {
-                json!({ "what": written.what, "before": written.before, "after": written.after })
-            });
-            text(&json!({
-                "schema": "pte.diff/1",
-                "before": before.name,
-                "after": after.name,
-                "verdict": match report.verdict {
-                    Verdict::Identical => "identical",
-                    Verdict::Same => "same",
-                    Verdict::Different => "different",
-                },
-                "count": report.total(),
-                "counts": counts.collect::<Object<String, Value>>(),
-                "differences": report.differences.iter().map(difference).collect::<Vec<_>>(),
-                "written": written.collect::<Vec<_>>(),
-            }))
+            text(&DiffDocument::new(&before.name, &after.name, &report))
         })
     })
 }
 
-fn difference(of: &Difference) -> Value {
-    let side = |shown: &Option<Shown>| match shown {
-        None => Value::Null,
-        Some(Shown { text, sha256: None, .. }) => json!({ "text": text }),
-        Some(Shown { text, sha256: Some(sha), .. }) => json!({ "text": text, "sha256": hex(sha) }),
-    };
-    json!({
-        "class": of.class.id(),
-        "change": match (&of.before, &of.after) {
-            (None, _) => "added",
-            (_, None) => "removed",
-            _ => "changed",
-        },
-        "method": of.method,
-        "place": of.place,
-        "what": of.what,
-        "before": side(&of.before),
-        "after": side(&of.after),
+/// Returns the document `pte.profile/1` of an ETDump: of a file at `path`, or of `bytes`.
+#[pyfunction]
+#[pyo3(signature = (path, bytes, name, program, method))]
+pub(crate) fn profile(
+    py: Python<'_>,
+    path: Option<PathBuf>,
+    bytes: Option<PyBackedBytes>,
+    name: String,
+    program: Option<Py<Handle>>,
+    method: Option<String>,
+) -> PyResult<String> {
+    py.detach(|| {
+        guarded(|| {
+            let limits = program.as_ref().map_or(Limits::UNTRUSTED, |file| file.get().limits);
+            let source = match (path, bytes) {
+                (Some(path), _) => Source::open(&path)?,
+                (None, bytes) => Source::of(bytes.ok_or(Failure::Memory)?),
+            };
+            let read = Profile::read(&source.read_whole(&limits)?, &limits);
+            let mut profile = read.map_err(|why| match why {
+                Unreadable::Graph(error) => Failure::Refused(error),
+                Unreadable::Magic { .. } => Failure::absent("profile", "this is no ETDump"),
+                why => Failure::absent("profile", &why),
+            })?;
+            if let Some(program) = &program {
+                let pte = program.get().pte()?;
+                let plan = Profile::method(&pte, method.as_deref());
+                let plan = plan.ok_or_else(|| {
+                    let name = method.as_deref().unwrap_or("forward");
+                    Failure::Value(format!("there is no method {name:?}"))
+                })?;
+                let named = profile.name_after(plan);
+                named.map_err(|why| Failure::Value(why.to_string()))?;
+            }
+            text(&profile.named(name))
+        })
     })
+}
+
+fn has_method(file: &Handle, name: &str) -> Result<()> {
+    let pte = file.pte()?;
+    let mut plans = pte.program().execution_plan().into_iter().flatten();
+    match plans.any(|plan| plan.name().unwrap_or_default() == name) {
+        true => Ok(()),
+        false => Err(Failure::Value(format!("there is no method {name:?}"))),
+    }
 }
 
 fn failure(error: diff::DiffError<std::io::Error>) -> Failure {

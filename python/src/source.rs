@@ -5,8 +5,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use pte::Source as Ranges;
+use pte::{Limits, Source as Ranges};
 use pyo3::pybacked::PyBackedBytes;
+
+use crate::error::{Failure, Result};
 
 /// The bytes of a file, or a range of them.
 #[derive(Debug)]
@@ -44,6 +46,22 @@ impl Source {
     pub(crate) fn of(bytes: PyBackedBytes) -> Self {
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         Self { bytes: Bytes::Object(bytes), part: 0..len }
+    }
+
+    /// Reads all bytes, if they are within the limit of a FlatBuffer.
+    pub(crate) fn read_whole(&self, limits: &Limits) -> Result<Vec<u8>> {
+        let len = self.size()?;
+        if len > limits.program {
+            let limit = limits.program;
+            let message = format!("a FlatBuffer of {len} bytes: the limit is {limit}");
+            return Err(Failure::Absent { code: "work-limit", message });
+        }
+        let mut bytes = Vec::new();
+        let len = usize::try_from(len).map_err(|_| Failure::Memory)?;
+        bytes.try_reserve_exact(len).map_err(|_| Failure::Memory)?;
+        bytes.resize(len, 0);
+        self.read_at(0, &mut bytes)?;
+        Ok(bytes)
     }
 
     /// Returns a range of the same bytes.

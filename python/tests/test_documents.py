@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import command, document, genuine
+from conftest import DATA, command, document, genuine
 
 import ptekit
 
@@ -34,6 +34,38 @@ def test_documents_of_a_file_are_those_of_the_command(path: Path) -> None:
         assert ptekit.ops(file) == document("ops", "--json", path)
         assert ptekit.graph(file).to_dict() == document("graph", "--json", path)
         assert ptekit.ops_yaml(file).encode() == command("ops", "--format", "yaml", path).stdout
+
+
+def test_a_profile_is_that_of_the_command(linear: Path) -> None:
+    etdump = DATA / "other" / "mlp.etdp"
+    found = ptekit.profile(etdump)
+    assert found == document("profile", "--json", etdump)
+    assert ptekit.profile(bytearray(etdump.read_bytes())) == {**found, "path": "<bytes>"}
+    with pytest.raises(ValueError, match="method"):
+        ptekit.profile(etdump, program=linear, method="backward")
+    with pytest.raises(ValueError):
+        ptekit.profile(etdump, program=linear)
+    with pytest.raises(ptekit.PteError, match="no ETDump"):
+        ptekit.profile(linear)
+    with pytest.raises(FileNotFoundError):
+        ptekit.profile("no such file")
+    for cut in range(0, etdump.stat().st_size, 97):
+        with pytest.raises(ptekit.PteError):
+            ptekit.profile(etdump.read_bytes()[:cut])
+
+
+def test_a_method_of_several_can_be_chosen() -> None:
+    several = DATA / "pte" / "multi_method.pte"
+    for method in ptekit.open(several).methods:
+        name = method.name or ""
+        expected = document("ops", "--json", "--method", name, several)
+        assert ptekit.ops(several, method=name) == expected
+        arguments = ("--json", "--method", name, several, several)
+        assert ptekit.diff(several, several, method=name) == document("diff", *arguments)
+    with pytest.raises(ValueError, match="no method"):
+        ptekit.ops(several, method="backward")
+    with pytest.raises(ValueError, match="no method"):
+        ptekit.diff(several, several, method="backward")
 
 
 def test_a_map_has_the_depth_that_is_asked_for(linear: Path) -> None:

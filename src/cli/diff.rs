@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use pte::diff::{
-    self, Class, Comparison, DiffError, Difference, Given, Shown, Verdict, Whose, Written,
+    self, Class, Comparison, DiffDocument, DiffError, Difference, Given, Shown, Verdict, Whose,
+    Written,
 };
 use pte::quoted::UntrustedString;
 use pte::{File, Handle, OpenError};
@@ -17,7 +18,6 @@ use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status};
 use super::text::{count, grouped};
 
-mod document;
 mod markdown;
 mod screen;
 
@@ -39,6 +39,7 @@ Examples:
   pte diff --format markdown old.pte new.pte      for a comment on a pull request
   pte diff old.ptd new.ptd                        tensors and blobs by key, of any generations
   pte diff whole.pte split.pte --with-after weights.ptd
+  pte diff --method forward old.pte new.pte       one method alone
   pte diff --ignore memory-plan --ignore names old.pte new.pte && echo same
   pte diff --ignore header old.ptd current.ptd    a .ptd and what pte convert made of it
 
@@ -69,6 +70,9 @@ pub(super) struct Diff {
     /// A .ptd beside the second program.
     #[arg(long, value_name = "PTD")]
     with_after: Vec<PathBuf>,
+    /// Compare only this method of two programs.
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
     /// Ignore differences of this class, such as memory-plan or header.
     #[arg(long, value_name = "CLASS", value_parser = classes())]
     ignore: Vec<String>,
@@ -124,7 +128,16 @@ impl Diff {
             (data.iter().map(|input| input.name.clone()).collect(), file.name.clone())
         };
         let (old_names, new_names) = (given(&before, &old), given(&after, &new));
-        let report = diff::compare(&side(&before, &old), &side(&after, &new), &common.limits());
+        let (left, right, limits) = (side(&before, &old), side(&after, &new), common.limits());
+        let report = match &self.method {
+            Some(method) => {
+                before
+                    .has_method(method)
+                    .or_else(|problem| after.has_method(method).map_err(|_| problem))?;
+                diff::compare_methods(&left, &right, method, &limits)
+            }
+            None => diff::compare(&left, &right, &limits),
+        };
         let mut report = report.map_err(|error| match error {
             DiffError::Kinds => kinds([&before, &after]),
             error => problem(error, &old_names, &new_names),
@@ -144,7 +157,7 @@ impl Diff {
         };
         let written = match shape {
             Shape::Json => {
-                out.json(&document::Document::of(&found))?;
+                out.json(&DiffDocument::new(&before.name, &after.name, &report))?;
                 Ok(())
             }
             Shape::Text => screen::show(&found, &mut out),

@@ -12,12 +12,13 @@ use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
 use super::text::{count, name_of};
 use super::{Common, hex};
-use pte::File;
 use pte::flat::json;
 use pte::flat::view::Table;
 use pte::model::PtdViews;
 use pte::model::json::KEY;
 use pte::ptd;
+use pte::schema::program::view::ExecutionPlan;
+use pte::{File, Pte};
 
 mod container;
 mod payloads;
@@ -44,6 +45,7 @@ Examples:
   pte dump --container --blobs dir=. model.pte -o model.json
                                                 everything that `pte build` needs
   pte dump --payloads model.pte                 with the graphs of XNNPACK and Vulkan
+  pte dump --method forward model.pte           the table of one method
   pte dump payload.bin                          the graph of a payload as a file of its own
   pte dump --compact model.pte | jq '.execution_plan[].operators'
 
@@ -63,6 +65,9 @@ pub(super) struct Dump {
     /// Include the tables in delegates' payloads.
     #[arg(long, conflicts_with = "container")]
     payloads: bool,
+    /// Print the table of this method alone.
+    #[arg(long, value_name = "METHOD", conflicts_with_all = ["container", "payloads"])]
+    method: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +143,9 @@ impl Dump {
         }
         let input = Input::new(bytes, &name, &limits)?;
         let file = input.opened.file();
+        if let Some(method) = &self.method {
+            input.has_method(method)?;
+        }
         let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
         let mut problem = None;
         let mut inside =
@@ -148,6 +156,10 @@ impl Dump {
         let options = json::Options { pretty: !self.compact, blob };
         let written = match (&file, &mut writer) {
             (File::Pte(pte), None) => match &mut inside {
+                None if self.method.is_some() => match self.plan(pte) {
+                    Some(plan) => json::write(plan, options, &mut out),
+                    None => Ok(json::Omitted::default()),
+                },
                 None => json::write(pte.program(), options, &mut out),
                 Some(inside) => {
                     let write = |out: &mut &mut Output| inside.write(pte, out);
@@ -191,6 +203,14 @@ impl Dump {
         let notes = writer.iter().filter(|_| !common.quiet).flat_map(|writer| &writer.notes);
         notes.for_each(|text| note(text));
         Ok(status)
+    }
+
+    /// Returns the first method with the name, which is the one that runtimes run.
+    fn plan<'a>(&self, pte: &Pte<'a>) -> Option<ExecutionPlan<'a>> {
+        let mut plans = pte.program().execution_plan().into_iter().flatten();
+        plans.find(|plan| {
+            plan.name().unwrap_or_default() == self.method.as_deref().unwrap_or_default()
+        })
     }
 
     /// Ends the document.

@@ -1,21 +1,19 @@
 //! `pte map`: the meaning of every byte of a file.
 
 use core::fmt::{self, Write};
-use core::ops::Range;
 use core::str::FromStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::File;
-use pte::map::{KindTotal, Map, Name, Nesting, Part, Span, Title, Within};
-use pte::quoted::UntrustedString;
-use serde::Serialize;
+use pte::map::{KindEntry, Map, MapDocument, Nesting, RangeEntry as Row};
 
 use self::byte::Byte;
 use super::Common;
-use super::input::Input;
+use super::input::{self, Input};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
+use super::refusal;
 use super::text::{count, grouped, name, wide};
 
 mod byte;
@@ -30,6 +28,7 @@ mod page;
 #[command(after_help = "\
 Examples:
   pte map model.pte
+  pte map a.pte b.pte
   pte map model.pte --depth 99              every table, vector and string, with its path
   pte map model.pte --at 0x1a40             the meaning of one byte
   pte map model.pte --html -o model.html    a page: verdict, sizes, methods, memory, graph, map
@@ -47,8 +46,9 @@ With --at:
 
 Exit status: 0 shown, 1 no such byte or the file is broken, 2 usage, 3 not readable")]
 pub(super) struct MapFile {
-    /// A file, or - for standard input.
-    file: PathBuf,
+    /// Files, or - for standard input. Of several, JSON is a document for each; --at and --html take one.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Describe the byte at this offset: decimal, or hexadecimal after 0x.
     #[arg(long, value_name = "OFFSET")]
     at: Option<Offset>,
@@ -75,43 +75,6 @@ enum OutputFormat {
     Html,
 }
 
-#[derive(Serialize)]
-struct Document<'d> {
-    schema: &'static str,
-    path: &'d UntrustedString,
-    bytes: u64,
-    parts: Vec<Row>,
-}
-
-/// A range in a row.
-#[derive(Serialize)]
-struct Row {
-    begin: u64,
-    end: u64,
-    bytes: u64,
-    name: UntrustedString,
-    /// The names of its part, outermost first, if they differ from the enclosing range.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<Vec<UntrustedString>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    what: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<u64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    parts: Vec<Row>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    kinds: Vec<KindRow>,
-}
-
-#[derive(Serialize)]
-struct KindRow {
-    name: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    what: Option<&'static str>,
-    count: u64,
-    bytes: u64,
-}
-
 impl MapFile {
     /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
@@ -127,91 +90,104 @@ impl MapFile {
         if self.at.is_some() && format == OutputFormat::Html {
             return Err(Problem::Usage("--at cannot be combined with --html".into()));
         }
-        let inputs = core::slice::from_ref(&self.file);
+        input::once(&self.files)?;
+        if self.files.len() > 1 && (self.at.is_some() || format == OutputFormat::Html) {
+            let message = "a page, and --at, are of one file: name one";
+            return Err(Problem::Usage(message.into()));
+        }
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
-        let input = Input::open(&self.file, &common.limits())?;
+        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
+        let (mut status, mut shown) = (Status::Good, 0usize);
+        for path in &self.files {
+            let written = match self.show(path, format, common, (&mut out, shown)) {
+                Ok(written) => written,
+                Err(problem) if self.files.len() == 1 => return Err(problem),
+                Err(problem) => {
+                    status = status.max(problem.report());
+                    if format == OutputFormat::Json {
+                        refusal::write_into(&mut out, &problem)?;
+                    }
+                    continue;
+                }
+            };
+            shown = shown.saturating_add(1);
+            if written.is_err() {
+                formatted(out, written)?;
+                return Ok(status);
+            }
+        }
+        formatted(out, Ok(()))?;
+        Ok(status)
+    }
+
+    /// Writes the map of a file, after `shown` others.
+    fn show(
+        &self,
+        path: &Path,
+        format: OutputFormat,
+        common: &Common,
+        (out, shown): (&mut Output, usize),
+    ) -> Result<fmt::Result, Problem> {
+        let input = Input::open(path, &common.limits())?;
         let file = input.opened.file();
         let payloads = input.payloads(&common.limits())?;
         if let Some(Offset(at)) = self.at {
             let byte = Byte::of(&file, &payloads, at, &input)?;
-            let written = match format {
-                OutputFormat::Json => out.json(&byte.document()).map(|()| Ok(()))?,
-                _ => byte.show(&mut out),
+            return match format {
+                OutputFormat::Json => out.json(&byte.document()).map(|()| Ok(())),
+                _ => Ok(byte.show(out)),
             };
-            formatted(out, written)?;
-            return Ok(Status::Good);
         }
         // Drops the map before the page makes another: memory is reserved for one.
         let rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &input)?;
-        let written = match format {
+        match format {
             OutputFormat::Json => {
                 let (path, bytes) = (&input.name, file.file_len());
-                out.json(&Document { schema: "pte.map/1", path, bytes, parts: rows })?;
-                Ok(())
+                out.json(&MapDocument::new(path, bytes, rows)).map(|()| Ok(()))
             }
             OutputFormat::Html => {
-                page::show(&input, &file, &payloads, &rows, &common.limits(), &mut out)?
+                page::show(&input, &file, &payloads, &rows, &common.limits(), out)
             }
-            OutputFormat::Text => show(&input, &file, &rows, &mut out),
-        };
-        formatted(out, written)?;
-        Ok(Status::Good)
+            OutputFormat::Text => {
+                if shown > 0 {
+                    out.bytes(b"\n")?;
+                }
+                Ok(show(&input, &file, &rows, out))
+            }
+        }
     }
 
     fn rows(&self, map: &Map<'_>, input: &Input) -> Result<Vec<Row>, Problem> {
         let nesting = match self.depth {
             Some(depth) => Nesting { depth, most: usize::MAX },
-            None => Nesting { depth: DEFAULT_DEPTH, most: MAX_ROWS },
+            None => Nesting::default(),
         };
-        let pieces = u64::try_from(map.pieces().len()).unwrap_or(u64::MAX);
-        if self.depth.is_some_and(|depth| depth > 2) && pieces > MAX_RANGES {
+        let (pieces, most) = (map.pieces().len(), Row::MOST_UNFOLDED);
+        if self.depth.is_some_and(|depth| depth > 2) && pieces > most {
             return Err(input.absent(format!(
                 "the file has {} ranges, and --depth lists at most {}: leave --depth out, or use --at for \
                  one byte",
-                grouped(pieces),
-                grouped(MAX_RANGES)
+                grouped(wide(pieces)),
+                grouped(wide(most))
             )));
         }
-        map.nested(nesting).iter().map(|span| Row::of(span, input)).collect()
+        Row::all(map, nesting, |name| input.name_again(Some(name)))
     }
 }
 
-impl Row {
-    fn of(span: &Span<'_, '_>, input: &Input) -> Result<Self, Problem> {
-        let (mut parts, mut kinds) = (Vec::new(), Vec::new());
-        match &span.within {
-            Within::Spans(spans) => {
-                parts = spans.iter().map(|span| Self::of(span, input)).collect::<Result<_, _>>()?;
-            }
-            Within::Kinds(all) => kinds = all.iter().map(KindRow::of).collect(),
-            _ => {}
-        }
-        let (mut what, mut count, mut parts_of_range) = (None, None, None);
-        let name = match span.title {
-            Title::Part(part) | Title::Other(part) => {
-                if let Name::Object(_, thing) = part.name() {
-                    what = Some(thing.name());
-                }
-                if matches!(span.title, Title::Other(_)) {
-                    parts_of_range = Some(part_names(part, input)?);
-                }
-                name_of(part, input)?
-            }
-            Title::Segment(nth) => format!("segment {nth}").into(),
-            Title::Alike { name, count: many } => {
-                count = Some(many);
-                name.into()
-            }
-            _ => UntrustedString::default(),
-        };
-        let Range { start: begin, end } = span.range;
-        let (bytes, part) = (end.saturating_sub(begin), parts_of_range);
-        Ok(Self { begin, end, bytes, name, part, what, count, parts, kinds })
-    }
-
+/// A range in words.
+trait InWords {
     /// Returns the title of the row, and the row whose contents it shows: a single part is joined with
     /// its parent.
+    fn title(&self) -> (String, &Self);
+
+    /// Describes the most frequent kinds in the range, and its padding.
+    fn kinds(&self) -> String;
+
+    fn label(&self) -> String;
+}
+
+impl InWords for Row {
     fn title(&self) -> (String, &Self) {
         let (mut row, mut title) = (self, self.label());
         while let [only] = row.parts.as_slice()
@@ -224,15 +200,14 @@ impl Row {
         (title, row)
     }
 
-    /// Describes the most frequent kinds in the range, and its padding.
     fn kinds(&self) -> String {
-        let is_title = |kind: &&KindRow| self.count.is_some() && kind.name == self.name.raw();
+        let is_title = |kind: &&KindEntry| self.count.is_some() && kind.name == self.name.raw();
         let (padding, kinds): (Vec<_>, Vec<_>) = self
             .kinds
             .iter()
             .filter(|kind| !is_title(kind))
             .partition(|kind| kind.name == "padding");
-        let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(|kind| kind.text()).collect();
+        let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(kind_text).collect();
         if let more @ 1.. = kinds.len().saturating_sub(MAX_KINDS) {
             shown.push(count(wide(more), "more kind"));
         }
@@ -251,50 +226,20 @@ impl Row {
     }
 }
 
-impl KindRow {
-    fn of(kind: &KindTotal) -> Self {
-        let what = kind.what.map(pte::map::ObjectKind::name);
-        Self { name: kind.name, what, count: kind.count, bytes: kind.bytes }
+/// Formats a kind and its count, such as `Tensor vector × 12`.
+fn kind_text(kind: &KindEntry) -> String {
+    let what = match (kind.what, kind.name) {
+        (Some("table"), name) => name.to_string(),
+        (Some("vtable"), _) => "vtable".into(),
+        // Strings have their own part.
+        (Some(what), "strings") => what.into(),
+        (Some(what), name) => format!("{name} {what}"),
+        (None, name) => name.into(),
+    };
+    match kind.count {
+        1 => what,
+        count => format!("{what} × {}", grouped(count)),
     }
-
-    /// Formats the kind and its count, such as `Tensor vector × 12`.
-    fn text(&self) -> String {
-        let what = match (self.what, self.name) {
-            (Some("table"), name) => name.to_string(),
-            (Some("vtable"), _) => "vtable".into(),
-            // Strings have their own part.
-            (Some(what), "strings") => what.into(),
-            (Some(what), name) => format!("{name} {what}"),
-            (None, name) => name.into(),
-        };
-        match self.count {
-            1 => what,
-            count => format!("{what} × {}", grouped(count)),
-        }
-    }
-}
-
-/// Returns the names of a part and its parents, outermost first, without tables, vectors and strings.
-fn part_names(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>, Problem> {
-    let mut parts = Vec::new();
-    let mut part = Some(part);
-    while let Some(one) = part.filter(|part| part.parent().is_some()) {
-        if !matches!(one.name(), Name::Object(..)) {
-            parts.push(name_of(one, input)?);
-        }
-        part = one.parent();
-    }
-    parts.reverse();
-    Ok(parts)
-}
-
-/// Returns the name of a part, charged to the read budget: parts may share a long name.
-fn name_of(part: Part<'_, '_>, input: &Input) -> Result<UntrustedString, Problem> {
-    let name = UntrustedString::of(&part.name());
-    if !matches!(part.name(), Name::Fixed(_)) {
-        input.name_again(Some(name.raw()))?;
-    }
-    Ok(name)
 }
 
 fn show(input: &Input, file: &File<'_>, rows: &[Row], out: &mut Output) -> fmt::Result {
@@ -353,15 +298,6 @@ impl FromStr for Offset {
         u64::from_str_radix(digits, radix).map(Self).map_err(|_| invalid())
     }
 }
-
-/// The levels that are shown by default.
-const DEFAULT_DEPTH: u32 = 4;
-
-/// The largest number of rows inside a range before similar ones are folded.
-const MAX_ROWS: usize = 16;
-
-/// The largest number of ranges in a list without folding: each takes a few hundred bytes.
-const MAX_RANGES: u64 = 500_000;
 
 /// The largest number of kinds that are shown for a range.
 const MAX_KINDS: usize = 4;

@@ -1,11 +1,10 @@
 //! `pte memory`: the memory plans of methods, live ranges, and the tensors of each peak.
 
-use core::str::FromStr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pte::File;
-use pte::memory::Memory as Planned;
+use pte::memory::{Budget, DocumentWriter, Memory as Planned};
 use pte::payload::Scratch;
 use pte::quoted::{Untrusted, UntrustedString};
 
@@ -76,7 +75,7 @@ pub(super) struct Memory {
     method: Option<String>,
     /// Fail if an arena, or all arenas of a method together, are larger: bytes, or with a unit such as
     /// kB, MB, KiB, MiB.
-    #[arg(long, value_name = "[ID=]SIZE")]
+    #[arg(long, value_name = "[ID=]SIZE", value_parser = budget)]
     budget: Vec<Budget>,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -99,29 +98,19 @@ enum MemoryFormat {
     Svg,
 }
 
-/// A limit in bytes for the arena of an id, or for all arenas of a method together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Budget {
-    arena: Option<u32>,
-    bytes: u64,
-}
-
-impl FromStr for Budget {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (arena, size) = match text.split_once('=') {
-            None => (None, text),
-            Some((id, size)) => {
-                let plain = id.bytes().all(|c| c.is_ascii_digit());
-                let id = id.parse().ok().filter(|&id| plain && id > 0);
-                let wrong = || "an arena is a number from 1 on, as `pte memory` shows it";
-                (Some(id.ok_or_else(wrong)?), size)
-            }
-        };
-        let Bytes(bytes) = size.parse()?;
-        Ok(Self { arena, bytes })
-    }
+/// Reads a budget: a size, or the id of an arena and its size.
+fn budget(text: &str) -> Result<Budget, String> {
+    let (arena, size) = match text.split_once('=') {
+        None => (None, text),
+        Some((id, size)) => {
+            let plain = id.bytes().all(|c| c.is_ascii_digit());
+            let id = id.parse().ok().filter(|&id| plain && id > 0);
+            let wrong = || "an arena is a number from 1 on, as `pte memory` shows it";
+            (Some(id.ok_or_else(wrong)?), size)
+        }
+    };
+    let Bytes(bytes) = size.parse()?;
+    Ok(Budget { arena, bytes })
 }
 
 /// A format of memory plans.
@@ -247,7 +236,7 @@ impl Memory {
             return Ok(self.budget.clone());
         }
         let invalid = |error| Problem::Usage(format!("memory.budget in pte.toml: {error}").into());
-        config.memory.budget.iter().map(|text| text.parse().map_err(invalid)).collect()
+        config.memory.budget.iter().map(|text| budget(text).map_err(invalid)).collect()
     }
 }
 
@@ -312,14 +301,14 @@ impl Judge<'_> {
 }
 
 /// The most methods that are shown. All are compared with the budgets.
-const MOST_METHODS: usize = 1024;
+const MOST_METHODS: usize = DocumentWriter::MOST_METHODS;
 
 /// The most exceeded budgets that are reported.
 const MOST_OVER: u64 = 20;
 
 #[cfg(test)]
 mod tests {
-    use super::Budget;
+    use super::{Budget, budget};
 
     #[test]
     fn a_budget_is_of_an_arena_or_of_all() {
@@ -329,10 +318,10 @@ mod tests {
             ("2=1.5 MB", Some(2), 1_500_000),
             ("4294967295=0", Some(u32::MAX), 0),
         ] {
-            assert_eq!(text.parse(), Ok(Budget { arena, bytes }), "{text}");
+            assert_eq!(budget(text), Ok(Budget { arena, bytes }), "{text}");
         }
         for text in ["", "=1", "1=", "0=1", "-1=1", "+1=1", "1=2=3", "x=1", "4294967296=1"] {
-            assert!(text.parse::<Budget>().is_err(), "{text}");
+            assert!(budget(text).is_err(), "{text}");
         }
     }
 }

@@ -27,6 +27,7 @@ Examples:
   pte ops model.pte
   pte ops --format yaml a.pte b.pte -o selected_operators.yaml
   pte ops model.pte --against selected_operators.yaml    operators that a build lacks
+  pte ops model.pte --method forward
   pte ops --json model.pte | jq -r '.operators[].name'
 
 JSON, \"schema\": \"pte.ops/1\":
@@ -47,6 +48,9 @@ pub(super) struct Ops {
     /// line. Only names are compared.
     #[arg(long, value_name = "LIST")]
     against: Option<PathBuf>,
+    /// Only this method.
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
@@ -74,7 +78,8 @@ impl Ops {
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
         let list = self.against.as_deref().map(read_list).transpose()?;
-        let (mut report, mut refused) = (UsageReport::default(), Refusals::default());
+        let report = self.method.as_ref().map(UsageReport::of_method);
+        let (mut report, mut refused) = (report.unwrap_or_default(), Refusals::default());
         let mut status = Status::Good;
         for path in &self.files {
             if let Err(problem) = read(path, common, &mut report) {
@@ -109,6 +114,9 @@ fn read(path: &Path, common: &Common, report: &mut UsageReport) -> Result<(), Pr
     let input = Input::open(path, &common.limits())?;
     match input.opened.file() {
         File::Pte(pte) => {
+            if let Some(method) = &report.method {
+                input.has_method(method)?;
+            }
             report.add(&input.name, &pte);
             let read = report.add_nodes(&input.opened, &common.limits());
             read.map_err(|error| Problem::open(&input.name, error))

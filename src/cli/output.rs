@@ -155,6 +155,11 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
+    /// Returns the problem of a failure to write.
+    pub(super) fn problem(&self, error: io::Error) -> Problem {
+        Problem::io(self.name.clone(), error)
+    }
+
     /// Completes the output: a file gets its name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);

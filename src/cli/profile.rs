@@ -2,7 +2,7 @@
 
 use core::cmp::Reverse;
 use core::fmt::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::File;
@@ -10,12 +10,12 @@ use pte::payload::Unreadable;
 use pte::profile::{EventTime, InstructionTime, Profile, ProfileDocument, Time};
 use pte::quoted::UntrustedString;
 
-use super::input::{Bytes, Input, Streams};
+use super::input::{self, Bytes, Input, Streams};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::size::percent;
 use super::text::{bar, count, grouped, name, name_of, wide};
-use super::{Common, Format};
+use super::{Common, Format, refusal};
 
 /// Show the time that methods and operators took
 ///
@@ -27,6 +27,7 @@ use super::{Common, Format};
 Examples:
   pte profile run.etdp
   pte profile run.etdp --program model.pte
+  pte profile before.etdp after.etdp
   pte profile --json run.etdp | jq '.instructions[] | [.name, .time.total]'
 
 JSON, \"schema\": \"pte.profile/1\":
@@ -38,9 +39,10 @@ JSON, \"schema\": \"pte.profile/1\":
 Exit status: 0 shown, 1 the profile is broken, of another kind or of another program, 2 usage,
 3 not readable")]
 pub(super) struct ShowProfile {
-    /// An ETDump, or - for standard input.
-    file: PathBuf,
-    /// The program that ran.
+    /// ETDumps, or - for standard input. Of several, JSON is a document for each.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The program that ran in all of them.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// The method that ran. The default is the only method, or forward.
@@ -60,45 +62,80 @@ impl ShowProfile {
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let (path, limits) = (name_of(&self.file), common.limits());
-        let bytes = Bytes::open(&self.file, &path, Streams::ModelsAndTables)?;
+        input::once(self.files.iter().chain(&self.program))?;
+        let program = self.program.as_ref().map(|path| Input::open(path, &common.limits()));
+        let program = program.transpose()?;
+        let inputs: Vec<_> = self.files.iter().chain(&self.program).cloned().collect();
+        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
+        let (mut status, mut shown) = (Status::Good, 0usize);
+        for path in &self.files {
+            let document = match self.read(path, program.as_ref(), common) {
+                Ok(document) => document,
+                Err(problem) if self.files.len() == 1 => return Err(problem),
+                Err(problem) => {
+                    status = status.max(problem.report());
+                    if self.is_json() {
+                        refusal::write_into(&mut out, &problem)?;
+                    }
+                    continue;
+                }
+            };
+            if self.is_json() {
+                out.json(&document)?;
+                continue;
+            }
+            if shown > 0 {
+                out.bytes(b"\n")?;
+            }
+            shown = shown.saturating_add(1);
+            let written = self.show(&document, &mut out);
+            if written.is_err() {
+                return formatted(out, written).map(|()| status);
+            }
+        }
+        formatted(out, Ok(())).map(|()| status)
+    }
+
+    fn read(
+        &self,
+        file: &Path,
+        program: Option<&Input>,
+        common: &Common,
+    ) -> Result<ProfileDocument, Problem> {
+        let (path, limits) = (name_of(file), common.limits());
+        let bytes = Bytes::open(file, &path, Streams::ModelsAndTables)?;
         let read = Profile::read(&bytes.all(&path, &limits)?, &limits);
         let mut profile = read.map_err(|why| match why {
             Unreadable::Graph(error) => Problem::Refused { file: path.clone(), error },
             Unreadable::Magic { .. } => absent(&path, "this is no ETDump".into()),
             why => absent(&path, UntrustedString::of(&why)),
         })?;
-        if let Some(program) = &self.program {
-            self.name_after(&mut profile, &Input::open(program, &limits)?)?;
+        if let Some(program) = program {
+            self.name_after(&mut profile, &path, program)?;
         }
-        let inputs: Vec<_> = [&self.file].into_iter().chain(&self.program).cloned().collect();
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
-        let document = profile.named(path);
-        let written = if self.format.is_json() {
-            out.json(&document)?;
-            Ok(())
-        } else {
-            self.show(&document, &mut out)
-        };
-        formatted(out, written)?;
-        Ok(Status::Good)
+        Ok(profile.named(path))
     }
 
-    fn name_after(&self, profile: &mut Profile, program: &Input) -> Result<(), Problem> {
+    fn name_after(
+        &self,
+        profile: &mut Profile,
+        path: &UntrustedString,
+        program: &Input,
+    ) -> Result<(), Problem> {
         let File::Pte(pte) = program.opened.file() else {
             return Err(program.absent("this is a .ptd, and --program takes a program".into()));
         };
-        let plans = || pte.program().execution_plan().into_iter().flatten();
-        let wanted = self.method.as_deref().unwrap_or("forward");
-        let plan = plans()
-            .find(|plan| plan.name() == Some(wanted))
-            .or_else(|| plans().next().filter(|_| self.method.is_none() && plans().count() == 1));
+        let (wanted, plan) =
+            (self.method.as_deref(), Profile::method(&pte, self.method.as_deref()));
         let Some(plan) = plan else {
-            let message = format!("no method {}: choose one with --method", name(wanted));
+            let message = format!(
+                "no method {}: choose one with --method",
+                name(wanted.unwrap_or("forward"))
+            );
             return Err(program.absent(message));
         };
         let named = profile.name_after(plan);
-        named.map_err(|why| absent(&name_of(&self.file), UntrustedString::of(&why)))
+        named.map_err(|why| absent(path, UntrustedString::of(&why)))
     }
 
     fn show(&self, document: &ProfileDocument, out: &mut Output) -> fmt::Result {

@@ -201,6 +201,12 @@ impl Tensors {
         }
         if self.format.is_json() {
             out.bytes(if first { b"]}\n" } else { b"\n]}\n" })?;
+        } else if first {
+            let none = match self.unquantized {
+                true => "no weights that are not quantized",
+                false => "no tensors or blobs",
+            };
+            out.bytes(format!("{DIM}{none}{DIM:#}\n").as_bytes())?;
         }
         Ok(())
     }

@@ -14,18 +14,21 @@ use crate::file::source::Source;
 use crate::pte::Pte;
 use crate::schema::program::view::ExecutionPlan;
 
-/// Adds the differences between two programs.
+/// Adds the differences between two programs, or between their methods with the name `only`.
 pub(super) fn compare<S: Source>(
     (old, a): (&Pte<'_>, &mut Contents<'_, S>),
     (new, b): (&Pte<'_>, &mut Contents<'_, S>),
+    only: Option<&str>,
     report: &mut Comparison,
 ) -> Result<(), DiffError<S::Error>> {
     let (before, after) = (old.program(), new.program());
-    if before.version() != after.version() {
-        report.header("version", before.version(), after.version());
+    if only.is_none() {
+        if before.version() != after.version() {
+            report.header("version", before.version(), after.version());
+        }
+        load::compare(old, new, report);
     }
-    load::compare(old, new, report);
-    let (left, right) = (methods(old), methods(new));
+    let (left, right) = (methods(old, only), methods(new, only));
     let mut reported = Reported::default();
     let texts = Cell::new(old.region().len().saturating_add(new.region().len()).saturating_mul(8));
     // In the order of the first file, then the methods that only the second one has.
@@ -44,17 +47,23 @@ pub(super) fn compare<S: Source>(
     let mut added: Vec<_> = right.iter().filter(|(key, _)| !left.contains_key(*key)).collect();
     added.sort_by_key(|(_, (nth, _))| *nth);
     added.into_iter().for_each(|(_, (_, plan))| single(*plan, false, report));
-    named::compare((old, a), (new, b), report)
+    match only {
+        None => named::compare((old, a), (new, b), report),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Methods by name, and by index among those of one name.
 type Methods<'a> = BTreeMap<(Option<&'a str>, usize), (usize, ExecutionPlan<'a>)>;
 
-fn methods<'a>(pte: &Pte<'a>) -> Methods<'a> {
+fn methods<'a>(pte: &Pte<'a>, only: Option<&str>) -> Methods<'a> {
     let mut methods = BTreeMap::new();
     let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
     for (nth, plan) in pte.program().execution_plan().into_iter().flatten().enumerate() {
         let name = plan.name();
+        if only.is_some_and(|only| only != name.unwrap_or_default()) {
+            continue;
+        }
         let count = counts.entry(name).or_default();
         methods.insert((name, *count), (nth, plan));
         *count = count.saturating_add(1);

@@ -16,6 +16,11 @@ pub(super) struct RowsFormatter {
 const LAST_SPACED_OBJECT: usize = 3;
 
 impl RowsFormatter {
+    /// Formats an item of the outermost array.
+    pub(super) fn inside() -> Self {
+        Self { depth: LAST_SPACED_OBJECT.saturating_sub(1) }
+    }
+
     fn separate<W: ?Sized + Write>(&self, out: &mut W, first: bool) -> io::Result<()> {
         out.write_all(match (first, self.depth > LAST_SPACED_OBJECT) {
             (true, _) => b"",

@@ -1,8 +1,13 @@
-//! The document `pte.size/1`. With the feature `serde` it can be serialized.
+//! The documents `pte.size/1` and `pte.map/1`. With the feature `serde` they can be serialized.
 
+use core::ops::Range;
+
+use alloc::format;
 use alloc::vec::Vec;
 
-use super::{Growth, SizeTree};
+use super::{
+    Growth, KindTotal, Map, Name, Nesting, ObjectKind, Part, SizeTree, Span, Title, Within,
+};
 use crate::quoted::UntrustedString;
 
 /// The document `pte.size/1`: the size trees of files.
@@ -76,4 +81,170 @@ impl<'t> SizeDocument<'t> {
             files: files.collect(),
         }
     }
+}
+
+/// The document `pte.map/1`: the nested ranges of a file.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MapDocument<'d> {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The path or the name of the file.
+    pub path: &'d UntrustedString,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its outermost ranges.
+    pub parts: Vec<RangeEntry>,
+}
+
+/// A range of a file with its contents.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RangeEntry {
+    /// The offset of its first byte.
+    pub begin: u64,
+    /// The offset after its last byte.
+    pub end: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// The name of its part, segment or kind.
+    pub name: UntrustedString,
+    /// The names of its part, outermost first, if it belongs to another part than the enclosing range.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub part: Option<Vec<UntrustedString>>,
+    /// The kind of an object in the FlatBuffer.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub what: Option<&'static str>,
+    /// The number of ranges that were merged.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub count: Option<u64>,
+    /// The ranges inside of it, which together have all of its bytes.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub parts: Vec<RangeEntry>,
+    /// Its contents by kind, where ranges are not listed.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub kinds: Vec<KindEntry>,
+}
+
+/// The total of one kind of part.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct KindEntry {
+    /// The name of the part; for an object in the FlatBuffer the type of its table.
+    pub name: &'static str,
+    /// The kind of an object in the FlatBuffer.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub what: Option<&'static str>,
+    /// The number of parts.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl<'d> MapDocument<'d> {
+    /// Returns the document of a file of `bytes` bytes with these ranges.
+    #[must_use]
+    pub fn new(path: &'d UntrustedString, bytes: u64, parts: Vec<RangeEntry>) -> Self {
+        Self { schema: "pte.map/1", path, bytes, parts }
+    }
+}
+
+impl RangeEntry {
+    /// The most ranges of a map that documents list without merging: each takes a few hundred bytes.
+    pub const MOST_UNFOLDED: usize = 500_000;
+
+    /// Returns the ranges of a file, and calls `charge` with each name from the file before it is kept. A
+    /// small file may use one long name for many ranges.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `charge`.
+    pub fn all<E>(
+        map: &Map<'_>,
+        nesting: Nesting,
+        mut charge: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Vec<Self>, E> {
+        map.nested(nesting).iter().map(|span| Self::of(span, &mut charge)).collect()
+    }
+
+    /// The recursion is as deep as the nesting.
+    fn of<E>(
+        span: &Span<'_, '_>,
+        charge: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let (mut parts, mut kinds) = (Vec::new(), Vec::new());
+        match &span.within {
+            Within::Spans(spans) => {
+                parts =
+                    spans.iter().map(|span| Self::of(span, charge)).collect::<Result<_, _>>()?;
+            }
+            Within::Kinds(all) => kinds = all.iter().map(KindEntry::of).collect(),
+            Within::Nothing => {}
+        }
+        let (mut what, mut count, mut part_of_range) = (None, None, None);
+        let name = match span.title {
+            Title::Part(part) | Title::Other(part) => {
+                if let Name::Object(_, thing) = part.name() {
+                    what = Some(thing.name());
+                }
+                if matches!(span.title, Title::Other(_)) {
+                    part_of_range = Some(part.names(&mut *charge)?);
+                }
+                part_name(part, charge)?
+            }
+            Title::Segment(nth) => format!("segment {nth}").into(),
+            Title::Alike { name, count: many } => {
+                count = Some(many);
+                name.into()
+            }
+        };
+        let Range { start: begin, end } = span.range;
+        let (bytes, part) = (end.saturating_sub(begin), part_of_range);
+        Ok(Self { begin, end, bytes, name, part, what, count, parts, kinds })
+    }
+}
+
+impl KindEntry {
+    fn of(kind: &KindTotal) -> Self {
+        let what = kind.what.map(ObjectKind::name);
+        Self { name: kind.name, what, count: kind.count, bytes: kind.bytes }
+    }
+}
+
+impl Part<'_, '_> {
+    /// Returns the names of the part and its parents, outermost first, without tables, vectors and strings.
+    /// Calls `charge` with each name from the file before it is kept.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `charge`.
+    pub fn names<E>(
+        self,
+        mut charge: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Vec<UntrustedString>, E> {
+        let mut parts = Vec::new();
+        let mut part = Some(self);
+        while let Some(one) = part.filter(|part| part.parent().is_some()) {
+            if !matches!(one.name(), Name::Object(..)) {
+                parts.push(part_name(one, &mut charge)?);
+            }
+            part = one.parent();
+        }
+        parts.reverse();
+        Ok(parts)
+    }
+}
+
+fn part_name<E>(
+    part: Part<'_, '_>,
+    charge: &mut impl FnMut(&str) -> Result<(), E>,
+) -> Result<UntrustedString, E> {
+    let name = UntrustedString::of(&part.name());
+    if !matches!(part.name(), Name::Fixed(_)) {
+        charge(name.raw())?;
+    }
+    Ok(name)
 }

@@ -24,6 +24,13 @@ pub struct Nesting {
     pub most: usize,
 }
 
+/// Four levels, with at most 16 ranges inside of one.
+impl Default for Nesting {
+    fn default() -> Self {
+        Self { depth: 4, most: 16 }
+    }
+}
+
 /// A range of a file with its contents. The ranges of one level are adjacent.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

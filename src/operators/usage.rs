@@ -45,6 +45,8 @@ pub struct UsageReport {
     pub total: Usage,
     /// The nodes in the payloads of all programs. [`add_nodes`](Self::add_nodes) reads them.
     pub nodes: NodeUsages,
+    /// The name of the only methods that are counted; `None` for all. It is for what is added later.
+    pub method: Option<String>,
 }
 
 /// The operators and backends of one program, by method.
@@ -55,7 +57,7 @@ pub struct ProgramUsage {
     pub path: UntrustedString,
     /// The first 1,024 methods.
     pub methods: Vec<MethodUsage>,
-    /// The number of methods.
+    /// The number of methods that are counted.
     pub method_count: u64,
 }
 
@@ -105,11 +107,20 @@ pub struct BackendUsage {
 }
 
 impl UsageReport {
+    /// Returns a report of the methods with this name alone.
+    #[must_use]
+    pub fn of_method(name: impl Into<String>) -> Self {
+        Self { method: Some(name.into()), ..Self::default() }
+    }
+
     /// Adds the program `pte`, named `path`.
     pub fn add(&mut self, path: impl Into<UntrustedString>, pte: &Pte<'_>) {
         let index = self.programs.len();
         let (mut methods, mut method_count) = (Vec::new(), 0u64);
         for plan in pte.program().execution_plan().into_iter().flatten() {
+            if !self.counts(plan.name()) {
+                continue;
+            }
             method_count = method_count.saturating_add(1);
             let usage = Usage::of_plan(plan, index);
             self.total.add(&usage);
@@ -118,6 +129,11 @@ impl UsageReport {
             }
         }
         self.programs.push(ProgramUsage { path: path.into(), methods, method_count });
+    }
+
+    /// Returns whether a method with this name is counted. One without a name has an empty one.
+    fn counts(&self, name: Option<&str>) -> bool {
+        self.method.as_deref().is_none_or(|method| method == name.unwrap_or_default())
     }
 
     /// Returns the dtypes for which `selected` has the operator and no kernel of it, in the order of names.

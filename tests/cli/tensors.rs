@@ -108,3 +108,12 @@ fn tensors_and_memory_take_several_files() {
         assert_eq!(documents[2]["path"], files[2]);
     }
 }
+
+/// A list without rows says so: a heading alone looks like a failure.
+#[test]
+fn a_list_without_rows_says_so() {
+    let shown = good(&["tensors", "--unquantized", "tests/data/pte/add.pte"]);
+    assert!(shown.ends_with("no weights that are not quantized\n"), "{shown}");
+    let shown = good(&["tensors", "--key", "no such", "tests/data/ptd/ptd_basic.ptd"]);
+    assert!(shown.ends_with("no tensors or blobs\n"), "{shown}");
+}

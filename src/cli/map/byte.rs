@@ -9,7 +9,6 @@ use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
-use super::part_names;
 use crate::cli::input::Input;
 use crate::cli::json;
 use crate::cli::output::Output;
@@ -69,7 +68,7 @@ impl<'a> Byte<'a> {
                 bytes.saturating_sub(1)
             )));
         };
-        let parts = part_names(info.part(), input)?;
+        let parts = info.part().names(|name| input.name_again(Some(name)))?;
         Ok(Self { path: input.name.clone(), at, bytes, parts, info })
     }
 

@@ -2,12 +2,9 @@
 
 use core::cmp::Reverse;
 
-use pte::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, TensorRole};
-use pte::operator_name;
+use pte::memory::{Budget, LiveRange, Memory, PlannedArena, PlannedTensor};
 use pte::quoted::{Untrusted, UntrustedString};
-use pte::schema::program::view::{self, InstructionArguments, KernelTypes};
 
-use super::Budget;
 use crate::cli::input::Input;
 use crate::cli::problem::Problem;
 use crate::cli::text;
@@ -25,31 +22,14 @@ impl<'a> Method<'_, 'a> {
     /// Returns by how many bytes `needed` exceeds the smallest budget of an arena, or of all arenas
     /// together.
     pub(super) fn over(&self, arena: Option<u32>, needed: u64) -> Option<u64> {
-        let of = self.budgets.iter().filter(|budget| budget.arena == arena);
-        let least = of.map(|budget| budget.bytes).min()?;
-        needed.checked_sub(least).filter(|&over| over > 0)
-    }
-
-    /// Returns the tensor of a value.
-    pub(super) fn view(&self, value: u32) -> Option<view::Tensor<'a>> {
-        let nth = usize::try_from(value).ok()?;
-        match self.memory.plan().values()?.get(nth)?.val()? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        Budget::over(self.budgets, arena, needed)
     }
 
     /// Returns the fully qualified name of a value, and counts it against the limits.
     pub(super) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
-        let name = self.name_unpaid(value);
-        self.input.name_again(name.map(Untrusted::raw))?;
-        Ok(name)
-    }
-
-    /// Returns the fully qualified name of a value whose name was counted before.
-    pub(super) fn name_unpaid(&self, value: u32) -> Option<Untrusted<'a>> {
-        let extra = self.view(value)?.extra_tensor_info()?;
-        extra.fully_qualified_name().filter(|name| !name.is_empty()).map(Into::into)
+        let name = self.memory.tensor_name(value);
+        self.input.name_again(name)?;
+        Ok(name.map(Untrusted::from))
     }
 
     /// Returns a value in words, such as `value 7 cache float32[2, 8]`.
@@ -58,7 +38,7 @@ impl<'a> Method<'_, 'a> {
         if let Some(name) = self.name(value)? {
             title.push_str(&format!(" {}", text::name(name)));
         }
-        if let Some(tensor) = self.view(value) {
+        if let Some(tensor) = self.memory.tensor(value) {
             let sizes = tensor.sizes().into_iter().flatten();
             title.push_str(&format!(" {}", text::shape(tensor.scalar_type(), sizes)));
         }
@@ -67,25 +47,7 @@ impl<'a> Method<'_, 'a> {
 
     /// Returns the name of an instruction: its operator, its backend, or its kind.
     pub(super) fn does(&self, pc: u32) -> Result<UntrustedString, Problem> {
-        let plan = self.memory.plan();
-        let name = match self.memory.instruction(pc) {
-            Some(InstructionArguments::KernelCall(call)) => {
-                let index = call.op_index();
-                let all = plan.operators().zip(usize::try_from(index).ok());
-                let operator = all.and_then(|(all, nth)| all.get(nth));
-                operator.map_or_else(|| format!("no operator {index}").into(), operator_name)
-            }
-            Some(InstructionArguments::DelegateCall(call)) => {
-                let index = call.delegate_index();
-                let all = plan.delegates().zip(usize::try_from(index).ok());
-                let id = all.and_then(|(all, nth)| all.get(nth)?.id());
-                format!("delegate {index} {}", id.unwrap_or_default()).into()
-            }
-            Some(InstructionArguments::MoveCall(_)) => "move".into(),
-            Some(InstructionArguments::FreeCall(_)) => "free".into(),
-            Some(InstructionArguments::JumpFalseCall(_)) => "jump".into(),
-            _ => "unknown".into(),
-        };
+        let name = self.memory.operation_name(pc);
         self.input.name_again(Some(name.raw()))?;
         Ok(name)
     }
@@ -127,16 +89,6 @@ impl<'a> Method<'_, 'a> {
             tensors.filter(|of| of.is_live_at(pc, instructions) && of.bytes > Some(0)).collect();
         live.sort_by_key(|tensor| Reverse(tensor.bytes));
         live
-    }
-}
-
-/// Returns the role of a tensor, as the JSON names it.
-pub(super) fn role(tensor: &PlannedTensor) -> &'static str {
-    match tensor.role {
-        TensorRole::Input => "input",
-        TensorRole::Output => "output",
-        TensorRole::State => "state",
-        _ => "scratch",
     }
 }
 

@@ -166,7 +166,7 @@ fn show_live(
     let widest = listed.iter().map(|tensor| bytes(tensor).len()).max().unwrap_or_default();
     for (tensor, letter) in listed.iter().zip(chart::letters()) {
         let (bytes, title) = (bytes(tensor), method.title(tensor.value)?);
-        let (role, life) = (method::role(tensor), method.live_range(tensor.live_range));
+        let (role, life) = (tensor.role.name(), method.live_range(tensor.live_range));
         let at = grouped(tensor.offset);
         let role = if role == "scratch" { String::new() } else { format!(", {role}") };
         text(writeln!(

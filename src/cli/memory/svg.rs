@@ -280,7 +280,7 @@ impl Svg {
         let (width, height) = (right.saturating_sub(x).max(1), bottom.saturating_sub(y).max(1));
         let name = method.title(tensor.value)?;
         let bytes = grouped(tensor.bytes.unwrap_or_default());
-        let (offset, role) = (grouped(tensor.offset), method::role(tensor));
+        let (offset, role) = (grouped(tensor.offset), tensor.role.name());
         let life = method.live_range(tensor.live_range);
         let what = if is_view { format!("view, {role}") } else { role.to_string() };
         let title = format!("{name}, {what}: {bytes} bytes at {offset}, {life}");

@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use super::UsageReport;
 use crate::cost;
 use crate::file::source::Source;
-use crate::handle::{Handle, OpenError};
+use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
 use crate::payload::xnnpack::{NodeIds, XnnpackGraph, tensor_of};
 use crate::payload::{Graph, for_each_graph};
@@ -36,7 +36,20 @@ impl UsageReport {
         handle: &Handle<S>,
         limits: &Limits,
     ) -> Result<(), OpenError<S::Error>> {
+        // A payload is given with its first delegate, and methods may share it.
+        let mut ranges = BTreeSet::new();
+        if let (Some(_), File::Pte(pte)) = (&self.method, handle.file()) {
+            let plans = pte.program().execution_plan().into_iter().flatten();
+            let plans = plans.filter(|plan| self.counts(plan.name()));
+            let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
+            let payloads = delegates.filter_map(|delegate| pte.payload(delegate).ok()?);
+            ranges.extend(payloads.map(|payload| (payload.range().start, payload.range().end)));
+        }
         for_each_graph(handle, limits, |payload, graph| {
+            let (range, all) = (payload.range(), self.method.is_none());
+            if !all && !ranges.contains(&(range.start, range.end)) {
+                return;
+            }
             // What cannot be read is reported by a check.
             let Ok(Some(graph)) = graph else { return };
             let backend = UntrustedString::from(payload.id().unwrap_or_default());

@@ -146,3 +146,15 @@ fn page_allows_its_script_alone() {
     assert!(policy.contains("script-src 'sha256-"), "{policy}");
     assert!(!policy.contains("script-src 'unsafe"), "{policy}");
 }
+
+/// Each jump is a line from its row to the row that it leads to, forwards and backwards.
+#[test]
+fn jumps_are_lines() {
+    for (file, arrows) in [("cf_scan", 1), ("cond_nested", 4), ("linear", 0)] {
+        let page = good(&["map", "--html", &format!("tests/data/pte/{file}.pte")]);
+        let heads = page.split("<path class=\"a\" d=\"").skip(1);
+        let heads = heads.filter(|rest| !rest.starts_with('"')).count();
+        assert_eq!(heads, arrows, "{file}");
+        assert_eq!(page.contains("A dashed line is a jump"), arrows > 0, "{file}");
+    }
+}

@@ -27,16 +27,22 @@ pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
     let most = rows.nodes.len().min(*left);
     *left = left.saturating_sub(most);
     let widest = rows.lanes.iter().map(|lane| lane.width).max().unwrap_or(1);
+    let gutter = rows.brackets.iter().flatten().map(|bracket| bracket.lane.saturating_add(1)).max();
+    let gutter = gutter.unwrap_or_default();
     html! {
         details open[instructions <= FEW_INSTRUCTIONS] {
             summary { (summary) }
-            p.dim { "A line is a value, from the row that makes it to the rows that use it. Constants are in the calls." }
+            p.dim { "A line is a value, from the row that makes it to the rows that use it. Constants are in the calls."
+                @if gutter > 0 { " A dashed line is a jump, to the row with its arrow." }
+            }
             div.scroll {
                 table.s.graph {
                     tbody {
                         @for (nth, (node, lane)) in rows.nodes.iter().zip(&rows.lanes).take(most).enumerate() {
                             tr id=(node.id) {
-                                td.lane { (lane.draw(node.kind, widest)) }
+                                td.lane {
+                                    (lane.draw(node.kind, widest, rows.brackets.get(nth), gutter))
+                                }
                                 td { (rows.text(&graph, nth, node)) }
                             }
                         }
@@ -59,6 +65,17 @@ struct Rows<'g> {
     results: Vec<BTreeSet<u32>>,
     /// For each row the node that a jump leads to.
     jumps: Vec<Option<NodeId>>,
+    /// For each row the lines of jumps in it.
+    brackets: Vec<Vec<Bracket>>,
+}
+
+/// The part of a jump's line that is in a row.
+#[derive(Clone, Copy)]
+struct Bracket {
+    lane: usize,
+    goes_up: bool,
+    goes_down: bool,
+    is_target: bool,
 }
 
 impl<'g> Rows<'g> {
@@ -107,7 +124,10 @@ impl<'g> Rows<'g> {
             }
         }
         let lanes = lanes(&sources, &row);
-        Self { nodes, lanes, sources, results, jumps }
+        let ends = jumps.iter().enumerate();
+        let ends = ends.filter_map(|(from, to)| Some((from, row.get(to.as_ref()?).copied()?)));
+        let brackets = brackets(ends.collect(), nodes.len());
+        Self { nodes, lanes, sources, results, jumps, brackets }
     }
 
     /// Returns the number of an instruction, or the end.
@@ -174,6 +194,25 @@ impl<'g> Rows<'g> {
             }
         }
     }
+}
+
+/// Gives each jump, from a row to another, a lane and each row of it its part of the line. The shortest jumps
+/// are innermost.
+fn brackets(mut jumps: Vec<(usize, usize)>, rows: usize) -> Vec<Vec<Bracket>> {
+    let mut brackets: Vec<Vec<Bracket>> = vec![Vec::new(); rows];
+    jumps.sort_by_key(|&(from, to)| from.abs_diff(to));
+    jumps.truncate(MAX_JUMPS);
+    for (from, to) in jumps {
+        let (first, last) = (from.min(to), from.max(to));
+        let crossed = brackets.get(first..=last).unwrap_or_default();
+        let is_free = |lane: usize| crossed.iter().flatten().all(|bracket| bracket.lane != lane);
+        let Some(lane) = (0..MAX_JUMP_LANES).find(|&lane| is_free(lane)) else { continue };
+        for (nth, row) in brackets.iter_mut().enumerate().take(last.saturating_add(1)).skip(first) {
+            let (goes_up, goes_down) = (nth > first, nth < last);
+            row.push(Bracket { lane, goes_up, goes_down, is_target: nth == to });
+        }
+    }
+    brackets
 }
 
 /// The part of the lines that is in a row.
@@ -245,8 +284,14 @@ fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Ve
 }
 
 impl Lane {
-    /// Draws the lines and the node of a row.
-    fn draw(&self, kind: NodeKind, widest: usize) -> Markup {
+    /// Draws the lines and the node of a row, and right of them its jumps in `gutter` lanes.
+    fn draw(
+        &self,
+        kind: NodeKind,
+        widest: usize,
+        brackets: Option<&Vec<Bracket>>,
+        gutter: usize,
+    ) -> Markup {
         let x = |lane: usize| lane.saturating_mul(STEP).saturating_add(STEP / 2);
         let mut path = String::new();
         for &(lane, goes_on) in &self.around {
@@ -264,7 +309,28 @@ impl Lane {
                 path.push_str(&format!("M{node} {middle}V{ROW}"));
             }
         }
-        let width = widest.saturating_mul(STEP);
+        let middle = ROOM_ABOVE;
+        let width = widest.saturating_add(gutter).saturating_mul(STEP);
+        let (mut jumps, mut arrows) = (String::new(), String::new());
+        for &Bracket { lane, goes_up, goes_down, is_target } in brackets.into_iter().flatten() {
+            // The innermost lane is beside the text.
+            let x = width.saturating_sub(x(lane));
+            let top = if goes_up { 0 } else { middle };
+            let bottom = if goes_down { ROW } else { middle };
+            jumps.push_str(&format!("M{x} {top}V{bottom}"));
+            if !(goes_up && goes_down) {
+                jumps.push_str(&format!("M{x} {middle}H{width}"));
+            }
+            if is_target {
+                let (left, above) = (width.saturating_sub(4), middle.saturating_sub(3));
+                let below = middle.saturating_add(3);
+                arrows.push_str(&format!("M{left} {above}L{width} {middle}L{left} {below}"));
+            }
+        }
+        let jumps = match jumps.is_empty() {
+            true => String::new(),
+            false => format!("<path class=\"j\" d=\"{jumps}\"/><path class=\"a\" d=\"{arrows}\"/>"),
+        };
         let class = match kind {
             NodeKind::Delegate => "delegates",
             NodeKind::Jump => "loose",
@@ -279,7 +345,7 @@ impl Lane {
             )
         });
         let svg = format!(
-            "<svg width=\"{width}\" height=\"{ROW}\" aria-hidden=\"true\"><path d=\"{path}\"/>{}</svg>",
+            "<svg width=\"{width}\" height=\"{ROW}\" aria-hidden=\"true\"><path d=\"{path}\"/>{jumps}{}</svg>",
             dot.unwrap_or_default()
         );
         // It has no text of the file.
@@ -294,6 +360,9 @@ const STEP: usize = 13;
 
 /// The most lanes that are drawn.
 const MAX_LANES: usize = 24;
+/// The most lanes of jumps, and the most jumps with a line. All are links.
+const MAX_JUMP_LANES: usize = 8;
+const MAX_JUMPS: usize = 200;
 const MAX_ARGUMENTS: usize = 24;
 const MAX_RESULTS: usize = 4;
 /// The most instructions of a method with a graph, and of one that is shown unfolded.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use maud::{Markup, html};
 
-use super::super::Row;
+use super::super::{InWords as _, Row};
 use super::class;
 use crate::cli::text::grouped;
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::Row;
+use super::super::{InWords as _, Row};
 use super::left_out;
 use crate::cli::text::grouped;
 

@@ -1,0 +1,140 @@
+//! The document `pte.diff/1`. With the feature `serde` it can be serialized.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+
+use super::{Class, Comparison, Difference, Shown, Verdict};
+use crate::quoted::UntrustedString;
+
+/// The document `pte.diff/1`: the differences of two files.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DiffDocument<'d> {
+    /// The name and version of the document.
+    pub schema: &'static str,
+    /// The path or the name of the first file.
+    pub before: &'d UntrustedString,
+    /// The path or the name of the second file.
+    pub after: &'d UntrustedString,
+    /// `identical`, `same` or `different`.
+    pub verdict: &'static str,
+    /// The number of differences.
+    pub count: u64,
+    /// The number of differences of each class that has any.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// The differences, the first [`Comparison::MOST`] of each class.
+    pub differences: Vec<DifferenceEntry<'d>>,
+    /// Differences without a meaning.
+    pub written: Vec<WrittenEntry<'d>>,
+}
+
+/// A difference.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DifferenceEntry<'d> {
+    /// The id of its class.
+    pub class: &'static str,
+    /// `added`, `removed` or `changed`.
+    pub change: &'static str,
+    /// The method, if it is in one.
+    pub method: Option<&'d str>,
+    /// The place in the method or the file.
+    pub place: &'d str,
+    /// What differs.
+    pub what: &'static str,
+    /// It in the first file; `None` if it is absent.
+    pub before: Option<SideEntry<'d>>,
+    /// It in the second file; `None` if it is absent.
+    pub after: Option<SideEntry<'d>>,
+}
+
+/// One side of a difference.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SideEntry<'d> {
+    /// What it is, in words.
+    pub text: &'d str,
+    /// The digest of data, in hexadecimal digits.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sha256: Option<String>,
+}
+
+/// A difference without a meaning.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WrittenEntry<'d> {
+    /// What differs.
+    pub what: &'static str,
+    /// It in the first file.
+    pub before: &'d str,
+    /// It in the second file.
+    pub after: &'d str,
+}
+
+impl<'d> DiffDocument<'d> {
+    /// Returns the document of a comparison of two files with these names.
+    #[must_use]
+    pub fn new(
+        before: &'d UntrustedString,
+        after: &'d UntrustedString,
+        report: &'d Comparison,
+    ) -> Self {
+        let counts = Class::ALL.iter().map(|&class| (class.id(), report.count(class)));
+        let written = report.written.iter().map(|written| WrittenEntry {
+            what: written.what,
+            before: &written.before,
+            after: &written.after,
+        });
+        Self {
+            schema: "pte.diff/1",
+            before,
+            after,
+            verdict: match report.verdict {
+                Verdict::Identical => "identical",
+                Verdict::Same => "same",
+                Verdict::Different => "different",
+            },
+            count: report.total(),
+            counts: counts.filter(|&(_, count)| count > 0).collect(),
+            differences: report.differences.iter().map(DifferenceEntry::of).collect(),
+            written: written.collect(),
+        }
+    }
+}
+
+impl<'d> DifferenceEntry<'d> {
+    fn of(difference: &'d Difference) -> Self {
+        let side = |shown: &'d Option<Shown>| {
+            let shown = shown.as_ref()?;
+            Some(SideEntry { text: &shown.text, sha256: shown.sha256.map(|sha| hex(&sha)) })
+        };
+        Self {
+            class: difference.class.id(),
+            change: match (&difference.before, &difference.after) {
+                (None, _) => "added",
+                (_, None) => "removed",
+                _ => "changed",
+            },
+            method: difference.method.as_deref(),
+            place: &difference.place,
+            what: difference.what,
+            before: side(&difference.before),
+            after: side(&difference.after),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::new();
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}
