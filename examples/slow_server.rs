@@ -6,10 +6,10 @@
 //! pte scan - -o rows --jobs 64 --allow-http --allow-private <urls
 //! ```
 
-use std::error::Error;
+use core::error::Error;
+use core::time::Duration;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
 use std::{env, fs, thread};
 
 fn main() -> Result<(), Box<dyn Error>> {
