@@ -92,7 +92,16 @@ fn values(module: &str, schema: &Schema) -> String {
 
 fn value(module: &str, field: &FieldDesc) -> String {
     let name = field.name;
-    let read = format!("read.{}()?", name.to_snake_case());
+    // planus puts a `_` behind a word of Rust, and so does not need `r#`.
+    let (own, accessor) = match name {
+        "type" => ("r#type", String::from("type_")),
+        name => (name, name.to_snake_case()),
+    };
+    let read = match (field.kind, field.required) {
+        (Kind::Scalar(_) | Kind::Union(_), _) | (_, false) => format!("read.{accessor}()?"),
+        // A required field is no `Option`.
+        (_, true) => format!("Some(read.{accessor}()?)"),
+    };
     let value = match field.kind {
         Kind::Scalar(scalar) => match scalar.names {
             None => read,
@@ -110,6 +119,10 @@ fn value(module: &str, field: &FieldDesc) -> String {
         Kind::Scalars { .. } => {
             format!("{read}.map(|items| items.iter().map(super::own).collect())")
         }
+        Kind::Strs => format!(
+            "{read}.map(|items| items.iter().map(|item| Ok(String::from(item?)))\
+             .collect::<planus::Result<Vec<_>>>()).transpose()?"
+        ),
         Kind::Tables(desc) => format!(
             "{read}.map(|items| items.iter().map(|item| table_{}(item?)).collect::<planus::Result<Vec<_>>>())\
              .transpose()?",
@@ -117,7 +130,7 @@ fn value(module: &str, field: &FieldDesc) -> String {
         ),
         Kind::Union(desc) => format!("{read}.map(union_{}).transpose()?", desc.name),
     };
-    format!("{name}: {value},\n")
+    format!("{own}: {value},\n")
 }
 
 /// How the official crate's verifier goes through a table, as flatc writes it.
@@ -146,6 +159,7 @@ fn verify(table: &TableDesc, text: &mut String) {
             Kind::Scalars { prim, .. } => {
                 format!("ForwardsUOffset<Vector<'_, {}>>", rust(prim.name()))
             }
+            Kind::Strs => String::from("ForwardsUOffset<Vector<'_, ForwardsUOffset<&str>>>"),
             Kind::Tables(desc) => {
                 format!("ForwardsUOffset<Vector<'_, ForwardsUOffset<{}>>>", desc.name)
             }
@@ -169,7 +183,8 @@ fn verify(table: &TableDesc, text: &mut String) {
                 continue;
             }
         };
-        let _ = write!(text, ".visit_field::<{of}>(\"{}\", {slot}, false)?", field.name);
+        let (name, required) = (field.name, field.required);
+        let _ = write!(text, ".visit_field::<{of}>(\"{name}\", {slot}, {required})?");
     }
     text.push_str(".finish(); Ok(()) } }\n");
 }

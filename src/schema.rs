@@ -7,5 +7,6 @@ pub mod flat_tensor;
 pub mod flat_tensor_legacy;
 pub mod program;
 pub mod scalar;
+pub mod tosa;
 pub mod vulkan;
 pub mod xnnpack;

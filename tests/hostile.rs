@@ -15,6 +15,7 @@ mod every_byte;
 mod every_field;
 mod finding;
 mod generation;
+mod payload;
 mod resolve;
 mod structure;
 mod work;
@@ -64,6 +65,7 @@ fn every_code_is_given_to_those_who_earn_it() {
         work::cases(),
         resolve::cases(),
         generation::cases(),
+        payload::cases(),
     ];
     let mut by_code: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
     for case in families.into_iter().flatten() {

@@ -124,15 +124,15 @@ fn the_trusted_base_stays_small() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for (file, most) in [
         ("bytes.rs", 70),
-        ("flat/verify.rs", 245),
+        ("flat/verify.rs", 250),
         ("flat/verify/budget.rs", 40),
         ("flat/verify/leaf.rs", 115),
         ("flat/verify/seen.rs", 65),
-        ("flat/verify/vtable.rs", 190),
+        ("flat/verify/vtable.rs", 195),
         ("flat/verify/cache.rs", 90),
         ("flat/verify/text.rs", 70),
         ("flat/verify/union.rs", 70),
-        ("flat/verify/why.rs", 90),
+        ("flat/verify/why.rs", 100),
         ("file/header.rs", 240),
         ("file/extents.rs", 145),
         ("file/segments.rs", 90),

@@ -79,6 +79,11 @@ fn tables_decode_as_flatc_decodes_them() {
             continue;
         };
         let want: Value = serde_json::from_str(&golden).unwrap();
+        // The one of TOSA 1.1 was made with the schema of TOSA 1.0, which lacks this field.
+        let mut found = found;
+        if want.get("software_version").is_none() {
+            found.as_object_mut().unwrap().remove("software_version");
+        }
         assert!(equal(&want, &found), "{}: {found}", path.display());
         compared += 1;
     }

@@ -7,16 +7,17 @@ use std::fs;
 use pte::flat::desc::{Kind, Number, Schema};
 use pte::flat::fbs;
 use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{vulkan, xnnpack};
+use pte::schema::{tosa, vulkan, xnnpack};
 
 use crate::support::snapshot::assert_snapshot;
 
-static SCHEMAS: [(&str, &Schema); 7] = [
+static SCHEMAS: [(&str, &Schema); 8] = [
     ("program", &program::desc::SCHEMA),
     ("flat-tensor", &flat_tensor::desc::SCHEMA),
     ("flat-tensor-legacy", &flat_tensor_legacy::desc::SCHEMA),
     ("xnnpack", &xnnpack::desc::SCHEMA),
     ("vulkan", &vulkan::desc::SCHEMA),
+    ("tosa", &tosa::desc::SCHEMA),
     ("bundled-program", &bundled_program::desc::SCHEMA),
     ("etdump", &etdump::desc::SCHEMA),
 ];

@@ -189,6 +189,10 @@ impl Nodes {
                     let list = tables.iter().map(|table| self.table(table)).collect();
                     Cell::Offset(self.add(Node::Tables(list)))
                 }
+                (FieldValue::Strs(texts), _) => {
+                    let list = texts.iter().map(|text| self.string(text.as_bytes())).collect();
+                    Cell::Offset(self.add(Node::Tables(list)))
+                }
                 (FieldValue::Union(tag, table), _) => {
                     filled.push((slot, Cell::Inside(vec![*tag])));
                     let Some(table) = table else { continue };

@@ -92,6 +92,12 @@ impl Seeker<'_> {
                 Kind::Scalars { prim, .. } => {
                     self.offset(at, |seeker, pos| seeker.numbers(pos, prim));
                 }
+                Kind::Strs => self.offset(at, |seeker, pos| {
+                    seeker.add(pos, What::Count);
+                    for nth in 0..seeker.word(pos) as usize {
+                        seeker.offset(pos + 4 + 4 * nth, Self::text);
+                    }
+                }),
                 Kind::Tables(desc) => self.offset(at, |seeker, pos| {
                     seeker.add(pos, What::Count);
                     for nth in 0..seeker.word(pos) as usize {

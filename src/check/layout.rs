@@ -210,6 +210,12 @@ impl<'p> Pass<'p> {
                     self.bools(bytes.iter().copied(), first);
                 }
             }
+            Kind::Strs => {
+                let Some(strings) = raw.strings(field.slot) else { return };
+                self.refer(strings.pos().saturating_sub(4), "vector");
+                let places = (0..).map_while(|nth| strings.place(nth));
+                places.for_each(|pos| self.refer(pos, "string"));
+            }
             Kind::Tables(desc) => {
                 let Some(list) = raw.list::<Raw<'_>>(field.slot) else { return };
                 self.refer(list.pos().saturating_sub(4), "vector");

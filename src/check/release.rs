@@ -168,7 +168,7 @@ impl<'o> Pass<'o> {
                     self.find(&NEWER_THAN_RUNTIME, raw, field, name, brought);
                 }
             }
-            Kind::Scalar(_) | Kind::Str | Kind::Scalars { .. } => {}
+            Kind::Scalar(_) | Kind::Str | Kind::Strs | Kind::Scalars { .. } => {}
             Kind::Table(desc) => {
                 if let Some(table) = raw.target(field.slot) {
                     self.table(table, desc);
@@ -241,6 +241,7 @@ fn says_something(raw: Raw<'_>, field: &FieldDesc) -> bool {
             raw.number(field.slot, scalar.prim).is_some_and(|number| number != scalar.default)
         }
         Kind::Str => raw.str(field.slot).is_some_and(|text| !text.is_empty()),
+        Kind::Strs => raw.strings(field.slot).is_some_and(|strings| !strings.is_empty()),
         Kind::Scalars { prim, .. } => {
             let bytes = raw.vector_bytes(field.slot, prim).map_or(0, |(bytes, _)| bytes.len());
             // The first offset of a list of offsets is reserved and has no meaning.

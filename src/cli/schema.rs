@@ -7,7 +7,7 @@ use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status};
 use pte::flat::fbs;
 use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{vulkan, xnnpack};
+use pte::schema::{tosa, vulkan, xnnpack};
 
 /// Print the tables as FlatBuffers schema text
 ///
@@ -37,6 +37,7 @@ enum SchemaName {
     PtdLegacy,
     Xnnpack,
     Vulkan,
+    Tosa,
     BundledProgram,
     Etdump,
 }
@@ -49,6 +50,7 @@ impl Schema {
             SchemaName::PtdLegacy => &flat_tensor_legacy::desc::SCHEMA,
             SchemaName::Xnnpack => &xnnpack::desc::SCHEMA,
             SchemaName::Vulkan => &vulkan::desc::SCHEMA,
+            SchemaName::Tosa => &tosa::desc::SCHEMA,
             SchemaName::BundledProgram => &bundled_program::desc::SCHEMA,
             SchemaName::Etdump => &etdump::desc::SCHEMA,
         };

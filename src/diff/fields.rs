@@ -168,6 +168,11 @@ fn hash_field(raw: Option<Raw<'_>>, field: &FieldDesc, hasher: &mut Hasher) {
             let items = numbers(raw, field, prim);
             hasher.number(i64::from(items.is_some())).bytes(items.unwrap_or_default());
         }
+        Kind::Strs => {
+            let strings = raw.and_then(|raw| raw.strings(field.slot));
+            hasher.number(strings.map_or(0, |list| i64::from(crate::bytes::narrow(list.len()))));
+            strings.into_iter().flatten().for_each(|text| _ = hasher.text(Some(text)));
+        }
         Kind::Table(desc) => hash(raw.and_then(|raw| raw.target(field.slot)), desc, hasher),
         Kind::Tables(desc) => {
             let list = raw.and_then(|raw| raw.list::<Raw<'_>>(field.slot));
@@ -250,7 +255,7 @@ fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
             }))
         }
         // No compared table has any, which a test checks.
-        Kind::Table(_) | Kind::Tables(_) | Kind::Union(_) => "tables".into(),
+        Kind::Table(_) | Kind::Tables(_) | Kind::Strs | Kind::Union(_) => "tables".into(),
     }
 }
 

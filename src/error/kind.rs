@@ -146,6 +146,16 @@ kinds! {
         otherwise "A runtime that verifies refuses the file. In others the processor may fault."
         runtime "refuses"
         help "No writer lays a table out like this: the file is damaged or was made by hand, so get it again from its source.";
+    /// A required field is absent (format.md §0.2).
+    FieldMissing {
+        /// The name of the field.
+        field: &'static str
+    } = "field-missing"
+        "the table has no field {field}, which is required"
+        asks "A table has the fields that its schema requires. Only tables of payloads require any."
+        otherwise "A runtime that verifies refuses the payload; others read through a null pointer."
+        runtime "refuses"
+        help "The table is damaged or of another schema: export the model again.";
     /// The offset of a field lies within the first word of its table.
     FieldOffset {
         /// The offset found.

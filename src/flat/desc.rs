@@ -42,6 +42,8 @@ pub struct TableDesc {
     slots: u16,
     /// The kind of table that the verifier sees.
     pub(crate) form: Form,
+    /// Whether a field is required.
+    pub(crate) has_required: bool,
     /// The slot and the declaration of its union. A table has at most one.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
     /// The most bytes that the table takes in a file, including an offset to it, without its
@@ -113,6 +115,7 @@ pub(crate) enum To {
     /// A vector of numbers; the size of a number in bytes.
     Numbers(u16),
     Tables(&'static TableDesc),
+    Strs,
     /// The tag of a union, by its index in the layout. The value has the next index.
     Union(u16, &'static UnionDesc),
     /// The value of a union, by the index of its tag.
@@ -129,6 +132,8 @@ pub struct FieldDesc {
     pub name: &'static str,
     /// The kind of value.
     pub kind: Kind,
+    /// Whether a table without it is refused.
+    pub required: bool,
     /// The ExecuTorch release that added it; `None` if it is as old as release 0.1 or as its table.
     pub since: Option<&'static str>,
 }
@@ -151,6 +156,8 @@ pub enum Kind {
     },
     /// An offset to a vector of offsets to tables.
     Tables(&'static TableDesc),
+    /// An offset to a vector of offsets to strings.
+    Strs,
     /// A tag, and an offset to the table that it selects.
     Union(&'static UnionDesc),
 }
@@ -267,10 +274,11 @@ impl TableDesc {
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
         // Two offsets, and padding for 8-byte numbers.
         let mut written = if fields.is_empty() { 8u16 } else { 12 };
-        let (mut free, mut union, mut rest) = (0, None, fields);
+        let (mut free, mut union, mut has_required, mut rest) = (0, None, false, fields);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             free = field.slot.saturating_add(field.slots());
+            has_required |= field.required;
             // A union also has a tag.
             written =
                 written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
@@ -324,6 +332,7 @@ impl TableDesc {
             inline,
             slots: free,
             form,
+            has_required,
             union,
             written,
             seed: seed(name),
@@ -377,6 +386,7 @@ impl Kind {
             Self::Scalars { prim: Prim::Bool, .. } => To::Bools,
             Self::Scalars { prim, .. } => To::Numbers(prim.size()),
             Self::Tables(desc) => To::Tables(desc),
+            Self::Strs => To::Strs,
             Self::Union(desc) => To::Union(place, desc),
         })
     }

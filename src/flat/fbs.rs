@@ -85,11 +85,17 @@ fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
             }
         }
         Kind::Str => out.write_str("string")?,
+        Kind::Strs => out.write_str("[string]")?,
         Kind::Table(desc) => out.write_str(desc.name)?,
-        Kind::Scalars { prim, align: 0 } => write!(out, "[{}]", prim.name())?,
-        Kind::Scalars { prim, align } => write!(out, "[{}] (force_align: {align})", prim.name())?,
+        Kind::Scalars { prim, .. } => write!(out, "[{}]", prim.name())?,
         Kind::Tables(desc) => write!(out, "[{}]", desc.name)?,
         Kind::Union(desc) => out.write_str(desc.name)?,
+    }
+    match field.kind {
+        // None of them is required.
+        Kind::Scalars { align: align @ 1.., .. } => write!(out, " (force_align: {align})")?,
+        _ if field.required => out.write_str(" (required)")?,
+        _ => {}
     }
     out.write_char(';')?;
     comment(out, Some(field), field.since)

@@ -9,7 +9,7 @@ use core::fmt::{self, Write};
 use alloc::string::String;
 
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
-use crate::flat::view::{List, Raw, Table};
+use crate::flat::view::{List, Raw, Strings, Table};
 use crate::quoted::Scan;
 
 /// The options of the output.
@@ -196,6 +196,11 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
                 self.key(field.name, "", empty)?;
                 self.tables(list, desc)
             }
+            Kind::Strs => {
+                let Some(texts) = raw.strings(field.slot) else { return Ok(()) };
+                self.key(field.name, "", empty)?;
+                self.strings(texts)
+            }
             Kind::Scalars { prim, .. } => {
                 let Some((bytes, _)) = raw.vector_bytes(field.slot, prim) else { return Ok(()) };
                 self.key(field.name, "", empty)?;
@@ -215,6 +220,18 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
         self.level = self.level.saturating_sub(1);
         if !empty {
             self.line()?;
+        }
+        self.out.write_char(']')
+    }
+
+    fn strings(&mut self, texts: Strings<'a>) -> fmt::Result {
+        self.out.write_char('[')?;
+        let between = if self.options.pretty { ", " } else { "," };
+        for (nth, text) in texts.iter().enumerate() {
+            if nth > 0 {
+                self.out.write_str(between)?;
+            }
+            self.string(text)?;
         }
         self.out.write_char(']')
     }

@@ -21,7 +21,7 @@ use crate::quoted::Untrusted;
 
 pub(crate) mod leaf;
 
-use leaf::{Key, KeyOf, NumberOf, ScalarsOf, TagOf, TextOf};
+use leaf::{Key, KeyOf, NumberOf, ScalarsOf, TagOf, TextOf, TextsOf};
 
 /// Returns the bytes of a blob that a dump wrote as `{"file": NAME}`, or an error message.
 pub type ReadBlob<'f> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'f;
@@ -192,6 +192,7 @@ impl Loader<'_, '_> {
             Kind::Scalars { prim, .. } => map
                 .next_value_seed(Any(ScalarsOf { loader, prim }))
                 .map(|bytes| FieldValue::Scalars(bytes.into())),
+            Kind::Strs => map.next_value_seed(Any(TextsOf { loader })).map(FieldValue::Strs),
             Kind::Tables(desc) => {
                 map.next_value_seed(Any(TablesOf { loader, desc })).map(FieldValue::Tables)
             }

@@ -10,7 +10,7 @@ use crate::flat::desc::TableDesc;
 use crate::flat::ledger::{Ledger, MemoryError, Refused};
 use crate::flat::node::Node;
 use crate::flat::tree::{FieldValue, Object};
-use crate::flat::view::{List, Scalar, Table, Vector};
+use crate::flat::view::{List, Scalar, Strings, Table, Vector};
 
 pub(crate) mod declare;
 
@@ -163,6 +163,26 @@ pub(crate) fn numbers<T: Scalar>(vector: Vector<'_, T>, ledger: &mut Ledger) -> 
     numbers
 }
 
+/// Copies the elements of a vector of strings.
+pub(crate) fn texts(strings: Strings<'_>, ledger: &mut Ledger) -> Vec<String> {
+    let mut texts = ledger.vec(strings.len(), 4).unwrap_or_default();
+    for text in strings {
+        if ledger.is_refused() {
+            break;
+        }
+        texts.push(ledger.string(text).unwrap_or_default());
+    }
+    texts
+}
+
+/// Returns strings as a value that borrows them.
+pub(crate) fn strings(texts: &[String]) -> Result<FieldValue<'_>, MemoryError> {
+    let mut strings = Vec::new();
+    strings.try_reserve_exact(texts.len())?;
+    strings.extend(texts.iter().map(|text| Cow::Borrowed(text.as_str())));
+    Ok(FieldValue::Strs(strings))
+}
+
 /// Converts structs to trees.
 pub(crate) fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryError> {
     let mut objects = Vec::new();
@@ -213,6 +233,26 @@ pub(crate) fn string_of(
         }
         _ => Ok(None),
     }
+}
+
+/// Returns the vector of strings of a field.
+pub(crate) fn strings_of(
+    value: Option<FieldValue<'_>>,
+    ledger: &mut Ledger,
+) -> Result<Option<Vec<String>>, TreeError> {
+    let Some(FieldValue::Strs(strings)) = value else { return Ok(None) };
+    let texts = ledger.vec(strings.len(), 4);
+    let mut texts = texts.map_err(|Refused| TreeError::memory(ledger.error()))?;
+    for text in strings {
+        texts.push(match text {
+            Cow::Owned(text) => text,
+            Cow::Borrowed(text) => {
+                let copy = ledger.string(text);
+                copy.map_err(|Refused| TreeError::memory(ledger.error()))?
+            }
+        });
+    }
+    Ok(Some(texts))
 }
 
 /// Returns the number of a field.

@@ -1,5 +1,7 @@
 //! Tables that can be written, one at a time: without a tree of them in memory.
 
+use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
@@ -7,7 +9,7 @@ pub(crate) mod declare;
 
 use super::desc::{FieldDesc, Kind, Number, TableDesc};
 use super::tree::{FieldValue, Object};
-use super::view::{List, Raw, Scalar, Table};
+use super::view::{List, Raw, Scalar, Strings, Table};
 
 /// A table that can be written: a tree, a struct, or a view of a proven file.
 pub trait Node: sealed::Sealed {
@@ -38,6 +40,8 @@ pub enum Held<'n> {
     Numbers(&'n dyn NumberList),
     /// A vector of tables.
     Tables(&'n dyn NodeList),
+    /// A vector of strings.
+    Strs(&'n dyn TextList),
     /// A union's tag and its table.
     Union(u8, Option<&'n dyn Node>),
 }
@@ -58,6 +62,15 @@ pub trait NodeList: sealed::Sealed {
 
     /// Calls `visit` with each table.
     fn visit_all(&self, visit: &mut dyn FnMut(&dyn Node) -> ControlFlow<()>) -> ControlFlow<()>;
+}
+
+/// A vector of strings.
+pub trait TextList: sealed::Sealed {
+    /// Returns the number of strings.
+    fn count(&self) -> usize;
+
+    /// Calls `visit` with each string.
+    fn visit_all(&self, visit: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()>;
 }
 
 /// A proven table with its declaration.
@@ -100,6 +113,10 @@ impl Proven<'_> {
             },
             Kind::Tables(desc) => match raw.list(slot) {
                 Some(list) => visit(field, Held::Tables(&ProvenList { list, desc })),
+                None => ControlFlow::Continue(()),
+            },
+            Kind::Strs => match raw.strings(slot) {
+                Some(strings) => visit(field, Held::Strs(&strings)),
                 None => ControlFlow::Continue(()),
             },
             Kind::Union(union) => {
@@ -161,6 +178,7 @@ impl FieldValue<'_> {
                 Self::Table(object) => Held::Table(object),
                 Self::Scalars(bytes) => Held::Bytes(bytes),
                 Self::Tables(objects) => Held::Tables(objects),
+                Self::Strs(texts) => Held::Strs(texts),
                 Self::Union(tag, None) => Held::Union(*tag, None),
                 Self::Union(tag, Some(object)) => Held::Union(*tag, Some(object)),
             },
@@ -175,6 +193,36 @@ impl<N: Node> NodeList for Vec<N> {
 
     fn visit_all(&self, visit: &mut dyn FnMut(&dyn Node) -> ControlFlow<()>) -> ControlFlow<()> {
         self.iter().try_for_each(|node| visit(node))
+    }
+}
+
+impl TextList for Strings<'_> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn visit_all(&self, visit: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.iter().try_for_each(visit)
+    }
+}
+
+impl TextList for Vec<String> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn visit_all(&self, visit: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.iter().try_for_each(|text| visit(text))
+    }
+}
+
+impl TextList for Vec<Cow<'_, str>> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn visit_all(&self, visit: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.iter().try_for_each(|text| visit(text))
     }
 }
 
@@ -213,5 +261,6 @@ pub(crate) mod sealed {
     impl Sealed for super::Proven<'_> {}
     impl Sealed for super::ProvenList<'_> {}
     impl Sealed for super::Object<'_> {}
+    impl Sealed for super::Strings<'_> {}
     impl<T> Sealed for Vec<T> {}
 }

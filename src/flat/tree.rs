@@ -38,6 +38,8 @@ pub enum FieldValue<'t> {
     Scalars(Cow<'t, [u8]>),
     /// A vector of tables.
     Tables(Vec<Object<'t>>),
+    /// A vector of strings.
+    Strs(Vec<Cow<'t, str>>),
     /// A union's tag and its table. For an unknown tag, the table may be any member. Either of them
     /// may be missing (tag 0), which readers refuse.
     Union(u8, Option<Object<'t>>),
@@ -161,6 +163,7 @@ impl fmt::Display for SetError {
                         write!(f, "bytes, {} for each {}", prim.size(), prim.name())
                     }
                     Kind::Tables(desc) => write!(f, "tables {}", desc.name),
+                    Kind::Strs => f.write_str("strings"),
                     Kind::Union(desc) => write!(f, "a member of {} with its tag", desc.name),
                 }
             }
@@ -175,7 +178,7 @@ fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
     let is = |object: &Object<'_>, desc: &TableDesc| core::ptr::eq(object.desc, desc);
     match (value, kind) {
         (FieldValue::Number(number), Kind::Scalar(scalar)) => number.stored(scalar.prim).is_some(),
-        (FieldValue::Str(_), Kind::Str) => true,
+        (FieldValue::Str(_), Kind::Str) | (FieldValue::Strs(_), Kind::Strs) => true,
         (FieldValue::Table(object), Kind::Table(desc)) => is(object, desc),
         (FieldValue::Scalars(bytes), Kind::Scalars { prim, .. }) => {
             bytes.len().is_multiple_of(prim.size().into())

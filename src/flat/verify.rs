@@ -235,6 +235,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                 To::Bools => self.bool_list(at),
                 To::Numbers(size) => self.numbers(at, size.into()),
                 To::Tables(desc) => self.tables(at, desc),
+                To::Strs => self.strings(at),
                 To::Union(place, desc) => self.union(pos, layout.union(place), desc),
                 To::Value(place) => self.tagged(pos, layout.union(place)),
             };

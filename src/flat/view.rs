@@ -15,7 +15,7 @@ use crate::flat::desc::{Number, Prim, TableDesc};
 pub(crate) mod declare;
 mod vector;
 
-pub use vector::{List, Numbers, Tables, Vector};
+pub use vector::{List, Numbers, Strings, Tables, Texts, Vector};
 
 /// A proven table, without its type.
 #[derive(Clone, Copy)]
@@ -162,11 +162,7 @@ impl<'a> Raw<'a> {
     /// Returns the string that the offset in `slot` leads to. It is checked for UTF-8 each time.
     #[inline]
     pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
-        let pos = self.target_pos(slot)?;
-        let len = proven(u32_at(self.buf, index(pos)));
-        cost::charge(index(len));
-        let bytes = slice_at(self.buf, sum(pos, 4), len);
-        Some(proven(bytes.and_then(|bytes| core::str::from_utf8(bytes).ok())))
+        self.target_pos(slot).map(|pos| text(self.buf, pos))
     }
 
     /// Returns the vector of numbers that the offset in `slot` leads to.
@@ -191,6 +187,14 @@ impl<'a> Raw<'a> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, index(pos)));
         Some(List::new(self.buf, further(pos, 4), len))
+    }
+
+    /// Returns the vector of strings that the offset in `slot` leads to.
+    #[inline]
+    pub(crate) fn strings(self, slot: u16) -> Option<Strings<'a>> {
+        let pos = self.target_pos(slot)?;
+        let len = proven(u32_at(self.buf, index(pos)));
+        Some(Strings::new(self.buf, further(pos, 4), len))
     }
 
     /// Returns the tag of the union at `slot`, and its table, whose vtable is not read yet. `None` for the
@@ -270,6 +274,15 @@ impl Number {
 fn vtable_pos(buf: &[u8], pos: u32) -> u32 {
     // A proven vtable is within the buffer, so the difference does not wrap.
     pos.wrapping_sub(proven(u32_at(buf, index(pos))))
+}
+
+/// Returns the proven string at `pos`.
+#[inline(always)]
+fn text(buf: &[u8], pos: u32) -> &str {
+    let len = proven(u32_at(buf, index(pos)));
+    cost::charge(index(len));
+    let bytes = slice_at(buf, sum(pos, 4), len);
+    proven(bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()))
 }
 
 /// Returns the target of the proven offset at `at`.

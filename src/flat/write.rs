@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use crate::bytes::{index, wide};
 use crate::flat::desc::{FieldDesc, Kind, MAX_SLOTS, Schema};
-use crate::flat::node::{Held, Node, NodeList};
+use crate::flat::node::{Held, Node, NodeList, TextList};
 use crate::limits::MAX_PROGRAM;
 
 pub(crate) mod compare;
@@ -235,6 +235,7 @@ impl<'l, S: Sink> Writer<'l, S> {
                 self.count(count)?
             }
             (Held::Tables(nodes), _) => self.tables(nodes)?,
+            (Held::Strs(texts), _) => self.strings(texts)?,
             // Values fit their fields: see `flat::node::sealed`.
             (Held::Number(_) | Held::Bytes(_) | Held::Numbers(_), _) => return Continue(()),
         };
@@ -268,19 +269,38 @@ impl<'l, S: Sink> Writer<'l, S> {
     }
 
     fn tables(&mut self, nodes: &dyn NodeList) -> ControlFlow<(), u32> {
-        let count = nodes.count();
-        let mut places = Vec::new();
-        let room = places.try_reserve_exact(count);
-        self.or(room.map_err(|_| WriteError::OutOfMemory))?;
+        let mut places = self.places(nodes.count())?;
         nodes.visit_all(&mut |node| {
             places.push(self.table(node)?);
             Continue(())
         })?;
+        self.offsets(&places)
+    }
+
+    fn strings(&mut self, texts: &dyn TextList) -> ControlFlow<(), u32> {
+        let mut places = self.places(texts.count())?;
+        texts.visit_all(&mut |text| {
+            places.push(self.string(text)?);
+            Continue(())
+        })?;
+        self.offsets(&places)
+    }
+
+    /// Returns a vector with room for `count` positions.
+    fn places(&mut self, count: usize) -> ControlFlow<(), Vec<u32>> {
+        let mut places = Vec::new();
+        let room = places.try_reserve_exact(count);
+        self.or(room.map_err(|_| WriteError::OutOfMemory))?;
+        Continue(places)
+    }
+
+    /// Writes a vector of offsets to `places`.
+    fn offsets(&mut self, places: &[u32]) -> ControlFlow<(), u32> {
         self.pad(4, 0)?;
-        for pos in places.into_iter().rev() {
-            self.offset_to(pos)?;
+        for pos in places.iter().rev() {
+            self.offset_to(*pos)?;
         }
-        self.count(count)
+        self.count(places.len())
     }
 
     /// Writes the length of a vector or string in front of its elements.

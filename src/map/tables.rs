@@ -115,7 +115,8 @@ impl<'c, 'a> Pass<'c, 'a> {
         section: u32,
     ) {
         match field.kind {
-            Kind::Scalar(_) => {}
+            // Neither format has vectors of strings.
+            Kind::Scalar(_) | Kind::Strs => {}
             Kind::Str => {
                 let Some(pos) = raw.target_pos(field.slot) else { return };
                 if self.vectors.insert(pos >> 2) {

@@ -1,18 +1,18 @@
 //! The graphs of payloads: those of backends whose tables are known.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use core::ops::{Deref, Range};
 
-use super::vulkan::VulkanParts;
+use super::tables::{Tables, TablesPlace};
 use super::xnnpack::{XnnpackGraph, XnnpackParts};
 use super::{Payload, Unreadable};
 use crate::backend::Backend;
-use crate::bytes::array_at;
 use crate::cost;
 use crate::file::source::Source;
-use crate::flat::verify;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
+use crate::schema::tosa::view::TosaGraph;
 use crate::schema::vulkan::view::VkGraph;
 use crate::schema::xnnpack::view::XNode;
 
@@ -24,18 +24,30 @@ pub enum Graph<'p> {
     Xnnpack(XnnpackGraph<'p>),
     /// A graph of Vulkan.
     Vulkan(VkGraph<'p>),
+    /// A graph of TOSA.
+    Tosa(TosaGraph<'p>),
 }
 
 impl<'p> Graph<'p> {
     /// Returns the operator of each node, in the order in which they run; `None` for an unknown one.
     pub fn operators(&self) -> impl Iterator<Item = Option<&'p str>> {
-        let (nodes, calls) = match self {
-            Self::Xnnpack(graph) => (graph.root().xnodes(), None),
-            Self::Vulkan(graph) => (None, graph.chain()),
+        let operators: Box<dyn Iterator<Item = Option<&'p str>> + 'p> = match self {
+            Self::Xnnpack(graph) => {
+                let nodes = graph.root().xnodes().into_iter().flatten();
+                let operator = |node: XNode<'p>| node.xnode_union().and_then(|node| node.name());
+                Box::new(nodes.map(operator))
+            }
+            Self::Vulkan(graph) => {
+                Box::new(graph.chain().into_iter().flatten().map(|call| call.name()))
+            }
+            Self::Tosa(graph) => {
+                let blocks = graph.regions().into_iter().flatten();
+                let blocks = blocks.flat_map(|region| region.blocks().into_iter().flatten());
+                let nodes = blocks.flat_map(|block| block.operators().into_iter().flatten());
+                Box::new(nodes.map(|node| node.op().name()))
+            }
         };
-        let operator = |node: XNode<'p>| node.xnode_union().and_then(|operator| operator.name());
-        let nodes = nodes.into_iter().flatten().map(operator);
-        nodes.chain(calls.into_iter().flatten().map(|call| call.name()))
+        operators
     }
 
     /// Calls `each` with the graph of a payload of `len` bytes: `None` if its tables are not known. `read`
@@ -51,26 +63,36 @@ impl<'p> Graph<'p> {
         limits: &Limits,
         each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>),
     ) -> Result<(), E> {
-        if !matches!(backend, Some(Backend::Xnnpack | Backend::Vulkan)) {
+        let Some(backend) = backend.filter(|backend| TablesPlace::is_known(*backend)) else {
             each(Ok(None));
             return Ok(());
-        }
-        let Some(head) = read(0..len.min(HEAD))? else { return Ok(()) };
-        let parts = match backend {
-            Some(Backend::Vulkan) => VulkanParts::of(&head, len).map(Parts::Vulkan),
-            _ => XnnpackParts::of(&head, len).map(Parts::Xnnpack),
         };
-        let parts = match parts {
-            Ok(parts) => parts,
-            Err(why) => {
+        let Some(head) = read(0..len.min(HEAD))? else { return Ok(()) };
+        let place = match TablesPlace::of_payload(backend, &head, len) {
+            None => {
+                each(Ok(None));
+                return Ok(());
+            }
+            Some(Err(why)) => {
                 each(Err(why));
                 return Ok(());
             }
+            Some(Ok(place)) => place,
         };
-        if let Some(bytes) = read(parts.graph())? {
-            each(parts.read(&bytes, limits).map(Some));
+        if let Some(bytes) = read(place.range.clone())? {
+            each(match backend {
+                Backend::Xnnpack => XnnpackParts::of(&head, len)
+                    .and_then(|parts| XnnpackGraph::read(parts, &bytes, limits))
+                    .map(|graph| Some(Graph::Xnnpack(graph))),
+                _ => Tables::read(&place, &bytes, limits).map(Graph::of),
+            });
         }
         Ok(())
+    }
+
+    /// Returns the graph with these tables; `None` for other tables.
+    fn of(tables: Tables<'p>) -> Option<Self> {
+        tables.root_as().map(Self::Vulkan).or_else(|| tables.root_as().map(Self::Tosa))
     }
 }
 
@@ -108,36 +130,6 @@ pub fn for_each_graph<S: Source>(
         Graph::with(payload.backend(), len, read, limits, |graph| each(&payload, graph))?;
     }
     Ok(())
-}
-
-enum Parts {
-    Xnnpack(XnnpackParts),
-    Vulkan(VulkanParts),
-}
-
-impl Parts {
-    fn graph(&self) -> Range<u64> {
-        match self {
-            Self::Xnnpack(parts) => parts.graph.clone(),
-            Self::Vulkan(parts) => parts.graph.clone(),
-        }
-    }
-
-    fn read<'p>(self, bytes: &'p [u8], limits: &Limits) -> Result<Graph<'p>, Unreadable> {
-        match self {
-            Self::Xnnpack(parts) => XnnpackGraph::read(parts, bytes, limits).map(Graph::Xnnpack),
-            Self::Vulkan(parts) => {
-                let magic = array_at(bytes, 4).unwrap_or_default();
-                if magic != *b"VK00" {
-                    return Err(Unreadable::Magic { magic });
-                }
-                match verify::read(bytes, limits) {
-                    Ok((graph, _)) => Ok(Graph::Vulkan(graph)),
-                    Err(error) => Err(Unreadable::Graph(error.shifted(parts.graph.start))),
-                }
-            }
-        }
-    }
 }
 
 /// The number of bytes that every header of a payload has at most.

@@ -16,7 +16,7 @@ use crate::flat::verify;
 use crate::flat::view::{Proof, Raw, Table};
 use crate::foreign::ForeignFormat;
 use crate::limits::Limits;
-use crate::schema::{bundled_program, etdump, vulkan, xnnpack};
+use crate::schema::{bundled_program, etdump, tosa, vulkan, xnnpack};
 
 /// The place of a FlatBuffer in another file, and its schema.
 #[derive(Clone, Debug)]
@@ -86,6 +86,11 @@ impl TablesPlace {
         }
     }
 
+    /// Returns whether the tables of the backend's payloads are known.
+    pub(crate) fn is_known(backend: Backend) -> bool {
+        Self::of_payload(backend, &[], 0).is_some()
+    }
+
     /// Finds the FlatBuffer of a payload, as [`of`](Self::of) does. The backend is known by the
     /// delegate's id.
     ///
@@ -106,6 +111,11 @@ impl TablesPlace {
                 root: 0,
                 identifiers: &[b"VK00"],
             }),
+            // The whole payload is the graph.
+            Backend::Tosa => {
+                let schema = &tosa::desc::SCHEMA;
+                Ok(Self { schema, range: 0..len, root: 0, identifiers: &[b"TOSA"] })
+            }
             _ => return None,
         })
     }
@@ -142,7 +152,7 @@ impl<'b> Tables<'b> {
     }
 
     /// The names of roots are distinct.
-    fn root_as<T: Table<'b>>(&self) -> Option<T> {
+    pub(super) fn root_as<T: Table<'b>>(&self) -> Option<T> {
         let is_root = self.schema.root.name == T::DESC.name;
         is_root.then(|| T::from_raw(self.root, Proof(())))
     }

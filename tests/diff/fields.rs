@@ -218,6 +218,7 @@ fn change(table: &mut Value, field: &FieldDesc) -> bool {
             }
             table.as_object_mut().unwrap().remove(name);
         }
+        Kind::Strs => table[name] = json!(["x"]),
         Kind::Tables(_) => {
             let mut items = old.as_array().cloned().unwrap_or_default();
             match items.pop() {

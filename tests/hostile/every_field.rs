@@ -285,6 +285,7 @@ impl Every {
                 self.vectors.push((path.to_owned(), size));
                 self.write(|asm| asm.vector(path, size, 2).zeros(2 * size));
             }
+            Kind::Strs => panic!("no model has a vector of strings"),
             Kind::Tables(desc) => {
                 let members = desc.fields.iter().find_map(|field| match field.kind {
                     Kind::Union(union) => Some(union.members.len()),

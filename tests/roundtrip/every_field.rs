@@ -77,6 +77,11 @@ impl Maker {
                     let bytes = numbers.into_iter().flat_map(|number| stored(number, prim));
                     (FieldValue::Scalars(bytes.collect::<Vec<_>>().into()), json!(json))
                 }
+                Kind::Strs => {
+                    let texts: Vec<_> = (0..3).map(|_| format!("é {}", self.next())).collect();
+                    let owned = texts.iter().map(|text| text.clone().into()).collect();
+                    (FieldValue::Strs(owned), json!(texts))
+                }
                 Kind::Tables(desc) => {
                     let union = desc.fields.iter().find_map(|field| match field.kind {
                         Kind::Union(union) => Some(union),

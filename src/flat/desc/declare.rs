@@ -18,7 +18,7 @@ macro_rules! desc {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*
@@ -77,17 +77,18 @@ macro_rules! desc {
                     stringify!($T),
                     &[$( FieldDesc {
                         slot: $slot,
-                        name: stringify!($f),
+                        name: $crate::flat::desc::declare::plain(stringify!($f)),
                         kind: {
                             $( $crate::flat::desc::declare::target_kind!($R) )?
                             $( Kind::Scalars {
                                 prim: $crate::flat::desc::declare::prim!($SV),
                                 align: 0 $( + $align )?,
                             } )?
-                            $( Kind::Tables(&$RV) )?
+                            $( $crate::flat::desc::declare::list_kind!($RV) )?
                             $( Kind::Union(&$FU) )?
                             $( $crate::flat::desc::declare::scalar_kind!($S, $default) )?
                         },
+                        required: $crate::flat::desc::declare::required!($($required)?),
                         since: $crate::flat::desc::declare::since!($($since)?),
                     } ),*],
                     depth::$T,
@@ -100,7 +101,9 @@ macro_rules! desc {
                     $crate::flat::desc::declare::member!($M $($MT)?)
                 ),*]); )*
                 $( pub(super) const $T: u32 = 1 + deepest(&[$(
-                    $( $crate::flat::desc::declare::target_depth!($R), )? $( $RV, )? $( $FU, )?
+                    $( $crate::flat::desc::declare::target_depth!($R), )?
+                    $( $crate::flat::desc::declare::target_depth!($RV), )?
+                    $( $FU, )?
                 )*]); )*
             }
         }
@@ -190,6 +193,24 @@ macro_rules! target_kind {
     };
 }
 
+macro_rules! list_kind {
+    (str) => {
+        Kind::Strs
+    };
+    ($R:ident) => {
+        Kind::Tables(&$R)
+    };
+}
+
+macro_rules! required {
+    () => {
+        false
+    };
+    (required) => {
+        true
+    };
+}
+
 macro_rules! target_depth {
     (str) => {
         0
@@ -208,7 +229,20 @@ macro_rules! since {
     };
 }
 
-pub(crate) use {desc, member, prim, scalar_kind, since, target_depth, target_kind};
+pub(crate) use {
+    desc, list_kind, member, prim, required, scalar_kind, since, target_depth, target_kind,
+};
+
+/// Returns the name of a field without the `r#` that it has if it is a keyword of Rust.
+pub(crate) const fn plain(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', plain @ ..] => match core::str::from_utf8(plain) {
+            Ok(plain) => plain,
+            Err(_) => name,
+        },
+        _ => name,
+    }
+}
 
 /// Returns the largest depth; 0 for none.
 pub(crate) const fn deepest(depths: &[u32]) -> u32 {

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -89,6 +90,32 @@ impl Visitor<'_> for TextOf<'_> {
     fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
         let copy = self.ledger.string(text);
         copy.map_err(|Refused| E::custom(self.ledger.error()))
+    }
+}
+
+/// Reads a vector of strings.
+pub(super) struct TextsOf<'s, 'l, 'f> {
+    pub(super) loader: &'s mut Loader<'l, 'f>,
+}
+
+impl<'de> Visitor<'de> for TextsOf<'_, '_, '_> {
+    type Value = Vec<Cow<'static, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of strings")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let Self { loader } = self;
+        let mut texts = Vec::new();
+        for nth in 0.. {
+            let text = seq.next_element_seed(Any(TextOf { ledger: loader.ledger }));
+            match loader.within(PathComponent::Index(nth), text)? {
+                Some(text) => loader.push(&mut texts, text.into())?,
+                None => break,
+            }
+        }
+        Ok(texts)
     }
 }
 

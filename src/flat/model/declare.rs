@@ -18,7 +18,7 @@ macro_rules! model {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*
@@ -27,10 +27,11 @@ macro_rules! model {
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod model {
             use super::*;
+            use $crate::flat::desc::declare::plain;
             use $crate::flat::desc::{FieldDesc, TableDesc};
             use $crate::error::PathComponent;
             use $crate::flat::ledger::{Ledger, MemoryError};
-            use $crate::flat::model::{FromView, Model, TreeError, checked, model, scalars, tables};
+            use $crate::flat::model::{FromView, Model, TreeError, checked, model, scalars};
             use $crate::flat::node::{Held, Node, Visit, sealed::Sealed};
             use $crate::flat::tree::{Object, FieldValue};
             use $crate::flat::view::Scalar;
@@ -116,7 +117,7 @@ macro_rules! model {
                     pub $f:
                         $( Option<$crate::flat::model::declare::owned!($R)> )?
                         $( Option<alloc::vec::Vec<$SV>> )?
-                        $( Option<alloc::vec::Vec<$RV>> )?
+                        $( Option<alloc::vec::Vec<$crate::flat::model::declare::owned!($RV)>> )?
                         $( Option<$FU> )?
                         $( $S )?,
                 )* }
@@ -128,7 +129,7 @@ macro_rules! model {
                         Object::filled(Self::DESC, [ $(
                             $( $crate::flat::model::declare::value!(self.$f, $R) )?
                             $( self.$f.as_deref().map(scalars::<$SV>).transpose()? )?
-                            $( self.$f.as_deref().map(tables::<$RV>).transpose()? )?
+                            $( $crate::flat::model::declare::values!(self.$f, $RV) )?
                             $( self.$f.as_ref().map($FU::to_value).transpose()? )?
                             $( Some(FieldValue::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
@@ -142,9 +143,9 @@ macro_rules! model {
                         let mut object = checked(object, Self::DESC, ledger)?;
                         Ok(Self { $(
                             $f: $crate::flat::model::declare::held!(
-                                object.take(stringify!($f)), ledger,
+                                object.take(plain(stringify!($f))), ledger,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S $default )?
-                            ).map_err(|error| error.within(PathComponent::Field(stringify!($f))))?,
+                            ).map_err(|error| error.within(PathComponent::Field(plain(stringify!($f)))))?,
                         )* })
                     }
                 }
@@ -215,6 +216,15 @@ macro_rules! value {
     };
 }
 
+macro_rules! values {
+    ($held:expr, str) => {
+        $held.as_deref().map($crate::flat::model::strings).transpose()?
+    };
+    ($held:expr, $R:ident) => {
+        $held.as_deref().map($crate::flat::model::tables::<$R>).transpose()?
+    };
+}
+
 macro_rules! start {
     () => {
         None
@@ -233,6 +243,9 @@ macro_rules! taken {
     };
     ($read:expr, $ledger:ident, [$SV:ident]) => {
         $read.map(|items| $crate::flat::model::numbers(items, $ledger))
+    };
+    ($read:expr, $ledger:ident, [& str]) => {
+        $read.map(|texts| $crate::flat::model::texts(texts, $ledger))
     };
     ($read:expr, $ledger:ident, [& $RV:ident]) => {
         $read.map(|tables| $crate::flat::model::models(tables, $ledger))
@@ -261,6 +274,11 @@ macro_rules! visited {
             $visit($field, Held::Numbers(numbers))?;
         }
     };
+    ($held:expr, $field:ident, $visit:ident, [& str]) => {
+        if let Some(texts) = &$held {
+            $visit($field, Held::Strs(texts))?;
+        }
+    };
     ($held:expr, $field:ident, $visit:ident, [& $RV:ident]) => {
         if let Some(tables) = &$held {
             $visit($field, Held::Tables(tables))?;
@@ -286,6 +304,9 @@ macro_rules! held {
     ($value:expr, $ledger:ident, [$SV:ident]) => {
         $crate::flat::model::scalars_of::<$SV>($value, $ledger)
     };
+    ($value:expr, $ledger:ident, [& str]) => {
+        $crate::flat::model::strings_of($value, $ledger)
+    };
     ($value:expr, $ledger:ident, [& $RV:ident]) => {
         $crate::flat::model::tables_of::<$RV>($value, $ledger)
     };
@@ -297,4 +318,4 @@ macro_rules! held {
     };
 }
 
-pub(crate) use {held, model, owned, start, taken, value, visited};
+pub(crate) use {held, model, owned, start, taken, value, values, visited};

@@ -18,7 +18,7 @@ macro_rules! node {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*

@@ -41,7 +41,7 @@ impl Unknown {
 
     fn count_field(&mut self, raw: Raw<'_>, field: &FieldDesc) {
         match field.kind {
-            Kind::Scalar(_) | Kind::Str | Kind::Scalars { .. } => {}
+            Kind::Scalar(_) | Kind::Str | Kind::Strs | Kind::Scalars { .. } => {}
             Kind::Table(desc) => {
                 raw.target(field.slot).into_iter().for_each(|table| self.count(table, desc));
             }

@@ -1,8 +1,8 @@
 //! Verifies strings: UTF-8 with a zero byte behind it.
 
 use super::Verifier;
-use crate::bytes::{index, narrow, slice_at, sum, wide};
-use crate::error::{Error, ErrorKind, Result};
+use crate::bytes::{further, index, narrow, slice_at, sum, wide};
+use crate::error::{Error, ErrorKind, PathComponent, Result};
 
 impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
     #[inline(never)]
@@ -17,6 +17,17 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
             utf8(text, pos)?;
         }
         self.bytes.spend(u64::from(len).saturating_add(4), pos)
+    }
+
+    /// Verifies a vector of strings.
+    #[inline(never)]
+    pub(super) fn strings(&self, at: u32) -> Result<()> {
+        let (first, len) = self.vector(at, 4)?;
+        for nth in 0..len {
+            let verified = self.string(further(first, nth.wrapping_mul(4)));
+            Self::within(verified, || PathComponent::Index(nth))?;
+        }
+        Ok(())
     }
 
     /// Returns the error of a string at `pos` that is misaligned, out of bounds, or not terminated.

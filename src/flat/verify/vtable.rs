@@ -151,6 +151,9 @@ impl VtableLayout {
             self.mask.set(7);
             self.residue.set(u32::from((first | second) & 4));
         }
+        if desc.has_required {
+            why::required(vtable, entries, desc)?;
+        }
         let newer = entries.len() > usize::from(desc.slots()) && newer_fields(entries, desc);
         Ok(!usual || newer)
     }

@@ -1,8 +1,8 @@
-//! Errors of tables and vtables. They are computed only after a table was refused.
+//! Errors of tables and vtables. All but missing fields are computed only after a table was refused.
 
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
-use crate::error::{Error, ErrorKind, PathComponent};
-use crate::flat::desc::{Inline, TableDesc};
+use crate::error::{Error, ErrorKind, PathComponent, Result};
+use crate::flat::desc::{FieldDesc, Inline, TableDesc};
 
 /// Returns the error of the invalid vtable at `vtable` of the table at `pos`.
 #[cold]
@@ -55,6 +55,18 @@ pub(super) fn misplaced_field(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc
     // Both slots of a union belong to its field.
     let field = desc.fields.iter().rfind(|field| usize::from(field.slot) <= slot);
     Error::new(kind, at).within(PathComponent::Field(field.map_or("", |field| field.name)))
+}
+
+/// Verifies that a vtable has an entry for each required field.
+#[inline(never)]
+pub(super) fn required(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<()> {
+    let is_absent = |slot: u16| entries.get(usize::from(slot)).is_none_or(|entry| *entry == [0; 2]);
+    match desc.fields.iter().find(|field| field.required && is_absent(field.slot)) {
+        None => Ok(()),
+        Some(FieldDesc { name, .. }) => {
+            Err(Error::new(ErrorKind::FieldMissing { field: name }, vtable.into()))
+        }
+    }
 }
 
 /// Returns the error of the table at `pos`: the table or a field is misaligned, or the table is out

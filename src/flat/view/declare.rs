@@ -18,7 +18,7 @@ macro_rules! view {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( $S:ident = $default:expr )?
+                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*
@@ -94,7 +94,7 @@ macro_rules! view {
         pub mod view {
             use super::*;
             use $crate::flat::desc::TableDesc;
-            use $crate::flat::view::{List, Proof, Raw, Table, Vector};
+            use $crate::flat::view::{List, Proof, Raw, Strings, Table, Vector};
 
             $(
                 $(#[$um])*
@@ -121,7 +121,9 @@ macro_rules! view {
                         $crate::flat::view::declare::read_target!(self.0, $slot, $R)
                     } )?
                     $( pub fn $f(self) -> Option<Vector<'a, $SV>> { self.0.vector($slot) } )?
-                    $( pub fn $f(self) -> Option<List<'a, $RV<'a>>> { self.0.list($slot) } )?
+                    $( pub fn $f(self) -> Option<$crate::flat::view::declare::list!('a, $RV)> {
+                        $crate::flat::view::declare::read_list!(self.0, $slot, $RV)
+                    } )?
                     $( pub fn $f(self) -> Option<$FU<'a>> { self.0.member(Self::DESC).map($FU::of) } )?
                     $( pub fn $f(self) -> $S { self.0.scalar($slot).unwrap_or($default) } )?
                 )* }
@@ -188,6 +190,11 @@ macro_rules! target {
     ($a:lifetime, $R:ident) => { $R<$a> };
 }
 
+macro_rules! list {
+    ($a:lifetime, str) => { Strings<$a> };
+    ($a:lifetime, $R:ident) => { List<$a, $R<$a>> };
+}
+
 macro_rules! member_view {
     ($a:lifetime, $M:ident) => { $M<$a> };
     ($a:lifetime, $M:ident $T:ident) => { $T<$a> };
@@ -211,4 +218,13 @@ macro_rules! read_target {
     };
 }
 
-pub(crate) use {member_of, member_view, read_target, target, view};
+macro_rules! read_list {
+    ($raw:expr, $slot:literal, str) => {
+        $raw.strings($slot)
+    };
+    ($raw:expr, $slot:literal, $R:ident) => {
+        $raw.list($slot)
+    };
+}
+
+pub(crate) use {list, member_of, member_view, read_list, read_target, target, view};

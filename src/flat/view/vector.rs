@@ -1,10 +1,10 @@
-//! Views of proven vectors: of numbers and of tables.
+//! Views of proven vectors: of numbers, of tables and of strings.
 
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use super::{Proof, Raw, Scalar, Table, proven};
+use super::{Proof, Raw, Scalar, Table, proven, target, text};
 use crate::bytes::{array_at, further, index, narrow, slice_at};
 use crate::cost;
 
@@ -24,6 +24,14 @@ pub struct List<'a, T> {
     first: u32,
     len: u32,
     item: PhantomData<T>,
+}
+
+/// A proven vector of strings.
+#[derive(Clone, Copy)]
+pub struct Strings<'a> {
+    buf: &'a [u8],
+    first: u32,
+    len: u32,
 }
 
 impl<'a, T: Scalar> Vector<'a, T> {
@@ -248,6 +256,89 @@ impl<'a, T: Table<'a>> IntoIterator for List<'a, T> {
         self.iter()
     }
 }
+
+impl<'a> Strings<'a> {
+    #[inline]
+    pub(super) fn new(buf: &'a [u8], first: u32, len: u32) -> Self {
+        Self { buf, first, len }
+    }
+
+    /// Returns the number of elements.
+    #[inline]
+    pub fn len(&self) -> usize {
+        index(self.len)
+    }
+
+    /// Returns whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the string with index `nth`. It is checked for UTF-8 each time.
+    #[inline]
+    pub fn get(&self, nth: usize) -> Option<&'a str> {
+        self.place(u32::try_from(nth).ok()?).map(|pos| text(self.buf, pos))
+    }
+
+    /// Returns the position of the string with index `nth` in the FlatBuffer.
+    pub(crate) fn place(&self, nth: u32) -> Option<u32> {
+        cost::charge(1);
+        let is_there = nth < self.len;
+        is_there.then(|| target(self.buf, further(self.first, nth.wrapping_mul(4))))
+    }
+
+    /// Returns an iterator over the strings.
+    #[inline]
+    pub fn iter(&self) -> Texts<'a> {
+        Texts { strings: *self, next: 0 }
+    }
+
+    /// Returns the position in the FlatBuffer of the offset to the first string.
+    pub fn pos(&self) -> u32 {
+        self.first
+    }
+}
+
+impl fmt::Debug for Strings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'a> IntoIterator for Strings<'a> {
+    type Item = &'a str;
+    type IntoIter = Texts<'a>;
+
+    fn into_iter(self) -> Texts<'a> {
+        self.iter()
+    }
+}
+
+/// An iterator over the strings of a [`Strings`].
+#[derive(Clone, Debug)]
+pub struct Texts<'a> {
+    strings: Strings<'a>,
+    next: u32,
+}
+
+impl<'a> Iterator for Texts<'a> {
+    type Item = &'a str;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a str> {
+        let text = self.strings.get(index(self.next))?;
+        self.next = self.next.saturating_add(1);
+        Some(text)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = index(self.strings.len.saturating_sub(self.next));
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Texts<'_> {}
+impl FusedIterator for Texts<'_> {}
 
 /// An iterator over the tables of a [`List`].
 #[derive(Clone)]

@@ -1,0 +1,931 @@
+//! The schema of TOSA's graphs: `backends/arm/tosa/schemas/tosa_1.1.fbs`.
+//!
+//! TOSA 1.1 only adds to TOSA 1.0, so that graphs of both are read.
+
+use crate::flat::schema;
+
+schema! {
+    root TosaGraph b"TOSA" "tosa" "tosa";
+
+    enums:
+
+    /// The datatypes of tensors.
+    enum DType: u32 {
+        /// `UNKNOWN`.
+        UNKNOWN = 0,
+        /// `BOOL`.
+        BOOL = 1,
+        /// `INT4`.
+        INT4 = 2,
+        /// `INT8`.
+        INT8 = 3,
+        /// `INT16`.
+        INT16 = 4,
+        /// `INT32`.
+        INT32 = 5,
+        /// `INT48`.
+        INT48 = 6,
+        /// `FP32`.
+        FP32 = 7,
+        /// `FP16`.
+        FP16 = 8,
+        /// `BF16`.
+        BF16 = 9,
+        /// `SHAPE`.
+        SHAPE = 10,
+        /// `FP8E4M3`.
+        FP8E4M3 = 11,
+        /// `FP8E5M2`.
+        FP8E5M2 = 12,
+        /// `FP6E2M3`.
+        FP6E2M3 = 13,
+        /// `FP6E3M2`.
+        FP6E3M2 = 14,
+        /// `FP4E2M1`.
+        FP4E2M1 = 15,
+        /// `FP8UE8M0`.
+        FP8UE8M0 = 16,
+        /// `INT64`.
+        INT64 = 17,
+        /// `MXINT8`.
+        MXINT8 = 18,
+    }
+
+    /// How a resize interpolates.
+    enum ResizeMode: u32 {
+        /// `UNKNOWN`.
+        UNKNOWN = 0,
+        /// `NEAREST`.
+        NEAREST = 1,
+        /// `BILINEAR`.
+        BILINEAR = 2,
+    }
+
+    /// What becomes of NaN.
+    enum NanPropagationMode: u32 {
+        /// `UNKNOWN`.
+        UNKNOWN = 0,
+        /// `PROPAGATE`.
+        PROPAGATE = 1,
+        /// `IGNORE`.
+        IGNORE = 2,
+    }
+
+    /// How a rescale rounds.
+    enum RoundingMode: u32 {
+        /// `UNKNOWN`.
+        UNKNOWN = 0,
+        /// `SINGLE_ROUND`.
+        SINGLE_ROUND = 1,
+        /// `INEXACT_ROUND`.
+        INEXACT_ROUND = 2,
+        /// `DOUBLE_ROUND`.
+        DOUBLE_ROUND = 3,
+    }
+
+    /// The number of elements that share a scale.
+    enum BlockSize: u32 {
+        /// `UNKNOWN`.
+        UNKNOWN = 0,
+        /// `BLOCK_SIZE_32`.
+        BLOCK_SIZE_32 = 32,
+    }
+
+    /// The operators.
+    enum Op: u32 {
+        /// `UNKNOWN`.
+        UNKNOWN = 0,
+        /// `ARGMAX`.
+        ARGMAX = 1,
+        /// `AVG_POOL2D`.
+        AVG_POOL2D = 2,
+        /// `CONV2D`.
+        CONV2D = 3,
+        /// `CONV3D`.
+        CONV3D = 4,
+        /// `DEPTHWISE_CONV2D`.
+        DEPTHWISE_CONV2D = 5,
+        /// `FFT2D`.
+        FFT2D = 6,
+        /// `MATMUL`.
+        MATMUL = 7,
+        /// `MAX_POOL2D`.
+        MAX_POOL2D = 8,
+        /// `RFFT2D`.
+        RFFT2D = 9,
+        /// `TRANSPOSE_CONV2D`.
+        TRANSPOSE_CONV2D = 10,
+        /// `CLAMP`.
+        CLAMP = 11,
+        /// `ERF`.
+        ERF = 12,
+        /// `SIGMOID`.
+        SIGMOID = 13,
+        /// `TANH`.
+        TANH = 14,
+        /// `ADD`.
+        ADD = 15,
+        /// `ARITHMETIC_RIGHT_SHIFT`.
+        ARITHMETIC_RIGHT_SHIFT = 16,
+        /// `BITWISE_AND`.
+        BITWISE_AND = 17,
+        /// `BITWISE_OR`.
+        BITWISE_OR = 18,
+        /// `BITWISE_XOR`.
+        BITWISE_XOR = 19,
+        /// `INTDIV`.
+        INTDIV = 20,
+        /// `LOGICAL_AND`.
+        LOGICAL_AND = 21,
+        /// `LOGICAL_LEFT_SHIFT`.
+        LOGICAL_LEFT_SHIFT = 22,
+        /// `LOGICAL_RIGHT_SHIFT`.
+        LOGICAL_RIGHT_SHIFT = 23,
+        /// `LOGICAL_OR`.
+        LOGICAL_OR = 24,
+        /// `LOGICAL_XOR`.
+        LOGICAL_XOR = 25,
+        /// `MAXIMUM`.
+        MAXIMUM = 26,
+        /// `MINIMUM`.
+        MINIMUM = 27,
+        /// `MUL`.
+        MUL = 28,
+        /// `POW`.
+        POW = 29,
+        /// `SUB`.
+        SUB = 30,
+        /// `TABLE`.
+        TABLE = 31,
+        /// `ABS`.
+        ABS = 32,
+        /// `BITWISE_NOT`.
+        BITWISE_NOT = 33,
+        /// `CEIL`.
+        CEIL = 34,
+        /// `CLZ`.
+        CLZ = 35,
+        /// `COS`.
+        COS = 36,
+        /// `EXP`.
+        EXP = 37,
+        /// `FLOOR`.
+        FLOOR = 38,
+        /// `LOG`.
+        LOG = 39,
+        /// `LOGICAL_NOT`.
+        LOGICAL_NOT = 40,
+        /// `NEGATE`.
+        NEGATE = 41,
+        /// `RECIPROCAL`.
+        RECIPROCAL = 42,
+        /// `RSQRT`.
+        RSQRT = 43,
+        /// `SIN`.
+        SIN = 44,
+        /// `SELECT`.
+        SELECT = 45,
+        /// `EQUAL`.
+        EQUAL = 46,
+        /// `GREATER`.
+        GREATER = 47,
+        /// `GREATER_EQUAL`.
+        GREATER_EQUAL = 48,
+        /// `REDUCE_ALL`.
+        REDUCE_ALL = 49,
+        /// `REDUCE_ANY`.
+        REDUCE_ANY = 50,
+        /// `REDUCE_MAX`.
+        REDUCE_MAX = 51,
+        /// `REDUCE_MIN`.
+        REDUCE_MIN = 52,
+        /// `REDUCE_PRODUCT`.
+        REDUCE_PRODUCT = 53,
+        /// `REDUCE_SUM`.
+        REDUCE_SUM = 54,
+        /// `CONCAT`.
+        CONCAT = 55,
+        /// `PAD`.
+        PAD = 56,
+        /// `RESHAPE`.
+        RESHAPE = 57,
+        /// `REVERSE`.
+        REVERSE = 58,
+        /// `SLICE`.
+        SLICE = 59,
+        /// `TILE`.
+        TILE = 60,
+        /// `TRANSPOSE`.
+        TRANSPOSE = 61,
+        /// `GATHER`.
+        GATHER = 62,
+        /// `SCATTER`.
+        SCATTER = 63,
+        /// `RESIZE`.
+        RESIZE = 64,
+        /// `CAST`.
+        CAST = 65,
+        /// `RESCALE`.
+        RESCALE = 66,
+        /// `CONST`.
+        CONST = 67,
+        /// `IDENTITY`.
+        IDENTITY = 68,
+        /// `CUSTOM`.
+        CUSTOM = 69,
+        /// `COND_IF`.
+        COND_IF = 70,
+        /// `WHILE_LOOP`.
+        WHILE_LOOP = 71,
+        /// `VARIABLE`.
+        VARIABLE = 72,
+        /// `VARIABLE_WRITE`.
+        VARIABLE_WRITE = 73,
+        /// `VARIABLE_READ`.
+        VARIABLE_READ = 74,
+        /// `CONST_SHAPE`.
+        CONST_SHAPE = 75,
+        /// `MATMUL_T_BLOCK_SCALED`.
+        MATMUL_T_BLOCK_SCALED = 76,
+        /// `CAST_FROM_BLOCK_SCALED`.
+        CAST_FROM_BLOCK_SCALED = 77,
+        /// `CAST_TO_BLOCK_SCALED`.
+        CAST_TO_BLOCK_SCALED = 78,
+        /// `DIM`.
+        DIM = 79,
+        /// `CONCAT_SHAPE`.
+        CONCAT_SHAPE = 80,
+        /// `ADD_SHAPE`.
+        ADD_SHAPE = 81,
+        /// `SUB_SHAPE`.
+        SUB_SHAPE = 82,
+        /// `MUL_SHAPE`.
+        MUL_SHAPE = 83,
+        /// `SLICE_SHAPE`.
+        SLICE_SHAPE = 84,
+        /// `EXP2_SHAPE`.
+        EXP2_SHAPE = 85,
+        /// `LOG2_CEIL_SHAPE`.
+        LOG2_CEIL_SHAPE = 86,
+        /// `LOG2_FLOOR_SHAPE`.
+        LOG2_FLOOR_SHAPE = 87,
+        /// `MAX_SHAPE`.
+        MAX_SHAPE = 88,
+        /// `MIN_SHAPE`.
+        MIN_SHAPE = 89,
+        /// `MOD_SHAPE`.
+        MOD_SHAPE = 90,
+        /// `DIV_CEIL_SHAPE`.
+        DIV_CEIL_SHAPE = 91,
+        /// `DIV_FLOOR_SHAPE`.
+        DIV_FLOOR_SHAPE = 92,
+        /// `ASSERT_EQUAL_SHAPE`.
+        ASSERT_EQUAL_SHAPE = 93,
+        /// `CONV2D_BLOCK_SCALED`.
+        CONV2D_BLOCK_SCALED = 94,
+        /// `MAX_POOL2D_ADAPTIVE`.
+        MAX_POOL2D_ADAPTIVE = 95,
+        /// `AVG_POOL2D_ADAPTIVE`.
+        AVG_POOL2D_ADAPTIVE = 96,
+    }
+
+    unions:
+
+    /// What an operator has beside its operands. Tags from 77 on are of TOSA 1.1.
+    union Attribute {
+        1 ArgMaxAttribute,
+        2 AvgPool2dAttribute,
+        3 Conv2dAttribute,
+        4 Conv3dAttribute,
+        5 DepthwiseConv2dAttribute,
+        6 FFT2dAttribute,
+        7 MatMulAttribute,
+        8 MaxPool2dAttribute,
+        9 RFFT2dAttribute,
+        10 TransposeConv2dAttribute,
+        11 ClampAttribute,
+        12 ErfAttribute,
+        13 SigmoidAttribute,
+        14 TanhAttribute,
+        15 AddAttribute,
+        16 ArithmeticRightShiftAttribute,
+        17 BitwiseAndAttribute,
+        18 BitwiseOrAttribute,
+        19 BitwiseXorAttribute,
+        20 IntDivAttribute,
+        21 LogicalAndAttribute,
+        22 LogicalLeftShiftAttribute,
+        23 LogicalRightShiftAttribute,
+        24 LogicalOrAttribute,
+        25 LogicalXorAttribute,
+        26 MaximumAttribute,
+        27 MinimumAttribute,
+        28 MulAttribute,
+        29 PowAttribute,
+        30 SubAttribute,
+        31 TableAttribute,
+        32 AbsAttribute,
+        33 BitwiseNotAttribute,
+        34 CeilAttribute,
+        35 ClzAttribute,
+        36 CosAttribute,
+        37 ExpAttribute,
+        38 FloorAttribute,
+        39 LogAttribute,
+        40 LogicalNotAttribute,
+        41 NegateAttribute,
+        42 ReciprocalAttribute,
+        43 RsqrtAttribute,
+        44 SinAttribute,
+        45 SelectAttribute,
+        46 EqualAttribute,
+        47 GreaterAttribute,
+        48 GreaterEqualAttribute,
+        49 ReduceAllAttribute,
+        50 ReduceAnyAttribute,
+        51 ReduceMaxAttribute,
+        52 ReduceMinAttribute,
+        53 ReduceProductAttribute,
+        54 ReduceSumAttribute,
+        55 ConcatAttribute,
+        56 PadAttribute,
+        57 ReshapeAttribute,
+        58 ReverseAttribute,
+        59 SliceAttribute,
+        60 TileAttribute,
+        61 TransposeAttribute,
+        62 GatherAttribute,
+        63 ScatterAttribute,
+        64 ResizeAttribute,
+        65 CastAttribute,
+        66 RescaleAttribute,
+        67 ConstAttribute,
+        68 IdentityAttribute,
+        69 CustomAttribute,
+        70 CondIfAttribute,
+        71 WhileLoopAttribute,
+        72 VariableAttribute,
+        73 VariableWriteAttribute,
+        74 VariableReadAttribute,
+        75 ConstShapeAttribute,
+        76 MatMulTBlockScaledAttribute,
+        77 CastFromBlockScaledAttribute,
+        78 CastToBlockScaledAttribute,
+        79 DimAttribute,
+        80 ConcatShapeAttribute,
+        81 AddShapeAttribute,
+        82 SubShapeAttribute,
+        83 MulShapeAttribute,
+        84 SliceShapeAttribute,
+        85 Exp2ShapeAttribute,
+        86 Log2CeilShapeAttribute,
+        87 Log2FloorShapeAttribute,
+        88 MaxShapeAttribute,
+        89 MinShapeAttribute,
+        90 ModShapeAttribute,
+        91 DivCeilShapeAttribute,
+        92 DivFloorShapeAttribute,
+        93 AssertEqualShapeAttribute,
+        94 Conv2dBlockScaledAttribute,
+        95 MaxPool2dAdaptiveAttribute,
+        96 AvgPool2dAdaptiveAttribute,
+    }
+
+    tables:
+
+    /// The attributes of ArgMax.
+    table ArgMaxAttribute {
+        0 axis: i32 = 0,
+        1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// The attributes of AvgPool2d.
+    table AvgPool2dAttribute {
+        0 kernel: [i32],
+        1 stride: [i32],
+        2 pad: [i32],
+        3 acc_type: DType = DType::UNKNOWN,
+    }
+
+    /// The attributes of AvgPool2dAdaptive.
+    table AvgPool2dAdaptiveAttribute {
+        0 acc_type: DType = DType::UNKNOWN,
+    }
+
+    /// The attributes of Conv2d.
+    table Conv2dAttribute {
+        0 pad: [i32],
+        1 stride: [i32],
+        2 dilation: [i32],
+        3 local_bound: bool = false,
+        4 acc_type: DType = DType::UNKNOWN,
+    }
+
+    /// The attributes of Conv3d.
+    table Conv3dAttribute {
+        0 pad: [i32],
+        1 stride: [i32],
+        2 dilation: [i32],
+        3 local_bound: bool = false,
+        4 acc_type: DType = DType::UNKNOWN,
+    }
+
+    /// The attributes of DepthwiseConv2d.
+    table DepthwiseConv2dAttribute {
+        0 pad: [i32],
+        1 stride: [i32],
+        2 dilation: [i32],
+        3 local_bound: bool = false,
+        4 acc_type: DType = DType::UNKNOWN,
+    }
+
+    /// The attributes of FFT2d.
+    table FFT2dAttribute {
+        0 inverse: bool = false,
+        1 local_bound: bool = false,
+    }
+
+    /// MatMul has no attributes.
+    table MatMulAttribute {
+    }
+
+    /// The attributes of MaxPool2d.
+    table MaxPool2dAttribute {
+        0 kernel: [i32],
+        1 stride: [i32],
+        2 pad: [i32],
+        3 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// The attributes of MaxPool2dAdaptive.
+    table MaxPool2dAdaptiveAttribute {
+        0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// The attributes of RFFT2d.
+    table RFFT2dAttribute {
+        0 local_bound: bool = false,
+    }
+
+    /// The attributes of TransposeConv2d.
+    table TransposeConv2dAttribute {
+        0 out_pad: [i32],
+        1 stride: [i32],
+        2 local_bound: bool = false,
+        3 acc_type: DType = DType::UNKNOWN,
+    }
+
+    /// The attributes of Clamp.
+    table ClampAttribute {
+        0 min_val: [u8 align 8],
+        1 max_val: [u8 align 8],
+        2 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// Erf has no attributes.
+    table ErfAttribute {
+    }
+
+    /// Sigmoid has no attributes.
+    table SigmoidAttribute {
+    }
+
+    /// Tanh has no attributes.
+    table TanhAttribute {
+    }
+
+    /// Add has no attributes.
+    table AddAttribute {
+    }
+
+    /// The attributes of ArithmeticRightShift.
+    table ArithmeticRightShiftAttribute {
+        0 round: bool = false,
+    }
+
+    /// BitwiseAnd has no attributes.
+    table BitwiseAndAttribute {
+    }
+
+    /// BitwiseOr has no attributes.
+    table BitwiseOrAttribute {
+    }
+
+    /// BitwiseXor has no attributes.
+    table BitwiseXorAttribute {
+    }
+
+    /// IntDiv has no attributes.
+    table IntDivAttribute {
+    }
+
+    /// LogicalAnd has no attributes.
+    table LogicalAndAttribute {
+    }
+
+    /// LogicalLeftShift has no attributes.
+    table LogicalLeftShiftAttribute {
+    }
+
+    /// LogicalRightShift has no attributes.
+    table LogicalRightShiftAttribute {
+    }
+
+    /// LogicalOr has no attributes.
+    table LogicalOrAttribute {
+    }
+
+    /// LogicalXor has no attributes.
+    table LogicalXorAttribute {
+    }
+
+    /// The attributes of Maximum.
+    table MaximumAttribute {
+        0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// The attributes of Minimum.
+    table MinimumAttribute {
+        0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// Mul has no attributes.
+    table MulAttribute {
+    }
+
+    /// Pow has no attributes.
+    table PowAttribute {
+    }
+
+    /// Sub has no attributes.
+    table SubAttribute {
+    }
+
+    /// Table has no attributes.
+    table TableAttribute {
+    }
+
+    /// Abs has no attributes.
+    table AbsAttribute {
+    }
+
+    /// BitwiseNot has no attributes.
+    table BitwiseNotAttribute {
+    }
+
+    /// Ceil has no attributes.
+    table CeilAttribute {
+    }
+
+    /// Clz has no attributes.
+    table ClzAttribute {
+    }
+
+    /// Cos has no attributes.
+    table CosAttribute {
+    }
+
+    /// Exp has no attributes.
+    table ExpAttribute {
+    }
+
+    /// Floor has no attributes.
+    table FloorAttribute {
+    }
+
+    /// Log has no attributes.
+    table LogAttribute {
+    }
+
+    /// LogicalNot has no attributes.
+    table LogicalNotAttribute {
+    }
+
+    /// Negate has no attributes.
+    table NegateAttribute {
+    }
+
+    /// Reciprocal has no attributes.
+    table ReciprocalAttribute {
+    }
+
+    /// Rsqrt has no attributes.
+    table RsqrtAttribute {
+    }
+
+    /// Sin has no attributes.
+    table SinAttribute {
+    }
+
+    /// Select has no attributes.
+    table SelectAttribute {
+    }
+
+    /// Equal has no attributes.
+    table EqualAttribute {
+    }
+
+    /// Greater has no attributes.
+    table GreaterAttribute {
+    }
+
+    /// GreaterEqual has no attributes.
+    table GreaterEqualAttribute {
+    }
+
+    /// The attributes of ReduceAll.
+    table ReduceAllAttribute {
+        0 axis: i32 = 0,
+    }
+
+    /// The attributes of ReduceAny.
+    table ReduceAnyAttribute {
+        0 axis: i32 = 0,
+    }
+
+    /// The attributes of ReduceMax.
+    table ReduceMaxAttribute {
+        0 axis: i32 = 0,
+        1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// The attributes of ReduceMin.
+    table ReduceMinAttribute {
+        0 axis: i32 = 0,
+        1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
+    }
+
+    /// The attributes of ReduceProduct.
+    table ReduceProductAttribute {
+        0 axis: i32 = 0,
+    }
+
+    /// The attributes of ReduceSum.
+    table ReduceSumAttribute {
+        0 axis: i32 = 0,
+    }
+
+    /// The attributes of Concat.
+    table ConcatAttribute {
+        0 axis: i32 = 0,
+    }
+
+    /// Pad has no attributes.
+    table PadAttribute {
+    }
+
+    /// Reshape has no attributes.
+    table ReshapeAttribute {
+    }
+
+    /// The attributes of Reverse.
+    table ReverseAttribute {
+        0 axis: i32 = 0,
+    }
+
+    /// Slice has no attributes.
+    table SliceAttribute {
+    }
+
+    /// Tile has no attributes.
+    table TileAttribute {
+    }
+
+    /// The attributes of Transpose.
+    table TransposeAttribute {
+        0 perms: [i32],
+    }
+
+    /// Gather has no attributes.
+    table GatherAttribute {
+    }
+
+    /// Scatter has no attributes.
+    table ScatterAttribute {
+    }
+
+    /// The attributes of Resize.
+    table ResizeAttribute {
+        0 mode: ResizeMode = ResizeMode::UNKNOWN,
+    }
+
+    /// Cast has no attributes.
+    table CastAttribute {
+    }
+
+    /// The attributes of Rescale.
+    table RescaleAttribute {
+        0 scale32: bool = false,
+        1 rounding_mode: RoundingMode = RoundingMode::UNKNOWN,
+        2 per_channel: bool = false,
+        3 input_unsigned: bool = false,
+        4 output_unsigned: bool = false,
+    }
+
+    /// Const has no attributes.
+    table ConstAttribute {
+    }
+
+    /// Identity has no attributes.
+    table IdentityAttribute {
+    }
+
+    /// The attributes of Custom.
+    table CustomAttribute {
+        0 operator_name: &str,
+        1 domain_name: &str,
+        2 implementation_attrs: [u8],
+    }
+
+    /// The attributes of CondIf.
+    table CondIfAttribute {
+        0 then_graph: &str,
+        1 else_graph: &str,
+    }
+
+    /// The attributes of WhileLoop.
+    table WhileLoopAttribute {
+        0 cond_graph: &str,
+        1 body_graph: &str,
+    }
+
+    /// Variable has no attributes.
+    table VariableAttribute {
+    }
+
+    /// VariableWrite has no attributes.
+    table VariableWriteAttribute {
+    }
+
+    /// VariableRead has no attributes.
+    table VariableReadAttribute {
+    }
+
+    /// ConstShape has no attributes.
+    table ConstShapeAttribute {
+    }
+
+    /// The attributes of MatMulTBlockScaled.
+    table MatMulTBlockScaledAttribute {
+        0 block_size: BlockSize = BlockSize::UNKNOWN,
+    }
+
+    /// The attributes of CastFromBlockScaled.
+    table CastFromBlockScaledAttribute {
+        0 block_size: BlockSize = BlockSize::UNKNOWN,
+    }
+
+    /// The attributes of CastToBlockScaled.
+    table CastToBlockScaledAttribute {
+        0 block_size: BlockSize = BlockSize::UNKNOWN,
+    }
+
+    /// The attributes of Conv2dBlockScaled.
+    table Conv2dBlockScaledAttribute {
+        0 block_size: BlockSize = BlockSize::UNKNOWN,
+    }
+
+    /// The version of the serialization library, since TOSA 1.1.
+    table SoftwareVersion {
+        0 _major: i32 = -1,
+        1 _minor: i32 = -1,
+        2 _micro: i32 = -1,
+        3 _modifier: &str,
+    }
+
+    /// The attributes of Dim.
+    table DimAttribute {
+        0 axis: i32 = 0,
+    }
+
+    /// ConcatShape has no attributes.
+    table ConcatShapeAttribute {
+    }
+
+    /// AddShape has no attributes.
+    table AddShapeAttribute {
+    }
+
+    /// SubShape has no attributes.
+    table SubShapeAttribute {
+    }
+
+    /// MulShape has no attributes.
+    table MulShapeAttribute {
+    }
+
+    /// SliceShape has no attributes.
+    table SliceShapeAttribute {
+    }
+
+    /// Exp2Shape has no attributes.
+    table Exp2ShapeAttribute {
+    }
+
+    /// Log2CeilShape has no attributes.
+    table Log2CeilShapeAttribute {
+    }
+
+    /// Log2FloorShape has no attributes.
+    table Log2FloorShapeAttribute {
+    }
+
+    /// MaxShape has no attributes.
+    table MaxShapeAttribute {
+    }
+
+    /// MinShape has no attributes.
+    table MinShapeAttribute {
+    }
+
+    /// ModShape has no attributes.
+    table ModShapeAttribute {
+    }
+
+    /// DivCeilShape has no attributes.
+    table DivCeilShapeAttribute {
+    }
+
+    /// DivFloorShape has no attributes.
+    table DivFloorShapeAttribute {
+    }
+
+    /// The attributes of AssertEqualShape.
+    table AssertEqualShapeAttribute {
+        0 allow_broadcast: bool = false,
+    }
+
+    /// The version of TOSA.
+    table Version {
+        0 _major: i32 = -1,
+        1 _minor: i32 = -1,
+        2 _patch: i32 = -1,
+        3 _draft: bool = true,
+    }
+
+    /// A tensor.
+    table TosaTensor {
+        0 name: &str,
+        /// The size of each dimension, outermost first.
+        1 shape: [i32],
+        2 r#type: DType = DType::UNKNOWN,
+        /// The elements of a constant.
+        3 data: [u8 align 8],
+        4 variable: bool = false,
+        5 is_unranked: bool = false,
+        /// The name of the variable that it is.
+        6 variable_name: &str,
+        /// The data of a file of more than 2 GB, relative to its start; ignored up to 1.
+        7 offset: u64 = 0,
+        8 size: u64 = 0,
+    }
+
+    /// A shape: a value of an operator.
+    table TosaShape {
+        0 name: &str,
+        1 rank: u32 = 0,
+        /// The sizes of a constant shape, as 64-bit numbers.
+        2 data: [u8 align 8],
+    }
+
+    /// Where an operator comes from.
+    table OpLocation {
+        0 text: &str,
+    }
+
+    /// An operator with its operands.
+    table TosaOperator {
+        0 op: Op = Op::UNKNOWN,
+        1 attribute: @Attribute,
+        /// The names of tensors and shapes.
+        3 inputs: [&str],
+        4 outputs: [&str],
+        5 location: &OpLocation,
+    }
+
+    /// Operators that run in order, and their values.
+    table TosaBasicBlock {
+        /// Unique in its region.
+        0 name: &str,
+        1 operators: [&TosaOperator],
+        2 tensors: [&TosaTensor],
+        /// The names of tensors.
+        3 inputs: [&str],
+        4 outputs: [&str],
+        5 shapes: [&TosaShape],
+    }
+
+    /// A list of blocks.
+    table TosaRegion {
+        0 name: &str,
+        1 blocks: [&TosaBasicBlock],
+    }
+
+    /// The root table of a payload.
+    table TosaGraph {
+        0 version: &Version (required),
+        1 regions: [&TosaRegion],
+        /// Since TOSA 1.1.
+        2 software_version: &SoftwareVersion,
+    }
+}
