@@ -6,14 +6,13 @@ use core::str::FromStr;
 use std::path::PathBuf;
 
 use clap::Args;
-use pte::File;
 use pte::map::{KindTotal, Map, Name, Nesting, Part, Span, Title, Within};
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use self::byte::Byte;
 use super::Common;
-use super::input::Input;
+use super::other::{AnyInput, OtherInput, Readable};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::text::{count, grouped, name, wide};
@@ -25,7 +24,8 @@ mod page;
 ///
 /// Lists nested ranges in file order; together they have every byte once. Similar neighbours are
 /// folded into one row, with their contents by kind; --depth unfolds them. Padding and gaps are rows
-/// too. No segment data is read, but for the verdict of --html.
+/// too. No segment data is read, but for the verdict of --html. A payload, a .bpte and an ETDump are
+/// files too; the program in a .bpte has offsets of the whole file, but for --at.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -130,11 +130,27 @@ impl MapFile {
         let inputs = core::slice::from_ref(&self.file);
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
         let mut out = Output::beside(common.output.as_deref(), content, inputs)?;
-        let input = Input::open(&self.file, &common.limits())?;
+        let (input, bundle) = match AnyInput::open(&self.file, &common.limits())? {
+            AnyInput::Model(input) => (input, None),
+            AnyInput::Bundle(file, input) => (input, Some(file)),
+            AnyInput::Other(other) => {
+                let written = self.other(&other, format, &mut out)?;
+                formatted(out, written)?;
+                return Ok(Status::Good);
+            }
+        };
         let file = input.opened.file();
         let payloads = input.payloads(&common.limits())?;
         if let Some(Offset(at)) = self.at {
-            let byte = Byte::of(&file, &payloads, at, &input)?;
+            let program = bundle.as_ref().and_then(|bundle| bundle.program());
+            let byte = match (&bundle, program) {
+                (None, _) | (_, None) => Byte::of(&file, &payloads, at, &*input)?,
+                (Some(_), Some(program)) if program.contains(&at) => {
+                    let within = at.saturating_sub(program.start);
+                    Byte::of(&file, &payloads, within, &*input)?.in_program_at(program.start)
+                }
+                (Some(bundle), _) => Byte::of_other(bundle, at, &*input)?,
+            };
             let written = match format {
                 OutputFormat::Json => out.json(&byte.document()).map(|()| Ok(()))?,
                 _ => byte.show(&mut out),
@@ -143,23 +159,62 @@ impl MapFile {
             return Ok(Status::Good);
         }
         // Drops the map before the page makes another: memory is reserved for one.
-        let rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &input)?;
+        let mut rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &*input)?;
+        let mut bytes = file.file_len();
+        if let (Some(bundle), true) = (&bundle, format != OutputFormat::Html) {
+            let mut outer = self.rows(&bundle.map_in_detail(), &*input)?;
+            let program = bundle.program().unwrap_or_default();
+            let is_program = |row: &&mut Row| (row.begin..row.end) == program;
+            if let Some(row) = outer.iter_mut().find(is_program) {
+                rows.iter_mut().for_each(|row| row.shift(program.start));
+                (row.parts, row.kinds) = (rows, Vec::new());
+            }
+            (rows, bytes) = (outer, bundle.file_len());
+        }
         let written = match format {
             OutputFormat::Json => {
-                let (path, bytes) = (&input.name, file.file_len());
+                let path = &input.name;
                 out.json(&Document { schema: "pte.map/1", path, bytes, parts: rows })?;
                 Ok(())
             }
             OutputFormat::Html => {
                 page::show(&input, &file, &payloads, &rows, &common.limits(), &mut out)?
             }
-            OutputFormat::Text => show(&input, &file, &rows, &mut out),
+            OutputFormat::Text => show(&input.name, bytes, &rows, &mut out),
         };
         formatted(out, written)?;
         Ok(Status::Good)
     }
 
-    fn rows(&self, map: &Map<'_>, input: &Input) -> Result<Vec<Row>, Problem> {
+    /// Shows a payload or a profile as a file of its own.
+    fn other(
+        &self,
+        other: &OtherInput,
+        format: OutputFormat,
+        out: &mut Output,
+    ) -> Result<fmt::Result, Problem> {
+        if format == OutputFormat::Html {
+            return Err(other.absent("a page is of a .pte or a .ptd; leave --html out".into()));
+        }
+        if let Some(Offset(at)) = self.at {
+            let byte = Byte::of_other(&other.file, at, other)?;
+            return match format {
+                OutputFormat::Json => out.json(&byte.document()).map(|()| Ok(())),
+                _ => Ok(byte.show(out)),
+            };
+        }
+        let rows = self.rows(&other.file.map_in_detail(), other)?;
+        let (path, bytes) = (&other.name, other.file.file_len());
+        match format {
+            OutputFormat::Json => {
+                out.json(&Document { schema: "pte.map/1", path, bytes, parts: rows })?;
+                Ok(Ok(()))
+            }
+            _ => Ok(show(path, bytes, &rows, out)),
+        }
+    }
+
+    fn rows(&self, map: &Map<'_>, input: &dyn Readable) -> Result<Vec<Row>, Problem> {
         let nesting = match self.depth {
             Some(depth) => Nesting { depth, most: usize::MAX },
             None => Nesting { depth: DEFAULT_DEPTH, most: MAX_ROWS },
@@ -178,7 +233,7 @@ impl MapFile {
 }
 
 impl Row {
-    fn of(span: &Span<'_, '_>, input: &Input) -> Result<Self, Problem> {
+    fn of(span: &Span<'_, '_>, input: &dyn Readable) -> Result<Self, Problem> {
         let (mut parts, mut kinds) = (Vec::new(), Vec::new());
         match &span.within {
             Within::Spans(spans) => {
@@ -208,6 +263,13 @@ impl Row {
         let Range { start: begin, end } = span.range;
         let (bytes, part) = (end.saturating_sub(begin), parts_of_range);
         Ok(Self { begin, end, bytes, name, part, what, count, parts, kinds })
+    }
+
+    /// Moves the range and those inside it by `by` bytes.
+    fn shift(&mut self, by: u64) {
+        self.begin = self.begin.saturating_add(by);
+        self.end = self.end.saturating_add(by);
+        self.parts.iter_mut().for_each(|row| row.shift(by));
     }
 
     /// Returns the title of the row, and the row whose contents it shows: a single part is joined with
@@ -275,7 +337,7 @@ impl KindRow {
 }
 
 /// Returns the names of a part and its parents, outermost first, without tables, vectors and strings.
-fn part_names(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>, Problem> {
+fn part_names(part: Part<'_, '_>, input: &dyn Readable) -> Result<Vec<UntrustedString>, Problem> {
     let mut parts = Vec::new();
     let mut part = Some(part);
     while let Some(one) = part.filter(|part| part.parent().is_some()) {
@@ -289,7 +351,7 @@ fn part_names(part: Part<'_, '_>, input: &Input) -> Result<Vec<UntrustedString>,
 }
 
 /// Returns the name of a part, charged to the read budget: parts may share a long name.
-fn name_of(part: Part<'_, '_>, input: &Input) -> Result<UntrustedString, Problem> {
+fn name_of(part: Part<'_, '_>, input: &dyn Readable) -> Result<UntrustedString, Problem> {
     let name = UntrustedString::of(&part.name());
     if !matches!(part.name(), Name::Fixed(_)) {
         input.name_again(Some(name.raw()))?;
@@ -297,8 +359,7 @@ fn name_of(part: Part<'_, '_>, input: &Input) -> Result<UntrustedString, Problem
     Ok(name)
 }
 
-fn show(input: &Input, file: &File<'_>, rows: &[Row], out: &mut Output) -> fmt::Result {
-    let (path, bytes) = (&input.name, file.file_len());
+fn show(path: &UntrustedString, bytes: u64, rows: &[Row], out: &mut Output) -> fmt::Result {
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(bytes))?;
     let columns = Columns { offset: format!("{bytes:#x}").len(), bytes: grouped(bytes).len() };
     show_rows(rows, &columns, 0, out)
