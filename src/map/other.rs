@@ -90,7 +90,7 @@ impl OtherFile {
             program: None,
         };
         match TablesPlace::of(&head, len) {
-            Some(Err(why)) => return Ok(Some(Err(why))),
+            Some(Err(why)) => Ok(Some(Err(why))),
             Some(Ok(place)) => {
                 file.region = source.read_vec(place.range.clone())?;
                 let known = file.read_tables(&head, &place);
