@@ -30,6 +30,7 @@ mod man;
 mod map;
 mod memory;
 mod ops;
+mod other;
 mod output;
 mod problem;
 mod profile;

@@ -19,15 +19,18 @@
 //! list, is read before it is written, or has several writers; then it has one edge for each writer and each reader, and not one
 //! for each pair of them. A tensor that nothing writes, and that has the place of one that is written
 //! before, shows that one, as a view. Other values are on the edges from their writer to their readers. The nodes
-//! of a method are one cluster.
+//! of a method are one cluster. A [`PayloadGraph`] is the cluster inside a call of a delegate.
 //!
 //! With the feature `serde` a [`GraphDocument`] serializes as the document `pte.graph/1`.
 
 use core::fmt;
+use core::ops::Range;
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::cost;
 use crate::pte::Pte;
 use crate::quoted::{Untrusted, UntrustedString};
 use crate::schema::program::view::ExecutionPlan;
@@ -37,10 +40,12 @@ mod document;
 mod edges;
 mod nodes;
 mod part;
+mod payload;
 mod text;
 
 pub use document::GraphDocument;
 pub use part::{Part, Place, Shown};
+pub use payload::{PayloadArgument, PayloadEdge, PayloadGraph, PayloadNode, PayloadNodeId};
 pub use text::tensor_type;
 #[cfg(feature = "diff")]
 pub(crate) use text::{dtype_name, joined, list, literal};
@@ -69,6 +74,8 @@ pub struct MethodGraph<'a> {
     is_order_whole: bool,
     /// The outputs that the shown part does not have. Empty if it has all.
     hidden_outputs: Vec<bool>,
+    /// For each delegate the index of its payload's graph, if payloads are open.
+    payloads: Vec<Option<u32>>,
 }
 
 /// The place of an instruction and its operands. Other facts are read from the file.
@@ -156,6 +163,10 @@ pub struct Node<'g> {
     /// The index of the value.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub value: Option<u32>,
+    /// The index of the graph of a delegate's payload, in the list that
+    /// [`MethodGraph::with_payloads`] was given.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub payload: Option<u32>,
     /// The type of the value, or a remark on the instruction.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub text: Option<String>,
@@ -196,6 +207,8 @@ pub enum NodeKind {
     End,
     /// An instruction outside of the shown part.
     Outside,
+    /// A node of a delegate's payload.
+    Operator,
 }
 
 impl NodeKind {
@@ -217,6 +230,7 @@ impl NodeKind {
             Self::Value => "value",
             Self::End => "end",
             Self::Outside => "outside",
+            Self::Operator => "operator",
         }
     }
 }
@@ -302,6 +316,32 @@ impl<'a> MethodGraph<'a> {
     /// Returns the index of the method in its program.
     pub fn index(&self) -> u32 {
         self.index
+    }
+
+    /// Opens the delegates whose payloads are among `payloads`: the nodes of their calls have the index of the
+    /// graph.
+    #[must_use]
+    pub fn with_payloads(mut self, payloads: &[PayloadGraph]) -> Self {
+        let ranges = (0..).zip(payloads).map(|(index, payload)| {
+            let Range { start, end } = payload.range();
+            ((start, end), index)
+        });
+        let indices: BTreeMap<_, u32> = ranges.collect();
+        let delegates = self.plan.delegates().into_iter().flatten();
+        self.payloads = delegates
+            .map(|delegate| {
+                let Range { start, end } = self.pte.delegate_range(delegate).ok().flatten()?;
+                cost::look_up("", indices.len());
+                indices.get(&(start, end)).copied()
+            })
+            .collect();
+        self
+    }
+
+    /// Returns the index of the graph of a delegate's payload, if it is open.
+    fn payload(&self, delegate: i32) -> Option<u32> {
+        let nth = usize::try_from(delegate).ok()?;
+        self.payloads.get(nth).copied().flatten()
     }
 
     fn id(&self, node: MethodNode) -> NodeId {

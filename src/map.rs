@@ -35,6 +35,7 @@ mod data;
 mod document;
 mod growth;
 mod nest;
+mod other;
 mod paths;
 mod role;
 mod size;
@@ -47,6 +48,7 @@ pub use byte_info::ByteInfo;
 pub use document::{KindEntry, MapDocument, RangeEntry, SizeBase, SizeDocument, SizeEntry};
 pub use growth::Growth;
 pub use nest::{KindTotal, Nesting, Span, Title, Within};
+pub use other::OtherFile;
 pub use paths::{ObjectKind, TablePath};
 pub use role::ByteRole;
 pub use size::{NamesTooLong, SizeTree};
@@ -294,7 +296,10 @@ impl fmt::Display for User<'_> {
             Self::Key(Some("")) => return f.write_str("\"\""),
             Self::Key(Some(key)) => return f.write_str(key),
             &Self::Constant { method, delegate, value, scales, reader } => {
-                write!(f, "{}:{delegate} ", method.unwrap_or_default())?;
+                // A payload as a file of its own has no method.
+                if let Some(method) = method {
+                    write!(f, "{method}:{delegate} ")?;
+                }
                 match reader {
                     Some(reader) => {
                         let (operator, input) = (reader.operator(), reader.input());

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+mod alone;
 mod build;
 mod bundle;
 mod check;

@@ -17,10 +17,11 @@ use serde::Serialize;
 
 use super::Common;
 use super::input::{HEAD, Input};
+use super::other::{AnyInput, OtherInput, Readable};
 use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status, note};
 use super::temporary::Temporary;
-use super::text::{count as counted, name_of};
+use super::text::{count as counted, name_of, wide};
 
 /// Extract a segment, a tensor, a blob, or a delegate's payload or a part of it
 #[derive(Debug, Args)]
@@ -30,11 +31,14 @@ Examples:
   pte extract model.pte --tensor forward:3 --as npy -o bias.npy
   pte extract weights.ptd --key linear.weight | sha256sum
   pte extract model.pte --tensor forward:0/2 --as npy -o weight.npy    a constant in a payload
+  pte extract payload.bin --program -o graph.bin       the FlatBuffer of a payload
+  pte extract payload.bin --tensor 2 --as npy -o weight.npy
+  pte extract model.bpte --bundled -o model.pte        the program in a bundle
   pte extract model.pte --all parts          everything, with an index
 
 Exit status: 0 written, 1 not in the file or the file is broken, 2 usage, 3 not readable or writable")]
 pub(super) struct Extract {
-    /// A .pte or .ptd file, or - for standard input.
+    /// A .pte or .ptd file, a .bpte, a payload or an ETDump, or - for standard input.
     file: PathBuf,
     #[command(flatten)]
     what: Choice,
@@ -46,14 +50,14 @@ pub(super) struct Extract {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Choice {
-    /// A segment, by its number.
+    /// A segment, by its number; of a payload, a section of its header.
     #[arg(long, value_name = "N")]
     segment: Option<u32>,
     /// A named tensor or blob.
     #[arg(long, value_name = "NAME")]
     key: Option<String>,
     /// The data of a tensor, by its name or as METHOD:INDEX; of a constant in a payload as
-    /// METHOD:N/VALUE.
+    /// METHOD:N/VALUE, or as VALUE if the payload is the file.
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
     /// The payload of a delegate, as METHOD:N.
@@ -65,6 +69,9 @@ struct Choice {
     /// The FlatBuffer of the file.
     #[arg(long)]
     program: bool,
+    /// The program in a .bpte.
+    #[arg(long)]
+    bundled: bool,
     /// All of them, into a new folder.
     #[arg(long, value_name = "FOLDER")]
     all: Option<PathBuf>,
@@ -90,7 +97,10 @@ struct Part<'p> {
 
 impl Extract {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let mut input = Input::open(&self.file, &common.limits())?;
+        let mut input = match AnyInput::open(&self.file, &common.limits())? {
+            AnyInput::Model(input) | AnyInput::Bundle(_, input) => *input,
+            AnyInput::Other(other) => return self.other(&other, common),
+        };
         input.progress = !common.quiet;
         let file = input.opened.file();
         if let Some(folder) = &self.what.all {
@@ -99,15 +109,25 @@ impl Extract {
             }
             return self.all(&input, &file, folder);
         }
-        let inputs = core::slice::from_ref(&self.file);
         let limits = common.limits();
         let payloads = match &self.what.tensor {
             Some(_) => input.payloads(&limits)?,
             None => Vec::new(),
         };
         let found = self.find(&input, &file, &payloads)?;
+        self.write(&input, found, common)
+    }
+
+    /// Writes a part of a file.
+    fn write(
+        &self,
+        input: &dyn Readable,
+        found: Found,
+        common: &Common,
+    ) -> Result<Status, Problem> {
+        let inputs = core::slice::from_ref(&self.file);
         if self.form == Form::Npy {
-            let (head, bytes) = array(&input, found, common)?;
+            let (head, bytes) = array(input, found, common)?;
             let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
             out.bytes(&head)?;
             out.bytes(&bytes)?;
@@ -118,6 +138,38 @@ impl Extract {
         input.copy(found.range, &mut out)?;
         out.finish()?;
         Ok(Status::Good)
+    }
+
+    /// Extracts a part of a payload or a profile that is a file of its own.
+    fn other(&self, other: &OtherInput, common: &Common) -> Result<Status, Problem> {
+        let (what, file) = (&self.what, &other.file);
+        let found = if what.program {
+            let range = Some(file.region_range()).filter(|range| !range.is_empty());
+            let absent = || other.absent("this payload has no tables that are known".into());
+            Found { range: range.ok_or_else(absent)?, array: None }
+        } else if let Some(name) = &what.tensor {
+            let rows = file.contents().into_iter().flat_map(ConstantRow::of_payload);
+            let mut rows = rows.filter(|row| name.parse() == Ok(row.constant.value));
+            let found = rows.find_map(|row| Some(Found::constant(row.range()?, &row)));
+            found.ok_or_else(|| {
+                let name = Untrusted::from(name.as_str());
+                other.absent(format!("no value {name:?} of the graph has data in this file"))
+            })?
+        } else if let Some(nth) = what.segment {
+            let section = usize::try_from(nth).ok().and_then(|nth| file.sections().get(nth));
+            let (_, range) = section.ok_or_else(|| {
+                let count = counted(wide(file.sections().len()), "section");
+                other.absent(format!("section {nth} is out of range: the payload has {count}"))
+            })?;
+            Found { range: range.clone(), array: None }
+        } else {
+            return Err(other.absent(
+                "of a payload or a profile, --program is the FlatBuffer, --tensor ID a constant, and \
+                 --segment N a section"
+                    .into(),
+            ));
+        };
+        self.write(other, found, common)
     }
 
     /// Finds the requested part.
@@ -141,6 +193,11 @@ impl Extract {
             let named = |row: &TensorRow<'_>| matches!(row.place, TensorPlace::Named(_));
             let rows = TensorRow::all(file).filter(named).filter(|row| row.key == Some(key));
             return first(rows, || input.absent(format!("no named data has the key {key:?}")));
+        } else if what.bundled {
+            if !input.is_bundled {
+                return Err(input.absent("this is not a bundled program".into()));
+            }
+            0..file.file_len()
         } else if let Some(name) = &what.tensor {
             return tensor(input, file, payloads, name.as_str().into());
         } else if let Some(name) = &what.delegate {
@@ -322,7 +379,11 @@ fn place(name: &str) -> Option<(&str, u32)> {
 }
 
 /// Returns the header of a tensor's `.npy` file, and its bytes in C order.
-fn array(input: &Input, found: Found, common: &Common) -> Result<(Vec<u8>, Vec<u8>), Problem> {
+fn array(
+    input: &dyn Readable,
+    found: Found,
+    common: &Common,
+) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let Some(Array { dtype, sizes, order }) = found.array else {
         return Err(Problem::Usage("--as npy needs a tensor with a shape".into()));
     };

@@ -1,12 +1,14 @@
 //! `pte graph`: the instructions of a method as a picture.
 
+use core::fmt;
 use core::str::FromStr;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pte::graph::{
-    Edge, EdgeKind, GraphDocument, MethodGraph, MethodNode, Node, NodeKind, Part, Place, Shown,
+    Edge, EdgeKind, GraphDocument, MethodGraph, MethodNode, Node, NodeId, NodeKind, Part,
+    PayloadGraph, PayloadNodeId, Place, Shown,
 };
 use pte::method;
 use pte::operator_name;
@@ -40,6 +42,8 @@ Examples:
   pte graph model.pte --method forward --format mermaid
   pte graph model.pte --around 40 --depth 3     what instruction 40 depends on, and what depends on it
   pte graph model.pte --from 10 --to 30 --simplify | dot -Tsvg -o part.svg
+  pte graph model.pte --payloads | dot -Tsvg -o model.svg
+                                                the nodes inside delegates too
   pte graph model.pte --json | jq '.methods[].nodes[] | select(.kind == \"kernel\").name'
 
 Mermaid draws 500 edges, unless its setting maxEdges says more.
@@ -53,7 +57,12 @@ JSON, \"schema\": \"pte.graph/1\":
            external, list, value (value: its index; text: dtype and sizes; name); end; outside (an
            instruction beside the shown part)
   edges    from, to, kind: data (value, text), next, jump (where the condition is false)
-JSON has the nodes of constants and the order of all instructions.
+JSON has the nodes of constants and the order of all instructions. With --payloads it has each payload
+once, and a delegate has its index, payload:
+  payloads nodes, edges, and offset and bytes in the file
+  nodes    id, kind: operator (name, inputs, outputs: ids of values), unknown; input, output (argument:
+           the index in args of the call), constant, value (value: its id; text)
+  edges    from, to, value, text
 
 Exit status: 0 drawn, 1 not in the file, too large or broken, 2 usage, 3 not readable")]
 pub(super) struct Graph {
@@ -86,7 +95,10 @@ pub(super) struct Graph {
     /// Draw constants as nodes, and not in the calls that use them.
     #[arg(long)]
     constants: bool,
-    /// Instructions that are drawn at most; JSON has no limit.
+    /// Open the delegates of XNNPACK: draw the nodes of their payloads.
+    #[arg(long)]
+    payloads: bool,
+    /// Instructions and nodes of payloads that are drawn at most; JSON has no limit.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     max_instructions: usize,
 }
@@ -121,15 +133,31 @@ impl FromStr for At {
 trait Draw {
     fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem>;
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem>;
+    /// Begins the cluster of a call whose payload is open.
+    fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem>;
+    fn end_call(&mut self) -> Result<(), Problem>;
     /// Draws a node with lines of text.
-    fn node(&mut self, node: &Node<'_>, lines: &[String]) -> Result<(), Problem>;
+    fn node(&mut self, id: Id, look: Look, lines: &[String]) -> Result<(), Problem>;
     /// Returns the label of an edge, quoted for this format.
     fn label(&self, text: &str) -> String;
     /// Draws an edge. It has a label if no node shows the value that flows.
-    fn edge(&mut self, edge: &Edge, label: Option<&str>) -> Result<(), Problem>;
+    fn edge(&mut self, ends: (Id, Id), kind: EdgeKind, label: Option<&str>) -> Result<(), Problem>;
     fn end_method(&mut self) -> Result<(), Problem>;
     /// Draws the legend.
     fn end(&mut self, legend: &BTreeSet<Look>) -> Result<(), Problem>;
+}
+
+/// The id of a node in a picture: one of the method, or one of the payload that an instruction calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Id(NodeId, Option<PayloadNodeId>);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self(id, None) => write!(f, "{id}"),
+            Self(call, Some(id)) => write!(f, "{call}{id}"),
+        }
+    }
 }
 
 impl Graph {
@@ -148,6 +176,10 @@ impl Graph {
         let mut document = GraphDocument::new(&input.name, pte);
         document.method.clone_from(&self.method);
         document.shown = self.shown(format);
+        if self.payloads {
+            let payloads = PayloadGraph::all(&input.opened, &common.limits());
+            document.payloads = Some(payloads.map_err(|error| Problem::open(&input.name, error))?);
+        }
         self.admit(&input, pte, format, &document)?;
         let inputs = core::slice::from_ref(&self.file);
         let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
@@ -215,12 +247,26 @@ impl Graph {
                 instructions = graph.shown_count();
             }
         }
+        if format != Format::Json
+            && let Some(payloads) = &document.payloads
+            && instructions <= self.max_instructions
+        {
+            let counts: Vec<usize> =
+                payloads.iter().map(|payload| payload.node_count(!self.constants)).collect();
+            for graph in document.methods() {
+                for index in graph.nodes().filter_map(|node| node.payload) {
+                    let count = usize::try_from(index).ok().and_then(|nth| counts.get(nth));
+                    instructions = instructions.saturating_add(count.copied().unwrap_or_default());
+                }
+            }
+        }
         if format != Format::Json && instructions.max(methods) > self.max_instructions {
             let shown = |count| grouped(text::wide(count));
+            let what = if self.payloads { "node" } else { "instruction" };
             return Err(input.absent(format!(
                 "{} in {} are too many for a picture, which takes {}; draw a part with --from and \
                  --to, or one method with --method, take --format json, or raise --max-instructions",
-                text::count(text::wide(instructions), "instruction"),
+                text::count(text::wide(instructions), what),
                 text::count(text::wide(methods), "method"),
                 shown(self.max_instructions),
             )));
@@ -271,25 +317,147 @@ fn spend_names(input: &Input, plan: ExecutionPlan<'_>) -> Result<(), Problem> {
 fn draw(document: &GraphDocument<'_>, out: &mut impl Draw) -> Result<(), Problem> {
     let mut legend = BTreeSet::new();
     out.begin(&document.path)?;
+    let payloads = document.payloads.as_deref().unwrap_or_default();
+    let folds_constants = document.shown.folds_constants;
     for graph in document.methods() {
         out.method(graph.index(), graph.name())?;
+        let calls = OpenCalls::of(&graph, payloads);
         for node in graph.nodes() {
-            legend.insert(Look::of(node.kind));
-            out.node(&node, &lines(&graph, &node))?;
+            let call = calls.0.get(&node.id);
+            if call.is_none_or(|call| call.has_box) {
+                legend.insert(Look::of(node.kind));
+                out.node(Id(node.id, None), Look::of(node.kind), &lines(&graph, &node))?;
+            }
+            if let Some(call) = call {
+                out.call(node.id, &lines(&graph, &node))?;
+                draw_payload(node.id, call.payload, folds_constants, out, &mut legend)?;
+                out.end_call()?;
+            }
         }
-        draw_edges(&graph, out, &mut legend)?;
+        draw_edges(&graph, &calls, out, &mut legend)?;
         out.end_method()?;
     }
     out.end(&legend)
 }
 
+/// Draws the nodes and edges inside a call.
+fn draw_payload(
+    call: NodeId,
+    payload: &PayloadGraph,
+    folds_constants: bool,
+    out: &mut impl Draw,
+    legend: &mut BTreeSet<Look>,
+) -> Result<(), Problem> {
+    for node in payload.nodes(folds_constants) {
+        let look = match node.kind {
+            NodeKind::Operator | NodeKind::Unknown => Look::PayloadNode,
+            kind => Look::of(kind),
+        };
+        legend.insert(look);
+        let first = match (node.id, node.name) {
+            (PayloadNodeId::Node(index), Some(name)) => format!("{index}: {name}"),
+            (PayloadNodeId::Node(index), None) => format!("{index}: unknown node"),
+            (PayloadNodeId::Value(id), _) => match node.argument {
+                Some(argument) => format!("{} {argument}, v{id}", node.kind.as_str()),
+                None => format!("{} v{id}", node.kind.as_str()),
+            },
+        };
+        let mut lines = vec![first];
+        lines.extend(node.text);
+        lines.extend(argument_lines(node.arguments.as_deref().unwrap_or_default()));
+        out.node(Id(call, Some(node.id)), look, &lines)?;
+    }
+    for edge in payload.edges(folds_constants) {
+        let has_node = [edge.from, edge.to].contains(&PayloadNodeId::Value(edge.value));
+        let text = edge.text.unwrap_or_default();
+        let label = (!has_node).then(|| out.label(&format!("v{} {text}", edge.value)));
+        let ends = (Id(call, Some(edge.from)), Id(call, Some(edge.to)));
+        out.edge(ends, EdgeKind::Data, label.as_deref())?;
+    }
+    Ok(())
+}
+
+/// The calls of a method whose payloads are open.
+struct OpenCalls<'p>(BTreeMap<NodeId, OpenCall<'p>>);
+
+struct OpenCall<'p> {
+    payload: &'p PayloadGraph,
+    /// The inputs of the payload by the value of the call's argument.
+    inputs: BTreeMap<u32, Vec<u32>>,
+    /// The outputs likewise: the last one that has the value.
+    outputs: BTreeMap<u32, u32>,
+    /// Whether an edge leads to the call itself: one of control flow, or of an argument that no input or output
+    /// of the payload names.
+    has_box: bool,
+}
+
+impl<'p> OpenCalls<'p> {
+    fn of(graph: &MethodGraph<'_>, payloads: &'p [PayloadGraph]) -> Self {
+        let mut calls = Self(BTreeMap::new());
+        for node in graph.nodes() {
+            let nth = node.payload.and_then(|index| usize::try_from(index).ok());
+            let Some(payload) = nth.and_then(|nth| payloads.get(nth)) else { continue };
+            let args = node.args.unwrap_or_default();
+            let (mut inputs, mut outputs) = (BTreeMap::<u32, Vec<u32>>::new(), BTreeMap::new());
+            for end in payload.arguments() {
+                let arg = usize::try_from(end.argument).ok().and_then(|nth| args.get(nth));
+                let Some(value) = arg.and_then(|&arg| u32::try_from(arg).ok()) else { continue };
+                match end.is_output {
+                    true => _ = outputs.insert(value, end.value),
+                    false => inputs.entry(value).or_default().push(end.value),
+                }
+            }
+            calls.0.insert(node.id, OpenCall { payload, inputs, outputs, has_box: false });
+        }
+        if calls.0.is_empty() {
+            return calls;
+        }
+        for edge in graph.edges() {
+            let value = edge.value.filter(|_| edge.kind == EdgeKind::Data);
+            if let Some(call) = calls.0.get_mut(&edge.from) {
+                call.has_box |= value.is_none_or(|value| !call.outputs.contains_key(&value));
+            }
+            if let Some(call) = calls.0.get_mut(&edge.to) {
+                call.has_box |= value.is_none_or(|value| !call.inputs.contains_key(&value));
+            }
+        }
+        calls
+    }
+
+    /// Returns where an edge begins: at the output of a payload, if it has one.
+    fn from(&self, edge: &Edge) -> Id {
+        let output = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
+            let call = self.0.get(&edge.from)?;
+            call.outputs.get(&value).copied()
+        });
+        Id(edge.from, output.map(PayloadNodeId::Value))
+    }
+
+    /// Returns where an edge ends: at the inputs of a payload, if it has any.
+    fn to(&self, edge: &Edge) -> Vec<Id> {
+        let inputs = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
+            let call = self.0.get(&edge.to)?;
+            call.inputs.get(&value)
+        });
+        match inputs {
+            None => vec![Id(edge.to, None)],
+            Some(inputs) => {
+                inputs.iter().map(|&id| Id(edge.to, Some(PayloadNodeId::Value(id)))).collect()
+            }
+        }
+    }
+}
+
 fn draw_edges(
     graph: &MethodGraph<'_>,
+    calls: &OpenCalls<'_>,
     out: &mut impl Draw,
     legend: &mut BTreeSet<Look>,
 ) -> Result<(), Problem> {
     // A value may be on any number of edges, often on adjacent ones.
     let mut labels: Vec<Option<(u32, String)>> = vec![None; CACHED_LABELS];
+    // A call may name a value any number of times, and its payload likewise: each pair is joined once.
+    let mut joined = BTreeSet::new();
     for edge in graph.edges() {
         legend.extend(match edge.kind {
             EdgeKind::Next => Some(Look::Next),
@@ -310,7 +478,13 @@ fn draw_edges(
             }
             slot.as_ref().map(|(_, label)| label.as_str())
         });
-        out.edge(&edge, label)?;
+        let is_joined = calls.0.contains_key(&edge.to);
+        if is_joined && !joined.insert((edge.to, edge.from, edge.value)) {
+            continue;
+        }
+        for to in calls.to(&edge) {
+            out.edge((calls.from(&edge), to), edge.kind, label)?;
+        }
     }
     Ok(())
 }
@@ -320,6 +494,7 @@ fn draw_edges(
 enum Look {
     Operator,
     Delegate,
+    PayloadNode,
     Instruction,
     Jump,
     End,
@@ -349,6 +524,7 @@ impl Look {
         match self {
             Self::Operator => "box: number, operator, constants (· flows along an edge)",
             Self::Delegate => "box: delegate",
+            Self::PayloadNode => "box: node inside a delegate, its constants",
             Self::Instruction => "box: other instruction",
             Self::Jump => "diamond: jump if false",
             Self::End => "ellipse: input, output or end",
@@ -382,13 +558,12 @@ fn lines(graph: &MethodGraph<'_>, node: &Node<'_>) -> Vec<String> {
         lines.extend(graph.value_name(value).map(text::name));
     }
     lines.extend(node.text.as_deref().map(text::name));
-    lines.extend(argument_lines(node));
+    lines.extend(argument_lines(node.arguments.as_deref().unwrap_or_default()));
     lines
 }
 
 /// Returns the arguments of a call as lines of about equal length, if any of them is a constant.
-fn argument_lines(node: &Node<'_>) -> Vec<String> {
-    let mut arguments = node.arguments.as_deref().unwrap_or_default();
+fn argument_lines(mut arguments: &[Option<String>]) -> Vec<String> {
     while let [rest @ .., None] = arguments {
         arguments = rest;
     }

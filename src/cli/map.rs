@@ -5,12 +5,13 @@ use core::str::FromStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pte::File;
 use pte::map::{KindEntry, Map, MapDocument, Nesting, RangeEntry as Row};
+use pte::quoted::UntrustedString;
 
 use self::byte::Byte;
 use super::Common;
-use super::input::{self, Input};
+use super::input;
+use super::other::{AnyInput, OtherInput, Readable};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal;
@@ -128,36 +129,62 @@ impl MapFile {
         common: &Common,
         (out, shown): (&mut Output, usize),
     ) -> Result<fmt::Result, Problem> {
-        let input = Input::open(path, &common.limits())?;
+        let (input, bundle) = match AnyInput::open(path, &common.limits())? {
+            AnyInput::Model(input) => (input, None),
+            AnyInput::Bundle(file, input) => (input, Some(file)),
+            AnyInput::Other(other) => return self.other(&other, format, (out, shown)),
+        };
         let file = input.opened.file();
         let payloads = input.payloads(&common.limits())?;
         if let Some(Offset(at)) = self.at {
-            let byte = Byte::of(&file, &payloads, at, &input)?;
-            return match format {
-                OutputFormat::Json => out.json(&byte.document()).map(|()| Ok(())),
-                _ => Ok(byte.show(out)),
+            let program = bundle.as_ref().and_then(|bundle| bundle.program());
+            let byte = match (&bundle, program) {
+                (None, _) | (_, None) => Byte::of(&file, &payloads, at, &*input)?,
+                (Some(_), Some(program)) if program.contains(&at) => {
+                    let within = at.saturating_sub(program.start);
+                    Byte::of(&file, &payloads, within, &*input)?.in_program_at(program.start)
+                }
+                (Some(bundle), _) => Byte::of_other(bundle, at, &*input)?,
             };
+            return byte.write(format, out);
         }
         // Drops the map before the page makes another: memory is reserved for one.
-        let rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &input)?;
-        match format {
-            OutputFormat::Json => {
-                let (path, bytes) = (&input.name, file.file_len());
-                out.json(&MapDocument::new(path, bytes, rows)).map(|()| Ok(()))
-            }
-            OutputFormat::Html => {
-                page::show(&input, &file, &payloads, &rows, &common.limits(), out)
-            }
-            OutputFormat::Text => {
-                if shown > 0 {
-                    out.bytes(b"\n")?;
-                }
-                Ok(show(&input, &file, &rows, out))
-            }
+        let mut rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &*input)?;
+        let mut bytes = file.file_len();
+        if format == OutputFormat::Html {
+            return page::show(&input, &file, &payloads, &rows, &common.limits(), out);
         }
+        if let Some(bundle) = &bundle {
+            let mut outer = self.rows(&bundle.map_in_detail(), &*input)?;
+            let program = bundle.program().unwrap_or_default();
+            let is_program = |row: &&mut Row| (row.begin..row.end) == program;
+            if let Some(row) = outer.iter_mut().find(is_program) {
+                rows.iter_mut().for_each(|row| row.shift(program.start));
+                (row.parts, row.kinds) = (rows, Vec::new());
+            }
+            (rows, bytes) = (outer, bundle.file_len());
+        }
+        write_rows((&input.name, bytes), rows, format, (out, shown))
     }
 
-    fn rows(&self, map: &Map<'_>, input: &Input) -> Result<Vec<Row>, Problem> {
+    /// Writes the map of a payload or a profile as a file of its own.
+    fn other(
+        &self,
+        other: &OtherInput,
+        format: OutputFormat,
+        (out, shown): (&mut Output, usize),
+    ) -> Result<fmt::Result, Problem> {
+        if format == OutputFormat::Html {
+            return Err(other.absent("a page is of a .pte or a .ptd; leave --html out".into()));
+        }
+        if let Some(Offset(at)) = self.at {
+            return Byte::of_other(&other.file, at, other)?.write(format, out);
+        }
+        let rows = self.rows(&other.file.map_in_detail(), other)?;
+        write_rows((&other.name, other.file.file_len()), rows, format, (out, shown))
+    }
+
+    fn rows(&self, map: &Map<'_>, input: &dyn Readable) -> Result<Vec<Row>, Problem> {
         let nesting = match self.depth {
             Some(depth) => Nesting { depth, most: usize::MAX },
             None => Nesting::default(),
@@ -173,6 +200,22 @@ impl MapFile {
         }
         Row::all(map, nesting, |name| input.name_again(Some(name)))
     }
+}
+
+/// Writes the ranges of a file, after `shown` other files.
+fn write_rows(
+    (path, bytes): (&UntrustedString, u64),
+    rows: Vec<Row>,
+    format: OutputFormat,
+    (out, shown): (&mut Output, usize),
+) -> Result<fmt::Result, Problem> {
+    if format == OutputFormat::Json {
+        return out.json(&MapDocument::new(path, bytes, rows)).map(|()| Ok(()));
+    }
+    if shown > 0 {
+        out.bytes(b"\n")?;
+    }
+    Ok(show(path, bytes, &rows, out))
 }
 
 /// A range in words.
@@ -242,8 +285,7 @@ fn kind_text(kind: &KindEntry) -> String {
     }
 }
 
-fn show(input: &Input, file: &File<'_>, rows: &[Row], out: &mut Output) -> fmt::Result {
-    let (path, bytes) = (&input.name, file.file_len());
+fn show(path: &UntrustedString, bytes: u64, rows: &[Row], out: &mut Output) -> fmt::Result {
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(bytes))?;
     let columns = Columns { offset: format!("{bytes:#x}").len(), bytes: grouped(bytes).len() };
     show_rows(rows, &columns, 0, out)

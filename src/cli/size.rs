@@ -12,6 +12,7 @@ use pte::tensors::ModuleTree;
 
 use super::config::ConfigArguments;
 use super::input::{self, Input};
+use super::other::{AnyInput, Readable};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::refusal::Refusals;
@@ -21,7 +22,7 @@ use super::{Common, Format};
 /// Break down a file's size
 ///
 /// Every byte is counted once, for its first user: the rows sum to the size of the file. No segment
-/// data is read but the graphs of XNNPACK payloads. Constants are named METHOD:INDEX as in `pte tensors`, those
+/// data is read but the graphs of XNNPACK payloads. A payload, a .bpte and an ETDump are files too. Constants are named METHOD:INDEX as in `pte tensors`, those
 /// of payloads METHOD:N with the node that reads them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -93,12 +94,25 @@ impl Size {
     }
 
     fn read(&self, path: &Path, common: &Common) -> Result<SizeTree, Problem> {
-        let input = Input::open(path, &common.limits())?;
+        let (input, bundle) = match AnyInput::open(path, &common.limits())? {
+            AnyInput::Model(input) => (input, None),
+            AnyInput::Bundle(file, input) => (input, Some(file)),
+            AnyInput::Other(other) => {
+                if self.by_module {
+                    return Err(other.absent("only a .pte or a .ptd has modules".into()));
+                }
+                return other.file.sizes(&other.name, |name| other.name_again(Some(name)));
+            }
+        };
         let payloads = input.payloads(&common.limits())?;
         if self.by_module {
             return Ok(ModuleTree::of(&input.opened.file(), &payloads).sizes(&input.name));
         }
-        tree(&input.opened.file(), &payloads, &input)
+        let program = tree(&input.opened.file(), &payloads, &input)?;
+        let Some(bundle) = bundle else { return Ok(program) };
+        let mut sizes = bundle.sizes(&input.name, |name| input.name_again(Some(name)))?;
+        sizes.add_program(program);
+        Ok(sizes)
     }
 
     /// Returns the budget of the arguments, or of the settings.

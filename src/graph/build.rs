@@ -29,6 +29,7 @@ impl<'a> MethodGraph<'a> {
             texts: texts(plan),
             is_order_whole: true,
             hidden_outputs: Vec::new(),
+            payloads: Vec::new(),
         };
         graph.outputs = graph.indices(plan.outputs());
         for input in graph.indices(plan.inputs()) {

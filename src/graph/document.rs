@@ -1,8 +1,9 @@
 //! The document `pte.graph/1`. With the feature `serde` it can be serialized.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::{MethodGraph, Shown};
+use super::{MethodGraph, PayloadGraph, Shown};
 use crate::pte::Pte;
 use crate::quoted::UntrustedString;
 
@@ -20,6 +21,8 @@ pub struct GraphDocument<'a> {
     pub method: Option<String>,
     /// What is shown of each method.
     pub shown: Shown,
+    /// The graphs of payloads, each once for all calls; `None` if delegates are not open.
+    pub payloads: Option<Vec<PayloadGraph>>,
     pte: Pte<'a>,
 }
 
@@ -31,6 +34,7 @@ impl<'a> GraphDocument<'a> {
             path: path.into(),
             method: None,
             shown: Shown::default(),
+            payloads: None,
             pte: pte.clone(),
         }
     }
@@ -42,6 +46,13 @@ impl<'a> GraphDocument<'a> {
         self
     }
 
+    /// Opens the delegates that have one of these payloads.
+    #[must_use]
+    pub fn with_payloads(mut self, payloads: Vec<PayloadGraph>) -> Self {
+        self.payloads = Some(payloads);
+        self
+    }
+
     /// Returns the graphs of its methods, made one after the other.
     pub fn methods(&self) -> impl Iterator<Item = MethodGraph<'a>> {
         let plans = self.pte.program().execution_plan().into_iter().flatten();
@@ -49,7 +60,10 @@ impl<'a> GraphDocument<'a> {
             self.method.as_deref().is_none_or(|method| name.unwrap_or_default() == method)
         };
         let plans = (0..).zip(plans).filter(move |(_, plan)| is_chosen(plan.name()));
-        plans.map(|(index, plan)| MethodGraph::of(&self.pte, index, plan).showing(&self.shown))
+        plans.map(|(index, plan)| {
+            let graph = MethodGraph::of(&self.pte, index, plan).showing(&self.shown);
+            graph.with_payloads(self.payloads.as_deref().unwrap_or_default())
+        })
     }
 }
 
@@ -61,16 +75,20 @@ mod serialize {
     use serde::ser::SerializeStruct;
     use serde::{Serialize, Serializer};
 
-    use super::{GraphDocument, MethodGraph};
+    use super::{GraphDocument, MethodGraph, PayloadGraph};
     use crate::bytes::index as at;
     use crate::graph::{EdgeKind, NodeId};
 
     impl Serialize for GraphDocument<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut document = serializer.serialize_struct("GraphDocument", 3)?;
+            let fields = if self.payloads.is_some() { 4 } else { 3 };
+            let mut document = serializer.serialize_struct("GraphDocument", fields)?;
             document.serialize_field("schema", self.schema)?;
             document.serialize_field("path", &self.path)?;
             document.serialize_field("methods", &Methods(self))?;
+            if let Some(payloads) = &self.payloads {
+                document.serialize_field("payloads", payloads)?;
+            }
             document.end()
         }
     }
@@ -91,6 +109,34 @@ mod serialize {
             graph.serialize_field("nodes", &Nodes(self))?;
             graph.serialize_field("edges", &Edges(self))?;
             graph.end()
+        }
+    }
+
+    impl Serialize for PayloadGraph {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut graph = serializer.serialize_struct("PayloadGraph", 4)?;
+            let range = self.range();
+            graph.serialize_field("offset", &range.start)?;
+            graph.serialize_field("bytes", &range.end.saturating_sub(range.start))?;
+            graph.serialize_field("nodes", &PayloadNodes(self))?;
+            graph.serialize_field("edges", &PayloadEdges(self))?;
+            graph.end()
+        }
+    }
+
+    struct PayloadNodes<'g>(&'g PayloadGraph);
+
+    impl Serialize for PayloadNodes<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.0.nodes(false))
+        }
+    }
+
+    struct PayloadEdges<'g>(&'g PayloadGraph);
+
+    impl Serialize for PayloadEdges<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.0.edges(false))
         }
     }
 

@@ -49,6 +49,7 @@ impl<'a> MethodGraph<'a> {
             args: None,
             arguments: None,
             value: None,
+            payload: None,
             text,
         }
     }
@@ -58,6 +59,7 @@ impl<'a> MethodGraph<'a> {
         let instruction =
             chain.and_then(|chain| method::instruction_of_chain(facts.chain, chain, facts.index));
         let operation = instruction.and_then(|instruction| instruction.operation());
+        let mut payload = None;
         let (kind, name, text) = match operation {
             Some(InstructionArguments::KernelCall(call)) => {
                 let index = call.op_index();
@@ -75,6 +77,7 @@ impl<'a> MethodGraph<'a> {
                     None => format!("no delegate {index}"),
                 };
                 let name = delegate.and_then(|delegate| delegate.id()).map(Untrusted::from);
+                payload = self.payload(index);
                 (NodeKind::Delegate, name, Some(text))
             }
             Some(InstructionArguments::MoveCall(_)) => (NodeKind::Move, None, None),
@@ -105,6 +108,7 @@ impl<'a> MethodGraph<'a> {
             instruction: Some(facts.index),
             args: Some(args),
             arguments,
+            payload,
             ..self.node(MethodNode::Instruction(pc), kind, text)
         }
     }

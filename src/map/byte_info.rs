@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING, TRAILING};
 use super::paths::{Detail, TablePath};
 use super::role::{self, EXTENDED, FLAT_TENSOR, STANDARD};
-use super::{ByteRole, Map, Name, Part};
+use super::{ByteRole, Map, Name, OtherFile, Part};
 use crate::error::{PathComponent, Place};
 use crate::handle::File;
 use crate::payload::PayloadContents;
@@ -58,11 +58,42 @@ impl<'a> ByteInfo<'a> {
         payloads: &[PayloadContents],
         offset: u64,
     ) -> Option<Self> {
-        let tables = file.region_range();
+        let claims = |detail| Claims::of(file, payloads, detail);
+        Self::find(offset, file.region_range(), claims, |info| info.in_header(file)).map(
+            |mut info| {
+                info.set_segment_path(file);
+                info
+            },
+        )
+    }
+
+    /// Describes the byte of another file at `offset`; `None` past the end of the file.
+    pub fn of_other(file: &'a OtherFile, offset: u64) -> Option<Self> {
+        Self::find(
+            offset,
+            file.region_range(),
+            |detail| file.claims(detail),
+            |info| {
+                let (fields, start) = file.header_fields(offset);
+                let end = info.piece.end;
+                (info.role, info.range) = match fields.is_empty() {
+                    true => (ByteRole::Header("of the payload"), info.piece.clone()),
+                    false => role::in_header(&fields, start, offset, end),
+                };
+            },
+        )
+    }
+
+    fn find(
+        offset: u64,
+        tables: Range<u64>,
+        claims: impl FnOnce(Detail) -> Claims<'a>,
+        in_header: impl FnOnce(&mut Self),
+    ) -> Option<Self> {
         let within = offset.checked_sub(tables.start).filter(|_| offset < tables.end);
         let detail =
             within.and_then(|at| u32::try_from(at).ok()).map_or(Detail::Parts, Detail::Byte);
-        let claims = Claims::of(file, payloads, detail);
+        let claims = claims(detail);
         let found = claims.paths.found().cloned();
         let map = claims.finish();
         let piece = map.at(offset)?.clone();
@@ -80,7 +111,7 @@ impl<'a> ByteInfo<'a> {
             _ => "",
         };
         match found {
-            _ if name == HEADER => info.in_header(file),
+            _ if name == HEADER => in_header(&mut info),
             Some((last, found)) => {
                 info.path.extend(found.step);
                 info.path.extend(TablePath::new(&info.map.paths, last).back());
@@ -91,7 +122,7 @@ impl<'a> ByteInfo<'a> {
                     info.range = at(found.range.start)..at(found.range.end);
                 }
             }
-            None => info.apart(name, file),
+            None => info.apart(name),
         }
         Some(info)
     }
@@ -108,14 +139,19 @@ impl<'a> ByteInfo<'a> {
     }
 
     /// Sets the role of a byte outside of all objects.
-    fn apart(&mut self, name: &str, file: &File<'_>) {
+    fn apart(&mut self, name: &str) {
         self.role = match self.part().name() {
             Name::Fixed(_) if [PADDING, HEADER_PADDING].contains(&name) => ByteRole::Padding,
             Name::Fixed(_) if name == TRAILING => ByteRole::Trailing,
             Name::Fixed(_) | Name::Segment(_) => ByteRole::Unreferenced,
             _ => ByteRole::Data,
         };
-        if let Some(segment) = self.segment() {
+    }
+
+    /// Sets the path of a byte of a segment outside of all objects.
+    fn set_segment_path(&mut self, file: &File<'_>) {
+        let is_apart = self.path.is_empty() && !matches!(self.role, ByteRole::Header(_));
+        if let Some(segment) = self.segment().filter(|_| is_apart) {
             let root = match file {
                 File::Pte(_) => "program",
                 File::Ptd(_) => "flat_tensor",

@@ -47,12 +47,25 @@ impl<'a> Claims<'a> {
         };
         // The root offset and the identifier are in front of the header, except in generation 0.
         let before = if header_apart { 0 } else { 8 };
+        let header_end = u64::from(header.unwrap_or_default()).saturating_add(before);
+        let region = (file.region_range(), region);
+        Self::bare(file.file_len(), region, (header_end, header_apart), detail)
+    }
+
+    /// Creates an empty set of claims on a file of `len` bytes: with the range and the bytes of the tables,
+    /// the end of the header, and whether the header is in front of them.
+    pub(super) fn bare(
+        len: u64,
+        (region_range, region): (Range<u64>, &'a [u8]),
+        (header_end, header_apart): (u64, bool),
+        detail: Detail,
+    ) -> Self {
         let root = Node { label: Label::Fixed("file"), parent: ROOT, bytes: 0, first: 0, next: 0 };
         Self {
-            len: file.file_len(),
-            region_range: file.region_range(),
+            len,
+            region_range,
             region,
-            header_end: u64::from(header.unwrap_or_default()).saturating_add(before),
+            header_end,
             header_apart,
             segments_end: 0,
             nodes: alloc::vec![root],

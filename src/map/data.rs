@@ -231,7 +231,7 @@ fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
 }
 
 /// Returns the places of the constants and scales of a payload, with what they are.
-fn constants_of<'c, 'a>(
+pub(super) fn constants_of<'c, 'a>(
     contents: &'c PayloadContents,
     method: Option<&'a str>,
     delegate: u32,

@@ -170,6 +170,13 @@ impl RangeEntry {
         map.nested(nesting).iter().map(|span| Self::of(span, &mut charge)).collect()
     }
 
+    /// Moves the range and those inside it by `by` bytes.
+    pub fn shift(&mut self, by: u64) {
+        self.begin = self.begin.saturating_add(by);
+        self.end = self.end.saturating_add(by);
+        self.parts.iter_mut().for_each(|range| range.shift(by));
+    }
+
     /// The recursion is as deep as the nesting.
     fn of<E>(
         span: &Span<'_, '_>,

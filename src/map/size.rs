@@ -87,10 +87,31 @@ impl SizeTree {
         path: impl Into<UntrustedString>,
         file: &File<'_>,
         payloads: &[PayloadContents],
+        charge: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        Self::of_map(path, &Map::with_payloads(file, payloads), charge)
+    }
+
+    /// Returns the size tree of a map, as [`try_of`](Self::try_of) does.
+    pub(super) fn of_map<E>(
+        path: impl Into<UntrustedString>,
+        map: &Map<'_>,
         mut charge: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let tree = Self::part(Map::with_payloads(file, payloads).root(), &mut charge)?;
+        let tree = Self::part(map.root(), &mut charge)?;
         Ok(Self { name: path.into(), ..tree })
+    }
+
+    /// Adds the parts of the program in a bundled program, whose size tree is `program`.
+    pub fn add_program(&mut self, program: Self) {
+        let parts = self.parts.iter_mut();
+        for part in parts.filter(|part| part.name.raw() == "program" && part.parts.is_empty()) {
+            // Shared bytes of a hostile bundle may belong to another part.
+            if part.bytes == program.bytes {
+                part.parts = program.parts;
+                return;
+            }
+        }
     }
 
     /// The recursion is as deep as the map, which has a few levels.

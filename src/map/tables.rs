@@ -43,10 +43,15 @@ impl<'c, 'a> Pass<'c, 'a> {
     }
 
     /// Visits all that the root refers to.
-    pub(super) fn root<T: Table<'a>>(mut self, root: T, name: &'static str) {
+    pub(super) fn root<T: Table<'a>>(self, root: T, name: &'static str) {
+        self.raw_root(root.raw(), T::DESC, name);
+    }
+
+    /// Visits all that a root of type `desc` refers to.
+    pub(super) fn raw_root(mut self, root: Raw<'a>, desc: &'static TableDesc, name: &'static str) {
         let section = self.claims.section("root");
         let back = self.claims.paths.enter(PathComponent::Field(name));
-        self.table(root.raw(), T::DESC, section);
+        self.table(root, desc, section);
         self.claims.paths.leave(back);
         for (pos, bytes, node) in core::mem::take(&mut self.declared) {
             // The size that a table declares is not proven.
@@ -228,6 +233,15 @@ impl<'c, 'a> Pass<'c, 'a> {
             ("Program", "constant_segment" | "mutable_data_segments") => {
                 return self.claims.section("offsets of constants");
             }
+            ("XNNGraph", "xnodes") => return self.claims.section("nodes"),
+            ("XNNGraph", "xvalues") => return self.claims.section("values"),
+            ("XNNGraph", "constant_data") => return self.claims.section("offsets of constants"),
+            ("XNNGraph", "constant_buffer") => return self.claims.section(INLINE_CONSTANTS),
+            ("VkGraph", "chain") => return self.claims.section("nodes"),
+            ("VkGraph", "values") => return self.claims.section("values"),
+            ("VkGraph", "constants") => return self.claims.section("offsets of constants"),
+            ("VkGraph", "shaders") => return self.claims.section("shaders"),
+            ("BundledProgram", "method_test_suites") => return self.claims.section("test suites"),
             (_, "segments") => return self.claims.section("table of segments"),
             ("Program", "named_data") => return self.claims.section("table of named data"),
             ("FlatTensor", "named_data" | "tensors") => return self.claims.section("entries"),

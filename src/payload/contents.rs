@@ -163,6 +163,11 @@ impl PayloadContents {
         Ok(all)
     }
 
+    /// Returns the contents of a payload that is a file of `len` bytes.
+    pub(crate) fn of_file(len: u64, graph: &XnnpackGraph<'_>) -> Self {
+        Self::of(0..len, graph, &NamedRanges::new())
+    }
+
     fn of(range: Range<u64>, graph: &XnnpackGraph<'_>, named: &NamedRanges<'_>) -> Self {
         let shifted = |part: &Range<u64>| {
             let at = |pos: u64| range.start.saturating_add(pos);

@@ -121,6 +121,13 @@ impl TablesPlace {
     }
 }
 
+impl TablesPlace {
+    /// Returns the position of the offset to the root in the range.
+    pub(crate) fn root_position(&self) -> u32 {
+        self.root
+    }
+}
+
 impl<'b> Tables<'b> {
     /// Proves the structure of a FlatBuffer. `bytes` begin where its place begins, and may be longer.
     ///
@@ -155,6 +162,11 @@ impl<'b> Tables<'b> {
     pub(super) fn root_as<T: Table<'b>>(&self) -> Option<T> {
         let is_root = self.schema.root.name == T::DESC.name;
         is_root.then(|| T::from_raw(self.root, Proof(())))
+    }
+
+    /// Returns the root table.
+    pub(crate) fn root(&self) -> Raw<'b> {
+        self.root
     }
 
     /// Returns the schema.

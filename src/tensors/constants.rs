@@ -48,6 +48,12 @@ impl<'a> ConstantRow<'a> {
         rows
     }
 
+    /// Returns the constants of a payload that is a file of its own.
+    pub fn of_payload(contents: &'a PayloadContents) -> impl Iterator<Item = Self> {
+        let constants = contents.constants.iter();
+        constants.map(|constant| Self { method: None, delegate: 0, constant })
+    }
+
     /// Returns the range of the bytes in the file, if they are there.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {

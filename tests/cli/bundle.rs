@@ -5,17 +5,20 @@ use std::fs;
 use pte::flat::write::{self, WriterLayout};
 use pte::schema::bundled_program::desc::SCHEMA;
 use pte::schema::bundled_program::model::{
-    BundledMethodTestCase, BundledMethodTestSuite, BundledProgram,
+    BundledMethodTestCase, BundledMethodTestSuite, BundledProgram, Tensor, Value, ValueUnion,
 };
 
 use super::{LINEAR, json, pte, text};
 
 /// Returns the path of a bundle of a program, in a folder that must be kept.
 fn bundle(program: Vec<u8>) -> (tempfile::TempDir, String) {
-    let suite = BundledMethodTestSuite {
-        method_name: Some("forward".into()),
-        test_cases: Some(vec![BundledMethodTestCase::default(); 3]),
-    };
+    bundle_of(program, vec![BundledMethodTestCase::default(); 3])
+}
+
+/// Returns the path of a bundle of a program with test cases.
+fn bundle_of(program: Vec<u8>, cases: Vec<BundledMethodTestCase>) -> (tempfile::TempDir, String) {
+    let suite =
+        BundledMethodTestSuite { method_name: Some("forward".into()), test_cases: Some(cases) };
     let root = BundledProgram {
         version: 2,
         method_test_suites: Some(vec![suite]),
@@ -32,7 +35,7 @@ fn bundle(program: Vec<u8>) -> (tempfile::TempDir, String) {
 #[test]
 fn verbs_read_the_program_in_a_bundle() {
     let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
-    for verb in ["info", "check", "size", "map", "memory", "ops", "graph", "tensors"] {
+    for verb in ["info", "check", "memory", "ops", "graph", "tensors"] {
         let shown = |path: &str| {
             let mut document = json(&[verb, "--json", path]).to_string();
             document = document.replace(path, "model");
@@ -45,6 +48,47 @@ fn verbs_read_the_program_in_a_bundle() {
     assert_eq!(tables["method_test_suites"][0]["test_cases"].as_array().unwrap().len(), 3);
     assert_eq!(tables["program"]["len"], fs::read(LINEAR).unwrap().len());
     assert_eq!(pte(&["diff", &path, LINEAR]).status.code(), Some(0));
+}
+
+/// The program has the parts that it has as a file of its own, and the test inputs are apart.
+#[test]
+fn size_and_map_of_a_bundle_have_the_program_and_the_test_inputs() {
+    let tensor = |numbers: usize| Value {
+        val: Some(ValueUnion::Tensor(Tensor {
+            sizes: Some(vec![numbers as i32]),
+            data: Some(vec![1; numbers]),
+            ..Tensor::default()
+        })),
+    };
+    let case = BundledMethodTestCase {
+        inputs: Some(vec![tensor(40), tensor(60)]),
+        expected_outputs: Some(vec![tensor(7)]),
+    };
+    let program = fs::read(LINEAR).unwrap();
+    let (_folder, path) = bundle_of(program.clone(), vec![case]);
+    let document = json(&["size", "--json", &path]);
+    let parts = document["files"][0]["parts"].as_array().unwrap();
+    let part = |name: &str| parts.iter().find(|part| part["name"] == name).unwrap();
+    assert_eq!(part("test inputs")["bytes"], 100);
+    assert_eq!(part("expected outputs")["bytes"], 7);
+    assert_eq!(part("program")["bytes"], program.len());
+    assert_eq!(part("program")["parts"], json(&["size", "--json", LINEAR])["files"][0]["parts"]);
+    let rows = json(&["map", "--json", &path]);
+    let row = rows["parts"].as_array().unwrap().iter().find(|row| row["name"] == "program");
+    let (row, start) = (row.unwrap(), row.unwrap()["begin"].as_u64().unwrap());
+    let alone = json(&["map", "--json", LINEAR]);
+    let ends = |rows: &serde_json::Value, start: u64| -> Vec<_> {
+        let rows = rows["parts"].as_array().unwrap().iter();
+        rows.map(|row| (row["name"].clone(), row["end"].as_u64().unwrap() - start)).collect()
+    };
+    assert_eq!(ends(row, start), ends(&alone, 0));
+    let byte = json(&["map", "--json", "--at", &(start + 8).to_string(), &path]);
+    assert_eq!((&byte["byte"]["program"], &byte["byte"]["offset"]), (&start.into(), &8.into()));
+    assert_eq!(byte["byte"]["text"], "header field magic");
+    let extracted = pte(&["extract", "--bundled", &path]);
+    assert_eq!(extracted.stdout, program);
+    let refused = pte(&["extract", "--bundled", LINEAR]);
+    assert!(text(&refused.stderr).contains("this is not a bundled program"));
 }
 
 #[test]

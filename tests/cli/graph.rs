@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{LINEAR, append_run, good, json, pte, run, text};
+use crate::rules::xnnpack::operators::sound;
 use crate::support::build;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
@@ -475,4 +476,74 @@ fn graphviz_reads(dot: &str, name: &str) {
     child.stdin.take().unwrap().write_all(dot.as_bytes()).unwrap();
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success(), "{name}: {}", text(&done.stderr));
+}
+
+/// Each format of delegates that open.
+#[test]
+fn the_nodes_of_a_payload_are_a_cluster_in_its_call() {
+    let mut shown = String::new();
+    for file in ["tests/data/pte/xnn_mixed.pte", "tests/data/pte/v0.5.0_xnn_qs8.pte"] {
+        for args in [
+            &["--format", "dot"][..],
+            &["--format", "dot", "--constants"],
+            &["--format", "mermaid"],
+            &["--json"],
+        ] {
+            shown.push_str(&format!("{}\n", args.join(" ")));
+            shown.push_str(&good(&[&["graph", "--payloads", file], args].concat()));
+        }
+    }
+    assert_snapshot("graph-payloads", &shown);
+}
+
+/// Every edge joins two drawn nodes, and every node is drawn once. Graphviz reads the picture.
+#[test]
+fn edges_of_open_delegates_join_drawn_nodes() {
+    let graphviz = Command::new("dot").arg("-V").output().is_ok();
+    let mut opened = 0;
+    for path in files::samples() {
+        let path = path.to_str().unwrap();
+        if path.ends_with(".ptd") {
+            continue;
+        }
+        let picture = good(&["graph", "--payloads", "--max-instructions", "1000000", path]);
+        let (mut nodes, mut ends) = (BTreeSet::new(), BTreeSet::new());
+        for line in picture.lines().map(str::trim_start).filter(|line| line.starts_with('m')) {
+            let (statement, _) = line.split_once([' ', ';']).unwrap();
+            match line.split_once(" -> ") {
+                None => assert!(nodes.insert(statement), "{path}: {line}"),
+                Some((from, to)) => {
+                    ends.extend([from, to.split([' ', ';']).next().unwrap()]);
+                }
+            }
+        }
+        assert_eq!(ends.difference(&nodes).next(), None, "{path}");
+        let clusters = picture.matches("subgraph cluster_m").count();
+        let methods = json(&["graph", "--json", path])["methods"].as_array().unwrap().len();
+        if clusters > methods {
+            opened += 1;
+            if graphviz {
+                graphviz_reads(&picture, path);
+            }
+        }
+    }
+    assert!(opened > 10, "{opened}");
+}
+
+/// A payload that many calls share is in JSON once, and counts in a picture once for each call.
+#[test]
+fn open_delegates_are_bounded() {
+    let mut program = sound("XNNFullyConnected");
+    let instructions = &mut program["root"]["execution_plan"][0]["chains"][0]["instructions"];
+    let call = instructions[0].clone();
+    *instructions = json!(vec![call; 2000]);
+    let bytes = build::file(&program.to_string());
+    let refused = run(&["graph", "--payloads", "-"], None, &bytes);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("nodes in 1 method are too many"), "{refused:?}");
+    let done = run(&["graph", "--payloads", "--json", "-"], None, &bytes);
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(document["payloads"].as_array().unwrap().len(), 1);
+    let plain = run(&["graph", "--json", "-"], None, &bytes);
+    assert!(done.stdout.len() < plain.stdout.len() + 2000 * 16, "{}", done.stdout.len());
 }

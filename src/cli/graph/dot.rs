@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use pte::graph::{Edge, EdgeKind, Node};
+use pte::graph::{EdgeKind, NodeId};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use super::{Draw, Look};
+use super::{Draw, Id, Look};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text;
@@ -29,18 +29,33 @@ impl Draw for Dot<'_> {
         self.line(&format!("  subgraph cluster_m{index} {{\n    label={name};"))
     }
 
-    fn node(&mut self, node: &Node<'_>, lines: &[String]) -> Result<(), Problem> {
-        let look = look(Look::of(node.kind));
-        self.line(&format!("    {} [label={}{look}];", node.id, quoted(lines)))
+    fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem> {
+        let colour = colour(Look::Delegate);
+        self.line(&format!(
+            "    subgraph cluster_{id} {{\n    label={}; style=filled; fillcolor=\"{colour}\";",
+            quoted(lines)
+        ))
+    }
+
+    fn end_call(&mut self) -> Result<(), Problem> {
+        self.line("    }")
+    }
+
+    fn node(&mut self, id: Id, of: Look, lines: &[String]) -> Result<(), Problem> {
+        self.line(&format!("    {id} [label={}{}];", quoted(lines), look(of)))
     }
 
     fn label(&self, text: &str) -> String {
         quoted(&[text::name(text)])
     }
 
-    fn edge(&mut self, edge: &Edge, label: Option<&str>) -> Result<(), Problem> {
-        let (from, to) = (edge.from, edge.to);
-        match (edge.kind, label) {
+    fn edge(
+        &mut self,
+        (from, to): (Id, Id),
+        kind: EdgeKind,
+        label: Option<&str>,
+    ) -> Result<(), Problem> {
+        match (kind, label) {
             (EdgeKind::Data, Some(label)) => {
                 self.line(&format!("    {from} -> {to} [label={label}];"))
             }
@@ -83,7 +98,7 @@ impl Dot<'_> {
 fn look(of: Look) -> String {
     let colour = colour(of);
     match of {
-        Look::Operator | Look::Delegate => format!(", fillcolor=\"{colour}\""),
+        Look::Operator | Look::Delegate | Look::PayloadNode => format!(", fillcolor=\"{colour}\""),
         Look::Jump => format!(", shape=diamond, fillcolor=\"{colour}\""),
         Look::End => ", shape=ellipse".into(),
         Look::Stored => format!(", shape=cylinder, fillcolor=\"{colour}\""),
@@ -97,6 +112,7 @@ fn colour(of: Look) -> &'static str {
     match of {
         Look::Operator => "#dbeafe",
         Look::Delegate => "#fde68a",
+        Look::PayloadNode => "#fef9c3",
         Look::Jump => "#fecaca",
         Look::Stored | Look::Value => "#e5e7eb",
         _ => "white",

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use pte::graph::{Edge, EdgeKind, Node};
+use pte::graph::{EdgeKind, NodeId};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use super::{Draw, Look};
+use super::{Draw, Id, Look};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text;
@@ -28,18 +28,31 @@ impl Draw for Mermaid<'_> {
         self.line(&format!("  subgraph m{index}[{name}]\n    direction TB"))
     }
 
-    fn node(&mut self, node: &Node<'_>, lines: &[String]) -> Result<(), Problem> {
-        let (open, close, class) = look(Look::of(node.kind));
-        self.line(&format!("    {}{open}{}{close}{class}", node.id, quoted(lines)))
+    fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem> {
+        // The call itself may have a node, so that its cluster needs another id.
+        self.line(&format!("    subgraph {id}c[{}]\n    direction TB", quoted(lines)))
+    }
+
+    fn end_call(&mut self) -> Result<(), Problem> {
+        self.line("    end")
+    }
+
+    fn node(&mut self, id: Id, of: Look, lines: &[String]) -> Result<(), Problem> {
+        let (open, close, class) = look(of);
+        self.line(&format!("    {id}{open}{}{close}{class}", quoted(lines)))
     }
 
     fn label(&self, text: &str) -> String {
         quoted(&[text::name(text)])
     }
 
-    fn edge(&mut self, edge: &Edge, label: Option<&str>) -> Result<(), Problem> {
-        let (from, to) = (edge.from, edge.to);
-        self.line(&match (edge.kind, label) {
+    fn edge(
+        &mut self,
+        (from, to): (Id, Id),
+        kind: EdgeKind,
+        label: Option<&str>,
+    ) -> Result<(), Problem> {
+        self.line(&match (kind, label) {
             (EdgeKind::Data, Some(label)) => format!("    {from} -->|{label}| {to}"),
             (EdgeKind::Jump, _) => format!("    {from} ==>|\"false\"| {to}"),
             (EdgeKind::Next, _) => format!("    {from} -.-> {to}"),
@@ -83,7 +96,7 @@ impl Mermaid<'_> {
 fn look(of: Look) -> (&'static str, &'static str, &'static str) {
     match of {
         Look::Operator => ("[", "]", ":::kernel"),
-        Look::Delegate => ("[", "]", ":::delegate"),
+        Look::Delegate | Look::PayloadNode => ("[", "]", ":::delegate"),
         Look::Jump => ("{", "}", ":::jump"),
         Look::End => ("([", "])", ""),
         Look::Stored => ("[(", ")]", ":::stored"),

@@ -4,13 +4,14 @@ use core::fmt::{self, Write};
 
 use pte::File;
 use pte::flat::desc::Number;
-use pte::map::{ByteInfo, ByteRole};
+use pte::map::{ByteInfo, ByteRole, OtherFile};
 use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
-use crate::cli::input::Input;
+use super::OutputFormat;
 use crate::cli::json;
+use crate::cli::other::Readable;
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, NAME, Problem};
 use crate::cli::text::{grouped, name};
@@ -23,6 +24,8 @@ pub(super) struct Byte<'a> {
     bytes: u64,
     /// The names of its parts, outermost first.
     parts: Vec<UntrustedString>,
+    /// The start of the program that it is in, if that is in a bundle. Offsets count from there.
+    program: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -35,6 +38,8 @@ pub(super) struct Document<'d> {
 
 #[derive(Serialize)]
 struct ByteRecord<'d> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<u64>,
     offset: u64,
     part: &'d [UntrustedString],
     begin: u64,
@@ -58,10 +63,32 @@ impl<'a> Byte<'a> {
         file: &File<'a>,
         payloads: &[PayloadContents],
         at: u64,
-        input: &Input,
+        input: &dyn Readable,
     ) -> Result<Self, Problem> {
-        let bytes = file.file_len();
-        let Some(info) = ByteInfo::with_payloads(file, payloads, at) else {
+        let info = ByteInfo::with_payloads(file, payloads, at);
+        Self::new(info, (at, file.file_len()), input)
+    }
+
+    /// Describes a byte of a payload, a bundled program or a profile.
+    pub(super) fn of_other(
+        file: &'a OtherFile,
+        at: u64,
+        input: &dyn Readable,
+    ) -> Result<Self, Problem> {
+        Self::new(ByteInfo::of_other(file, at), (at, file.file_len()), input)
+    }
+
+    /// Says that the file is a program in a bundle that begins there.
+    pub(super) fn in_program_at(self, start: u64) -> Self {
+        Self { program: Some(start), ..self }
+    }
+
+    fn new(
+        info: Option<ByteInfo<'a>>,
+        (at, bytes): (u64, u64),
+        input: &dyn Readable,
+    ) -> Result<Self, Problem> {
+        let Some(info) = info else {
             return Err(input.absent(format!(
                 "byte {at:#x} ({at}) is out of range: the file has {} bytes, the last one at {:#x}",
                 grouped(bytes),
@@ -69,7 +96,19 @@ impl<'a> Byte<'a> {
             )));
         };
         let parts = info.part().names(|name| input.name_again(Some(name)))?;
-        Ok(Self { path: input.name.clone(), at, bytes, parts, info })
+        Ok(Self { path: input.name().clone(), at, bytes, parts, info, program: None })
+    }
+
+    /// Writes the byte, as a document or in words.
+    pub(super) fn write(
+        &self,
+        format: OutputFormat,
+        out: &mut Output,
+    ) -> Result<fmt::Result, Problem> {
+        match format {
+            OutputFormat::Json => out.json(&self.document()).map(|()| Ok(())),
+            _ => Ok(self.show(out)),
+        }
     }
 
     fn table_path(&self) -> Option<UntrustedString> {
@@ -97,6 +136,7 @@ impl<'a> Byte<'a> {
             path: &self.path,
             bytes: self.bytes,
             byte: ByteRecord {
+                program: self.program,
                 offset: self.at,
                 part: &self.parts,
                 begin: piece.start,
@@ -120,6 +160,9 @@ impl<'a> Byte<'a> {
         writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}byte {:#x} ({}){DIM:#}", self.at, self.at)?;
         let parts: Vec<_> = self.parts.iter().map(name).collect();
         label(out, "part", &format!("{NAME}{}{NAME:#}", parts.join(" / ")))?;
+        if let Some(start) = self.program {
+            label(out, "program", &format!("in a bundle at {start:#x}: offsets count from there"))?;
+        }
         label(out, "piece", &within(self.at, &piece))?;
         if let Some(segment) = self.info.segment() {
             label(out, "segment", &segment.to_string())?;

@@ -1,0 +1,149 @@
+//! Payloads, bundled programs and profiles as inputs.
+
+use core::ops::Range;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::io;
+use std::path::Path;
+
+use pte::map::OtherFile;
+use pte::payload::TablesPlace;
+use pte::quoted::UntrustedString;
+use pte::{Limits, Source};
+
+use super::input::{Bytes, Input, Streams};
+use super::output::Output;
+use super::problem::Problem;
+use super::reserve::Reserved;
+use super::text::name_of;
+
+/// An opened file of any kind.
+pub(super) enum AnyInput {
+    /// A program or named data.
+    Model(Box<Input>),
+    /// A payload or a profile.
+    Other(Box<OtherInput>),
+    /// A bundled program, and the program in it.
+    Bundle(Box<OtherFile>, Box<Input>),
+}
+
+/// A payload or a profile as a file of its own.
+pub(super) struct OtherInput {
+    pub(super) name: UntrustedString,
+    pub(super) file: OtherFile,
+    bytes: Bytes,
+    /// The bytes of names that may still be shown, and of the file that may be read.
+    left: AtomicU64,
+    _reserved: Reserved,
+}
+
+/// An input that parts are read from.
+pub(super) trait Readable {
+    fn name(&self) -> &UntrustedString;
+    /// Charges the read budget for a range.
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem>;
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem>;
+
+    /// Charges the read budget for showing a name.
+    fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
+        let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
+        self.spend(&(0..len))
+    }
+
+    /// Returns the problem of something that is not in this file.
+    fn absent(&self, message: String) -> Problem {
+        Problem::Absent { file: self.name().clone(), message: message.into() }
+    }
+}
+
+impl AnyInput {
+    /// Opens `path`. Reads headers and tables only.
+    pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
+        let name = name_of(path);
+        let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+        let (head, len) = bytes.head(&name)?;
+        let absent = |message: UntrustedString| Problem::Absent { file: (&name).into(), message };
+        let mut reserved = None;
+        if let Some(Ok(place)) = TablesPlace::of(&head, len) {
+            let tables = place.range.end.saturating_sub(place.range.start);
+            if tables > limits.program {
+                let limit = limits.program;
+                let message = format!("a FlatBuffer of {tables} bytes: the limit is {limit}");
+                return Err(absent(message.into()));
+            }
+            reserved = Some(Reserved::new(tables, &name)?);
+        }
+        let opened = OtherFile::read(&bytes, limits);
+        let file = match opened.map_err(|error| Problem::open(&name, error))? {
+            None => return Ok(Self::Model(Box::new(Input::of(bytes, &name, limits)?))),
+            Some(Err(why)) => return Err(absent(UntrustedString::of(&why))),
+            Some(Ok(file)) => file,
+        };
+        if file.is_bundle() {
+            let input = Input::of(bytes, &name, limits)?;
+            return Ok(Self::Bundle(Box::new(file), Box::new(input)));
+        }
+        let budget = len.saturating_mul(limits.amplification.into()).saturating_add(CHUNK);
+        let reserved = reserved.map_or_else(|| Reserved::new(0, &name), Ok)?;
+        let left = AtomicU64::new(budget);
+        Ok(Self::Other(Box::new(OtherInput { name, file, bytes, left, _reserved: reserved })))
+    }
+}
+
+impl Readable for OtherInput {
+    fn name(&self) -> &UntrustedString {
+        &self.name
+    }
+
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
+        let len = range.end.saturating_sub(range.start);
+        let charge = |left: u64| left.checked_sub(len);
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.absent("the same data is used repeatedly".into())),
+        }
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        self.spend(&range)?;
+        let problem = |error| Problem::io(&self.name, error);
+        let memory = || problem(io::ErrorKind::OutOfMemory.into());
+        let len = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| memory())?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len).map_err(|_| memory())?;
+        bytes.resize(len, 0);
+        self.bytes.read_at(range.start, &mut bytes).map_err(problem)?;
+        Ok(bytes)
+    }
+
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
+        let mut at = range.start;
+        while at < range.end {
+            let end = at.saturating_add(CHUNK).min(range.end);
+            out.bytes(&self.read(at..end)?)?;
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+impl Readable for Input {
+    fn name(&self) -> &UntrustedString {
+        &self.name
+    }
+
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
+        Self::spend(self, range)
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        Self::read(self, range)
+    }
+
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
+        Self::copy(self, range, out)
+    }
+}
+
+/// The bytes of a chunk.
+const CHUNK: u64 = 1 << 20;

@@ -1,0 +1,422 @@
+//! The graphs inside delegates: the nodes of XNNPACK's payloads, and the values between them.
+
+use core::fmt;
+use core::ops::Range;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::NodeKind;
+use super::text::joined;
+use crate::bytes::{index as at, narrow};
+use crate::cost;
+use crate::file::source::Source;
+use crate::flat::desc::UnionDesc;
+use crate::flat::view::Table;
+use crate::handle::{Handle, OpenError};
+use crate::limits::Limits;
+use crate::payload::xnnpack::{NO_ID, NodeIds, XnnpackGraph, tensor_of};
+use crate::payload::{Graph, for_each_graph};
+use crate::schema::xnnpack::XNNDatatype;
+use crate::schema::xnnpack::view::XNode;
+use crate::tensors::datatype_name;
+
+/// The graph of a payload: its nodes, the values that are inputs, outputs or constants, and what flows.
+///
+/// It is much smaller than the payload, and owns what it has.
+#[derive(Clone, Debug)]
+pub struct PayloadGraph {
+    range: Range<u64>,
+    nodes: Vec<NodeFacts>,
+    /// The ids that nodes read and write, one node after the other.
+    operands: Vec<u32>,
+    /// The values, by id. The backend takes the first of the values with one id.
+    values: Vec<ValueFacts>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct NodeFacts {
+    /// The tag of the operator; 0 for an unknown one.
+    tag: u8,
+    outputs: u8,
+    /// The position of its first operand.
+    begin: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ValueFacts {
+    id: u32,
+    datatype: XNNDatatype,
+    /// The number of dimensions, and the first of them.
+    rank: u32,
+    dims: [u32; MOST_DIMS],
+    /// The index of the call's argument, or `NO_ID`.
+    argument: u32,
+    role: Role,
+    /// Whether a node writes it.
+    is_written: bool,
+}
+
+/// The role of a value, which decides whether it is a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Input,
+    Output,
+    Constant,
+    Inner,
+}
+
+/// A node of a payload's graph: an operator, or a value that is an input, an output or a constant.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PayloadNode {
+    /// The id, unique in its payload.
+    pub id: PayloadNodeId,
+    /// The kind: [`Operator`](NodeKind::Operator), [`Unknown`](NodeKind::Unknown),
+    /// [`Input`](NodeKind::Input), [`Output`](NodeKind::Output), [`Constant`](NodeKind::Constant), or
+    /// [`Value`](NodeKind::Value) for any other value that no node writes.
+    pub kind: NodeKind,
+    /// The operator, by upstream's name.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub name: Option<&'static str>,
+    /// The ids of the values that an operator reads.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub inputs: Option<Vec<u32>>,
+    /// The ids of the values that an operator writes.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub outputs: Option<Vec<u32>>,
+    /// The constants among the inputs, each as its type; `None` for any other input. Only if constants are
+    /// no nodes.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub arguments: Option<Vec<Option<String>>>,
+    /// The id of the value.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub value: Option<u32>,
+    /// The index of the call's argument that is this input or output.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub argument: Option<u32>,
+    /// The type of the value.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub text: Option<String>,
+}
+
+/// The id of a node in a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PayloadNodeId {
+    /// The node of this index, displayed as `n`.
+    Node(u32),
+    /// The value of this id, displayed as `v`.
+    Value(u32),
+}
+
+impl fmt::Display for PayloadNodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(index) => write!(f, "n{index}"),
+            Self::Value(id) => write!(f, "v{id}"),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for PayloadNodeId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// An edge of a payload's graph.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PayloadEdge {
+    /// The node that it leaves.
+    pub from: PayloadNodeId,
+    /// The node that it leads to.
+    pub to: PayloadNodeId,
+    /// The id of the value that flows.
+    pub value: u32,
+    /// The type of the value.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub text: Option<String>,
+}
+
+impl PayloadGraph {
+    /// Returns the graphs of a program's payloads, in the order of their delegates. One that several delegates
+    /// share is there once. Payloads of other backends, and those that cannot be read, are left out. So are
+    /// the last payloads if graphs overlap, and all of them together have more bytes than the file.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
+    pub fn all<S: Source>(
+        handle: &Handle<S>,
+        limits: &Limits,
+    ) -> Result<Vec<Self>, OpenError<S::Error>> {
+        let (mut all, mut left) = (Vec::new(), handle.file_len());
+        for_each_graph(handle, limits, |payload, graph| {
+            if let Ok(Some(Graph::Xnnpack(graph))) = graph
+                && let Range { start, end } = graph.parts().graph
+                && let Some(rest) = left.checked_sub(end.saturating_sub(start))
+            {
+                left = rest;
+                all.push(Self::of(payload.range(), &graph));
+            }
+        })?;
+        Ok(all)
+    }
+
+    /// Returns the graph of a payload that has this range in its file.
+    pub fn of(range: Range<u64>, graph: &XnnpackGraph<'_>) -> Self {
+        let mut values: Vec<ValueFacts> = Vec::new();
+        for value in graph.root().xvalues().into_iter().flatten() {
+            let Some(tensor) = tensor_of(value) else { continue };
+            let all = tensor.dims();
+            let mut dims = [0; MOST_DIMS];
+            dims.iter_mut().zip(all.into_iter().flatten()).for_each(|(to, dim)| *to = dim);
+            let role = match tensor.flags() {
+                flags if flags & INPUT != 0 => Role::Input,
+                flags if flags & OUTPUT != 0 => Role::Output,
+                _ if tensor.constant_buffer_idx() != 0 => Role::Constant,
+                _ => Role::Inner,
+            };
+            values.push(ValueFacts {
+                id: tensor.id_out(),
+                datatype: tensor.datatype(),
+                rank: all.map_or(0, |dims| narrow(dims.len())),
+                dims,
+                argument: tensor.external_id(),
+                role,
+                is_written: false,
+            });
+        }
+        // The sort is stable, so that the first of the values with one id is kept.
+        cost::sort(values.len());
+        values.sort_by_key(|value| value.id);
+        values.dedup_by_key(|value| value.id);
+        values.shrink_to_fit();
+        let mut shown = Self { range, nodes: Vec::new(), operands: Vec::new(), values };
+        for node in graph.root().xnodes().into_iter().flatten() {
+            let begin = narrow(shown.operands.len());
+            let ids = node.xnode_union().and_then(NodeIds::of);
+            let tag = node.raw().member(XNode::DESC).map_or(0, |(tag, _)| tag);
+            let (mut tag, mut outputs) = (tag, 0);
+            match ids {
+                Some(ids) => {
+                    let reads = ids.inputs().iter().copied().filter(|&id| id != NO_ID);
+                    shown.operands.extend(reads);
+                    shown.operands.extend(ids.outputs());
+                    outputs = u8::try_from(ids.outputs().len()).unwrap_or_default();
+                    ids.outputs().iter().for_each(|&id| shown.set_written(id));
+                }
+                None => tag = 0,
+            }
+            shown.nodes.push(NodeFacts { tag, outputs, begin });
+        }
+        shown.nodes.shrink_to_fit();
+        shown.operands.shrink_to_fit();
+        shown
+    }
+
+    /// Returns the range of the payload in the file.
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// Returns the number of nodes, with those of constants or without.
+    pub fn node_count(&self, folds_constants: bool) -> usize {
+        let values = self.values.iter().filter(|value| value.is_node(folds_constants)).count();
+        self.nodes.len().saturating_add(values)
+    }
+
+    /// Returns the nodes: values, then operators in the order in which they run. If constants are folded, the
+    /// operators that read them have them as arguments.
+    pub fn nodes(&self, folds_constants: bool) -> impl Iterator<Item = PayloadNode> {
+        let values = self.values.iter().filter(move |value| value.is_node(folds_constants));
+        let values = values.map(|value| PayloadNode {
+            value: Some(value.id),
+            argument: value.argument(),
+            text: Some(value.text()),
+            ..node(PayloadNodeId::Value(value.id), value.kind())
+        });
+        let operators = (0..).zip(&self.nodes).map(move |(index, facts)| {
+            let id = PayloadNodeId::Node(index);
+            let Some(name) = operator(facts.tag) else { return node(id, NodeKind::Unknown) };
+            let (inputs, outputs) = self.operands(index);
+            let constant = |id: &u32| {
+                let value = self.value(*id).filter(|value| value.role == Role::Constant);
+                value.map(ValueFacts::text)
+            };
+            PayloadNode {
+                name: Some(name),
+                inputs: Some(inputs.to_vec()),
+                outputs: Some(outputs.to_vec()),
+                arguments: folds_constants.then(|| inputs.iter().map(constant).collect()),
+                ..node(id, NodeKind::Operator)
+            }
+        });
+        values.chain(operators)
+    }
+
+    /// Returns the edges to each operator and each output. A value flows from the last operator before that
+    /// writes it, since operators run in the order of the list.
+    pub fn edges(&self, folds_constants: bool) -> impl Iterator<Item = PayloadEdge> {
+        let mut writers: BTreeMap<u32, u32> = BTreeMap::new();
+        let operators = (0..narrow(self.nodes.len())).flat_map(move |index| {
+            let (inputs, outputs) = self.operands(index);
+            let to = PayloadNodeId::Node(index);
+            let mut edges = Vec::new();
+            for &id in inputs {
+                cost::look_up("", writers.len());
+                let writer = writers.get(&id).copied();
+                edges.extend(self.edge(id, writer, to, folds_constants));
+            }
+            writers.extend(outputs.iter().map(|&id| (id, index)));
+            edges
+        });
+        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+        let outputs = self.values.iter().filter(|value| value.role == Role::Output);
+        let mut outputs = outputs.peekable();
+        if outputs.peek().is_some() {
+            for index in 0..narrow(self.nodes.len()) {
+                last.extend(self.operands(index).1.iter().map(|&id| (id, index)));
+            }
+        }
+        let outputs = outputs.filter_map(move |value| {
+            let writer = PayloadNodeId::Node(last.get(&value.id).copied()?);
+            let (to, text) = (PayloadNodeId::Value(value.id), Some(value.text()));
+            Some(PayloadEdge { from: writer, to, value: value.id, text })
+        });
+        operators.chain(outputs)
+    }
+
+    /// Returns the inputs and outputs with the index of their argument.
+    pub fn arguments(&self) -> impl Iterator<Item = PayloadArgument> {
+        let ends = self.values.iter().filter(|value| value.is_end());
+        ends.filter_map(|value| {
+            let is_output = value.role == Role::Output;
+            Some(PayloadArgument { argument: value.argument()?, value: value.id, is_output })
+        })
+    }
+
+    fn edge(
+        &self,
+        id: u32,
+        writer: Option<u32>,
+        to: PayloadNodeId,
+        folds_constants: bool,
+    ) -> Option<PayloadEdge> {
+        let value = self.value(id);
+        let from = match writer {
+            Some(writer) => PayloadNodeId::Node(writer),
+            None => {
+                value.filter(|value| value.is_node(folds_constants))?;
+                PayloadNodeId::Value(id)
+            }
+        };
+        Some(PayloadEdge { from, to, value: id, text: value.map(ValueFacts::text) })
+    }
+
+    /// Returns the ids that a node reads, and those that it writes.
+    fn operands(&self, index: u32) -> (&[u32], &[u32]) {
+        let Some(facts) = self.nodes.get(at(index)) else { return (&[], &[]) };
+        let next = self.nodes.get(at(index).saturating_add(1));
+        let end = next.map_or(self.operands.len(), |next| at(next.begin));
+        let operands = self.operands.get(at(facts.begin)..end).unwrap_or_default();
+        operands.split_at(operands.len().saturating_sub(facts.outputs.into()))
+    }
+
+    fn value(&self, id: u32) -> Option<&ValueFacts> {
+        cost::look_up("", self.values.len());
+        let found = self.values.binary_search_by_key(&id, |value| value.id).ok()?;
+        self.values.get(found)
+    }
+
+    fn set_written(&mut self, id: u32) {
+        cost::look_up("", self.values.len());
+        let found = self.values.binary_search_by_key(&id, |value| value.id);
+        if let Some(value) = found.ok().and_then(|found| self.values.get_mut(found)) {
+            value.is_written = true;
+        }
+    }
+}
+
+/// An input or output of a payload's graph that is an argument of the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PayloadArgument {
+    /// The index of the argument.
+    pub argument: u32,
+    /// The id of the value.
+    pub value: u32,
+    /// Whether the graph writes it.
+    pub is_output: bool,
+}
+
+impl ValueFacts {
+    /// Returns whether it is an input or an output of the graph.
+    fn is_end(&self) -> bool {
+        matches!(self.role, Role::Input | Role::Output)
+    }
+
+    fn is_node(&self, folds_constants: bool) -> bool {
+        match self.role {
+            Role::Input | Role::Output => true,
+            Role::Constant => !folds_constants,
+            Role::Inner => !self.is_written,
+        }
+    }
+
+    fn kind(&self) -> NodeKind {
+        match self.role {
+            Role::Input => NodeKind::Input,
+            Role::Output => NodeKind::Output,
+            Role::Constant => NodeKind::Constant,
+            Role::Inner => NodeKind::Value,
+        }
+    }
+
+    fn argument(&self) -> Option<u32> {
+        (self.is_end() && self.argument != NO_ID).then_some(self.argument)
+    }
+
+    /// Returns the datatype with the dimensions, such as `qcint8[64, 32]`.
+    fn text(&self) -> String {
+        let name = self.datatype.name().map(datatype_name);
+        let name =
+            name.map_or_else(|| format!("datatype {}", self.datatype.0), ToString::to_string);
+        let dims = self.dims.iter().take(at(self.rank));
+        let more = if at(self.rank) > MOST_DIMS { ", …" } else { "" };
+        format!("{name}[{}{more}]", joined(dims, MOST_DIMS))
+    }
+}
+
+fn node(id: PayloadNodeId, kind: NodeKind) -> PayloadNode {
+    PayloadNode {
+        id,
+        kind,
+        name: None,
+        inputs: None,
+        outputs: None,
+        arguments: None,
+        value: None,
+        argument: None,
+        text: None,
+    }
+}
+
+/// Returns the name of an operator.
+fn operator(tag: u8) -> Option<&'static str> {
+    let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
+    union.member(tag).map(|member| member.name)
+}
+
+/// The most dimensions of a value that are shown: as many as the backend takes.
+const MOST_DIMS: usize = 6;
+
+/// The flags of inputs and outputs of a graph.
+const INPUT: u32 = 1;
+const OUTPUT: u32 = 2;

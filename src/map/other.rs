@@ -1,0 +1,355 @@
+//! The maps of other files: of payloads, bundled programs and profiles as files of their own.
+
+use core::ops::Range;
+
+use alloc::vec::Vec;
+
+use super::claims::{Claims, PADDING};
+use super::paths::Detail;
+use super::role::STANDARD;
+use super::tables::Pass;
+use super::{Label, Map, ROOT, SizeTree, User, narrow};
+use crate::backend::Backend;
+use crate::bytes::wide;
+use crate::file::source::Source;
+use crate::foreign::ForeignFormat;
+use crate::handle::{OpenError, ReadVec};
+use crate::limits::Limits;
+use crate::payload::vulkan::VulkanHeader;
+use crate::payload::xnnpack::{XnnpackHeader, XnnpackParts};
+use crate::payload::{
+    Bundle, ConstantPlace, Graph, PayloadContents, Sections, Tables, TablesPlace, Unreadable,
+};
+use crate::quoted::UntrustedString;
+use crate::schema::bundled_program::view::{Value, ValueUnion};
+
+/// A file that is neither a program nor named data: a delegate's payload, a bundled program, or a profile.
+///
+/// Its header and its tables are read, constants and sections are not.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use pte::Limits;
+/// use pte::map::OtherFile;
+///
+/// # let profile: &[u8] = include_bytes!("../../tests/data/other/mlp.etdp");
+/// let file = OtherFile::read(&profile, &Limits::UNTRUSTED)?.ok_or("a .pte or .ptd")??;
+/// assert_eq!(file.map().root().bytes(), profile.len() as u64);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct OtherFile {
+    len: u64,
+    backend: Option<Backend>,
+    /// The place of the tables. Their structure is proven.
+    place: Option<TablesPlace>,
+    /// The bytes of the tables.
+    region: Vec<u8>,
+    limits: Limits,
+    /// The end of the header, and whether the tables begin behind it.
+    header_end: u64,
+    header_apart: bool,
+    /// The constants of a payload of XNNPACK, and the range that all of them are in.
+    contents: Option<PayloadContents>,
+    constants: Range<u64>,
+    sections: Vec<(&'static str, Range<u64>)>,
+    program: Option<Range<u64>>,
+}
+
+impl OtherFile {
+    /// Reads the header and the tables of a file: `None` for a program, for named data, and for a file of
+    /// another kind.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner error is
+    /// that of an invalid file.
+    pub fn read<S: Source>(
+        source: &S,
+        limits: &Limits,
+    ) -> Result<Option<Result<Self, Unreadable>>, OpenError<S::Error>> {
+        let len = source.size().map_err(OpenError::Source)?;
+        let head = source.read_vec(0..len.min(HEAD))?;
+        let backend = match ForeignFormat::of(&head) {
+            ForeignFormat::Payload(backend) => Some(backend),
+            ForeignFormat::BundledProgram(_) | ForeignFormat::EtDump => None,
+            _ => return Ok(None),
+        };
+        let mut file = Self {
+            len,
+            backend,
+            place: None,
+            region: Vec::new(),
+            limits: *limits,
+            header_end: 0,
+            header_apart: false,
+            contents: None,
+            constants: 0..0,
+            sections: Vec::new(),
+            program: None,
+        };
+        match TablesPlace::of(&head, len) {
+            Some(Err(why)) => Ok(Some(Err(why))),
+            Some(Ok(place)) => {
+                file.region = source.read_vec(place.range.clone())?;
+                let known = file.read_tables(&head, &place);
+                file.place = Some(place);
+                Ok(Some(known.map(|()| file)))
+            }
+            None => {
+                let Some(backend) = backend else { return Ok(None) };
+                match Sections::of(backend, len, |range| source.read_vec(range))? {
+                    Some(Err(why)) => return Ok(Some(Err(why))),
+                    Some(Ok(found)) => {
+                        let sections = found.sections.into_iter();
+                        let sections = sections.map(|section| (section.name, section.range));
+                        file.sections = sections.filter(|(_, range)| !range.is_empty()).collect();
+                        let first = file.sections.iter().map(|(_, range)| range.start).min();
+                        file.header_end = first.unwrap_or_default();
+                    }
+                    None => {}
+                }
+                Ok(Some(Ok(file)))
+            }
+        }
+    }
+
+    /// Proves the tables, and finds what they refer to.
+    fn read_tables(&mut self, head: &[u8], place: &TablesPlace) -> Result<(), Unreadable> {
+        let tables = Tables::read(place, &self.region, &self.limits)?;
+        let (start, root) = (place.range.start, place.root_position());
+        // The root offset and the identifier are in front of the tables.
+        (self.header_end, self.header_apart) = (u64::from(root).saturating_add(8), false);
+        if start > 0 {
+            (self.header_end, self.header_apart) = (start.min(PAYLOAD_HEADER), true);
+        }
+        if tables.as_bundled_program().is_some() {
+            self.program = Bundle::read(&self.region, &self.limits)?.program();
+        }
+        if self.backend != Some(Backend::Xnnpack) {
+            return Ok(());
+        }
+        self.constants = XnnpackParts::of(head, self.len)?.constants;
+        let (region, constants) = (&self.region, &self.constants);
+        let read = |range: Range<u64>| -> Result<_, core::convert::Infallible> {
+            let at = |pos: u64| usize::try_from(pos.saturating_sub(start)).unwrap_or(usize::MAX);
+            // The header is in front of the region.
+            let is_head = range.start == 0 && (start > 0 || range.end <= wide(head.len()));
+            let bytes =
+                if is_head { Some(head) } else { region.get(at(range.start)..at(range.end)) };
+            Ok(bytes)
+        };
+        let (mut contents, len) = (Ok(None), self.len);
+        let each = |graph: Result<Option<Graph<'_>>, Unreadable>| {
+            contents = graph.map(|graph| match graph {
+                Some(Graph::Xnnpack(graph)) => Some(PayloadContents::of_file(len, &graph)),
+                _ => None,
+            });
+        };
+        debug_assert!(constants.end <= len, "constants are in the payload");
+        match Graph::with(self.backend, len, read, &self.limits, each) {
+            Ok(()) => {}
+            Err(never) => match never {},
+        }
+        self.contents = contents?;
+        Ok(())
+    }
+
+    /// Returns the length of the file in bytes.
+    pub fn file_len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns the range of the tables in the file; empty for a payload without known tables.
+    pub fn region_range(&self) -> Range<u64> {
+        self.place.as_ref().map_or(0..0, |place| place.range.clone())
+    }
+
+    /// Returns whether it is a bundled program.
+    pub fn is_bundle(&self) -> bool {
+        self.program.is_some()
+    }
+
+    /// Returns the range of the program in a bundled program.
+    pub fn program(&self) -> Option<Range<u64>> {
+        self.program.clone()
+    }
+
+    /// Returns the constants of a payload of XNNPACK.
+    pub fn contents(&self) -> Option<&PayloadContents> {
+        self.contents.as_ref()
+    }
+
+    /// Returns the name and the range of each section of a payload whose header has some.
+    pub fn sections(&self) -> &[(&'static str, Range<u64>)] {
+        &self.sections
+    }
+
+    /// Attributes every byte of the file, as [`Map::of`] does.
+    pub fn map(&self) -> Map<'_> {
+        self.claims(Detail::Parts).finish()
+    }
+
+    /// Attributes every byte of the file, with the first million tables, vtables, vectors and strings, as
+    /// [`Map::in_detail`] does.
+    pub fn map_in_detail(&self) -> Map<'_> {
+        self.claims(Detail::Things).finish()
+    }
+
+    /// Returns the size tree of the file, as [`SizeTree::try_of`] does.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `charge`.
+    pub fn sizes<E>(
+        &self,
+        path: impl Into<UntrustedString>,
+        charge: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<SizeTree, E> {
+        SizeTree::of_map(path, &self.map(), charge)
+    }
+
+    pub(super) fn claims(&self, detail: Detail) -> Claims<'_> {
+        let mut claims = Claims::bare(
+            self.len,
+            (self.region_range(), &self.region),
+            (self.header_end, self.header_apart),
+            detail,
+        );
+        claims.headers();
+        if let Some(contents) = &self.contents {
+            claims.contents(contents);
+        }
+        if let Some(program) = &self.program {
+            let node = claims.child(ROOT, "program");
+            claims.claim(program.clone(), node);
+        }
+        let tables = self.place.as_ref().and_then(|place| {
+            // They were proven when they were read.
+            Tables::read(place, &self.region, &self.limits).ok()
+        });
+        if let Some(tables) = tables {
+            if let Some(bundle) = tables.as_bundled_program() {
+                for suite in bundle.method_test_suites().into_iter().flatten() {
+                    let cases = || suite.test_cases().into_iter().flatten();
+                    let (inputs, outputs) = ("test inputs", "expected outputs");
+                    let method = suite.method_name();
+                    let values = cases().filter_map(|case| case.inputs());
+                    claims.test_data(inputs, method, values.flatten());
+                    let values = cases().filter_map(|case| case.expected_outputs());
+                    claims.test_data(outputs, method, values.flatten());
+                }
+            }
+            let schema = tables.schema();
+            Pass::new(&mut claims).raw_root(tables.root(), schema.root, self.root_name());
+        }
+        for (name, range) in &self.sections {
+            let parent = claims.child(ROOT, "sections");
+            let node = claims.child(parent, name);
+            claims.claim(range.clone(), node);
+            claims.segments_end = claims.segments_end.max(range.end);
+        }
+        if !self.constants.is_empty() {
+            let parent = claims.child(ROOT, CONSTANTS);
+            let node = claims.child(parent, PADDING);
+            claims.claim(self.constants.clone(), node);
+            claims.segments_end = claims.segments_end.max(self.constants.end);
+        }
+        if self.place.is_none() && self.sections.is_empty() {
+            let node = claims.child(ROOT, "contents");
+            claims.claim(0..self.len, node);
+        }
+        claims
+    }
+
+    /// Returns the first component of paths in the tables.
+    fn root_name(&self) -> &'static str {
+        match self.backend {
+            Some(_) => "graph",
+            None if self.program.is_some() => "bundled_program",
+            None => "etdump",
+        }
+    }
+
+    /// Returns the fields of the header, and the position of the first.
+    pub(super) fn header_fields(&self, offset: u64) -> (Vec<&'static [(&'static str, u64)]>, u64) {
+        let start = self.region_range().start;
+        match self.backend {
+            _ if self.place.is_none() => (Vec::new(), 0),
+            _ if self.header_apart && offset >= start => (Vec::from([STANDARD]), start),
+            Some(Backend::Xnnpack) if self.header_apart => (Vec::from([XNNPACK]), 0),
+            Some(_) if self.header_apart => (Vec::from([VULKAN]), 0),
+            None if self.header_end > 8 => (Vec::from([SIZE, STANDARD]), 0),
+            _ => (Vec::from([STANDARD]), 0),
+        }
+    }
+}
+
+impl<'a> Claims<'a> {
+    /// Claims the constants of a payload that is the file.
+    fn contents(&mut self, contents: &PayloadContents) {
+        let parent = self.child(ROOT, CONSTANTS);
+        for (place, user) in super::data::constants_of(contents, None, 0) {
+            let ConstantPlace::Payload(range) = place else { continue };
+            let from = narrow(self.users.len());
+            self.users.push(user);
+            let node = self.node(parent, Label::Users(from, narrow(self.users.len())));
+            self.claim(range.clone(), node);
+        }
+    }
+
+    /// Claims the data of the tensors of a method's test cases.
+    fn test_data(
+        &mut self,
+        part: &'static str,
+        method: Option<&'a str>,
+        values: impl Iterator<Item = Value<'a>>,
+    ) {
+        let parent = self.child(ROOT, part);
+        let from = narrow(self.users.len());
+        self.users.push(User::Key(method));
+        let node = self.node(parent, Label::Users(from, narrow(self.users.len())));
+        for value in values {
+            let Some(ValueUnion::Tensor(tensor)) = value.val() else { continue };
+            let Some(data) = tensor.data() else { continue };
+            let start = self.region_range.start.saturating_add(data.pos().into());
+            self.claim(start..start.saturating_add(wide(data.len())), node);
+        }
+    }
+}
+
+const CONSTANTS: &str = "constants";
+
+/// The bytes that tell the kind of a file.
+const HEAD: u64 = 64;
+
+/// The length of the headers of payloads with tables, which are alike.
+const PAYLOAD_HEADER: u64 = 30;
+
+const _: () = assert!(XnnpackHeader::LENGTH == 30 && VulkanHeader::LENGTH == 30);
+
+/// The header of a payload of XNNPACK.
+const XNNPACK: &[(&str, u64)] = &[
+    ("without a meaning", 4),
+    ("magic", 4),
+    ("length", 2),
+    ("flatbuffer_offset", 4),
+    ("flatbuffer_size", 4),
+    ("constant_data_offset", 4),
+    ("constant_data_size", 8),
+];
+
+/// The header of a payload of Vulkan.
+const VULKAN: &[(&str, u64)] = &[
+    ("without a meaning", 4),
+    ("magic", 4),
+    ("length", 2),
+    ("flatbuffer_offset", 4),
+    ("flatbuffer_size", 4),
+    ("bytes_offset", 4),
+    ("bytes_size", 8),
+];
+
+/// The size in front of a profile.
+const SIZE: &[(&str, u64)] = &[("size", 4)];
