@@ -92,6 +92,13 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
         }
         _ => {}
     }
+    if name == "sym_ite" {
+        return match one {
+            Bool(true) => args(1),
+            Bool(false) => args(2),
+            _ => None,
+        };
+    }
     let other = args(1)?;
     match (name, one, other) {
         ("add", Int(one), Int(other)) => one.checked_add(other).map(Int),
@@ -205,5 +212,12 @@ mod tests {
         assert_eq!(ints("executorch_prim::mul.Scalar", i64::MAX, 2), None);
         assert_eq!(ints("executorch_prim::ge.Scalar", 2, 2), Some(Scalar::Bool(true)));
         assert_eq!(ints("aten::add.out", 2, 2), None);
+        let chosen = |condition| {
+            let args = [condition, Scalar::Int(3), Scalar::Int(5)];
+            compute("executorch_prim::sym_ite.Scalar", |arg| args.get(usize::from(arg)).copied())
+        };
+        assert_eq!(chosen(Scalar::Bool(true)), int(3));
+        assert_eq!(chosen(Scalar::Bool(false)), int(5));
+        assert_eq!(chosen(Scalar::Int(1)), None);
     }
 }

@@ -21,6 +21,12 @@ fn a_second_run_meets_what_the_first_has_computed() {
     all(&[
         (&["aten::sym_size.int a zero j", "executorch_prim::mod.int i j y"], &[]),
         (&["aten::sym_size.int a zero zero"], &["kernel-shape 0"]),
+        // A choice between two numbers is known if its condition is.
+        (
+            &["aten::sym_size.int a zero j", "executorch_prim::sym_ite.Scalar f j j zero"],
+            &["kernel-shape 0"],
+        ),
+        (&["aten::sym_size.int a zero j", "executorch_prim::sym_ite.Scalar no j zero zero"], &[]),
         (
             &["executorch_prim::sub.Scalar j i j", "executorch_prim::mod.int i j y"],
             &["kernel-number 1"],
