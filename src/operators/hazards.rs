@@ -9,7 +9,8 @@ pub(crate) struct Hazard {
     /// The operator's full name.
     operator: &'static str,
     /// Arguments that are checked or counted before the output is written, and read again
-    /// afterwards: indices, masks, counts, zero points. A list stands for its items.
+    /// afterwards: indices, masks, counts, zero points; or that are read row by row, while results of
+    /// earlier rows are written. A list stands for its items.
     pub(crate) read_again: &'static [u32],
     /// Arguments whose sizes are read again after the output was resized. They must not be the
     /// output.
@@ -41,6 +42,7 @@ static HAZARDS: &[Hazard] = &[
     read("aten::scatter.value_out", &[2]),
     read("aten::scatter_add.out", &[2]),
     sized("aten::topk.values", &[0]),
+    read("quantized_decomposed::choose_qparams_per_token_asymmetric.out", &[0]),
     read("quantized_decomposed::dequantize_per_channel.out", &[2]),
     read("quantized_decomposed::dequantize_per_token.out", &[2]),
     embedding("quantized_decomposed::embedding_2bit.dtype_out"),

@@ -62,6 +62,9 @@ const VALUES: &[(&str, &str)] = &[
     ("[dyn]", "TensorList dyn"),
     ("one", "INT 96"),
     ("shape", "BOOL 80"),
+    ("scale", "DOUBLE 128 1"),
+    ("scale'", "DOUBLE 0 1"),
+    ("point", "LONG 136 1"),
 ];
 
 /// Returns the broken rules of a program, each with the instruction, input or output; Notes are left out.

@@ -49,11 +49,16 @@ fn kernels_do_not_read_again_what_they_overwrite() {
         (&["aten::masked_select.out b shape ix ix"], &["index-overlap 0"]),
         (&["aten::nonzero.out a ix' ix'"], &["index-overlap 0"]),
         (&["aten::repeat_interleave.Tensor_out ix' n ix' ix'"], &["index-overlap 0"]),
+        // Each row of the input is read after the scales of earlier rows are written.
+        (&[&format!("{QPARAMS} a i scale point scale")], &[]),
+        (&[&format!("{QPARAMS} a i scale' point scale'")], &["index-overlap 0"]),
         // An index that is a view of planned memory, or is the output itself.
         (&[view, "aten::scatter.src_out b i w c a a"], &["index-overlap 1"]),
         (&["aten::scatter.src_out ix' i ix' ix ix' ix'"], &["index-overlap 0"]),
     ]);
 }
+
+const QPARAMS: &str = "quantized_decomposed::choose_qparams_per_token_asymmetric.out";
 
 #[test]
 fn an_output_that_is_resized_is_no_input_and_no_small_view() {
