@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use crate::flat::json;
-use crate::quoted::Scan;
+use crate::quoted::EscapeScan;
 
 mod rows;
 
@@ -79,7 +79,7 @@ impl<F: Formatter> Formatter for Safe<F> {
         if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return out.write_all(fragment.as_bytes());
         }
-        let (mut scan, mut plain) = (Scan::default(), 0);
+        let (mut scan, mut plain) = (EscapeScan::default(), 0);
         for (at, c) in fragment.char_indices() {
             if scan.shows(c) {
                 continue;

@@ -44,7 +44,7 @@ mod payload;
 mod text;
 
 pub use document::GraphDocument;
-pub use part::{Part, Place, Shown};
+pub use part::{DrawOptions, Excerpt, InstructionPlace};
 pub use payload::{PayloadArgument, PayloadEdge, PayloadGraph, PayloadNode, PayloadNodeId};
 pub use text::tensor_type;
 #[cfg(feature = "diff")]
@@ -139,7 +139,7 @@ enum Writer {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct Node<'g> {
+pub struct GraphNode<'g> {
     /// The id.
     pub id: NodeId,
     /// The kind.

@@ -63,11 +63,11 @@ fn is_mark(c: char) -> bool {
 /// A combining mark needs a letter or a symbol before it. On a quote, a slash or a space it would
 /// change what surrounds the text, or the separators of its parts.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Scan {
+pub struct EscapeScan {
     has_base: bool,
 }
 
-impl Scan {
+impl EscapeScan {
     /// Returns whether the next character can be shown unescaped.
     pub fn shows(&mut self, c: char) -> bool {
         let shown = is_harmless(c) && (self.has_base || !is_mark(c));
@@ -79,7 +79,7 @@ impl Scan {
 /// Writes a text, with Rust's escapes such as `\u{202e}` and `\n` for characters that cannot be
 /// shown.
 fn write_escaped(text: &str, out: &mut impl Write) -> fmt::Result {
-    let (mut scan, mut plain) = (Scan::default(), 0);
+    let (mut scan, mut plain) = (EscapeScan::default(), 0);
     for (at, c) in text.char_indices() {
         if scan.shows(c) {
             continue;

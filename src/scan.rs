@@ -6,12 +6,12 @@
 //!
 //! ```
 //! # fn main() -> Result<(), pte::scan::ScanError> {
-//! use pte::scan::{Root, Scan};
+//! use pte::scan::{ScanRoot, Scan};
 //!
 //! # let folder = tempfile::tempdir().map_err(|error| {
 //! #     pte::scan::ScanError::new("a temporary folder", error)
 //! # })?;
-//! let roots = vec![Root::Path("tests/data/ptd".into())];
+//! let roots = vec![ScanRoot::Path("tests/data/ptd".into())];
 //! let totals = Scan::new().jobs(2).run(roots, folder.path(), |_| {})?;
 //! assert!(totals.files > 0);
 //! # Ok(())
@@ -28,7 +28,7 @@ mod pipeline;
 mod row;
 
 pub use judge::Depth;
-pub use lister::Root;
+pub use lister::ScanRoot;
 pub use manifest::MANIFEST;
 pub use parts::RowFormat;
 pub use pipeline::{Scan, ScanError, Totals};

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pte::graph::{
-    Edge, EdgeKind, GraphDocument, MethodGraph, MethodNode, Node, NodeId, NodeKind, Part,
-    PayloadGraph, PayloadNodeId, Place, Shown,
+    DrawOptions, Edge, EdgeKind, Excerpt, GraphDocument, GraphNode, InstructionPlace, MethodGraph,
+    MethodNode, NodeId, NodeKind, PayloadGraph, PayloadNodeId,
 };
 use pte::method;
 use pte::operator_name;
@@ -112,7 +112,7 @@ enum Format {
 
 /// The place of an instruction as an argument: its index, after that of its chain if it is not chain 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct At(Place);
+struct At(InstructionPlace);
 
 impl FromStr for At {
     type Err = String;
@@ -124,7 +124,7 @@ impl FromStr for At {
             text.parse().ok().filter(|_| is_plain)
         };
         let place = number(chain).zip(number(instruction));
-        let place = place.map(|(chain, instruction)| At(Place { chain, instruction }));
+        let place = place.map(|(chain, instruction)| At(InstructionPlace { chain, instruction }));
         place.ok_or_else(|| "expected an instruction such as 12, or 1:12 of chain 1".into())
     }
 }
@@ -193,16 +193,16 @@ impl Graph {
     }
 
     /// Returns what is shown of each method.
-    fn shown(&self, format: Format) -> Shown {
+    fn shown(&self, format: Format) -> DrawOptions {
         let part = match (self.around, self.from, self.to) {
-            (Some(At(place)), ..) => Some(Part::Around { place, depth: self.depth }),
+            (Some(At(place)), ..) => Some(Excerpt::Around { place, depth: self.depth }),
             (None, None, None) => None,
             (None, from, to) => {
                 let place = |at: Option<At>| at.map(|At(place)| place);
-                Some(Part::Between { from: place(from), to: place(to) })
+                Some(Excerpt::Between { from: place(from), to: place(to) })
             }
         };
-        let mut shown = Shown::default();
+        let mut shown = DrawOptions::default();
         shown.folds_constants = format != Format::Json && !self.constants;
         shown.folds_order = format != Format::Json;
         shown.hides_views = self.simplify;
@@ -278,7 +278,7 @@ impl Graph {
     fn admit_places(&self, input: &Input, graph: &MethodGraph<'_>) -> Result<(), Problem> {
         for At(place) in [self.around, self.from, self.to].into_iter().flatten() {
             if graph.pc(place).is_none() {
-                let Place { chain, instruction } = place;
+                let InstructionPlace { chain, instruction } = place;
                 let at = match chain {
                     0 => instruction.to_string(),
                     _ => format!("{chain}:{instruction}"),
@@ -538,7 +538,7 @@ impl Look {
 }
 
 /// Returns the text in the box of a node, line by line.
-fn lines(graph: &MethodGraph<'_>, node: &Node<'_>) -> Vec<String> {
+fn lines(graph: &MethodGraph<'_>, node: &GraphNode<'_>) -> Vec<String> {
     let is_instruction = node.instruction.is_some();
     let mut first = match (node.kind, node.name) {
         (NodeKind::Kernel | NodeKind::Delegate | NodeKind::Outside, Some(name)) => text::name(name),
@@ -600,11 +600,11 @@ const MOST_LINES: usize = 6;
 
 #[cfg(test)]
 mod tests {
-    use super::{At, Place};
+    use super::{At, InstructionPlace};
 
     #[test]
     fn an_instruction_is_an_index_with_or_without_a_chain() {
-        let place = |chain, instruction| Ok(At(Place { chain, instruction }));
+        let place = |chain, instruction| Ok(At(InstructionPlace { chain, instruction }));
         assert_eq!("12".parse(), place(0, 12));
         assert_eq!("1:0".parse(), place(1, 0));
         for text in ["", ":", "1:", ":1", "-1", "+1", "1:2:3", "x", "4294967296"] {

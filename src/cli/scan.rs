@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::quoted::UntrustedString;
-use pte::scan::{Depth, Root, RowFormat, Scan, ScanError, Totals};
+use pte::scan::{Depth, RowFormat, Scan, ScanError, ScanRoot, Totals};
 
 use super::Common;
 use super::output::{Content, Output, Progress, formatted};
@@ -74,8 +74,8 @@ impl ScanFiles {
             return Err(Problem::Usage("- can be given only once".into()));
         }
         let roots = self.roots.iter().map(|root| match is_list(root) {
-            true => Root::List(Box::new(io::BufReader::new(io::stdin()))),
-            false => Root::Path(root.clone()),
+            true => ScanRoot::List(Box::new(io::BufReader::new(io::stdin()))),
+            false => ScanRoot::Path(root.clone()),
         });
         let scan = Scan::new()
             .depth(match self.depth {

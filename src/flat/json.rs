@@ -10,7 +10,7 @@ use alloc::string::String;
 
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
 use crate::flat::view::{List, Raw, Strings, Table};
-use crate::quoted::Scan;
+use crate::quoted::EscapeScan;
 
 /// The options of the output.
 #[derive(Debug)]
@@ -327,7 +327,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
 /// The errors of `out`.
 pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')?;
-    let (mut scan, mut plain) = (Scan::default(), 0);
+    let (mut scan, mut plain) = (EscapeScan::default(), 0);
     for (at, c) in text.char_indices() {
         if scan.shows(c) && c != '"' && c != '\\' {
             continue;

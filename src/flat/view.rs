@@ -15,7 +15,7 @@ use crate::flat::desc::{Number, Prim, TableDesc};
 pub(crate) mod declare;
 mod vector;
 
-pub use vector::{List, Numbers, Strings, Tables, Texts, Vector};
+pub use vector::{List, Numbers, Strings, TableIter, Texts, Vector};
 
 /// A proven table, without its type.
 #[derive(Clone, Copy)]

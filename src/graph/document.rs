@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{MethodGraph, PayloadGraph, Shown};
+use super::{DrawOptions, MethodGraph, PayloadGraph};
 use crate::pte::Pte;
 use crate::quoted::UntrustedString;
 
@@ -20,7 +20,7 @@ pub struct GraphDocument<'a> {
     /// The name of the only method that it has; `None` for all methods.
     pub method: Option<String>,
     /// What is shown of each method.
-    pub shown: Shown,
+    pub shown: DrawOptions,
     /// The graphs of payloads, each once for all calls; `None` if delegates are not open.
     pub payloads: Option<Vec<PayloadGraph>>,
     pte: Pte<'a>,
@@ -33,7 +33,7 @@ impl<'a> GraphDocument<'a> {
             schema: "pte.graph/1",
             path: path.into(),
             method: None,
-            shown: Shown::default(),
+            shown: DrawOptions::default(),
             payloads: None,
             pte: pte.clone(),
         }

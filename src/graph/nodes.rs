@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{InstructionFacts, MethodGraph, MethodNode, Node, NodeId, NodeKind, Visibility};
+use super::{GraphNode, InstructionFacts, MethodGraph, MethodNode, NodeId, NodeKind, Visibility};
 use crate::bytes::{index as at, narrow};
 use crate::method;
 use crate::pte::Storage;
@@ -13,11 +13,11 @@ use crate::schema::program::view::{InstructionArguments, KernelTypes};
 
 impl<'a> MethodGraph<'a> {
     /// Returns the nodes: values, instructions, the end if a jump leads there, and outputs.
-    pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
+    pub fn nodes(&self) -> impl Iterator<Item = GraphNode<'_>> {
         let values = (0..).zip(&self.values);
         let values =
             values.filter(|(_, value)| value.is_node && !value.is_folded && !value.is_hidden);
-        let values = values.map(|(index, _)| Node {
+        let values = values.map(|(index, _)| GraphNode {
             value: Some(index),
             name: self.value_name(index),
             ..self.node(MethodNode::Value(index), self.kind(index), Some(self.value_text(index)))
@@ -32,15 +32,15 @@ impl<'a> MethodGraph<'a> {
         let end = has_end.then(|| self.node(MethodNode::Instruction(count), NodeKind::End, None));
         let outputs = (0..).zip(&self.outputs);
         let outputs = outputs.filter(|(nth, _)| !self.is_output_hidden(*nth));
-        let outputs = outputs.map(|(nth, &value)| Node {
+        let outputs = outputs.map(|(nth, &value)| GraphNode {
             value: Some(value),
             ..self.node(MethodNode::Output(nth), NodeKind::Output, Some(self.value_text(value)))
         });
         values.chain(instructions).chain(end).chain(outputs)
     }
 
-    fn node(&self, node: MethodNode, kind: NodeKind, text: Option<String>) -> Node<'_> {
-        Node {
+    fn node(&self, node: MethodNode, kind: NodeKind, text: Option<String>) -> GraphNode<'_> {
+        GraphNode {
             id: NodeId { method: self.index, node },
             kind,
             name: None,
@@ -54,7 +54,7 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    fn instruction_node(&self, pc: u32, facts: &InstructionFacts) -> Node<'_> {
+    fn instruction_node(&self, pc: u32, facts: &InstructionFacts) -> GraphNode<'_> {
         let chain = self.plan.chains().and_then(|chains| chains.get(at(facts.chain)));
         let instruction =
             chain.and_then(|chain| method::instruction_of_chain(facts.chain, chain, facts.index));
@@ -90,7 +90,7 @@ impl<'a> MethodGraph<'a> {
             Some(InstructionArguments::Unknown(_)) | None => (NodeKind::Unknown, None, None),
         };
         if facts.visibility == Visibility::Outside {
-            return Node {
+            return GraphNode {
                 name,
                 chain: Some(facts.chain),
                 instruction: Some(facts.index),
@@ -102,7 +102,7 @@ impl<'a> MethodGraph<'a> {
         let is_call = matches!(kind, NodeKind::Kernel | NodeKind::Delegate);
         let arguments = is_call
             .then(|| args.iter().take(MOST_ARGUMENTS).map(|&value| self.argument(value)).collect());
-        Node {
+        GraphNode {
             name,
             chain: Some(facts.chain),
             instruction: Some(facts.index),

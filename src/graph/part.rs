@@ -13,7 +13,7 @@ use crate::schema::program::view::{InstructionArguments, KernelTypes};
 /// What is shown of each method. By default all of it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Shown {
+pub struct DrawOptions {
     /// Leaves out the nodes of constants that only calls use. The arguments of the calls have them.
     pub folds_constants: bool,
     /// Leaves out the order of instructions inside a block, which is the order of the file.
@@ -22,32 +22,32 @@ pub struct Shown {
     /// joined with what they view.
     pub hides_views: bool,
     /// The instructions that are shown; `None` for all.
-    pub part: Option<Part>,
+    pub part: Option<Excerpt>,
 }
 
 /// The instructions of a method that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Part {
+pub enum Excerpt {
     /// An instruction, what its operands depend on, and what depends on its results.
     Around {
         /// The instruction.
-        place: Place,
+        place: InstructionPlace,
         /// The most instructions on a path to or from it.
         depth: u32,
     },
     /// The instructions between two, both included, in the order of the file.
     Between {
         /// The first; `None` for the first of the method.
-        from: Option<Place>,
+        from: Option<InstructionPlace>,
         /// The last; `None` for the last of the method.
-        to: Option<Place>,
+        to: Option<InstructionPlace>,
     },
 }
 
 /// The place of an instruction: its chain, and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InstructionPlace {
     /// The index of the chain.
     pub chain: u32,
     /// The index of the instruction in the chain.
@@ -57,14 +57,14 @@ pub struct Place {
 impl MethodGraph<'_> {
     /// Restricts the graph to what is `shown`. A place that the method does not have is ignored.
     #[must_use]
-    pub fn showing(mut self, shown: &Shown) -> Self {
+    pub fn showing(mut self, shown: &DrawOptions) -> Self {
         if shown.folds_constants {
             self.fold_constants();
         }
         self.is_order_whole = !shown.folds_order;
         if shown.hides_views {
             let kept = match shown.part {
-                Some(Part::Around { place, .. }) => self.pc(place),
+                Some(Excerpt::Around { place, .. }) => self.pc(place),
                 _ => None,
             };
             self.hide_views(kept);
@@ -86,7 +86,7 @@ impl MethodGraph<'_> {
     }
 
     /// Returns the pc of the instruction at `place`.
-    pub fn pc(&self, place: Place) -> Option<u32> {
+    pub fn pc(&self, place: InstructionPlace) -> Option<u32> {
         let key = (place.chain, place.instruction);
         let found =
             self.instructions.binary_search_by_key(&key, |facts| (facts.chain, facts.index));
@@ -177,17 +177,17 @@ impl MethodGraph<'_> {
 
     /// Shows a part: its instructions, the values on their edges, and the instructions at the other ends
     /// of these.
-    fn select(&mut self, part: Part) {
+    fn select(&mut self, part: Excerpt) {
         let count = narrow(self.instructions.len());
         let mut is_in = alloc::vec![false; self.instructions.len()];
         match part {
-            Part::Between { from, to } => {
+            Excerpt::Between { from, to } => {
                 let first = from.map_or(Some(0), |place| self.pc(place)).unwrap_or(0);
                 let last = to.and_then(|place| self.pc(place)).unwrap_or(count);
                 let range = at(first)..at(last).saturating_add(1).min(is_in.len());
                 is_in.get_mut(range).unwrap_or_default().fill(true);
             }
-            Part::Around { place, depth } => {
+            Excerpt::Around { place, depth } => {
                 let Some(pc) = self.pc(place) else { return };
                 for is_backward in [false, true] {
                     self.reach(pc, depth, is_backward, &mut is_in);

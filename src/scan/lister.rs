@@ -15,7 +15,7 @@ use crate::remote::is_store_listing;
 use crate::remote::{Client, is_listing, is_url, shown};
 
 /// Where a scan finds files.
-pub enum Root {
+pub enum ScanRoot {
     /// A file, a URL, a folder that is searched for `.pte` and `.ptd` files, or a pattern with `*`, `?` and
     /// `**`. Links to folders are not followed.
     Path(PathBuf),
@@ -23,7 +23,7 @@ pub enum Root {
     List(Box<dyn BufRead + Send>),
 }
 
-impl core::fmt::Debug for Root {
+impl core::fmt::Debug for ScanRoot {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Path(path) => f.debug_tuple("Path").field(path).finish(),
@@ -70,10 +70,10 @@ pub(super) struct Lister<'s, F> {
 
 impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
     /// Lists the files of a root.
-    pub(super) fn list(&mut self, root: Root) -> Result<(), Stopped> {
+    pub(super) fn list(&mut self, root: ScanRoot) -> Result<(), Stopped> {
         match root {
-            Root::Path(path) => self.path(&path),
-            Root::List(lines) => self.lines(lines),
+            ScanRoot::Path(path) => self.path(&path),
+            ScanRoot::List(lines) => self.lines(lines),
         }
     }
 

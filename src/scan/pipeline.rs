@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::judge::{Depth, Judge, set_unreadable};
-use super::lister::{Key, Lister, Place, Root, Stopped, Target, open_regular};
+use super::lister::{Key, Lister, Place, ScanRoot, Stopped, Target, open_regular};
 use super::manifest::{MANIFEST, Manifest};
 use super::parts::{Parts, RowFormat};
 #[cfg(feature = "remote")]
@@ -158,7 +158,7 @@ impl Scan {
     /// cannot be read is a row, and no error.
     pub fn run(
         &self,
-        roots: Vec<Root>,
+        roots: Vec<ScanRoot>,
         folder: &Path,
         progress: impl FnMut(&Totals),
     ) -> Result<Totals, ScanError> {
@@ -186,7 +186,7 @@ impl Scan {
 
     fn run_in(
         &self,
-        roots: Vec<Root>,
+        roots: Vec<ScanRoot>,
         folder: &Path,
         mut progress: impl FnMut(&Totals),
     ) -> io::Result<Totals> {
@@ -259,7 +259,7 @@ impl Totals {
 /// Lists the files of all roots. Returns the number of those that were done before, and the listings
 /// that failed.
 fn list(
-    roots: Vec<Root>,
+    roots: Vec<ScanRoot>,
     judge: &Judge,
     done: &BTreeSet<Key>,
     targets: &SyncSender<Target>,

@@ -237,8 +237,8 @@ impl<'a, T: Table<'a>> List<'a, T> {
 
     /// Returns an iterator over the tables.
     #[inline]
-    pub fn iter(&self) -> Tables<'a, T> {
-        Tables { list: *self, next: 0 }
+    pub fn iter(&self) -> TableIter<'a, T> {
+        TableIter { list: *self, next: 0 }
     }
 }
 
@@ -250,9 +250,9 @@ impl<'a, T: Table<'a> + fmt::Debug> fmt::Debug for List<'a, T> {
 
 impl<'a, T: Table<'a>> IntoIterator for List<'a, T> {
     type Item = T;
-    type IntoIter = Tables<'a, T>;
+    type IntoIter = TableIter<'a, T>;
 
-    fn into_iter(self) -> Tables<'a, T> {
+    fn into_iter(self) -> TableIter<'a, T> {
         self.iter()
     }
 }
@@ -342,12 +342,12 @@ impl FusedIterator for Texts<'_> {}
 
 /// An iterator over the tables of a [`List`].
 #[derive(Clone)]
-pub struct Tables<'a, T> {
+pub struct TableIter<'a, T> {
     list: List<'a, T>,
     next: u32,
 }
 
-impl<'a, T: Table<'a>> Iterator for Tables<'a, T> {
+impl<'a, T: Table<'a>> Iterator for TableIter<'a, T> {
     type Item = T;
 
     #[inline]
@@ -363,10 +363,10 @@ impl<'a, T: Table<'a>> Iterator for Tables<'a, T> {
     }
 }
 
-impl<'a, T: Table<'a>> ExactSizeIterator for Tables<'a, T> {}
-impl<'a, T: Table<'a>> FusedIterator for Tables<'a, T> {}
+impl<'a, T: Table<'a>> ExactSizeIterator for TableIter<'a, T> {}
+impl<'a, T: Table<'a>> FusedIterator for TableIter<'a, T> {}
 
-impl<'a, T: Table<'a> + fmt::Debug> fmt::Debug for Tables<'a, T> {
+impl<'a, T: Table<'a> + fmt::Debug> fmt::Debug for TableIter<'a, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, PreEscaped, html};
-use pte::graph::{EdgeKind, MethodGraph, Node, NodeId, NodeKind, Shown};
+use pte::graph::{DrawOptions, EdgeKind, GraphNode, MethodGraph, NodeId, NodeKind};
 
 use super::left_out;
 use crate::cli::text::{count, name, wide};
@@ -20,7 +20,7 @@ pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
         let what = "too many for this page: pte graph --around and --from draw a part";
         return html! { p.dim { (summary) ", " (what) } };
     }
-    let mut shown = Shown::default();
+    let mut shown = DrawOptions::default();
     (shown.folds_constants, shown.folds_order) = (true, true);
     let graph = graph.showing(&shown);
     let rows = Rows::of(&graph);
@@ -57,7 +57,7 @@ pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
 /// The rows of a graph: inputs, instructions in the order of the file with the lists and state that they
 /// use, and outputs.
 struct Rows<'g> {
-    nodes: Vec<Node<'g>>,
+    nodes: Vec<GraphNode<'g>>,
     lanes: Vec<Lane>,
     /// For each row its incoming edges: the value and the node that it comes from.
     sources: Vec<BTreeMap<u32, NodeId>>,
@@ -81,7 +81,7 @@ struct Bracket {
 impl<'g> Rows<'g> {
     fn of(graph: &'g MethodGraph<'_>) -> Self {
         let mut nodes: Vec<_> = graph.nodes().collect();
-        let instruction = |node: &Node<'_>| node.instruction.is_some();
+        let instruction = |node: &GraphNode<'_>| node.instruction.is_some();
         // A value stands before the first instruction that it is joined with.
         let mut first: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let is_instruction: BTreeSet<NodeId> =
@@ -138,7 +138,7 @@ impl<'g> Rows<'g> {
     }
 
     /// Returns the text of a row.
-    fn text(&self, graph: &MethodGraph<'_>, nth: usize, node: &Node<'_>) -> Markup {
+    fn text(&self, graph: &MethodGraph<'_>, nth: usize, node: &GraphNode<'_>) -> Markup {
         let none = BTreeMap::new();
         let sources = self.sources.get(nth).unwrap_or(&none);
         let link = |value: u32| {
