@@ -296,7 +296,7 @@ impl fmt::Display for User<'_> {
             Self::Key(Some("")) => return f.write_str("\"\""),
             Self::Key(Some(key)) => return f.write_str(key),
             &Self::Constant { method, delegate, value, scales, reader } => {
-                // A payload as a file of its own has no method.
+                // A payload as a standalone file has no method.
                 if let Some(method) = method {
                     write!(f, "{method}:{delegate} ")?;
                 }

@@ -136,7 +136,7 @@ pub enum ContentSummary {
     Pte(Box<ProgramSummary>),
     /// Named tensors and blobs.
     Ptd(Box<PtdSummary>),
-    /// A delegate's payload as a file of its own.
+    /// A delegate's payload as a standalone file.
     Payload(Box<PayloadSummary>),
     /// A profile of runs.
     Profile(Box<ProfileSummary>),

@@ -232,7 +232,7 @@ impl Check {
         }
     }
 
-    /// Checks a payload or a profile as a file of its own. `None` for another file, which was refused with
+    /// Checks a payload or a profile as a standalone file. `None` for another file, which was refused with
     /// `problem`, and for a payload of which nothing is known.
     fn check_payload(
         &self,

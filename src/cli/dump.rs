@@ -46,7 +46,7 @@ Examples:
                                                 everything that `pte build` needs
   pte dump --payloads model.pte                 with the graphs of XNNPACK and Vulkan
   pte dump --method forward model.pte           the table of one method
-  pte dump payload.bin                          the graph of a payload as a file of its own
+  pte dump payload.bin                          the graph of a payload as a standalone file
   pte dump --compact model.pte | jq '.execution_plan[].operators'
 
 Exit status: 0 shown, 1 the file is broken or of another kind, 2 usage, 3 not readable")]

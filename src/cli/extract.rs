@@ -140,7 +140,7 @@ impl Extract {
         Ok(Status::Good)
     }
 
-    /// Extracts a part of a payload or a profile that is a file of its own.
+    /// Extracts a part of a payload or a profile that is a standalone file.
     fn other(&self, other: &OtherInput, common: &Common) -> Result<Status, Problem> {
         let (what, file) = (&self.what, &other.file);
         let found = if what.program {

@@ -68,7 +68,7 @@ impl Info {
 }
 
 impl Info {
-    /// Reads the summary of a model, or of a payload or a profile as a file of its own.
+    /// Reads the summary of a model, or of a payload or a profile as a standalone file.
     fn read(&self, path: &Path, common: &Common) -> Result<NamedSummary, Problem> {
         let (name, limits) = (name_of(path), common.limits());
         let problem = |error| Problem::open(&name, error);

@@ -167,7 +167,7 @@ impl MapFile {
         write_rows((&input.name, bytes), rows, format, (out, shown))
     }
 
-    /// Writes the map of a payload or a profile as a file of its own.
+    /// Writes the map of a payload or a profile as a standalone file.
     fn other(
         &self,
         other: &OtherInput,

@@ -26,7 +26,7 @@ pub(super) enum AnyInput {
     Bundle(Box<OtherFile>, Box<Input>),
 }
 
-/// A payload or a profile as a file of its own.
+/// A payload or a profile as a standalone file.
 pub(super) struct OtherInput {
     pub(super) name: UntrustedString,
     pub(super) file: OtherFile,

@@ -414,7 +414,7 @@ fn operator(tag: u8) -> Option<&'static str> {
     union.member(tag).map(|member| member.name)
 }
 
-/// The most dimensions of a value that are shown: as many as the backend takes.
+/// The maximum number of dimensions shown of a value. The backend accepts no more.
 const MOST_DIMS: usize = 6;
 
 /// The flags of inputs and outputs of a graph.

@@ -1,4 +1,4 @@
-//! The maps of other files: of payloads, bundled programs and profiles as files of their own.
+//! The maps of other files: of payloads, bundled programs and profiles as standalone files.
 
 use core::ops::Range;
 

@@ -40,7 +40,7 @@ pub struct GraphConstant {
     pub value: u32,
     /// The datatype.
     pub datatype: XNNDatatype,
-    /// The size of each dimension, outermost first: six at most, as many as the backend takes.
+    /// The size of each dimension, outermost first: at most six, the maximum of the backend.
     pub dims: Vec<u32>,
     /// The place of the bytes.
     pub data: ConstantPlace,

@@ -73,7 +73,7 @@ fn own_keys<S: Source>(handle: &Handle<S>) -> BTreeSet<&str> {
     keys
 }
 
-/// Reads the graph of one payload as a file of its own; `None` if its tables are not known.
+/// Reads the graph of one payload as a standalone file; `None` if its tables are not known.
 pub(super) fn of_payload<S: Source>(
     source: &S,
     (backend, len): (Backend, u64),

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::payload::{TablesPlace, Unreadable};
 use crate::profile::{EventTime, Profile};
 
-/// The contents of a delegate's payload, as a file of its own.
+/// The contents of a delegate's payload, as a standalone file.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -49,7 +49,7 @@ pub struct ProfileSummary {
 }
 
 impl Summary {
-    /// Summarizes a payload with a known magic, or a profile, as a file of its own: `None` for another file.
+    /// Summarizes a payload with a known magic, or a profile, as a standalone file: `None` for another file.
     /// Headers and tables are read, constants are not.
     ///
     /// # Errors

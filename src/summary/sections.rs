@@ -32,7 +32,7 @@ pub(super) fn add<S: Source>(
     Ok(())
 }
 
-/// Reads the headers of one payload as a file of its own; `None` for a backend without known sections.
+/// Reads the headers of one payload as a standalone file; `None` for a backend without known sections.
 pub(super) fn of_payload<S: Source>(
     source: &S,
     (backend, len): (Backend, u64),

@@ -48,7 +48,7 @@ impl<'a> ConstantRow<'a> {
         rows
     }
 
-    /// Returns the constants of a payload that is a file of its own.
+    /// Returns the constants of a payload that is a standalone file.
     pub fn of_payload(contents: &'a PayloadContents) -> impl Iterator<Item = Self> {
         let constants = contents.constants.iter();
         constants.map(|constant| Self { method: None, delegate: 0, constant })

@@ -1,4 +1,4 @@
-//! Payloads and profiles as files of their own, in `size`, `map` and `extract`.
+//! Payloads and profiles as standalone files, in `size`, `map` and `extract`.
 
 use std::fs;
 use std::path::PathBuf;

@@ -50,7 +50,7 @@ fn verbs_read_the_program_in_a_bundle() {
     assert_eq!(pte(&["diff", &path, LINEAR]).status.code(), Some(0));
 }
 
-/// The program has the parts that it has as a file of its own, and the test inputs are apart.
+/// Shows the parts of the program as for a standalone program, and the test inputs separately.
 #[test]
 fn size_and_map_of_a_bundle_have_the_program_and_the_test_inputs() {
     let tensor = |numbers: usize| Value {

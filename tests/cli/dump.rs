@@ -44,7 +44,7 @@ fn container_has_stable_field_names() {
     assert_eq!(with, json(&["dump", LINEAR]));
 }
 
-/// The payload of a program, as a file of its own and inside the program.
+/// The payload of a program, as a standalone file and inside the program.
 #[test]
 fn the_graph_of_a_payload_is_shown_in_its_program_and_alone() {
     let path = "tests/data/pte/xnn_delegate_inline.pte";

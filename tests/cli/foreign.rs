@@ -1,4 +1,4 @@
-//! Payloads and profiles as files of their own.
+//! Payloads and profiles as standalone files.
 
 use super::{good, json, pte, run, text};
 use crate::support::build;

@@ -160,7 +160,7 @@ pub(super) fn file(
     write(tables, 0, blobs, pretty, out)
 }
 
-/// Writes the sections of a payload as a file of its own. Returns whether the file is one.
+/// Writes the sections of a payload as a standalone file. Returns whether the file is one.
 pub(super) fn sections_of_file(
     bytes: &Bytes,
     name: &UntrustedString,
