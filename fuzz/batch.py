@@ -50,6 +50,23 @@ def dtypes(torch):
     return {code: getattr(torch, name) for code, name in names.items()}
 
 
+def zeros(torch, meta):
+    """An input of zeros for each input of a method."""
+    infos = [meta.input_tensor_meta(nth) for nth in range(meta.num_inputs())]
+    return [torch.zeros(info.sizes(), dtype=dtypes(torch)[info.dtype()]) for info in infos]
+
+
+def confine():
+    """Prepares a child process: no output, no core dump, a limit on memory."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+
+
 def read(path):
     with open(path, "rb") as file:
         return file.read()
@@ -64,10 +81,7 @@ def run(lib, torch, path, companions):
         )
         for name in module.method_names():
             meta = module.method_meta(name)
-            inputs = []
-            for nth in range(meta.num_inputs()):
-                info = meta.input_tensor_meta(nth)
-                inputs.append(torch.zeros(info.sizes(), dtype=dtypes(torch)[info.dtype()]))
+            inputs = zeros(torch, meta)
             for _ in range(2):
                 module.run_method(name, inputs)
     except Exception:
@@ -80,13 +94,7 @@ def batch(lib, torch, paths, companions):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        confine()
         for path in paths:
             signal.alarm(SECONDS)
             os.write(writer, run(lib, torch, path, companions))

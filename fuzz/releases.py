@@ -9,7 +9,7 @@ Releases and the torch that fits: 0.5.0 2.6.0, 0.6.0 2.7.0, 0.7.0 2.8.0, 1.0.1 2
 The first line is what the release has: {"release": "0.7", "operators": COUNT, "backends": [ID]}. Then a line
 a file: {"file": NAME, "verdict": VERDICT, "code": CODE}. VERDICT is ok, error (a clean refusal), crash:SIGNAL
 or hang; CODE is upstream's error code, such as 20 for a missing operator, or null. Each method of a file is
-run twice, on zeros, in a process of its own.
+run twice, on zeros, in a separate process.
 
 With --operators, the names in the release's registry follow the first line, one a line.
 """
@@ -19,11 +19,10 @@ import importlib.metadata
 import json
 import os
 import re
-import resource
 import signal
 import sys
 
-from batch import MEMORY, dtypes, load, read
+from batch import confine, load, read, zeros
 
 SECONDS = 20
 
@@ -42,10 +41,7 @@ def run(lib, torch, path):
     module = opened(lib, data)
     for name in module.method_names():
         meta = module.method_meta(name)
-        inputs = []
-        for nth in range(meta.num_inputs()):
-            info = meta.input_tensor_meta(nth)
-            inputs.append(torch.zeros(info.sizes(), dtype=dtypes(torch)[info.dtype()]))
+        inputs = zeros(torch, meta)
         for _ in range(2):
             module.run_method(name, inputs)
 
@@ -54,13 +50,7 @@ def verdict(lib, torch, path):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        confine()
         signal.alarm(SECONDS)
         try:
             run(lib, torch, path)

@@ -25,6 +25,7 @@ pub(crate) use contents::readers;
 pub use contents::{
     ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Reader, Scales,
 };
+pub(crate) use graph::for_each_xnnpack_graph;
 pub use graph::{Graph, for_each_graph};
 pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};

@@ -17,8 +17,8 @@ use crate::flat::desc::UnionDesc;
 use crate::flat::view::Table;
 use crate::handle::{Handle, OpenError};
 use crate::limits::Limits;
+use crate::payload::for_each_xnnpack_graph;
 use crate::payload::xnnpack::{NO_ID, NodeIds, XnnpackGraph, tensor_of};
-use crate::payload::{Graph, for_each_graph};
 use crate::schema::xnnpack::XNNDatatype;
 use crate::schema::xnnpack::view::XNode;
 use crate::tensors::datatype_name;
@@ -156,15 +156,9 @@ impl PayloadGraph {
         handle: &Handle<S>,
         limits: &Limits,
     ) -> Result<Vec<Self>, OpenError<S::Error>> {
-        let (mut all, mut left) = (Vec::new(), handle.file_len());
-        for_each_graph(handle, limits, |payload, graph| {
-            if let Ok(Some(Graph::Xnnpack(graph))) = graph
-                && let Range { start, end } = graph.parts().graph
-                && let Some(rest) = left.checked_sub(end.saturating_sub(start))
-            {
-                left = rest;
-                all.push(Self::of(payload.range(), &graph));
-            }
+        let mut all = Vec::new();
+        for_each_xnnpack_graph(handle, limits, |payload, graph| {
+            all.push(Self::of(payload.range(), graph));
         })?;
         Ok(all)
     }

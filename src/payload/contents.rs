@@ -5,8 +5,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::for_each_xnnpack_graph;
 use super::xnnpack::{NO_ID, PayloadConstant, XnnpackGraph, tensor_of};
-use super::{Graph, for_each_graph};
 use crate::bytes::wide;
 use crate::cost;
 use crate::file::source::Source;
@@ -150,15 +150,9 @@ impl PayloadContents {
                 }
             }
         }
-        let (mut all, mut left) = (Vec::new(), handle.file_len());
-        for_each_graph(handle, limits, |payload, graph| {
-            if let Ok(Some(Graph::Xnnpack(graph))) = graph
-                && let Range { start, end } = graph.parts().graph
-                && let Some(rest) = left.checked_sub(end.saturating_sub(start))
-            {
-                left = rest;
-                all.push(Self::of(payload.range(), &graph, &named));
-            }
+        let mut all = Vec::new();
+        for_each_xnnpack_graph(handle, limits, |payload, graph| {
+            all.push(Self::of(payload.range(), graph, &named));
         })?;
         Ok(all)
     }

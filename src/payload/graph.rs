@@ -132,5 +132,24 @@ pub fn for_each_graph<S: Source>(
     Ok(())
 }
 
+/// Calls `each` with the graphs of XNNPACK, as [`for_each_graph`] does. All of them together have at most as many
+/// bytes as the file: what is kept of overlapping graphs would be a multiple of it. The rest is left out.
+pub(crate) fn for_each_xnnpack_graph<S: Source>(
+    handle: &Handle<S>,
+    limits: &Limits,
+    mut each: impl FnMut(&Payload<'_>, &XnnpackGraph<'_>),
+) -> Result<(), OpenError<S::Error>> {
+    let mut left = handle.file_len();
+    for_each_graph(handle, limits, |payload, graph| {
+        if let Ok(Some(Graph::Xnnpack(graph))) = graph
+            && let Range { start, end } = graph.parts().graph
+            && let Some(rest) = left.checked_sub(end.saturating_sub(start))
+        {
+            left = rest;
+            each(payload, &graph);
+        }
+    })
+}
+
 /// The number of bytes that every header of a payload has at most.
 const HEAD: u64 = 64;
