@@ -22,8 +22,8 @@ use super::{Common, Format};
 /// Break down a file's size
 ///
 /// Every byte is counted once, for its first user: the rows sum to the size of the file. No segment
-/// data is read but the graphs of XNNPACK payloads. A payload, a .bpte and an ETDump are files too. Constants are named METHOD:INDEX as in `pte tensors`, those
-/// of payloads METHOD:N with the node that reads them.
+/// data is read but the graphs of XNNPACK payloads. Constants are named METHOD:INDEX as in `pte tensors`, those
+/// of payloads METHOD:N with the node that reads them. Payloads, .bpte files and ETDumps are accepted too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,7 +1,5 @@
 //! Tables that can be written, one at a time: without a tree of them in memory.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
@@ -206,23 +204,13 @@ impl TextList for Strings<'_> {
     }
 }
 
-impl TextList for Vec<String> {
+impl<T: AsRef<str>> TextList for Vec<T> {
     fn count(&self) -> usize {
         self.len()
     }
 
     fn visit_all(&self, visit: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
-        self.iter().try_for_each(|text| visit(text))
-    }
-}
-
-impl TextList for Vec<Cow<'_, str>> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn visit_all(&self, visit: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
-        self.iter().try_for_each(|text| visit(text))
+        self.iter().try_for_each(|text| visit(text.as_ref()))
     }
 }
 

@@ -339,3 +339,27 @@ const MAX_PAGES: u32 = 10_000;
 
 /// The most bytes of a page.
 const MAX_PAGE: u64 = 8 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::RemoteOptions;
+
+    /// The client is offline, so that a request that is not refused first fails without a connection.
+    #[test]
+    fn credentials_of_the_machine_are_never_asked_for() {
+        let options =
+            RemoteOptions { is_offline: true, allows_http: true, ..RemoteOptions::default() };
+        let client = Client::new(options);
+        let connector = Connector { client: client.downgrade(), pages: None };
+        let error = |host: &str| {
+            let uri = format!("http://{host}/latest/meta-data");
+            let request = http::Request::get(uri).body(Vec::new().into()).unwrap();
+            connector.send(request).unwrap_err()
+        };
+        for host in MACHINES {
+            assert!(matches!(error(host), RemoteError::Store(_)), "{host}");
+        }
+        assert!(matches!(error("127.0.0.1"), RemoteError::Offline));
+    }
+}
