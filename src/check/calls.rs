@@ -15,10 +15,10 @@ use super::site::Plan;
 use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::PathComponent;
-use crate::flat::view::{List, Table, Vector};
+use crate::flat::view::{List, Slots, Table, Vector};
 use crate::method::{self, Instruction, Jump};
-use crate::schema::program::tag;
 use crate::schema::program::view::{self, Chain, InstructionArguments, KernelCall};
+use crate::schema::program::{slot, tag};
 
 mod control;
 mod loops;
@@ -27,9 +27,6 @@ pub(super) mod rules;
 mod traces;
 
 pub(super) use rules::RULES;
-
-/// The largest number of arguments that are checked at once.
-const FEW: usize = 16;
 
 /// Judges the operators of a method, and each of its instructions.
 ///
@@ -94,6 +91,12 @@ struct InstructionKinds {
     has_backward_jump: bool,
 }
 
+/// Reads calls: most have the same vtables.
+struct Reader {
+    instruction: Slots<{ slot::Instruction::instr_args + 2 }>,
+    call: Slots<{ slot::KernelCall::args + 1 }>,
+}
+
 impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     /// Judges the instructions of a chain.
     fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> InstructionKinds {
@@ -123,11 +126,12 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     ) -> InstructionKinds {
         let len = narrow(instructions.len());
         let mut seen = InstructionKinds::default();
+        let mut reader = Reader { instruction: Slots::new(), call: Slots::new() };
         for nth in range {
-            let Some(view) = instructions.get(index(nth)) else { continue };
-            if self.judge.is_none() && self.is_plain_call(view.instr_args()) {
+            if self.judge.is_none() && self.is_plain_call(instructions, nth, &mut reader) {
                 continue;
             }
+            let Some(view) = instructions.get(index(nth)) else { continue };
             let instruction = Instruction::decode((chain, nth), (0, len), view);
             seen.has_move_free_or_jump |= instruction.is_move_free_or_jump();
             seen.has_backward_jump |= instruction.jump().is_some_and(|jump| jump.target <= nth);
@@ -194,12 +198,22 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     }
 
     /// Returns whether an instruction is a call of a kernel with valid indices, as most are.
-    #[inline]
-    fn is_plain_call(&self, operation: Option<InstructionArguments<'a>>) -> bool {
-        let Some(InstructionArguments::KernelCall(call)) = operation else { return false };
-        let operator = usize::try_from(call.op_index());
-        operator.is_ok_and(|operator| operator < self.operators)
-            && call.args().is_some_and(|args| self.are_values(args))
+    #[inline(always)]
+    fn is_plain_call(
+        &self,
+        instructions: List<'a, view::Instruction<'a>>,
+        nth: u32,
+        reader: &mut Reader,
+    ) -> bool {
+        let Some(instruction) = reader.instruction.item(instructions, nth) else { return false };
+        let (tag, call) = instruction.union(slot::Instruction::instr_args);
+        if tag != tag::KernelCall {
+            return false;
+        }
+        let call = reader.call.member(call);
+        let operator = call.scalar::<i32>(slot::KernelCall::op_index).unwrap_or_default();
+        usize::try_from(operator).is_ok_and(|operator| operator < self.operators)
+            && call.vector(slot::KernelCall::args).is_some_and(|args| self.are_values(args))
     }
 
     fn kernel(&self, instruction: &Instruction<'a>, call: KernelCall<'a>, out: &mut Findings) {
@@ -223,16 +237,16 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     /// loop over them costs a branch misprediction at its end.
     #[inline(always)]
     fn are_values(&self, args: Vector<'a, i32>) -> bool {
-        if args.len() > FEW {
-            return args.iter().all(|index| self.plan.has(index));
-        }
         // The sign bit is set if any index is negative or past the last value.
         let last = narrow(self.plan.len).cast_signed().wrapping_sub(1);
-        let signs = args
-            .head::<FEW>(0)
-            .iter()
-            .fold(0, |signs, index| signs | index | last.wrapping_sub(*index));
-        signs >= 0
+        let signs = |args: &[i32]| {
+            args.iter().fold(0, |signs, index| signs | index | last.wrapping_sub(*index))
+        };
+        match args.len() {
+            0..=8 => signs(&args.head::<8>(0)) >= 0,
+            9..=16 => signs(&args.head::<16>(0)) >= 0,
+            _ => args.iter().all(|index| self.plan.has(index)),
+        }
     }
 
     /// Judges the arguments of a call.

@@ -10,13 +10,13 @@ use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
 use super::{parts, tensors};
-use crate::bytes::{index as at_index, narrow};
+use crate::bytes::narrow;
 use crate::cost;
 use crate::error::PathComponent;
-use crate::flat::view::{Raw, Table};
+use crate::flat::view::{Member, Raw, Slots, Table};
 use crate::quoted::Quoted;
-use crate::schema::program::view::{EValue, KernelTypes};
-use crate::schema::program::{TensorDataLocation, TensorShapeDynamism, tag};
+use crate::schema::program::view::KernelTypes;
+use crate::schema::program::{TensorDataLocation, TensorShapeDynamism, slot, tag};
 
 rules! {
     "values";
@@ -176,11 +176,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
 fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, Vec<u32>) {
     let mut part = Part { plan, values: Values::default(), lists: Vec::new() };
     part.values.tags.reserve(range.len());
+    let mut reader = Reader { value: Slots::new(), tensors: tensors::Reader::new() };
     // A small buffer for a small method: there may be millions of methods.
-    let mut tensors = vec![(0, Raw::BARE); range.len().min(BLOCK)];
+    let mut tensors = vec![(0, Member::NONE); range.len().min(BLOCK)];
     for first in range.clone().step_by(BLOCK) {
         let block = first..range.end.min(first.saturating_add(narrow(BLOCK)));
-        let plain = part.plain(block.clone(), &mut tensors);
+        let plain = part.plain(block.clone(), &mut reader, &mut tensors);
         debug_assert!(part.agrees(&plain, block.clone(), out), "findings in {block:?}");
         let all = u64::MAX >> BLOCK.saturating_sub(block.len());
         let mut left = all & !plain.stored;
@@ -208,6 +209,12 @@ struct Plain {
     stored: u64,
 }
 
+/// Reads values: most have the same vtables.
+struct Reader {
+    value: Slots<{ slot::EValue::val + 2 }>,
+    tensors: tensors::Reader,
+}
+
 /// The values of a range, as judged so far.
 struct Part<'l, 'p, 'a> {
     plan: &'l Plan<'p, 'a>,
@@ -218,29 +225,32 @@ struct Part<'l, 'p, 'a> {
 impl<'a> Part<'_, '_, 'a> {
     /// Records the kinds of a block of values, and returns which of them are plain. `tensors` is a
     /// buffer.
-    fn plain(&mut self, block: Range<u32>, tensors: &mut [(u32, Raw<'a>)]) -> Plain {
+    fn plain(
+        &mut self,
+        block: Range<u32>,
+        reader: &mut Reader,
+        tensors: &mut [(u32, Member<'a>)],
+    ) -> Plain {
         let values = self.plan.view.values().unwrap_or_default();
         let (mut plain, mut count) = (Plain { unstored: 0, stored: 0 }, 0usize);
         for (nth, index) in (0u32..).zip(block) {
-            let value = values.get(at_index(index));
-            let member = value.and_then(|value| value.raw().member(EValue::DESC));
-            let (tag, raw) = member.unwrap_or((0, Raw::BARE));
+            let value = reader.value.item(values, index);
+            let (tag, member) =
+                value.map_or((0, Member::NONE), |value| value.union(slot::EValue::val));
             self.values.tags.push(tag);
             let is_plain = matches!(tag, tag::Null | tag::Int | tag::Bool | tag::Double);
             plain.stored |= u64::from(is_plain) << nth;
             // If it is no tensor, the next one overwrites it.
             if let Some(slot) = tensors.get_mut(count) {
-                *slot = (nth, raw);
+                *slot = (nth, member);
             }
             count = count.saturating_add(usize::from(tag == tag::Tensor));
         }
-        for &(nth, raw) in tensors.iter().take(count) {
-            if let KernelTypes::Tensor(tensor) = KernelTypes::of((tag::Tensor, raw)) {
-                let stored = tensors::plain(self.plan, tensor);
-                self.values.are_dynamic |= tensor.shape_dynamism() != TensorShapeDynamism::STATIC;
-                plain.stored |= u64::from(stored == Some(true)) << nth;
-                plain.unstored |= u64::from(stored == Some(false)) << nth;
-            }
+        for &(nth, tensor) in tensors.iter().take(count) {
+            let (stored, dynamism) = reader.tensors.plain(self.plan, tensor);
+            self.values.are_dynamic |= dynamism != TensorShapeDynamism::STATIC;
+            plain.stored |= u64::from(stored == Some(true)) << nth;
+            plain.unstored |= u64::from(stored == Some(false)) << nth;
         }
         plain
     }

@@ -13,8 +13,10 @@ use crate::cost;
 use crate::flat::desc::{Number, Prim, TableDesc};
 
 pub(crate) mod declare;
+mod slots;
 mod vector;
 
+pub(crate) use slots::{Fields, Member, Slots};
 pub use vector::{List, Numbers, Strings, TableIter, Texts, Vector};
 
 /// A proven table, without its type.

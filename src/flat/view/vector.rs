@@ -209,10 +209,17 @@ impl<'a, T> List<'a, T> {
     /// Returns the table with index `nth`, without its type.
     #[inline]
     pub(crate) fn raw(&self, nth: u32) -> Option<Raw<'a>> {
+        let (buf, pos) = self.place(nth)?;
+        Some(Raw::new(buf, pos))
+    }
+
+    /// Returns the FlatBuffer and the position of the table with index `nth` in it.
+    #[inline]
+    pub(super) fn place(&self, nth: u32) -> Option<(&'a [u8], u32)> {
         if nth >= self.len {
             return None;
         }
-        Some(Raw::at(self.buf, further(self.first, nth.wrapping_mul(4))))
+        Some((self.buf, target(self.buf, further(self.first, nth.wrapping_mul(4)))))
     }
 
     /// Returns an iterator over the tables, without their type.
