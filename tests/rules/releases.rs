@@ -5,6 +5,7 @@ use std::fs;
 use pte::check::{Checker, Finding, Policy, Release, Report};
 use pte::{File, Handle, Limits};
 
+use crate::support::snapshot::assert_snapshot;
 use crate::support::{build, files};
 
 fn judged_for(release: Release, file: &File<'_>) -> Report {
@@ -171,4 +172,39 @@ fn what_generation_0_has_too_early_is_reported_where_it_stands() {
         let (shown, found) = (spot.place().path().to_string(), finding.place().path().to_string());
         assert_eq!(shown, found, "{:#x}", finding.offset);
     }
+}
+
+/// What four releases did with the samples is recorded. A sample that a release runs has no Error for that
+/// release, and one that crashes it has one. The snapshot has those it does not run and that have none.
+#[test]
+fn recorded_verdicts_of_releases_agree() {
+    let recorded = fs::read_to_string("tests/data/releases.jsonl").unwrap();
+    let mut unjudged = String::new();
+    let mut ran = 0;
+    for line in recorded.lines() {
+        let row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        let name = row["file"].as_str().unwrap();
+        let bytes = fs::read(format!("tests/data/pte/{name}")).unwrap();
+        let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let mut silent = Vec::new();
+        for (release, verdict) in row.iter().filter(|(key, _)| *key != "file") {
+            let (major, minor) = release.split_once('.').unwrap();
+            let version = (major.parse().unwrap(), minor.parse().unwrap());
+            let checker = Checker::new().policy(Policy::new().runtime(version));
+            let report = checker.check(&handle).unwrap();
+            let errors: Vec<_> = report.errors().map(|rule| rule.id).collect();
+            let verdict = verdict.as_str().unwrap();
+            if verdict == "ok" {
+                ran += 1;
+                assert!(errors.is_empty(), "{name} runs in {release}: {errors:?}");
+            } else if errors.is_empty() {
+                silent.push(format!("{release} {verdict}"));
+            }
+        }
+        if !silent.is_empty() {
+            unjudged += &format!("{name}: {}\n", silent.join(", "));
+        }
+    }
+    assert!(ran > 250, "{ran} verdicts");
+    assert_snapshot("release_verdicts_without_errors", &unjudged);
 }
