@@ -16,6 +16,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     if values.are_dynamic() {
         kernels.watch_sizes(plan);
     }
+    kernels.watch_indices(plan);
     let is_still = dataflow::is_still(plan, values, &kernels);
     let judge = Judge { plan, values, kernels: &kernels };
     let by_itself = |call| judge.kernel(call, &State::still(), |_| 0);

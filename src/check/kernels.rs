@@ -3,14 +3,18 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use self::overwritten::Overwritten;
 use self::resized::Resized;
 use super::constants::{INDEX_CONTENTS, INFINITE_CONTENTS, ZERO_POINT_CONTENTS};
 use super::rule::{Rule, rules};
 use super::site::Plan;
+use crate::bytes::index as at_index;
+use crate::method;
 use crate::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
 use crate::operators::{Copied, Hazard, Kind, Signature, Signatures, copied, hazard};
 use crate::schema::program::view::KernelCall;
 
+mod overwritten;
 mod resized;
 
 rules! {
@@ -64,6 +68,7 @@ pub(super) struct Kernels {
     /// By operator; empty if no operator is known.
     demands: Vec<Demands>,
     resized: Resized,
+    overwritten: Overwritten,
 }
 
 /// What an operator demands of its arguments.
@@ -74,13 +79,17 @@ struct Demands {
     copied: Option<&'static Copied>,
 }
 
+/// The most items of a list that are looked at for overlaps.
+pub(super) const MOST_ITEMS: usize = 64;
+
 /// The broken rule, the argument that breaks it (if any), and the message.
 pub(super) type Wrong = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
     pub(super) fn of(plan: &Plan<'_, '_>) -> Self {
         let signatures = Signatures::of(plan.view);
-        let mut kernels = Self { signatures, demands: Vec::new(), resized: Resized::default() };
+        let (resized, overwritten) = Default::default();
+        let mut kernels = Self { signatures, demands: Vec::new(), resized, overwritten };
         if kernels.are_known() {
             let demands = |known: Option<&Signature>| {
                 known.map_or_else(Demands::default, |&(name, _)| Demands {
@@ -97,6 +106,12 @@ impl Kernels {
     /// Finds the tensors that calls may resize. Needed only if some tensors are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
         if self.demands.iter().any(|demands| !demands.contract.is_empty()) {
+            self.find_written(plan);
+        }
+    }
+
+    fn find_written(&mut self, plan: &Plan<'_, '_>) {
+        if !self.resized.is_found() {
             self.resized = Resized::of(plan, &self.signatures);
         }
     }
@@ -139,13 +154,39 @@ impl Kernels {
         self.demands(call)?.hazard
     }
 
+    /// Finds the indices that nothing writes, and that another tensor is written over.
+    pub(super) fn watch_indices(&mut self, plan: &Plan<'_, '_>) {
+        let has_indices =
+            |demands: &Demands| demands.hazard.is_some_and(|hazard| !hazard.read_again.is_empty());
+        if !self.demands.iter().any(has_indices) {
+            return;
+        }
+        self.find_written(plan);
+        let calls = method::instructions(plan.view).filter_map(|one| one.kernel_call());
+        let indices = calls.filter_map(|call| {
+            let (args, hazard) = (call.args()?, self.hazard(call)?);
+            let args = hazard.read_again.iter().filter_map(move |&at| args.get(at_index(at)));
+            Some(args.flat_map(|value| {
+                let items = method::items(plan.view, value);
+                let alone = items.is_none().then_some(value);
+                items.into_iter().flatten().take(MOST_ITEMS).chain(alone)
+            }))
+        });
+        self.overwritten = Overwritten::of(plan, indices.flatten(), &self.resized);
+    }
+
+    /// Returns the tensor that is written over an index that nothing writes.
+    pub(super) fn overwritten_by(&self, index: u32) -> Option<u32> {
+        self.overwritten.by(index)
+    }
+
     fn demands(&self, call: KernelCall<'_>) -> Option<&Demands> {
         self.demands.get(usize::try_from(call.op_index()).ok()?)
     }
 
     /// Returns whether an instruction may resize a tensor of the file.
     pub(super) fn may_resize(&self, tensor: u32) -> bool {
-        self.resized.is_resized(tensor)
+        self.resized.is_written(tensor)
     }
 
     /// Returns whether a tensor is an item of a list that a call writes.

@@ -5,16 +5,13 @@ use alloc::format;
 use super::known::Known;
 use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
 use super::state::{Memory, list};
-use crate::check::kernels::Wrong;
+use crate::check::kernels::{MOST_ITEMS, Wrong};
 use crate::limits::MOST_DIMENSIONS;
 use crate::operators::{Hazard, Kind};
 use crate::pte::Arena;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::tag;
 use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
-
-/// The number of items of a list that are looked at.
-const MOST_ITEMS: usize = 64;
 
 /// Finds an output of a call whose memory another argument uses. Arguments that the kernel reads
 /// again after it has written or resized the output are reported first.
@@ -35,7 +32,7 @@ pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Optio
         }
         overlap = overlap.or_else(|| arguments_overlap(known, call, &output, nth));
     }
-    overlap
+    hazard.and_then(|hazard| index_is_overwritten(known, call, hazard)).or(overlap)
 }
 
 /// Reports an output that is a view and has a larger bound than the memory of its base.
@@ -94,6 +91,25 @@ fn output_is_read_again<'a>(
                 )
             };
             output.overlaps(&input).then(|| (&INDEX_OVERLAP, Some(nth), message()))
+        })
+    })
+}
+
+/// Reports an index that no instruction writes, in memory that another tensor is written to.
+fn index_is_overwritten<'a>(
+    known: &Known<'_, '_, 'a>,
+    call: KernelCall<'a>,
+    hazard: &Hazard,
+) -> Option<Wrong> {
+    let args = call.args()?;
+    hazard.read_again.iter().find_map(|&at| {
+        let value = args.get(crate::bytes::index(at))?;
+        known.tensors(value).find_map(|value| {
+            let index = Located::of(known, value)?.owner;
+            let over = known.kernels.overwritten_by(index)?;
+            let message =
+                format!("nothing writes value {index}, and value {over} is written over it");
+            Some((&INDEX_OVERLAP, Some(at), message))
         })
     })
 }

@@ -57,12 +57,18 @@ impl Resized {
         resized
     }
 
+    /// Returns whether the tensors have been found.
+    pub(super) fn is_found(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
     /// Returns whether any resizable tensor is written.
     pub(super) fn any(&self) -> bool {
         self.any
     }
 
-    pub(super) fn is_resized(&self, value: u32) -> bool {
+    /// Returns whether an instruction may write a value.
+    pub(super) fn is_written(&self, value: u32) -> bool {
         self.of_value(value) != Mark::Never
     }
 

@@ -58,6 +58,21 @@ fn kernels_do_not_read_again_what_they_overwrite() {
     ]);
 }
 
+/// The elements of such an index are what the other tensor left there.
+#[test]
+fn an_index_that_nothing_writes_is_not_written_over() {
+    let written = "aten::relu.out b a a";
+    all(&[
+        (&[written, "aten::gather.out b i ix' f c c"], &["index-overlap 1"]),
+        (&["aten::gather.out b i ix' f c c", written], &["index-overlap 0"]),
+        (&[written, "aten::index.Tensor_out b <ix'> c c"], &["index-overlap 1"]),
+        // An index of the caller's, one that a call writes, and one in memory of its own.
+        (&["inputs ix'", written, "aten::gather.out b i ix' f c c"], &[]),
+        (&[written, "aten::clone.out ix n ix' ix'", "aten::gather.out b i ix' f c c"], &[]),
+        (&[written, "aten::gather.out b i ix f c c"], &[]),
+    ]);
+}
+
 const QPARAMS: &str = "quantized_decomposed::choose_qparams_per_token_asymmetric.out";
 
 #[test]

@@ -1,0 +1,107 @@
+//! Finds indices that nothing writes, in memory that a tensor of another dtype uses.
+//!
+//! Their elements are what is left there of the other tensor. A tensor of the same dtype in that memory
+//! may be the one that the index is a view of: exporters leave out views that cost nothing.
+
+use alloc::vec::Vec;
+
+use super::resized::Resized;
+use crate::check::site::Plan;
+use crate::cost;
+use crate::pte::Arena;
+use crate::schema::program::view::{KernelTypes, Tensor};
+use crate::schema::scalar::ScalarType;
+
+/// The most indices of a method that are looked at.
+const MOST_INDICES: usize = 16;
+
+/// The indices of a method that nothing writes, each with a tensor that is written over it.
+#[derive(Default)]
+pub(super) struct Overwritten(Vec<(u32, u32)>);
+
+/// An index that nothing writes.
+struct Index {
+    value: u32,
+    tensor: Place,
+    /// A tensor of another dtype that uses its memory.
+    over: Option<u32>,
+    /// Whether a tensor of its dtype uses its memory.
+    is_view: bool,
+}
+
+/// A planned tensor: where it is, and its dtype.
+struct Place {
+    arena: Arena,
+    end: u64,
+    dtype: ScalarType,
+}
+
+impl Place {
+    /// Returns the place of a planned tensor with elements. Initial data is the file's.
+    fn of(tensor: Tensor<'_>) -> Option<Self> {
+        let arena = Arena::of(tensor.allocation_info()?);
+        let dtype = tensor.scalar_type();
+        let size = dtype.nbytes(tensor.sizes()?).filter(|&size| size > 0)?;
+        Some(Self { end: arena.offset.checked_add(size)?, arena, dtype })
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.arena.memory_id == other.arena.memory_id
+            && self.arena.offset < other.end
+            && other.arena.offset < self.end
+    }
+}
+
+impl Overwritten {
+    /// Looks at the tensors `indices`, which calls read as indices.
+    pub(super) fn of(
+        plan: &Plan<'_, '_>,
+        indices: impl Iterator<Item = i32>,
+        written: &Resized,
+    ) -> Self {
+        let mut found: Vec<Index> = Vec::new();
+        for value in indices.filter_map(|value| u32::try_from(value).ok()) {
+            cost::charge(1);
+            let is_known = written.is_written(value) || found.iter().any(|one| one.value == value);
+            if is_known || found.len() == MOST_INDICES {
+                continue;
+            }
+            let Some(KernelTypes::Tensor(tensor)) = plan.value(value.into()) else { continue };
+            let is_index = matches!(tensor.scalar_type(), ScalarType::INT | ScalarType::LONG);
+            if let Some(tensor) =
+                Place::of(tensor).filter(|_| is_index && tensor.data_buffer_idx() == 0)
+            {
+                found.push(Index { value, tensor, over: None, is_view: false });
+            }
+        }
+        if found.is_empty() {
+            return Self::default();
+        }
+        for input in plan.view.inputs().into_iter().flatten() {
+            cost::charge(1);
+            found.retain(|index| u32::try_from(input) != Ok(index.value));
+        }
+        for (other, value) in plan.values() {
+            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+            let Some(place) = Place::of(tensor) else { continue };
+            for index in &mut found {
+                if other == index.value || !place.overlaps(&index.tensor) {
+                    continue;
+                }
+                if place.dtype == index.tensor.dtype {
+                    index.is_view = true;
+                } else if written.is_written(other) {
+                    index.over = Some(other);
+                }
+            }
+        }
+        let overwritten =
+            |index: &Index| Some((index.value, index.over.filter(|_| !index.is_view)?));
+        Self(found.iter().filter_map(overwritten).collect())
+    }
+
+    /// Returns the tensor that is written over an index.
+    pub(super) fn by(&self, index: u32) -> Option<u32> {
+        self.0.iter().find(|(value, _)| *value == index).map(|(_, over)| *over)
+    }
+}
