@@ -42,7 +42,7 @@ rules! {
         Ignores ["6.2", "7.7.18"];
     INDEX_OVERLAP = Error "index-overlap"
         "The output of a call shares no memory with an argument that the kernel checks first and reads again: an index, a mask, a count, a zero point, or rows that scales are computed from. An index that nothing writes is not in memory that another tensor is written to."
-        "The kernel checks it, then overwrites it, and then reads or writes wherever it points, or aborts. An index without a writer has the bytes that the other tensor left there."
+        "The kernel checks it, then overwrites it, and then reads or writes wherever it points, or aborts. An index without a writer has the bytes of the other tensor."
         "Plan the memory so that these tensors are apart, and export the program again."
         Misreads ["6.2", "7.4.46", "7.7.18"];
     OUTPUT_RESIZED = Error "output-resized"

@@ -1,6 +1,6 @@
 //! Finds indices that nothing writes, in memory that a tensor of another dtype uses.
 //!
-//! Their elements are what is left there of the other tensor. A tensor of the same dtype in that memory
+//! Their elements, also initial ones, are overwritten by those of the other tensor. A tensor of the same dtype in that memory
 //! may be the one that the index is a view of: exporters leave out views that cost nothing.
 
 use alloc::vec::Vec;
@@ -37,7 +37,7 @@ struct Place {
 }
 
 impl Place {
-    /// Returns the place of a planned tensor with elements. Initial data is the file's.
+    /// Returns the place of a planned tensor with elements.
     fn of(tensor: Tensor<'_>) -> Option<Self> {
         let arena = Arena::of(tensor.allocation_info()?);
         let dtype = tensor.scalar_type();
@@ -68,9 +68,7 @@ impl Overwritten {
             }
             let Some(KernelTypes::Tensor(tensor)) = plan.value(value.into()) else { continue };
             let is_index = matches!(tensor.scalar_type(), ScalarType::INT | ScalarType::LONG);
-            if let Some(tensor) =
-                Place::of(tensor).filter(|_| is_index && tensor.data_buffer_idx() == 0)
-            {
+            if let Some(tensor) = Place::of(tensor).filter(|_| is_index) {
                 found.push(Index { value, tensor, over: None, is_view: false });
             }
         }
