@@ -86,7 +86,9 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
         "sym_int" | "trunc" | "ceil" | "round" => {
             return match one {
                 Int(int) if name == "sym_int" => Some(Int(int)),
-                Double(bits) => rounded(name, f64::from_bits(bits)).map(Int),
+                Double(bits) => {
+                    Some(Int(rounded(name, f64::from_bits(bits)).unwrap_or(OUT_OF_RANGE)))
+                }
                 _ => None,
             };
         }
@@ -126,6 +128,10 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
         _ => None,
     }
 }
+
+/// What upstream's cast to an Int makes of NaN and of what is out of range, on x86. Elsewhere it is another number:
+/// C++ does not define it.
+const OUT_OF_RANGE: i64 = i64::MIN;
 
 /// Returns a Double rounded to an Int: up by `ceil`, to the nearest by `round` (a half to the even one), else
 /// towards 0. `None` if it is out of range.

@@ -279,6 +279,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             quantized(Equal(Int(7), Dtype(8))),
             quantized(Any(&[In(8, FLOATS), In(0, CHAR)])),
             quantized(Any(&[In(8, FLOATS), AtLeast(ElementSize(8), Const(4))])),
+            // Without an output dtype, the elements of CHAR are written as FLOAT.
+            quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtLeast(ElementSize(8), Const(4))])),
             quantized(AtMost(Int(4), Int(5))),
             // From CHAR to FLOAT, the zero points must be in range; missing ones are 0. Their data is not
             // read here, but torch makes no range without 0 (`validate_qmin_qmax`).

@@ -512,6 +512,8 @@ pub(super) const ROWS: &[Row] = &[
             (4, "1", QUANTIZED),
             (5, "-1", QUANTIZED),
             (8, "BYTE[2,3]", QUANTIZED),
+            // Without an output dtype, elements of FLOAT are written.
+            (8, "HALF[2,3]", QUANTIZED),
         ],
     ),
     (

@@ -31,6 +31,15 @@ fn a_second_run_meets_what_the_first_has_computed() {
             &["executorch_prim::sub.Scalar j i j", "executorch_prim::mod.int i j y"],
             &["kernel-number 1"],
         ),
+        // No Int is NaN: the runtime makes another number of it, which is no dimension.
+        (
+            &[
+                "aten::sym_size.int a zero j",
+                "executorch_prim::truediv.Scalar zero zero x",
+                "executorch_prim::round.Scalar x zero",
+            ],
+            &["kernel-shape 0"],
+        ),
         // Of a loop, what each iteration computes anew is known after it.
         (
             &[
