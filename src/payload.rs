@@ -17,7 +17,6 @@ mod contents;
 mod graph;
 mod sections;
 mod tables;
-#[cfg(feature = "sha2")]
 mod uses;
 pub mod vulkan;
 pub mod xnnpack;
@@ -31,7 +30,6 @@ pub(crate) use graph::for_each_xnnpack_graph;
 pub use graph::{Graph, for_each_graph};
 pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};
-#[cfg(feature = "sha2")]
 pub(crate) use uses::ConstantUses;
 
 /// A delegate's payload (upstream: processed bytes): its backend and its range in the file.

@@ -14,8 +14,9 @@ pub(crate) struct ConstantUses {
     data: BTreeSet<u32>,
     /// The scales of values.
     scales: BTreeSet<u32>,
-    /// What the backend reads each time that it runs: it copies the rest when it loads the payload.
-    referenced: BTreeSet<u32>,
+    /// What the backend reads each time that it runs, with the first node that reads it. It copies the rest
+    /// when it loads the payload.
+    referenced: BTreeMap<u32, u32>,
 }
 
 impl ConstantUses {
@@ -39,25 +40,36 @@ impl ConstantUses {
             cost::look_up("", values.len());
             let Some((datatype, constants)) = values.get(&id) else { continue };
             if !is_packed(reader, *datatype) {
-                uses.referenced.extend(constants.iter().filter(|&&nth| nth != 0));
+                for &nth in constants.iter().filter(|&&nth| nth != 0) {
+                    cost::look_up("", uses.referenced.len());
+                    uses.referenced.entry(nth).or_insert(reader.node);
+                }
             }
         }
         uses
     }
 
     /// Returns whether no value uses a constant.
+    #[cfg(feature = "sha2")]
     pub(crate) fn is_empty(&self) -> bool {
         self.data.is_empty() && self.scales.is_empty()
     }
 
+    /// Returns the constants that the backend reads each time that it runs, with the first node that does.
+    pub(crate) fn referenced(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.referenced.iter().map(|(&nth, &node)| (nth, node))
+    }
+
     /// Returns whether a constant is only used as scales.
+    #[cfg(feature = "sha2")]
     pub(crate) fn is_scales(&self, nth: u32) -> bool {
         self.scales.contains(&nth) && !self.data.contains(&nth)
     }
 
     /// Returns whether the backend reads a constant each time that it runs.
+    #[cfg(feature = "sha2")]
     pub(crate) fn is_referenced(&self, nth: u32) -> bool {
-        self.referenced.contains(&nth)
+        self.referenced.contains_key(&nth)
     }
 }
 

@@ -230,27 +230,35 @@ fn constants_inside_are_aligned_in_the_file() {
 /// Keys of scales are those of upstream's writer. Scales with the bytes of a constant share its segment.
 #[test]
 fn scales_have_keys_of_their_own() {
-    let values = [
-        (Input, "fp32", &[2, 4][..]),
-        (Constant, "qcint8", &[3, 4]),
-        (Constant, "fp32", &[3]),
-        (Output, "fp32", &[2, 3]),
-    ];
-    let ids = json!({"input1_id": 0, "filter_id": 1, "bias_id": 2, "output_id": 3});
-    let program = graph(&values, &[node("XNNFullyConnected", ids)]);
-    // The scales are the last twelve bytes of constants, and so is the bias.
-    let mut program = changed(&program, "g/constant_data/3 = {\"offset\": 12, \"size\": 12}");
-    let quant = "/data/0/xnnpack/xvalues/1/xvalue_union/quant_params";
-    let quant = program.pointer_mut(quant).unwrap();
-    *quant = json!({"scale": [], "channel_dim": 0, "scale_buffer_idx": 3, "num_scales": 3});
-    let bytes = numbered(&program);
-    let (named, counts) = moved(&bytes, NAMED);
-    assert_eq!(counts.constants, 3);
-    let (bias, keys) = (digest(&constants(&bytes)[1].2), keys(&named));
-    let keys_only: Vec<_> = keys.iter().map(|(key, _)| key.as_str()).collect();
-    assert_eq!(keys_only[1..], [bias.as_str(), &format!("scale_{bias}")]);
-    assert_eq!(keys[1].1, keys[2].1, "one segment");
-    assert_eq!(constants(&named), constants(&bytes));
+    let of_groups = json!({
+        "scale": [], "channel_dim": 0, "group_size": 16, "scale_buffer_idx": 3, "num_scales": 6,
+    });
+    let of_channels =
+        json!({"scale": [], "channel_dim": 0, "scale_buffer_idx": 3, "num_scales": 3});
+    for (datatype, params, offset) in [("qcint8", of_channels, 96), ("qbint4", of_groups, 48)] {
+        let values = [
+            (Input, "fp32", &[2, 32][..]),
+            (Constant, datatype, &[3, 32]),
+            (Constant, "fp32", &[3]),
+            (Output, "fp32", &[2, 3]),
+        ];
+        let ids = json!({"input1_id": 0, "filter_id": 1, "bias_id": 2, "output_id": 3});
+        let program = graph(&values, &[node("XNNFullyConnected", ids)]);
+        // The scales are the bytes of the bias.
+        let scales = format!("g/constant_data/3 = {{\"offset\": {offset}, \"size\": 12}}");
+        let mut program = changed(&program, &scales);
+        let quant = "/data/0/xnnpack/xvalues/1/xvalue_union/quant_params";
+        *program.pointer_mut(quant).unwrap() = params;
+        let bytes = numbered(&program);
+        let (named, counts) = moved(&bytes, NAMED);
+        assert_eq!(counts.constants, 3, "{datatype}");
+        let (bias, keys) = (digest(&constants(&bytes)[1].2), keys(&named));
+        let keys_only: Vec<_> = keys.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys_only[1..], [bias.as_str(), &format!("scale_{bias}")], "{datatype}");
+        assert_eq!(keys[1].1, keys[2].1, "{datatype}: one segment");
+        assert_eq!(constants(&bytes)[0].3.len(), 12, "{datatype}");
+        assert_eq!(constants(&named), constants(&bytes), "{datatype}");
+    }
 }
 
 #[test]
@@ -487,4 +495,43 @@ fn an_empty_list_of_constants_uses_no_segment() {
     let mut uses: BTreeMap<u32, usize> = BTreeMap::new();
     model.root.segment_indices(&mut |nth| *uses.entry(*nth).or_default() += 1);
     assert_eq!(uses, BTreeMap::from([(0, 1)]));
+}
+
+/// A key that one payload no longer uses, and another one still does, stays.
+#[test]
+fn data_that_another_payload_refers_to_stays() {
+    let values =
+        [(Input, "fp32", &[4, 4][..]), (Constant, "fp32", &[4, 4]), (Output, "fp32", &[4, 4])];
+    let layer = json!({"input1_id": 0, "filter_id": 1, "bias_id": u32::MAX, "output_id": 2});
+    let mut program = graph(&values, &[node("XNNFullyConnected", layer)]);
+    let two = json!({"input1_id": 0, "input2_id": 1, "output_id": 2});
+    let other = graph(&values, &[node("XNNMultiply", two)]);
+    let size = program["data"][0]["size"].as_u64().unwrap();
+    program["data"].as_array_mut().unwrap().push(other["data"][0].clone());
+    let segment = json!({"offset": size, "size": other["data"][0]["size"]});
+    program["root"]["segments"].as_array_mut().unwrap().push(segment);
+    let plan = &mut program["root"]["execution_plan"][0];
+    let mut delegate = plan["delegates"][0].clone();
+    delegate["processed"]["index"] = json!(1);
+    plan["delegates"].as_array_mut().unwrap().push(delegate);
+    let bytes = numbered(&program);
+    let (named, _) = moved(&bytes, NAMED);
+    assert_eq!(keys(&named).len(), 1);
+    let (inside, counts) = moved(&named, INSIDE);
+    assert_eq!((counts.constants, counts.referenced, keys(&inside).len()), (1, 1, 1));
+    assert_eq!(constants(&inside), constants(&bytes));
+}
+
+/// The backend never reads the size of named data that a payload declares. Inside, it is that of the data.
+#[test]
+fn a_constant_inside_has_the_size_of_its_data() {
+    let bytes = numbered(&layer());
+    let first = constants(&bytes)[0].2.clone();
+    let program = changed(&layer(), "c1/named_key = \"key\"; c1/size = 1");
+    let program = numbered(&program);
+    let mut model = Pte::read(&program).unwrap().to_model().unwrap();
+    model.set_data("key", Blob::from(first.clone()));
+    change(&mut model, INSIDE).unwrap();
+    let inside = model.image().unwrap().to_bytes().unwrap();
+    assert_eq!(constants(&inside)[0].2, first);
 }
