@@ -36,10 +36,14 @@ mod copy;
 mod data;
 mod edit;
 mod external;
+#[cfg(feature = "sha2")]
+mod fixed;
 mod image;
 #[cfg(feature = "json")]
 pub mod json;
 mod like;
+#[cfg(feature = "sha2")]
+mod payloads;
 mod read;
 mod segments;
 mod writer;
@@ -50,7 +54,11 @@ pub(crate) use budget::Budget;
 pub(crate) use constants::concatenated;
 pub use data::DataError;
 pub use external::{External, ExternalError, Inlined};
+#[cfg(feature = "sha2")]
+pub use fixed::FixedPayload;
 pub use image::Image;
+#[cfg(feature = "sha2")]
+pub use payloads::{ConstantHome, MovedConstants};
 pub use read::{AnyPtd, PtdViews};
 
 /// A `.pte`.
@@ -348,7 +356,11 @@ macro_rules! root {
 }
 
 root!(program Program, |root, each| {
-    root.constant_segment.iter_mut().for_each(|constants| each(&mut constants.segment_index));
+    // A list without constants has the index 0, and refers to no segment. Constant 0 is none.
+    let constants = root.constant_segment.as_mut().filter(|list| {
+        list.segment_index != 0 || list.offsets.as_ref().is_some_and(|offsets| offsets.len() > 1)
+    });
+    constants.into_iter().for_each(|constants| each(&mut constants.segment_index));
     let mutable = root.mutable_data_segments.iter_mut().flatten();
     mutable.for_each(|mutable| each(&mut mutable.segment_index));
     let delegates = root.execution_plan.iter_mut().flatten().flat_map(|plan| &mut plan.delegates);

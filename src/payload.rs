@@ -17,6 +17,7 @@ mod contents;
 mod graph;
 mod sections;
 mod tables;
+mod uses;
 pub mod vulkan;
 pub mod xnnpack;
 
@@ -29,6 +30,7 @@ pub(crate) use graph::for_each_xnnpack_graph;
 pub use graph::{Graph, for_each_graph};
 pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};
+pub(crate) use uses::ConstantUses;
 
 /// A delegate's payload (upstream: processed bytes): its backend and its range in the file.
 ///

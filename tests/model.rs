@@ -19,6 +19,8 @@ pub(crate) mod amplified;
 mod budget;
 mod builder;
 pub(crate) mod edit;
+#[cfg(feature = "sha2")]
+mod payloads;
 #[cfg(feature = "std")]
 mod sparse;
 mod written;

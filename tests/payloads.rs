@@ -7,14 +7,17 @@ use std::path::{Path, PathBuf};
 use pte::check::{Checker, Severity};
 use pte::flat::json::Options;
 use pte::flat::write::{self, WriterLayout};
+use pte::graph::{PayloadGraph, PayloadNodeId};
 use pte::payload::xnnpack::{PayloadConstant, XnnpackGraph, XnnpackHeader};
-use pte::payload::{Tables, TablesPlace};
+use pte::payload::{ConstantPlace, PayloadContents, Tables, TablesPlace, for_each_graph};
 use pte::schema::xnnpack;
-use pte::{Limits, Pte};
-use serde_json::Value;
+use pte::{Handle, Limits, Pte};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::support::files;
+use crate::rules::xnnpack::operators::sound;
+use crate::rules::xnnpack::{Inner, Input, Output, graph, node};
+use crate::support::{build, files};
 
 #[cfg(feature = "json")]
 mod sections;
@@ -226,4 +229,115 @@ fn programs_whose_payload_harms_the_runtime_are_refused() {
         let is_refused = files::name(&path) == "l_ao_c8_f16.pte";
         assert_eq!(has_error(&fs::read(&path).unwrap()), is_refused, "{}", path.display());
     }
+}
+
+/// Returns the number of payloads of a program whose graphs are read.
+fn graphs(bytes: &[u8]) -> usize {
+    let handle = Handle::open(bytes, &Limits::UNTRUSTED).unwrap();
+    let mut count = 0;
+    for_each_graph(&handle, &Limits::UNTRUSTED, |_, _| count += 1).unwrap();
+    count
+}
+
+/// Payloads may overlap: together, at most four times the file is read.
+#[test]
+fn graphs_of_overlapping_payloads_are_read_within_a_budget() {
+    let mut program = sound("XNNFullyConnected");
+    let size = program["root"]["segments"][0]["size"].as_u64().unwrap();
+    let delegate = program["root"]["execution_plan"][0]["delegates"][0].clone();
+    let mut delegates = Vec::new();
+    let mut segments = Vec::new();
+    for nth in 0..2000u64 {
+        segments.push(json!({"offset": 0, "size": size + nth}));
+        let mut delegate = delegate.clone();
+        delegate["processed"]["index"] = json!(nth);
+        delegates.push(delegate);
+    }
+    program["data"].as_array_mut().unwrap().push(json!({"zeros": 2000}));
+    program["root"]["segments"] = json!(segments);
+    program["root"]["execution_plan"][0]["delegates"] = json!(delegates);
+    let bytes = build::file(&program.to_string());
+    let len = graph_len(&bytes);
+    let read = graphs(&bytes);
+    let limit = 4 * bytes.len() / (len + 64);
+    assert!(read <= limit && read < 2000 && read > 10, "{read} of {limit}");
+}
+
+/// Returns the length of the graph of the first payload.
+fn graph_len(bytes: &[u8]) -> usize {
+    let pte = Pte::read(bytes).unwrap();
+    let payload = pte.payloads().next().unwrap().unwrap();
+    let graph = XnnpackGraph::parse(pte.bytes(payload.range()).unwrap(), &Limits::UNTRUSTED);
+    let range = graph.unwrap().parts().graph.clone();
+    (range.end - range.start) as usize
+}
+
+#[test]
+fn a_payload_of_several_delegates_is_read_once() {
+    let mut program = sound("XNNFullyConnected");
+    let plan = &mut program["root"]["execution_plan"][0];
+    let delegate = plan["delegates"][0].clone();
+    plan["delegates"] = json!([delegate, delegate, delegate]);
+    assert_eq!(graphs(&build::file(&program.to_string())), 1);
+}
+
+/// Runtimes use the first of two entries with one key.
+#[test]
+fn a_constant_is_the_first_data_of_its_key() {
+    let mut program = sound("XNNFullyConnected");
+    let constants = "/data/0/xnnpack/constant_data/1";
+    let entry = program.pointer_mut(constants).unwrap();
+    let need = entry["size"].as_u64().unwrap();
+    *entry = json!({"named_key": "key", "size": need});
+    let size = program["root"]["segments"][0]["size"].as_u64().unwrap();
+    let segments = program["root"]["segments"].as_array_mut().unwrap();
+    segments.extend([0, 1].map(|nth| json!({"offset": size + nth * need, "size": need})));
+    program["root"]["named_data"] =
+        json!([{"key": "key", "segment_index": 2}, {"key": "key", "segment_index": 1}]);
+    program["data"].as_array_mut().unwrap().push(json!({"zeros": 2 * need}));
+    let bytes = build::file(&program.to_string());
+    let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let contents = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
+    let pte = Pte::read(&bytes).unwrap();
+    assert_eq!(contents[0].constants[0].data.range(), Some(pte.segment_range(2).unwrap()));
+}
+
+/// A constant in a graph without a header has its range in the file, wherever the payload is.
+#[test]
+fn constants_of_old_payloads_are_found_in_the_file() {
+    let graph = json!({
+        "version": "0", "num_externs": 0, "xnodes": [],
+        "constant_buffer": [{}, {"storage": [1, 2, 3, 4]}],
+        "xvalues": [{"xvalue_union_type": "XNNTensorValue", "xvalue_union": {
+            "datatype": "xnn_datatype_fp32", "constant_buffer_idx": 1,
+        }}],
+    });
+    let schema = &xnnpack::desc::SCHEMA;
+    let mut no_files = pte::flat::load::no_files;
+    let root = pte::flat::load::read(&graph.to_string(), schema.root, &mut no_files).unwrap();
+    let old = write::write(schema, &root, &[], &WriterLayout::default()).unwrap();
+    let mut program = sound("XNNFullyConnected");
+    program["root"]["segments"] = json!([{"offset": 16, "size": old.len()}]);
+    program["data"] = json!([{"zeros": 16}, {"bytes": old}]);
+    let bytes = build::file(&program.to_string());
+    let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let contents = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
+    let ConstantPlace::Payload(range) = contents[0].constants[0].data.clone() else {
+        panic!("not in the payload");
+    };
+    assert_eq!(bytes[range.start as usize..range.end as usize], [1, 2, 3, 4]);
+}
+
+/// Operators run in order, so a value that two of them write flows from the last one before its reader.
+#[test]
+fn a_value_flows_from_the_last_operator_that_writes_it() {
+    let values = [(Input, "fp32", &[4][..]), (Inner, "fp32", &[4]), (Output, "fp32", &[4])];
+    let one = |from: u32, to: u32| json!({"input_id": from, "output_id": to});
+    let nodes = [node("XNNAbs", one(0, 1)), node("XNNExp", one(0, 1)), node("XNNSin", one(1, 2))];
+    let bytes = build::file(&graph(&values, &nodes).to_string());
+    let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let graphs = PayloadGraph::all(&handle, &Limits::UNTRUSTED).unwrap();
+    let edges = graphs[0].edges(true).filter(|edge| edge.value == 1);
+    let from: Vec<_> = edges.map(|edge| (edge.from, edge.to)).collect();
+    assert_eq!(from, [(PayloadNodeId::Node(1), PayloadNodeId::Node(2))]);
 }

@@ -207,6 +207,17 @@ class Edit:
             raise ValueError(f"expected constants, data or all: {what!r}")
         return self._add("externalize", what, min_size)
 
+    def move_payload_constants(self, to: Literal["named", "inside"], *, min_size: int = 1) -> Self:
+        """Moves the constants of XNNPACK payloads into named data of the program, or back into the payloads.
+
+        Args:
+            to: `named` or `inside`. Named data needs a runtime of release 0.6 or later.
+            min_size: The smallest constant that becomes named data, in bytes.
+        """
+        if to not in ("named", "inside"):
+            raise ValueError(f"expected named or inside: {to!r}")
+        return self._add("payload-constants", to, min_size)
+
     def strip(self, what: Literal["stacktrace", "names"]) -> Self:
         """Removes the stack traces of instructions, or the names of parameters and buffers."""
         if what not in ("stacktrace", "names"):

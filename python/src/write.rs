@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pte::build::{BuildError, PtdBuilder, Shape};
 use pte::check::{Checker, Report};
 use pte::convert::{ConvertError, Safetensors};
-use pte::model::{AnyPtd, Blob, External, Image, ModelError, PtdModel, PteModel};
+use pte::model::{AnyPtd, Blob, ConstantHome, External, Image, ModelError, PtdModel, PteModel};
 use pte::schema::scalar::ScalarType;
 use pte::{File, ForeignFormat, Limits, Source as _};
 use pyo3::prelude::*;
@@ -156,7 +156,7 @@ pub(crate) fn edit<'py>(
                     }
                     let mut moved = None;
                     for change in &changes {
-                        let ptd = change_program(&mut model, change)?;
+                        let ptd = change_program(&mut model, change, &of.limits)?;
                         if let (Some(_), Some(_)) = (&moved, &ptd) {
                             let message = "data was moved out twice: do it in two edits";
                             return Err(Failure::Value(message.into()));
@@ -201,6 +201,7 @@ pub(crate) fn edit<'py>(
 fn change_program<'m>(
     model: &mut PteModel<'m>,
     change: &'m Change,
+    limits: &Limits,
 ) -> Result<Option<PtdModel<'m>>> {
     let absent = |error: &dyn core::fmt::Display| Failure::absent("edit", error);
     match (change.kind.as_str(), &change.bytes, &change.file) {
@@ -229,6 +230,13 @@ fn change_program<'m>(
             // The official runtime refuses an empty .ptd.
             let count = moved.root.named_data.as_ref().map_or(0, Vec::len);
             return Ok(Some(moved).filter(|_| count > 0));
+        }
+        ("payload-constants", ..) => {
+            let home = match change.key.as_str() {
+                "inside" => ConstantHome::Payload,
+                _ => ConstantHome::Named { least: change.number },
+            };
+            model.move_payload_constants(home, limits).map_err(|error| absent(&error))?;
         }
         ("strip", ..) => {
             match change.key.as_str() {

@@ -73,6 +73,8 @@ def edits(path: Path) -> list[tuple[list[str], ptekit.Edit]]:
         (["--strip", "stacktrace"], file.edit().strip("stacktrace")),
         (["--align", "4096"], file.edit().align(4096)),
         (["--externalize", "all"], file.edit().externalize()),
+        (["--payload-constants", "inside"], file.edit().move_payload_constants("inside")),
+        (["--payload-constants", "named"], file.edit().move_payload_constants("named")),
     ]
 
 

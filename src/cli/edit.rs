@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use pte::File;
 use pte::build::PtdBuilder;
 use pte::check::Report;
-use pte::model::{AnyPtd, Blob, External, Image, ModelError, PtdModel, PteModel, Ranges};
+use pte::model::{
+    AnyPtd, Blob, ConstantHome, External, Image, ModelError, MovedConstants, PtdModel, PteModel,
+    Ranges,
+};
+use pte::{File, Limits};
 
 use super::Common;
 use super::atomic::hard_links;
@@ -17,8 +20,8 @@ use super::text::name_of;
 
 /// Change parts of a file and keep the rest
 ///
-/// Changes are made in this order: --inline, --remove-data, --set-data, --externalize, --strip,
-/// --align. Bytes before the first change keep their offsets, and the tables keep the layout of the
+/// Changes are made in this order: --inline, --payload-constants, --remove-data, --set-data,
+/// --externalize, --strip, --align. Bytes before the first change keep their offsets, and the tables keep the layout of the
 /// tool that wrote them. The result is checked before it is written: an Error that the input does not
 /// have is refused.
 #[derive(Debug, Args)]
@@ -27,6 +30,8 @@ Examples:
   pte edit model.pte --strip stacktrace --strip names -o small.pte
   pte edit model.pte --externalize constants -o program.pte    writes program.ptd as well
   pte edit program.pte --inline program.ptd -o model.pte       merges both files
+  pte edit model.pte --externalize payloads -o program.pte     constants of XNNPACK payloads too
+  pte edit program.pte --inline program.ptd --payload-constants inside -o model.pte
   pte edit model.pte --set-data weights=new.bin --in-place
   pte edit weights.ptd --remove-data unused --align 4096 -o aligned.ptd
 
@@ -41,13 +46,16 @@ pub(super) struct Edit {
     /// Move the data of tensors and delegates from this .ptd into the program; may be repeated.
     #[arg(long, value_name = "PTD")]
     inline: Vec<PathBuf>,
+    /// Move the constants of XNNPACK payloads into named data of the program, or back into the payloads.
+    #[arg(long, value_name = "WHERE")]
+    payload_constants: Option<Home>,
     /// Remove the data of this key; may be repeated.
     #[arg(long, value_name = "KEY")]
     remove_data: Vec<String>,
     /// Set the data of a key to the bytes of a file; may be repeated.
     #[arg(long, value_name = "KEY=FILE", value_parser = assignment)]
     set_data: Vec<(String, PathBuf)>,
-    /// Move constant tensors, the named data of delegates, or both into a .ptd.
+    /// Move data into a .ptd.
     #[arg(long, value_name = "WHAT")]
     externalize: Option<Moved>,
     /// The smallest data that --externalize moves.
@@ -75,6 +83,16 @@ enum Moved {
     Data,
     /// Both.
     All,
+    /// The constants in XNNPACK payloads, and the named data of delegates.
+    Payloads,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Home {
+    /// Named data, for runtimes of release 0.6 and later.
+    Named,
+    /// The payloads.
+    Inside,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,7 +106,7 @@ enum Strip {
 impl Edit {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         if !self.changes_something() {
-            let message = "no change is named: give --inline, --remove-data, --set-data, \
+            let message = "no change is named: give --inline, --payload-constants, --remove-data, --set-data, \
                            --externalize, --strip, --align or --forget-unknown";
             return Err(Problem::Usage(message.into()));
         }
@@ -162,7 +180,7 @@ impl Edit {
                 }
                 let ptds = others.iter().map(current);
                 let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
-                let out = self.program(&input, &mut model, &ptds, &data, &mut done)?;
+                let out = self.program(&input, &mut model, &ptds, &data, (&limits, &mut done))?;
                 if let Some(ptd) = out {
                     let path = self.ptd_path(output)?;
                     let image = ptd.image_with(&limits).map_err(unwritable)?;
@@ -201,6 +219,7 @@ impl Edit {
             && self.set_data.is_empty()
             && self.strip.is_empty())
             || self.externalize.is_some()
+            || self.payload_constants.is_some()
             || self.align.is_some()
             || self.forget_unknown
     }
@@ -240,7 +259,7 @@ impl Edit {
         model: &mut PteModel<'m>,
         ptds: &[PtdModel<'m>],
         data: &'m [(&str, Data)],
-        done: &mut Vec<String>,
+        (limits, done): (&Limits, &mut Vec<String>),
     ) -> Result<Option<PtdModel<'m>>, Problem> {
         let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());
         let mut report = |message: String| done.push(message);
@@ -250,6 +269,17 @@ impl Edit {
                 "{} tensors and {} named blobs moved in, {} unused tensors removed",
                 moved.tensors, moved.data, moved.unused
             ));
+        }
+        let home = match (self.payload_constants, self.externalize) {
+            (Some(Home::Inside), _) => Some(ConstantHome::Payload),
+            (Some(Home::Named), _) => Some(ConstantHome::Named { least: 1 }),
+            (None, Some(Moved::Payloads)) => Some(ConstantHome::Named { least: self.min_size }),
+            (None, _) => None,
+        };
+        if let Some(home) = home {
+            let moved = model.move_payload_constants(home, limits);
+            let moved = moved.map_err(|error| absent(&error))?;
+            constants_moved(home, moved).into_iter().for_each(&mut report);
         }
         for key in &self.remove_data {
             model.remove_data(key).map_err(|error| absent(&error))?;
@@ -262,7 +292,7 @@ impl Edit {
             Some(what) => {
                 let ptd = model.externalize(|external| match external {
                     External::Constant { bytes, .. } => {
-                        what != Moved::Data && bytes >= self.min_size
+                        matches!(what, Moved::Constants | Moved::All) && bytes >= self.min_size
                     }
                     External::Data { bytes, .. } => {
                         what != Moved::Constants && bytes >= self.min_size
@@ -309,6 +339,7 @@ impl Edit {
         let wrong = [
             ("--inline", !self.inline.is_empty()),
             ("--externalize", self.externalize.is_some()),
+            ("--payload-constants", self.payload_constants.is_some()),
             ("--strip", !self.strip.is_empty()),
         ];
         match wrong.into_iter().find(|&(_, given)| given) {
@@ -350,6 +381,31 @@ fn current(input: &Input) -> Result<PtdModel<'_>, Problem> {
         },
         File::Pte(_) => Err(input.absent("this is a .pte, and --inline takes a .ptd".into())),
     }
+}
+
+/// Returns notes on the constants of payloads that were moved, and on those that were not.
+fn constants_moved(home: ConstantHome, moved: MovedConstants) -> Vec<String> {
+    let MovedConstants { constants, payloads, referenced, elsewhere, others, kept, .. } = moved;
+    let is_inside = home == ConstantHome::Payload;
+    let to = if is_inside { "into" } else { "out of" };
+    let mut notes = vec![format!("{constants} constants moved {to} {payloads} payloads")];
+    if referenced > 0 {
+        notes.push(format!(
+            "{referenced} constants stay named data: the backend reads them after it frees the payload"
+        ));
+    }
+    if is_inside && elsewhere > 0 {
+        notes.push(format!(
+            "{elsewhere} constants stay outside: the program does not have their keys"
+        ));
+    }
+    if others > 0 {
+        notes.push(format!("{others} delegates of other backends stay as they are"));
+    }
+    if kept > 0 {
+        notes.push(format!("{kept} named blobs stay: other backends may use them"));
+    }
+    notes
 }
 
 fn old(input: &Input) -> Problem {

@@ -58,9 +58,14 @@ impl Budget {
         budget
     }
 
+    /// Returns the longest length of a file.
+    pub(crate) fn most(&self, limits: &Limits) -> u64 {
+        limits.bytes_written(self.given, self.blobs)
+    }
+
     /// Refuses a file of `len` bytes if that exceeds the limit.
     pub(crate) fn check(&self, len: u64, limits: &Limits) -> Result<(), Amplified> {
-        let limit = limits.bytes_written(self.given, self.blobs);
+        let limit = self.most(limits);
         match len <= limit {
             true => Ok(()),
             false => Err(Amplified { len, given: self.given, limit }),

@@ -6,6 +6,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+#[cfg(feature = "sha2")]
+use super::FixedPayload;
 use super::constants::concatenated;
 use super::{Blob, Container, FileModel, HeaderForm, ModelError, PtdModel, PteModel, ReadError};
 use crate::bytes::{index, narrow};
@@ -51,6 +53,16 @@ pub enum ExternalError {
     SameKey(String),
     /// A tensor's data has another shape than the tensor, or fewer bytes than its shape.
     Mismatch(String),
+    /// The constants of a delegate's payload cannot be moved.
+    #[cfg(feature = "sha2")]
+    Payload {
+        /// The name of the method.
+        method: String,
+        /// The index of the delegate in its method.
+        delegate: usize,
+        /// The reason.
+        reason: FixedPayload,
+    },
     /// The constants cannot be stored in the program.
     Model(ModelError),
     /// Bytes could not be read from their source.
@@ -397,6 +409,14 @@ impl fmt::Display for ExternalError {
             }
             Self::SameKey(key) => write!(f, "duplicate key {}", Quoted(key)),
             Self::Mismatch(key) => write!(f, "the data of {} does not fit its tensor", Quoted(key)),
+            #[cfg(feature = "sha2")]
+            Self::Payload { method, delegate, reason } => {
+                let method = Quoted(method);
+                write!(
+                    f,
+                    "the payload of delegate {delegate} of {method} cannot be changed: {reason}"
+                )
+            }
             Self::Model(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),
         }

@@ -185,7 +185,7 @@ pub enum PtdViews<'s, 'a> {
 }
 
 /// Converts a view to a struct.
-fn owned<V, R: FromView<V>>(view: V, ledger: &mut Ledger) -> Result<R, Refused> {
+pub(super) fn owned<V, R: FromView<V>>(view: V, ledger: &mut Ledger) -> Result<R, Refused> {
     let root = R::read(view, ledger);
     if ledger.is_refused() { Err(Refused) } else { Ok(root) }
 }

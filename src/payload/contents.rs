@@ -362,13 +362,19 @@ impl Reader {
 /// Returns the first node that reads each value.
 pub(crate) fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
     let mut readers = BTreeMap::new();
-    for (node, table) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
-        for (tag, slot, id) in inputs(table) {
-            cost::look_up("", readers.len());
-            readers.entry(id).or_insert(Reader { node, tag, slot });
-        }
+    for (id, reader) in all_readers(graph) {
+        cost::look_up("", readers.len());
+        readers.entry(id).or_insert(reader);
     }
     readers
+}
+
+/// Returns each input of a node: the id of its value, and its reader.
+pub(super) fn all_readers(graph: &XnnpackGraph<'_>) -> impl Iterator<Item = (u32, Reader)> {
+    let nodes = (0..).zip(graph.root().xnodes().into_iter().flatten());
+    nodes.flat_map(|(node, table)| {
+        inputs(table).map(move |(tag, slot, id)| (id, Reader { node, tag, slot }))
+    })
 }
 
 /// Returns the inputs of a node: the tag of its operator, the slot of the input, and the id of the value. The

@@ -26,6 +26,47 @@ fn externalize_and_inline_are_inverse() {
 }
 
 #[test]
+fn payload_constants_move_out_and_back() {
+    let sample = "tests/data/pte/v0.5.0_xnn_qs8.pte";
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["n.pte", "p.pte", "p.ptd", "b.pte"].map(|name| folder.path().join(name));
+    let [named, program, data, back] = paths.each_ref().map(|path| path.to_str().unwrap());
+    let notes = |args: &[&str]| {
+        let done = pte(args);
+        assert_eq!(done.status.code(), Some(0), "{args:?}: {}", text(&done.stderr));
+        text(&done.stderr)
+    };
+    let out = notes(&["edit", sample, "--payload-constants", "named", "-o", named]);
+    assert_eq!(out, "note: 4 constants moved out of 1 payloads\n");
+    let out = notes(&["edit", sample, "--externalize", "payloads", "-o", program]);
+    assert_eq!(
+        out,
+        "note: 4 constants moved out of 1 payloads\nnote: 4 tensors and blobs moved out\n"
+    );
+    assert_eq!(pte(&["check", program, "--with", data]).status.code(), Some(0));
+    let args = ["edit", program, "--inline", data, "--payload-constants", "inside", "-o", back];
+    assert!(notes(&args).ends_with("note: 4 constants moved into 1 payloads\n"));
+    assert!(fs::read(back).unwrap() == fs::read(sample).unwrap());
+    // A program without the data, one whose backend does not copy a constant, and other backends.
+    let args = ["edit", program, "--payload-constants", "inside", "-o", back];
+    let out = notes(&args);
+    assert!(out.contains("note: 4 constants stay outside: the program does not have their keys\n"));
+    let sizes = ["--min-size", "200", "--externalize", "payloads"];
+    let out = notes(&[&["edit", sample, "-o", program, "--ptd", data][..], &sizes].concat());
+    assert!(out.contains("2 constants moved out of 1 payloads\n"), "{out}");
+    let vulkan = "tests/data/pte/vulkan_conv.pte";
+    let out = notes(&["edit", vulkan, "--payload-constants", "named", "-o", back]);
+    assert_eq!(
+        out.split_once('\n').unwrap().1,
+        "note: 0 constants moved out of 0 payloads\n\
+         note: 1 delegates of other backends stay as they are\n"
+    );
+    assert!(fs::read(back).unwrap() == fs::read(vulkan).unwrap());
+    let done = pte(&["edit", BASIC, "--payload-constants", "named", "-o", back]);
+    assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
+}
+
+#[test]
 fn in_place_replaces_the_file_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.pte");

@@ -207,3 +207,36 @@ fn a_broken_payload_is_compared_by_its_bytes() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("payload"), "{found:?}");
 }
+
+/// The bytes of scales in a constant are compared, of channels and of groups.
+#[test]
+fn changed_scales_are_one_difference() {
+    let of_groups = json!({
+        "scale": [], "channel_dim": 0, "group_size": 16, "scale_buffer_idx": 2, "num_scales": 6,
+    });
+    let of_channels =
+        json!({"scale": [], "channel_dim": 0, "scale_buffer_idx": 2, "num_scales": 3});
+    for (datatype, params, size) in [("qcint8", of_channels, 96), ("qbint4", of_groups, 48)] {
+        let values = [
+            (Input, "fp32", &[2, 32][..]),
+            (Constant, datatype, &[3, 32]),
+            (Output, "fp32", &[2, 3]),
+        ];
+        let ids = json!({"input1_id": 0, "filter_id": 1, "bias_id": u32::MAX, "output_id": 2});
+        let program = graph(&values, &[node("XNNFullyConnected", ids)]);
+        let scales = format!("g/constant_data/2 = {{\"offset\": {size}, \"size\": 12}}");
+        let mut program = changed(&program, &scales);
+        let quant = "/data/0/xnnpack/xvalues/1/xvalue_union/quant_params";
+        *program.pointer_mut(quant).unwrap() = params;
+        program["data"][0]["constants"] = json!(size + 16);
+        let before = file(&program);
+        let contents = PayloadContents::all(&opened(&before), &Limits::UNTRUSTED).unwrap();
+        let quantization = contents[0].constants[0].quantization.clone().unwrap();
+        let at = quantization.scales().unwrap().range().unwrap().start as usize;
+        let mut after = before.clone();
+        after[at + 3] ^= 1;
+        let found = lines(&diff(&before, &after));
+        assert_eq!(found.len(), 1, "{datatype}: {found:?}");
+        assert!(found[0].contains("filter: scales"), "{datatype}: {found:?}");
+    }
+}

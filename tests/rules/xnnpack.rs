@@ -112,6 +112,21 @@ pub(crate) fn graph(tensors: &[Tensor<'_>], nodes: &[Value]) -> Value {
     })
 }
 
+/// Returns a program with its payload inline, where the runtime does not free it.
+pub(crate) fn inline(program: &Value) -> Value {
+    let piece = &program["data"][0];
+    let size = usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
+    let payload = build::payload(&piece["xnnpack"], piece["constants"].as_u64().unwrap(), size);
+    let mut program = program.clone();
+    program["root"]["backend_delegate_data"] = json!([{"data": payload}]);
+    let plan = &mut program["root"]["execution_plan"][0];
+    plan["delegates"][0]["processed"] = json!({"location": "INLINE", "index": 0});
+    program["root"]["segments"] = json!([]);
+    program["root"]["constant_segment"] = json!({"segment_index": 0, "offsets": [0]});
+    program["data"] = json!([]);
+    program
+}
+
 /// Returns the bytes that a constant needs. Rows of 4-bit elements have whole bytes.
 fn bytes(datatype: &str, dims: &[u64]) -> u64 {
     let (last, rows) =

@@ -23,6 +23,8 @@ struct Graph {
     nodes: Vec<model::XNode>,
     offsets: Vec<model::ConstantDataOffset>,
     constants: Vec<u8>,
+    /// Whether a node reads a constant that the backend does not copy.
+    refers: bool,
 }
 
 impl Graph {
@@ -104,6 +106,7 @@ impl Smith<'_, '_> {
             nodes: Vec::new(),
             offsets: vec![model::ConstantDataOffset::default()],
             constants: Vec::new(),
+            refers: false,
         };
         let rank = *self.random.choose(&[1, 2, 3, 4, 4, 4])?;
         let mut dims = self.sizes(rank)?;
@@ -122,6 +125,7 @@ impl Smith<'_, '_> {
         }) {
             (tensor.external_id, tensor.flags) = (1, 2);
         }
+        let graph_refers = graph.refers;
         let mut payload = graph.payload(2, vec![input], vec![last]);
         let changes = if is_broken { self.random.int_in_range(1..=3)? } else { 0 };
         for _ in 0..changes {
@@ -135,8 +139,15 @@ impl Smith<'_, '_> {
         let from = self.tensor(Place::Input, dtype, signed(&given))?;
         let to = self.tensor(Place::Planned, ScalarType::FLOAT, signed(&dims))?;
         self.plan.outputs.get_or_insert_default().push(to);
-        let index = self.file.add_segment(payload.into());
-        let location = DataLocation::SEGMENT;
+        // A segment is freed once the payload is loaded, with the constants that the backend refers to.
+        let (location, index) = match graph_refers || self.random.ratio(1, 8)? {
+            true => {
+                let inline = self.file.root.backend_delegate_data.get_or_insert_default();
+                inline.push(program::BackendDelegateInlineData { data: Some(payload) });
+                (DataLocation::INLINE, u32::try_from(inline.len() - 1).unwrap_or(NONE))
+            }
+            false => (DataLocation::SEGMENT, self.file.add_segment(payload.into())),
+        };
         let processed = program::BackendDelegateDataReference { location, index };
         let delegates = self.plan.delegates.get_or_insert_default();
         let delegate_index = i32::try_from(delegates.len()).unwrap_or(i32::MAX);
@@ -201,7 +212,10 @@ impl Smith<'_, '_> {
         Ok(match (choice, image) {
             (1 | 2, _) => {
                 let input2_id = match is_copy || self.random.arbitrary()? {
-                    true => graph.constant(&dims),
+                    true => {
+                        graph.refers = true;
+                        graph.constant(&dims)
+                    }
                     false => input_id,
                 };
                 let output_id = graph.inner(&dims);

@@ -12,17 +12,20 @@ pub(super) use self::calls::Calls;
 pub(super) use self::scales::Place;
 use self::values::Values;
 use super::NamedSizes;
+use crate::bytes::index;
 use crate::check::report::Findings;
 use crate::check::rule::{Rule, rules};
 use crate::check::site::Plan;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::payload::xnnpack::XnnpackGraph;
+use crate::schema::program::DataLocation;
 use crate::schema::xnnpack::view::XNNGraph;
 
 mod attributes;
 mod calls;
 mod datatypes;
+mod freed;
 mod fusion;
 mod nodes;
 mod order;
@@ -70,6 +73,11 @@ rules! {
         "The backend never compares the sizes, and reads past the constant."
         LOWER_AGAIN
         Misreads ["11.3", "8.2 dbd5118b57"];
+    XNNPACK_CONSTANT_FREED = Error "xnnpack-constant-freed"
+        "A constant of a payload in a segment is one that the backend copies: a filter or a bias. Others are named data."
+        "The backend frees the payload once it is loaded, and reads freed memory when it runs."
+        "Move the constants out of the payload: `pte edit --payload-constants named`."
+        Crashes ["11.3"];
     XNNPACK_ID = Error "xnnpack-id"
         "The nodes of an XNNPACK graph name values that are in it, and each value has an id of its own."
         "The backend refuses the graph, or takes another value."
@@ -113,6 +121,8 @@ pub(super) struct Site<'s, 'p> {
     delegate: Option<(&'s Plan<'s, 's>, u32)>,
     /// The start of the payload in the file.
     start: u64,
+    /// Whether the runtime frees the payload once it is loaded.
+    pub(super) is_freed: bool,
     pub(super) graph: &'s XnnpackGraph<'p>,
 }
 
@@ -122,7 +132,12 @@ impl<'s, 'p> Site<'s, 'p> {
         start: u64,
         graph: &'s XnnpackGraph<'p>,
     ) -> Self {
-        Self { delegate, start, graph }
+        let is_freed = delegate.is_some_and(|(plan, nth)| {
+            let delegates = plan.view.delegates();
+            let data = delegates.and_then(|all| all.get(index(nth))?.processed());
+            data.is_some_and(|data| data.location() == DataLocation::SEGMENT)
+        });
+        Self { delegate, start, is_freed, graph }
     }
 
     fn root(&self) -> XNNGraph<'p> {
@@ -182,6 +197,9 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     }
     if found.is_empty() {
         fusion::judge(site, &values, &mut found);
+    }
+    if found.is_empty() {
+        freed::judge(site, &mut found);
     }
     let judged = found.is_empty().then_some(Judged { values });
     unread::judge(site, &mut found);

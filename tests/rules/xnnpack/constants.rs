@@ -5,6 +5,7 @@ use pte::schema::xnnpack::desc::SCHEMA;
 use pte::{Ptd, Pte};
 use serde_json::json;
 
+use super::inline;
 use super::operators::sound;
 use super::passes;
 use super::{Constant, Input, Output, Tensor, changed, found, graph, hold, is_broken, judge, node};
@@ -201,4 +202,44 @@ fn the_parts_of_a_payload_are_in_it() {
     let size = Pte::read(&file).unwrap().segment(0).unwrap().len();
     assert_eq!(size, len as usize);
     assert_eq!(judged(22, len - constants), []);
+}
+
+/// The runtime frees a payload in a segment once it is loaded. The backend has then copied what layers take.
+#[test]
+fn constants_of_a_segment_are_those_that_the_backend_copies() {
+    let dims: &[u64] = &[4, 4];
+    let values = [(Input, "fp32", dims), (Constant, "fp32", dims), (Output, "fp32", dims)];
+    let two = |a: u32, b: u32| json!({"input1_id": a, "input2_id": b, "output_id": 2});
+    let layer =
+        json!({"input1_id": 0, "filter_id": 1, "bias_id": 4_294_967_295_u32, "output_id": 2});
+    let rows = [
+        ("XNNPReLU", two(0, 1), true),
+        ("XNNAdd", two(1, 0), true),
+        ("XNNMultiply", two(0, 1), true),
+        ("XNNBatchMatrixMultiply", two(1, 0), true),
+        ("XNNBatchMatrixMultiply", two(0, 1), false),
+        ("XNNFullyConnected", layer, false),
+    ];
+    for (operator, ids, is_freed) in rows {
+        let program = graph(&values, &[node(operator, ids)]);
+        match is_freed {
+            true => {
+                let part = "the node reads constant 1, which is freed with the payload";
+                is_broken(&judge(&program), "xnnpack-constant-freed", part, operator);
+            }
+            false => passes(&program, operator),
+        }
+        // Neither inline payloads nor named data are freed.
+        passes(&inline(&program), operator);
+        let mut program =
+            changed(&program, "c1/named_key = \"key\"; c1/size = 64; g/xnodes/0/debug_handle = 1");
+        let size = program["root"]["segments"][0]["size"].as_u64().unwrap();
+        program["root"]["segments"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"offset": size, "size": 64}));
+        program["root"]["named_data"] = json!([{"key": "key", "segment_index": 1}]);
+        program["data"].as_array_mut().unwrap().push(json!({"zeros": 64}));
+        passes(&program, operator);
+    }
 }

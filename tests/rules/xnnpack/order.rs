@@ -8,13 +8,13 @@ use super::{Constant, Inner, Input, Output, Role, Tensor, graph, hold, is_broken
 #[test]
 fn each_value_has_one_producer_before_its_readers() {
     let values: [Tensor<'_>; 4] = [
-        (Input, "fp32", &[2]),
-        (Constant, "fp32", &[2]),
-        (Inner, "fp32", &[2]),
-        (Output, "fp32", &[2]),
+        (Input, "fp32", &[2, 2]),
+        (Constant, "fp32", &[2, 2]),
+        (Inner, "fp32", &[2, 2]),
+        (Output, "fp32", &[2, 2]),
     ];
     let nodes = [
-        node("XNNAdd", json!({"input1_id": 0, "input2_id": 1, "output_id": 2})),
+        node("XNNBatchMatrixMultiply", json!({"input1_id": 0, "input2_id": 1, "output_id": 2})),
         node("XNNSigmoid", json!({"input_id": 2, "output_id": 3})),
     ];
     hold(

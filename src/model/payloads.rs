@@ -1,0 +1,600 @@
+//! Moves the constants of XNNPACK's payloads to named data, and back (delegates.md §2.3).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use sha2::{Digest, Sha256};
+
+use super::blob::Cutter;
+use super::fixed::FixedPayload;
+use super::read::owned;
+use super::{Blob, Budget, ExternalError, ModelError, PteModel, ReadError, RootStruct};
+use crate::backend::Backend;
+use crate::bytes::{array_at, index, narrow, wide};
+use crate::flat::ledger::{Ledger, Refused};
+use crate::flat::tree::Unknown;
+use crate::flat::write::{WriterLayout, write};
+use crate::limits::{HEAD, Limits};
+use crate::payload::ConstantUses;
+use crate::payload::xnnpack::{XnnpackGraph, XnnpackHeader, XnnpackParts};
+use crate::schema::program::DataLocation;
+use crate::schema::program::model::{BackendDelegateInlineData, NamedData};
+use crate::schema::xnnpack::desc::SCHEMA;
+use crate::schema::xnnpack::model::{ConstantDataOffset, XNNGraph};
+
+/// The place that the constants of payloads move to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstantHome {
+    /// Named data of the program, as since release 0.6. Constants with fewer bytes stay.
+    Named {
+        /// The fewest bytes of a constant that moves.
+        least: u64,
+    },
+    /// The payload, behind its graph, as before release 0.6.
+    Payload,
+}
+
+/// Counts of constants that were moved, and of those that were not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MovedConstants {
+    /// The constants that moved, once for each payload.
+    pub constants: u64,
+    /// The payloads that changed.
+    pub payloads: u64,
+    /// The constants that stay named data: the backend reads them when it runs, and the payload is freed
+    /// before.
+    pub referenced: u64,
+    /// The constants whose data is not in the program, but in a `.ptd`.
+    pub elsewhere: u64,
+    /// The delegates of other backends, which stay as they are.
+    pub others: u64,
+    /// The named data that no payload of XNNPACK uses any more, and that stays for those delegates.
+    pub kept: u64,
+}
+
+/// The place of a payload: the index of its segment, or of its inline data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Segment(u32),
+    Inline(u32),
+}
+
+/// The places of the payloads of XNNPACK.
+#[derive(Default)]
+struct Places {
+    /// Each place with its first delegate: the indices of the method and of the delegate in it.
+    all: Vec<(Place, (usize, usize))>,
+    /// The places that have other uses, too.
+    shared: BTreeSet<Place>,
+    /// The number of delegates of other backends.
+    others: u64,
+}
+
+/// A payload with its graph.
+struct OpenPayload<'a> {
+    blob: Blob<'a>,
+    /// The range of the constants.
+    constants: Range<u64>,
+    graph: XNNGraph,
+    uses: ConstantUses,
+    layout: WriterLayout,
+    identifier: [u8; 4],
+    /// The keys of the constants that moved behind the graph.
+    embedded: BTreeSet<String>,
+}
+
+/// The named data of a program.
+#[derive(Default)]
+struct Named {
+    /// The segment of each key.
+    segments: BTreeMap<String, u32>,
+    /// The segment of each digest that is known.
+    digests: BTreeMap<String, u32>,
+    /// The keys that were added.
+    added: BTreeSet<String>,
+    /// The keys that are in a `.ptd`: the program may not have them too.
+    outside: BTreeSet<String>,
+    /// The bytes that may still be read or copied: payloads and constants may overlap.
+    left: u64,
+}
+
+impl<'a> PteModel<'a> {
+    /// Moves the constants in payloads of XNNPACK to `home`. The results of the program stay the same. Named
+    /// data needs a runtime of release 0.6 or later.
+    ///
+    /// A constant gets the key that upstream's writer gives it: the SHA-256 of its bytes, with `scale_` in front
+    /// for scales. Equal constants share one. A payload in a segment is freed once it is loaded. So constants
+    /// that the backend does not copy, such as the slopes of `XNNPReLU`, do not move to it.
+    ///
+    /// # Errors
+    ///
+    /// [`ExternalError::Payload`] for a payload that cannot be changed, [`ExternalError::SameKey`] if the program
+    /// or a `.ptd` has other data under a key. Also if memory is short, or bytes cannot be read. The model is then
+    /// partly changed.
+    pub fn move_payload_constants(
+        &mut self,
+        home: ConstantHome,
+        limits: &Limits,
+    ) -> Result<MovedConstants, ExternalError> {
+        let places = self.payload_places();
+        let mut moved = MovedConstants { others: places.others, ..MovedConstants::default() };
+        let mut named = self.named(limits);
+        let (mut embedded, mut staying) = (BTreeSet::new(), BTreeSet::new());
+        for &(place, delegate) in &places.all {
+            let change = self.change_payload(place, home, limits, &mut named, &mut moved)?;
+            let (mut payload, count) = match change {
+                Ok(Some(changed)) => changed,
+                Ok(None) => continue,
+                Err(reason) => return Err(self.fixed(delegate, reason)),
+            };
+            let keys = payload.graph.constant_data.iter().flatten().skip(1);
+            for key in keys.filter_map(|entry| entry.named_key.as_ref()) {
+                let is_outside = named.outside.contains(key);
+                moved.elsewhere = moved.elsewhere.saturating_add(is_outside.into());
+                staying.insert(key.clone());
+            }
+            embedded.append(&mut payload.embedded);
+            if count == 0 {
+                continue;
+            }
+            let bytes = payload.write()?;
+            // An inline payload is copied; of one in a segment, only the graph is in memory.
+            let copied = match place {
+                Place::Segment(_) => bytes.len().saturating_sub(payload.blob.len()),
+                Place::Inline(_) => bytes.len(),
+            };
+            if !named.pay(copied) {
+                return Err(self.fixed(delegate, FixedPayload::Overlap));
+            }
+            self.replace_payload(place, bytes, places.shared.contains(&place))?;
+            moved.constants = moved.constants.saturating_add(count);
+            moved.payloads = moved.payloads.saturating_add(1);
+        }
+        if moved.constants > 0 {
+            self.container.segment_alignment = self.container.segment_alignment.max(ALIGNMENT);
+            self.lay_out();
+        }
+        embedded.retain(|key| !staying.contains(key));
+        match moved.others {
+            0 => self.drop_named(&embedded),
+            _ => moved.kept = wide(embedded.len()),
+        }
+        Ok(moved)
+    }
+
+    /// Opens a payload and moves its constants. Returns it with the number of those that moved; `None` if there is
+    /// no payload at that place, or none with constants that could be moved.
+    fn change_payload(
+        &mut self,
+        place: Place,
+        home: ConstantHome,
+        limits: &Limits,
+        named: &mut Named,
+        moved: &mut MovedConstants,
+    ) -> Result<Result<Option<(OpenPayload<'a>, u64)>, FixedPayload>, ExternalError> {
+        let Some(blob) = self.payload_blob(place) else { return Ok(Ok(None)) };
+        let payload = match OpenPayload::read(blob, home, limits, named)? {
+            Ok(Some(payload)) => payload,
+            Ok(None) => return Ok(Ok(None)),
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let mut payload = payload;
+        let keys = payload.graph.constant_data.iter().flatten().skip(1);
+        for key in keys.filter_map(|entry| entry.named_key.as_ref()) {
+            if !named.segments.contains_key(key) {
+                named.outside.insert(key.clone());
+            } else if named.added.contains(key) {
+                return Err(ExternalError::SameKey(key.clone()));
+            }
+        }
+        let count = match home {
+            ConstantHome::Named { least } => self.name_constants(&mut payload, named, least)?,
+            ConstantHome::Payload => {
+                let is_freed = matches!(place, Place::Segment(_));
+                Some(self.embed_constants(&mut payload, named, is_freed, moved))
+            }
+        };
+        Ok(count.map(|count| Some((payload, count))).ok_or(FixedPayload::Overlap))
+    }
+
+    /// Returns the places of XNNPACK's payloads, in the order of delegates.
+    fn payload_places(&mut self) -> Places {
+        let mut places = Places::default();
+        // The uses of each place: by anything, and by delegates of XNNPACK.
+        let mut uses: BTreeMap<Place, (usize, usize)> = BTreeMap::new();
+        let plans = self.root.execution_plan.iter().flatten();
+        for (method, plan) in plans.enumerate() {
+            for (nth, delegate) in plan.delegates.iter().flatten().enumerate() {
+                let is_ours = is_xnnpack(delegate.id.as_deref());
+                places.others = places.others.saturating_add((!is_ours).into());
+                let Some(data) = &delegate.processed else { continue };
+                let place = match data.location {
+                    DataLocation::SEGMENT => Place::Segment(data.index),
+                    DataLocation::INLINE => Place::Inline(data.index),
+                    _ => continue,
+                };
+                let (all, ours) = uses.entry(place).or_default();
+                // The uses of segments are counted below.
+                *all = all.saturating_add(matches!(place, Place::Inline(_)).into());
+                if is_ours {
+                    if *ours == 0 {
+                        places.all.push((place, (method, nth)));
+                    }
+                    *ours = ours.saturating_add(1);
+                }
+            }
+        }
+        self.root.segment_indices(&mut |&mut nth| {
+            let (all, _) = uses.entry(Place::Segment(nth)).or_default();
+            *all = all.saturating_add(1);
+        });
+        let shared = uses.into_iter().filter(|(_, (all, ours))| all > ours);
+        places.shared = shared.map(|(place, _)| place).collect();
+        places
+    }
+
+    /// Returns the named data of the program.
+    fn named(&self, limits: &Limits) -> Named {
+        let entries = self.root.named_data.iter().flatten().rev();
+        // Runtimes use the first of two entries with one name.
+        let segments = entries.filter_map(|entry| Some((entry.key.clone()?, entry.segment_index)));
+        let inline = self.root.backend_delegate_data.iter().flatten();
+        let inline = inline.map(|inline| wide(inline.data.as_ref().map_or(0, Vec::len)));
+        let inline = inline.fold(0, u64::saturating_add);
+        let left = Budget::new(inline, &self.segments).most(limits);
+        Named { segments: segments.collect(), left, ..Named::default() }
+    }
+
+    fn payload_blob(&self, place: Place) -> Option<Blob<'a>> {
+        match place {
+            Place::Segment(nth) => self.segments.get(index(nth)).cloned(),
+            Place::Inline(nth) => {
+                let all = self.root.backend_delegate_data.as_deref().unwrap_or_default();
+                let data = all.get(index(nth)).and_then(|inline| inline.data.clone());
+                data.map(Blob::from)
+            }
+        }
+    }
+
+    /// Gives the constants behind the graph a key, and adds them to the named data. Returns their number; `None` if
+    /// they overlap too much.
+    fn name_constants(
+        &mut self,
+        payload: &mut OpenPayload<'a>,
+        named: &mut Named,
+        least: u64,
+    ) -> Result<Option<u64>, ExternalError> {
+        let (mut keys, mut count) = (BTreeMap::<(u64, u64, bool), String>::new(), 0u64);
+        let OpenPayload { blob, constants, graph, uses, .. } = &mut *payload;
+        let cutter = Cutter::new(blob);
+        let entries = graph.constant_data.iter_mut().flatten();
+        for (nth, entry) in (0..).zip(entries).skip(1) {
+            if entry.named_key.is_some() || entry.size < least.max(1) {
+                continue;
+            }
+            let place = (entry.offset, entry.size, uses.is_scales(nth));
+            let key = match keys.get(&place) {
+                Some(key) => key.clone(),
+                None => {
+                    let start = constants.start.saturating_add(entry.offset);
+                    let bytes = cutter.slice(start..start.saturating_add(entry.size));
+                    let Some(key) = self.name(bytes, place.2, named)? else { return Ok(None) };
+                    keys.insert(place, key.clone());
+                    key
+                }
+            };
+            if !named.pay(wide(key.len())) {
+                return Ok(None);
+            }
+            (entry.offset, entry.named_key) = (u64::MAX, Some(key));
+            count = count.saturating_add(1);
+        }
+        if count > 0 {
+            payload.collect_constants(|_, _| None);
+        }
+        Ok(Some(count))
+    }
+
+    /// Adds bytes to the named data, if they are not there yet, and returns their key; `None` if too much is read.
+    fn name(
+        &mut self,
+        bytes: Blob<'a>,
+        is_scales: bool,
+        named: &mut Named,
+    ) -> Result<Option<String>, ExternalError> {
+        if !named.pay(bytes.len()) {
+            return Ok(None);
+        }
+        let digest = digest(&bytes)?;
+        let prefixed = format!("{SCALES}{digest}");
+        let (key, other) =
+            if is_scales { (prefixed, &digest) } else { (digest.clone(), &prefixed) };
+        if !named.digests.contains_key(&digest) {
+            for known in [&key, other] {
+                let Some(&nth) = named.segments.get(known) else { continue };
+                let segment = self.segments.get(index(nth));
+                let segment = segment.filter(|segment| segment.len() == bytes.len());
+                let is_same = match segment {
+                    Some(_) if !named.pay(bytes.len()) => return Ok(None),
+                    Some(segment) => self::digest(segment)? == digest,
+                    None => false,
+                };
+                match is_same {
+                    true => named.digests.entry(digest.clone()).or_insert(nth),
+                    false if *known == key => return Err(ExternalError::SameKey(key.clone())),
+                    false => continue,
+                };
+            }
+        }
+        let segment = match named.digests.get(&digest) {
+            Some(&segment) => segment,
+            None => self.hold(bytes),
+        };
+        named.digests.insert(digest, segment);
+        if !named.segments.contains_key(&key) {
+            if named.outside.contains(&key) {
+                return Err(ExternalError::SameKey(key));
+            }
+            named.added.insert(key.clone());
+            let data = NamedData { key: Some(key.clone()), segment_index: segment };
+            self.root.named_data.get_or_insert_default().push(data);
+            named.segments.insert(key.clone(), segment);
+        }
+        Ok(Some(key))
+    }
+
+    /// Moves constants with a key behind the graph. Returns their number.
+    fn embed_constants(
+        &self,
+        payload: &mut OpenPayload<'a>,
+        named: &Named,
+        is_freed: bool,
+        moved: &mut MovedConstants,
+    ) -> u64 {
+        let uses = core::mem::take(&mut payload.uses);
+        let data = |nth: u32, entry: &ConstantDataOffset| {
+            let segment = named.segments.get(entry.named_key.as_ref()?)?;
+            let blob = self.segments.get(index(*segment))?;
+            Some((!is_freed || !uses.is_referenced(nth)).then(|| blob.clone()))
+        };
+        let mut count = 0u64;
+        for (nth, entry) in (0..).zip(payload.graph.constant_data.iter().flatten()).skip(1) {
+            match data(nth, entry) {
+                None => {}
+                Some(None) => moved.referenced = moved.referenced.saturating_add(1),
+                Some(Some(_)) => {
+                    count = count.saturating_add(1);
+                    payload.embedded.extend(entry.named_key.clone());
+                }
+            }
+        }
+        if count > 0 {
+            payload.collect_constants(|nth, entry| data(nth, entry).flatten());
+        }
+        count
+    }
+
+    /// Replaces the payload at a place for all delegates of XNNPACK that have it.
+    fn replace_payload(
+        &mut self,
+        place: Place,
+        blob: Blob<'a>,
+        is_shared: bool,
+    ) -> Result<(), ExternalError> {
+        let new = match place {
+            Place::Segment(_) if is_shared => Place::Segment(self.hold(blob)),
+            Place::Segment(nth) => {
+                self.segments.get_mut(index(nth)).into_iter().for_each(|own| *own = blob.clone());
+                let mut places = self.root.segments();
+                // Constants are aligned in the payload, and so must it be.
+                if let Some((offset, _)) = places.get_mut(index(nth))
+                    && offset.checked_rem(ALIGNMENT) != Some(0)
+                {
+                    *offset = u64::MAX;
+                    self.root.set_segments(&places);
+                }
+                return Ok(());
+            }
+            Place::Inline(nth) => {
+                let data = Some(blob.to_bytes()?.into_owned());
+                let all = self.root.backend_delegate_data.get_or_insert_default();
+                match all.get_mut(index(nth)).filter(|_| !is_shared) {
+                    Some(own) => {
+                        own.data = data;
+                        return Ok(());
+                    }
+                    None => all.push(BackendDelegateInlineData { data }),
+                }
+                Place::Inline(narrow(all.len().saturating_sub(1)))
+            }
+        };
+        let (location, nth, new) = match (place, new) {
+            (Place::Segment(nth), Place::Segment(new)) => (DataLocation::SEGMENT, nth, new),
+            (
+                Place::Segment(nth) | Place::Inline(nth),
+                Place::Segment(new) | Place::Inline(new),
+            ) => (DataLocation::INLINE, nth, new),
+        };
+        let plans = self.root.execution_plan.iter_mut().flatten();
+        for delegate in plans.flat_map(|plan| plan.delegates.iter_mut().flatten()) {
+            let is_ours = is_xnnpack(delegate.id.as_deref());
+            let data = delegate.processed.as_mut().filter(|_| is_ours);
+            let data = data.filter(|data| data.location == location && data.index == nth);
+            data.into_iter().for_each(|data| data.index = new);
+        }
+        Ok(())
+    }
+
+    /// Removes the named data of keys, and the segments that nothing uses any more.
+    fn drop_named(&mut self, keys: &BTreeSet<String>) {
+        let mut unused = Vec::new();
+        if let Some(list) = &mut self.root.named_data {
+            list.retain(|entry| {
+                let is_out = entry.key.as_ref().is_some_and(|key| keys.contains(key));
+                unused.extend(is_out.then_some(entry.segment_index));
+                !is_out
+            });
+        }
+        if self.root.named_data.as_ref().is_some_and(Vec::is_empty) {
+            self.root.named_data = None;
+        }
+        if !unused.is_empty() {
+            self.drop_unused(unused);
+        }
+    }
+
+    fn fixed(&self, (method, delegate): (usize, usize), reason: FixedPayload) -> ExternalError {
+        let plan = self.root.execution_plan.iter().flatten().nth(method);
+        let method = plan.and_then(|plan| plan.name.clone()).unwrap_or_default();
+        ExternalError::Payload { method, delegate, reason }
+    }
+}
+
+impl<'a> OpenPayload<'a> {
+    /// Reads a payload; `None` if it has no constants that could move to `home`.
+    fn read(
+        blob: Blob<'a>,
+        home: ConstantHome,
+        limits: &Limits,
+        named: &mut Named,
+    ) -> Result<Result<Option<Self>, FixedPayload>, ExternalError> {
+        let head = blob.slice(0..wide(HEAD));
+        let parts = match XnnpackParts::of(&head.to_bytes()?, blob.len()) {
+            Ok(parts) => parts,
+            Err(why) => return Ok(Err(FixedPayload::Unreadable(why))),
+        };
+        let (region, constants) = (parts.graph.clone(), parts.constants.clone());
+        if !named.pay(region.end.saturating_sub(region.start)) {
+            return Ok(Err(FixedPayload::Overlap));
+        }
+        let has_header = parts.header.is_some();
+        let region = blob.slice(region);
+        let region = region.to_bytes()?;
+        let graph = match XnnpackGraph::read(parts, &region, limits) {
+            Ok(graph) => graph,
+            Err(why) => return Ok(Err(FixedPayload::Unreadable(why))),
+        };
+        let uses = ConstantUses::of(&graph);
+        if !has_header {
+            // Keys are for payloads with a header, so there is nothing to move in.
+            let is_fixed = matches!(home, ConstantHome::Named { .. }) && !uses.is_empty();
+            return Ok(if is_fixed { Err(FixedPayload::Headerless) } else { Ok(None) });
+        }
+        let count = narrow(graph.root().constant_data().map_or(0, |all| all.len()));
+        for nth in 1..count {
+            if let Err(reason) = graph.constant(nth) {
+                return Ok(Err(FixedPayload::Constant { nth, reason }));
+            }
+        }
+        let unknown = Unknown::of(graph.root());
+        if unknown != Unknown::default() {
+            return Ok(Err(FixedPayload::Unknown(unknown)));
+        }
+        let layout = WriterLayout::guess(graph.root());
+        let identifier = array_at(&region, 4).unwrap_or_default();
+        let mut ledger = Ledger::of(wide(region.len()));
+        let graph: Result<XNNGraph, Refused> = owned(graph.root(), &mut ledger);
+        let graph = graph.map_err(|Refused| ModelError::from(ledger.error()))?;
+        drop(region);
+        let embedded = BTreeSet::new();
+        Ok(Ok(Some(Self { blob, constants, graph, uses, layout, identifier, embedded })))
+    }
+
+    /// Collects the constants without a key, and those that `data` returns, behind the graph. Those with one
+    /// place or one key are there once.
+    fn collect_constants(&mut self, data: impl Fn(u32, &ConstantDataOffset) -> Option<Blob<'a>>) {
+        let (mut parts, mut end) = (Vec::new(), 0u64);
+        let mut add = |bytes: Blob<'a>| {
+            let (start, size) = (end, bytes.len());
+            let next = start.saturating_add(size);
+            end = next.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX);
+            parts.extend([bytes, Blob::Zeros(end.saturating_sub(next))]);
+            (start, size)
+        };
+        let (mut behind, mut of_keys) = (BTreeMap::new(), BTreeMap::<String, (u64, u64)>::new());
+        let cutter = Cutter::new(&self.blob);
+        let entries = self.graph.constant_data.iter_mut().flatten();
+        for (nth, entry) in (0..).zip(entries).skip(1) {
+            (entry.offset, entry.size) = match entry.named_key.take() {
+                Some(key) => match (
+                    data(nth, &ConstantDataOffset { named_key: Some(key.clone()), ..*entry }),
+                    of_keys.get(&key),
+                ) {
+                    (None, _) => {
+                        entry.named_key = Some(key);
+                        continue;
+                    }
+                    (Some(_), Some(&place)) => place,
+                    (Some(bytes), None) => *of_keys.entry(key).or_insert(add(bytes)),
+                },
+                None => {
+                    let start = self.constants.start.saturating_add(entry.offset);
+                    let range = start..start.saturating_add(entry.size);
+                    let known = behind.entry((entry.offset, entry.size));
+                    *known.or_insert_with(|| add(cutter.slice(range)))
+                }
+            };
+        }
+        parts.retain(|part| !part.is_empty());
+        self.constants = 0..end;
+        self.blob = Blob::Parts(parts);
+    }
+
+    /// Returns the bytes: the header, the graph, and the collected constants.
+    fn write(&self) -> Result<Blob<'a>, ExternalError> {
+        let mut graph = write(&SCHEMA, &self.graph, &[], &self.layout).map_err(ModelError::from)?;
+        if let Some(identifier) = graph.get_mut(4..8) {
+            identifier.copy_from_slice(&self.identifier);
+        }
+        let size = narrow(graph.len());
+        let end = u64::from(size).saturating_add(u64::from(XnnpackHeader::PADDED));
+        let end = end.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX);
+        let header = XnnpackHeader {
+            length: XnnpackHeader::LENGTH,
+            flatbuffer_offset: XnnpackHeader::PADDED,
+            flatbuffer_size: size,
+            constant_data_offset: u32::try_from(end).map_err(|_| ModelError::TooLarge)?,
+            constant_data_size: self.constants.end,
+        };
+        let written = wide(graph.len()).saturating_add(XnnpackHeader::PADDED.into());
+        Ok(Blob::Parts(Vec::from([
+            Blob::from(header.to_bytes()),
+            Blob::from(graph),
+            Blob::Zeros(end.saturating_sub(written)),
+            self.blob.clone(),
+        ])))
+    }
+}
+
+impl Named {
+    /// Takes `bytes` from those that may be read or copied. Returns whether there were enough.
+    fn pay(&mut self, bytes: u64) -> bool {
+        let rest = self.left.checked_sub(bytes);
+        self.left = rest.unwrap_or(self.left);
+        rest.is_some()
+    }
+}
+
+fn is_xnnpack(id: Option<&str>) -> bool {
+    id.and_then(Backend::of_id) == Some(Backend::Xnnpack)
+}
+
+/// Returns the SHA-256 of a constant, in hexadecimal.
+fn digest(bytes: &Blob<'_>) -> Result<String, ReadError> {
+    let mut hash = Sha256::new();
+    bytes.pieces::<ReadError>(&mut |piece| {
+        hash.update(piece);
+        Ok(())
+    })?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The alignment of constants, behind a graph and as named data: that of upstream's writer.
+const ALIGNMENT: u64 = 16;
+
+/// The start of the keys of scales.
+const SCALES: &str = "scale_";
