@@ -10,12 +10,14 @@ pub(crate) mod declare;
 pub struct Schema {
     /// The root table.
     pub root: &'static TableDesc,
-    /// The four bytes at position 4 of a buffer.
+    /// The four bytes at position 4 of a buffer; zeros for none.
     pub identifier: [u8; 4],
     /// The extension of its files, without a dot.
     pub extension: &'static str,
     /// The namespace of upstream's schema file.
     pub namespace: &'static str,
+    /// Every struct, in the order of declaration.
+    pub structs: &'static [&'static StructDesc],
     /// Every union, in the order of declaration.
     pub unions: &'static [&'static UnionDesc],
     /// Every table, in the order of declaration.
@@ -30,8 +32,8 @@ pub struct TableDesc {
     pub name: &'static str,
     /// The fields, by ascending slot.
     pub fields: &'static [FieldDesc],
-    /// The largest nesting of tables in a value of this type. A recursive schema has none and does
-    /// not compile, so the verifier needs no depth limit.
+    /// The largest nesting of tables in a value of this type, up to the next recursive field. A schema
+    /// that is recursive in another field does not compile, so the verifier needs no other depth limit.
     pub depth: u32,
     /// The fields that the verifier reads, by ascending slot. The first `refs_len` entries are
     /// used.
@@ -103,6 +105,8 @@ pub(crate) enum Form {
     /// One vector of numbers; the size of a number in bytes.
     Numbers(u16),
     Other,
+    /// More references than a layout has places for.
+    Wide,
 }
 
 /// What the verifier reads in a field: a bool, or the target of an offset.
@@ -111,6 +115,8 @@ pub(crate) enum To {
     Bool,
     Str,
     Table(&'static TableDesc),
+    /// A table in a recursive field.
+    Nested(&'static TableDesc),
     Bools,
     /// A vector of numbers; the size of a number in bytes.
     Numbers(u16),
@@ -134,6 +140,9 @@ pub struct FieldDesc {
     pub kind: Kind,
     /// Whether a table without it is refused.
     pub required: bool,
+    /// Whether its table may contain the field's own table again. Readers accept at most
+    /// [`MOST_NESTED`] of them in one another.
+    pub recursive: bool,
     /// The ExecuTorch release that added it; `None` if it is as old as release 0.1 or as its table.
     pub since: Option<&'static str>,
 }
@@ -151,6 +160,8 @@ pub enum Kind {
     Scalars {
         /// The type of the elements.
         prim: Prim,
+        /// The struct that each element is.
+        of: Option<&'static StructDesc>,
         /// `force_align`: the alignment of the first element in bytes; 0 for none.
         align: u32,
     },
@@ -172,6 +183,22 @@ pub struct ScalarDesc {
     pub default: Number,
     /// The names of its values, for an enum.
     pub names: Option<&'static EnumDesc>,
+    /// The struct that it is in.
+    pub of: Option<&'static StructDesc>,
+    /// Whether an absent field has no value, in place of the default.
+    pub optional: bool,
+}
+
+/// A struct of one number, which is stored as the number.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StructDesc {
+    /// The upstream name.
+    pub name: &'static str,
+    /// The name of its field.
+    pub field: &'static str,
+    /// The type of its field.
+    pub prim: Prim,
 }
 
 /// The type of a number in a file.
@@ -248,6 +275,13 @@ pub struct Member {
     pub table: &'static TableDesc,
 }
 
+/// The most tables of recursive fields that readers accept in one another.
+///
+/// FlatBuffers' own verifier in C++ follows 64 tables. A graph of the native backend is 5 tables below the
+/// graph around it, and the outermost one is the third table, so that the verifier refuses a 13th nested
+/// graph. Exporters nest as deep as the control flow of a model: 2 or 3.
+pub const MOST_NESTED: u32 = 12;
+
 /// The number of unknown slots that are searched for fields of a newer writer.
 pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 
@@ -255,7 +289,10 @@ pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 pub(crate) const PLACES: usize = 16;
 
 /// The number of indices for fields that the verifier reads. They come first.
-const MAX_REFS: usize = 13;
+const PLACED_REFS: u16 = 13;
+
+/// The most fields of one table that the verifier reads.
+const MAX_REFS: usize = 17;
 
 /// The indices of 8-byte numbers. All other fields that the verifier does not read share
 /// [`OTHERS`].
@@ -282,9 +319,10 @@ impl TableDesc {
             // A union also has a tag.
             written =
                 written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
-            let to = field.kind.to(refs_len);
+            let to = field.to(refs_len);
             let size = field.kind.inline_size();
             let place = match (to, size, eights) {
+                (Some(_), ..) if refs_len >= PLACED_REFS => OTHERS,
                 (Some(_), ..) => refs_len,
                 (None, 8, [place, ..]) => *place,
                 (None, 8, []) => panic_const("a layout has room for two numbers of 8 bytes"),
@@ -321,8 +359,11 @@ impl TableDesc {
             [] => Form::Leaf,
             [Ref { to: To::Union(_, desc), .. }, _] => Form::Union(desc),
             [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
-            _ => Form::Other,
+            _ if refs_len <= PLACED_REFS => Form::Other,
+            _ => Form::Wide,
         };
+        // The two halves of a union are found by their places.
+        assert!(!matches!(form, Form::Wide) || union.is_none(), "a wide table has no union");
         Self {
             name,
             fields,
@@ -372,11 +413,18 @@ impl FieldDesc {
             _ => 1,
         }
     }
+
+    /// Returns what the verifier reads at `place`; `None` for a number, since all its values are
+    /// valid.
+    pub(crate) const fn to(&self, place: u16) -> Option<To> {
+        match (self.kind, self.recursive) {
+            (Kind::Table(desc), true) => Some(To::Nested(desc)),
+            (kind, _) => kind.to(place),
+        }
+    }
 }
 
 impl Kind {
-    /// Returns what the verifier reads at `place`; `None` for a number, since all its values are
-    /// valid.
     const fn to(self, place: u16) -> Option<To> {
         Some(match self {
             Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
@@ -403,6 +451,16 @@ impl Kind {
 }
 
 impl Prim {
+    /// Returns the zero of the type.
+    pub(crate) const fn zero(self) -> Number {
+        match self {
+            Self::Bool => Number::Bool(false),
+            Self::F32 => Number::Single(0.0),
+            Self::F64 => Number::Float(0.0),
+            _ => Number::Int(0),
+        }
+    }
+
     /// Returns the size in bytes.
     #[inline]
     pub const fn size(self) -> u16 {
