@@ -35,8 +35,9 @@ pub struct TableDesc {
     /// The largest nesting of tables in a value of this type, up to the next recursive field. A schema
     /// that is recursive in another field does not compile, so the verifier needs no other depth limit.
     pub depth: u32,
-    /// The fields that the verifier reads, by ascending slot. The first `refs_len` entries are
-    /// used.
+    /// The fields that the verifier reads, by ascending slot. The first `refs_len` entries are used: more
+    /// than there are for a table with a recursive field, or with more references than a layout has
+    /// places for.
     refs: [Ref; MAX_REFS],
     refs_len: u16,
     /// The inline bytes of each slot; empty for a slot without a field.
@@ -105,8 +106,6 @@ pub(crate) enum Form {
     /// One vector of numbers; the size of a number in bytes.
     Numbers(u16),
     Other,
-    /// More references than a layout has places for.
-    Wide,
 }
 
 /// What the verifier reads in a field: a bool, or the target of an offset.
@@ -115,8 +114,6 @@ pub(crate) enum To {
     Bool,
     Str,
     Table(&'static TableDesc),
-    /// A table in a recursive field.
-    Nested(&'static TableDesc),
     Bools,
     /// A vector of numbers; the size of a number in bytes.
     Numbers(u16),
@@ -311,15 +308,17 @@ impl TableDesc {
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
         // Two offsets, and padding for 8-byte numbers.
         let mut written = if fields.is_empty() { 8u16 } else { 12 };
-        let (mut free, mut union, mut has_required, mut rest) = (0, None, false, fields);
+        let (mut free, mut union, mut rest) = (0, None, fields);
+        let (mut has_required, mut is_recursive) = (false, false);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             free = field.slot.saturating_add(field.slots());
             has_required |= field.required;
+            is_recursive |= field.recursive;
             // A union also has a tag.
             written =
                 written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
-            let to = field.to(refs_len);
+            let to = field.kind.to(refs_len);
             let size = field.kind.inline_size();
             let place = match (to, size, eights) {
                 (Some(_), ..) if refs_len >= PLACED_REFS => OTHERS,
@@ -359,17 +358,17 @@ impl TableDesc {
             [] => Form::Leaf,
             [Ref { to: To::Union(_, desc), .. }, _] => Form::Union(desc),
             [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
-            _ if refs_len <= PLACED_REFS => Form::Other,
-            _ => Form::Wide,
+            _ => Form::Other,
         };
+        let is_rare = is_recursive || refs_len > PLACED_REFS;
         // The two halves of a union are found by their places.
-        assert!(!matches!(form, Form::Wide) || union.is_none(), "a wide table has no union");
+        assert!(!is_rare || matches!(form, Form::Other) && union.is_none(), "its form is Other");
         Self {
             name,
             fields,
             depth,
             refs,
-            refs_len,
+            refs_len: if is_rare { u16::MAX } else { refs_len },
             inline,
             slots: free,
             form,
@@ -384,6 +383,13 @@ impl TableDesc {
     #[inline]
     pub(crate) fn refs(&self) -> &[Ref] {
         self.refs.get(..index(self.refs_len)).unwrap_or_default()
+    }
+
+    /// Returns [`refs`](Self::refs); `None` for a table whose references are not found by places. This
+    /// test costs nothing more than the slicing itself.
+    #[inline(always)]
+    pub(crate) fn placed_refs(&self) -> Option<&[Ref]> {
+        self.refs.get(..index(self.refs_len))
     }
 
     /// Returns the number of slots, gaps included.
@@ -413,19 +419,12 @@ impl FieldDesc {
             _ => 1,
         }
     }
-
-    /// Returns what the verifier reads at `place`; `None` for a number, since all its values are
-    /// valid.
-    pub(crate) const fn to(&self, place: u16) -> Option<To> {
-        match (self.kind, self.recursive) {
-            (Kind::Table(desc), true) => Some(To::Nested(desc)),
-            (kind, _) => kind.to(place),
-        }
-    }
 }
 
 impl Kind {
-    const fn to(self, place: u16) -> Option<To> {
+    /// Returns what the verifier reads at `place`; `None` for a number, since all its values are
+    /// valid.
+    pub(crate) const fn to(self, place: u16) -> Option<To> {
         Some(match self {
             Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
             Self::Scalar(_) => return None,

@@ -200,9 +200,11 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
             match desc.form {
                 Form::Leaf => return Ok(()),
                 Form::Other => {
-                    return self.references(desc.refs(), layout.offsets(), (pos, layout));
+                    return match desc.placed_refs() {
+                        Some(refs) => self.references(refs, pos, layout),
+                        None => self.rare(pos, layout, desc),
+                    };
                 }
-                Form::Wide => return self.wide(pos, layout, desc),
                 Form::Numbers(_) if layout.at(0) == 0 => return Ok(()),
                 Form::Numbers(size) => {
                     let at = further(pos, layout.at(0).into());
@@ -230,13 +232,8 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
 
     /// Verifies the references of the table at `pos`.
     #[inline(never)]
-    fn references(
-        &self,
-        refs: &[Ref],
-        offsets: impl Iterator<Item = u16>,
-        (pos, layout): (u32, &VtableLayout),
-    ) -> Result<()> {
-        for (field, offset) in refs.iter().zip(offsets) {
+    fn references(&self, refs: &[Ref], pos: u32, layout: &VtableLayout) -> Result<()> {
+        for (field, offset) in refs.iter().zip(layout.offsets()) {
             if offset == 0 {
                 continue;
             }
@@ -245,7 +242,6 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                 To::Bool => self.bool(at),
                 To::Str => self.string(at),
                 To::Table(desc) => self.table(at, desc),
-                To::Nested(desc) => self.nested(at, desc),
                 To::Bools => self.bool_list(at),
                 To::Numbers(size) => self.numbers(at, size.into()),
                 To::Tables(desc) => self.tables(at, desc),

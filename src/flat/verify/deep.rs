@@ -2,9 +2,9 @@
 
 use super::Verifier;
 use super::vtable::VtableLayout;
-use crate::bytes::{sum, u16_at};
-use crate::error::{Error, ErrorKind, Result};
-use crate::flat::desc::{MOST_NESTED, TableDesc};
+use crate::bytes::{further, index, sum, u16_at};
+use crate::error::{Error, ErrorKind, PathComponent, Result};
+use crate::flat::desc::{MOST_NESTED, TableDesc, To};
 
 impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
     /// Verifies the table of a recursive field: nothing else bounds the stack.
@@ -20,25 +20,38 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         verified
     }
 
-    /// Verifies the references of a table that has more of them than a layout has places: their offsets are
-    /// read from the vtable again.
+    /// Verifies the references of a table that has a recursive field, or more references than a layout has
+    /// places. Their offsets are read from the vtable again.
     #[inline(never)]
-    pub(super) fn wide(
+    pub(super) fn rare(
         &self,
         pos: u32,
         layout: &VtableLayout,
         desc: &'static TableDesc,
     ) -> Result<()> {
         let vtable = layout.vtable();
-        let len = u16_at(self.buf, sum(vtable, 0)).unwrap_or_default();
-        let refs = desc.fields.iter().filter(|field| field.to(0).is_some());
-        let offsets = refs.map(|field| {
+        let len = u16_at(self.buf, index(vtable)).unwrap_or_default();
+        for field in desc.fields {
             let entry = field.slot.saturating_mul(2).saturating_add(4);
-            match entry < len {
-                true => u16_at(self.buf, sum(vtable, entry.into())).unwrap_or_default(),
-                false => 0,
+            let offset = u16_at(self.buf, sum(vtable, entry.into())).unwrap_or_default();
+            if entry >= len || offset == 0 {
+                continue;
             }
-        });
-        self.references(desc.refs(), offsets, (pos, layout))
+            let at = further(pos, offset.into());
+            let verified = match field.kind.to(0) {
+                Some(To::Bool) => self.bool(at),
+                Some(To::Str) => self.string(at),
+                Some(To::Table(desc)) if field.recursive => self.nested(at, desc),
+                Some(To::Table(desc)) => self.table(at, desc),
+                Some(To::Bools) => self.bool_list(at),
+                Some(To::Numbers(size)) => self.numbers(at, size.into()),
+                Some(To::Tables(desc)) => self.tables(at, desc),
+                Some(To::Strs) => self.strings(at),
+                // Such a table has no union, which its declaration asserts.
+                Some(To::Union(..) | To::Value(_)) | None => Ok(()),
+            };
+            Self::within(verified, || PathComponent::Field(field.name))?;
+        }
+        Ok(())
     }
 }
