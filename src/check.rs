@@ -71,6 +71,7 @@ pub static RULES: &[&[&Rule]] = &[
     external::RULES,
     payloads::RULES,
     payloads::XNNPACK_RULES,
+    payloads::MLX_RULES,
     contents::RULES,
     constants::RULES,
     layout::RULES,

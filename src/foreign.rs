@@ -22,8 +22,6 @@ pub enum ForeignFormat {
     EtRecord,
     /// A package of the native backend.
     Ptn,
-    /// The graph of a `.ptn` package, as a separate file.
-    NativeGraph,
     /// A delegate's payload, as a separate file.
     Payload(Backend),
     /// Another FlatBuffers file, by its identifier.
@@ -84,12 +82,8 @@ impl ForeignFormat {
                 return format;
             }
         }
-        match Backend::of_payload(head) {
-            // The payload has the same magic as the graph of a `.ptn` package, which is more
-            // common.
-            Some(Backend::Native) => return Self::NativeGraph,
-            Some(backend) => return Self::Payload(backend),
-            None => {}
+        if let Some(backend) = Backend::of_payload(head) {
+            return Self::Payload(backend);
         }
         if matches!(head, [0x80, 2..=5, ..]) {
             return Self::Pickle;
@@ -161,7 +155,6 @@ impl fmt::Display for ForeignFormat {
             Self::EtDump => "an ETDump (a profile of a run)",
             Self::EtRecord => "an ETRecord (a record of an export)",
             Self::Ptn => "a .ptn package of the native backend",
-            Self::NativeGraph => "a graph of the native backend (program.ptg of a .ptn package)",
             Self::Payload(backend) => {
                 return write!(f, "a delegate's payload ({})", backend.name());
             }

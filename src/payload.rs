@@ -15,6 +15,7 @@ use crate::schema::program::view::BackendDelegate;
 mod bundle;
 mod contents;
 mod graph;
+pub mod mlx;
 mod sections;
 mod tables;
 mod uses;
@@ -137,6 +138,13 @@ pub enum Unreadable {
         /// The position of the block in the payload.
         at: u64,
     },
+    /// A `.ptn` package is not laid out as its writer does it.
+    Package {
+        /// The position in the file.
+        at: u64,
+        /// What is wrong.
+        why: &'static str,
+    },
     /// It has more sections than are read.
     Sections {
         /// The most sections.
@@ -161,6 +169,7 @@ impl fmt::Display for Unreadable {
                 range.start, range.end
             ),
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
+            Self::Package { at, why } => write!(f, "invalid package at byte {at:#x}: {why}"),
             Self::Sections { most } => write!(f, "the payload has more than {most} sections"),
             Self::Graph(error) => error.fmt(f),
         }

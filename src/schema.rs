@@ -5,6 +5,8 @@ pub mod bundled_program;
 pub mod etdump;
 pub mod flat_tensor;
 pub mod flat_tensor_legacy;
+pub mod mlx;
+pub mod native;
 pub mod program;
 pub mod scalar;
 pub mod tosa;

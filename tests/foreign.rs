@@ -18,7 +18,7 @@ const HEADS: &[(&[u8], ForeignFormat)] = &[
     (b"\x90\x01\0\0\x14\0\0\0ED00", ForeignFormat::EtDump),
     (b"PK\x03\x04\x14\0ETRECORD_V0", ForeignFormat::EtRecord),
     (b"PK\x03\x04\x14\0program.ptg", ForeignFormat::Ptn),
-    (b"\x14\0\0\0NPTG", ForeignFormat::NativeGraph),
+    (b"\x14\0\0\0NPTG", ForeignFormat::Payload(Backend::Native)),
     (b"CMJR", ForeignFormat::Payload(Backend::CoreMl)),
     (b"vela_bin_stream\0", ForeignFormat::Payload(Backend::EthosU)),
     (b"\xcd\xab\x78\x56", ForeignFormat::Payload(Backend::Qnn)),

@@ -7,17 +7,19 @@ use std::fs;
 use pte::flat::desc::{Kind, Number, Schema};
 use pte::flat::fbs;
 use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{tosa, vulkan, xnnpack};
+use pte::schema::{mlx, native, tosa, vulkan, xnnpack};
 
 use crate::support::snapshot::assert_snapshot;
 
-static SCHEMAS: [(&str, &Schema); 8] = [
+static SCHEMAS: [(&str, &Schema); 10] = [
     ("program", &program::desc::SCHEMA),
     ("flat-tensor", &flat_tensor::desc::SCHEMA),
     ("flat-tensor-legacy", &flat_tensor_legacy::desc::SCHEMA),
     ("xnnpack", &xnnpack::desc::SCHEMA),
     ("vulkan", &vulkan::desc::SCHEMA),
     ("tosa", &tosa::desc::SCHEMA),
+    ("native", &native::desc::SCHEMA),
+    ("mlx", &mlx::desc::SCHEMA),
     ("bundled-program", &bundled_program::desc::SCHEMA),
     ("etdump", &etdump::desc::SCHEMA),
 ];
@@ -77,6 +79,10 @@ fn depth_is_that_of_the_longest_path() {
     assert_eq!(program::desc::SCHEMA.root.depth, 5);
     assert_eq!(flat_tensor::desc::SCHEMA.root.depth, 3);
     assert_eq!(flat_tensor_legacy::desc::SCHEMA.root.depth, 2);
+    // Program, Method, Graph, Node, NamedArgument, Argument, GraphArg; or … TensorMeta, QuantSpec, AffineGroup.
+    assert_eq!(native::desc::SCHEMA.root.depth, 7);
+    // MLXGraph, InstructionChain, Instruction, TileNode, IntOrVid.
+    assert_eq!(mlx::desc::SCHEMA.root.depth, 5);
 }
 
 /// With `PTE_UPSTREAM_FBS` naming upstream's `program.fbs` or `flat_tensor.fbs`, every table, slot,

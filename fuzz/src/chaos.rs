@@ -178,7 +178,7 @@ impl Nodes {
                 }
                 (FieldValue::Str(text), _) => Cell::Offset(self.string(text.as_bytes())),
                 (FieldValue::Table(table), _) => Cell::Offset(self.table(table)),
-                (FieldValue::Scalars(bytes), Kind::Scalars { prim, align }) => {
+                (FieldValue::Scalars(bytes), Kind::Scalars { prim, align, .. }) => {
                     let size = usize::from(prim.size());
                     let forced = if self.habits.unforced() { 1 } else { align as usize };
                     let align = forced.max(size);

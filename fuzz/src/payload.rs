@@ -34,8 +34,9 @@ pub fn payload(bytes: &[u8]) {
     let Some(Ok(place)) = TablesPlace::of(&bytes[..bytes.len().min(64)], len) else { return };
     let start = usize::try_from(place.range.start).unwrap_or(usize::MAX);
     let tables = &bytes[start..usize::try_from(place.range.end).unwrap_or(usize::MAX)];
-    // planus does not read the schema of TOSA, which has a field `attribute`.
-    if place.schema.root.name == "TosaGraph" {
+    // planus does not read these schemas: that of TOSA has a field `attribute`, that of the native backend is
+    // recursive, and that of MLX has structs.
+    if ["TosaGraph", "Program", "MLXGraph"].contains(&place.schema.root.name) {
         let _ = Tables::read(&place, tables, &Limits::UNTRUSTED);
         return;
     }

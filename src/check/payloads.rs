@@ -27,28 +27,30 @@ use crate::payload::{Sections, Tables, TablesPlace, Unreadable};
 use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 use crate::{Ptd, Pte, cost};
 
+mod mlx;
 mod xnnpack;
 
+pub(super) use mlx::RULES as MLX_RULES;
 pub(super) use xnnpack::RULES as XNNPACK_RULES;
 
 rules! {
     "payloads";
 
     PAYLOAD_UNREADABLE = Error "payload-unreadable"
-        "An XNNPACK payload has a header and a graph that the backend reads."
+        "A payload of XNNPACK or MLX has a header and a graph that the backend reads."
         "The backend refuses it, or reads through a null pointer."
-        "Lower the model again with the XNNPACK backend of a current release."
-        Refuses ["6.6", "7.4.21", "7.7.23", "11.1"];
+        "Lower the model again with the backend of a current release."
+        Refuses ["6.6", "7.4.21", "7.7.23", "11.1", "11.9"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
-        "The data that an XNNPACK payload uses by a key is in the program or in one of the .ptd files."
+        "The data that a payload of XNNPACK or MLX uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, or reads through a null pointer where no data has a key."
         "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
-        Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3"];
+        Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3", "11.9"];
     DELEGATE_KEY_SHORT = Error "delegate-key-short"
-        "The data that an XNNPACK payload uses by a key has the bytes that the payload says."
+        "The data that a payload of XNNPACK or MLX uses by a key has the bytes that the payload says."
         "The backend never compares the sizes, and reads past the data."
         "Use the .ptd that was written with this program."
-        Misreads ["6.7", "7.7.23", "11.3"];
+        Misreads ["6.7", "7.7.23", "11.3", "11.9"];
 }
 
 /// The data that payloads use by keys.
@@ -175,10 +177,12 @@ fn has_unnamed_segment(pte: &Pte<'_>) -> bool {
     })
 }
 
-/// Returns whether a key is one that writers make: the SHA-256 of the data, or the name of scales.
+/// Returns whether a key is one that writers make: the SHA-256 of the data, the name of scales, or MLX's name of
+/// a tensor behind four digits.
 fn is_written(key: &str) -> bool {
-    let is_hash = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    is_hash(key) || key.starts_with("scale_")
+    let is_hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_mlx = key.split_once('/').is_some_and(|(hash, _)| hash.len() == 4 && is_hex(hash));
+    key.len() == 64 && is_hex(key) || key.starts_with("scale_") || is_mlx
 }
 
 /// The keys that the payloads of a program request.
@@ -219,7 +223,7 @@ pub(super) fn judge<'b, E>(
     let mut requested = RequestedKeys::default();
     let mut calls = Calls::new(pte.file_len());
     let Users { plans, calls: all_calls, by_range } = Users::of(pte, &mut requested);
-    for ((start, end), users) in by_range {
+    for ((start, end, backend), users) in by_range {
         let was_exhausted = reader.is_exhausted;
         let mut judge = Judge {
             named,
@@ -230,7 +234,10 @@ pub(super) fn judge<'b, E>(
             calls: &mut calls,
             requested: &mut requested,
         };
-        judge.payload(start..end, &users, &mut reader)?;
+        match backend {
+            Backend::Mlx => judge.mlx(start..end, &users, &mut reader)?,
+            _ => judge.payload(start..end, &users, &mut reader)?,
+        }
         if reader.is_exhausted && !was_exhausted {
             judge.unreadable(&users, || {
                 "payloads or scales overlap, and would be read more often than is done".into()
@@ -240,7 +247,7 @@ pub(super) fn judge<'b, E>(
     Ok(requested)
 }
 
-/// Judges a whole payload or profile without its program: of XNNPACK its graph, and no calls; of others
+/// Judges a whole payload or profile without its program: of XNNPACK and MLX the graph, and no calls; of others
 /// the structure of their tables or headers.
 pub(super) fn judge_alone(
     bytes: &[u8],
@@ -249,7 +256,9 @@ pub(super) fn judge_alone(
 ) -> Result<(), Unreadable> {
     match ForeignFormat::of(bytes) {
         ForeignFormat::Payload(Backend::Xnnpack) => {}
+        ForeignFormat::Payload(Backend::Mlx) => return judge_mlx(bytes, limits, out),
         ForeignFormat::Payload(backend) => return prove(Some(backend), bytes, limits),
+        ForeignFormat::Ptn => return prove_package(bytes, limits),
         ForeignFormat::EtDump => return prove(None, bytes, limits),
         _ => {}
     }
@@ -267,6 +276,31 @@ pub(super) fn judge_alone(
         Ok(_) => Ok(()),
         Err(never) => match never {},
     }
+}
+
+/// Judges a whole payload of MLX without its program.
+fn judge_mlx(bytes: &[u8], limits: &Limits, out: &mut Findings) -> Result<(), Unreadable> {
+    let Some(place) = TablesPlace::of_payload(Backend::Mlx, bytes, wide(bytes.len())) else {
+        return Ok(());
+    };
+    let place = place?;
+    let start = place.range.start;
+    let graph = bytes.get(usize::try_from(start).unwrap_or(usize::MAX)..).unwrap_or_default();
+    if let Some(graph) = Tables::read(&place, graph, limits)?.root_as() {
+        mlx::judge(&mlx::Site { delegate: None, start, graph }, &NamedSizes::unknown(), out);
+    }
+    Ok(())
+}
+
+/// Proves the directory and the graph of a `.ptn` package.
+fn prove_package(bytes: &[u8], limits: &Limits) -> Result<(), Unreadable> {
+    let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
+    let part = |range: Range<u64>| bytes.get(at(range.start)..at(range.end)).unwrap_or_default();
+    match Sections::of_package(wide(bytes.len()), |range| Ok::<_, Infallible>(part(range))) {
+        Ok(members) => members.map(drop)?,
+        Err(never) => match never {},
+    }
+    prove(None, bytes, limits)
 }
 
 /// Proves the tables or the header of a file.
@@ -361,6 +395,45 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         Ok(())
     }
 
+    /// Judges the payload of MLX in a range of the file.
+    fn mlx<'b, R, E>(
+        &mut self,
+        range: Range<u64>,
+        users: &[User],
+        reader: &mut Reader<R>,
+    ) -> Result<(), E>
+    where
+        R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    {
+        let Some(first) = self.delegate(users.first()) else { return Ok(()) };
+        let len = range.end.saturating_sub(range.start);
+        let head = range.start..range.start.saturating_add(len.min(HEAD));
+        let Some(head) = reader.read(head)? else { return Ok(()) };
+        let Some(place) = TablesPlace::of_payload(Backend::Mlx, &head, len) else { return Ok(()) };
+        let place = match place {
+            Ok(place) => place,
+            Err(why) => {
+                self.unreadable(users, || why.to_string());
+                return Ok(());
+            }
+        };
+        let start = range.start.saturating_add(place.range.start);
+        let bytes = reader.read(start..range.start.saturating_add(place.range.end))?;
+        let Some(bytes) = bytes else { return Ok(()) };
+        match Tables::read(&place, &bytes, self.limits) {
+            Ok(tables) => {
+                let Some(graph) = tables.root_as() else { return Ok(()) };
+                let site = mlx::Site { delegate: Some(first), start, graph };
+                mlx::judge(&site, self.named, self.out);
+            }
+            Err(Unreadable::Graph(error)) => self.unreadable(users, || {
+                format!("at byte {:#x} of the payload: {error}", error.offset())
+            }),
+            Err(why) => self.unreadable(users, || why.to_string()),
+        }
+        Ok(())
+    }
+
     /// Reports a payload that cannot be read, at the first delegate that has it.
     fn unreadable(&mut self, users: &[User], message: impl FnOnce() -> String) {
         let Some((plan, delegate)) = self.delegate(users.first()) else { return };
@@ -393,12 +466,12 @@ struct User {
 /// An instruction that calls a delegate, and the index of the delegate.
 type DelegateInstruction<'a> = (i32, Instruction<'a>, DelegateCall<'a>);
 
-/// The delegates that have payloads of XNNPACK.
+/// The delegates that have payloads of XNNPACK or MLX.
 struct Users<'p, 'a> {
     plans: Vec<Plan<'p, 'a>>,
     /// By method and delegate, then in the order of the file.
     calls: Vec<DelegateInstruction<'a>>,
-    by_range: BTreeMap<(u64, u64), Vec<User>>,
+    by_range: BTreeMap<(u64, u64, Backend), Vec<User>>,
 }
 
 impl<'p, 'a> Users<'p, 'a> {
@@ -418,22 +491,21 @@ impl<'p, 'a> Users<'p, 'a> {
             for (delegate, table) in (0u32..).zip(view.delegates().into_iter().flatten()) {
                 // Delegates without a payload, or with one that is nowhere, are reported by other rules.
                 let Ok(Some(payload)) = pte.payload(table) else { continue };
-                match payload.backend() {
-                    Some(Backend::Xnnpack) => {
-                        let Range { start, end } = payload.range();
-                        cost::look_up("", by_range.len());
-                        cost::look_up("", own.len());
-                        let called = |&(of, ..): &DelegateInstruction<'_>| i64::from(of);
-                        let at = |bound: i64| {
-                            let before = own.partition_point(|call| called(call) < bound);
-                            narrow(first.saturating_add(before))
-                        };
-                        let bound = i64::from(delegate);
-                        let calls = at(bound)..at(bound.saturating_add(1));
-                        let user = User { plan: narrow(plans.len()), delegate, calls };
-                        by_range.entry((start, end)).or_default().push(user);
-                    }
-                    _ => requested.is_incomplete = true,
+                // Which keys payloads of others request is not known.
+                requested.is_incomplete |= payload.backend() != Some(Backend::Xnnpack);
+                if let Some(backend @ (Backend::Xnnpack | Backend::Mlx)) = payload.backend() {
+                    let Range { start, end } = payload.range();
+                    cost::look_up("", by_range.len());
+                    cost::look_up("", own.len());
+                    let called = |&(of, ..): &DelegateInstruction<'_>| i64::from(of);
+                    let at = |bound: i64| {
+                        let before = own.partition_point(|call| called(call) < bound);
+                        narrow(first.saturating_add(before))
+                    };
+                    let bound = i64::from(delegate);
+                    let calls = at(bound)..at(bound.saturating_add(1));
+                    let user = User { plan: narrow(plans.len()), delegate, calls };
+                    by_range.entry((start, end, backend)).or_default().push(user);
                 }
             }
             plans.push(Plan::new(pte, nth, view));

@@ -243,8 +243,13 @@ impl Check {
     ) -> Option<Outcome> {
         let Problem::Refused { error, .. } = problem else { return None };
         let ErrorKind::OtherFormat { format } = error.kind() else { return None };
-        let (ForeignFormat::Payload(_) | ForeignFormat::EtDump) = format else { return None };
-        let is_judged = format == ForeignFormat::Payload(Backend::Xnnpack);
+        let kind = match format {
+            ForeignFormat::Payload(_) => None,
+            ForeignFormat::EtDump => Some("etdump"),
+            ForeignFormat::Ptn => Some("ptn"),
+            _ => return None,
+        };
+        let is_judged = matches!(format, ForeignFormat::Payload(Backend::Xnnpack | Backend::Mlx));
         let (name, limits) = (name_of(path), common.limits());
         // A stream was read already.
         let bytes = input::open_regular(path).ok().map(|(file, len)| Bytes::whole(file, len))?;
@@ -254,9 +259,7 @@ impl Check {
         Some(match judged {
             Ok(Ok(report)) => {
                 let mut file = CheckedFile::payload(name, &report);
-                if format == ForeignFormat::EtDump {
-                    file.kind = Some("etdump");
-                }
+                file.kind = kind.or(file.kind);
                 let status = if file.verdict == "ok" { Status::Good } else { Status::BadNews };
                 (file, status)
             }

@@ -44,14 +44,14 @@ Examples:
   pte dump --blobs dir=blobs model.pte          blobs as files in the folder blobs
   pte dump --container --blobs dir=. model.pte -o model.json
                                                 everything that `pte build` needs
-  pte dump --payloads model.pte                 with the graphs of XNNPACK and Vulkan
+  pte dump --payloads model.pte                 with the graphs in delegates' payloads
   pte dump --method forward model.pte           the table of one method
   pte dump payload.bin                          the graph of a payload as a standalone file
   pte dump --compact model.pte | jq '.execution_plan[].operators'
 
 Exit status: 0 shown, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
 pub(super) struct Dump {
-    /// A .pte or .ptd file, a payload, a .bpte or an ETDump, or - for standard input.
+    /// A .pte or .ptd file, a payload, a .ptn, a .bpte or an ETDump, or - for standard input.
     file: PathBuf,
     /// How to show blobs: hash, inline, or dir=FOLDER.
     #[arg(long, value_name = "HOW", default_value = "hash", value_parser = Blobs::parse)]

@@ -104,7 +104,8 @@ impl Info {
 fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let (bytes, backend) = (grouped(summary.bytes), payload.backend);
-    writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}payload of {backend} · {bytes} bytes{DIM:#}")?;
+    let kind = if summary.kind == "ptn" { "package" } else { "payload" };
+    writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{kind} of {backend} · {bytes} bytes{DIM:#}")?;
     if let Some(graphs) = &payload.graphs {
         show_graphs(graphs, out)?;
     }

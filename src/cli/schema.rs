@@ -7,7 +7,7 @@ use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status};
 use pte::flat::fbs;
 use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{tosa, vulkan, xnnpack};
+use pte::schema::{mlx, native, tosa, vulkan, xnnpack};
 
 /// Print the tables as FlatBuffers schema text
 ///
@@ -38,6 +38,8 @@ enum SchemaName {
     Xnnpack,
     Vulkan,
     Tosa,
+    Native,
+    Mlx,
     BundledProgram,
     Etdump,
 }
@@ -51,6 +53,8 @@ impl Schema {
             SchemaName::Xnnpack => &xnnpack::desc::SCHEMA,
             SchemaName::Vulkan => &vulkan::desc::SCHEMA,
             SchemaName::Tosa => &tosa::desc::SCHEMA,
+            SchemaName::Native => &native::desc::SCHEMA,
+            SchemaName::Mlx => &mlx::desc::SCHEMA,
             SchemaName::BundledProgram => &bundled_program::desc::SCHEMA,
             SchemaName::Etdump => &etdump::desc::SCHEMA,
         };

@@ -269,6 +269,16 @@ kinds! {
         otherwise "The runtime does not check this: the same bytes are read as header and as tables."
         runtime "ignores"
         help "The header is damaged, or the file was cut short: get it again.";
+    /// Too many tables of a recursive field are in one another.
+    NestingLimit {
+        /// The limit.
+        limit: u32
+    } = "nesting-limit"
+        "this graph is nested too deep: at most {limit} graphs may be in one another"
+        asks "At most 12 graphs of the native backend are in one another."
+        otherwise "A reader that follows each nested graph may run out of stack. FlatBuffers' own verifier refuses it: it follows 64 tables, which 12 nested graphs reach."
+        runtime "refuses"
+        help "No exporter nests control flow as deep: the payload is damaged or malicious.";
     /// The declared size of a table is below 4.
     ObjectSize {
         /// The size found.

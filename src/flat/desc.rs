@@ -10,12 +10,14 @@ pub(crate) mod declare;
 pub struct Schema {
     /// The root table.
     pub root: &'static TableDesc,
-    /// The four bytes at position 4 of a buffer.
+    /// The four bytes at position 4 of a buffer; zeros for none.
     pub identifier: [u8; 4],
     /// The extension of its files, without a dot.
     pub extension: &'static str,
     /// The namespace of upstream's schema file.
     pub namespace: &'static str,
+    /// Every struct, in the order of declaration.
+    pub structs: &'static [&'static StructDesc],
     /// Every union, in the order of declaration.
     pub unions: &'static [&'static UnionDesc],
     /// Every table, in the order of declaration.
@@ -30,11 +32,12 @@ pub struct TableDesc {
     pub name: &'static str,
     /// The fields, by ascending slot.
     pub fields: &'static [FieldDesc],
-    /// The largest nesting of tables in a value of this type. A recursive schema has none and does
-    /// not compile, so the verifier needs no depth limit.
+    /// The largest nesting of tables in a value of this type, up to the next recursive field. A schema
+    /// that is recursive in another field does not compile, so the verifier needs no other depth limit.
     pub depth: u32,
-    /// The fields that the verifier reads, by ascending slot. The first `refs_len` entries are
-    /// used.
+    /// The fields that the verifier reads, by ascending slot. The first `refs_len` entries are used: more
+    /// than there are for a table with a recursive field, or with more references than a layout has
+    /// places for.
     refs: [Ref; MAX_REFS],
     refs_len: u16,
     /// The inline bytes of each slot; empty for a slot without a field.
@@ -134,6 +137,9 @@ pub struct FieldDesc {
     pub kind: Kind,
     /// Whether a table without it is refused.
     pub required: bool,
+    /// Whether its table may contain the field's own table again. Readers accept at most
+    /// [`MOST_NESTED`] of them in one another.
+    pub recursive: bool,
     /// The ExecuTorch release that added it; `None` if it is as old as release 0.1 or as its table.
     pub since: Option<&'static str>,
 }
@@ -151,6 +157,8 @@ pub enum Kind {
     Scalars {
         /// The type of the elements.
         prim: Prim,
+        /// The struct that each element is.
+        of: Option<&'static StructDesc>,
         /// `force_align`: the alignment of the first element in bytes; 0 for none.
         align: u32,
     },
@@ -172,6 +180,22 @@ pub struct ScalarDesc {
     pub default: Number,
     /// The names of its values, for an enum.
     pub names: Option<&'static EnumDesc>,
+    /// The struct that it is in.
+    pub of: Option<&'static StructDesc>,
+    /// Whether an absent field has no value, in place of the default.
+    pub optional: bool,
+}
+
+/// A struct of one number, which is stored as the number.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StructDesc {
+    /// The upstream name.
+    pub name: &'static str,
+    /// The name of its field.
+    pub field: &'static str,
+    /// The type of its field.
+    pub prim: Prim,
 }
 
 /// The type of a number in a file.
@@ -248,6 +272,13 @@ pub struct Member {
     pub table: &'static TableDesc,
 }
 
+/// The most tables of recursive fields that readers accept in one another.
+///
+/// FlatBuffers' own verifier in C++ follows 64 tables. A graph of the native backend is 5 tables below the
+/// graph around it, and the outermost one is the third table, so that the verifier refuses a 13th nested
+/// graph. Exporters nest as deep as the control flow of a model: 2 or 3.
+pub const MOST_NESTED: u32 = 12;
+
 /// The number of unknown slots that are searched for fields of a newer writer.
 pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 
@@ -255,7 +286,10 @@ pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 pub(crate) const PLACES: usize = 16;
 
 /// The number of indices for fields that the verifier reads. They come first.
-const MAX_REFS: usize = 13;
+const PLACED_REFS: u16 = 13;
+
+/// The most fields of one table that the verifier reads.
+const MAX_REFS: usize = 17;
 
 /// The indices of 8-byte numbers. All other fields that the verifier does not read share
 /// [`OTHERS`].
@@ -274,17 +308,20 @@ impl TableDesc {
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
         // Two offsets, and padding for 8-byte numbers.
         let mut written = if fields.is_empty() { 8u16 } else { 12 };
-        let (mut free, mut union, mut has_required, mut rest) = (0, None, false, fields);
+        let (mut free, mut union, mut rest) = (0, None, fields);
+        let (mut has_required, mut is_recursive) = (false, false);
         while let [field, tail @ ..] = rest {
             assert!(field.slot >= free, "slots ascend, and a union takes two");
             free = field.slot.saturating_add(field.slots());
             has_required |= field.required;
+            is_recursive |= field.recursive;
             // A union also has a tag.
             written =
                 written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
             let to = field.kind.to(refs_len);
             let size = field.kind.inline_size();
             let place = match (to, size, eights) {
+                (Some(_), ..) if refs_len >= PLACED_REFS => OTHERS,
                 (Some(_), ..) => refs_len,
                 (None, 8, [place, ..]) => *place,
                 (None, 8, []) => panic_const("a layout has room for two numbers of 8 bytes"),
@@ -323,12 +360,15 @@ impl TableDesc {
             [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
             _ => Form::Other,
         };
+        let is_rare = is_recursive || refs_len > PLACED_REFS;
+        // The two halves of a union are found by their places.
+        assert!(!is_rare || matches!(form, Form::Other) && union.is_none(), "its form is Other");
         Self {
             name,
             fields,
             depth,
             refs,
-            refs_len,
+            refs_len: if is_rare { u16::MAX } else { refs_len },
             inline,
             slots: free,
             form,
@@ -343,6 +383,13 @@ impl TableDesc {
     #[inline]
     pub(crate) fn refs(&self) -> &[Ref] {
         self.refs.get(..index(self.refs_len)).unwrap_or_default()
+    }
+
+    /// Returns [`refs`](Self::refs); `None` for a table whose references are not found by places. This
+    /// test costs nothing more than the slicing itself.
+    #[inline(always)]
+    pub(crate) fn placed_refs(&self) -> Option<&[Ref]> {
+        self.refs.get(..index(self.refs_len))
     }
 
     /// Returns the number of slots, gaps included.
@@ -377,7 +424,7 @@ impl FieldDesc {
 impl Kind {
     /// Returns what the verifier reads at `place`; `None` for a number, since all its values are
     /// valid.
-    const fn to(self, place: u16) -> Option<To> {
+    pub(crate) const fn to(self, place: u16) -> Option<To> {
         Some(match self {
             Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
             Self::Scalar(_) => return None,
@@ -403,6 +450,16 @@ impl Kind {
 }
 
 impl Prim {
+    /// Returns the zero of the type.
+    pub(crate) const fn zero(self) -> Number {
+        match self {
+            Self::Bool => Number::Bool(false),
+            Self::F32 => Number::Single(0.0),
+            Self::F64 => Number::Float(0.0),
+            _ => Number::Int(0),
+        }
+    }
+
     /// Returns the size in bytes.
     #[inline]
     pub const fn size(self) -> u16 {

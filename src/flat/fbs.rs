@@ -29,6 +29,9 @@ pub fn write(schema: &Schema, out: &mut impl Write) -> fmt::Result {
         }
         writeln!(out, "}}")?;
     }
+    for desc in schema.structs {
+        writeln!(out, "\nstruct {} {{\n  {}: {};\n}}", desc.name, desc.field, desc.prim.name())?;
+    }
     for union in schema.unions {
         writeln!(out, "\nunion {} {{", union.name)?;
         for member in union.members {
@@ -47,7 +50,9 @@ pub fn write(schema: &Schema, out: &mut impl Write) -> fmt::Result {
         writeln!(out, "}}")?;
     }
     writeln!(out, "\nroot_type {};", schema.root.name)?;
-    writeln!(out, "file_identifier \"{}\";", schema.identifier.escape_ascii())?;
+    if schema.identifier != [0; 4] {
+        writeln!(out, "file_identifier \"{}\";", schema.identifier.escape_ascii())?;
+    }
     writeln!(out, "file_extension \"{}\";", schema.extension)
 }
 
@@ -69,7 +74,11 @@ fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
     write!(out, "  {}: ", field.name)?;
     match field.kind {
         Kind::Scalar(scalar) => {
-            write!(out, "{}", scalar.names.map_or(scalar.prim.name(), |names| names.name))?;
+            let of = scalar.of.map_or(scalar.prim.name(), |of| of.name);
+            write!(out, "{}", scalar.names.map_or(of, |names| names.name))?;
+            if scalar.optional && scalar.of.is_none() {
+                write!(out, " = null")?;
+            }
             // Zero is FlatBuffers' own default.
             match (scalar.default, scalar.names) {
                 (Number::Bool(false) | Number::Int(0), _) => {}
@@ -87,7 +96,9 @@ fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
         Kind::Str => out.write_str("string")?,
         Kind::Strs => out.write_str("[string]")?,
         Kind::Table(desc) => out.write_str(desc.name)?,
-        Kind::Scalars { prim, .. } => write!(out, "[{}]", prim.name())?,
+        Kind::Scalars { prim, of, .. } => {
+            write!(out, "[{}]", of.map_or(prim.name(), |of| of.name))?;
+        }
         Kind::Tables(desc) => write!(out, "[{}]", desc.name)?,
         Kind::Union(desc) => out.write_str(desc.name)?,
     }

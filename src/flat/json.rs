@@ -1,14 +1,14 @@
 //! Writes a proven table as JSON, driven by its declaration, without code for a particular table.
 //!
 //! The conventions are those of `flatc --json --strict-json --defaults-json`: every scalar with its
-//! default, no absent vectors, strings or tables, and enum values by name. Non-finite numbers are
+//! default, no absent vectors, strings, tables or optional numbers, and enum values by name. Non-finite numbers are
 //! strings, since flatc's output for them is not valid JSON.
 
 use core::fmt::{self, Write};
 
 use alloc::string::String;
 
-use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, TableDesc};
+use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, StructDesc, TableDesc};
 use crate::flat::view::{List, Raw, Strings, Table};
 use crate::quoted::EscapeScan;
 
@@ -164,9 +164,15 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     fn field(&mut self, raw: Raw<'a>, field: &FieldDesc, empty: &mut bool) -> fmt::Result {
         match field.kind {
             Kind::Scalar(scalar) => {
+                if scalar.optional && raw.offset_of(field.slot) == 0 {
+                    return Ok(());
+                }
                 self.key(field.name, "", empty)?;
                 let number = raw.number(field.slot, scalar.prim).unwrap_or(scalar.default);
-                self.scalar(number, scalar)
+                match scalar.of {
+                    None => self.scalar(number, scalar),
+                    Some(of) => self.one(number, of),
+                }
             }
             Kind::Union(desc) => {
                 self.key(field.name, "_type", empty)?;
@@ -201,10 +207,10 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
                 self.key(field.name, "", empty)?;
                 self.strings(texts)
             }
-            Kind::Scalars { prim, .. } => {
+            Kind::Scalars { prim, of, .. } => {
                 let Some((bytes, _)) = raw.vector_bytes(field.slot, prim) else { return Ok(()) };
                 self.key(field.name, "", empty)?;
-                self.scalars(bytes, prim)
+                self.scalars(bytes, prim, of)
             }
         }
     }
@@ -236,7 +242,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
         self.out.write_char(']')
     }
 
-    fn scalars(&mut self, bytes: &'a [u8], prim: Prim) -> fmt::Result {
+    fn scalars(&mut self, bytes: &'a [u8], prim: Prim, of: Option<&StructDesc>) -> fmt::Result {
         if prim == Prim::U8
             && let Some(text) = (self.options.blob)(bytes)
         {
@@ -248,11 +254,21 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
             if nth > 0 {
                 self.out.write_str(between)?;
             }
-            if let Some(number) = Number::from_le(chunk, prim) {
-                self.number(number)?;
+            match (Number::from_le(chunk, prim), of) {
+                (Some(number), None) => self.number(number)?,
+                (Some(number), Some(of)) => self.one(number, of)?,
+                (None, _) => {}
             }
         }
         self.out.write_char(']')
+    }
+
+    /// Writes a struct of one number.
+    fn one(&mut self, number: Number, of: &StructDesc) -> fmt::Result {
+        let between = if self.options.pretty { " " } else { "" };
+        write!(self.out, "{{\"{}\":{between}", of.field)?;
+        self.number(number)?;
+        self.out.write_char('}')
     }
 
     fn scalar(&mut self, number: Number, scalar: ScalarDesc) -> fmt::Result {
@@ -309,9 +325,14 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
             return Ok(());
         }
         self.out.write_char('\n')?;
-        // No schema is deeper: a recursive one does not compile.
+        // Only recursive tables are deeper.
         const SPACES: &str = "                                                                ";
-        self.out.write_str(SPACES.get(..self.level.saturating_mul(2)).unwrap_or(SPACES))
+        let mut left = self.level.saturating_mul(2);
+        while left > SPACES.len() {
+            self.out.write_str(SPACES)?;
+            left = left.saturating_sub(SPACES.len());
+        }
+        self.out.write_str(SPACES.get(..left).unwrap_or_default())
     }
 
     fn string(&mut self, text: &str) -> fmt::Result {

@@ -14,14 +14,14 @@ use serde_json::value::RawValue;
 
 use crate::bytes::wide;
 use crate::error::{PathComponent, Place};
-use crate::flat::desc::{FieldDesc, Kind, TableDesc, UnionDesc};
+use crate::flat::desc::{FieldDesc, Kind, MOST_NESTED, TableDesc, UnionDesc};
 use crate::flat::ledger::{Ledger, Refused};
-use crate::flat::tree::{FieldValue, Object};
+use crate::flat::tree::{FieldValue, Object, SetError};
 use crate::quoted::Untrusted;
 
 pub(crate) mod leaf;
 
-use leaf::{Key, KeyOf, NumberOf, ScalarsOf, TagOf, TextOf, TextsOf};
+use leaf::{Key, KeyOf, NumberOf, ScalarsOf, StructOf, TagOf, TextOf, TextsOf};
 
 /// Returns the bytes of a blob that a dump wrote as `{"file": NAME}`, or an error message.
 pub type ReadBlob<'f> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'f;
@@ -86,7 +86,7 @@ pub(crate) fn read_within(
     files: &mut ReadBlob<'_>,
     ledger: &mut Ledger,
 ) -> Result<Object<'static>, LoadError> {
-    let mut loader = Loader { files, beside, path: Vec::new(), ledger };
+    let mut loader = Loader { files, beside, path: Vec::new(), nesting: 0, ledger };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Any(TableOf { loader: &mut loader, desc }).deserialize(&mut json);
     let read = read.and_then(|object| json.end().map(|()| object));
@@ -139,6 +139,8 @@ struct Loader<'l, 'f> {
     beside: Option<&'l str>,
     /// The path of an error, the innermost component first.
     path: Vec<PathComponent>,
+    /// The recursive fields that are being read.
+    nesting: u32,
     ledger: &'l mut Ledger,
 }
 
@@ -181,16 +183,29 @@ impl Loader<'_, '_> {
         let value = match field.kind {
             Kind::Scalar(scalar) => {
                 let (prim, names) = (scalar.prim, scalar.names);
-                map.next_value_seed(Any(NumberOf { prim, names })).map(FieldValue::Number)
+                let number = match scalar.of {
+                    None => map.next_value_seed(Any(NumberOf { prim, names })),
+                    Some(of) => map.next_value_seed(Any(StructOf(of))),
+                };
+                number.map(FieldValue::Number)
             }
             Kind::Str | Kind::Union(_) => map
                 .next_value_seed(Any(TextOf { ledger: loader.ledger }))
                 .map(|text| FieldValue::Str(text.into())),
+            Kind::Table(desc) if field.recursive => {
+                loader.nesting = loader.nesting.saturating_add(1);
+                let table = match loader.nesting {
+                    ..=MOST_NESTED => map.next_value_seed(Any(TableOf { loader, desc })),
+                    _ => Err(A::Error::custom(SetError::TooDeep)),
+                };
+                self.nesting = self.nesting.saturating_sub(1);
+                table.map(FieldValue::Table)
+            }
             Kind::Table(desc) => {
                 map.next_value_seed(Any(TableOf { loader, desc })).map(FieldValue::Table)
             }
-            Kind::Scalars { prim, .. } => map
-                .next_value_seed(Any(ScalarsOf { loader, prim }))
+            Kind::Scalars { prim, of, .. } => map
+                .next_value_seed(Any(ScalarsOf { loader, prim, of }))
                 .map(|bytes| FieldValue::Scalars(bytes.into())),
             Kind::Strs => map.next_value_seed(Any(TextsOf { loader })).map(FieldValue::Strs),
             Kind::Tables(desc) => {

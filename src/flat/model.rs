@@ -13,6 +13,10 @@ use crate::flat::tree::{FieldValue, Object};
 use crate::flat::view::{List, Scalar, Strings, Table, Vector};
 
 pub(crate) mod declare;
+mod nested;
+
+pub use nested::Nested;
+pub(crate) use nested::{nested, nested_of};
 
 /// A table as a struct. Numbers are plain fields, all other fields are optional.
 ///
@@ -69,6 +73,8 @@ enum Fault {
     OtherTable(&'static str),
     /// A union has this tag and no value, or a value and no tag.
     HalfUnion(u8),
+    /// Too many tables contain one another.
+    Nesting,
     /// There is no memory for the struct.
     Memory(MemoryError),
 }
@@ -82,6 +88,11 @@ impl TreeError {
     /// The error of a struct for which memory is short.
     pub(crate) fn memory(error: MemoryError) -> Self {
         Self { fault: Fault::Memory(error), path: Vec::new() }
+    }
+
+    /// The error of a recursive field whose table has too many others in it.
+    pub(crate) fn nesting() -> Self {
+        Self { fault: Fault::Nesting, path: Vec::new() }
     }
 
     /// Returns the memory error, if it is one.
@@ -113,6 +124,7 @@ impl fmt::Display for TreeError {
             Fault::OtherTable(name) => write!(f, "unexpected table {name}"),
             Fault::HalfUnion(0) => f.write_str("a union has a value and no tag"),
             Fault::HalfUnion(tag) => write!(f, "a union has the tag {tag} and no value"),
+            Fault::Nesting => nested::too_deep(f),
             Fault::Memory(error) => error.fmt(f),
         }
     }

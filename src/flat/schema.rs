@@ -9,6 +9,8 @@
 /// ```text
 /// root Program b"ET12" "pte" "executorch_flatbuffer";
 /// enum DataLocation: i8 { INLINE = 0, SEGMENT = 1 }
+/// structs:
+/// struct Tid { idx: u32 }                              // optional section: structs of one number
 /// union KernelTypes { 1 Null, 2 Int }
 /// union XNodeUnion { 1 XNNAdd = _XNNNode2x1 }          // a member with a name of its own
 /// table Tensor {
@@ -19,6 +21,8 @@
 /// }
 /// table EValue { 0 val: @KernelTypes }                // a union: slots 0 (tag) and 1 (value)
 /// table Program { 1 execution_plan: [&ExecutionPlan] } // a vector of tables
+/// table GraphArg { 1 graph: ^Graph (required) }        // a recursive field, which must be present
+/// table ClipNode { 2 a_min: ?Tid, 3 k: ?i32 }          // a struct; a number with the default null
 /// ```
 macro_rules! schema {
     ($($declaration:tt)*) => {

@@ -6,7 +6,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::flat::desc::{FieldDesc, Kind, Number, TableDesc, UnionDesc};
+use crate::flat::desc::{FieldDesc, Kind, MOST_NESTED, Number, TableDesc, UnionDesc};
 use crate::flat::ledger::MemoryError;
 use crate::quoted::Quoted;
 
@@ -17,7 +17,8 @@ pub use read::Unknown;
 /// A table with everything that it refers to. Each field has its declared kind. Strings and numbers
 /// may be borrowed.
 ///
-/// Schemas are not recursive, so a tree is never deeper than its schema.
+/// A tree is never deeper than its schema: at most [`MOST_NESTED`] tables of recursive fields are in one
+/// another.
 #[derive(Clone, Debug)]
 pub struct Object<'t> {
     desc: &'static TableDesc,
@@ -63,6 +64,8 @@ pub enum SetError {
         /// The field.
         field: &'static FieldDesc,
     },
+    /// More than [`MOST_NESTED`] tables of recursive fields would be in one another.
+    TooDeep,
     /// There is no memory for the field.
     Memory(MemoryError),
 }
@@ -113,6 +116,10 @@ impl<'t> Object<'t> {
         if !fits(&value, field.kind) {
             return Err(SetError::WrongValue { table, field });
         }
+        // Every tree below was bounded when its own recursive fields were set.
+        if field.recursive && nesting(&value) >= MOST_NESTED {
+            return Err(SetError::TooDeep);
+        }
         match self.fields.binary_search_by_key(&field.slot, |(field, _)| field.slot) {
             Ok(at) => {
                 if let Some((_, held)) = self.fields.get_mut(at) {
@@ -145,6 +152,10 @@ impl fmt::Display for SetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory(error) => error.fmt(f),
+            Self::TooDeep => write!(
+                f,
+                "tables of recursive fields are more than {MOST_NESTED} deep in one another"
+            ),
             Self::UnknownField { table, name } => {
                 write!(f, "{} has no field {}", table.name, Quoted(name))
             }
@@ -172,6 +183,21 @@ impl fmt::Display for SetError {
 }
 
 impl core::error::Error for SetError {}
+
+/// Returns how many recursive fields at most are in one another in `value`.
+fn nesting(value: &FieldValue<'_>) -> u32 {
+    let of = |object: &Object<'_>| {
+        let fields = object.fields();
+        let below =
+            fields.map(|(field, value)| nesting(value).saturating_add(field.recursive.into()));
+        below.max().unwrap_or_default()
+    };
+    match value {
+        FieldValue::Table(object) | FieldValue::Union(_, Some(object)) => of(object),
+        FieldValue::Tables(objects) => objects.iter().map(of).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
 
 /// Returns whether a field of `kind` can hold `value`. The writer relies on it.
 fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {

@@ -4,6 +4,8 @@
 //! about its vtable and facts about its position. Those of the vtable are proven once for each pair of
 //! vtable and table type ([`layout`]), those of the position for every table ([`Verifier::object`]).
 
+use core::cell::Cell;
+
 use self::budget::Budget;
 use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_PROGRAM};
 use self::seen::Notes;
@@ -16,6 +18,7 @@ use crate::limits::{LISTED_TABLE, Limits, MAX_PROGRAM};
 
 mod budget;
 mod cache;
+mod deep;
 mod leaf;
 mod seen;
 #[cfg(test)]
@@ -82,6 +85,8 @@ struct Verifier<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> {
     elements: Budget,
     layouts: LayoutCache<CACHE_SLOTS>,
     notes: Notes,
+    /// The recursive fields that are being verified.
+    nesting: Cell<u32>,
 }
 
 impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PATH, CACHE_SLOTS> {
@@ -96,7 +101,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         let bytes = Budget::new("bytes", limits.bytes_visited(len));
         let elements = Budget::new("tables in lists", limits.tables_in_lists(len));
         let (layouts, notes) = (LayoutCache::new(), Notes::new(root));
-        let verifier = Self { buf, bytes, elements, layouts, notes };
+        let verifier = Self { buf, bytes, elements, layouts, notes, nesting: Cell::new(0) };
         verifier.table(at, desc)?;
         Ok(verifier.notes.seen())
     }
@@ -194,7 +199,12 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                 || PathComponent::Field(desc.refs().first().map_or("", |field| field.name));
             match desc.form {
                 Form::Leaf => return Ok(()),
-                Form::Other => return self.references(desc.refs(), pos, layout),
+                Form::Other => {
+                    return match desc.placed_refs() {
+                        Some(refs) => self.references(refs, pos, layout),
+                        None => self.rare(pos, layout, desc),
+                    };
+                }
                 Form::Numbers(_) if layout.at(0) == 0 => return Ok(()),
                 Form::Numbers(size) => {
                     let at = further(pos, layout.at(0).into());

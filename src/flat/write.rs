@@ -205,7 +205,7 @@ impl<'l, S: Sink> Writer<'l, S> {
             (Held::Number(number), Kind::Scalar(scalar)) => {
                 let [bytes, default] =
                     [number, scalar.default].map(|number| number.stored(scalar.prim));
-                if bytes != default {
+                if scalar.optional || bytes != default {
                     parts.add(slot, bytes.unwrap_or_default(), scalar.prim.size());
                 }
                 return Continue(());
@@ -222,13 +222,13 @@ impl<'l, S: Sink> Writer<'l, S> {
             }
             (Held::Str(text), _) => self.string(text)?,
             (Held::Table(node), _) => self.table(node)?,
-            (Held::Bytes(bytes), Kind::Scalars { prim, align }) => {
+            (Held::Bytes(bytes), Kind::Scalars { prim, align, .. }) => {
                 let count = bytes.len().checked_div(prim.size().into()).unwrap_or_default();
                 self.align_elements(bytes.len(), prim.size(), align)?;
                 self.prepend(bytes)?;
                 self.count(count)?
             }
-            (Held::Numbers(numbers), Kind::Scalars { prim, align }) => {
+            (Held::Numbers(numbers), Kind::Scalars { prim, align, .. }) => {
                 let count = numbers.count();
                 self.align_elements(count.saturating_mul(prim.size().into()), prim.size(), align)?;
                 numbers.visit_back(&mut |bytes| self.prepend(bytes))?;

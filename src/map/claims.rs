@@ -18,8 +18,9 @@ pub(super) struct Claims<'a> {
     pub(super) region_range: Range<u64>,
     pub(super) region: &'a [u8],
     header_end: u64,
-    /// Whether the header is in front of the FlatBuffer: a `.ptd` of generation 0.
-    header_apart: bool,
+    /// The length of the root's offset and of an identifier, if the header is in front of the FlatBuffer: in a
+    /// `.ptd` of generation 0, and in payloads.
+    header_apart: Option<u64>,
     /// The end of the last segment.
     pub(super) segments_end: u64,
     nodes: Vec<Node<'a>>,
@@ -49,7 +50,7 @@ impl<'a> Claims<'a> {
         let before = if header_apart { 0 } else { 8 };
         let header_end = u64::from(header.unwrap_or_default()).saturating_add(before);
         let region = (file.region_range(), region);
-        Self::bare(file.file_len(), region, (header_end, header_apart), detail)
+        Self::bare(file.file_len(), region, (header_end, header_apart.then_some(8)), detail)
     }
 
     /// Creates an empty set of claims on a file of `len` bytes: with the range and the bytes of the tables,
@@ -57,7 +58,7 @@ impl<'a> Claims<'a> {
     pub(super) fn bare(
         len: u64,
         (region_range, region): (Range<u64>, &'a [u8]),
-        (header_end, header_apart): (u64, bool),
+        (header_end, header_apart): (u64, Option<u64>),
         detail: Detail,
     ) -> Self {
         let root = Node { label: Label::Fixed("file"), parent: ROOT, bytes: 0, first: 0, next: 0 };
@@ -84,9 +85,9 @@ impl<'a> Claims<'a> {
         self.child(ROOT, HEADER_PADDING);
         self.child(ROOT, TABLES);
         self.claim(0..self.header_end, header);
-        if self.header_apart {
+        if let Some(len) = self.header_apart {
             let begin = self.region_range.start;
-            self.claim(begin..begin.saturating_add(8), header);
+            self.claim(begin..begin.saturating_add(len), header);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
 use crate::handle::{OpenError, ReadVec};
 use crate::limits::Limits;
+use crate::payload::mlx::MlxParts;
 use crate::payload::vulkan::VulkanHeader;
 use crate::payload::xnnpack::{XnnpackHeader, XnnpackParts};
 use crate::payload::{
@@ -23,7 +24,8 @@ use crate::payload::{
 use crate::quoted::UntrustedString;
 use crate::schema::bundled_program::view::{Value, ValueUnion};
 
-/// A file that is neither a program nor named data: a delegate's payload, a bundled program, or a profile.
+/// A file that is neither a program nor named data: a delegate's payload, a `.ptn` package, a bundled program, or
+/// a profile.
 ///
 /// Its header and its tables are read, constants and sections are not.
 ///
@@ -42,14 +44,16 @@ use crate::schema::bundled_program::view::{Value, ValueUnion};
 pub struct OtherFile {
     len: u64,
     backend: Option<Backend>,
+    is_package: bool,
     /// The place of the tables. Their structure is proven.
     place: Option<TablesPlace>,
     /// The bytes of the tables.
     region: Vec<u8>,
     limits: Limits,
-    /// The end of the header, and whether the tables begin behind it.
+    /// The end of the header, and the length of the root's offset and the identifier if the tables begin
+    /// behind the header.
     header_end: u64,
-    header_apart: bool,
+    header_apart: Option<u64>,
     /// The constants of a payload of XNNPACK, and the range that all of them are in.
     contents: Option<PayloadContents>,
     constants: Range<u64>,
@@ -71,19 +75,23 @@ impl OtherFile {
     ) -> Result<Option<Result<Self, Unreadable>>, OpenError<S::Error>> {
         let len = source.size().map_err(OpenError::Source)?;
         let head = source.read_vec(0..len.min(HEAD))?;
-        let backend = match ForeignFormat::of(&head) {
+        let format = ForeignFormat::of(&head);
+        let is_package = format == ForeignFormat::Ptn;
+        let backend = match format {
             ForeignFormat::Payload(backend) => Some(backend),
+            ForeignFormat::Ptn => Some(Backend::Native),
             ForeignFormat::BundledProgram(_) | ForeignFormat::EtDump => None,
             _ => return Ok(None),
         };
         let mut file = Self {
             len,
             backend,
+            is_package,
             place: None,
             region: Vec::new(),
             limits: *limits,
             header_end: 0,
-            header_apart: false,
+            header_apart: None,
             contents: None,
             constants: 0..0,
             sections: Vec::new(),
@@ -95,6 +103,12 @@ impl OtherFile {
                 file.region = source.read_vec(place.range.clone())?;
                 let known = file.read_tables(&head, &place);
                 file.place = Some(place);
+                if is_package {
+                    match Sections::of_package(len, |range| source.read_vec(range))? {
+                        Ok(found) => file.sections = found.named(),
+                        Err(why) => return Ok(Some(known.and(Err(why)))),
+                    }
+                }
                 Ok(Some(known.map(|()| file)))
             }
             None => {
@@ -102,9 +116,7 @@ impl OtherFile {
                 match Sections::of(backend, len, |range| source.read_vec(range))? {
                     Some(Err(why)) => return Ok(Some(Err(why))),
                     Some(Ok(found)) => {
-                        let sections = found.sections.into_iter();
-                        let sections = sections.map(|section| (section.name, section.range));
-                        file.sections = sections.filter(|(_, range)| !range.is_empty()).collect();
+                        file.sections = found.named();
                         let first = file.sections.iter().map(|(_, range)| range.start).min();
                         file.header_end = first.unwrap_or_default();
                     }
@@ -120,12 +132,18 @@ impl OtherFile {
         let tables = Tables::read(place, &self.region, &self.limits)?;
         let (start, root) = (place.range.start, place.root_position());
         // The root offset and the identifier are in front of the tables.
-        (self.header_end, self.header_apart) = (u64::from(root).saturating_add(8), false);
+        (self.header_end, self.header_apart) =
+            (u64::from(root).saturating_add(place.root_length()), None);
         if start > 0 {
-            (self.header_end, self.header_apart) = (start.min(PAYLOAD_HEADER), true);
+            let end = if self.is_package { start } else { start.min(PAYLOAD_HEADER) };
+            (self.header_end, self.header_apart) = (end, Some(place.root_length()));
         }
         if tables.as_bundled_program().is_some() {
             self.program = Bundle::read(&self.region, &self.limits)?.program();
+        }
+        if self.backend == Some(Backend::Mlx) {
+            let data = MlxParts::of(head, self.len)?.data;
+            self.sections.extend(Some(("data", data)).filter(|(_, data)| !data.is_empty()));
         }
         if self.backend != Some(Backend::Xnnpack) {
             return Ok(());
@@ -244,7 +262,9 @@ impl OtherFile {
             let schema = tables.schema();
             Pass::new(&mut claims).raw_root(tables.root(), schema.root, self.root_name());
         }
-        for (name, range) in &self.sections {
+        // The graph of a package is shown as tables.
+        let is_apart = |section: &&(_, Range<u64>)| section.1 != self.region_range();
+        for (name, range) in self.sections.iter().filter(is_apart) {
             let parent = claims.child(ROOT, "sections");
             let node = claims.child(parent, name);
             claims.claim(range.clone(), node);
@@ -255,6 +275,10 @@ impl OtherFile {
             let node = claims.child(parent, PADDING);
             claims.claim(self.constants.clone(), node);
             claims.segments_end = claims.segments_end.max(self.constants.end);
+        }
+        if self.is_package {
+            let node = claims.child(ROOT, "zip directory");
+            claims.claim(self.region_range().end..self.len, node);
         }
         if self.place.is_none() && self.sections.is_empty() {
             let node = claims.child(ROOT, "contents");
@@ -277,9 +301,12 @@ impl OtherFile {
         let start = self.region_range().start;
         match self.backend {
             _ if self.place.is_none() => (Vec::new(), 0),
-            _ if self.header_apart && offset >= start => (Vec::from([STANDARD]), start),
-            Some(Backend::Xnnpack) if self.header_apart => (Vec::from([XNNPACK]), 0),
-            Some(_) if self.header_apart => (Vec::from([VULKAN]), 0),
+            Some(Backend::Mlx) if offset >= start => (Vec::from([ROOT_OFFSET]), start),
+            _ if self.header_apart.is_some() && offset >= start => (Vec::from([STANDARD]), start),
+            _ if self.is_package => (Vec::from([ZIP]), 0),
+            Some(Backend::Mlx) => (Vec::from([MLX]), 0),
+            Some(Backend::Xnnpack) if self.header_apart.is_some() => (Vec::from([XNNPACK]), 0),
+            Some(_) if self.header_apart.is_some() => (Vec::from([VULKAN]), 0),
             None if self.header_end > 8 => (Vec::from([SIZE, STANDARD]), 0),
             _ => (Vec::from([STANDARD]), 0),
         }
@@ -349,6 +376,27 @@ const VULKAN: &[(&str, u64)] = &[
     ("flatbuffer_size", 4),
     ("bytes_offset", 4),
     ("bytes_size", 8),
+];
+
+/// The header of a payload of MLX, and the offset to the root behind it.
+const MLX: &[(&str, u64)] =
+    &[("without a meaning", 4), ("magic", 4), ("data_offset", 8), ("data_size", 8)];
+const ROOT_OFFSET: &[(&str, u64)] = &[("root offset", 4)];
+
+/// The header of the first member of a package.
+const ZIP: &[(&str, u64)] = &[
+    ("signature", 4),
+    ("version", 2),
+    ("flags", 2),
+    ("method", 2),
+    ("time", 2),
+    ("date", 2),
+    ("CRC-32", 4),
+    ("packed size", 4),
+    ("size", 4),
+    ("length of the name", 2),
+    ("length of extra fields", 2),
+    ("name", 11),
 ];
 
 /// The size in front of a profile.

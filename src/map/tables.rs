@@ -120,21 +120,39 @@ impl<'c, 'a> Pass<'c, 'a> {
         section: u32,
     ) {
         match field.kind {
-            // Neither format has vectors of strings.
-            Kind::Scalar(_) | Kind::Strs => {}
+            Kind::Scalar(_) => {}
             Kind::Str => {
                 let Some(pos) = raw.target_pos(field.slot) else { return };
                 if self.vectors.insert(pos >> 2) {
                     let section = self.owner(desc, field, section);
-                    let node = self.claims.child(section, "strings");
-                    let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
+                    let node = self.claims.child(section, STRINGS);
                     let back = self.claims.paths.enter(PathComponent::Field(field.name));
-                    // The length in front of the text, and the zero after it.
-                    let bytes = len.saturating_add(5);
-                    let in_text = |at| role::in_text(pos, len, at);
-                    self.thing(pos, bytes, node, ObjectKind::Text, in_text);
+                    self.text(pos, node);
                     self.claims.paths.leave(back);
                 }
+            }
+            Kind::Strs => {
+                let Some(strings) = raw.strings(field.slot) else { return };
+                let pos = strings.pos().saturating_sub(4);
+                if !self.vectors.insert(pos >> 2) {
+                    return;
+                }
+                let section = self.owner(desc, field, section);
+                let node = self.claims.child(section, STRINGS);
+                let back = self.claims.paths.enter(PathComponent::Field(field.name));
+                let bytes = narrow(strings.len()).saturating_mul(4).saturating_add(4);
+                let region = self.claims.region;
+                let in_list = |at| role::in_tables(region, pos, at);
+                self.thing(pos, bytes, node, ObjectKind::Vector, in_list);
+                let places = (0..).map_while(|nth| Some((nth, strings.place(nth)?)));
+                for (nth, pos) in places {
+                    if self.vectors.insert(pos >> 2) {
+                        let element = self.claims.paths.enter(PathComponent::Index(nth));
+                        self.text(pos, node);
+                        self.claims.paths.leave(element);
+                    }
+                }
+                self.claims.paths.leave(back);
             }
             Kind::Scalars { prim, .. } => {
                 let Some((bytes, first)) = raw.vector_bytes(field.slot, prim) else { return };
@@ -168,6 +186,15 @@ impl<'c, 'a> Pass<'c, 'a> {
                 }
             }
         }
+    }
+
+    /// Claims the string at `pos`.
+    fn text(&mut self, pos: u32, node: u32) {
+        let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
+        // The length in front of the text, and the zero after it.
+        let bytes = len.saturating_add(5);
+        let in_text = |at| role::in_text(pos, len, at);
+        self.thing(pos, bytes, node, ObjectKind::Text, in_text);
     }
 
     fn list(
@@ -241,6 +268,12 @@ impl<'c, 'a> Pass<'c, 'a> {
             ("VkGraph", "values") => return self.claims.section("values"),
             ("VkGraph", "constants") => return self.claims.section("offsets of constants"),
             ("VkGraph", "shaders") => return self.claims.section("shaders"),
+            ("Graph", "nodes") => return self.claims.section("nodes"),
+            ("Graph", "tensor_values") => return self.claims.section("values"),
+            ("Method", "constants") => return self.claims.section("keys of constants"),
+            ("MLXGraph", "instruction_chains") => return self.claims.section("nodes"),
+            ("MLXGraph", "tensor_meta") => return self.claims.section("values"),
+            ("MLXGraph", "named_slots") => return self.claims.section("named slots"),
             ("BundledProgram", "method_test_suites") => return self.claims.section("test suites"),
             (_, "segments") => return self.claims.section("table of segments"),
             ("Program", "named_data") => return self.claims.section("table of named data"),
@@ -309,4 +342,5 @@ const MOST_METHODS: u32 = 1024;
 
 pub(super) const INLINE_CONSTANTS: &str = "inline constants";
 pub(super) const INLINE_PAYLOADS: &str = "inline payloads";
+const STRINGS: &str = "strings";
 pub(super) const VTABLES: &str = "vtables";

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
 use super::tables::{Tables, TablesPlace};
@@ -10,8 +11,11 @@ use super::{Payload, Unreadable};
 use crate::backend::Backend;
 use crate::cost;
 use crate::file::source::Source;
+use crate::flat::view::{List, TableIter};
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
+use crate::schema::mlx::view::MLXGraph;
+use crate::schema::native;
 use crate::schema::tosa::view::TosaGraph;
 use crate::schema::vulkan::view::VkGraph;
 use crate::schema::xnnpack::view::XNode;
@@ -26,6 +30,10 @@ pub enum Graph<'p> {
     Vulkan(VkGraph<'p>),
     /// A graph of TOSA.
     Tosa(TosaGraph<'p>),
+    /// The graphs of methods of the native backend.
+    Native(native::view::Program<'p>),
+    /// A graph of MLX.
+    Mlx(MLXGraph<'p>),
 }
 
 impl<'p> Graph<'p> {
@@ -45,6 +53,15 @@ impl<'p> Graph<'p> {
                 let blocks = blocks.flat_map(|region| region.blocks().into_iter().flatten());
                 let nodes = blocks.flat_map(|block| block.operators().into_iter().flatten());
                 Box::new(nodes.map(|node| node.op().name()))
+            }
+            Self::Native(program) => {
+                let methods = program.methods().into_iter().flatten();
+                Box::new(methods.filter_map(|method| method.graph()).flat_map(Calls::of))
+            }
+            Self::Mlx(graph) => {
+                let chains = graph.instruction_chains().into_iter().flatten();
+                let calls = chains.flat_map(|chain| chain.instructions().into_iter().flatten());
+                Box::new(calls.map(|call| call.op().and_then(|op| op.name())))
             }
         };
         operators
@@ -92,7 +109,66 @@ impl<'p> Graph<'p> {
 
     /// Returns the graph with these tables; `None` for other tables.
     fn of(tables: Tables<'p>) -> Option<Self> {
-        tables.root_as().map(Self::Vulkan).or_else(|| tables.root_as().map(Self::Tosa))
+        let graph = tables.root_as().map(Self::Vulkan);
+        let graph = graph.or_else(|| tables.root_as().map(Self::Tosa));
+        let graph = graph.or_else(|| tables.root_as().map(Self::Native));
+        graph.or_else(|| tables.root_as().map(Self::Mlx))
+    }
+}
+
+/// The operators that a graph of the native backend calls, those of graphs in arguments after the node
+/// that has the argument.
+struct Calls<'p> {
+    /// The graphs that the next node is in, the innermost last.
+    graphs: Vec<OpenGraph<'p>>,
+}
+
+/// A graph that is partly read: the next nodes, and the next arguments of the last node.
+struct OpenGraph<'p> {
+    nodes: TableIter<'p, native::view::Node<'p>>,
+    inputs: TableIter<'p, native::view::NamedArgument<'p>>,
+}
+
+impl<'p> Calls<'p> {
+    fn of(graph: native::view::Graph<'p>) -> Self {
+        Self { graphs: Vec::from([OpenGraph::of(graph)]) }
+    }
+}
+
+impl<'p> OpenGraph<'p> {
+    fn of(graph: native::view::Graph<'p>) -> Self {
+        let nodes = graph.nodes().unwrap_or_default();
+        Self { nodes: nodes.iter(), inputs: List::default().iter() }
+    }
+
+    /// Returns the graph of the next argument that has one.
+    fn inner(&mut self) -> Option<native::view::Graph<'p>> {
+        self.inputs.find_map(|input| match input.arg()?.value()? {
+            native::view::ArgumentValue::GraphArg(graph) => graph.graph(),
+            _ => None,
+        })
+    }
+}
+
+impl<'p> Iterator for Calls<'p> {
+    type Item = Option<&'p str>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let last = self.graphs.last_mut()?;
+            if let Some(inner) = last.inner() {
+                self.graphs.push(OpenGraph::of(inner));
+                continue;
+            }
+            let Some(node) = last.nodes.next() else {
+                self.graphs.pop();
+                continue;
+            };
+            last.inputs = node.inputs().unwrap_or_default().iter();
+            if node.op_kind() == native::OpKind::CALL_FUNCTION {
+                return Some(node.target());
+            }
+        }
     }
 }
 

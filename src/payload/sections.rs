@@ -21,6 +21,7 @@ use crate::schema::program::view::ExecutionPlan;
 mod coreml;
 mod ethosu;
 mod openvino;
+pub(super) mod package;
 mod qnn;
 mod vendors;
 mod vgf;
@@ -88,11 +89,25 @@ impl Sections {
             Backend::CoreMl => coreml::sections(&mut head),
             _ => return Ok(None),
         };
-        match found {
-            Ok(sections) => Ok(Some(Ok(sections))),
-            Err(Stop::Unreadable(why)) => Ok(Some(Err(why))),
-            Err(Stop::Read(error)) => Err(error),
-        }
+        Stop::apart(found).map(Some)
+    }
+
+    /// Finds the members of a `.ptn` package of `len` bytes, as [`of`](Self::of) does sections.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `read`. The inner error is that of an invalid package.
+    pub fn of_package<B: Deref<Target = [u8]>, E>(
+        len: u64,
+        read: impl FnMut(Range<u64>) -> Result<B, E>,
+    ) -> Result<Result<Self, Unreadable>, E> {
+        Stop::apart(package::members(&mut Head { len, read }))
+    }
+
+    /// Returns the name and the range of each section that has bytes.
+    pub(crate) fn named(self) -> Vec<(&'static str, Range<u64>)> {
+        let sections = self.sections.into_iter().map(|section| (section.name, section.range));
+        sections.filter(|(_, range)| !range.is_empty()).collect()
     }
 
     /// Adds a section that is in a payload of `len` bytes.
@@ -222,6 +237,17 @@ impl<R> Head<R> {
 enum Stop<E> {
     Unreadable(Unreadable),
     Read(E),
+}
+
+impl<E> Stop<E> {
+    /// Returns the two errors apart.
+    fn apart(found: Result<Sections, Self>) -> Result<Result<Sections, Unreadable>, E> {
+        match found {
+            Ok(sections) => Ok(Ok(sections)),
+            Err(Self::Unreadable(why)) => Ok(Err(why)),
+            Err(Self::Read(error)) => Err(error),
+        }
+    }
 }
 
 impl<E> From<Unreadable> for Stop<E> {

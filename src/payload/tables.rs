@@ -6,6 +6,8 @@ use core::ops::Range;
 use alloc::string::String;
 
 use super::Unreadable;
+use super::mlx::MlxParts;
+use super::sections::package;
 use super::vulkan::VulkanParts;
 use super::xnnpack::XnnpackParts;
 use crate::backend::Backend;
@@ -16,7 +18,7 @@ use crate::flat::verify;
 use crate::flat::view::{Proof, Raw, Table};
 use crate::foreign::ForeignFormat;
 use crate::limits::Limits;
-use crate::schema::{bundled_program, etdump, tosa, vulkan, xnnpack};
+use crate::schema::{bundled_program, etdump, mlx, native, tosa, vulkan, xnnpack};
 
 /// The place of a FlatBuffer in another file, and its schema.
 #[derive(Clone, Debug)]
@@ -29,7 +31,8 @@ pub struct TablesPlace {
     /// The position of the offset to the root in that range: behind the size of the FlatBuffer, if that
     /// is in front of it.
     root: u32,
-    /// The identifiers that are accepted. A FlatBuffer with another one is refused.
+    /// The identifiers that are accepted. A FlatBuffer with another one is refused. Empty for a FlatBuffer
+    /// without an identifier.
     identifiers: &'static [&'static [u8; 4]],
 }
 
@@ -82,8 +85,14 @@ impl TablesPlace {
                 let schema = &etdump::desc::SCHEMA;
                 Some(Ok(Self { schema, range: 0..end, root, identifiers: &[b"ED00"] }))
             }
+            ForeignFormat::Ptn => Some(package::graph(head, len).map(Self::native)),
             _ => None,
         }
+    }
+
+    /// Returns the place of a graph of the native backend.
+    fn native(range: Range<u64>) -> Self {
+        Self { schema: &native::desc::SCHEMA, range, root: 0, identifiers: &[b"NPTG"] }
     }
 
     /// Returns whether the tables of the backend's payloads are known.
@@ -116,6 +125,13 @@ impl TablesPlace {
                 let schema = &tosa::desc::SCHEMA;
                 Ok(Self { schema, range: 0..len, root: 0, identifiers: &[b"TOSA"] })
             }
+            Backend::Native => Ok(Self::native(0..len)),
+            Backend::Mlx => MlxParts::of(head, len).map(|parts| Self {
+                schema: &mlx::desc::SCHEMA,
+                range: parts.graph,
+                root: 0,
+                identifiers: &[],
+            }),
             _ => return None,
         })
     }
@@ -125,6 +141,11 @@ impl TablesPlace {
     /// Returns the position of the offset to the root in the range.
     pub(crate) fn root_position(&self) -> u32 {
         self.root
+    }
+
+    /// Returns the bytes from the offset to the root to the end of the identifier.
+    pub(crate) fn root_length(&self) -> u64 {
+        if self.identifiers.is_empty() { 4 } else { 8 }
     }
 }
 
@@ -139,7 +160,7 @@ impl<'b> Tables<'b> {
         let len = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
         let bytes = bytes.get(..len).unwrap_or(bytes);
         let magic = array_at(bytes, sum(place.root, 4)).unwrap_or_default();
-        if !place.identifiers.contains(&&magic) {
+        if !place.identifiers.is_empty() && !place.identifiers.contains(&&magic) {
             return Err(Unreadable::Magic { magic });
         }
         match verify::verify_at(bytes, place.root, place.schema.root, limits) {
@@ -158,9 +179,9 @@ impl<'b> Tables<'b> {
         self.root_as()
     }
 
-    /// The names of roots are distinct.
-    pub(super) fn root_as<T: Table<'b>>(&self) -> Option<T> {
-        let is_root = self.schema.root.name == T::DESC.name;
+    /// Returns the root table, if it is of this type.
+    pub(crate) fn root_as<T: Table<'b>>(&self) -> Option<T> {
+        let is_root = core::ptr::eq(self.schema.root, T::DESC);
         is_root.then(|| T::from_raw(self.root, Proof(())))
     }
 

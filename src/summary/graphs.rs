@@ -73,19 +73,22 @@ fn own_keys<S: Source>(handle: &Handle<S>) -> BTreeSet<&str> {
     keys
 }
 
-/// Reads the graph of one payload as a standalone file; `None` if its tables are not known.
+/// Reads the graph of one payload in a range of a file; `None` if its tables are not known.
 pub(super) fn of_payload<S: Source>(
     source: &S,
-    (backend, len): (Backend, u64),
+    backend: Backend,
+    range: Range<u64>,
     limits: &Limits,
 ) -> Result<Option<Result<GraphSummary, Unreadable>>, OpenError<S::Error>> {
     let mut found = None;
+    let len = range.end.saturating_sub(range.start);
     let mut left = limits.bytes_visited(len);
+    let at = |pos: u64| range.start.saturating_add(pos);
     let read = |part: Range<u64>| {
         let size = part.end.saturating_sub(part.start);
         let Some(rest) = left.checked_sub(size) else { return Ok(None) };
         left = rest;
-        source.read_vec(part).map(Some)
+        source.read_vec(at(part.start)..at(part.end)).map(Some)
     };
     Graph::with(Some(backend), len, read, limits, |graph| {
         found = graph.transpose().map(|graph| {

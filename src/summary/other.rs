@@ -49,8 +49,8 @@ pub struct ProfileSummary {
 }
 
 impl Summary {
-    /// Summarizes a payload with a known magic, or a profile, as a standalone file: `None` for another file.
-    /// Headers and tables are read, constants are not.
+    /// Summarizes a payload with a known magic, a `.ptn` package or a profile, as a standalone file: `None` for
+    /// another file. Headers and tables are read, constants are not.
     ///
     /// # Errors
     ///
@@ -66,6 +66,7 @@ impl Summary {
             ForeignFormat::Payload(backend) => {
                 Self::of_payload(source, backend, (&head, len), limits).map(Some)
             }
+            ForeignFormat::Ptn => Self::of_package(source, (&head, len), limits).map(Some),
             ForeignFormat::EtDump => Self::of_profile(source, (&head, len), limits).map(Some),
             _ => Ok(None),
         }
@@ -77,7 +78,7 @@ impl Summary {
         (head, len): (&[u8], u64),
         limits: &Limits,
     ) -> Result<Result<Self, Unreadable>, OpenError<S::Error>> {
-        let graphs = graphs::of_payload(source, (backend, len), limits)?;
+        let graphs = graphs::of_payload(source, backend, 0..len, limits)?;
         let sections = sections::of_payload(source, (backend, len), limits)?;
         let end = match TablesPlace::of(head, len) {
             Some(Ok(place)) => place.range.end,
@@ -92,6 +93,31 @@ impl Summary {
             let parts =
                 PartSizes { segments: len.saturating_sub(end), ..PartSizes::flatbuffer(end) };
             Self::other("payload", len, parts, contents)
+        }))
+    }
+
+    fn of_package<S: Source>(
+        source: &S,
+        (head, len): (&[u8], u64),
+        limits: &Limits,
+    ) -> Result<Result<Self, Unreadable>, OpenError<S::Error>> {
+        let range = match TablesPlace::of(head, len) {
+            Some(Ok(place)) => place.range,
+            Some(Err(why)) => return Ok(Err(why)),
+            None => 0..0,
+        };
+        let (backend, end) = (Backend::Native, range.end);
+        let graphs = graphs::of_payload(source, backend, range, limits)?;
+        let sections = sections::of_package(source, len, limits)?;
+        let contents = graphs.transpose().and_then(|graphs| {
+            let sections = Some(sections?);
+            Ok(PayloadSummary { backend: backend.name(), graphs, sections })
+        });
+        Ok(contents.map(|contents| {
+            let contents = ContentSummary::Payload(Box::new(contents));
+            let parts =
+                PartSizes { segments: len.saturating_sub(end), ..PartSizes::flatbuffer(end) };
+            Self::other("ptn", len, parts, contents)
         }))
     }
 

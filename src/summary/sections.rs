@@ -53,6 +53,25 @@ pub(super) fn of_payload<S: Source>(
     }))
 }
 
+/// Reads the directory of a `.ptn` package.
+pub(super) fn of_package<S: Source>(
+    source: &S,
+    len: u64,
+    limits: &Limits,
+) -> Result<Result<SectionSummary, Unreadable>, OpenError<S::Error>> {
+    let mut left = Some(limits.bytes_visited(len));
+    let read = |part: Range<u64>| {
+        left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
+        if left.is_some() { source.read_vec(part) } else { Ok(Vec::new()) }
+    };
+    let found = Sections::of_package(len, read)?;
+    Ok(found.map(|found| {
+        let mut summary = SectionSummary::default();
+        summary.add(found);
+        summary
+    }))
+}
+
 impl SectionSummary {
     fn add(&mut self, found: Sections) {
         self.read = self.read.saturating_add(1);

@@ -6,7 +6,7 @@ use pte::flat::desc::Schema;
 use pte::flat::load;
 use pte::flat::tree::Object;
 use pte::flat::write::{self, WriterLayout};
-use pte::schema::{flat_tensor, flat_tensor_legacy, program, xnnpack};
+use pte::schema::{flat_tensor, flat_tensor_legacy, mlx, program, xnnpack};
 use serde_json::{Value, json};
 
 use super::harvest::harvest;
@@ -21,7 +21,7 @@ use super::harvest::harvest;
 ///                                  by default a .ptd has one, and a .pte with data
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
 ///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and so many
-///            bytes of constants, padded with zeros
+///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}]
 ///   "align": 16,                   of segment_base_offset
 ///   "trailing": {"zeros": 3}       after the end that the header gives
 /// }
@@ -120,7 +120,10 @@ fn number(header: &Value, name: &str, computed: u64) -> u64 {
 
 #[track_caller]
 fn bytes(piece: &Value) -> Vec<u8> {
-    only(piece, &["hex", "zeros", "bytes", "xnnpack", "constants", "size"]);
+    only(piece, &["hex", "zeros", "bytes", "xnnpack", "mlx", "constants", "size"]);
+    if let Some(graph) = piece.get("mlx") {
+        return mlx_payload(graph, usize::try_from(piece["size"].as_u64().unwrap()).unwrap());
+    }
     if let Some(graph) = piece.get("xnnpack") {
         let size = usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
         let constants = piece.get("constants").map_or(0, |count| count.as_u64().unwrap());
@@ -139,6 +142,21 @@ fn bytes(piece: &Value) -> Vec<u8> {
             bytes.as_array().unwrap().iter().map(byte).collect()
         }
     }
+}
+
+/// Returns an MLX payload of `size` bytes.
+#[track_caller]
+fn mlx_payload(graph: &Value, size: usize) -> Vec<u8> {
+    let root = load::read(&graph.to_string(), &mlx::desc::MLXGraph, &mut load::no_files);
+    let root = root.unwrap_or_else(|error| panic!("{error}"));
+    let graph = write::write(&mlx::desc::SCHEMA, &root, &[], &WriterLayout::default()).unwrap();
+    let end = 24 + graph.len();
+    let mut out = b"\0\0\0\0MLX0".to_vec();
+    out.extend([end as u64, 0].map(u64::to_le_bytes).concat());
+    out.extend(graph);
+    assert!(end <= size, "{end} bytes do not fit {size}");
+    out.resize(size, 0);
+    out
 }
 
 /// Returns an XNNPACK payload of `size` bytes, with so many constants of zeros behind its graph.

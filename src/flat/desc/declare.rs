@@ -9,6 +9,7 @@ macro_rules! desc {
                 $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
             }
         )*
+        $( structs: $( $(#[$sm:meta])* struct $ST:ident { $sf:ident: $SP:ident } )* )?
         unions: $(
             $(#[$um:meta])* union $U:ident {
                 $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
@@ -18,7 +19,8 @@ macro_rules! desc {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
+                $( ^ $N:ident )? $( @ $FU:ident )? $( ? $O:ident )? $( ( $required:ident ) )?
+                $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*
@@ -33,7 +35,7 @@ macro_rules! desc {
         pub mod desc {
             use super::*;
             use $crate::flat::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Member, Number, Prim};
-            use $crate::flat::desc::{ScalarDesc, Schema, TableDesc, UnionDesc};
+            use $crate::flat::desc::{ScalarDesc, Schema, StructDesc, TableDesc, UnionDesc};
 
             $(
                 /// The whole schema.
@@ -42,10 +44,12 @@ macro_rules! desc {
                     identifier: *$identifier,
                     extension: $extension,
                     namespace: $namespace,
+                    structs: STRUCTS,
                     unions: UNIONS,
                     tables: TABLES,
                 };
             )?
+            const STRUCTS: &[&StructDesc] = &[$( $( &$ST ),* )?];
             const UNIONS: &[&UnionDesc] = &[$( &$U ),*];
             const TABLES: &[&TableDesc] = &[$( &$T ),*];
             $(
@@ -60,6 +64,14 @@ macro_rules! desc {
                     } ),*],
                 };
             )*
+            $( $(
+                $(#[$sm])*
+                pub static $ST: StructDesc = StructDesc {
+                    name: stringify!($ST),
+                    field: stringify!($sf),
+                    prim: $crate::flat::desc::declare::prim!($SP),
+                };
+            )* )?
             $(
                 $(#[$um])*
                 pub static $U: UnionDesc = UnionDesc {
@@ -83,12 +95,16 @@ macro_rules! desc {
                             $( Kind::Scalars {
                                 prim: $crate::flat::desc::declare::prim!($SV),
                                 align: 0 $( + $align )?,
+                                of: $crate::flat::desc::declare::struct_of!($SV),
                             } )?
                             $( $crate::flat::desc::declare::list_kind!($RV) )?
+                            $( Kind::Table(&$N) )?
                             $( Kind::Union(&$FU) )?
+                            $( $crate::flat::desc::declare::optional_kind!($O) )?
                             $( $crate::flat::desc::declare::scalar_kind!($S, $default) )?
                         },
                         required: $crate::flat::desc::declare::required!($($required)?),
+                        recursive: $crate::flat::desc::declare::recursive!($($N)?),
                         since: $crate::flat::desc::declare::since!($($since)?),
                     } ),*],
                     depth::$T,
@@ -144,6 +160,9 @@ macro_rules! prim {
     (f64) => {
         Prim::F64
     };
+    ($ST:ident) => {
+        <super::$ST>::PRIM
+    };
 }
 
 macro_rules! scalar_kind {
@@ -152,6 +171,8 @@ macro_rules! scalar_kind {
             prim: $crate::flat::desc::declare::prim!($P),
             default: $default,
             names: None,
+            of: None,
+            optional: false,
         })
     };
     (bool, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ bool, Number::Bool($default)) };
@@ -170,7 +191,62 @@ macro_rules! scalar_kind {
             prim: <super::$E>::PRIM,
             default: <super::$E>::number($default),
             names: Some(<super::$E>::DESC),
+            of: None,
+            optional: false,
         })
+    };
+}
+
+/// A number that may be absent: one with the default `null`, or a struct.
+macro_rules! optional_kind {
+    ($O:ident) => {
+        Kind::Scalar(ScalarDesc {
+            prim: $crate::flat::desc::declare::prim!($O),
+            default: $crate::flat::desc::declare::prim!($O).zero(),
+            names: None,
+            of: $crate::flat::desc::declare::struct_of!($O),
+            optional: true,
+        })
+    };
+}
+
+/// The struct of a field or an element; `None` for a plain number.
+macro_rules! struct_of {
+    (bool) => {
+        None
+    };
+    (i8) => {
+        None
+    };
+    (u8) => {
+        None
+    };
+    (i16) => {
+        None
+    };
+    (u16) => {
+        None
+    };
+    (i32) => {
+        None
+    };
+    (u32) => {
+        None
+    };
+    (i64) => {
+        None
+    };
+    (u64) => {
+        None
+    };
+    (f32) => {
+        None
+    };
+    (f64) => {
+        None
+    };
+    ($ST:ident) => {
+        Some(<super::$ST>::DESC)
     };
 }
 
@@ -211,6 +287,15 @@ macro_rules! required {
     };
 }
 
+macro_rules! recursive {
+    () => {
+        false
+    };
+    ($N:ident) => {
+        true
+    };
+}
+
 macro_rules! target_depth {
     (str) => {
         0
@@ -230,7 +315,8 @@ macro_rules! since {
 }
 
 pub(crate) use {
-    desc, list_kind, member, prim, required, scalar_kind, since, target_depth, target_kind,
+    desc, list_kind, member, optional_kind, prim, recursive, required, scalar_kind, since,
+    struct_of, target_depth, target_kind,
 };
 
 /// Returns the name of a field without the `r#` that it has if it is a keyword of Rust.
@@ -246,13 +332,14 @@ pub(crate) const fn plain(name: &'static str) -> &'static str {
 
 /// Returns the largest depth; 0 for none.
 pub(crate) const fn deepest(depths: &[u32]) -> u32 {
-    match depths {
-        [] => 0,
-        [first, rest @ ..] => {
-            let rest = deepest(rest);
-            if *first > rest { *first } else { rest }
+    let (mut deepest, mut rest) = (0, depths);
+    while let [first, tail @ ..] = rest {
+        if *first > deepest {
+            deepest = *first;
         }
+        rest = tail;
     }
+    deepest
 }
 
 /// Asserts that the tags of a union are 1, 2, 3 …: its members are found by index.

@@ -12,29 +12,36 @@ use serde::de::{
 
 use super::{Any, Loader};
 use crate::error::PathComponent;
-use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Prim, TableDesc, UnionDesc};
+use crate::flat::desc::{
+    EnumDesc, FieldDesc, Kind, Number, Prim, StructDesc, TableDesc, UnionDesc,
+};
 use crate::flat::ledger::{Ledger, Refused};
 
 pub(super) struct ScalarsOf<'s, 'l, 'f> {
     pub(super) loader: &'s mut Loader<'l, 'f>,
     pub(super) prim: Prim,
+    pub(super) of: Option<&'static StructDesc>,
 }
 
 impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
     type Value = Vec<u8>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.prim {
-            Prim::U8 => f.write_str("an array of ubyte or {\"file\": NAME}"),
-            prim => write!(f, "an array of {}", prim.name()),
+        match (self.prim, self.of) {
+            (_, Some(of)) => write!(f, "an array of {}", of.name),
+            (Prim::U8, _) => f.write_str("an array of ubyte or {\"file\": NAME}"),
+            (prim, _) => write!(f, "an array of {}", prim.name()),
         }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<u8>, A::Error> {
-        let Self { loader, prim } = self;
+        let Self { loader, prim, of } = self;
         let mut bytes = Vec::new();
         for nth in 0.. {
-            let number = seq.next_element_seed(Any(NumberOf { prim, names: None }));
+            let number = match of {
+                None => seq.next_element_seed(Any(NumberOf { prim, names: None })),
+                Some(of) => seq.next_element_seed(Any(StructOf(of))),
+            };
             let Some(number) = loader.within(PathComponent::Index(nth), number)? else { break };
             let stored = number.stored(prim).unwrap_or_default();
             let stored = stored.get(..prim.size().into()).unwrap_or_default();
@@ -192,6 +199,30 @@ impl Visitor<'_> for NumberOf {
             (_, None) => return Err(E::invalid_type(Unexpected::Str(name), &self)),
         };
         number.ok_or_else(|| E::invalid_value(Unexpected::Str(name), &self))
+    }
+}
+
+/// Reads a struct of one number.
+pub(super) struct StructOf(pub(super) &'static StructDesc);
+
+impl<'de> Visitor<'de> for StructOf {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with the field {} of {}", self.0.field, self.0.name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Number, A::Error> {
+        let StructDesc { name, field, prim } = self.0;
+        match map.next_key::<Cow<'_, str>>()? {
+            Some(key) if key == *field => {}
+            _ => return Err(Error::invalid_type(Unexpected::Map, &self)),
+        }
+        let number = map.next_value_seed(Any(NumberOf { prim: *prim, names: None }))?;
+        match map.next_key::<Cow<'_, str>>()? {
+            Some(key) => Err(Error::custom(format!("{name} has no field {key:?}: it has {field}"))),
+            None => Ok(number),
+        }
     }
 }
 

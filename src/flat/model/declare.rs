@@ -9,6 +9,7 @@ macro_rules! model {
                 $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
             }
         )*
+        $( structs: $( $(#[$sm:meta])* struct $ST:ident { $sf:ident: $SP:ident } )* )?
         unions: $(
             $(#[$um:meta])* union $U:ident {
                 $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
@@ -18,7 +19,8 @@ macro_rules! model {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
+                $( ^ $N:ident )? $( @ $FU:ident )? $( ? $O:ident )? $( ( $required:ident ) )?
+                $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*
@@ -32,7 +34,7 @@ macro_rules! model {
             use $crate::error::PathComponent;
             use $crate::flat::ledger::{Ledger, MemoryError};
             use $crate::flat::model::{FromView, Model, TreeError, checked, model, scalars};
-            use $crate::flat::node::{Held, Node, Visit, sealed::Sealed};
+            use $crate::flat::node::{Held, Visit, sealed::Sealed};
             use $crate::flat::tree::{Object, FieldValue};
             use $crate::flat::view::Scalar;
             use core::ops::ControlFlow;
@@ -42,6 +44,10 @@ macro_rules! model {
                 #[derive(Clone, Debug, PartialEq)]
                 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
                 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+                #[allow(
+                    clippy::large_enum_variant,
+                    reason = "a box cannot be allocated fallibly on stable Rust"
+                )]
                 pub enum $U {
                     $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M(
                         $crate::flat::desc::declare::member!($M $($MT)?)
@@ -118,7 +124,9 @@ macro_rules! model {
                         $( Option<$crate::flat::model::declare::owned!($R)> )?
                         $( Option<alloc::vec::Vec<$SV>> )?
                         $( Option<alloc::vec::Vec<$crate::flat::model::declare::owned!($RV)>> )?
+                        $( Option<$crate::flat::model::Nested<$N>> )?
                         $( Option<$FU> )?
+                        $( Option<$O> )?
                         $( $S )?,
                 )* }
 
@@ -130,7 +138,9 @@ macro_rules! model {
                             $( $crate::flat::model::declare::value!(self.$f, $R) )?
                             $( self.$f.as_deref().map(scalars::<$SV>).transpose()? )?
                             $( $crate::flat::model::declare::values!(self.$f, $RV) )?
+                            $( $crate::flat::model::declare::value!(self.$f, $N) )?
                             $( self.$f.as_ref().map($FU::to_value).transpose()? )?
+                            $( self.$f.map(|held: $O| FieldValue::Number(held.to_number())) )?
                             $( Some(FieldValue::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
                     }
@@ -144,7 +154,8 @@ macro_rules! model {
                         Ok(Self { $(
                             $f: $crate::flat::model::declare::held!(
                                 object.take(plain(stringify!($f))), ledger,
-                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S $default )?
+                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
+                                $( $S $default )?
                             ).map_err(|error| error.within(PathComponent::Field(plain(stringify!($f)))))?,
                         )* })
                     }
@@ -165,7 +176,8 @@ macro_rules! model {
                         Self { $(
                             $f: $crate::flat::model::declare::taken!(
                                 view.$f(), ledger,
-                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S )?
+                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
+                                $( $S )?
                             ),
                         )* }
                     }
@@ -173,7 +185,7 @@ macro_rules! model {
 
                 impl Sealed for $T {}
 
-                impl Node for $T {
+                impl $crate::flat::node::Node for $T {
                     fn desc(&self) -> &'static TableDesc {
                         Self::DESC
                     }
@@ -184,7 +196,8 @@ macro_rules! model {
                         $( if let Some(field) = fields.next() {
                             $crate::flat::model::declare::visited!(
                                 self.$f, field, visit,
-                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( @ $FU )? $( $S )?
+                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
+                                $( $S )?
                             );
                         } )*
                         ControlFlow::Continue(())
@@ -250,8 +263,14 @@ macro_rules! taken {
     ($read:expr, $ledger:ident, [& $RV:ident]) => {
         $read.map(|tables| $crate::flat::model::models(tables, $ledger))
     };
+    ($read:expr, $ledger:ident, ^ $N:ident) => {
+        $read.and_then(|table| $crate::flat::model::nested::<_, $N>(table, $ledger))
+    };
     ($read:expr, $ledger:ident, @ $FU:ident) => {
         $read.map(|member| $FU::read(member, $ledger))
+    };
+    ($read:expr, $ledger:ident, ? $O:ident) => {
+        $read
     };
     ($read:expr, $ledger:ident, $S:ident) => {
         $read
@@ -284,6 +303,16 @@ macro_rules! visited {
             $visit($field, Held::Tables(tables))?;
         }
     };
+    ($held:expr, $field:ident, $visit:ident, ^ $N:ident) => {
+        if let Some(table) = &$held {
+            $visit($field, Held::Table(&**table))?;
+        }
+    };
+    ($held:expr, $field:ident, $visit:ident, ? $O:ident) => {
+        if let Some(number) = $held {
+            $visit($field, Held::Number(number.to_number()))?;
+        }
+    };
     ($held:expr, $field:ident, $visit:ident, @ $FU:ident) => {
         if let Some(member) = &$held {
             member.visit($field, $visit)?;
@@ -309,6 +338,12 @@ macro_rules! held {
     };
     ($value:expr, $ledger:ident, [& $RV:ident]) => {
         $crate::flat::model::tables_of::<$RV>($value, $ledger)
+    };
+    ($value:expr, $ledger:ident, ^ $N:ident) => {
+        $crate::flat::model::nested_of::<$N>($value, $ledger)
+    };
+    ($value:expr, $ledger:ident, ? $O:ident) => {
+        Ok::<_, TreeError>($crate::flat::model::number_of::<$O>($value))
     };
     ($value:expr, $ledger:ident, @ $FU:ident) => {
         $FU::of($value, $ledger)

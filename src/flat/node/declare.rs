@@ -9,6 +9,7 @@ macro_rules! node {
                 $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
             }
         )*
+        $( structs: $( $(#[$sm:meta])* struct $ST:ident { $sf:ident: $SP:ident } )* )?
         unions: $(
             $(#[$um:meta])* union $U:ident {
                 $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
@@ -18,7 +19,8 @@ macro_rules! node {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
+                $( ^ $N:ident )? $( @ $FU:ident )? $( ? $O:ident )? $( ( $required:ident ) )?
+                $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*

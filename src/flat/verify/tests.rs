@@ -17,11 +17,25 @@ use super::vtable::VtableLayout;
 use crate::flat::desc::{FieldDesc, Kind, Member, Number, Prim, ScalarDesc, TableDesc, UnionDesc};
 use crate::limits::Limits;
 
-const BOOL: ScalarDesc = ScalarDesc { prim: Prim::Bool, default: Number::Bool(false), names: None };
-const BYTE: ScalarDesc = ScalarDesc { prim: Prim::U8, default: Number::Int(0), names: None };
+const BOOL: ScalarDesc = ScalarDesc {
+    prim: Prim::Bool,
+    default: Number::Bool(false),
+    names: None,
+    of: None,
+    optional: false,
+};
+const BYTE: ScalarDesc =
+    ScalarDesc { prim: Prim::U8, default: Number::Int(0), names: None, of: None, optional: false };
 static FLAG: TableDesc = TableDesc::new(
     "Flag",
-    &[FieldDesc { slot: 0, name: "flag", kind: Kind::Scalar(BOOL), required: false, since: None }],
+    &[FieldDesc {
+        slot: 0,
+        name: "flag",
+        kind: Kind::Scalar(BOOL),
+        required: false,
+        recursive: false,
+        since: None,
+    }],
     0,
 );
 static BARE: TableDesc = TableDesc::new("Bare", &[], 0);
@@ -123,8 +137,22 @@ fn after_thousands_of_misses_only_the_first_slot_is_probed() {
 static BYTES: TableDesc = TableDesc::new(
     "Bytes",
     &[
-        FieldDesc { slot: 0, name: "one", kind: Kind::Scalar(BYTE), required: false, since: None },
-        FieldDesc { slot: 1, name: "two", kind: Kind::Scalar(BYTE), required: false, since: None },
+        FieldDesc {
+            slot: 0,
+            name: "one",
+            kind: Kind::Scalar(BYTE),
+            required: false,
+            recursive: false,
+            since: None,
+        },
+        FieldDesc {
+            slot: 1,
+            name: "two",
+            kind: Kind::Scalar(BYTE),
+            required: false,
+            recursive: false,
+            since: None,
+        },
     ],
     0,
 );
@@ -194,8 +222,22 @@ static UNION: UnionDesc =
 static NAMED: TableDesc = TableDesc::new(
     "Named",
     &[
-        FieldDesc { slot: 0, name: "name", kind: Kind::Str, required: false, since: None },
-        FieldDesc { slot: 1, name: "of", kind: Kind::Union(&UNION), required: false, since: None },
+        FieldDesc {
+            slot: 0,
+            name: "name",
+            kind: Kind::Str,
+            required: false,
+            recursive: false,
+            since: None,
+        },
+        FieldDesc {
+            slot: 1,
+            name: "of",
+            kind: Kind::Union(&UNION),
+            required: false,
+            recursive: false,
+            since: None,
+        },
     ],
     1,
 );

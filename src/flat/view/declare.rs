@@ -9,6 +9,7 @@ macro_rules! view {
                 $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
             }
         )*
+        $( structs: $( $(#[$sm:meta])* struct $ST:ident { $sf:ident: $SP:ident } )* )?
         unions: $(
             $(#[$um:meta])* union $U:ident {
                 $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
@@ -18,7 +19,8 @@ macro_rules! view {
             $(#[$tm:meta])* table $T:ident { $(
                 $(#[$fm:meta])* $slot:literal $f:ident:
                 $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( @ $FU:ident )? $( ( $required:ident ) )? $( $S:ident = $default:expr )?
+                $( ^ $N:ident )? $( @ $FU:ident )? $( ? $O:ident )? $( ( $required:ident ) )?
+                $( $S:ident = $default:expr )?
                 $( => $since:literal )?
             ),* $(,)? }
         )*
@@ -79,6 +81,35 @@ macro_rules! view {
             }
         )*
 
+        $( $(
+            $(#[$sm])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+            #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+            pub struct $ST {
+                #[doc = concat!("The only field.")]
+                pub $sf: $SP,
+            }
+
+            impl $ST {
+                pub(crate) const DESC: &'static $crate::flat::desc::StructDesc = &desc::$ST;
+                pub(crate) const PRIM: $crate::flat::desc::Prim = Self::DESC.prim;
+            }
+
+            impl $crate::flat::view::Scalar for $ST {
+                const PRIM: $crate::flat::desc::Prim = Self::PRIM;
+
+                #[inline]
+                fn read_le(bytes: &[u8]) -> Option<Self> {
+                    <$SP as $crate::flat::view::Scalar>::read_le(bytes).map(|$sf| Self { $sf })
+                }
+
+                fn to_number(self) -> $crate::flat::desc::Number {
+                    self.$sf.to_number()
+                }
+            }
+        )* )?
+
         /// The tags of the unions' members, by their names.
         #[allow(non_upper_case_globals, dead_code, reason = "upstream's names")]
         pub mod tag {
@@ -130,6 +161,8 @@ macro_rules! view {
                     $( pub fn $f(self) -> Option<$crate::flat::view::declare::list!('a, $RV)> {
                         $crate::flat::view::declare::read_list!(self.0, $slot, $RV)
                     } )?
+                    $( pub fn $f(self) -> Option<$N<'a>> { self.0.target($slot).map($N) } )?
+                    $( pub fn $f(self) -> Option<$O> { self.0.scalar($slot) } )?
                     $( pub fn $f(self) -> Option<$FU<'a>> { self.0.member(Self::DESC).map($FU::of) } )?
                     $( pub fn $f(self) -> $S { self.0.scalar($slot).unwrap_or($default) } )?
                 )* }

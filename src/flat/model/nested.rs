@@ -1,0 +1,141 @@
+//! The tables of recursive fields as structs.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::{ControlFlow, Deref};
+
+use super::{FromView, Model, TreeError};
+use crate::flat::desc::MOST_NESTED;
+use crate::flat::ledger::{Ledger, Refused};
+use crate::flat::node::{Held, Node};
+use crate::flat::tree::{FieldValue, SetError};
+
+/// The table of a recursive field. At most [`MOST_NESTED`] of them are in one another, so that a copy, a
+/// comparison or a drop cannot exhaust the stack.
+///
+/// It cannot be changed in place: take the table, and make a new one.
+///
+/// ```
+/// use pte::flat::model::Nested;
+/// use pte::schema::native::model::Graph;
+///
+/// let body = Nested::new(Graph::default())?;
+/// assert_eq!(body.into_inner(), Graph::default());
+/// # Ok::<(), pte::flat::model::TreeError>(())
+/// ```
+// An array of one: unlike a table, a vector of it can be allocated fallibly, and becomes it in place.
+#[derive(Clone, PartialEq)]
+pub struct Nested<T>(Box<[T; 1]>);
+
+impl<T: Model> Nested<T> {
+    /// Wraps a table.
+    ///
+    /// # Errors
+    ///
+    /// With it, more than [`MOST_NESTED`] tables would be in one another, or memory is short.
+    pub fn new(table: T) -> Result<Self, TreeError> {
+        if nesting(&table) >= MOST_NESTED {
+            return Err(TreeError::nesting());
+        }
+        let mut ledger = Ledger::unlimited();
+        let room = ledger.vec(1, 0).map_err(|Refused| TreeError::memory(ledger.error()))?;
+        Self::only(room, table).ok_or_else(|| TreeError::memory(ledger.error()))
+    }
+}
+
+impl<T> Nested<T> {
+    /// Returns the table.
+    pub fn into_inner(self) -> T {
+        let [table] = *self.0;
+        table
+    }
+
+    /// Puts a table into `room`, which is empty.
+    fn only(mut room: Vec<T>, table: T) -> Option<Self> {
+        room.push(table);
+        room.into_boxed_slice().try_into().ok().map(Self)
+    }
+}
+
+impl<T> Deref for Nested<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        let [table] = &*self.0;
+        table
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Nested<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T: serde::Serialize> serde::Serialize for Nested<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, T: Model + serde::Deserialize<'de>> serde::Deserialize<'de> for Nested<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(T::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "arbitrary")]
+impl<'a, T: Model + arbitrary::Arbitrary<'a>> arbitrary::Arbitrary<'a> for Nested<T> {
+    fn arbitrary(random: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        Self::new(T::arbitrary(random)?).map_err(|_| arbitrary::Error::IncorrectFormat)
+    }
+}
+
+/// Returns how many recursive fields at most are in one another.
+fn nesting(table: &dyn Node) -> u32 {
+    let mut most = 0;
+    let visited = table.visit(&mut |field, held| {
+        let below = match held {
+            Held::Table(table) | Held::Union(_, Some(table)) => nesting(table),
+            Held::Tables(tables) => {
+                let mut below = 0;
+                let all = tables.visit_all(&mut |table| {
+                    below = nesting(table).max(below);
+                    ControlFlow::Continue(())
+                });
+                debug_assert!(all.is_continue(), "nothing ends the visit");
+                below
+            }
+            _ => 0,
+        };
+        most = below.saturating_add(field.recursive.into()).max(most);
+        ControlFlow::Continue(())
+    });
+    debug_assert!(visited.is_continue(), "nothing ends the visit");
+    most
+}
+
+/// Converts the proven table of a recursive field, which the verifier has bounded; `None` if the ledger
+/// refuses memory.
+pub(crate) fn nested<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> Option<Nested<M>> {
+    let room = ledger.vec(1, M::DESC.written().into()).ok()?;
+    Nested::only(room, M::read(view, ledger))
+}
+
+/// Returns the table of a recursive field as a struct. A tree is bounded.
+pub(crate) fn nested_of<M: Model>(
+    value: Option<FieldValue<'_>>,
+    ledger: &mut Ledger,
+) -> Result<Option<Nested<M>>, TreeError> {
+    let Some(FieldValue::Table(object)) = value else { return Ok(None) };
+    let room = ledger.vec(1, 0).map_err(|Refused| TreeError::memory(ledger.error()))?;
+    Ok(Nested::only(room, M::take_object(object, ledger)?))
+}
+
+/// Writes the message of a table that has too many others in it.
+pub(crate) fn too_deep(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fmt::Display::fmt(&SetError::TooDeep, f)
+}

@@ -1,0 +1,1344 @@
+//! The schema of MLX's graphs: `backends/mlx/serialization/schema.fbs`.
+//!
+//! Its FlatBuffers have no identifier: the header of the payload is known by one.
+
+use crate::flat::schema;
+
+schema! {
+    root MLXGraph b"\0\0\0\0" "mlx" "mlx_delegate";
+
+    enums:
+
+    /// The kinds of slots.
+    enum SlotType: i8 {
+        /// `TensorSlot`.
+        TensorSlot = 0,
+        /// `IntValueSlot`.
+        IntValueSlot = 1,
+        /// `FloatValueSlot`.
+        FloatValueSlot = 2,
+        /// `BoolValueSlot`.
+        BoolValueSlot = 3,
+    }
+
+    structs:
+
+    /// The index of a tensor.
+    struct Tid { idx: u32 }
+
+    /// The index of a value.
+    struct Vid { idx: u32 }
+
+    unions:
+
+    /// The instructions.
+    union OpNode {
+        1 NoopNode,
+        2 IdCopyNode,
+        3 AddmmNode,
+        4 ItemIntNode,
+        5 ExpandDimsNode,
+        6 TileNode,
+        7 TakeAlongAxisNode,
+        8 TakeNode,
+        9 RMSNormNode,
+        10 LayerNormNode,
+        11 RopeNode,
+        12 SdpaNode,
+        13 AddNode,
+        14 AddIntNode,
+        15 SubtractIntNode,
+        16 MultiplyIntNode,
+        17 FloorDivideIntNode,
+        18 SymSizeNode,
+        19 MultiplyNode,
+        20 DivideNode,
+        21 SubtractNode,
+        22 Conv1DNode,
+        23 Conv2DNode,
+        24 Conv3DNode,
+        25 GeluNode,
+        26 ARangeNode,
+        27 SiluNode,
+        28 SigmoidNode,
+        29 TanhNode,
+        30 SqueezeNode,
+        31 SplitNode,
+        32 RsqrtNode,
+        33 MaximumNode,
+        34 MinimumNode,
+        35 LogNode,
+        36 SoftmaxNode,
+        37 BroadcastToNode,
+        38 PadNode,
+        39 WhereNode,
+        40 ReshapeNode,
+        41 TransposeNode,
+        42 AsStridedNode,
+        43 ContiguousNode,
+        44 GatherNode,
+        45 SliceNode,
+        46 AsTypeNode,
+        47 ConcatenateNode,
+        48 FullNode,
+        49 FullLikeNode,
+        50 ArgmaxNode,
+        51 SliceUpdateNode,
+        52 IndexCopyNode,
+        53 DequantizeNode,
+        54 LessNode,
+        55 LessEqualNode,
+        56 GreaterNode,
+        57 GreaterEqualNode,
+        58 EqualNode,
+        59 NotEqualNode,
+        60 LogicalNotNode,
+        61 LogicalAndNode,
+        62 LogicalOrNode,
+        63 TriNode,
+        64 TrilNode,
+        65 TriuNode,
+        66 FloorNode,
+        67 CeilNode,
+        68 SquareNode,
+        69 ExpNode,
+        70 SinNode,
+        71 CosNode,
+        72 TanNode,
+        73 ArcsinNode,
+        74 ArccosNode,
+        75 ArctanNode,
+        76 SinhNode,
+        77 CoshNode,
+        78 ArcsinhNode,
+        79 ArccoshNode,
+        80 ArctanhNode,
+        81 Log2Node,
+        82 Log10Node,
+        83 Log1pNode,
+        84 ErfNode,
+        85 Expm1Node,
+        86 RoundNode,
+        87 ReciprocalNode,
+        88 SqrtNode,
+        89 AbsNode,
+        90 NegNode,
+        91 Atan2Node,
+        92 LogAddExpNode,
+        93 FloorDivideNode,
+        94 PowerNode,
+        95 LogSumExpNode,
+        96 SumNode,
+        97 MeanNode,
+        98 VarNode,
+        99 StdNode,
+        100 ProdNode,
+        101 MaxNode,
+        102 MinNode,
+        103 ArgminNode,
+        104 MedianNode,
+        105 ModIntNode,
+        106 RemainderNode,
+        107 ConvTranspose1DNode,
+        108 ConvTranspose2DNode,
+        109 ConvTranspose3DNode,
+        110 ClipNode,
+        111 CumsumNode,
+        112 StackNode,
+        113 SignNode,
+        114 AnyNode,
+        115 AllNode,
+        116 RepeatNode,
+        117 SortNode,
+        118 ArgsortNode,
+        119 PartitionNode,
+        120 ArgPartitionNode,
+        121 QuantizedMatmulNode,
+        122 ScatterAddNode,
+        123 GatherMmNode,
+        124 GatherQmmNode,
+        125 ScanNode,
+        126 MetalKernelNode,
+        127 BitwiseInvertNode,
+        128 RollNode,
+        129 BitwiseAndNode,
+        130 BitwiseOrNode,
+        131 BitwiseXorNode,
+        132 IfNode,
+        133 RandomBitsNode,
+        134 UpdateAndAttendNode,
+        135 TruncNode,
+        136 FlipNode,
+    }
+
+    tables:
+
+    /// An integer, or the value that has it.
+    table IntOrVid {
+        0 literal: i64 = 0,
+        1 vid: ?Vid,
+        2 is_vid: bool = false,
+    }
+
+    /// A floating-point number, or the value that has it.
+    table FloatOrVid {
+        0 literal: f64 = 0.0,
+        1 vid: ?Vid,
+        2 is_vid: bool = false,
+    }
+
+    /// A value or a tensor.
+    table VidOrTid {
+        0 vid: ?Vid,
+        1 tid: ?Tid,
+        2 is_vid: bool = false,
+    }
+
+    /// An integer, or the value or tensor that has it.
+    table IntOrVidOrTid {
+        0 literal: i64 = 0,
+        1 vid: ?Vid,
+        2 tid: ?Tid,
+        /// 0 for the literal, 1 for the value, 2 for the tensor.
+        3 kind: u8 = 0,
+    }
+
+    /// No instruction.
+    table NoopNode {
+    }
+
+    /// The operands of `IdCopy`.
+    table IdCopyNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Addmm`.
+    table AddmmNode {
+        0 mat1: ?Tid (required),
+        1 mat2: ?Tid (required),
+        2 out: ?Tid (required),
+        3 bias: ?Tid,
+        4 alpha: f32 = 1.0,
+        5 beta: f32 = 1.0,
+    }
+
+    /// The operands of `ItemInt`.
+    table ItemIntNode {
+        0 x: ?Tid (required),
+        1 out: ?Vid (required),
+    }
+
+    /// The operands of `ExpandDims`.
+    table ExpandDimsNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+    }
+
+    /// The operands of `Tile`.
+    table TileNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 reps: [&IntOrVid] (required),
+    }
+
+    /// The operands of `TakeAlongAxis`.
+    table TakeAlongAxisNode {
+        0 x: ?Tid (required),
+        1 indices: ?Tid (required),
+        2 out: ?Tid (required),
+        3 axis: i32 = 0,
+    }
+
+    /// The operands of `Take`.
+    table TakeNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 index: &IntOrVidOrTid (required),
+        3 axis: i32 = 0,
+    }
+
+    /// The operands of `RMSNorm`.
+    table RMSNormNode {
+        0 x: ?Tid (required),
+        1 weight: ?Tid,
+        2 out: ?Tid (required),
+        3 eps: f32 = 0.0,
+    }
+
+    /// The operands of `LayerNorm`.
+    table LayerNormNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 weight: ?Tid,
+        3 bias: ?Tid,
+        4 eps: f32 = 0.0,
+    }
+
+    /// The operands of `Rope`.
+    table RopeNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 dims: i32 = 0,
+        3 offset: &VidOrTid (required),
+        4 freqs: ?Tid,
+        5 traditional: bool = false,
+        6 base: f32 = 500_000.0,
+        7 scale: f32 = 1.0,
+    }
+
+    /// The operands of `Sdpa`.
+    table SdpaNode {
+        0 q: ?Tid (required),
+        1 k: ?Tid (required),
+        2 v: ?Tid (required),
+        3 out: ?Tid (required),
+        4 scale: f32 = 0.0,
+        5 mask: ?Tid,
+        6 causal: bool = false,
+    }
+
+    /// The operands of `UpdateAndAttend`.
+    table UpdateAndAttendNode {
+        0 q: ?Tid (required),
+        1 k: ?Tid (required),
+        2 v: ?Tid (required),
+        3 position: ?Tid (required),
+        4 out: ?Tid (required),
+        /// Must be present.
+        5 layer_id: ?i32,
+        6 scale: ?f32,
+        7 out_dtype: ?i8,
+    }
+
+    /// The operands of `Add`.
+    table AddNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `AddInt`.
+    table AddIntNode {
+        0 a: &IntOrVid (required),
+        1 b: &IntOrVid (required),
+        2 out: ?Vid (required),
+    }
+
+    /// The operands of `SubtractInt`.
+    table SubtractIntNode {
+        0 a: &IntOrVid (required),
+        1 b: &IntOrVid (required),
+        2 out: ?Vid (required),
+    }
+
+    /// The operands of `MultiplyInt`.
+    table MultiplyIntNode {
+        0 a: &IntOrVid (required),
+        1 b: &IntOrVid (required),
+        2 out: ?Vid (required),
+    }
+
+    /// The operands of `FloorDivideInt`.
+    table FloorDivideIntNode {
+        0 a: &IntOrVid (required),
+        1 b: &IntOrVid (required),
+        2 out: ?Vid (required),
+    }
+
+    /// The operands of `ModInt`.
+    table ModIntNode {
+        0 a: &IntOrVid (required),
+        1 b: &IntOrVid (required),
+        2 out: ?Vid (required),
+    }
+
+    /// The operands of `SymSize`.
+    table SymSizeNode {
+        0 a: ?Tid (required),
+        1 dim: i32 = 0,
+        2 out: ?Vid (required),
+    }
+
+    /// The operands of `Multiply`.
+    table MultiplyNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Divide`.
+    table DivideNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Subtract`.
+    table SubtractNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Conv1D`.
+    table Conv1DNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 out: ?Tid (required),
+        3 stride: i32 = 1,
+        4 padding: i32 = 0,
+        5 dilation: i32 = 1,
+        6 groups: i32 = 1,
+    }
+
+    /// The operands of `Conv2D`.
+    table Conv2DNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 out: ?Tid (required),
+        3 stride_h: i32 = 1,
+        4 stride_w: i32 = 1,
+        5 padding_h: i32 = 0,
+        6 padding_w: i32 = 0,
+        7 dilation_h: i32 = 1,
+        8 dilation_w: i32 = 1,
+        9 groups: i32 = 1,
+    }
+
+    /// The operands of `Conv3D`.
+    table Conv3DNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 out: ?Tid (required),
+        3 stride_d: i32 = 1,
+        4 stride_h: i32 = 1,
+        5 stride_w: i32 = 1,
+        6 padding_d: i32 = 0,
+        7 padding_h: i32 = 0,
+        8 padding_w: i32 = 0,
+        9 dilation_d: i32 = 1,
+        10 dilation_h: i32 = 1,
+        11 dilation_w: i32 = 1,
+        12 groups: i32 = 1,
+    }
+
+    /// The operands of `ConvTranspose1D`.
+    table ConvTranspose1DNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 out: ?Tid (required),
+        3 stride: i32 = 1,
+        4 padding: i32 = 0,
+        5 dilation: i32 = 1,
+        6 output_padding: i32 = 0,
+        7 groups: i32 = 1,
+    }
+
+    /// The operands of `ConvTranspose2D`.
+    table ConvTranspose2DNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 out: ?Tid (required),
+        3 stride_h: i32 = 1,
+        4 stride_w: i32 = 1,
+        5 padding_h: i32 = 0,
+        6 padding_w: i32 = 0,
+        7 dilation_h: i32 = 1,
+        8 dilation_w: i32 = 1,
+        9 output_padding_h: i32 = 0,
+        10 output_padding_w: i32 = 0,
+        11 groups: i32 = 1,
+    }
+
+    /// The operands of `ConvTranspose3D`.
+    table ConvTranspose3DNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 out: ?Tid (required),
+        3 stride_d: i32 = 1,
+        4 stride_h: i32 = 1,
+        5 stride_w: i32 = 1,
+        6 padding_d: i32 = 0,
+        7 padding_h: i32 = 0,
+        8 padding_w: i32 = 0,
+        9 dilation_d: i32 = 1,
+        10 dilation_h: i32 = 1,
+        11 dilation_w: i32 = 1,
+        12 output_padding_d: i32 = 0,
+        13 output_padding_h: i32 = 0,
+        14 output_padding_w: i32 = 0,
+        15 groups: i32 = 1,
+    }
+
+    /// The operands of `Gelu`.
+    table GeluNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 approximate: &str (required),
+    }
+
+    /// The operands of `ARange`.
+    table ARangeNode {
+        0 out: ?Tid (required),
+        1 start: &IntOrVid (required),
+        2 stop: &IntOrVid (required),
+        3 step: &IntOrVid (required),
+        4 scalar_type: ?i8,
+    }
+
+    /// The operands of `Silu`.
+    table SiluNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Sigmoid`.
+    table SigmoidNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Tanh`.
+    table TanhNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Squeeze`.
+    table SqueezeNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 dims: [i32],
+    }
+
+    /// The operands of `Split`.
+    table SplitNode {
+        0 x: ?Tid (required),
+        1 outs: [Tid] (required),
+        2 sizes: [&IntOrVid] (required),
+        3 axis: i32 = 0,
+    }
+
+    /// The operands of `Rsqrt`.
+    table RsqrtNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Maximum`.
+    table MaximumNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Minimum`.
+    table MinimumNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Log`.
+    table LogNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Softmax`.
+    table SoftmaxNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+        3 precise: bool = false,
+    }
+
+    /// The operands of `BroadcastTo`.
+    table BroadcastToNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 shape: [&IntOrVid] (required),
+    }
+
+    /// The operands of `Pad`.
+    table PadNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 pad_width: [&IntOrVid] (required),
+        3 mode: &str (required),
+        4 constant_value: f32 = 0.0,
+    }
+
+    /// The operands of `Where`.
+    table WhereNode {
+        0 condition: ?Tid (required),
+        1 x: ?Tid (required),
+        2 y: ?Tid (required),
+        3 out: ?Tid (required),
+    }
+
+    /// The operands of `Reshape`.
+    table ReshapeNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 shape: [&IntOrVid] (required),
+    }
+
+    /// The operands of `Transpose`.
+    table TransposeNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 perm: [i32] (required),
+    }
+
+    /// The operands of `AsStrided`.
+    table AsStridedNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 shape: [&IntOrVid] (required),
+        3 strides: [&IntOrVid] (required),
+        4 offset: u64 = 0,
+    }
+
+    /// The operands of `Contiguous`.
+    table ContiguousNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Gather`.
+    table GatherNode {
+        0 x: ?Tid (required),
+        1 indices: [Tid] (required),
+        2 out: ?Tid (required),
+        3 axes: [i32] (required),
+        4 slice_sizes: [i32] (required),
+    }
+
+    /// The operands of `Slice`.
+    table SliceNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: &IntOrVid (required),
+        3 start: &IntOrVid (required),
+        4 stop: &IntOrVid (required),
+        5 step: i32 = 1,
+    }
+
+    /// The operands of `AsType`.
+    table AsTypeNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 scalar_type: i8 = 0,
+    }
+
+    /// The operands of `QuantizedMatmul`.
+    table QuantizedMatmulNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 scales: ?Tid (required),
+        3 out: ?Tid (required),
+        4 biases: ?Tid,
+        5 group_size: i32 = 0,
+        6 bits: i32 = 0,
+        7 mode: &str (required),
+        8 transpose: bool = true,
+    }
+
+    /// The operands of `ScatterAdd`.
+    table ScatterAddNode {
+        0 x: ?Tid (required),
+        1 indices: ?Tid (required),
+        2 updates: ?Tid (required),
+        3 out: ?Tid (required),
+        4 axis: i32 = 0,
+    }
+
+    /// The operands of `Concatenate`.
+    table ConcatenateNode {
+        0 tensors: [Tid] (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+    }
+
+    /// The operands of `Full`.
+    table FullNode {
+        0 out: ?Tid (required),
+        1 shape: [&IntOrVid] (required),
+        2 v: &FloatOrVid (required),
+        3 scalar_type: i8 = 0,
+    }
+
+    /// The operands of `FullLike`.
+    table FullLikeNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 v: &FloatOrVid (required),
+        3 scalar_type: ?i8,
+    }
+
+    /// The operands of `Argmax`.
+    table ArgmaxNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `SliceUpdate`.
+    table SliceUpdateNode {
+        0 dst: ?Tid (required),
+        1 update: ?Tid (required),
+        2 out: ?Tid (required),
+        3 axis: &IntOrVid (required),
+        4 start: &IntOrVid (required),
+        5 stop: &IntOrVid (required),
+        6 step: i32 = 1,
+    }
+
+    /// The operands of `IndexCopy`.
+    table IndexCopyNode {
+        0 dst: ?Tid (required),
+        1 update: ?Tid (required),
+        2 indices: ?Tid (required),
+        3 out: ?Tid (required),
+        4 axis: i32 = 0,
+    }
+
+    /// The operands of `Dequantize`.
+    table DequantizeNode {
+        0 w: ?Tid (required),
+        1 scales: ?Tid (required),
+        2 out: ?Tid (required),
+        3 biases: ?Tid,
+        4 group_size: i32 = 0,
+        5 bits: i32 = 0,
+        6 mode: &str (required),
+        7 global_scale: ?Tid,
+        8 dtype: ?i8,
+    }
+
+    /// The operands of `Less`.
+    table LessNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `LessEqual`.
+    table LessEqualNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Greater`.
+    table GreaterNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `GreaterEqual`.
+    table GreaterEqualNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Equal`.
+    table EqualNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `NotEqual`.
+    table NotEqualNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `LogicalNot`.
+    table LogicalNotNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `BitwiseInvert`.
+    table BitwiseInvertNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `LogicalAnd`.
+    table LogicalAndNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `LogicalOr`.
+    table LogicalOrNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `BitwiseAnd`.
+    table BitwiseAndNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `BitwiseOr`.
+    table BitwiseOrNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `BitwiseXor`.
+    table BitwiseXorNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Tri`.
+    table TriNode {
+        0 out: ?Tid (required),
+        1 n: &IntOrVid (required),
+        2 m: &IntOrVid (required),
+        3 k: i32 = 0,
+        4 scalar_type: i8 = 0,
+    }
+
+    /// The operands of `Tril`.
+    table TrilNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 k: i32 = 0,
+    }
+
+    /// The operands of `Triu`.
+    table TriuNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 k: i32 = 0,
+    }
+
+    /// The operands of `Clip`.
+    table ClipNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 a_min: ?Tid,
+        3 a_max: ?Tid,
+    }
+
+    /// The operands of `Cumsum`.
+    table CumsumNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+        3 reverse: bool = false,
+        4 inclusive: bool = true,
+    }
+
+    /// The operands of `Stack`.
+    table StackNode {
+        0 tensors: [Tid] (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+    }
+
+    /// The operands of `Sign`.
+    table SignNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Any`.
+    table AnyNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `All`.
+    table AllNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Repeat`.
+    table RepeatNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 repeats: &IntOrVid (required),
+        3 axis: i32 = 0,
+    }
+
+    /// The operands of `Sort`.
+    table SortNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+    }
+
+    /// The operands of `Argsort`.
+    table ArgsortNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+    }
+
+    /// The operands of `Partition`.
+    table PartitionNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 kth: &IntOrVid (required),
+        3 axis: i32 = 0,
+    }
+
+    /// The operands of `ArgPartition`.
+    table ArgPartitionNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 kth: &IntOrVid (required),
+        3 axis: i32 = 0,
+    }
+
+    /// The operands of `Roll`.
+    table RollNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 shift: [&IntOrVid] (required),
+        3 axes: [i32] (required),
+    }
+
+    /// The operands of `Floor`.
+    table FloorNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Ceil`.
+    table CeilNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Square`.
+    table SquareNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Exp`.
+    table ExpNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Sin`.
+    table SinNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Cos`.
+    table CosNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Tan`.
+    table TanNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Arcsin`.
+    table ArcsinNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Arccos`.
+    table ArccosNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Arctan`.
+    table ArctanNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Sinh`.
+    table SinhNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Cosh`.
+    table CoshNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Arcsinh`.
+    table ArcsinhNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Arccosh`.
+    table ArccoshNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Arctanh`.
+    table ArctanhNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Log2`.
+    table Log2Node {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Log10`.
+    table Log10Node {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Log1p`.
+    table Log1pNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Erf`.
+    table ErfNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Expm1`.
+    table Expm1Node {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Round`.
+    table RoundNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 decimals: i32 = 0,
+    }
+
+    /// The operands of `Reciprocal`.
+    table ReciprocalNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Sqrt`.
+    table SqrtNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Abs`.
+    table AbsNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Neg`.
+    table NegNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Trunc`.
+    table TruncNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+    }
+
+    /// The operands of `Atan2`.
+    table Atan2Node {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `LogAddExp`.
+    table LogAddExpNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `FloorDivide`.
+    table FloorDivideNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Remainder`.
+    table RemainderNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `Power`.
+    table PowerNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+    }
+
+    /// The operands of `LogSumExp`.
+    table LogSumExpNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Sum`.
+    table SumNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Mean`.
+    table MeanNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Var`.
+    table VarNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+        4 ddof: i32 = 0,
+    }
+
+    /// The operands of `Std`.
+    table StdNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+        4 ddof: i32 = 0,
+    }
+
+    /// The operands of `Prod`.
+    table ProdNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Max`.
+    table MaxNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Min`.
+    table MinNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Argmin`.
+    table ArgminNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axis: i32 = 0,
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `Median`.
+    table MedianNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32],
+        3 keepdims: bool = false,
+    }
+
+    /// The operands of `GatherMm`.
+    table GatherMmNode {
+        0 a: ?Tid (required),
+        1 b: ?Tid (required),
+        2 out: ?Tid (required),
+        3 lhs_indices: ?Tid,
+        4 rhs_indices: ?Tid,
+        5 sorted_indices: bool = false,
+        6 sorted_indices_flag: &IntOrVid,
+    }
+
+    /// The operands of `GatherQmm`.
+    table GatherQmmNode {
+        0 x: ?Tid (required),
+        1 w: ?Tid (required),
+        2 scales: ?Tid (required),
+        3 out: ?Tid (required),
+        4 mode: &str (required),
+        5 biases: ?Tid,
+        6 lhs_indices: ?Tid,
+        7 rhs_indices: ?Tid,
+        8 transpose: bool = true,
+        9 group_size: i32 = 0,
+        10 bits: i32 = 0,
+        11 sorted_indices: bool = false,
+        12 sorted_indices_flag: &IntOrVid,
+    }
+
+    /// The operands of `Scan`.
+    table ScanNode {
+        0 originals: [Tid] (required),
+        1 sliced: [Tid] (required),
+        2 outputs: [Tid] (required),
+        3 carry: [Tid] (required),
+        4 body_chain_idx: i32 = 0,
+        5 scan_axis: i32 = 1,
+    }
+
+    /// The operands of `If`.
+    table IfNode {
+        0 cond: &IntOrVid (required),
+        1 then_chain_idx: u32 = 0,
+        2 else_chain_idx: u32 = 0,
+    }
+
+    /// The operands of `RandomBits`.
+    table RandomBitsNode {
+        0 out: ?Tid (required),
+        1 shape: [&IntOrVid] (required),
+        2 seed: ?Vid,
+        3 width: i32 = 4,
+    }
+
+    /// The operands of `MetalKernel`.
+    table MetalKernelNode {
+        0 name: &str (required),
+        1 source: &str (required),
+        2 inputs: [Tid] (required),
+        3 outputs: [Tid] (required),
+        4 grid: [&IntOrVid] (required),
+        5 threadgroup: [&IntOrVid] (required),
+        6 header: &str,
+        7 input_names: [&str],
+        8 output_names: [&str],
+        9 ensure_row_contiguous: bool = true,
+        10 atomic_outputs: bool = false,
+        11 output_shapes_flat: [&IntOrVid],
+        12 output_shape_lengths: [i32],
+        13 output_dtypes: [i8],
+        14 template_arg_names: [&str],
+        15 template_arg_kinds: [i8],
+        16 template_arg_values: [i32],
+        17 init_value: ?f32,
+    }
+
+    /// The operands of `Flip`.
+    table FlipNode {
+        0 x: ?Tid (required),
+        1 out: ?Tid (required),
+        2 axes: [i32] (required),
+    }
+
+    /// An instruction.
+    table Instruction {
+        0 op: @OpNode (required),
+    }
+
+    /// Instructions in the order in which they run.
+    table InstructionChain {
+        0 instructions: [&Instruction] (required),
+    }
+
+    /// The size of a dimension, or its range.
+    table ShapeDim {
+        /// The size; −1 for a size in the range.
+        0 value: i32 = -1,
+        1 min_value: i32 = 0,
+        /// −1 for no bound.
+        2 max_value: i32 = -1,
+    }
+
+    /// The datatype and the shape of a tensor.
+    table TensorMeta {
+        0 shape: [&ShapeDim] (required),
+        /// The number of a datatype of programs.
+        1 scalar_type: i8 = 0,
+        2 dim_order: [u8],
+    }
+
+    /// An index with the kind of its slot.
+    table SlotVariant {
+        0 idx: u32 = 0,
+        1 slot_type: SlotType = SlotType::TensorSlot,
+    }
+
+    /// A slot with the key of its data, or its name.
+    table NamedSlot {
+        0 name: &str (required),
+        1 slot: &SlotVariant (required),
+    }
+
+    /// The root table of a payload.
+    table MLXGraph {
+        0 version: &str,
+        1 num_constant_tensors: u32 = 0,
+        2 num_input_tensors: u32 = 0,
+        3 num_output_tensors: u32 = 0,
+        4 num_mutable_buffer_tensors: u32 = 0,
+        5 num_temp_tensors: u32 = 0,
+        6 num_values: u32 = 0,
+        7 instruction_chains: [&InstructionChain] (required),
+        /// The chain that runs at each call.
+        8 main_chain_idx: u32 = 0,
+        /// The chain that runs once; negative for none.
+        9 init_chain_idx: i32 = -1,
+        10 input_map: [&SlotVariant],
+        11 output_map: [&SlotVariant],
+        12 mutable_buffer_map: [&SlotVariant],
+        /// Constants by the keys of named data, and the names of other slots.
+        13 named_slots: [&NamedSlot],
+        /// By the index of the tensor; without those of temporary tensors.
+        14 tensor_meta: [&TensorMeta],
+    }
+}
