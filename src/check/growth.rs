@@ -338,6 +338,21 @@ const FAMILIES: &[Family] = &[
         let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values)), externs]);
         delegated(&b.alone(root), n, &vec![n; n])
     }),
+    ("an MLX graph of one slot and one instruction, n times", &["mlx"], |n| {
+        let mut b = Builder::mlx();
+        let operation = b.held("Instruction", "NoopNode", &[]);
+        let instructions = b.tables(vec![operation; n]);
+        let chain = b.table("InstructionChain", &[("instructions", To(instructions))]);
+        let slot = b.table("SlotVariant", &[("idx", Number(7))]);
+        let (chains, slots) = (b.tables([chain]), b.tables(vec![slot; n]));
+        let root =
+            b.table("MLXGraph", &[("instruction_chains", To(chains)), ("input_map", To(slots))]);
+        let graph = b.alone(root);
+        let mut payload = b"\0\0\0\0MLX0".to_vec();
+        payload.extend([graph.len() as u64 + 24, 0].iter().flat_map(|number| number.to_le_bytes()));
+        payload.extend(graph);
+        delegated_to("MLXBackend", &payload, n, &[])
+    }),
     ("n values with one list of scales", &[], |n| {
         let mut b = Builder::graph();
         let scales = b.numbers([0x3f80_0000; 8]);
@@ -536,11 +551,15 @@ fn input(b: &mut Builder, nth: usize) -> At {
 
 /// Returns a program that calls a delegate `n` times, with these arguments.
 fn delegated(payload: &[u8], n: usize, args: &[usize]) -> Made {
+    delegated_to("XnnpackBackend", payload, n, args)
+}
+
+fn delegated_to(backend: &str, payload: &[u8], n: usize, args: &[usize]) -> Made {
     let mut b = Builder::pte();
     let data = b.bytes(payload);
     let data = b.table("BackendDelegateInlineData", &[("data", To(data))]);
     let payloads = b.tables([data]);
-    let id = b.text("XnnpackBackend");
+    let id = b.text(backend);
     let reference = b.table("BackendDelegateDataReference", &[]);
     let delegate = b.table("BackendDelegate", &[("id", To(id)), ("processed", To(reference))]);
     let delegates = b.tables([delegate]);

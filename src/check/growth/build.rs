@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::desc::{Kind, Schema, TableDesc};
-use crate::schema::{flat_tensor, program, xnnpack};
+use crate::schema::{flat_tensor, mlx, program, xnnpack};
 use crate::{Ptd, Pte};
 
 /// An offset from the end of the FlatBuffer. Parts that are written later may refer to it any
@@ -41,6 +41,10 @@ impl Builder {
 
     pub(super) fn graph() -> Self {
         Self { schema: &xnnpack::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn mlx() -> Self {
+        Self { schema: &mlx::desc::SCHEMA, ..Self::pte() }
     }
 
     fn desc(&self, table: &str) -> &'static TableDesc {
