@@ -105,6 +105,11 @@ rules! {
         "The runtime runs the method. Python's binding makes a torch tensor of each output, and crashes on these dtypes."
         "Dequantize the output in the model."
         Ignores ["6.10"];
+    OUTPUT_DEVICE = Error "output-device"
+        "An output is on a device that has a name: CPU or CUDA."
+        "Python's binding makes a torch tensor of each output, and aborts on other devices."
+        MADE_BY_HAND
+        Crashes ["6.10"];
     INPUT_CONSTANT = Error "input-constant"
         "No input is a constant."
         "The input is copied over the file's own bytes, or the program dies if they are mapped or in ROM."
@@ -154,6 +159,13 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
             let steps = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
             plan.find(out, &OUTPUT_DTYPE, view.raw(), &steps, || {
                 format!("output {nth}, value {index}, is of dtype {dtype}")
+            });
+        }
+        let device = tensor.extra_tensor_info().map(|extra| extra.device_type());
+        if let Some(device) = device.filter(|device| device.name().is_none()) {
+            let steps = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
+            plan.find(out, &OUTPUT_DEVICE, view.raw(), &steps, || {
+                format!("output {nth}, value {index}, is on device {device}")
             });
         }
     }
