@@ -169,7 +169,7 @@ fn draw(random: &mut Unstructured<'_>) -> Result<()> {
     let inline = inline.and_then(|inline| inline.data.clone());
     let segment = || Some(model.segments.first()?.to_bytes().ok()?.into_owned());
     let mut bytes = inline.or_else(segment).expect("a program with a graph has its payload");
-    self::payload(&bytes);
+    payload(&bytes);
     let graph = XnnpackGraph::parse(&bytes, &Limits::UNTRUSTED).expect("a sound graph");
     let written = write::write(&xnnpack::desc::SCHEMA, &graph.root(), &[], layout);
     let alone = Checker::new().check_payload(&written.expect("a small graph"));
@@ -184,6 +184,6 @@ fn draw(random: &mut Unstructured<'_>) -> Result<()> {
         let other = places[value as usize % places.len()];
         structured::damage(region, place.at, place.what, how, value, other.at);
     }
-    self::payload(&bytes);
+    payload(&bytes);
     Ok(())
 }
