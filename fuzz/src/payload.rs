@@ -166,9 +166,11 @@ fn draw(random: &mut Unstructured<'_>) -> Result<()> {
         report.errors().map(|rule| rule.id).collect::<Vec<_>>()
     };
     assert_eq!(errors(&image), [""; 0], "a sound graph");
-    let payload = model.segments.first().and_then(|segment| segment.to_bytes().ok());
-    let mut bytes = payload.expect("a program with a graph has its payload").into_owned();
-    self::payload(&bytes);
+    let inline = model.root.backend_delegate_data.iter().flatten().next();
+    let inline = inline.and_then(|inline| inline.data.clone());
+    let segment = || Some(model.segments.first()?.to_bytes().ok()?.into_owned());
+    let mut bytes = inline.or_else(segment).expect("a program with a graph has its payload");
+    payload(&bytes);
     let graph = XnnpackGraph::parse(&bytes, &Limits::UNTRUSTED).expect("a sound graph");
     let written = write::write(&xnnpack::desc::SCHEMA, &graph.root(), &[], layout);
     let alone = Checker::new().check_payload(&written.expect("a small graph"));
@@ -183,6 +185,6 @@ fn draw(random: &mut Unstructured<'_>) -> Result<()> {
         let other = places[value as usize % places.len()];
         structured::damage(region, place.at, place.what, how, value, other.at);
     }
-    self::payload(&bytes);
+    payload(&bytes);
     Ok(())
 }
