@@ -14,6 +14,7 @@ use crate::smith;
 /// The rules of severity Error that no sample breaks, with the reason.
 pub const ELSEWHERE: &[(&str, &str)] = &[
     ("field-missing", "is about payloads: tables of programs and data files require no field"),
+    ("nesting-limit", "is about payloads: only graphs of the native backend are in one another"),
     ("program-limit", "takes a FlatBuffer of more than 2 GiB, or a lower limit of the reader"),
     ("tensor-size", "is an error of an accessor; check reports tensor-size-negative and the like"),
     ("unreadable", "is about a path, not about a file's bytes"),
