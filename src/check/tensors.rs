@@ -213,7 +213,7 @@ fn are_plain(storage_offset: i32, layout: i8, dynamism: TensorShapeDynamism) -> 
 
 /// Returns the size of a tensor in bytes, if it has at most 8 dimensions and a valid shape and
 /// dtype.
-#[inline]
+#[inline(always)]
 fn plain_size(sizes: Vector<'_, i32>, order: Vector<'_, u8>, dtype: ScalarType) -> Option<u64> {
     let rank = sizes.len();
     if rank != order.len() || rank > IN_ORDER.len() {
