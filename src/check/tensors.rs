@@ -168,7 +168,7 @@ fn are_plain(tensor: Tensor<'_>) -> bool {
 
 /// Returns the size of a tensor in bytes, if it has at most 8 dimensions and a valid shape and
 /// dtype.
-#[inline]
+#[inline(always)]
 fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
     let (sizes, order) = (tensor.sizes()?, tensor.dim_order()?);
     let rank = sizes.len();
