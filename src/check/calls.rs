@@ -15,10 +15,10 @@ use super::site::Plan;
 use super::values::Values;
 use crate::bytes::{index, narrow};
 use crate::error::PathComponent;
-use crate::flat::view::{List, Slots, Table, Vector};
+use crate::flat::view::{List, Table, Vector, Vtable};
 use crate::method::{self, Instruction, Jump};
+use crate::schema::program::tag;
 use crate::schema::program::view::{self, Chain, InstructionArguments, KernelCall};
-use crate::schema::program::{slot, tag};
 
 mod control;
 mod loops;
@@ -27,6 +27,9 @@ pub(super) mod rules;
 mod traces;
 
 pub(super) use rules::RULES;
+
+/// The largest number of arguments that are checked at once.
+const FEW: usize = 16;
 
 /// Judges the operators of a method, and each of its instructions.
 ///
@@ -91,10 +94,10 @@ struct InstructionKinds {
     has_backward_jump: bool,
 }
 
-/// Reads calls: most have the same vtables.
-struct Reader {
-    instruction: Slots<{ slot::Instruction::instr_args + 2 }>,
-    call: Slots<{ slot::KernelCall::args + 1 }>,
+/// The vtables of the last instruction and the last call.
+struct Vtables<'a> {
+    instruction: Vtable<'a>,
+    call: Vtable<'a>,
 }
 
 impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
@@ -126,9 +129,9 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     ) -> InstructionKinds {
         let len = narrow(instructions.len());
         let mut seen = InstructionKinds::default();
-        let mut reader = Reader { instruction: Slots::new(), call: Slots::new() };
+        let mut vtables = Vtables { instruction: Vtable::new(), call: Vtable::new() };
         for nth in range {
-            if self.judge.is_none() && self.is_plain_call(instructions, nth, &mut reader) {
+            if self.judge.is_none() && self.is_plain_call(instructions, nth, &mut vtables) {
                 continue;
             }
             let Some(view) = instructions.get(index(nth)) else { continue };
@@ -203,17 +206,21 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         &self,
         instructions: List<'a, view::Instruction<'a>>,
         nth: u32,
-        reader: &mut Reader,
+        vtables: &mut Vtables<'a>,
     ) -> bool {
-        let Some(instruction) = reader.instruction.item(instructions, nth) else { return false };
-        let (tag, call) = instruction.union(slot::Instruction::instr_args);
-        if tag != tag::KernelCall {
+        let instruction = instructions.raw_by(nth, &mut vtables.instruction);
+        let Some((tag::KernelCall, call)) =
+            instruction.and_then(|one| one.tagged(view::Instruction::DESC))
+        else {
             return false;
-        }
-        let call = reader.call.member(call);
-        let operator = call.scalar::<i32>(slot::KernelCall::op_index).unwrap_or_default();
-        usize::try_from(operator).is_ok_and(|operator| operator < self.operators)
-            && call.vector(slot::KernelCall::args).is_some_and(|args| self.are_values(args))
+        };
+        let call = (tag::KernelCall, call.resolved_by(&mut vtables.call));
+        let InstructionArguments::KernelCall(call) = InstructionArguments::of(call) else {
+            return false;
+        };
+        let operator = usize::try_from(call.op_index());
+        operator.is_ok_and(|operator| operator < self.operators)
+            && call.args().is_some_and(|args| self.are_values(args))
     }
 
     fn kernel(&self, instruction: &Instruction<'a>, call: KernelCall<'a>, out: &mut Findings) {
@@ -237,16 +244,16 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     /// loop over them costs a branch misprediction at its end.
     #[inline(always)]
     fn are_values(&self, args: Vector<'a, i32>) -> bool {
+        if args.len() > FEW {
+            return args.iter().all(|index| self.plan.has(index));
+        }
         // The sign bit is set if any index is negative or past the last value.
         let last = narrow(self.plan.len).cast_signed().wrapping_sub(1);
-        let signs = |args: &[i32]| {
-            args.iter().fold(0, |signs, index| signs | index | last.wrapping_sub(*index))
-        };
-        match args.len() {
-            0..=8 => signs(&args.head::<8>(0)) >= 0,
-            9..=16 => signs(&args.head::<16>(0)) >= 0,
-            _ => args.iter().all(|index| self.plan.has(index)),
-        }
+        let signs = args
+            .head::<FEW>(0)
+            .iter()
+            .fold(0, |signs, index| signs | index | last.wrapping_sub(*index));
+        signs >= 0
     }
 
     /// Judges the arguments of a call.

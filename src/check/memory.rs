@@ -10,7 +10,7 @@ use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::pte::Arena;
-use crate::schema::program::view::Tensor;
+use crate::schema::program::view::{AllocationDetails, Tensor};
 
 rules! {
     "memory";
@@ -95,10 +95,10 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
 
 /// Returns whether a planned tensor of `size` bytes fits its arena.
 #[inline]
-pub(super) fn fits(plan: &Plan<'_, '_>, place: Arena, size: u64) -> bool {
-    let Some(arena) = arena(plan, place.memory_id) else { return false };
+pub(super) fn fits(plan: &Plan<'_, '_>, place: AllocationDetails<'_>, size: u64) -> bool {
+    let Some(arena) = arena(plan, place) else { return false };
     // Another rule reports an arena of a negative size.
-    let end = place.offset.checked_add(size);
+    let end = Arena::of(place).offset.checked_add(size);
     end.is_some_and(|end| u64::try_from(arena).ok().is_none_or(|arena| end <= arena))
 }
 
@@ -111,8 +111,8 @@ pub(super) fn planned(
     out: &mut Findings,
 ) -> bool {
     let Some(place) = tensor.allocation_info() else { return false };
-    let Arena { memory_id: id, offset } = Arena::of(place);
-    let Some(arena) = arena(plan, id) else {
+    let id = place.memory_id();
+    let Some(arena) = arena(plan, place) else {
         let steps = [PathComponent::Field("allocation_info"), PathComponent::Field("memory_id")];
         plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &steps, || {
             let last = plan.arenas.map_or(0, |sizes| sizes.len()).saturating_sub(1);
@@ -122,8 +122,8 @@ pub(super) fn planned(
     };
     // Another rule reports a shape without a size.
     let Some(size) = size else { return true };
-    if !fits(plan, Arena::of(place), size) {
-        let steps = [PathComponent::Field("allocation_info")];
+    if !fits(plan, place, size) {
+        let (offset, steps) = (Arena::of(place).offset, [PathComponent::Field("allocation_info")]);
         plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &steps, || {
             format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
         });
@@ -133,7 +133,7 @@ pub(super) fn planned(
 
 /// Returns the size of the arena that a tensor is planned into, if there is one.
 #[inline]
-fn arena(plan: &Plan<'_, '_>, memory_id: u32) -> Option<i64> {
-    let id = usize::try_from(memory_id).ok().filter(|&id| id > 0)?;
+fn arena(plan: &Plan<'_, '_>, place: AllocationDetails<'_>) -> Option<i64> {
+    let id = usize::try_from(place.memory_id()).ok().filter(|&id| id > 0)?;
     plan.arenas?.get(id)
 }

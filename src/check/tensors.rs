@@ -9,12 +9,11 @@ use super::rule::rules;
 use super::site::Plan;
 use super::{memory, names, resolve};
 use crate::error::PathComponent;
-use crate::flat::view::{Fields, Member, Slots, Table, Vector};
+use crate::flat::view::{Table, Vector};
 use crate::limits::MOST_DIMENSIONS;
-use crate::pte::Arena;
 use crate::quoted::Quoted;
 use crate::schema::program::view::Tensor;
-use crate::schema::program::{TensorDataLocation, TensorShapeDynamism, slot};
+use crate::schema::program::{TensorDataLocation, TensorShapeDynamism};
 use crate::schema::scalar::ScalarType;
 
 rules! {
@@ -119,63 +118,20 @@ pub(super) struct Data {
     pub(super) external: bool,
 }
 
-/// Reads plain tensors: most have the same vtables.
-pub(super) struct Reader {
-    tensor: Slots<{ slot::Tensor::extra_tensor_info + 1 }>,
-    place: Slots<{ slot::AllocationDetails::memory_offset_high + 1 }>,
-}
-
-impl Reader {
-    pub(super) fn new() -> Self {
-        Self { tensor: Slots::new(), place: Slots::new() }
+/// Returns whether a tensor has memory for its data. `None` if it must be judged in full: it may
+/// have findings or external data.
+#[inline(always)]
+pub(super) fn plain(plan: &Plan<'_, '_>, tensor: Tensor<'_>) -> Option<bool> {
+    let size = plain_size(tensor)?;
+    if tensor.extra_tensor_info().is_some() || !are_plain(tensor) {
+        return None;
     }
-
-    /// Returns whether a tensor has memory for its data, and whether it may be resized. The former is
-    /// `None` if it must be judged in full: it may have findings or external data.
-    #[inline(always)]
-    pub(super) fn plain(
-        &mut self,
-        plan: &Plan<'_, '_>,
-        tensor: Member<'_>,
-    ) -> (Option<bool>, TensorShapeDynamism) {
-        let tensor = self.tensor.member(tensor);
-        let dynamism = tensor.scalar(slot::Tensor::shape_dynamism);
-        let dynamism = dynamism.unwrap_or(TensorShapeDynamism::STATIC);
-        let is_odd = tensor.has(slot::Tensor::extra_tensor_info)
-            || !are_plain(
-                tensor.scalar(slot::Tensor::storage_offset).unwrap_or_default(),
-                tensor.scalar(slot::Tensor::layout).unwrap_or_default(),
-                dynamism,
-            );
-        if is_odd {
-            return (None, dynamism);
-        }
-        (Self::stored(plan, &tensor, &mut self.place), dynamism)
-    }
-
-    #[inline(always)]
-    fn stored<const N: usize>(
-        plan: &Plan<'_, '_>,
-        tensor: &Fields<'_, '_, N>,
-        place: &mut Slots<{ slot::AllocationDetails::memory_offset_high + 1 }>,
-    ) -> Option<bool> {
-        let dtype = tensor.scalar(slot::Tensor::scalar_type).unwrap_or(ScalarType::BYTE);
-        let sizes = tensor.vector(slot::Tensor::sizes)?;
-        let size = plain_size(sizes, tensor.vector(slot::Tensor::dim_order)?, dtype)?;
-        let data = tensor.scalar(slot::Tensor::data_buffer_idx).unwrap_or_default();
-        match (data, place.target(tensor, slot::Tensor::allocation_info)) {
-            (0, Some(place)) => {
-                let number = |slot| place.scalar(slot).unwrap_or_default();
-                let high = number(slot::AllocationDetails::memory_offset_high);
-                let low = number(slot::AllocationDetails::memory_offset_low);
-                let place = Arena::new(number(slot::AllocationDetails::memory_id), (high, low));
-                memory::fits(plan, place, size).then_some(true)
-            }
-            (0, None) => Some(false),
-            (index, None) => plan.pte.constant(index, size).is_ok().then_some(true),
-            // A planned tensor with initial data.
-            (_, Some(_)) => None,
-        }
+    match (tensor.data_buffer_idx(), tensor.allocation_info()) {
+        (0, Some(place)) => memory::fits(plan, place, size).then_some(true),
+        (0, None) => Some(false),
+        (index, None) => plan.pte.constant(index, size).is_ok().then_some(true),
+        // A planned tensor with initial data.
+        (_, Some(_)) => None,
     }
 }
 
@@ -186,13 +142,11 @@ pub(super) fn check(
     tensor: Tensor<'_>,
     out: &mut Findings,
 ) -> Data {
-    let dtype = tensor.scalar_type();
-    let shape = tensor.sizes().zip(tensor.dim_order());
-    let size = match shape.and_then(|(sizes, order)| plain_size(sizes, order, dtype)) {
+    let size = match plain_size(tensor) {
         Some(size) => Some(size),
         None => odd_shape(plan, index, tensor, out),
     };
-    if !are_plain(tensor.storage_offset(), tensor.layout(), tensor.shape_dynamism()) {
+    if !are_plain(tensor) {
         odd_numbers(plan, index, tensor, out);
     }
     let external = extra(plan, index, tensor, out);
@@ -206,21 +160,23 @@ pub(super) fn check(
 
 /// Returns whether the storage offset, layout and dynamism are valid. This is so for most tensors.
 #[inline]
-fn are_plain(storage_offset: i32, layout: i8, dynamism: TensorShapeDynamism) -> bool {
+fn are_plain(tensor: Tensor<'_>) -> bool {
     let bound = TensorShapeDynamism::STATIC..=TensorShapeDynamism::DYNAMIC_BOUND;
-    storage_offset == 0 && layout == 0 && bound.contains(&dynamism)
+    let is_bound = bound.contains(&tensor.shape_dynamism());
+    tensor.storage_offset() == 0 && tensor.layout() == 0 && is_bound
 }
 
 /// Returns the size of a tensor in bytes, if it has at most 8 dimensions and a valid shape and
 /// dtype.
-#[inline(always)]
-fn plain_size(sizes: Vector<'_, i32>, order: Vector<'_, u8>, dtype: ScalarType) -> Option<u64> {
+#[inline]
+fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
+    let (sizes, order) = (tensor.sizes()?, tensor.dim_order()?);
     let rank = sizes.len();
     if rank != order.len() || rank > IN_ORDER.len() {
         return None;
     }
-    // Pads to 8 dimensions in the default order.
-    let order = order.head(IN_ORDER);
+    // Pads to 8 dimensions with sizes of 1, in the default order.
+    let (sizes, order) = (sizes.head::<8>(1), order.head(IN_ORDER));
     if order != IN_ORDER {
         // A permutation sets 8 different bits, one for each dimension.
         let seen = order.iter().fold(0u64, |seen, dim| seen | 1 << (dim & 63));
@@ -229,23 +185,14 @@ fn plain_size(sizes: Vector<'_, i32>, order: Vector<'_, u8>, dtype: ScalarType) 
             return None;
         }
     }
-    // Most tensors have few dimensions.
-    let elements =
-        if rank <= 4 { product(sizes.head::<4>(1)) } else { product(sizes.head::<8>(1)) };
-    // With more elements, or with none, the strides may overflow.
-    let elements = i32::try_from(elements?).ok().filter(|&elements| elements > 0)?;
-    u64::from(elements.unsigned_abs()).checked_mul(dtype.element_size()?)
-}
-
-/// Returns the product of sizes; `None` if one is negative, or if it overflows.
-#[inline(always)]
-fn product<const N: usize>(sizes: [i32; N]) -> Option<i64> {
-    let (mut product, mut signs) = (1i64, 0i32);
+    let (mut elements, mut signs) = (1i64, 0i32);
     for size in sizes {
         signs |= size;
-        product = product.checked_mul(size.into())?;
+        elements = elements.checked_mul(size.into())?;
     }
-    (signs >= 0).then_some(product)
+    // With more elements, or with none, the strides may overflow.
+    let elements = i32::try_from(elements).ok().filter(|&elements| signs >= 0 && elements > 0)?;
+    u64::from(elements.unsigned_abs()).checked_mul(tensor.scalar_type().element_size()?)
 }
 
 /// The default dim order.

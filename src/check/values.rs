@@ -13,10 +13,10 @@ use super::{parts, tensors};
 use crate::bytes::narrow;
 use crate::cost;
 use crate::error::PathComponent;
-use crate::flat::view::{Member, Raw, Slots, Table};
+use crate::flat::view::{Raw, Table, Vtable};
 use crate::quoted::Quoted;
-use crate::schema::program::view::KernelTypes;
-use crate::schema::program::{TensorDataLocation, TensorShapeDynamism, slot, tag};
+use crate::schema::program::view::{EValue, KernelTypes};
+use crate::schema::program::{TensorDataLocation, TensorShapeDynamism, tag};
 
 rules! {
     "values";
@@ -176,12 +176,12 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
 fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, Vec<u32>) {
     let mut part = Part { plan, values: Values::default(), lists: Vec::new() };
     part.values.tags.reserve(range.len());
-    let mut reader = Reader { value: Slots::new(), tensors: tensors::Reader::new() };
     // A small buffer for a small method: there may be millions of methods.
-    let mut tensors = vec![(0, Member::NONE); range.len().min(BLOCK)];
+    let mut tensors = vec![(0, Raw::BARE); range.len().min(BLOCK)];
+    let mut vtables = Vtables { value: Vtable::new(), tensor: Vtable::new() };
     for first in range.clone().step_by(BLOCK) {
         let block = first..range.end.min(first.saturating_add(narrow(BLOCK)));
-        let plain = part.plain(block.clone(), &mut reader, &mut tensors);
+        let plain = part.plain(block.clone(), &mut vtables, &mut tensors);
         debug_assert!(part.agrees(&plain, block.clone(), out), "findings in {block:?}");
         let all = u64::MAX >> BLOCK.saturating_sub(block.len());
         let mut left = all & !plain.stored;
@@ -209,10 +209,10 @@ struct Plain {
     stored: u64,
 }
 
-/// Reads values: most have the same vtables.
-struct Reader {
-    value: Slots<{ slot::EValue::val + 2 }>,
-    tensors: tensors::Reader,
+/// The vtables of the last value and the last tensor.
+struct Vtables<'a> {
+    value: Vtable<'a>,
+    tensor: Vtable<'a>,
 }
 
 /// The values of a range, as judged so far.
@@ -228,29 +228,32 @@ impl<'a> Part<'_, '_, 'a> {
     fn plain(
         &mut self,
         block: Range<u32>,
-        reader: &mut Reader,
-        tensors: &mut [(u32, Member<'a>)],
+        vtables: &mut Vtables<'a>,
+        tensors: &mut [(u32, Raw<'a>)],
     ) -> Plain {
         let values = self.plan.view.values().unwrap_or_default();
         let (mut plain, mut count) = (Plain { unstored: 0, stored: 0 }, 0usize);
         for (nth, index) in (0u32..).zip(block) {
-            let value = reader.value.item(values, index);
-            let (tag, member) =
-                value.map_or((0, Member::NONE), |value| value.union(slot::EValue::val));
+            let value = values.raw_by(index, &mut vtables.value);
+            let (tag, raw) =
+                value.and_then(|value| value.tagged(EValue::DESC)).unwrap_or((0, Raw::BARE));
             self.values.tags.push(tag);
             let is_plain = matches!(tag, tag::Null | tag::Int | tag::Bool | tag::Double);
             plain.stored |= u64::from(is_plain) << nth;
             // If it is no tensor, the next one overwrites it.
             if let Some(slot) = tensors.get_mut(count) {
-                *slot = (nth, member);
+                *slot = (nth, raw);
             }
             count = count.saturating_add(usize::from(tag == tag::Tensor));
         }
-        for &(nth, tensor) in tensors.iter().take(count) {
-            let (stored, dynamism) = reader.tensors.plain(self.plan, tensor);
-            self.values.are_dynamic |= dynamism != TensorShapeDynamism::STATIC;
-            plain.stored |= u64::from(stored == Some(true)) << nth;
-            plain.unstored |= u64::from(stored == Some(false)) << nth;
+        for &(nth, raw) in tensors.iter().take(count) {
+            let raw = raw.resolved_by(&mut vtables.tensor);
+            if let KernelTypes::Tensor(tensor) = KernelTypes::of((tag::Tensor, raw)) {
+                let stored = tensors::plain(self.plan, tensor);
+                self.values.are_dynamic |= tensor.shape_dynamism() != TensorShapeDynamism::STATIC;
+                plain.stored |= u64::from(stored == Some(true)) << nth;
+                plain.unstored |= u64::from(stored == Some(false)) << nth;
+            }
         }
         plain
     }

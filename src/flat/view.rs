@@ -13,11 +13,11 @@ use crate::cost;
 use crate::flat::desc::{Number, Prim, TableDesc};
 
 pub(crate) mod declare;
-mod slots;
 mod vector;
+mod vtable;
 
-pub(crate) use slots::{Fields, Member, Slots};
 pub use vector::{List, Numbers, Strings, TableIter, Texts, Vector};
+pub(crate) use vtable::Vtable;
 
 /// A proven table, without its type.
 #[derive(Clone, Copy)]
@@ -215,16 +215,29 @@ impl<'a> Raw<'a> {
     /// unknown tag cannot be read.
     #[inline(always)]
     pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
-        let (slot, union) = desc.union?;
-        let (tag, raw) = self.union(slot)?;
+        let (_, union) = desc.union?;
+        let (tag, raw) = self.tagged(desc)?;
         // All members run the same code, so the branch does not depend on the tag.
         Some((tag, if union.member(tag).is_some() { raw.resolved() } else { raw }))
+    }
+
+    /// Returns what [`member`](Self::member) does, but the member's vtable is not read yet.
+    #[inline(always)]
+    pub(crate) fn tagged(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
+        let (slot, _) = desc.union?;
+        self.union(slot)
     }
 
     /// Returns the same table with its vtable. Only for a union whose tag is known.
     #[inline(always)]
     pub(crate) fn resolved(self) -> Self {
         Self::new(self.buf, self.pos)
+    }
+
+    /// Returns what [`resolved`](Self::resolved) does, quickly where tables share `vtable`.
+    #[inline(always)]
+    pub(crate) fn resolved_by(self, vtable: &mut Vtable<'a>) -> Self {
+        vtable.table(self.buf, self.pos)
     }
 }
 

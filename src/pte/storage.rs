@@ -47,13 +47,8 @@ impl Arena {
     /// Returns the planned place of a tensor, whose offset has two halves in the file.
     #[inline]
     pub(crate) fn of(info: AllocationDetails<'_>) -> Self {
-        Self::new(info.memory_id(), (info.memory_offset_high(), info.memory_offset_low()))
-    }
-
-    /// Returns a place from the halves of its offset, the upper one first.
-    #[inline]
-    pub(crate) fn new(memory_id: u32, (high, low): (u32, u32)) -> Self {
-        Self { memory_id, offset: u64::from(high) << 32 | u64::from(low) }
+        let (high, low) = (info.memory_offset_high(), info.memory_offset_low());
+        Self { memory_id: info.memory_id(), offset: u64::from(high) << 32 | u64::from(low) }
     }
 }
 

@@ -120,12 +120,6 @@ macro_rules! view {
             )* )*
         }
 
-        /// The slots of the tables' fields, by their names.
-        #[allow(non_upper_case_globals, non_snake_case, dead_code, reason = "upstream's names")]
-        pub(crate) mod slot {
-            $( pub(crate) mod $T { $( pub(crate) const $f: usize = $slot; )* } )*
-        }
-
         /// Views of proven tables. They are `Copy`, and reading them cannot fail.
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod view {

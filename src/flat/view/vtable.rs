@@ -1,0 +1,29 @@
+//! Tables of one type, read one after the other. Most have the same vtable, which is read once.
+
+use super::{Raw, vtable_pos};
+use crate::cost;
+
+/// The vtable of the last table that was read.
+pub(crate) struct Vtable<'a> {
+    pos: u32,
+    bytes: &'a [u8],
+}
+
+impl<'a> Vtable<'a> {
+    /// Returns the vtable of no table.
+    pub(crate) fn new() -> Self {
+        // No FlatBuffer is so long.
+        Self { pos: u32::MAX, bytes: &[] }
+    }
+
+    /// Returns the proven table at `pos`.
+    #[inline(always)]
+    pub(super) fn table(&mut self, buf: &'a [u8], pos: u32) -> Raw<'a> {
+        cost::charge(1);
+        let vtable = vtable_pos(buf, pos);
+        if vtable != self.pos {
+            (self.pos, self.bytes) = (vtable, Raw::new(buf, pos).vtable);
+        }
+        Raw { buf, vtable: self.bytes, pos }
+    }
+}
