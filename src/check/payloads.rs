@@ -6,6 +6,7 @@ use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::ops::Range;
@@ -348,13 +349,11 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         let Some(first) = self.delegate(users.first()) else { return Ok(()) };
         // Until the graph is read, it may request any key.
         let was_incomplete = core::mem::replace(&mut self.requested.is_incomplete, true);
-        let len = range.end.saturating_sub(range.start);
-        let head = range.start..range.start.saturating_add(len.min(HEAD));
-        let Some(head) = reader.read(head)? else { return Ok(()) };
+        let Some((head, len)) = reader.head(range.clone())? else { return Ok(()) };
         let parts = match XnnpackParts::of(&head, len) {
             Ok(parts) => parts,
             Err(why) => {
-                self.unreadable(users, || why.to_string());
+                self.unreadable(users, || reason(&why));
                 return Ok(());
             }
         };
@@ -365,12 +364,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         let graph = match XnnpackGraph::read(parts, &bytes, self.limits) {
             Ok(graph) => graph,
             Err(why) => {
-                self.unreadable(users, || match &why {
-                    Unreadable::Graph(error) => {
-                        format!("at byte {:#x} of the payload: {error}", error.offset())
-                    }
-                    why => why.to_string(),
-                });
+                self.unreadable(users, || reason(&why));
                 return Ok(());
             }
         };
@@ -406,14 +400,12 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
     {
         let Some(first) = self.delegate(users.first()) else { return Ok(()) };
-        let len = range.end.saturating_sub(range.start);
-        let head = range.start..range.start.saturating_add(len.min(HEAD));
-        let Some(head) = reader.read(head)? else { return Ok(()) };
+        let Some((head, len)) = reader.head(range.clone())? else { return Ok(()) };
         let Some(place) = TablesPlace::of_payload(Backend::Mlx, &head, len) else { return Ok(()) };
         let place = match place {
             Ok(place) => place,
             Err(why) => {
-                self.unreadable(users, || why.to_string());
+                self.unreadable(users, || reason(&why));
                 return Ok(());
             }
         };
@@ -426,10 +418,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
                 let site = mlx::Site { delegate: Some(first), start, graph };
                 mlx::judge(&site, self.named, self.out);
             }
-            Err(Unreadable::Graph(error)) => self.unreadable(users, || {
-                format!("at byte {:#x} of the payload: {error}", error.offset())
-            }),
-            Err(why) => self.unreadable(users, || why.to_string()),
+            Err(why) => self.unreadable(users, || reason(&why)),
         }
         Ok(())
     }
@@ -536,6 +525,35 @@ fn steps(delegate: u32) -> [PathComponent; 3] {
     ]
 }
 
+/// Returns the message about a payload that cannot be read.
+fn reason(why: &Unreadable) -> String {
+    match why {
+        Unreadable::Graph(error) => {
+            format!("at byte {:#x} of the payload: {error}", error.offset())
+        }
+        why => why.to_string(),
+    }
+}
+
+/// Returns the path to a part of the graph `root` in a payload. `steps` is the path from the root, and
+/// `delegate` the method and the index of the delegate; `None` for a payload without a program.
+fn path_in_graph(
+    delegate: Option<(&Plan<'_, '_>, u32)>,
+    root: &'static str,
+    steps: &[PathComponent],
+) -> Vec<PathComponent> {
+    let mut path = match delegate {
+        Some((plan, delegate)) => {
+            let mut path = plan.path(&self::steps(delegate));
+            path.push(PathComponent::Variant(root));
+            path
+        }
+        None => vec![PathComponent::Field(root)],
+    };
+    path.extend_from_slice(steps);
+    path
+}
+
 /// Reads ranges of the file, up to a budget: segments may overlap.
 struct Reader<R> {
     read: R,
@@ -553,6 +571,13 @@ where
             true => (self.read)(range),
             false => Ok(None),
         }
+    }
+
+    /// Reads the first bytes of a payload, which have its header. Returns the payload's length too.
+    fn head(&mut self, payload: Range<u64>) -> Result<Option<(Cow<'b, [u8]>, u64)>, E> {
+        let len = payload.end.saturating_sub(payload.start);
+        let head = self.read(payload.start..payload.start.saturating_add(len.min(HEAD)))?;
+        Ok(head.map(|head| (head, len)))
     }
 
     /// Pays for a read; `false` if too much was read.

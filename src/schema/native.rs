@@ -233,7 +233,7 @@ schema! {
     table GraphArg {
         /// For debugging alone.
         0 name: &str (required),
-        /// A graph with a namespace of its own.
+        /// The graph. Its names are apart from those of the outer graph.
         1 graph: ^Graph (required),
     }
 

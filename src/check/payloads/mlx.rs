@@ -115,19 +115,7 @@ impl<'p> Site<'_, 'p> {
         message: impl FnOnce() -> String,
     ) {
         let offset = self.start.saturating_add(at.pos().into());
-        let path = || {
-            let root = MLXGraph::DESC.name;
-            let mut path = match self.delegate {
-                Some((plan, delegate)) => {
-                    let mut path = plan.path(&super::steps(delegate));
-                    path.push(PathComponent::Variant(root));
-                    path
-                }
-                None => vec![PathComponent::Field(root)],
-            };
-            path.extend_from_slice(steps);
-            path
-        };
+        let path = || super::path_in_graph(self.delegate, MLXGraph::DESC.name, steps);
         out.find(rule, offset, path, message);
     }
 

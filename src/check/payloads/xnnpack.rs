@@ -6,7 +6,6 @@
 //! rely on it.
 
 use alloc::string::String;
-use alloc::vec;
 
 pub(super) use self::calls::Calls;
 pub(super) use self::scales::Place;
@@ -154,19 +153,7 @@ impl<'s, 'p> Site<'s, 'p> {
         message: impl FnOnce() -> String,
     ) {
         let offset = self.start.saturating_add(self.graph.position(table));
-        let path = || {
-            let root = XNNGraph::DESC.name;
-            let mut path = match self.delegate {
-                Some((plan, delegate)) => {
-                    let mut path = plan.path(&super::steps(delegate));
-                    path.push(PathComponent::Variant(root));
-                    path
-                }
-                None => vec![PathComponent::Field(root)],
-            };
-            path.extend_from_slice(steps);
-            path
-        };
+        let path = || super::path_in_graph(self.delegate, XNNGraph::DESC.name, steps);
         out.find(rule, offset, path, message);
     }
 }

@@ -66,7 +66,7 @@ fn an_index_that_nothing_writes_is_not_written_over() {
         (&[written, "aten::gather.out b i ix' f c c"], &["index-overlap 1"]),
         (&["aten::gather.out b i ix' f c c", written], &["index-overlap 0"]),
         (&[written, "aten::index.Tensor_out b <ix'> c c"], &["index-overlap 1"]),
-        // An index of the caller's, one that a call writes, and one in memory of its own.
+        // An index that is an input, one that a call writes, and one that shares no memory.
         (&["inputs ix'", written, "aten::gather.out b i ix' f c c"], &[]),
         (&[written, "aten::clone.out ix n ix' ix'", "aten::gather.out b i ix' f c c"], &[]),
         (&[written, "aten::gather.out b i ix f c c"], &[]),
