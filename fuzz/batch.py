@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs many files in the official runtime (PyPI's executorch), and says of each what became of it.
 
-  python3 fuzz/batch.py --list NAMES
+  python3 fuzz/batch.py --list NAMES [--by-path]
   python3 fuzz/batch.py --manifest FOLDER/manifest.jsonl
 
 NAMES is a text of one path a line. Every method of a file is run twice, on zeros, at the runtime's
-default setting. Some dozens of files share a process, so that most take less than a millisecond: what
-kills it is tried again alone. A JSON document a line: {"file": PATH, "verdict": VERDICT}, in which the
-verdict is ok, error (a clean refusal), crash:SIGNAL or hang.
+default setting. A program is loaded from a buffer, or with --by-path from its path: then the runtime
+frees segments that it takes for unused, so that a later read of them may crash. Some dozens of files
+share a process, so that most take less than a millisecond: what kills it is tried again alone. A JSON
+document a line: {"file": PATH, "verdict": VERDICT}, in which the verdict is ok, error (a clean refusal),
+crash:SIGNAL or hang.
 
 With --manifest, the verdicts are written into a manifest of forge, as "runtime". A program is run with
 its data file. Data files alone, and programs with several data files, are not run: their place stays null.
@@ -72,13 +74,13 @@ def read(path):
         return file.read()
 
 
-def run(lib, torch, path, companions):
-    data = read(path)
-    companion = companions.get(path)
+def run(lib, torch, path, companion, by_path):
+    minimal = lib.Verification.Minimal
+    # The runtime does not copy the buffers: they live as long as the module.
+    data, extra = (path, companion) if by_path else (read(path), companion and read(companion))
+    load = lib._load_for_executorch if by_path else lib._load_for_executorch_from_buffer
     try:
-        module = lib._load_for_executorch_from_buffer(
-            data, companion and read(companion), program_verification=lib.Verification.Minimal
-        )
+        module = load(data, extra, program_verification=minimal)
         for name in module.method_names():
             meta = module.method_meta(name)
             inputs = zeros(torch, meta)
@@ -89,7 +91,7 @@ def run(lib, torch, path, companions):
     return b"o"
 
 
-def batch(lib, torch, paths, companions):
+def batch(lib, torch, paths, companions, by_path):
     """What became of the first of them, and what ended the process if they are not all."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -97,7 +99,7 @@ def batch(lib, torch, paths, companions):
         confine()
         for path in paths:
             signal.alarm(SECONDS)
-            os.write(writer, run(lib, torch, path, companions))
+            os.write(writer, run(lib, torch, path, companions.get(path), by_path))
         os._exit(0)
     os.close(writer)
     letters = b""
@@ -112,22 +114,24 @@ def batch(lib, torch, paths, companions):
     return [{"o": "ok", "e": "error"}[letter] for letter in letters.decode()], end
 
 
-def verdicts(lib, torch, paths, companions):
+def verdicts(lib, torch, paths, companions, by_path=False):
     """Each path with its verdict."""
     done = 0
     while done < len(paths):
         some = paths[done : done + SHARED]
-        letters, end = batch(lib, torch, some, companions)
+        letters, end = batch(lib, torch, some, companions, by_path)
         yield from zip(some, letters)
         done += len(letters)
         if end is None:
             continue
-        letters, alone = batch(lib, torch, [paths[done]], companions)
+        letters, alone = batch(lib, torch, [paths[done]], companions, by_path)
         yield paths[done], alone or letters[0]
         if alone is None:
             # It died in company: of what one of those before it did to their memory.
             last = paths[done]
-            pairs = ((one, batch(lib, torch, [one, last], companions)[1]) for one in some)
+            pairs = (
+                (one, batch(lib, torch, [one, last], companions, by_path)[1]) for one in some
+            )
             yield next(((one, end) for one, end in pairs if end), (paths[done], end))
         done += 1
 
@@ -156,6 +160,7 @@ def main():
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--list", help="a text of one path a line")
     source.add_argument("--manifest", help="a manifest of forge, beside its files")
+    parser.add_argument("--by-path", action="store_true", help="load programs by their path")
     args = parser.parse_args()
     lib, torch = load()
     if args.manifest:
@@ -163,7 +168,7 @@ def main():
     with open(args.list) as file:
         paths = file.read().split("\n")
     paths = [path for path in paths if path]
-    for path, verdict in verdicts(lib, torch, paths, {}):
+    for path, verdict in verdicts(lib, torch, paths, {}, args.by_path):
         print(json.dumps({"file": path, "verdict": verdict}), flush=True)
 
 

@@ -476,10 +476,10 @@ fn damaged_payloads_are_reported() {
         "xnnpack-external",
         "xnnpack-id",
         "xnnpack-kind",
+        "xnnpack-named-freed",
         "xnnpack-order",
         "xnnpack-quantization",
         "xnnpack-rank",
-        "xnnpack-shape",
         "xnnpack-unread",
     ];
     assert_eq!(Vec::from_iter(seen), expected);

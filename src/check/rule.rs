@@ -49,7 +49,7 @@ pub enum Runtime {
 }
 
 impl Rule {
-    /// Returns whether the runtime of a release refuses or misreads a file because of this rule
+    /// Returns whether the runtime of a release refuses, misreads or crashes on a file because of this rule
     /// alone, as the current runtime does not. The severity is for the current release.
     pub fn is_refused_by(&self, release: Release) -> bool {
         is_listed(REFUSED, self.id, release)
@@ -69,8 +69,12 @@ fn is_listed(rows: &[Row], rule: &str, release: Release) -> bool {
     rows.iter().any(|&(id, from, to)| id == rule && from <= release && release < to)
 }
 
-/// Notes that are Errors for some releases (format.md §1.3, §4.3).
-const REFUSED: &[Row] = &[("constants-inline", (1, 5), NEVER), ("old-generation", (0, 7), NEVER)];
+/// Notes that are Errors for some releases (format.md §1.3, §4.3, §11.3).
+const REFUSED: &[Row] = &[
+    ("constants-inline", (1, 5), NEVER),
+    ("old-generation", (0, 7), NEVER),
+    ("xnnpack-named-referenced", (0, 6), (1, 5)),
+];
 /// Errors that are not errors for some releases (format.md §4.3).
 const TAKEN: &[Row] = &[("external-generation", (0, 5), (0, 7))];
 const NEVER: Release = (u32::MAX, u32::MAX);

@@ -391,7 +391,7 @@ fn constants_moved(home: ConstantHome, moved: MovedConstants) -> Vec<String> {
     let mut notes = vec![format!("{constants} constants moved {to} {payloads} payloads")];
     if referenced > 0 {
         notes.push(format!(
-            "{referenced} constants stay named data: the backend reads them after it frees the payload"
+            "{referenced} constants stay where they are: the backend would free them, and read them when it runs"
         ));
     }
     if is_inside && elsewhere > 0 {

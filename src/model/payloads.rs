@@ -45,8 +45,7 @@ pub struct MovedConstants {
     pub constants: u64,
     /// The payloads that changed.
     pub payloads: u64,
-    /// The constants that stay named data: the backend reads them when it runs, and the payload is freed
-    /// before.
+    /// The constants that stay where they are: the backend would free them, and read them when it runs.
     pub referenced: u64,
     /// The constants whose data is not in the program, but in a `.ptd`.
     pub elsewhere: u64,
@@ -108,7 +107,8 @@ impl<'a> PteModel<'a> {
     ///
     /// A constant gets the key that upstream's writer gives it: the SHA-256 of its bytes, with `scale_` in front
     /// for scales. Equal constants share one. A payload in a segment is freed once it is loaded. So constants
-    /// that the backend does not copy, such as the slopes of `XNNPReLU`, do not move to it.
+    /// that the backend does not copy, such as the slopes of `XNNPReLU`, do not move to it. Nor do constants
+    /// become named data that the backend then frees: a bias whose filter is computed.
     ///
     /// # Errors
     ///
@@ -192,7 +192,9 @@ impl<'a> PteModel<'a> {
             }
         }
         let count = match home {
-            ConstantHome::Named { least } => self.name_constants(&mut payload, named, least)?,
+            ConstantHome::Named { least } => {
+                self.name_constants(&mut payload, named, least, moved)?
+            }
             ConstantHome::Payload => {
                 let is_freed = matches!(place, Place::Segment(_));
                 Some(self.embed_constants(&mut payload, named, is_freed, moved))
@@ -267,6 +269,7 @@ impl<'a> PteModel<'a> {
         payload: &mut OpenPayload<'a>,
         named: &mut Named,
         least: u64,
+        moved: &mut MovedConstants,
     ) -> Result<Option<u64>, ExternalError> {
         let (mut keys, mut count) = (BTreeMap::<(u64, u64, bool), String>::new(), 0u64);
         let OpenPayload { blob, constants, graph, uses, .. } = &mut *payload;
@@ -274,6 +277,10 @@ impl<'a> PteModel<'a> {
         let entries = graph.constant_data.iter_mut().flatten();
         for (nth, entry) in (0..).zip(entries).skip(1) {
             if entry.named_key.is_some() || entry.size < least.max(1) {
+                continue;
+            }
+            if uses.mistaken(nth).is_some() {
+                moved.referenced = moved.referenced.saturating_add(1);
                 continue;
             }
             let place = (entry.offset, entry.size, uses.is_scales(nth));

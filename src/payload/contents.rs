@@ -353,6 +353,11 @@ impl Reader {
         self.input() == "filter" || self.operator() == "XNNBatchMatrixMultiply"
     }
 
+    /// Returns whether the input is the filter or the bias of a layer.
+    pub(super) fn is_of_layer(&self) -> bool {
+        matches!(self.input(), "filter" | "bias")
+    }
+
     fn member(self) -> Option<&'static Member> {
         let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
         union.member(self.tag)
@@ -371,15 +376,23 @@ pub(crate) fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
 
 /// Returns each input of a node: the id of its value, and its reader.
 pub(super) fn all_readers(graph: &XnnpackGraph<'_>) -> impl Iterator<Item = (u32, Reader)> {
+    nodes_with_inputs(graph).flat_map(|(_, inputs)| inputs)
+}
+
+/// Returns the nodes: the index of each, and its inputs as [`all_readers`] returns them.
+pub(super) fn nodes_with_inputs(
+    graph: &XnnpackGraph<'_>,
+) -> impl Iterator<Item = (u32, impl Iterator<Item = (u32, Reader)> + Clone)> {
     let nodes = (0..).zip(graph.root().xnodes().into_iter().flatten());
-    nodes.flat_map(|(node, table)| {
-        inputs(table).map(move |(tag, slot, id)| (id, Reader { node, tag, slot }))
+    nodes.map(|(node, table)| {
+        let inputs = inputs(table);
+        (node, inputs.map(move |(tag, slot, id)| (id, Reader { node, tag, slot })))
     })
 }
 
 /// Returns the inputs of a node: the tag of its operator, the slot of the input, and the id of the value. The
 /// fields of the operator's table say what its inputs are.
-fn inputs(node: XNode<'_>) -> impl Iterator<Item = (u8, u8, u32)> {
+fn inputs(node: XNode<'_>) -> impl Iterator<Item = (u8, u8, u32)> + Clone {
     let known = node.raw().member(XNode::DESC).and_then(|(tag, table)| {
         let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
         Some((tag, union.member(tag)?, table))

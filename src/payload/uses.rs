@@ -2,7 +2,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-use super::contents::{Reader, all_readers};
+use super::contents::{Reader, all_readers, nodes_with_inputs};
 use super::xnnpack::{XnnpackGraph, constants_of, tensor_of};
 use crate::cost;
 use crate::schema::xnnpack::XNNDatatype;
@@ -17,6 +17,8 @@ pub(crate) struct ConstantUses {
     /// What the backend reads each time that it runs, with the first node that reads it. It copies the rest
     /// when it loads the payload.
     referenced: BTreeMap<u32, u32>,
+    /// Those of them that the backend takes for copied. Named data is freed then.
+    mistaken: BTreeMap<u32, u32>,
 }
 
 impl ConstantUses {
@@ -36,13 +38,34 @@ impl ConstantUses {
             uses.data.extend(Some(data).filter(|&nth| nth != 0));
             uses.scales.extend(Some(scales).filter(|&nth| nth != 0));
         }
-        for (id, reader) in all_readers(graph) {
+        let find = |id: u32| {
             cost::look_up("", values.len());
-            let Some((datatype, constants)) = values.get(&id) else { continue };
-            if !is_packed(reader, *datatype) {
+            values.get(&id)
+        };
+        let is_constant = |id: u32| find(id).is_some_and(|(_, [data, _])| *data != 0);
+        let weights: BTreeSet<u32> = all_readers(graph)
+            .filter(|(_, reader)| reader.is_of_layer())
+            .map(|(id, _)| id)
+            .collect();
+        cost::sort(weights.len());
+        for (node, inputs) in nodes_with_inputs(graph) {
+            // A layer copies its filter and its bias if both are constants.
+            let is_packing =
+                inputs.clone().all(|(id, reader)| !reader.is_of_layer() || is_constant(id));
+            for (id, reader) in inputs {
+                let Some((datatype, constants)) = find(id) else { continue };
+                if is_packed(reader, *datatype, is_packing) {
+                    continue;
+                }
+                cost::look_up("", weights.len());
+                let is_mistaken = weights.contains(&id);
                 for &nth in constants.iter().filter(|&&nth| nth != 0) {
                     cost::look_up("", uses.referenced.len());
-                    uses.referenced.entry(nth).or_insert(reader.node);
+                    uses.referenced.entry(nth).or_insert(node);
+                    if is_mistaken {
+                        cost::look_up("", uses.mistaken.len());
+                        uses.mistaken.entry(nth).or_insert(node);
+                    }
                 }
             }
         }
@@ -71,14 +94,22 @@ impl ConstantUses {
     pub(crate) fn is_referenced(&self, nth: u32) -> bool {
         self.referenced.contains_key(&nth)
     }
+
+    /// Returns the first node that reads a constant each time that the backend runs, although the backend takes the
+    /// constant for copied. It frees it then if it is named data.
+    pub(crate) fn mistaken(&self, nth: u32) -> Option<u32> {
+        self.mistaken.get(&nth).copied()
+    }
 }
 
 /// Returns whether the backend copies a constant of this datatype when it loads the payload. It reads any
-/// other where it is, each time that it runs.
-fn is_packed(reader: Reader, datatype: XNNDatatype) -> bool {
+/// other where it is, each time that it runs. `is_packing` says whether the node copies a filter and a bias.
+fn is_packed(reader: Reader, datatype: XNNDatatype, is_packing: bool) -> bool {
     use XNNDatatype as D;
+    if reader.is_of_layer() {
+        return is_packing;
+    }
     match (reader.operator(), reader.input()) {
-        (_, "filter" | "bias") => true,
         ("XNNBatchMatrixMultiply", "input2") => {
             matches!(datatype, D::xnn_datatype_fp32 | D::xnn_datatype_fp16 | D::xnn_datatype_qcint8)
         }

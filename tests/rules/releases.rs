@@ -121,7 +121,7 @@ fn what_a_release_lacks_is_an_error_where_data_needs_it() {
     }
 }
 
-/// Two Notes that are Errors for some releases, and an Error that is none (format.md §1.3, §4.3).
+/// Three Notes that are Errors for some releases, and an Error that is none (format.md §1.3, §4.3, §11.3).
 #[test]
 fn some_rules_are_other_ones_for_some_releases() {
     let all = || pte::check::RULES.iter().flat_map(|rules| rules.iter());
@@ -133,9 +133,10 @@ fn some_rules_are_other_ones_for_some_releases() {
     let (old, taken) = ("old-generation", "external-generation");
     assert_eq!(of((0, 4)), (vec![], vec![]));
     assert_eq!(of((0, 5)), (vec![], vec![taken]));
-    assert_eq!(of((0, 6)), (vec![], vec![taken]));
-    assert_eq!(of((0, 7)), (vec![old], vec![]));
-    assert_eq!(of((1, 4)), (vec![old], vec![]));
+    let referenced = "xnnpack-named-referenced";
+    assert_eq!(of((0, 6)), (vec![referenced], vec![taken]));
+    assert_eq!(of((0, 7)), (vec![old, referenced], vec![]));
+    assert_eq!(of((1, 4)), (vec![old, referenced], vec![]));
     assert_eq!(of((1, 5)), (vec!["constants-inline", old], vec![]));
 }
 

@@ -73,10 +73,20 @@ rules! {
         LOWER_AGAIN
         Misreads ["11.3", "8.2 dbd5118b57"];
     XNNPACK_CONSTANT_FREED = Error "xnnpack-constant-freed"
-        "A constant of a payload in a segment is one that the backend copies: a filter or a bias. Others are named data."
+        "A constant of a payload in a segment is one that the backend copies: the filter or the bias of a layer in which both are constants. Others are named data."
         "The backend frees the payload once it is loaded, and reads freed memory when it runs."
         "Move the constants out of the payload: `pte edit --payload-constants named`."
         Crashes ["11.3"];
+    XNNPACK_NAMED_FREED = Error "xnnpack-named-freed"
+        "Named data that is the filter or the bias of a layer is only read by layers in which both are constants."
+        "The backend takes the data for copied and frees it. It reads freed memory when it runs."
+        LOWER_AGAIN
+        Crashes ["11.3"];
+    XNNPACK_NAMED_REFERENCED = Note "xnnpack-named-referenced"
+        "Named data of an XNNPACK graph is the filter or the bias of a layer."
+        "Releases 0.6 to 1.4.0 free other named data once the payload is loaded, and read freed memory when they run."
+        "Use release 1.4.1 or later."
+        Ignores ["11.3"];
     XNNPACK_ID = Error "xnnpack-id"
         "The nodes of an XNNPACK graph name values that are in it, and each value has an id of its own."
         "The backend refuses the graph, or takes another value."
@@ -171,7 +181,7 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     read: &mut impl FnMut(Place<'_>) -> Result<Option<B>, E>,
     out: &mut Findings,
 ) -> Result<Option<Judged<'p>>, E> {
-    let mut found = out.another();
+    let (mut found, mut notes) = (out.another(), out.another());
     let values = values::judge(site, named, &mut found);
     if found.is_empty() {
         scales::judge(site, &values, read, &mut found)?;
@@ -186,10 +196,11 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
         fusion::judge(site, &values, &mut found);
     }
     if found.is_empty() {
-        freed::judge(site, &mut found);
+        freed::judge(site, &mut found, &mut notes);
     }
     let judged = found.is_empty().then_some(Judged { values });
     unread::judge(site, &mut found);
     out.extend(found);
+    out.extend(notes);
     Ok(judged)
 }

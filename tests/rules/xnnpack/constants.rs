@@ -3,7 +3,7 @@
 use pte::flat::{load, write};
 use pte::schema::xnnpack::desc::SCHEMA;
 use pte::{Ptd, Pte};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::inline;
 use super::operators::sound;
@@ -222,24 +222,68 @@ fn constants_of_a_segment_are_those_that_the_backend_copies() {
     ];
     for (operator, ids, is_freed) in rows {
         let program = graph(&values, &[node(operator, ids)]);
+        let part = "each run of the node reads constant 1, which";
+        let named = with_named_constant(&program, 64);
         match is_freed {
             true => {
-                let part = "the node reads constant 1, which is freed with the payload";
                 is_broken(&judge(&program), "xnnpack-constant-freed", part, operator);
+                // Releases before 1.4.1 freed named data too.
+                is_broken(&judge(&named), "xnnpack-named-referenced", part, operator);
             }
-            false => passes(&program, operator),
+            false => {
+                passes(&program, operator);
+                passes(&named, operator);
+            }
         }
-        // Neither inline payloads nor named data are freed.
+        // An inline payload stays in memory with the program.
         passes(&inline(&program), operator);
-        let mut program =
-            changed(&program, "c1/named_key = \"key\"; c1/size = 64; g/xnodes/0/debug_handle = 1");
-        let size = program["root"]["segments"][0]["size"].as_u64().unwrap();
-        program["root"]["segments"]
-            .as_array_mut()
-            .unwrap()
-            .push(json!({"offset": size, "size": 64}));
-        program["root"]["named_data"] = json!([{"key": "key", "segment_index": 1}]);
-        program["data"].as_array_mut().unwrap().push(json!({"zeros": 64}));
-        passes(&program, operator);
     }
+}
+
+/// A layer copies its filter and its bias if both are constants. If the other one is computed, it refers to the
+/// constant. The backend takes it for copied: it frees named data.
+#[test]
+fn a_layer_with_a_computed_filter_or_bias_copies_nothing() {
+    let layer = |filter: u32, bias: u32| {
+        let ids = json!({"input1_id": 0, "filter_id": filter, "bias_id": bias, "output_id": 2});
+        node("XNNFullyConnected", ids)
+    };
+    let values = |constant: &'static [u64]| {
+        [(Input, "fp32", &[4, 4][..]), (Constant, "fp32", constant), (Output, "fp32", &[4, 4])]
+    };
+    let mut vector = values(&[4, 4]);
+    vector[0].2 = &[4];
+    vector[2].2 = &[4];
+    for (about, program, len) in [
+        ("computed filter", graph(&values(&[4]), &[layer(0, 1)]), 16),
+        ("computed bias", graph(&vector, &[layer(1, 0)]), 64),
+    ] {
+        let part = "each run of the node reads constant 1, which";
+        is_broken(&judge(&program), "xnnpack-constant-freed", part, about);
+        let named = with_named_constant(&program, len);
+        is_broken(&judge(&named), "xnnpack-named-freed", part, about);
+        passes(&inline(&program), about);
+    }
+    // A filter that another node reads as a term.
+    let values = [
+        (Input, "fp32", &[4, 4][..]),
+        (Constant, "fp32", &[4, 4]),
+        (Output, "fp32", &[4, 4]),
+        (Output, "fp32", &[4, 4]),
+    ];
+    let add = node("XNNAdd", json!({"input1_id": 0, "input2_id": 1, "output_id": 3}));
+    let named = with_named_constant(&graph(&values, &[layer(1, u32::MAX), add]), 64);
+    is_broken(&judge(&named), "xnnpack-named-freed", "reads constant 1", "filter and term");
+}
+
+/// Returns a program whose constant 1 is named data of `len` bytes.
+fn with_named_constant(program: &Value, len: u64) -> Value {
+    let change = format!("c1/named_key = \"key\"; c1/size = {len}; g/xnodes/0/debug_handle = 1");
+    let mut program = changed(program, &change);
+    let root = &mut program["root"];
+    let offset = root["segments"][0]["size"].as_u64().unwrap();
+    root["segments"].as_array_mut().unwrap().push(json!({"offset": offset, "size": len}));
+    root["named_data"] = json!([{"key": "key", "segment_index": 1}]);
+    program["data"].as_array_mut().unwrap().push(json!({"zeros": len}));
+    program
 }

@@ -1,32 +1,55 @@
-//! Constants that the backend reads after their payload is freed.
+//! Constants that the backend reads after they are freed.
 //!
-//! `XnnpackBackend::init` frees the payload once it is compiled. The backend has then copied filters, biases
-//! and their scales; it refers to all other constants. An inline payload stays in memory with the program.
+//! `XnnpackBackend::init` frees the payload once it is compiled, and the named data that it takes for copied.
+//! It has copied the filters and biases of most layers, with their scales; it refers to all other constants. An
+//! inline payload stays in memory with the program.
 
 use alloc::format;
 
-use super::{Site, XNNPACK_CONSTANT_FREED};
+use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REFERENCED};
 use crate::bytes::index;
 use crate::check::report::Findings;
+use crate::check::rule::Rule;
 use crate::error::PathComponent;
 use crate::payload::ConstantUses;
 use crate::payload::xnnpack::PayloadConstant;
 
-/// Judges that constants which the backend does not copy are named data, if the payload is in a segment.
-pub(super) fn judge(site: &Site<'_, '_>, out: &mut Findings) {
-    if !site.is_freed {
-        return;
-    }
-    for (nth, reader) in ConstantUses::of(site.graph).referenced() {
-        if let Ok(PayloadConstant::Named { .. }) | Err(_) = site.graph.constant(nth) {
-            continue;
+/// Judges that constants which the backend does not copy are not freed. `notes` gets those that only older releases
+/// free.
+pub(super) fn judge(site: &Site<'_, '_>, out: &mut Findings, notes: &mut Findings) {
+    let uses = ConstantUses::of(site.graph);
+    for (nth, node) in uses.referenced() {
+        match site.graph.constant(nth) {
+            Ok(PayloadConstant::Named { .. }) => match uses.mistaken(nth) {
+                Some(node) => {
+                    find(site, &XNNPACK_NAMED_FREED, (nth, node), "the backend frees", out)
+                }
+                None => {
+                    let who = "releases before 1.4.1 free";
+                    find(site, &XNNPACK_NAMED_REFERENCED, (nth, node), who, notes);
+                }
+            },
+            Ok(_) if site.is_freed => {
+                let who = "the runtime frees with the payload";
+                find(site, &XNNPACK_CONSTANT_FREED, (nth, node), who, out);
+            }
+            Ok(_) | Err(_) => {}
         }
-        let Some(node) = site.root().xnodes().and_then(|nodes| nodes.get(index(reader))) else {
-            continue;
-        };
-        let path = [PathComponent::Field("xnodes"), PathComponent::Index(reader)];
-        site.find(out, &XNNPACK_CONSTANT_FREED, node, &path, || {
-            format!("the node reads constant {nth}, which is freed with the payload")
-        });
     }
+}
+
+/// Reports a constant that a node reads although it is freed; `who` frees it.
+fn find(
+    site: &Site<'_, '_>,
+    rule: &'static Rule,
+    (nth, node): (u32, u32),
+    who: &str,
+    out: &mut Findings,
+) {
+    let nodes = site.root().xnodes();
+    let Some(table) = nodes.and_then(|nodes| nodes.get(index(node))) else { return };
+    let path = [PathComponent::Field("xnodes"), PathComponent::Index(node)];
+    site.find(out, rule, table, &path, || {
+        format!("each run of the node reads constant {nth}, which {who}")
+    });
 }
