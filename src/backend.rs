@@ -1,7 +1,9 @@
 //! The known backends: the id of each in programs, and the magic of its payloads.
 //!
-//! Sources: `delegates.md` §1 and ExecuTorch's `backends/*/runtime`. This is the only list of them:
+//! Sources: docs/format.md §11.7 and ExecuTorch's `backends/*/runtime`. This is the only list of them:
 //! format detection, rules and [`payload`](crate::payload) read it.
+
+use crate::bytes::until_nul;
 
 /// A backend whose payloads are recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,6 +118,8 @@ impl Magic {
 impl Backend {
     /// Returns the backend with this id.
     pub fn of_id(id: &str) -> Option<Self> {
+        // Runtimes read names up to a NUL.
+        let id = until_nul(id);
         KNOWN.iter().find(|known| known.id == id).map(|known| known.backend)
     }
 
@@ -167,6 +171,7 @@ mod tests {
             }
         }
         assert_eq!(Backend::of_id("xnnpackbackend"), None);
+        assert_eq!(Backend::of_id("XnnpackBackend\0x"), Some(Backend::Xnnpack));
         assert_eq!(Backend::of_payload(b"\0\0\0\0XH0"), None);
     }
 }

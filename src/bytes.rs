@@ -67,3 +67,8 @@ pub(crate) fn u32_at(buf: &[u8], pos: usize) -> Option<u32> {
 pub(crate) fn slice_at(buf: &[u8], pos: usize, len: u32) -> Option<&[u8]> {
     buf.get(pos..pos.saturating_add(index(len)))
 }
+
+/// Returns a text up to its first NUL, where C and C++ end it.
+pub(crate) fn until_nul(text: &str) -> &str {
+    text.split('\0').next().unwrap_or_default()
+}

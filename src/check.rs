@@ -72,6 +72,7 @@ pub static RULES: &[&[&Rule]] = &[
     payloads::RULES,
     payloads::XNNPACK_RULES,
     payloads::MLX_RULES,
+    payloads::QNN_RULES,
     contents::RULES,
     constants::RULES,
     layout::RULES,

@@ -4,6 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::bytes::until_nul;
 use crate::cost;
 use crate::pte::operator_name;
 use crate::schema::program::view::{ExecutionPlan, KernelCall, Operator};
@@ -77,10 +78,7 @@ pub(crate) fn name_until_nul(operator: Operator<'_>) -> String {
     if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
         return operator_name(operator).raw().into();
     }
-    let read = |part: Option<&'_ str>| {
-        let part = part.unwrap_or_default();
-        String::from(part.split('\0').next().unwrap_or_default())
-    };
+    let read = |part: Option<&'_ str>| String::from(until_nul(part.unwrap_or_default()));
     let (mut name, overload) = (read(operator.name()), read(operator.overload()));
     if !overload.is_empty() {
         name.push('.');

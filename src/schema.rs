@@ -8,6 +8,8 @@ pub mod flat_tensor_legacy;
 pub mod mlx;
 pub mod native;
 pub mod program;
+pub mod qnn;
+pub mod qnn_legacy;
 pub mod scalar;
 pub mod tosa;
 pub mod vulkan;

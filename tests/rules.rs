@@ -16,6 +16,7 @@ mod constants;
 mod contracts;
 mod dataflow;
 mod fixtures;
+mod qnn;
 mod releases;
 mod segments;
 mod sound;

@@ -7,11 +7,11 @@ use std::fs;
 use pte::flat::desc::{Kind, Number, Schema};
 use pte::flat::fbs;
 use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, native, tosa, vulkan, xnnpack};
+use pte::schema::{mlx, native, qnn, qnn_legacy, tosa, vulkan, xnnpack};
 
 use crate::support::snapshot::assert_snapshot;
 
-static SCHEMAS: [(&str, &Schema); 10] = [
+static SCHEMAS: [(&str, &Schema); 12] = [
     ("program", &program::desc::SCHEMA),
     ("flat-tensor", &flat_tensor::desc::SCHEMA),
     ("flat-tensor-legacy", &flat_tensor_legacy::desc::SCHEMA),
@@ -20,6 +20,8 @@ static SCHEMAS: [(&str, &Schema); 10] = [
     ("tosa", &tosa::desc::SCHEMA),
     ("native", &native::desc::SCHEMA),
     ("mlx", &mlx::desc::SCHEMA),
+    ("qnn", &qnn::desc::SCHEMA),
+    ("qnn-legacy", &qnn_legacy::desc::SCHEMA),
     ("bundled-program", &bundled_program::desc::SCHEMA),
     ("etdump", &etdump::desc::SCHEMA),
 ];

@@ -24,7 +24,7 @@ rules! {
         Crashes ["7.3.14", "7.4.14", "7.7.6"];
     DELEGATE_ID_NUL = Warning "delegate-id-nul"
         "The name of a backend holds no NUL."
-        "Runtimes read up to the NUL: the payload goes to another backend."
+        "Runtimes read up to the NUL: the payload may go to another backend."
         UNUSUAL
         Ignores ["7.7.11"];
     DELEGATE_PAYLOAD_MISSING = Error "delegate-payload-missing"

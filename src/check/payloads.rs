@@ -17,7 +17,7 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use crate::backend::Backend;
-use crate::bytes::{array_at, index, narrow, wide};
+use crate::bytes::{array_at, index, narrow, until_nul, wide};
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::foreign::ForeignFormat;
@@ -29,9 +29,11 @@ use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArgum
 use crate::{Ptd, Pte, cost};
 
 mod mlx;
+mod qnn;
 mod xnnpack;
 
 pub(super) use mlx::RULES as MLX_RULES;
+pub(super) use qnn::RULES as QNN_RULES;
 pub(super) use xnnpack::RULES as XNNPACK_RULES;
 
 rules! {
@@ -199,7 +201,7 @@ impl RequestedKeys {
     /// Adds the keys that a graph names.
     fn add(&mut self, graph: &XnnpackGraph<'_>) {
         for constant in graph.root().constant_data().into_iter().flatten() {
-            let Some(key) = constant.named_key() else { continue };
+            let Some(key) = constant.named_key().map(until_nul) else { continue };
             cost::look_up(key, self.keys.len());
             if !self.keys.contains(key) {
                 self.keys.insert(key.into());
@@ -224,6 +226,9 @@ pub(super) fn judge<'b, E>(
     let mut requested = RequestedKeys::default();
     let mut calls = Calls::new(pte.file_len());
     let Users { plans, calls: all_calls, by_range } = Users::of(pte, &mut requested);
+    for plan in &plans {
+        qnn::judge(plan, limits, &mut |bytes| reader.pay(bytes), out);
+    }
     for ((start, end, backend), users) in by_range {
         let was_exhausted = reader.is_exhausted;
         let mut judge = Judge {
@@ -349,7 +354,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         let Some(first) = self.delegate(users.first()) else { return Ok(()) };
         // Until the graph is read, it may request any key.
         let was_incomplete = core::mem::replace(&mut self.requested.is_incomplete, true);
-        let Some((head, len)) = reader.head(range.clone())? else { return Ok(()) };
+        let Some(Head { bytes: head, len }) = reader.head(range.clone())? else { return Ok(()) };
         let parts = match XnnpackParts::of(&head, len) {
             Ok(parts) => parts,
             Err(why) => {
@@ -400,7 +405,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
     {
         let Some(first) = self.delegate(users.first()) else { return Ok(()) };
-        let Some((head, len)) = reader.head(range.clone())? else { return Ok(()) };
+        let Some(Head { bytes: head, len }) = reader.head(range.clone())? else { return Ok(()) };
         let Some(place) = TablesPlace::of_payload(Backend::Mlx, &head, len) else { return Ok(()) };
         let place = match place {
             Ok(place) => place,
@@ -573,11 +578,11 @@ where
         }
     }
 
-    /// Reads the first bytes of a payload, which have its header. Returns the payload's length too.
-    fn head(&mut self, payload: Range<u64>) -> Result<Option<(Cow<'b, [u8]>, u64)>, E> {
+    /// Reads the first bytes of a payload, which have its header.
+    fn head(&mut self, payload: Range<u64>) -> Result<Option<Head<'b>>, E> {
         let len = payload.end.saturating_sub(payload.start);
-        let head = self.read(payload.start..payload.start.saturating_add(len.min(HEAD)))?;
-        Ok(head.map(|head| (head, len)))
+        let bytes = self.read(payload.start..payload.start.saturating_add(len.min(HEAD)))?;
+        Ok(bytes.map(|bytes| Head { bytes, len }))
     }
 
     /// Pays for a read; `false` if too much was read.
@@ -587,6 +592,12 @@ where
         self.is_exhausted |= left.is_none();
         left.is_some()
     }
+}
+
+/// The first bytes of a payload, with the payload's length.
+struct Head<'b> {
+    bytes: Cow<'b, [u8]>,
+    len: u64,
 }
 
 /// The number of bytes that every header of a payload has at most.

@@ -34,6 +34,8 @@ impl Preset {
         denied: &[
             ("content-executable", "A model file is data: code in it may be run by a backend."),
             ("content-embedded", "The same, anywhere in a segment, a blob or a gap."),
+            ("qnn-library", "The runtime would run code that is not in the file."),
+            ("qnn-old", "A current runtime reads the options as others, a library among them."),
             ("payload-magic", "The payload is not what its backend reads."),
             ("backend-unknown", "What the payload does is not known."),
             ("paths-leaked", "The uploader publishes names of users and folders."),

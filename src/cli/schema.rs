@@ -7,7 +7,7 @@ use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status};
 use pte::flat::fbs;
 use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, native, tosa, vulkan, xnnpack};
+use pte::schema::{mlx, native, qnn, tosa, vulkan, xnnpack};
 
 /// Print the tables as FlatBuffers schema text
 ///
@@ -40,6 +40,7 @@ enum SchemaName {
     Tosa,
     Native,
     Mlx,
+    Qnn,
     BundledProgram,
     Etdump,
 }
@@ -55,6 +56,7 @@ impl Schema {
             SchemaName::Tosa => &tosa::desc::SCHEMA,
             SchemaName::Native => &native::desc::SCHEMA,
             SchemaName::Mlx => &mlx::desc::SCHEMA,
+            SchemaName::Qnn => &qnn::desc::SCHEMA,
             SchemaName::BundledProgram => &bundled_program::desc::SCHEMA,
             SchemaName::Etdump => &etdump::desc::SCHEMA,
         };

@@ -1,4 +1,4 @@
-//! Moves the constants of XNNPACK's payloads to named data, and back (delegates.md §2.3).
+//! Moves the constants of XNNPACK's payloads to named data, and back (docs/format.md §11.3).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

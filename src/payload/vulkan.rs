@@ -1,6 +1,6 @@
 //! Vulkan's payloads: a header, a FlatBuffer with the graph, and constants behind it or in named data.
 //!
-//! WebGPU's are the same. The layout and the checks of the runtime are in delegates.md §3.
+//! WebGPU's are the same. The layout and the checks of the runtime are in docs/format.md §11.7.
 
 use core::ops::Range;
 

@@ -1,12 +1,12 @@
 //! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants behind it or in named data.
 //!
 //! [`XnnpackParts`] finds the parts by the header, [`XnnpackGraph`] has a proven graph. The layouts and the
-//! checks of the runtime are in delegates.md §2.
+//! checks of the runtime are in docs/format.md §11.
 
 use core::ops::Range;
 
 use super::Unreadable;
-use crate::bytes::{array_at, index, wide};
+use crate::bytes::{array_at, index, until_nul, wide};
 use crate::flat::verify;
 use crate::flat::view::Table;
 use crate::limits::Limits;
@@ -174,7 +174,7 @@ impl<'p> XnnpackGraph<'p> {
         let entry = constants.get(index(nth)).ok_or(NoConstant::Index { len: constants.len() })?;
         let (offset, size) = (entry.offset(), entry.size());
         // The presence of the key decides, even if it is empty.
-        if let Some(key) = entry.named_key() {
+        if let Some(key) = entry.named_key().map(until_nul) {
             return Ok(PayloadConstant::Named { key, size });
         }
         let Range { start, end } = self.parts.constants;

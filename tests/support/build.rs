@@ -6,7 +6,8 @@ use pte::flat::desc::Schema;
 use pte::flat::load;
 use pte::flat::tree::Object;
 use pte::flat::write::{self, WriterLayout};
-use pte::schema::{flat_tensor, flat_tensor_legacy, mlx, program, xnnpack};
+use pte::schema::{flat_tensor, flat_tensor_legacy, program};
+use pte::schema::{mlx, qnn, qnn_legacy, xnnpack};
 use serde_json::{Value, json};
 
 use super::harvest::harvest;
@@ -16,7 +17,8 @@ use super::harvest::harvest;
 /// ```text
 /// {
 ///   "kind": "pte",                 or "ptd", or "ptd-legacy" for the fields before release 0.7
-///   "root": {…},                   the tables
+///   "root": {…},                   the tables; the value of a compile spec may be {"qnn": {…}}, options
+///                                  of QNN, or {"qnn-legacy": {…}}
 ///   "header": {"length": 24},      overrides of computed fields; null for no header;
 ///                                  by default a .ptd has one, and a .pte with data
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
@@ -39,7 +41,9 @@ pub(crate) fn file(json: &str) -> Vec<u8> {
         Some("ptd-legacy") => &flat_tensor_legacy::desc::SCHEMA,
         Some(kind) => panic!("kind {kind:?}"),
     };
-    let root = load::read(&file["root"].to_string(), schema.root, &mut load::no_files);
+    let mut root = file["root"].clone();
+    write_options(&mut root);
+    let root = load::read(&root.to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
     let pieces = file.get("data").map_or(&[][..], |data| data.as_array().unwrap());
     let data: Vec<u8> = pieces.iter().flat_map(bytes).collect();
@@ -51,6 +55,24 @@ pub(crate) fn file(json: &str) -> Vec<u8> {
     let mut out = assemble(schema, &root, &header, &data, align);
     out.extend(file.get("trailing").map(bytes).unwrap_or_default());
     out
+}
+
+/// Replaces the options in a description by the bytes of their FlatBuffers.
+#[track_caller]
+fn write_options(json: &mut Value) {
+    let kinds = [("qnn", &qnn::desc::SCHEMA), ("qnn-legacy", &qnn_legacy::desc::SCHEMA)];
+    let options = kinds.iter().find_map(|(key, schema)| Some((json.get(key)?, schema)));
+    if let Some((options, schema)) = options {
+        let root = load::read(&options.to_string(), schema.root, &mut load::no_files);
+        let root = root.unwrap_or_else(|error| panic!("{error}"));
+        *json = json!(write::write(schema, &root, &[], &WriterLayout::default()).unwrap());
+        return;
+    }
+    match json {
+        Value::Array(list) => list.iter_mut().for_each(write_options),
+        Value::Object(fields) => fields.values_mut().for_each(write_options),
+        _ => {}
+    }
 }
 
 /// Returns the file of `root`, with `data` at the next multiple of `align`. `header` is null for none, or an

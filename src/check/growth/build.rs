@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::desc::{Kind, Schema, TableDesc};
-use crate::schema::{flat_tensor, mlx, program, xnnpack};
+use crate::schema::{flat_tensor, mlx, program, qnn, xnnpack};
 use crate::{Ptd, Pte};
 
 /// An offset from the end of the FlatBuffer. Parts that are written later may refer to it any
@@ -45,6 +45,10 @@ impl Builder {
 
     pub(super) fn mlx() -> Self {
         Self { schema: &mlx::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn qnn() -> Self {
+        Self { schema: &qnn::desc::SCHEMA, ..Self::pte() }
     }
 
     fn desc(&self, table: &str) -> &'static TableDesc {

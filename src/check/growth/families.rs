@@ -329,6 +329,31 @@ pub(super) const FAMILIES: &[Family] = &[
         payload.extend(graph);
         delegated_to("MLXBackend", &payload, n, &[])
     }),
+    ("n delegates of QNN, with one spec of n op packages", &["qnn"], |n| {
+        let mut b = Builder::qnn();
+        let package = b.table("QnnExecuTorchOpPackageInfo", &[]);
+        let packages = b.tables(vec![package; n]);
+        let packages =
+            b.table("QnnExecuTorchOpPackageOptions", &[("op_package_infos", To(packages))]);
+        let root = b.table("QnnExecuTorchOptions", &[("op_package_options", To(packages))]);
+        let options = b.alone(root);
+        let mut b = Builder::pte();
+        let (key, value) = (b.text("qnn_compile_spec"), b.bytes(&options));
+        let spec = b.table("CompileSpec", &[("key", To(key)), ("value", To(value))]);
+        let (specs, id) = (b.tables([spec]), b.text("QnnBackend"));
+        let data = b.bytes(&[0; 32]);
+        let data = b.table("BackendDelegateInlineData", &[("data", To(data))]);
+        let payloads = b.tables([data]);
+        let reference = b.table("BackendDelegateDataReference", &[]);
+        let fields = [("id", To(id)), ("processed", To(reference)), ("compile_specs", To(specs))];
+        let delegate = b.table("BackendDelegate", &fields);
+        let delegates = b.tables(vec![delegate; n]);
+        let plan = b.table("ExecutionPlan", &[("delegates", To(delegates))]);
+        let plans = b.tables([plan]);
+        let fields = [("execution_plan", To(plans)), ("backend_delegate_data", To(payloads))];
+        let root = b.table("Program", &fields);
+        Made(b.finish(root, &[]), vec![])
+    }),
     ("n values with one list of scales", &[], |n| {
         let mut b = Builder::graph();
         let scales = b.numbers([0x3f80_0000; 8]);

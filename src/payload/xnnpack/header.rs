@@ -1,4 +1,4 @@
-//! The header in front of a graph, declared with binrw (delegates.md §2.1).
+//! The header in front of a graph, declared with binrw (docs/format.md §11.1).
 
 use alloc::vec::Vec;
 use binrw::io::Cursor;

@@ -276,6 +276,34 @@ fn a_layer_with_a_computed_filter_or_bias_copies_nothing() {
     is_broken(&judge(&named), "xnnpack-named-freed", "reads constant 1", "filter and term");
 }
 
+/// The backend asks for a key up to its NUL, and names of backends end there too.
+#[test]
+fn keys_and_backends_are_read_up_to_a_nul() {
+    let values =
+        [(Input, "fp32", &[4, 4][..]), (Constant, "fp32", &[4, 4]), (Output, "fp32", &[4, 4])];
+    let ids = json!({"input1_id": 0, "filter_id": 1, "bias_id": u32::MAX, "output_id": 2});
+    let program = graph(&values, &[node("XNNFullyConnected", ids)]);
+    let mut named = with_named_constant(&program, 64);
+    passes(&named, "the whole key");
+    // What the backend finds under `key` is shorter.
+    let long = changed(&named, "c1/named_key = \"key\\u0000x\"");
+    named = long;
+    let root = &mut named["root"];
+    root["named_data"] = json!([
+        {"key": "key\0x", "segment_index": 1},
+        {"key": "key", "segment_index": 2},
+    ]);
+    let end = root["segments"][1]["offset"].as_u64().unwrap() + 64;
+    root["segments"].as_array_mut().unwrap().push(json!({"offset": end, "size": 4}));
+    named["data"].as_array_mut().unwrap().push(json!({"zeros": 4}));
+    let found = judge(&named);
+    assert!(found.iter().any(|(rule, _)| *rule == "delegate-key-short"), "{found:?}");
+    let mut program = changed(&program, "c1/size = 4");
+    program["root"]["execution_plan"][0]["delegates"][0]["id"] = json!("XnnpackBackend\0x");
+    let found = judge(&program);
+    assert!(found.iter().any(|(rule, _)| *rule == "xnnpack-constant-short"), "{found:?}");
+}
+
 /// Returns a program whose constant 1 is named data of `len` bytes.
 fn with_named_constant(program: &Value, len: u64) -> Value {
     let change = format!("c1/named_key = \"key\"; c1/size = {len}; g/xnodes/0/debug_handle = 1");

@@ -1,0 +1,199 @@
+//! Delegates of QNN: the options in their compile specs, and the header of their payloads.
+//!
+//! The backend proves neither (docs/format.md §11.10). It is in PyPI's packages for Linux.
+
+use alloc::format;
+use alloc::string::String;
+use core::ops::Range;
+
+use super::{steps, wide};
+use crate::backend::Backend;
+use crate::bytes::until_nul;
+use crate::check::report::Findings;
+use crate::check::rule::{Rule, rules};
+use crate::check::site::Plan;
+use crate::error::PathComponent;
+use crate::flat::verify;
+use crate::flat::view::Table;
+use crate::limits::Limits;
+use crate::quoted::Quoted;
+use crate::schema::program::view::{BackendDelegate, CompileSpec};
+use crate::schema::qnn::view::QnnExecuTorchOptions;
+use crate::schema::qnn::{QnnExecuTorchBackendType, QnnExecuTorchLogLevel};
+use crate::schema::qnn_legacy::view::{FirstOptions, Options};
+
+rules! {
+    "qnn";
+
+    QNN_OPTIONS = Error "qnn-options"
+        "The last compile spec `qnn_compile_spec` of a delegate of QNN has options: the chip, the processor with its own options, and a library_path, which may be empty."
+        "The backend reads through a null pointer, or past the options."
+        LOWER_AGAIN
+        Crashes ["11.10"];
+    QNN_PAYLOAD = Error "qnn-payload"
+        "A payload of QNN has 20 bytes at least."
+        "The backend reads past the payload."
+        LOWER_AGAIN
+        Misreads ["11.10"];
+    QNN_OLD = Warning "qnn-old"
+        "The options of a delegate of QNN are those of a release since 1.2."
+        "Releases since 1.2 read older options as others: they refuse them or crash."
+        "Lower the model again with a current release, or run it with the release that wrote it."
+        Crashes ["11.10"];
+    QNN_LIBRARY = Warning "qnn-library"
+        "The options of a delegate of QNN name no library."
+        "The runtime loads the library that the file names, and runs its code."
+        "Do not load the program unless you know the library."
+        Ignores ["11.10"];
+}
+
+/// The key of the compile spec that has the options.
+const KEY: &str = "qnn_compile_spec";
+/// The bytes that the backend reads of any payload.
+const HEADER: u64 = 20;
+
+/// Judges the delegates of QNN of a method. `pay` pays for options, which may overlap.
+pub(super) fn judge(
+    plan: &Plan<'_, '_>,
+    limits: &Limits,
+    pay: &mut impl FnMut(u64) -> bool,
+    out: &mut Findings,
+) {
+    for (nth, delegate) in (0..).zip(plan.view.delegates().into_iter().flatten()) {
+        if delegate.id().and_then(Backend::of_id) != Some(Backend::Qnn) {
+            continue;
+        }
+        payload(plan, nth, delegate, out);
+        options(&Site { plan, nth, delegate }, limits, pay, out);
+    }
+}
+
+/// Judges that a payload has a header.
+fn payload(plan: &Plan<'_, '_>, nth: u32, delegate: BackendDelegate<'_>, out: &mut Findings) {
+    // Payloads that are nowhere are reported by other rules.
+    let Ok(Some(Range { start, end })) = plan.pte.delegate_range(delegate) else { return };
+    let Some(processed) = delegate.processed() else { return };
+    let len = end.saturating_sub(start);
+    if len < HEADER {
+        plan.find(out, &QNN_PAYLOAD, processed.raw(), &steps(nth), || {
+            format!("a payload of {len} bytes: the backend reads {HEADER}")
+        });
+    }
+}
+
+/// A delegate, for findings about its options.
+struct Site<'s, 'p, 'a> {
+    plan: &'s Plan<'p, 'a>,
+    nth: u32,
+    delegate: BackendDelegate<'a>,
+}
+
+impl<'a> Site<'_, '_, 'a> {
+    /// Returns the compile spec that the backend takes, and its index.
+    fn spec(&self) -> Option<(u32, CompileSpec<'a>)> {
+        let specs = (0..).zip(self.delegate.compile_specs().into_iter().flatten());
+        // The backend compares keys up to a NUL, and takes the last.
+        let is_it = |spec: &CompileSpec<'_>| spec.key().is_some_and(|key| until_nul(key) == KEY);
+        specs.filter(|(_, spec)| is_it(spec)).last()
+    }
+
+    fn find(
+        &self,
+        spec: Option<(u32, CompileSpec<'_>)>,
+        rule: &'static Rule,
+        message: impl FnOnce() -> String,
+        out: &mut Findings,
+    ) {
+        let [delegates, nth, _] = steps(self.nth);
+        match spec {
+            Some((index, spec)) => {
+                let field = PathComponent::Field("compile_specs");
+                let steps = [delegates, nth, field, PathComponent::Index(index)];
+                self.plan.find(out, rule, spec.raw(), &steps, message);
+            }
+            None => self.plan.find(out, rule, self.delegate.raw(), &[delegates, nth], message),
+        }
+    }
+}
+
+/// Judges the options of a delegate.
+fn options(
+    site: &Site<'_, '_, '_>,
+    limits: &Limits,
+    pay: &mut impl FnMut(u64) -> bool,
+    out: &mut Findings,
+) {
+    let Some((nth, spec)) = site.spec() else {
+        return site.find(None, &QNN_OPTIONS, || format!("no compile spec {KEY}"), out);
+    };
+    let mut find = |rule, message| site.find(Some((nth, spec)), rule, || message, out);
+    // A spec without a value is reported by another rule.
+    let Some(value) = spec.value() else { return };
+    let bytes = value.bytes();
+    if !pay(wide(bytes.len())) {
+        return find(&QNN_OPTIONS, "the options overlap, and would be read more often".into());
+    }
+    let options = verify::read::<QnnExecuTorchOptions<'_>>(bytes, limits);
+    // Options up to 0.6 may pass for current ones, with the name of a graph for that of a library.
+    let is_current = |options: &QnnExecuTorchOptions<'_>| {
+        options.log_level().name().is_some() && options.library_path().is_none_or(str::is_empty)
+    };
+    if !options.as_ref().is_ok_and(|(options, _)| is_current(options)) && is_legacy(bytes, limits) {
+        return find(&QNN_OLD, "the options are of a release before 1.2".into());
+    }
+    match options {
+        Err(error) => {
+            let at = error.offset();
+            find(&QNN_OPTIONS, format!("at byte {at:#x} of the options: {error}"));
+        }
+        Ok((options, _)) => {
+            if let Some(wrong) = wrong(options) {
+                find(&QNN_OPTIONS, wrong.into());
+            }
+            if let Some(library) = library(options) {
+                find(&QNN_LIBRARY, format!("the options name the library {}", Quoted(library)));
+            }
+        }
+    }
+}
+
+/// Returns whether options are those of a release before 1.2.
+fn is_legacy(bytes: &[u8], limits: &Limits) -> bool {
+    let first = verify::read::<FirstOptions<'_>>(bytes, limits);
+    first.is_ok_and(|(options, _)| options.library_path().is_some())
+        || verify::read::<Options<'_>>(bytes, limits)
+            .is_ok_and(|(options, _)| options.library_path().is_some())
+}
+
+/// Returns what is wrong with options.
+fn wrong(options: QnnExecuTorchOptions<'_>) -> Option<&'static str> {
+    use QnnExecuTorchBackendType as Type;
+    let Some(chip) = options.soc_info() else { return Some("no soc_info") };
+    let Some(backend) = options.backend_options() else { return Some("no backend_options") };
+    if options.library_path().is_none() {
+        return Some("no library_path");
+    }
+    // The log prints the flag as a string.
+    if options.dump_intermediate_outputs()
+        && options.log_level() >= QnnExecuTorchLogLevel::kLogLevelInfo
+    {
+        return Some(
+            "dump_intermediate_outputs at a log level that prints it: the backend reads it as a string",
+        );
+    }
+    match backend.backend_type() {
+        Type::kHtpBackend if backend.htp_options().is_none() => Some("no htp_options"),
+        Type::kHtpBackend if chip.htp_info().is_none() => Some("no htp_info"),
+        Type::kGpuBackend if backend.gpu_options().is_none() => Some("no gpu_options"),
+        Type::kLpaiBackend if backend.lpai_options().is_none() => Some("no lpai_options"),
+        Type::kLpaiBackend if chip.lpai_info().is_none() => Some("no lpai_info"),
+        _ => None,
+    }
+}
+
+/// Returns a library that the options name.
+fn library(options: QnnExecuTorchOptions<'_>) -> Option<&str> {
+    let packages = options.op_package_options().and_then(|all| all.op_package_infos());
+    let packages = packages.into_iter().flatten().filter_map(|package| package.op_package_path());
+    options.library_path().into_iter().chain(packages).find(|path| !path.is_empty())
+}
