@@ -138,7 +138,7 @@ pub enum Unreadable {
         /// The position of the block in the payload.
         at: u64,
     },
-    /// A `.ptn` package is not laid out as its writer does it.
+    /// A `.ptn` package or an ETRecord is not laid out as its writer does it.
     Package {
         /// The position in the file.
         at: u64,
@@ -169,7 +169,7 @@ impl fmt::Display for Unreadable {
                 range.start, range.end
             ),
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
-            Self::Package { at, why } => write!(f, "invalid package at byte {at:#x}: {why}"),
+            Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
             Self::Sections { most } => write!(f, "the payload has more than {most} sections"),
             Self::Graph(error) => error.fmt(f),
         }

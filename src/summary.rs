@@ -40,7 +40,7 @@ mod program;
 mod sections;
 
 pub use data::{DtypeSummary, EntrySummary, PtdSummary};
-pub use other::{PayloadSummary, ProfileSummary};
+pub use other::{PayloadSummary, ProfileSummary, RecordSummary};
 pub use program::{
     BackendSummary, ConstantValue, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary,
     ProgramSummary, SectionAmount, SectionSummary, ValueKind, ValueSummary, WeightSummary,
@@ -140,6 +140,8 @@ pub enum ContentSummary {
     Payload(Box<PayloadSummary>),
     /// A profile of runs.
     Profile(Box<ProfileSummary>),
+    /// A record of an export.
+    Record(Box<RecordSummary>),
 }
 
 /// A number of tensors or blobs, and their bytes. Shared data counts once.

@@ -22,6 +22,7 @@ use crate::support::{build, files};
 #[cfg(feature = "json")]
 mod native;
 mod package;
+mod record;
 #[cfg(feature = "json")]
 mod sections;
 

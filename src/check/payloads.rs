@@ -253,8 +253,8 @@ pub(super) fn judge<'b, E>(
     Ok(requested)
 }
 
-/// Judges a whole payload or profile without its program: of XNNPACK and MLX the graph, and no calls; of others
-/// the structure of their tables or headers.
+/// Judges a standalone payload, package, profile or ETRecord: of XNNPACK and MLX the graph, and no calls; of
+/// others the structure of their tables, headers or directories.
 pub(super) fn judge_alone(
     bytes: &[u8],
     limits: &Limits,
@@ -263,9 +263,10 @@ pub(super) fn judge_alone(
     match ForeignFormat::of(bytes) {
         ForeignFormat::Payload(Backend::Xnnpack) => {}
         ForeignFormat::Payload(Backend::Mlx) => return judge_mlx(bytes, limits, out),
-        ForeignFormat::Payload(backend) => return prove(Some(backend), bytes, limits),
-        ForeignFormat::Ptn => return prove_package(bytes, limits),
-        ForeignFormat::EtDump => return prove(None, bytes, limits),
+        format @ (ForeignFormat::Payload(_)
+        | ForeignFormat::Ptn
+        | ForeignFormat::EtDump
+        | ForeignFormat::EtRecord) => return prove(format, bytes, limits),
         _ => {}
     }
     let graph = XnnpackGraph::parse(bytes, limits)?;
@@ -298,32 +299,22 @@ fn judge_mlx(bytes: &[u8], limits: &Limits, out: &mut Findings) -> Result<(), Un
     Ok(())
 }
 
-/// Proves the directory and the graph of a `.ptn` package.
-fn prove_package(bytes: &[u8], limits: &Limits) -> Result<(), Unreadable> {
-    let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
-    let part = |range: Range<u64>| bytes.get(at(range.start)..at(range.end)).unwrap_or_default();
-    match Sections::of_package(wide(bytes.len()), |range| Ok::<_, Infallible>(part(range))) {
-        Ok(members) => members.map(drop)?,
-        Err(never) => match never {},
-    }
-    prove(None, bytes, limits)
-}
-
-/// Proves the tables or the header of a file.
-fn prove(backend: Option<Backend>, bytes: &[u8], limits: &Limits) -> Result<(), Unreadable> {
+/// Proves the tables, the header or the directory of a file.
+fn prove(format: ForeignFormat, bytes: &[u8], limits: &Limits) -> Result<(), Unreadable> {
     let len = wide(bytes.len());
     let part = |range: Range<u64>| {
         let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
         bytes.get(at(range.start)..at(range.end)).unwrap_or_default()
     };
-    if let Some(place) = TablesPlace::of(bytes, len) {
-        let place = place?;
-        return Tables::read(&place, part(place.range.clone()), limits).map(drop);
+    let tables = TablesPlace::of(bytes, len).transpose()?;
+    if let Some(place) = &tables {
+        Tables::read(place, part(place.range.clone()), limits)?;
     }
-    let read = |range| Ok::<_, Infallible>(part(range));
-    match backend.map(|backend| Sections::of(backend, len, read)) {
-        Some(Ok(Some(sections))) => sections.map(drop),
-        _ => Err(Unreadable::Magic { magic: array_at(bytes, 0).unwrap_or_default() }),
+    match Sections::of_file(format, len, |range| Ok::<_, Infallible>(part(range))) {
+        Ok(Some(sections)) => sections.map(drop),
+        Ok(None) if tables.is_some() => Ok(()),
+        Ok(None) => Err(Unreadable::Magic { magic: array_at(bytes, 0).unwrap_or_default() }),
+        Err(never) => match never {},
     }
 }
 

@@ -246,6 +246,7 @@ impl Check {
         let kind = match format {
             ForeignFormat::Payload(_) => None,
             ForeignFormat::EtDump => Some("etdump"),
+            ForeignFormat::EtRecord => Some("etrecord"),
             ForeignFormat::Ptn => Some("ptn"),
             _ => return None,
         };

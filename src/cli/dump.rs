@@ -51,7 +51,7 @@ Examples:
 
 Exit status: 0 shown, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
 pub(super) struct Dump {
-    /// A .pte or .ptd file, a payload, a .ptn, a .bpte or an ETDump, or - for standard input.
+    /// A .pte or .ptd file, a payload, a .ptn, a .bpte, an ETDump or an ETRecord, or - for standard input.
     file: PathBuf,
     /// How to show blobs: hash, inline, or dir=FOLDER.
     #[arg(long, value_name = "HOW", default_value = "hash", value_parser = Blobs::parse)]

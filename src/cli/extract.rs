@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pte::File;
 use pte::element::npy;
-use pte::payload::{Payload, PayloadContents, TablesPlace};
+use pte::payload::{Payload, PayloadContents, Section, TablesPlace};
 use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{ConstantRow, TensorPlace, TensorRow};
@@ -38,7 +38,7 @@ Examples:
 
 Exit status: 0 written, 1 not in the file or the file is broken, 2 usage, 3 not readable or writable")]
 pub(super) struct Extract {
-    /// A .pte or .ptd file, a .bpte, a payload or an ETDump, or - for standard input.
+    /// A .pte or .ptd file, a .bpte, a payload, an ETDump or an ETRecord, or - for standard input.
     file: PathBuf,
     #[command(flatten)]
     what: Choice,
@@ -50,10 +50,10 @@ pub(super) struct Extract {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Choice {
-    /// A segment, by its number; of a payload, a section of its header.
+    /// A segment, by its number; of a payload or an ETRecord, a section.
     #[arg(long, value_name = "N")]
     segment: Option<u32>,
-    /// A named tensor or blob.
+    /// A named tensor or blob; a file in an ETRecord.
     #[arg(long, value_name = "NAME")]
     key: Option<String>,
     /// The data of a tensor, by its name or as METHOD:INDEX; of a constant in a payload as
@@ -157,15 +157,21 @@ impl Extract {
             })?
         } else if let Some(nth) = what.segment {
             let section = usize::try_from(nth).ok().and_then(|nth| file.sections().get(nth));
-            let (_, range) = section.ok_or_else(|| {
+            let section = section.ok_or_else(|| {
                 let count = counted(wide(file.sections().len()), "section");
-                other.absent(format!("section {nth} is out of range: the payload has {count}"))
+                other.absent(format!("section {nth} is out of range: the file has {count}"))
             })?;
-            Found { range: range.clone(), array: None }
+            Found { range: section.range.clone(), array: None }
+        } else if let Some(name) = &what.key {
+            let is_it = |of: &&Section| of.file.as_ref().is_some_and(|file| file == name);
+            let section = file.sections().iter().find(is_it).ok_or_else(|| {
+                other.absent(format!("no section is a file {:?}", Untrusted::from(name.as_str())))
+            })?;
+            Found { range: section.range.clone(), array: None }
         } else {
             return Err(other.absent(
-                "of a payload or a profile, --program is the FlatBuffer, --tensor ID a constant, and \
-                 --segment N a section"
+                "of a payload, a profile or an ETRecord, --program is the FlatBuffer, --tensor ID a constant, \
+                 --segment N a section, and --key NAME the section with this file name"
                     .into(),
             ));
         };

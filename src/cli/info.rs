@@ -7,8 +7,8 @@ use clap::Args;
 use pte::quoted::UntrustedString;
 use pte::summary::{
     ContentSummary, DataAmount, EntrySummary, GraphSummary, MethodSummary, NamedSummary, PartSizes,
-    PayloadSummary, ProfileSummary, ProgramSummary, PtdSummary, SectionAmount, SectionSummary,
-    Summary, SummaryDocument, ValueSummary, WeightSummary,
+    PayloadSummary, ProfileSummary, ProgramSummary, PtdSummary, RecordSummary, SectionAmount,
+    SectionSummary, Summary, SummaryDocument, ValueSummary, WeightSummary,
 };
 use pte::tensors::datatype_name;
 
@@ -136,6 +136,28 @@ fn show_profile(named: &NamedSummary, profile: &ProfileSummary, out: &mut Output
     label(out, "", &format!("{DIM}`pte profile` shows operators and instructions{DIM:#}"))
 }
 
+/// Shows a record of an export.
+fn show_record(named: &NamedSummary, record: &RecordSummary, out: &mut Output) -> fmt::Result {
+    let NamedSummary { path, summary, .. } = named;
+    let bytes = grouped(summary.bytes);
+    writeln!(
+        out,
+        "{BOLD}{path}{BOLD:#}  {DIM}ETRecord, a record of an export · {bytes} bytes{DIM:#}"
+    )?;
+    for (nth, method) in record.methods.iter().take(MAX_METHODS).enumerate() {
+        let title = if nth == 0 { "methods" } else { "" };
+        label(out, title, &format!("{NAME}{}{NAME:#}", name(method)))?;
+    }
+    more(out, record.methods.len(), MAX_METHODS.min(record.methods.len()))?;
+    let kind = |of: &SectionAmount| match of.count {
+        1 => of.name.to_string(),
+        several => format!("{} × {}", grouped(several), of.name),
+    };
+    let mut rows: Vec<_> = record.members.iter().map(|of| (kind(of), of.bytes)).collect();
+    rows.push(("zip directory".into(), summary.parts.padding));
+    show_parts(&rows, summary, out)
+}
+
 fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let kind = match &summary.contents {
@@ -143,6 +165,7 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
         ContentSummary::Payload(payload) => return show_payload(named, payload, out),
         ContentSummary::Profile(profile) => return show_profile(named, profile, out),
+        ContentSummary::Record(record) => return show_record(named, record, out),
     };
     writeln!(
         out,
@@ -153,7 +176,7 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
     match &summary.contents {
         ContentSummary::Pte(program) => show_program(program, out)?,
         ContentSummary::Ptd(data) => show_data(data, out)?,
-        ContentSummary::Payload(_) | ContentSummary::Profile(_) => {}
+        ContentSummary::Payload(_) | ContentSummary::Profile(_) | ContentSummary::Record(_) => {}
     }
     show_file(summary, out)
 }
@@ -401,7 +424,7 @@ fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
     let segments = match &summary.contents {
         ContentSummary::Pte(program) => program.segments,
         ContentSummary::Ptd(data) => data.segments,
-        ContentSummary::Payload(_) | ContentSummary::Profile(_) => 0,
+        ContentSummary::Payload(_) | ContentSummary::Profile(_) | ContentSummary::Record(_) => 0,
     };
     let rows = [
         ("FlatBuffers part".to_string(), parts.flatbuffer),

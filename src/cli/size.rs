@@ -23,7 +23,8 @@ use super::{Common, Format};
 ///
 /// Every byte is counted once, for its first user: the rows sum to the size of the file. No segment
 /// data is read but the graphs of XNNPACK payloads. Constants are named METHOD:INDEX as in `pte tensors`, those
-/// of payloads METHOD:N with the node that reads them. Payloads, .bpte files and ETDumps are accepted too.
+/// of payloads METHOD:N with the node that reads them. Payloads, .bpte files, ETDumps and ETRecords
+/// are accepted too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

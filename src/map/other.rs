@@ -1,4 +1,4 @@
-//! The maps of other files: of payloads, bundled programs and profiles as standalone files.
+//! The maps of other files: of payloads, bundled programs, profiles and ETRecords as standalone files.
 
 use core::ops::Range;
 
@@ -19,13 +19,14 @@ use crate::payload::mlx::MlxParts;
 use crate::payload::vulkan::VulkanHeader;
 use crate::payload::xnnpack::{XnnpackHeader, XnnpackParts};
 use crate::payload::{
-    Bundle, ConstantPlace, Graph, PayloadContents, Sections, Tables, TablesPlace, Unreadable,
+    Bundle, ConstantPlace, Graph, PayloadContents, Section, Sections, Tables, TablesPlace,
+    Unreadable,
 };
 use crate::quoted::UntrustedString;
 use crate::schema::bundled_program::view::{Value, ValueUnion};
 
-/// A file that is neither a program nor named data: a delegate's payload, a `.ptn` package, a bundled program, or
-/// a profile.
+/// A file that is neither a program nor named data: a delegate's payload, a `.ptn` package, a bundled program,
+/// a profile, or an ETRecord.
 ///
 /// Its header and its tables are read, constants and sections are not.
 ///
@@ -43,8 +44,8 @@ use crate::schema::bundled_program::view::{Value, ValueUnion};
 #[derive(Clone, Debug)]
 pub struct OtherFile {
     len: u64,
+    format: ForeignFormat,
     backend: Option<Backend>,
-    is_package: bool,
     /// The place of the tables. Their structure is proven.
     place: Option<TablesPlace>,
     /// The bytes of the tables.
@@ -57,7 +58,8 @@ pub struct OtherFile {
     /// The constants of a payload of XNNPACK, and the range that all of them are in.
     contents: Option<PayloadContents>,
     constants: Range<u64>,
-    sections: Vec<(&'static str, Range<u64>)>,
+    /// The sections with bytes.
+    sections: Vec<Section>,
     program: Option<Range<u64>>,
 }
 
@@ -76,17 +78,18 @@ impl OtherFile {
         let len = source.size().map_err(OpenError::Source)?;
         let head = source.read_vec(0..len.min(HEAD))?;
         let format = ForeignFormat::of(&head);
-        let is_package = format == ForeignFormat::Ptn;
         let backend = match format {
             ForeignFormat::Payload(backend) => Some(backend),
             ForeignFormat::Ptn => Some(Backend::Native),
-            ForeignFormat::BundledProgram(_) | ForeignFormat::EtDump => None,
+            ForeignFormat::BundledProgram(_) | ForeignFormat::EtDump | ForeignFormat::EtRecord => {
+                None
+            }
             _ => return Ok(None),
         };
         let mut file = Self {
             len,
+            format,
             backend,
-            is_package,
             place: None,
             region: Vec::new(),
             limits: *limits,
@@ -97,34 +100,30 @@ impl OtherFile {
             sections: Vec::new(),
             program: None,
         };
-        match TablesPlace::of(&head, len) {
-            Some(Err(why)) => Ok(Some(Err(why))),
-            Some(Ok(place)) => {
-                file.region = source.read_vec(place.range.clone())?;
-                let known = file.read_tables(&head, &place);
-                file.place = Some(place);
-                if is_package {
-                    match Sections::of_package(len, |range| source.read_vec(range))? {
-                        Ok(found) => file.sections = found.named(),
-                        Err(why) => return Ok(Some(known.and(Err(why)))),
-                    }
-                }
-                Ok(Some(known.map(|()| file)))
-            }
-            None => {
-                let Some(backend) = backend else { return Ok(None) };
-                match Sections::of(backend, len, |range| source.read_vec(range))? {
-                    Some(Err(why)) => return Ok(Some(Err(why))),
-                    Some(Ok(found)) => {
-                        file.sections = found.named();
-                        let first = file.sections.iter().map(|(_, range)| range.start).min();
-                        file.header_end = first.unwrap_or_default();
-                    }
-                    None => {}
-                }
-                Ok(Some(Ok(file)))
+        let place = match TablesPlace::of(&head, len).transpose() {
+            Ok(place) => place,
+            Err(why) => return Ok(Some(Err(why))),
+        };
+        if let Some(place) = &place {
+            file.region = source.read_vec(place.range.clone())?;
+            if let Err(why) = file.read_tables(&head, place) {
+                return Ok(Some(Err(why)));
             }
         }
+        match Sections::of_file(format, len, |range| source.read_vec(range))? {
+            Some(Ok(found)) => {
+                let sections = found.sections.into_iter();
+                file.sections.extend(sections.filter(|section| !section.range.is_empty()));
+            }
+            Some(Err(why)) => return Ok(Some(Err(why))),
+            None => {}
+        }
+        if place.is_none() && !file.is_archive() {
+            let first = file.sections.iter().map(|section| section.range.start).min();
+            file.header_end = first.unwrap_or_default();
+        }
+        file.place = place;
+        Ok(Some(Ok(file)))
     }
 
     /// Proves the tables, and finds what they refer to.
@@ -135,7 +134,7 @@ impl OtherFile {
         (self.header_end, self.header_apart) =
             (u64::from(root).saturating_add(place.root_length()), None);
         if start > 0 {
-            let end = if self.is_package { start } else { start.min(PAYLOAD_HEADER) };
+            let end = if self.is_archive() { start } else { start.min(PAYLOAD_HEADER) };
             (self.header_end, self.header_apart) = (end, Some(place.root_length()));
         }
         if tables.as_bundled_program().is_some() {
@@ -143,7 +142,8 @@ impl OtherFile {
         }
         if self.backend == Some(Backend::Mlx) {
             let data = MlxParts::of(head, self.len)?.data;
-            self.sections.extend(Some(("data", data)).filter(|(_, data)| !data.is_empty()));
+            self.sections
+                .extend(Some(Section::new("data", data)).filter(|of| !of.range.is_empty()));
         }
         if self.backend != Some(Backend::Xnnpack) {
             return Ok(());
@@ -199,9 +199,14 @@ impl OtherFile {
         self.contents.as_ref()
     }
 
-    /// Returns the name and the range of each section of a payload whose header has some.
-    pub fn sections(&self) -> &[(&'static str, Range<u64>)] {
+    /// Returns the sections with bytes of a payload whose header has some, and the members of an archive.
+    pub fn sections(&self) -> &[Section] {
         &self.sections
+    }
+
+    /// Returns whether it is a ZIP archive.
+    fn is_archive(&self) -> bool {
+        matches!(self.format, ForeignFormat::Ptn | ForeignFormat::EtRecord)
     }
 
     /// Attributes every byte of the file, as [`Map::of`] does.
@@ -263,12 +268,16 @@ impl OtherFile {
             Pass::new(&mut claims).raw_root(tables.root(), schema.root, self.root_name());
         }
         // The graph of a package is shown as tables.
-        let is_apart = |section: &&(_, Range<u64>)| section.1 != self.region_range();
-        for (name, range) in self.sections.iter().filter(is_apart) {
+        let is_apart = |section: &&Section| section.range != self.region_range();
+        for section in self.sections.iter().filter(is_apart) {
             let parent = claims.child(ROOT, "sections");
-            let node = claims.child(parent, name);
-            claims.claim(range.clone(), node);
-            claims.segments_end = claims.segments_end.max(range.end);
+            let mut node = claims.child(parent, section.name);
+            let file = section.file.as_deref().filter(|file| *file != section.name);
+            if file.is_some() && self.format == ForeignFormat::EtRecord {
+                node = claims.user_node(node, User::Key(file));
+            }
+            claims.claim(section.range.clone(), node);
+            claims.segments_end = claims.segments_end.max(section.range.end);
         }
         if !self.constants.is_empty() {
             let parent = claims.child(ROOT, CONSTANTS);
@@ -276,7 +285,7 @@ impl OtherFile {
             claims.claim(self.constants.clone(), node);
             claims.segments_end = claims.segments_end.max(self.constants.end);
         }
-        if self.is_package {
+        if self.is_archive() {
             let node = claims.child(ROOT, "zip directory");
             claims.claim(self.region_range().end..self.len, node);
         }
@@ -303,7 +312,7 @@ impl OtherFile {
             _ if self.place.is_none() => (Vec::new(), 0),
             Some(Backend::Mlx) if offset >= start => (Vec::from([ROOT_OFFSET]), start),
             _ if self.header_apart.is_some() && offset >= start => (Vec::from([STANDARD]), start),
-            _ if self.is_package => (Vec::from([ZIP]), 0),
+            _ if self.is_archive() => (Vec::from([ZIP]), 0),
             Some(Backend::Mlx) => (Vec::from([MLX]), 0),
             Some(Backend::Xnnpack) if self.header_apart.is_some() => (Vec::from([XNNPACK]), 0),
             Some(_) if self.header_apart.is_some() => (Vec::from([VULKAN]), 0),
@@ -314,14 +323,19 @@ impl OtherFile {
 }
 
 impl<'a> Claims<'a> {
+    /// Adds a part with the name of one user.
+    fn user_node(&mut self, parent: u32, user: User<'a>) -> u32 {
+        let from = narrow(self.users.len());
+        self.users.push(user);
+        self.node(parent, Label::Users(from, narrow(self.users.len())))
+    }
+
     /// Claims the constants of a payload that is the file.
     fn contents(&mut self, contents: &PayloadContents) {
         let parent = self.child(ROOT, CONSTANTS);
         for (place, user) in super::data::constants_of(contents, None, 0) {
             let ConstantPlace::Payload(range) = place else { continue };
-            let from = narrow(self.users.len());
-            self.users.push(user);
-            let node = self.node(parent, Label::Users(from, narrow(self.users.len())));
+            let node = self.user_node(parent, user);
             self.claim(range.clone(), node);
         }
     }
@@ -334,9 +348,7 @@ impl<'a> Claims<'a> {
         values: impl Iterator<Item = Value<'a>>,
     ) {
         let parent = self.child(ROOT, part);
-        let from = narrow(self.users.len());
-        self.users.push(User::Key(method));
-        let node = self.node(parent, Label::Users(from, narrow(self.users.len())));
+        let node = self.user_node(parent, User::Key(method));
         for value in values {
             let Some(ValueUnion::Tensor(tensor)) = value.val() else { continue };
             let Some(data) = tensor.data() else { continue };

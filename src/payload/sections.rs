@@ -12,17 +12,20 @@ use super::{Payload, Unreadable};
 use crate::backend::Backend;
 use crate::cost;
 use crate::file::source::Source;
+use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::pte::Pte;
 use crate::schema::program::view::ExecutionPlan;
 
+mod archive;
 #[cfg(feature = "json")]
 mod coreml;
 mod ethosu;
 mod openvino;
 pub(super) mod package;
 mod qnn;
+mod record;
 mod vendors;
 mod vgf;
 
@@ -50,12 +53,13 @@ pub struct Section {
     pub range: Range<u64>,
     /// The key of the named data that has the contents; `None` if the range has them.
     pub key: Option<String>,
-    /// The path of a file in a file system of Core ML, or the function of a reference to one.
+    /// The path of a file in a file system of Core ML, or the function of a reference to one; the name of a
+    /// member of an ETRecord.
     pub file: Option<String>,
 }
 
 impl Section {
-    fn new(name: &'static str, range: Range<u64>) -> Self {
+    pub(crate) fn new(name: &'static str, range: Range<u64>) -> Self {
         Self { name, range, key: None, file: None }
     }
 }
@@ -92,22 +96,24 @@ impl Sections {
         Stop::apart(found).map(Some)
     }
 
-    /// Finds the members of a `.ptn` package of `len` bytes, as [`of`](Self::of) does sections.
+    /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does: those of a payload,
+    /// the members of a `.ptn` package, and those with contents of an ETRecord. `None` for another format.
     ///
     /// # Errors
     ///
-    /// The errors of `read`. The inner error is that of an invalid package.
-    pub fn of_package<B: Deref<Target = [u8]>, E>(
+    /// The errors of `read`. The inner error is that of an invalid file.
+    pub fn of_file<B: Deref<Target = [u8]>, E>(
+        format: ForeignFormat,
         len: u64,
         read: impl FnMut(Range<u64>) -> Result<B, E>,
-    ) -> Result<Result<Self, Unreadable>, E> {
-        Stop::apart(package::members(&mut Head { len, read }))
-    }
-
-    /// Returns the name and the range of each section that has bytes.
-    pub(crate) fn named(self) -> Vec<(&'static str, Range<u64>)> {
-        let sections = self.sections.into_iter().map(|section| (section.name, section.range));
-        sections.filter(|(_, range)| !range.is_empty()).collect()
+    ) -> Result<Option<Result<Self, Unreadable>>, E> {
+        let found = match format {
+            ForeignFormat::Payload(backend) => return Self::of(backend, len, read),
+            ForeignFormat::Ptn => package::members(&mut Head { len, read }),
+            ForeignFormat::EtRecord => record::members(&mut Head { len, read }),
+            _ => return Ok(None),
+        };
+        Stop::apart(found).map(Some)
     }
 
     /// Adds a section that is in a payload of `len` bytes.

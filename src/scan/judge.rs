@@ -135,7 +135,9 @@ fn add_summary(row: &mut Row, summary: &Summary) {
             row.version = Some(data.generation.into());
             return;
         }
-        ContentSummary::Payload(_) | ContentSummary::Profile(_) => return,
+        ContentSummary::Payload(_) | ContentSummary::Profile(_) | ContentSummary::Record(_) => {
+            return;
+        }
     };
     row.version = Some(program.version.into());
     let names = program.methods.iter().filter_map(|method| method.name.as_ref());

@@ -1,10 +1,10 @@
-//! The summaries of files that are neither programs nor named data: payloads and profiles.
+//! The summaries of files that are neither programs nor named data: payloads, profiles and ETRecords.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::program::{GraphSummary, SectionSummary};
+use super::program::{GraphSummary, SectionAmount, SectionSummary};
 use super::{ContentSummary, PartSizes, Summary, graphs, sections};
 use crate::backend::Backend;
 use crate::file::source::Source;
@@ -13,6 +13,7 @@ use crate::handle::{OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::payload::{TablesPlace, Unreadable};
 use crate::profile::{EventTime, Profile};
+use crate::quoted::UntrustedString;
 
 /// The contents of a delegate's payload, as a standalone file.
 #[derive(Clone, Debug)]
@@ -48,9 +49,20 @@ pub struct ProfileSummary {
     pub methods: Vec<EventTime>,
 }
 
+/// The contents of an ETRecord.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RecordSummary {
+    /// The methods whose graphs in the edge dialect are recorded.
+    pub methods: Vec<UntrustedString>,
+    /// The members with contents, by kind.
+    pub members: Vec<SectionAmount>,
+}
+
 impl Summary {
-    /// Summarizes a payload with a known magic, a `.ptn` package or a profile, as a standalone file: `None` for
-    /// another file. Headers and tables are read, constants are not.
+    /// Summarizes a payload with a known magic, a `.ptn` package, a profile or an ETRecord, as a standalone
+    /// file: `None` for another file. Headers and tables are read, constants are not.
     ///
     /// # Errors
     ///
@@ -63,61 +75,63 @@ impl Summary {
         let len = source.size().map_err(OpenError::Source)?;
         let head = source.read_vec(0..len.min(HEAD))?;
         match ForeignFormat::of(&head) {
-            ForeignFormat::Payload(backend) => {
-                Self::of_payload(source, backend, (&head, len), limits).map(Some)
+            format @ ForeignFormat::Payload(backend) => {
+                Self::of_sections(source, (format, backend), (&head, len), limits).map(Some)
             }
-            ForeignFormat::Ptn => Self::of_package(source, (&head, len), limits).map(Some),
+            format @ ForeignFormat::Ptn => {
+                let format = (format, Backend::Native);
+                Self::of_sections(source, format, (&head, len), limits).map(Some)
+            }
+            ForeignFormat::EtRecord => Self::of_record(source, len, limits),
             ForeignFormat::EtDump => Self::of_profile(source, (&head, len), limits).map(Some),
             _ => Ok(None),
         }
     }
 
-    fn of_payload<S: Source>(
+    /// Summarizes a payload or a package.
+    fn of_sections<S: Source>(
         source: &S,
-        backend: Backend,
+        (format, backend): (ForeignFormat, Backend),
         (head, len): (&[u8], u64),
         limits: &Limits,
     ) -> Result<Result<Self, Unreadable>, OpenError<S::Error>> {
-        let graphs = graphs::of_payload(source, backend, 0..len, limits)?;
-        let sections = sections::of_payload(source, (backend, len), limits)?;
-        let end = match TablesPlace::of(head, len) {
-            Some(Ok(place)) => place.range.end,
-            _ => 0,
+        let is_package = format == ForeignFormat::Ptn;
+        let (place, tables) = match TablesPlace::of(head, len) {
+            Some(Err(why)) if is_package => return Ok(Err(why)),
+            Some(Ok(place)) => (place.range.clone(), place.range),
+            _ => (0..0, 0..0),
         };
+        let graph = if is_package { place } else { 0..len };
+        let graphs = graphs::of_payload(source, backend, graph, limits)?;
+        let sections = sections::of_file(source, (format, len), limits)?;
         let contents = graphs.transpose().and_then(|graphs| {
-            let sections = sections.transpose()?;
+            let sections = sections.transpose()?.map(SectionSummary::of);
             Ok(PayloadSummary { backend: backend.name(), graphs, sections })
         });
         Ok(contents.map(|contents| {
             let contents = ContentSummary::Payload(Box::new(contents));
-            let parts =
-                PartSizes { segments: len.saturating_sub(end), ..PartSizes::flatbuffer(end) };
-            Self::other("payload", len, parts, contents)
+            let kind = if is_package { "ptn" } else { "payload" };
+            Self::other(kind, len, PartSizes::behind(tables.end, len), contents)
         }))
     }
 
-    fn of_package<S: Source>(
+    fn of_record<S: Source>(
         source: &S,
-        (head, len): (&[u8], u64),
+        len: u64,
         limits: &Limits,
-    ) -> Result<Result<Self, Unreadable>, OpenError<S::Error>> {
-        let range = match TablesPlace::of(head, len) {
-            Some(Ok(place)) => place.range,
-            Some(Err(why)) => return Ok(Err(why)),
-            None => 0..0,
-        };
-        let (backend, end) = (Backend::Native, range.end);
-        let graphs = graphs::of_payload(source, backend, range, limits)?;
-        let sections = sections::of_package(source, len, limits)?;
-        let contents = graphs.transpose().and_then(|graphs| {
-            let sections = Some(sections?);
-            Ok(PayloadSummary { backend: backend.name(), graphs, sections })
-        });
-        Ok(contents.map(|contents| {
-            let contents = ContentSummary::Payload(Box::new(contents));
-            let parts =
-                PartSizes { segments: len.saturating_sub(end), ..PartSizes::flatbuffer(end) };
-            Self::other("ptn", len, parts, contents)
+    ) -> Result<Option<Result<Self, Unreadable>>, OpenError<S::Error>> {
+        let found = sections::of_file(source, (ForeignFormat::EtRecord, len), limits)?;
+        Ok(found.map(|found| {
+            found.map(|found| {
+                let methods = found.recorded_methods().map(UntrustedString::from).collect();
+                let members = SectionSummary::of(found).sections;
+                let bytes = |of: &SectionAmount| of.bytes;
+                let segments = members.iter().map(bytes).fold(0, u64::saturating_add);
+                let contents = ContentSummary::Record(Box::new(RecordSummary { methods, members }));
+                let padding = len.saturating_sub(segments);
+                let parts = PartSizes { flatbuffer: 0, padding, segments, trailing: 0 };
+                Self::other("etrecord", len, parts, contents)
+            })
         }))
     }
 
@@ -154,6 +168,11 @@ impl Summary {
 }
 
 impl PartSizes {
+    /// Returns the sizes of a header and tables that end at `end`, and of what is behind them.
+    fn behind(end: u64, len: u64) -> Self {
+        Self { segments: len.saturating_sub(end), ..Self::flatbuffer(end) }
+    }
+
     fn flatbuffer(flatbuffer: u64) -> Self {
         Self { flatbuffer, padding: 0, segments: 0, trailing: 0 }
     }

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::program::{BackendSummary, SectionAmount, SectionSummary};
-use crate::backend::Backend;
 use crate::file::source::Source;
+use crate::foreign::ForeignFormat;
 use crate::handle::{Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::payload::{Sections, Unreadable, for_each_sections};
@@ -32,47 +32,29 @@ pub(super) fn add<S: Source>(
     Ok(())
 }
 
-/// Reads the headers of one payload as a standalone file; `None` for a backend without known sections.
-pub(super) fn of_payload<S: Source>(
+/// Reads the headers of a standalone file: of a payload, a `.ptn` package or an ETRecord. `None` for a format
+/// without known sections.
+pub(super) fn of_file<S: Source>(
     source: &S,
-    (backend, len): (Backend, u64),
+    (format, len): (ForeignFormat, u64),
     limits: &Limits,
-) -> Result<Option<Result<SectionSummary, Unreadable>>, OpenError<S::Error>> {
+) -> Result<Option<Result<Sections, Unreadable>>, OpenError<S::Error>> {
     let mut left = Some(limits.bytes_visited(len));
     let read = |part: Range<u64>| {
         left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
         if left.is_some() { source.read_vec(part) } else { Ok(Vec::new()) }
     };
-    let found = Sections::of(backend, len, read)?;
-    Ok(found.map(|found| {
-        found.map(|found| {
-            let mut summary = SectionSummary::default();
-            summary.add(found);
-            summary
-        })
-    }))
-}
-
-/// Reads the directory of a `.ptn` package.
-pub(super) fn of_package<S: Source>(
-    source: &S,
-    len: u64,
-    limits: &Limits,
-) -> Result<Result<SectionSummary, Unreadable>, OpenError<S::Error>> {
-    let mut left = Some(limits.bytes_visited(len));
-    let read = |part: Range<u64>| {
-        left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
-        if left.is_some() { source.read_vec(part) } else { Ok(Vec::new()) }
-    };
-    let found = Sections::of_package(len, read)?;
-    Ok(found.map(|found| {
-        let mut summary = SectionSummary::default();
-        summary.add(found);
-        summary
-    }))
+    Sections::of_file(format, len, read)
 }
 
 impl SectionSummary {
+    /// Summarizes the sections of one file.
+    pub(super) fn of(found: Sections) -> Self {
+        let mut summary = Self::default();
+        summary.add(found);
+        summary
+    }
+
     fn add(&mut self, found: Sections) {
         self.read = self.read.saturating_add(1);
         let Sections { version, target, scratch, sections } = found;

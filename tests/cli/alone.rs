@@ -10,6 +10,7 @@ use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
 const PROFILE: &str = "tests/data/other/mlp.etdp";
+const RECORD: &str = "tests/data/other/linear.etrecord";
 
 /// A program of release 0.5, whose payload has its constants behind the graph.
 const IN_BLOB: &str = "tests/data/pte/v0.5.0_xnn_qs8.pte";
@@ -48,6 +49,27 @@ fn size_and_map_show_payloads_and_profiles() {
     page.push_str(&good(&["map", "--at", "8", &path]));
     page.push_str(&good(&["map", "--at", "32", &path]));
     assert_snapshot("alone", &page.replace(&path, "payload.bin"));
+}
+
+#[test]
+fn verbs_show_a_record_of_an_export() {
+    let mut page = String::new();
+    for verb in [
+        &["info"][..],
+        &["info", "--json"],
+        &["check"],
+        &["dump", "--compact"],
+        &["size"],
+        &["map"],
+    ] {
+        page.push_str(&good(&[verb, &[RECORD]].concat()));
+    }
+    assert_snapshot("record", &page);
+    let edge = good(&["extract", RECORD, "--key", "edge_dialect_exported_program/plus"]);
+    assert!(serde_json::from_str::<Value>(&edge).unwrap()["graph_module"].is_object());
+    assert_eq!(edge, good(&["extract", RECORD, "--segment", "4"]));
+    assert_eq!(pte(&["extract", RECORD, "--key", "edge"]).status.code(), Some(1));
+    assert_sums(&json(&["size", "--json", RECORD])["files"][0], RECORD);
 }
 
 /// Every byte of every payload counts once, and the rows of the map are adjacent.
@@ -120,7 +142,7 @@ fn parts_of_a_payload_are_extracted() {
 #[test]
 fn damaged_payloads_and_profiles_are_refused_or_counted() {
     let (_folder, path) = payload(IN_BLOB);
-    for path in [PathBuf::from(path), PROFILE.into()] {
+    for path in [PathBuf::from(path), PROFILE.into(), RECORD.into()] {
         let bytes = fs::read(path).unwrap();
         let mut damaged: Vec<Vec<u8>> = Vec::new();
         damaged.extend((0..12).map(|nth| bytes[..bytes.len() * nth / 12].to_vec()));

@@ -160,7 +160,7 @@ pub(super) fn file(
     write(tables, 0, blobs, pretty, out)
 }
 
-/// Writes the sections of a payload as a standalone file. Returns whether the file is one.
+/// Writes the sections of a standalone payload or ETRecord; `None` for another file.
 pub(super) fn sections_of_file(
     bytes: &Bytes,
     name: &UntrustedString,
@@ -168,7 +168,6 @@ pub(super) fn sections_of_file(
     open: impl FnOnce() -> Result<Output, Problem>,
 ) -> Result<Option<(Output, fmt::Result)>, Problem> {
     let (head, len) = bytes.head(name)?;
-    let ForeignFormat::Payload(backend) = ForeignFormat::of(&head) else { return Ok(None) };
     let read = |part: Range<u64>| {
         // Headers are short.
         let size = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or_default();
@@ -176,7 +175,9 @@ pub(super) fn sections_of_file(
         let done = bytes.read_at(part.start, &mut read);
         done.map(|()| read).map_err(|error| Problem::io(name, error))
     };
-    let Some(found) = Sections::of(backend, len, read)? else { return Ok(None) };
+    let Some(found) = Sections::of_file(ForeignFormat::of(&head), len, read)? else {
+        return Ok(None);
+    };
     if let Err(why) = &found {
         return Err(absent(name, why));
     }

@@ -77,7 +77,9 @@ fn page(
         ContentSummary::Pte(_) => "program".to_string(),
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
         // A map is of a model.
-        ContentSummary::Payload(_) | ContentSummary::Profile(_) => summary.kind.to_string(),
+        ContentSummary::Payload(_) | ContentSummary::Profile(_) | ContentSummary::Record(_) => {
+            summary.kind.to_string()
+        }
     };
     let pieces = pieces::Rows::of(modules);
     let has_methods = matches!(summary.contents, ContentSummary::Pte(_));

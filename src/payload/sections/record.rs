@@ -1,0 +1,90 @@
+//! ETRecords: what an exporter records for its inspector, a ZIP archive of stored members.
+//!
+//! The writer is `devtools/etrecord/_etrecord.py`. Graphs and maps are JSON; state dicts, constants, inputs and
+//! outputs are archives of `torch.save`.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
+
+use super::archive::{self, Member, invalid};
+use super::{Head, Section, Sections, Stop};
+use crate::cost;
+
+/// The member without contents that identifies an ETRecord.
+const IDENTIFIER: &str = "ETRECORD_V0";
+
+/// The start of the names of graphs in the edge dialect, in front of a slash and the method. Releases with
+/// one method wrote no slash.
+const EDGE: &str = "edge_dialect_exported_program";
+
+/// The kinds of graphs and of members with one name.
+const KINDS: [&str; 7] = [
+    "exported_program",
+    "debug_handle_map",
+    "delegate_map",
+    "instruction_id_to_num_outs_map",
+    "reference_outputs",
+    "representative_inputs",
+    "export_graph_id",
+];
+
+/// The ends of the names of members that belong to a graph.
+const ENDS: [(&str, &str); 3] = [
+    ("_state_dict", "state_dict"),
+    ("_constants", "constants"),
+    ("_example_inputs", "example_inputs"),
+];
+
+/// Finds the members of an ETRecord. The name of a section is the kind of the member, its file the member.
+pub(super) fn members<B: Deref<Target = [u8]>, E, R>(
+    head: &mut Head<R>,
+) -> Result<Sections, Stop<E>>
+where
+    R: FnMut(Range<u64>) -> Result<B, E>,
+{
+    let (members, directory) = archive::members(head)?;
+    let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    if !names.contains(IDENTIFIER) {
+        return Err(invalid(directory, "no member is ETRECORD_V0").into());
+    }
+    let kinds: Vec<_> = members.iter().map(|member| kind(&member.name, &names)).collect();
+    let section = |(Member { name, range, .. }, kind): (Member, _)| Section {
+        file: Some(name),
+        ..Section::new(kind, range)
+    };
+    let sections = members.into_iter().zip(kinds).map(section);
+    let sections = sections.filter(|section| !section.range.is_empty()).collect();
+    Ok(Sections { sections, ..Sections::default() })
+}
+
+/// Returns the kind of a member.
+fn kind(name: &str, names: &BTreeSet<&str>) -> &'static str {
+    for (end, kind) in ENDS {
+        let of = name.strip_suffix(end);
+        cost::look_up(name, names.len());
+        if of.is_some_and(|of| names.contains(of)) {
+            return kind;
+        }
+    }
+    if method(name).is_some() {
+        return EDGE;
+    }
+    KINDS.into_iter().find(|kind| *kind == name).unwrap_or("other member")
+}
+
+/// Returns the method whose graph in the edge dialect a member may be.
+fn method(name: &str) -> Option<&str> {
+    match name.strip_prefix(EDGE)? {
+        "" => Some("forward"),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+impl Sections {
+    /// Returns the methods whose graphs an ETRecord has.
+    pub(crate) fn recorded_methods(&self) -> impl Iterator<Item = &str> {
+        let edge = self.sections.iter().filter(|section| section.name == EDGE);
+        edge.filter_map(|section| method(section.file.as_deref()?))
+    }
+}

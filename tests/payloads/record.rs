@@ -1,0 +1,100 @@
+//! ETRecords: the members are found, with the kind of each, and odd archives are refused.
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use pte::map::OtherFile;
+use pte::payload::Sections;
+use pte::summary::{ContentSummary, Summary};
+use pte::{ForeignFormat, Limits};
+
+use crate::support::archive::{Member, archive};
+
+/// A record that ExecuTorch 1.5.1 wrote, of two methods.
+const SAMPLE: &[u8] = include_bytes!("../data/other/linear.etrecord");
+
+/// Returns the kind and the name of each member with contents.
+fn members(bytes: &[u8]) -> Result<Vec<(&'static str, String)>, String> {
+    let read =
+        |range: Range<u64>| Ok::<_, Infallible>(&bytes[range.start as usize..range.end as usize]);
+    let Ok(found) = Sections::of_file(ForeignFormat::EtRecord, bytes.len() as u64, read);
+    let found = found.unwrap().map_err(|why| why.to_string())?;
+    Ok(found.sections.into_iter().map(|of| (of.name, of.file.unwrap())).collect())
+}
+
+/// Returns the kinds of members, each with one byte, of a record.
+fn kinds(names: &[&str]) -> Vec<&'static str> {
+    let mut all: Vec<Member<'_>> = vec![("ETRECORD_V0", b"", 0)];
+    all.extend(names.iter().map(|name| -> Member<'_> { (name, b"x", 0) }));
+    members(&archive(&all)).unwrap().into_iter().map(|(kind, _)| kind).collect()
+}
+
+fn methods(bytes: &[u8]) -> Vec<String> {
+    let summary = Summary::read_other(&bytes, &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
+    let ContentSummary::Record(record) = summary.contents else { panic!("{summary:?}") };
+    record.methods.iter().map(|method| method.raw().into()).collect()
+}
+
+#[test]
+fn the_members_of_a_record_are_found() {
+    let found = members(SAMPLE).unwrap();
+    let edge = found.iter().filter(|(kind, _)| *kind == "edge_dialect_exported_program");
+    let names: Vec<_> = edge.map(|(_, name)| name.as_str()).collect();
+    let prefix = "edge_dialect_exported_program/";
+    assert_eq!(names, [format!("{prefix}plus"), format!("{prefix}forward")]);
+    assert_eq!(methods(SAMPLE), ["plus", "forward"]);
+    assert_eq!(found.iter().filter(|(kind, _)| *kind == "state_dict").count(), 3);
+    assert!(found.iter().all(|(kind, _)| *kind != "other member"), "{found:?}");
+    let file = OtherFile::read(&SAMPLE, &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
+    assert_eq!(file.map().root().bytes(), SAMPLE.len() as u64);
+}
+
+/// The end of a name decides its kind only if the rest is the name of a graph.
+#[test]
+fn kinds_of_members_follow_from_the_other_names() {
+    let edge = "edge_dialect_exported_program";
+    assert_eq!(kinds(&[edge, "edge_dialect_exported_program_constants"]), [edge, "constants"]);
+    let named = "edge_dialect_exported_program/my_constants";
+    assert_eq!(kinds(&[named]), [edge]);
+    assert_eq!(
+        kinds(&["x_state_dict", "x", "edge"]),
+        ["state_dict", "other member", "other member"]
+    );
+    assert_eq!(kinds(&["reference_outputs"]), ["reference_outputs"]);
+}
+
+/// Releases with one method wrote no name of it.
+#[test]
+fn a_graph_without_a_method_is_that_of_forward() {
+    let bytes = archive(&[("ETRECORD_V0", b"", 0), ("edge_dialect_exported_program", b"x", 0)]);
+    assert_eq!(methods(&bytes), ["forward"]);
+}
+
+#[test]
+fn other_archives_are_refused() {
+    let identifier: Member<'_> = ("ETRECORD_V0", b"", 0);
+    for (what, bytes) in [
+        ("no identifier", archive(&[("debug_handle_map", b"{}", 0)])),
+        ("the same name", archive(&[identifier, identifier])),
+        ("compressed", archive(&[identifier, ("debug_handle_map", b"{}", 8)])),
+        ("nothing", Vec::new()),
+    ] {
+        assert!(members(&bytes).is_err(), "{what}");
+    }
+    for len in 0..SAMPLE.len() {
+        assert!(members(&SAMPLE[..len]).is_err(), "cut to {len}");
+    }
+}
+
+/// A directory of thousands of members is refused before it is read.
+#[test]
+fn a_long_directory_is_refused() {
+    let names: Vec<_> = (0..1400).map(|nth| format!("{nth}")).collect();
+    let record = |count: usize| {
+        let mut all: Vec<Member<'_>> = vec![("ETRECORD_V0", b"", 0)];
+        all.extend(names[..count].iter().map(|name| -> Member<'_> { (name, b"x", 0) }));
+        archive(&all)
+    };
+    assert_eq!(members(&record(1000)).unwrap().len(), 1000);
+    assert!(members(&record(1400)).unwrap_err().contains("the directory would be"));
+}
