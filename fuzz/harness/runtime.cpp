@@ -83,10 +83,13 @@ void load_data(BufferDataLoader& loader) {
     if (!key.ok()) {
       continue;
     }
-    auto layout = map->get_tensor_layout(*key);
     auto data = map->get_data(*key);
-    (void)layout.ok();
     (void)data.ok();
+#ifdef LAYOUTS
+    // Asking for the layout of a blob reads through a null pointer, and every sound file with one would crash.
+    auto layout = map->get_tensor_layout(*key);
+    (void)layout.ok();
+#endif
   }
 }
 
