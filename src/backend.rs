@@ -1,7 +1,7 @@
 //! The known backends: the id of each in programs, and the magic of its payloads.
 //!
-//! Sources: docs/format.md §11.7 and ExecuTorch's `backends/*/runtime`. This is the only list of them:
-//! format detection, rules and [`payload`](crate::payload) read it.
+//! Sources: docs/format.md §11.7 and ExecuTorch's `backends/*/runtime`. Format detection, rules and
+//! [`payload`](crate::payload) read this list. Readers of payloads compare the magic again, in their own layout.
 
 use crate::bytes::until_nul;
 

@@ -37,8 +37,8 @@ pub(crate) const fn sum(pos: u32, by: u32) -> usize {
     index(pos).saturating_add(index(by))
 }
 
-/// Returns `pos + by` where both were found within a buffer, so that the sum does not wrap. If it did,
-/// later reads would still be checked.
+/// Returns `pos + by`. Both are at most the length of a buffer of less than 2^31 bytes, so the sum does
+/// not wrap. Later reads are checked in any case.
 #[inline]
 pub(crate) fn further(pos: u32, by: u32) -> u32 {
     debug_assert!(pos.checked_add(by).is_some(), "past every buffer");

@@ -21,6 +21,7 @@ mod external;
 pub(crate) mod growth;
 mod instructions;
 mod kernels;
+mod kind;
 mod layout;
 mod memory;
 mod names;
@@ -76,6 +77,7 @@ pub static RULES: &[&[&Rule]] = &[
     contents::RULES,
     constants::RULES,
     layout::RULES,
+    kind::RULES,
     release::RULES,
 ];
 

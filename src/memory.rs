@@ -66,7 +66,7 @@ mod segment_tree;
 pub use document::DocumentWriter;
 pub use document::{Budget, MethodDocument};
 use liveness::{END, Liveness, NEVER, ValueUses};
-pub use outside::Outside;
+pub use outside::{Outside, named_data_bytes};
 use segment_tree::{CompressedCoordinates, CoverageSegmentTree, LastWrite};
 
 /// The memory plan of a method.

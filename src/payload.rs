@@ -75,9 +75,9 @@ impl<'a> Pte<'a> {
 }
 
 impl Backend {
-    /// Returns whether this crate reads the payloads of the backend.
-    pub(crate) fn is_read(self) -> bool {
-        self == Self::Xnnpack
+    /// Returns whether rules of their own judge the payloads of the backend.
+    pub(crate) fn has_payload_rules(self) -> bool {
+        matches!(self, Self::Xnnpack | Self::Mlx)
     }
 }
 

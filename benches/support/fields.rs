@@ -57,6 +57,8 @@ fn tensor(tensor: Tensor<'_>) -> u64 {
         it.mutable_data_segments_idx()
             + text(it.fully_qualified_name())
             + i8_(it.location().0)
+            + i8_(it.device_type().0)
+            + i8_(it.device_index())
     };
     i8_(tensor.scalar_type().0)
         + i32_(tensor.storage_offset())

@@ -1,7 +1,7 @@
-//! What must hold for any bytes at all: one oracle for each fuzz target, and no fuzzer.
+//! The oracles of the fuzz targets: properties that hold for any bytes.
 //!
-//! An oracle takes bytes and returns, or panics where the library broke a promise.
-//! `fuzz_targets/fuzz.rs` hands it what libFuzzer comes up with; `tests/replay.rs` what is in the tree.
+//! An oracle returns, or panics if the library breaks a property. `fuzz_targets/fuzz.rs` runs it on
+//! libFuzzer's inputs, `tests/replay.rs` on the seeds, the test data and the regressions.
 
 #![allow(
     clippy::arithmetic_side_effects,

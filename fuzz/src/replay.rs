@@ -19,8 +19,8 @@ pub fn chosen() -> Oracle {
     found.unwrap_or_else(|| panic!("set FUZZER to one of: {}", names())).1
 }
 
-/// The `main` of a target on a stable toolchain: every file that the command line names, and every
-/// file below every folder, through `oracle`.
+/// Runs `oracle` on the files, and on all files in the folders, that the command line names. This is the
+/// `main` of a target on a stable toolchain.
 pub fn main(oracle: Oracle) -> ExitCode {
     let named: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
     if named.is_empty() {

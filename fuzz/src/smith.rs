@@ -178,11 +178,12 @@ fn at_home(swarm: Swarm) -> Swarm {
     swarm.with_external(false).with_devices(false)
 }
 
-/// Which operators are called, and with what.
+/// The operators that are called, and their arguments.
 #[derive(Clone, Copy, PartialEq)]
 enum Calls {
+    /// Calls that break no rule.
     Valid,
-    /// The same, for a program that is to run.
+    /// Calls that break no rule, in a program that is executed afterwards.
     Known,
     /// Any operator, and arguments that may be wrong.
     Any,
@@ -191,9 +192,7 @@ enum Calls {
     /// One call with arguments that alias each other, of the operator of that number if it is given.
     Tangled(Option<usize>),
     /// One call of a graph of XNNPACK's backend.
-    Graph {
-        is_broken: bool,
-    },
+    Graph { is_broken: bool },
     /// One call as it should be, of the operator of that number.
     #[cfg(test)]
     Sound(usize),

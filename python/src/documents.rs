@@ -54,9 +54,9 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// Returns the document `pte.memory/1`.
 pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
     let file = of.opened.file();
-    let (kind, pte) = match &file {
-        File::Pte(pte) => ("pte", Some(pte)),
-        File::Ptd(_) => ("ptd", None),
+    let pte = match &file {
+        File::Pte(pte) => Some(pte),
+        File::Ptd(_) => None,
     };
     let all = pte.and_then(|pte| pte.program().execution_plan()).into_iter().flatten();
     let is_chosen = |plan: &ExecutionPlan<'_>| {
@@ -69,7 +69,7 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
     let mut names = Names::new(of);
     let scratch = Scratch::read(&of.opened, &of.limits)?;
     let mut out = Vec::new();
-    let mut document = DocumentWriter::begin(&mut out, &of.name, kind, plans.len())?;
+    let mut document = DocumentWriter::begin(&mut out, &of.name, &file, plans.len())?;
     for plan in plans.iter().take(DocumentWriter::MOST_METHODS) {
         let Some(pte) = pte else { continue };
         let memory = Memory::of(pte, *plan);

@@ -1,6 +1,7 @@
 //! The checker: the settings of a check, and how it runs.
 
 use alloc::borrow::Cow;
+use alloc::string::ToString;
 use core::convert::Infallible;
 use core::ops::Range;
 
@@ -9,8 +10,9 @@ use super::external::ExternalTensors;
 use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
-use super::{contents, external, release, tables};
+use super::{contents, external, kind, release, tables};
 use crate::file::source::{PastEnd, Source};
+use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::payload::Unreadable;
@@ -42,6 +44,7 @@ pub struct Checker<'d> {
     data: Option<&'d [Ptd<'d>]>,
     reads_constants: bool,
     scans: bool,
+    is_bundled: bool,
 }
 
 impl Default for Checker<'_> {
@@ -59,6 +62,7 @@ impl<'d> Checker<'d> {
             data: None,
             reads_constants: true,
             scans: false,
+            is_bundled: false,
         }
     }
 
@@ -87,6 +91,13 @@ impl<'d> Checker<'d> {
     #[must_use]
     pub fn constants(self, reads_constants: bool) -> Self {
         Self { reads_constants, ..self }
+    }
+
+    /// Sets whether the file is the program in a bundled program: then a Note says that the rest of the bundle
+    /// is not judged.
+    #[must_use]
+    pub fn bundled(self, is_bundled: bool) -> Self {
+        Self { is_bundled, ..self }
     }
 
     /// Searches all bytes after the FlatBuffer for executable content, which reads the whole file.
@@ -139,6 +150,7 @@ impl<'d> Checker<'d> {
     pub fn check_payload(&self, bytes: &[u8]) -> Result<Report, Unreadable> {
         let mut out = Findings::new(&self.limits);
         payloads::judge_alone(bytes, &self.limits, &mut out)?;
+        kind::report(|| ForeignFormat::of(bytes).to_string(), &mut out);
         let mut report = out.report(&self.policy);
         report.sort();
         Ok(report)
@@ -196,6 +208,12 @@ impl<'d> Checker<'d> {
         progress: impl FnMut(u64),
     ) -> Result<Report, OpenError<S::Error>> {
         let mut out = Findings::new(&self.limits);
+        if self.is_bundled {
+            let judged = || {
+                "a bundled program: its test inputs, and bytes around them, are not judged".into()
+            };
+            kind::report(judged, &mut out);
+        }
         contents::judge(file, source, &mut out)?;
         let constants = match self.reads_constants {
             true => Constants::read(file, source, &mut out)?,

@@ -371,7 +371,10 @@ fn pieces(pte: &Pte<'_>, out: &mut Findings) {
         let path =
             || vec![PathComponent::Field("program"), PathComponent::Field("constant_segment")];
         out.find(&CONSTANT_MISALIGNED, segment.raw().pos().into(), path, || {
-            format!("{} offsets are no multiples of 16, the least is {first}", apart().count())
+            format!(
+                "offsets that are no multiples of 16: {}, the least is {first}",
+                apart().count()
+            )
         });
     }
     for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {

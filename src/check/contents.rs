@@ -131,7 +131,7 @@ fn root_of(file: &File<'_>) -> &'static str {
     }
 }
 
-/// Judges how the payloads inside the FlatBuffer begin.
+/// Reports payloads inside the FlatBuffer that begin like executable content.
 fn inline_payloads(file: &File<'_>, out: &mut Findings) {
     let File::Pte(pte) = file else { return };
     let blobs = pte.program().backend_delegate_data().into_iter().flatten();
@@ -211,10 +211,10 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
     }
 }
 
-/// Returns the magic that all payloads of the backend called `id` have. Payloads that are read are
-/// judged by other rules.
+/// Returns the magic that all payloads of the backend called `id` have. Payloads with rules of their own are
+/// judged by those.
 fn magic_of(id: &str) -> Option<Magic> {
-    Backend::of_id(id).filter(|backend| !backend.is_read())?.magic()
+    Backend::of_id(id).filter(|backend| !backend.has_payload_rules())?.magic()
 }
 
 /// A buffered range of the file, which adjacent small reads share.

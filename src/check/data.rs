@@ -172,7 +172,8 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Fin
         if sizes.len() > MOST_DIMENSIONS {
             find(&LAYOUT_RANK, &|| format!("{} dimensions", sizes.len()));
         }
-        let lengths = || format!("a dim order of {} for {} dimensions", order.len(), sizes.len());
+        let lengths =
+            || format!("a dim order of length {} for a rank of {}", order.len(), sizes.len());
         if order.len() > sizes.len() {
             find(&LAYOUT_DIM_ORDER_LONG, &lengths);
         }

@@ -114,7 +114,7 @@ pub(super) fn report_unknown(
             }
         });
     }
-    // Keys that no .ptd can have are Errors.
+    // If keys were reported as Errors, the Note on the other keys is left out.
     if out.has(&DELEGATE_KEY_UNRESOLVED) {
         return;
     }

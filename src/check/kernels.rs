@@ -126,8 +126,8 @@ impl Kernels {
         self.signatures.is_known(operator)
     }
 
-    /// Returns the rule of its operator's contract that a call breaks, as far as its values are
-    /// known.
+    /// Returns the first condition of the operator's contract that `call` breaks. Conditions on unknown
+    /// values are skipped.
     pub(super) fn contract<'a>(
         &self,
         values: &impl KnownValues<'a>,

@@ -43,7 +43,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         Self { constants: Some(constants), ..self }
     }
 
-    /// Returns the number that a call reads from the constant at `value`.
+    /// Returns the first element of the constant at `value`, if a call of `_local_scalar_dense` reads it.
     pub(super) fn constant_scalar(&self, value: u32) -> Option<Scalar> {
         self.constants?.scalar(self.nth, value)
     }

@@ -223,7 +223,7 @@ fn odd_shape(
         }
         if order.len() != sizes.len() {
             find(&TENSOR_DIM_ORDER_LENGTH, "dim_order", &|| {
-                format!("a dim order of {} for {} dimensions", order.len(), sizes.len())
+                format!("a dim order of length {} for a rank of {}", order.len(), sizes.len())
             });
         } else if !is_permutation(order, sizes.len()) {
             find(&TENSOR_DIM_ORDER, "dim_order", &|| {

@@ -289,7 +289,7 @@ impl Check {
             return Ok(checked);
         }
         let mut checker = Checker::new().limits(common.limits()).policy(settings.policy.clone());
-        checker = checker.scan(settings.scans);
+        checker = checker.scan(settings.scans).bundled(input.is_bundled);
         let mut names = &[][..];
         // The list may be empty because no data file could be read; then no key resolves.
         if let Some(data) = data.filter(|_| !self.with.is_empty()) {

@@ -11,6 +11,7 @@ use pte::convert::{ConvertError, Safetensors};
 use pte::model::Image;
 use pte::quoted::UntrustedString;
 
+use super::edit::power_of_two;
 use super::input::{Bytes, Input, Streams};
 use super::output::{Content, Output, Progress};
 use super::problem::{Problem, Status};
@@ -37,8 +38,8 @@ pub(super) struct Convert {
     /// The output format, if the output's name does not give it.
     #[arg(long, value_name = "KIND")]
     to: Option<To>,
-    /// The alignment of tensor data in a .ptd, in bytes. The default is 128.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    /// The alignment of tensor data in a .ptd, a power of two. The default is 128.
+    #[arg(long, value_name = "N", value_parser = power_of_two)]
     align: Option<u64>,
     /// Store equal data of a .ptd once. Reads data of equal length twice.
     #[arg(long)]

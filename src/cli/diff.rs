@@ -101,6 +101,8 @@ struct Found<'f> {
     report: &'f Comparison,
     /// Whether differences were ignored.
     ignored: bool,
+    /// Whether a file is a bundled program, of which the program is compared.
+    is_bundled: bool,
     most: usize,
 }
 
@@ -153,6 +155,7 @@ impl Diff {
             after: &after.name,
             report: &report,
             ignored: report.total() < total,
+            is_bundled: before.is_bundled || after.is_bundled,
             most: self.most,
         };
         let written = match shape {
@@ -261,6 +264,10 @@ impl Found<'_> {
     /// Returns the verdict in a line.
     fn summary(&self) -> String {
         match self.report.verdict {
+            Verdict::Identical if self.is_bundled => {
+                "identical programs: every byte of them is the same, and bundles were not compared"
+                    .into()
+            }
             Verdict::Identical => "identical: every byte is the same".into(),
             Verdict::Same if self.ignored => "the same, but for what is ignored".into(),
             Verdict::Same => "the same, but written differently".into(),

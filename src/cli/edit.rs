@@ -420,7 +420,7 @@ fn assignment(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-fn power_of_two(text: &str) -> Result<u64, String> {
+pub(super) fn power_of_two(text: &str) -> Result<u64, String> {
     let number = text.parse::<u64>().ok().filter(|number| number.is_power_of_two());
     number.filter(|&number| number <= 1 << 30).ok_or("expected a power of two, up to 2^30".into())
 }

@@ -50,6 +50,7 @@ peak. The picture is as wide as the terminal, from 40 to 240 columns (COLUMNS, e
 
 JSON, \"schema\": \"pte.memory/1\":
   path, kind    of the file; a .ptd has no methods
+  named_data    bytes that delegates ask for by key
   method_count  of those that were asked for; methods has the first 1,024
   methods    name, instructions, planned (bytes of all arenas), over (the budget), arenas, unplanned
              (tensors without a place: value, dtype, sizes, bytes, end: whether it is an input or
@@ -126,8 +127,8 @@ trait Show {
 }
 
 /// Facts about a file that are shown before its methods.
-struct Subject {
-    kind: &'static str,
+struct Subject<'f> {
+    file: File<'f>,
     /// The number of chosen methods, and the number of those that are shown.
     methods: usize,
     shown: usize,
@@ -197,7 +198,7 @@ impl Memory {
         };
         let plans = || plans.into_iter().flatten().filter(|plan| takes(plan.name()));
         let subject = Subject {
-            kind: if matches!(file, File::Pte(_)) { "pte" } else { "ptd" },
+            file: input.opened.file(),
             methods: plans().count(),
             shown: plans().count().min(MOST_METHODS),
             bytes: input.opened.file_len(),
@@ -206,6 +207,9 @@ impl Memory {
             return Err(
                 input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
             );
+        }
+        if subject.methods == 0 && !judge.budgets.is_empty() {
+            return Err(input.absent("there is no method to compare with the budget".into()));
         }
         let mut show: Box<dyn Show> = match self.format() {
             MemoryFormat::Json => Box::new(lines::Lines::default()),

@@ -116,7 +116,7 @@ pub(super) fn io_help(kind: io::ErrorKind) -> Option<&'static str> {
     Some(match kind {
         io::ErrorKind::NotFound => "Check the path: a part of it does not exist.",
         io::ErrorKind::PermissionDenied => "Ask the owner for permission.",
-        io::ErrorKind::IsADirectory => "Give the path of a file; `pte check` takes folders too.",
+        io::ErrorKind::IsADirectory => "Give the path of a file: this is a folder.",
         io::ErrorKind::NotADirectory => "Check the path: a part of it is a file.",
         io::ErrorKind::UnexpectedEof => {
             "The file became shorter while it was read: wait until it is completely written."

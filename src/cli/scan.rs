@@ -26,7 +26,8 @@ Examples:
   pte scan models/ -o rows --resume         after an interruption, or for new files
   duckdb -c \"select status, count(*) from 'rows/*.parquet' group by 1\"
 
-Exit status: 0 all rows are written, 2 usage, 3 rows could not be written, or a listing failed")]
+Exit status: 0 all rows are written, 2 usage, 3 rows could not be written, a listing failed, or no file
+could be read")]
 pub(super) struct ScanFiles {
     /// Files, URLs, folders, patterns with *, ? and **, or - for a list on standard input, one a line.
     #[arg(required = true, value_name = "ROOT")]
@@ -107,7 +108,9 @@ impl ScanFiles {
         for root in &totals.failed_roots {
             bad_news(&format!("a listing failed: {}", root.raw()));
         }
-        Ok(if totals.failed_roots.is_empty() { Status::Good } else { Status::Io })
+        let is_nothing_read = totals.files > 0 && totals.unreadable == totals.files;
+        let failed = !totals.failed_roots.is_empty() || is_nothing_read;
+        Ok(if failed { Status::Io } else { Status::Good })
     }
 }
 

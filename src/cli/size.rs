@@ -228,7 +228,8 @@ fn show_row(
     writeln!(out, "  {number:>widest$} {DIM}{percent:>6}{DIM:#}  {bar} {:indent$}{title}", "")
 }
 
-/// Reads the size tree of the file at `path`.
+/// Returns the status of a file under a budget. If the file is over it, prints by how much, and its largest
+/// parts.
 fn compare_with_budget(file: &SizeTree, budget: Option<u64>) -> Status {
     let Some(budget) = budget else { return Status::Good };
     let Some(over) = file.over(budget) else { return Status::Good };

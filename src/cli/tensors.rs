@@ -13,12 +13,13 @@ use pte::tensors::{
     self, ConstantRow, DocumentRow, QuantizationRecord, TensorPlace, TensorRow, TensorStorage,
     datatype_name,
 };
+use pte::{Backend, File};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::input::Input;
 use super::output::Output;
-use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status};
+use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, note};
 use super::{Common, Format, hex, input, json, refusal, text};
 
 /// List every tensor and named blob
@@ -207,6 +208,13 @@ impl Tensors {
                 false => "no tensors or blobs",
             };
             out.bytes(format!("{DIM}{none}{DIM:#}\n").as_bytes())?;
+        }
+        let unknown = if self.unquantized { unknown_delegates(&file) } else { 0 };
+        if unknown > 0 && !common.quiet {
+            let delegates = text::count(unknown, "delegate");
+            note(&format!(
+                "the weights of {delegates} of other backends than XNNPACK are not known"
+            ));
         }
         Ok(())
     }
@@ -479,4 +487,13 @@ fn quantized(record: &QuantizationRecord) -> String {
         }
     }
     text
+}
+
+/// Returns the number of delegates whose weights are not known.
+fn unknown_delegates(file: &File<'_>) -> u64 {
+    let File::Pte(pte) = file else { return 0 };
+    let plans = pte.program().execution_plan().into_iter().flatten();
+    let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
+    let backends = delegates.map(|delegate| delegate.id().and_then(Backend::of_id));
+    text::wide(backends.filter(|backend| *backend != Some(Backend::Xnnpack)).count())
 }

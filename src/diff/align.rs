@@ -27,9 +27,9 @@ pub(super) enum Pair {
     Both(u32, u32),
     Before(u32),
     After(u32),
-    /// A moved instruction of both, at its place in the first one: its pc in both.
+    /// A moved instruction, where the first method has it: its pc in the first method and in the second.
     From(u32, u32),
-    /// A moved instruction, at its place in the second one: its pc there.
+    /// A moved instruction, where the second method has it: its pc in the second method.
     To(u32),
 }
 

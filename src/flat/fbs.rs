@@ -103,7 +103,7 @@ fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
         Kind::Union(desc) => out.write_str(desc.name)?,
     }
     match field.kind {
-        // None of them is required.
+        // No field with `force_align` is required, so one attribute is enough.
         Kind::Scalars { align: align @ 1.., .. } => write!(out, " (force_align: {align})")?,
         _ if field.required => out.write_str(" (required)")?,
         _ => {}

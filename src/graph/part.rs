@@ -1,4 +1,4 @@
-//! What is shown of a graph: a part, with or without constants and views.
+//! The part of a graph that is drawn: an excerpt, with or without constants and view operators.
 
 use alloc::vec::Vec;
 

@@ -2,6 +2,8 @@
 
 use super::Memory;
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
+use crate::File;
+#[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 use crate::quoted::UntrustedString;
 
 /// A limit for the bytes of an arena, or of all arenas of a method together.
@@ -298,8 +300,7 @@ impl DocumentWriter {
     /// The most methods that a document has.
     pub const MOST_METHODS: usize = 1024;
 
-    /// Writes the facts about a file. `kind` is `pte` or `ptd`, and `method_count` the number of methods that
-    /// were asked for.
+    /// Writes the facts about a file. `method_count` is the number of methods that were asked for.
     ///
     /// # Errors
     ///
@@ -307,12 +308,20 @@ impl DocumentWriter {
     pub fn begin(
         out: &mut (impl std::io::Write + ?Sized),
         path: &UntrustedString,
-        kind: &str,
+        file: &File<'_>,
         method_count: usize,
     ) -> std::io::Result<Self> {
         out.write_all(b"{\"schema\": \"pte.memory/1\", \"path\": ")?;
         crate::document::write_line(out, path)?;
-        write!(out, ", \"kind\": \"{kind}\", \"method_count\": {method_count}, \"methods\": [")?;
+        let (kind, named) = match file {
+            File::Pte(pte) => ("pte", super::named_data_bytes(pte)),
+            File::Ptd(_) => ("ptd", 0),
+        };
+        write!(
+            out,
+            ", \"kind\": \"{kind}\", \"method_count\": {method_count}, \"named_data\": {named}, "
+        )?;
+        out.write_all(b"\"methods\": [")?;
         Ok(Self { methods: 0 })
     }
 

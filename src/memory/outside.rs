@@ -49,6 +49,12 @@ impl Outside {
     }
 }
 
+/// Returns the bytes of the named data in a program, which delegates of all methods ask for by key. Bytes that
+/// several keys have count once.
+pub fn named_data_bytes(pte: &Pte<'_>) -> u64 {
+    distinct(pte.named_data().filter_map(|(_, range)| range.ok()).collect())
+}
+
 /// Returns the number of bytes that are in at least one range.
 fn distinct(mut ranges: Vec<Range<u64>>) -> u64 {
     cost::sort(ranges.len());

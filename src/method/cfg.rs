@@ -45,7 +45,7 @@ impl OuterLoops {
 #[derive(Debug, Default)]
 pub(crate) struct ControlFlow {
     /// The loops, sorted by begin, an outer loop before its inner ones. Any two are nested or
-    /// disjoint: the earlier of two that cross was widened to the end of the later.
+    /// disjoint. If two overlap in part, the earlier one is extended to the end of the later one.
     pub(crate) loops: Vec<Loop>,
     pub(crate) outer: OuterLoops,
     /// Forward jumps in order: the pc of the jump and of its target.

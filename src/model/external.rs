@@ -81,8 +81,8 @@ pub struct Inlined {
     pub unused: usize,
 }
 
-/// The shape of a tensor, as a key of a map.
-type Shape = (ScalarType, Vec<i32>, Vec<u8>);
+/// The dtype, the sizes and the dim order of a tensor, as a key of a map.
+type LayoutKey = (ScalarType, Vec<i32>, Vec<u8>);
 
 impl<'a> PteModel<'a> {
     /// Moves the constants and named data for which `chosen` returns true into a `.ptd`. A constant
@@ -99,7 +99,7 @@ impl<'a> PteModel<'a> {
         let constants = self.constants();
         // Each constant gets a segment, and each of its shapes a key.
         let mut segments: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
-        let mut keys: BTreeMap<(u32, Shape), String> = BTreeMap::new();
+        let mut keys: BTreeMap<(u32, LayoutKey), String> = BTreeMap::new();
         // Names must be unique among all files of a program.
         let mut names: BTreeSet<String> = self.external_names();
         let mut kept: BTreeSet<u32> = BTreeSet::new();
@@ -378,8 +378,8 @@ impl PtdModel<'_> {
         FileModel { root, segments: Vec::new(), container, unknown: Unknown::default() }
     }
 
-    fn push(&mut self, key: String, segment_index: u32, shape: Option<&Shape>) {
-        let layout = |(scalar_type, sizes, dim_order): &Shape| TensorLayout {
+    fn push(&mut self, key: String, segment_index: u32, shape: Option<&LayoutKey>) {
+        let layout = |(scalar_type, sizes, dim_order): &LayoutKey| TensorLayout {
             scalar_type: *scalar_type,
             sizes: Some(sizes.clone()),
             dim_order: Some(dim_order.clone()),
@@ -396,7 +396,7 @@ fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), ExternalError> {
     Ok(reserved.map_err(ModelError::from)?)
 }
 
-fn shape(tensor: &Tensor) -> Shape {
+fn shape(tensor: &Tensor) -> LayoutKey {
     let (sizes, order) = (tensor.sizes.clone(), tensor.dim_order.clone());
     (tensor.scalar_type, sizes.unwrap_or_default(), order.unwrap_or_default())
 }

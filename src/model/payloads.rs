@@ -600,7 +600,7 @@ fn digest(bytes: &Blob<'_>) -> Result<String, ReadError> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The alignment of constants, behind a graph and as named data: that of upstream's writer.
+/// The alignment of constants behind a graph, and of named data. Upstream's writer uses the same.
 const ALIGNMENT: u64 = 16;
 
 /// The start of the keys of scales.

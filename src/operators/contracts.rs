@@ -28,7 +28,7 @@ pub(crate) struct Violation {
     pub(crate) message: String,
 }
 
-/// Returns the conditions of the operator with a full name. Most operators have none.
+/// Returns the conditions of the operator called `operator`, overload included. Most operators have none.
 pub(crate) fn of(operator: &str) -> &'static [Term] {
     let found = table::CONTRACTS.binary_search_by(|&(name, _)| name.cmp(operator));
     found.ok().and_then(|found| table::CONTRACTS.get(found)).map_or(&[], |&(_, terms)| terms)

@@ -158,8 +158,8 @@ impl Kinds {
     /// The kinds of a Scalar.
     const SCALAR: Self = Self::of(tag::Int).or(Self::of(tag::Double)).or(Self::of(tag::Bool));
 
-    /// Returns the kind of a tag. Tags without a known type share a bit: no method with one can be
-    /// loaded.
+    /// Returns the kind of a tag. Unknown tags share bit 0: a method with a value of an unknown
+    /// tag cannot be loaded.
     pub(crate) const fn of(tag: u8) -> Self {
         Self(match tag {
             tag::Null..=tag::OptionalTensorList => 1 << tag,

@@ -107,7 +107,7 @@ impl<'p> Graph<'p> {
         Ok(())
     }
 
-    /// Returns the graph with these tables; `None` for other tables.
+    /// Returns the graph if the root table is that of Vulkan, TOSA, the native backend or MLX.
     fn of(tables: Tables<'p>) -> Option<Self> {
         let graph = tables.root_as().map(Self::Vulkan);
         let graph = graph.or_else(|| tables.root_as().map(Self::Tosa));

@@ -55,7 +55,8 @@ pub struct Row {
     pub commit: Option<Cell>,
     /// The time of the last change, in milliseconds since 1970.
     pub mtime_ms: Option<i64>,
-    /// `ok`, `error` (a finding of severity Error), `refused` (its structure), or `unreadable`.
+    /// `ok`; `error`: a finding has severity Error; `refused`: the file is not accepted, see `code`;
+    /// `unreadable`: reading failed.
     pub status: &'static str,
     /// The code of the refusal, or the rule of the first Error.
     pub code: Option<&'static str>,

@@ -8,7 +8,7 @@ use pte::schema::bundled_program::model::{
     BundledMethodTestCase, BundledMethodTestSuite, BundledProgram, Tensor, Value, ValueUnion,
 };
 
-use super::{LINEAR, json, pte, text};
+use super::{LINEAR, good, json, pte, text};
 
 /// Returns the path of a bundle of a program, in a folder that must be kept.
 fn bundle(program: Vec<u8>) -> (tempfile::TempDir, String) {
@@ -35,7 +35,7 @@ fn bundle_of(program: Vec<u8>, cases: Vec<BundledMethodTestCase>) -> (tempfile::
 #[test]
 fn verbs_read_the_program_in_a_bundle() {
     let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
-    for verb in ["info", "check", "memory", "ops", "graph", "tensors"] {
+    for verb in ["info", "memory", "ops", "graph", "tensors"] {
         let shown = |path: &str| {
             let mut document = json(&[verb, "--json", path]).to_string();
             document = document.replace(path, "model");
@@ -43,11 +43,27 @@ fn verbs_read_the_program_in_a_bundle() {
         };
         assert_eq!(shown(&path), shown(LINEAR), "{verb}");
     }
+    let rules = |path: &str| {
+        let document = json(&["check", "--json", path]);
+        let findings = document["files"][0]["findings"].as_array().unwrap().clone();
+        findings.into_iter().map(|found| found["rule"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((rules(&path), rules(LINEAR)), (vec!["file-kind".into()], vec![]));
     // The tables of the bundle itself are dumped.
     let tables = json(&["dump", &path]);
     assert_eq!(tables["method_test_suites"][0]["test_cases"].as_array().unwrap().len(), 3);
     assert_eq!(tables["program"]["len"], fs::read(LINEAR).unwrap().len());
-    assert_eq!(pte(&["diff", &path, LINEAR]).status.code(), Some(0));
+    let shown = good(&["diff", &path, LINEAR]);
+    assert!(shown.contains("bundles were not compared"), "{shown}");
+}
+
+/// A program may be sound, and an executable hidden behind it in the bundle.
+#[test]
+fn untrusted_upload_accepts_no_bundle_and_no_payload() {
+    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let done = pte(&["check", "--preset", "untrusted-upload", &path, "tests/data/other/mlp.etdp"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert_eq!(text(&done.stdout).matches("error[file-kind]").count(), 2);
 }
 
 /// Shows the parts of the program as for a standalone program, and the test inputs separately.

@@ -621,7 +621,10 @@ fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
         let done = pte(&["check", "--json", path]);
         let document: Value = serde_json::from_str(&text(&done.stdout)).unwrap();
         let file = document["files"][0].clone();
-        let rule = file["findings"][0]["rule"].as_str().unwrap_or_default().to_owned();
+        let findings = file["findings"].as_array().unwrap().iter();
+        let mut rules = findings.map(|found| found["rule"].as_str().unwrap().to_owned());
+        // Each payload has a Note on its kind.
+        let rule = rules.rfind(|rule| rule != "file-kind").unwrap_or_default();
         (done.status.code(), file["kind"].clone(), rule)
     };
     assert_eq!(judged(&payload), (Some(0), "payload".into(), String::new()));

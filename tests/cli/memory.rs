@@ -325,3 +325,11 @@ fn scratch_memory_of_a_delegate_is_shown() {
     let document = json(&["memory", "--json", LINEAR]);
     assert_eq!(document["methods"][0]["outside"]["scratch"], 0);
 }
+
+/// A gate that compares nothing does not pass.
+#[test]
+fn a_budget_needs_a_method() {
+    let done = pte(&["memory", "--budget", "1B", BASIC]);
+    assert_eq!(done.status.code(), Some(1), "{}", text(&done.stdout));
+    assert!(text(&done.stderr).contains("no method to compare"), "{}", text(&done.stderr));
+}

@@ -361,3 +361,12 @@ fn the_queries_of_the_page_run() {
     let csv = fs::read_to_string(out.path().join("rows.csv")).unwrap();
     assert!(csv.lines().all(|line| !line.starts_with(['=', '+', '-', '@'])));
 }
+
+/// A misspelled root is a row, and a failure if nothing else was read.
+#[test]
+fn scan_fails_if_no_file_could_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (alone, both) = (folder.path().join("alone"), folder.path().join("both"));
+    assert_eq!(scan(&["missing"], &alone, &[]).status.code(), Some(3));
+    assert_eq!(scan(&["missing", LINEAR], &both, &[]).status.code(), Some(0));
+}

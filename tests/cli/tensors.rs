@@ -117,3 +117,14 @@ fn a_list_without_rows_says_so() {
     let shown = good(&["tensors", "--key", "no such", "tests/data/ptd/ptd_basic.ptd"]);
     assert!(shown.ends_with("no tensors or blobs\n"), "{shown}");
 }
+
+/// Of a backend whose weights are not known, no row does not mean that all weights are quantized.
+#[test]
+fn unquantized_weights_of_other_backends_are_said_to_be_unknown() {
+    let done = pte(&["tensors", "--unquantized", "tests/data/pte/vulkan_conv.pte"]);
+    assert_eq!(done.status.code(), Some(0));
+    let note = "the weights of 1 delegate of other backends than XNNPACK are not known";
+    assert!(text(&done.stderr).contains(note), "{}", text(&done.stderr));
+    let known = pte(&["tensors", "--unquantized", "tests/data/pte/xnn_gpt.pte"]);
+    assert_eq!(text(&known.stderr), "");
+}

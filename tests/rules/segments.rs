@@ -40,7 +40,7 @@ fn an_offset_alone_is_no_constant() {
         found
     };
     assert!(found(json!([8])).is_empty());
-    let message = "1 offsets are no multiples of 16, the least is 8";
+    let message = "offsets that are no multiples of 16: 1, the least is 8";
     assert_eq!(found(json!([0, 8])), [format!("constant-misaligned: {message}")]);
 }
 

@@ -16,7 +16,11 @@ use crate::support::sound::is_sound;
 #[test]
 fn a_file_is_sound_until_it_breaks_a_rule_that_is_an_error() {
     let (mut sound, mut refused) = (0, 0);
-    for rule in RULES.iter().flat_map(|rules| rules.iter()).filter(|r| r.subject != "layout") {
+    for rule in RULES
+        .iter()
+        .flat_map(|rules| rules.iter())
+        .filter(|r| !["layout", "kind"].contains(&r.subject))
+    {
         let good = Fixture::read(&format!("{}.good", rule.id)).unwrap();
         assert!(is_sound(&good.parts().bytes), "{}.good", rule.id);
         let bad = Fixture::read(&format!("{}.bad", rule.id)).unwrap();

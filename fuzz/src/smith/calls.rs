@@ -18,7 +18,7 @@ pub(super) fn operators() -> &'static [(&'static str, &'static str)] {
 }
 
 impl Smith<'_, '_> {
-    /// A call of any operator: as it should be but for a few things, or anyhow.
+    /// Returns a call of a random operator: a sound one with up to three changes, or one with random arguments.
     pub(super) fn any_call(&mut self) -> Result<InstructionArguments> {
         let nth = self.random.choose_index(table::KERNELS.len())?;
         if self.random.ratio(1, 2)? {

@@ -17,7 +17,7 @@ use super::{Place, Smith};
 const MOST_CHANGES: usize = 3;
 
 impl Smith<'_, '_> {
-    /// A call of the operator at `only`, or of any, with arguments that alias each other, and the
+    /// Returns a call of operator `only`, or of a random one, with arguments that alias each other, and the
     /// instructions that prepare them.
     pub(super) fn tangled(&mut self, only: Option<usize>) -> Result<Vec<InstructionArguments>> {
         let nth = match only {

@@ -71,7 +71,7 @@ impl<'a> Judge<'_, '_, 'a> {
         };
         let args = call.args()?;
         if args.len() != letters.len() {
-            let message = format!("{} arguments, and {} are taken", args.len(), letters.len());
+            let message = format!("given arguments: {}, taken: {}", args.len(), letters.len());
             return Some((&ARGS_COUNT, None, message));
         }
         for (nth, index, kind) in self.kernels.args(call)? {

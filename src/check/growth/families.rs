@@ -275,7 +275,7 @@ pub(super) const FAMILIES: &[Family] = &[
         let args = b.numbers(vec![1; n].into_iter().chain([0]));
         let args = [("args", To(args))];
         let calls = ["KernelCall", "DelegateCall"].map(|kind| b.held("Instruction", kind, &args));
-        // If nothing changes a value, each call is judged by itself.
+        // A call that changes a value makes the abstract interpreter judge the calls.
         let moved = b.held("Instruction", "MoveCall", &[]);
         one_plan(
             b,

@@ -20,7 +20,7 @@ impl Show for Lines {
         path: &UntrustedString,
         of: &Subject,
     ) -> Result<(), Problem> {
-        let document = DocumentWriter::begin(out, path, of.kind, of.methods);
+        let document = DocumentWriter::begin(out, path, &of.file, of.methods);
         self.document = Some(document.map_err(|error| out.problem(error))?);
         Ok(())
     }

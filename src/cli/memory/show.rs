@@ -2,7 +2,8 @@
 
 use core::fmt::Write;
 
-use pte::memory::{PlannedArena, PlannedTensor};
+use pte::File;
+use pte::memory::{PlannedArena, PlannedTensor, named_data_bytes};
 use pte::quoted::UntrustedString;
 
 use super::chart;
@@ -36,10 +37,18 @@ impl Show for Text {
         self.more = of.methods.saturating_sub(self.left);
         text(writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(of.bytes)))?;
         if of.methods > 0 {
-            return Ok(());
+            let named = match &of.file {
+                File::Pte(pte) => named_data_bytes(pte),
+                File::Ptd(_) => 0,
+            };
+            if named == 0 {
+                return Ok(());
+            }
+            let what = "bytes of named data, which delegates ask for: not planned";
+            return text(writeln!(out, "  {DIM}{} {what}{DIM:#}", grouped(named)));
         }
-        let why = match of.kind {
-            "ptd" => "a .ptd is data for a program: it has no methods, and plans no memory",
+        let why = match of.file {
+            File::Ptd(_) => "a .ptd is data for a program: it has no methods, and plans no memory",
             _ => "no methods, and so no memory is planned",
         };
         text(writeln!(out, "  {why}"))

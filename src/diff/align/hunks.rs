@@ -38,7 +38,7 @@ struct Part<'t> {
 }
 
 impl<'t> Part<'t> {
-    /// Returns the part without the elements that are the same at both ends.
+    /// Returns the part without the common prefix and the common suffix of the two lists.
     fn trimmed(self) -> Self {
         let front = common(self.before.iter(), self.after.iter());
         let (before, after) = (rest(self.before, front), rest(self.after, front));

@@ -231,7 +231,7 @@ fn single(value: f64) -> Number {
     Number::Single(value as f32)
 }
 
-/// Returns the number that stands for itself in quotes, since JSON has none for it.
+/// Returns the infinity or NaN that a string names: JSON has no literals for these.
 fn not_finite(name: &str) -> Option<f64> {
     match name {
         "inf" => Some(f64::INFINITY),

@@ -215,7 +215,8 @@ impl<'a, T> List<'a, T> {
         Some(Raw::at(self.buf, further(self.first, nth.wrapping_mul(4))))
     }
 
-    /// Returns what [`raw`](Self::raw) does, quickly where tables share `vtable`.
+    /// Returns table `nth`, as [`raw`](Self::raw) does. `vtable` is that of the last table, which adjacent
+    /// tables often share.
     #[inline(always)]
     pub(crate) fn raw_by(&self, nth: u32, vtable: &mut Vtable<'a>) -> Option<Raw<'a>> {
         if nth >= self.len {

@@ -103,8 +103,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 let (arg, message) = self.say(condition);
                 (arg, format!("not {message}"))
             }
-            // The message begins with the alternatives to the last condition: if one of them holds,
-            // the last one need not.
+            // The message is that of the last condition: the others are exceptions from it.
             Condition::Any(conditions) => {
                 conditions.last().map_or((None, String::new()), |last| self.say(last))
             }

@@ -127,7 +127,7 @@ pub(super) fn is_float_or_byte(datatype: XNNDatatype) -> bool {
     [F32, F16, QS8, QU8].contains(&datatype)
 }
 
-/// Returns whether nodes that move elements take a datatype: one of whole bytes.
+/// Returns whether nodes that move elements take a datatype: not those of 4 bits, and not qdint8.
 pub(super) fn is_movable(datatype: XNNDatatype) -> bool {
     ![QC4, QB4, QD8].contains(&datatype)
 }

@@ -1,0 +1,23 @@
+//! The kind of a file: a program, a data file, or something else that is judged in part.
+
+use alloc::string::String;
+use alloc::vec;
+
+use super::report::Findings;
+use super::rule::rules;
+use crate::error::PathComponent;
+
+rules! {
+    "kind";
+
+    FILE_KIND = Note "file-kind"
+        "A file is a program or a data file, and not a bundled program, a payload, a package, a profile or an ETRecord."
+        "Only a part of it is judged: the program in a bundle, the graph or the structure of others."
+        "Check the program alone: `pte extract` writes that of a bundle."
+        Ignores ["10"];
+}
+
+/// Reports a file of another kind, of which `judged` is the part that is judged.
+pub(super) fn report(judged: impl FnOnce() -> String, out: &mut Findings) {
+    out.find(&FILE_KIND, 0, || vec![PathComponent::Field("header")], judged);
+}
