@@ -49,7 +49,7 @@ fn save(path: &Path, text: &str) {
     fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// What planus reads of a table, as the struct that the library has for it.
+/// Writes functions that convert planus' tables to the structs of the library.
 fn values(module: &str, schema: &Schema) -> String {
     let mut text = format!(
         "use pte::schema::{module}::model;\n\
@@ -133,7 +133,7 @@ fn value(module: &str, field: &FieldDesc) -> String {
     format!("{own}: {value},\n")
 }
 
-/// How the official crate's verifier goes through a table, as flatc writes it.
+/// Writes the verification of each table by the official crate, as flatc does.
 fn verifier(schema: &Schema) -> String {
     let mut text = String::from("use flatbuffers::{ForwardsUOffset, Vector};\n");
     schema.tables.iter().for_each(|table| verify(table, &mut text));
@@ -164,7 +164,7 @@ fn verify(table: &TableDesc, text: &mut String) {
                 format!("ForwardsUOffset<Vector<'_, ForwardsUOffset<{}>>>", desc.name)
             }
             Kind::Union(desc) => {
-                // Of a member that is not known, the offset is there and aligned: so C++ asks.
+                // C++ requires of an unknown member that its offset is there and aligned.
                 let mut arms = String::new();
                 for (tag, member) in (1..).zip(desc.members) {
                     let member = member.table.name;

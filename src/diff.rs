@@ -267,7 +267,7 @@ pub fn compare<S: Source>(
 ///
 /// # Errors
 ///
-/// As [`compare`].
+/// Those of [`compare`].
 pub fn compare_methods<S: Source>(
     before: &Given<'_, S>,
     after: &Given<'_, S>,

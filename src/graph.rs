@@ -96,7 +96,7 @@ struct InstructionFacts {
     visibility: Visibility,
 }
 
-/// How a node belongs to the shown part.
+/// Whether a node is drawn: in the chosen part, at its edge, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Visibility {
     #[default]
@@ -126,7 +126,7 @@ struct ValueFacts {
     source: Option<u32>,
 }
 
-/// What writes a value.
+/// The writer of a value.
 #[derive(Clone, Copy, Debug)]
 enum Writer {
     /// The instruction of this pc.

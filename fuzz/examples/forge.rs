@@ -108,7 +108,7 @@ fn order(args: &[String]) -> Result<Order, String> {
     Ok(Order { class, first, count, seed, out })
 }
 
-/// Where files go.
+/// The place of the files.
 enum Out {
     Folder(PathBuf),
     Archive(Archive<BufWriter<File>>),

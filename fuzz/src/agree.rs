@@ -1,4 +1,4 @@
-//! The oracle `agree`: two readers that others wrote say the same of a file.
+//! The oracle `agree`: compares the library with two independent readers.
 //!
 //! Both are made when this package is built, from the `.fbs` text that the declarations print:
 //! [planus](https://docs.rs/planus) reads values, and the verifier of the official crate
@@ -21,9 +21,9 @@ use readers::{
 
 pub(crate) mod readers;
 
-/// What is accepted is accepted by the official verifier, and planus reads the same values from it.
-/// What is refused for its structure is refused by the official verifier. Where the three differ on
-/// purpose, the difference has a name in [`is_stricter`] or [`is_laxer`].
+/// Compares three readers. The official verifier accepts each accepted file, and planus reads the same values
+/// from it; the official verifier refuses each file whose structure is refused. Intended differences are named in
+/// [`is_stricter`] and [`is_laxer`].
 pub fn agree(bytes: &[u8]) {
     let limits = Limits::UNTRUSTED;
     let whole = read(bytes, &limits);
@@ -48,7 +48,7 @@ pub fn agree(bytes: &[u8]) {
     }
 }
 
-/// Where the tables lie, by format.md §1 and §2 and by nothing else.
+/// Returns the range of the tables by format.md §1 and §2, without the library's help.
 fn tables(bytes: &[u8], kind: FileKind) -> Range<usize> {
     let word = |at: usize| {
         let word = bytes[at..].first_chunk().copied().map(u64::from_le_bytes);

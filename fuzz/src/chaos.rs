@@ -1,4 +1,4 @@
-//! A second writer: any legal layout, where the library's writer has only those of known tools.
+//! A second writer, for any legal layout. The library's writer has only the layouts of known tools.
 //!
 //! Objects lie in any order that keeps offsets forward, fields in any order inside their table,
 //! vtables in front of their table or behind it, shared or not; equal strings may be one; there is
@@ -16,7 +16,7 @@ use pte::flat::model::Model;
 use pte::flat::tree::{FieldValue, Object};
 use pte::model::{PteModel, RootNode, RootStruct};
 
-/// What this file's layout may have.
+/// The peculiarities that the layout of a file may have.
 #[bitfield(bytes = 2)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
@@ -53,7 +53,7 @@ pub(crate) fn write(
     let vtables = BTreeMap::new();
     let mut writer =
         Writer { habits, out, places, patches: vec![(0, 0)], vtables, unknown: 0, random };
-    // What refers to a node has to lie in front of it.
+    // Offsets are unsigned: a node lies behind all nodes that refer to it.
     let mut waiting = vec![0usize; nodes.nodes.len()];
     for node in &nodes.nodes {
         node.targets().for_each(|target| waiting[target] += 1);
@@ -243,7 +243,7 @@ fn stored(number: Number, prim: Prim) -> Vec<u8> {
 struct Writer<'r, 'u> {
     habits: Habits,
     out: Vec<u8>,
-    /// Where each node lies.
+    /// The position of each node.
     places: Vec<usize>,
     /// Offsets to be written, and the nodes that they lead to.
     patches: Vec<(usize, usize)>,

@@ -1,4 +1,4 @@
-//! The oracle `convert`: tensors from one format to the other, and anew.
+//! The oracle `convert`: converts tensors from one format to the other and back.
 
 use pte::Ptd;
 use pte::build::{BuildError, PtdBuilder};

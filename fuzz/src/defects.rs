@@ -250,7 +250,7 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
         let plans: Vec<_> = root.execution_plan.iter_mut().flatten().collect();
         let mut found = Vec::new();
         for plan in plans {
-            // What is always jumped over is not judged.
+            // Rules skip instructions that are always jumped over.
             let jumps = format!("{:?}", plan.chains).contains("JumpFalseCall");
             if jumps {
                 continue;

@@ -1,4 +1,4 @@
-//! The fixtures of the package's tests: `tests/rules`.
+//! Reads the fixtures of the library's tests: `tests/rules`.
 
 #![allow(dead_code, reason = "the tests use all of it")]
 #![allow(clippy::std_instead_of_core, reason = "the tests are not held to it")]

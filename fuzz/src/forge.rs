@@ -52,7 +52,7 @@ pub enum Class {
     Tangled,
     /// Sound programs with one call of a graph of XNNPACK's backend.
     Graphs,
-    /// The same, with one to three changes that break no rule of severity Error.
+    /// Programs as `Graphs`, with one to three changes that break no rule of severity Error.
     GraphsBroken,
 }
 

@@ -51,7 +51,7 @@ pub fn sound(bytes: &[u8]) {
     sound::is_sound(bytes);
 }
 
-/// What must hold for some bytes; a panic says that it does not.
+/// A check of a property for some bytes, which panics if the property does not hold.
 pub type Oracle = fn(&[u8]);
 
 /// Every oracle, under the name of its target.

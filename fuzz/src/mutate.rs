@@ -1,4 +1,4 @@
-//! Small damage, the same for the same seed: what a stable toolchain has in place of a fuzzer.
+//! Small damage that depends on a seed alone: the mutations of a fuzzer, on a stable toolchain.
 
 /// A generator of numbers that look random (Marsaglia's xorshift64).
 #[derive(Clone, Debug)]

@@ -57,7 +57,7 @@ fn judge(bytes: &[u8]) {
     }
 }
 
-/// Where the offset of the root is: a profile may have its size in front.
+/// Returns the position of the root offset: a profile may have its size in front.
 fn root_at(tables: &[u8]) -> usize {
     if tables.get(8..12) == Some(b"ED00") && tables.get(4..8) != Some(b"ED00") { 4 } else { 0 }
 }

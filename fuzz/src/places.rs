@@ -1,5 +1,4 @@
-//! Where everything lies in a proven FlatBuffer: found by the declarations, so that damage can be
-//! put where it means something.
+//! The positions of all parts of a proven FlatBuffer, found by the declarations: damage is put there.
 
 use pte::flat::desc::{Kind, Prim, TableDesc};
 
@@ -20,7 +19,7 @@ pub(crate) enum What {
     Size,
     /// The offset of a field in its table.
     Slot,
-    /// How many elements there are.
+    /// The number of elements of a vector.
     Count,
     /// A number of so many bytes.
     Number(usize),

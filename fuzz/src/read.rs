@@ -32,7 +32,7 @@ pub(crate) fn assert_refusal(error: &Error, len: usize) {
     assert!(resolves(&path), "{error}: no such place: {}", error.place());
 }
 
-/// As [`assert_refusal`], for what a proven file's accessors refuse, which needs no path.
+/// Asserts the same of an error of a proven file's accessors, which has no path, as [`assert_refusal`].
 pub(crate) fn assert_reason(error: &Error, len: usize) {
     let mut codes = ErrorKind::CODES.iter();
     let known = codes.any(|code| (code.id, code.help) == (error.code(), error.kind().help()));

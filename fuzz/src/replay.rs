@@ -1,4 +1,4 @@
-//! Files through an oracle, without a fuzzer.
+//! Runs an oracle on files, without a fuzzer.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::{ORACLES, Oracle};
 ///
 /// # Panics
 ///
-/// Where neither names one.
+/// Neither the variable nor the program's name is a target.
 pub fn chosen() -> Oracle {
     let own = || Some(env::current_exe().ok()?.file_stem()?.to_str()?.to_owned());
     let name = env::var("FUZZER").ok().or_else(own).unwrap_or_default();
@@ -58,7 +58,7 @@ pub fn holds(oracle: Oracle, bytes: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// Where something cannot be read.
+/// A file or folder cannot be read.
 pub fn files(path: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     if !path.is_dir() {
         return Ok(vec![(path.to_owned(), fs::read(path)?)]);

@@ -20,8 +20,8 @@ use crate::read::read;
 /// The most bytes of an image that are looked at: JSON asks for gigabytes in a line.
 const LONGEST: u64 = 1 << 20;
 
-/// What is accepted can be written from its model: accepted again, the same model, and the same
-/// bytes when that is written. The same by way of JSON.
+/// Writes the model of an accepted file: the result is accepted, has the same model, and gives the same bytes
+/// when it is written again. So does the model's JSON.
 pub fn roundtrip(bytes: &[u8]) {
     let Ok(file) = read(bytes, &Limits::UNTRUSTED) else { return };
     match &file {
@@ -60,12 +60,12 @@ fn again<R: Readable>(mut model: FileModel<'_, R>, generation: Option<Generation
     };
     let mut read = R::read(&bytes).unwrap_or_else(|error| panic!("written, and refused: {error}"));
     same(&model, &read);
-    // How the tables are laid out is a guess; of few fields it may be another one.
+    // The layout of the tables is a guess, which may differ if there are few fields.
     read.container.layout = model.container.layout;
     let members = read.unknown.members;
     read.forget_unknown();
     assert_eq!(image(&read).as_ref(), Some(&bytes), "a second image");
-    // Of a union whose member is not known, JSON has the tag alone, which no model takes.
+    // JSON has only the tag of a union with an unknown member, and no model takes that.
     if members > 0 {
         return;
     }
@@ -137,7 +137,7 @@ trait Readable: RootStruct + PartialEq + Debug + for<'a> Arbitrary<'a> {
 
     fn write(bytes: &[u8], out: &mut String, container: impl FnOnce(&mut String) -> fmt::Result);
 
-    /// What readers ask for.
+    /// Adds the fields that readers require.
     fn complete(&mut self) {}
 
     const HEADER: Option<HeaderForm>;
@@ -244,7 +244,7 @@ pub fn encode(bytes: &[u8]) {
         Ok(1) => draw::<flat_tensor_legacy::model::FlatTensor>(random),
         _ => draw::<program::model::Program>(random),
     };
-    // What has run out of random bytes is no model.
+    // A draw that has run out of random bytes is no model.
     let _ = drawn;
 }
 
@@ -320,7 +320,7 @@ fn written<R: RootStruct>(file: &FileModel<'_, R>) {
     if let Some(error) = refused {
         let said = matches!(
             error.kind(),
-            // What the root of a .ptd is to have.
+            // Readers require these fields of the root of a .ptd.
             ErrorKind::FlatTensorLayout {} | ErrorKind::FlatTensorVersion { .. }
         );
         assert!(said, "written, and refused: {error}, at {}", error.place());

@@ -31,7 +31,7 @@ pub(crate) const DTYPES: [ScalarType; 11] = [
     ScalarType::UINT16,
 ];
 
-/// What this program may have: each run does without some of it, which leads deeper into the rest.
+/// The features that a program may have. A program without some of them covers the others more deeply.
 #[bitfield(bytes = 4)]
 #[derive(Clone, Copy, Debug)]
 pub struct Swarm {
@@ -73,7 +73,7 @@ pub(crate) fn swarm(random: &mut Unstructured<'_>) -> Result<Swarm> {
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn program(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = swarm(random)?;
     make(random, swarm, Calls::Valid)
@@ -84,17 +84,17 @@ pub fn program(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn runnable(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?);
     make(random, swarm, Calls::Known)
 }
 
-/// The same, with calls of any operator and jumps to anywhere: most such programs have an Error.
+/// Makes a program with calls of any operator and jumps to anywhere: most such programs have an Error.
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn guess(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_methods(0);
     make(random, swarm, Calls::Any)
@@ -105,7 +105,7 @@ pub fn guess(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn call(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_methods(0);
     make(random, swarm, Calls::One)
@@ -115,7 +115,7 @@ pub fn call(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn tangled(random: &mut Unstructured<'_>, only: Option<usize>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_methods(0).with_constants(true);
     make(random, swarm, Calls::Tangled(only))
@@ -131,16 +131,16 @@ fn graph_of(random: &mut Unstructured<'_>, is_broken: bool) -> Result<PteModel<'
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn graph(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     graph_of(random, false)
 }
 
-/// The same, with one to three changes: most such programs have an Error.
+/// Makes such a program with one to three changes of the graph: most have an Error.
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn broken_graph(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     graph_of(random, true)
 }
@@ -149,7 +149,7 @@ pub fn broken_graph(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> 
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub(crate) fn apart(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = at_home(swarm(random)?).with_constants(false).with_states(false);
     make(random, swarm.with_named_data(false), Calls::Valid)
@@ -159,7 +159,7 @@ pub(crate) fn apart(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> 
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub(crate) fn movable(random: &mut Unstructured<'_>) -> Result<PteModel<'static>> {
     let swarm = swarm(random)?.with_constants(true).with_external(false);
     make(random, swarm, Calls::Valid)
@@ -236,11 +236,11 @@ struct Smith<'r, 'u> {
     is_turned: bool,
     /// The method at work.
     plan: model::ExecutionPlan,
-    /// How much of each of its arenas is taken, from the first that there is.
+    /// The bytes of each arena that are planned so far, from the first arena on.
     arenas: Vec<u64>,
 }
 
-/// Where a tensor's data is.
+/// The place of a tensor's data.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Planned,
@@ -563,7 +563,7 @@ impl Smith<'_, '_> {
         let len = usize::try_from(bytes).unwrap_or_default();
         let [fill, ..] = match self.calls {
             Calls::Valid => unique.to_le_bytes(),
-            // What tensors hold decides of what some kernels do: rules do not look at it.
+            // Some kernels crash on certain elements, which rules do not judge.
             _ => [0; 8],
         };
         let data = match self.calls {
@@ -634,7 +634,7 @@ impl Smith<'_, '_> {
         (0..count).map(|_| list(self)).collect()
     }
 
-    /// What all methods share.
+    /// Adds the parts that all methods share, and returns the program.
     fn finish(mut self) -> Result<PteModel<'static>> {
         let swarm = self.swarm;
         if swarm.constants_inline() {
@@ -685,7 +685,7 @@ impl Smith<'_, '_> {
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn data(random: &mut Unstructured<'_>) -> Result<PtdModel<'static>> {
     let mut file: PtdModel<'static> = PtdModel::empty();
     for nth in 0..random.int_in_range(0..=4)? {

@@ -60,7 +60,7 @@ pub fn corrupt(bytes: &[u8]) {
 ///
 /// # Errors
 ///
-/// Where the random bytes do not suffice for a choice.
+/// The random bytes do not suffice for a choice.
 pub fn damaged(random: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let damages = random.int_in_range(1..=4)?;
     let disorder: bool = random.arbitrary()?;

@@ -75,7 +75,7 @@ fn show<'a, T: Table<'a> + fmt::Debug>(root: T, out: &mut Digest) -> fmt::Result
     write!(out, "{root:?}")
 }
 
-/// What is found is in the file, known, and no more than the limit keeps.
+/// Asserts that findings are of known rules, have offsets in the file, and are no more than the limit keeps.
 fn assert_findings(file: &File<'_>, len: usize) {
     let rules = || pte::check::RULES.iter().copied().flatten();
     let limits = Limits { findings_per_rule: 2, ..Limits::UNTRUSTED };
@@ -96,7 +96,7 @@ fn assert_findings(file: &File<'_>, len: usize) {
     }
 }
 
-/// What neither the dump nor `Debug` asks for: lengths, single elements, storage.
+/// Calls the accessors that neither the dump nor `Debug` calls: lengths, single elements, storage.
 fn touch(file: &File<'_>, len: usize) {
     match file {
         File::Pte(pte) => {

@@ -1,4 +1,4 @@
-//! What is in the tree, whole and damaged, through every oracle, on a stable toolchain.
+//! Runs every oracle on the files of the repository, whole and damaged, on a stable toolchain.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test may")]
 
@@ -133,7 +133,7 @@ fn damaged_seeds_hold() {
     assert!(refused.len() > 20, "only {refused:?}");
 }
 
-/// What structured targets make of random bytes.
+/// Structured targets hold for what they draw from random bytes.
 #[test]
 fn draws_hold() {
     let mut programs = 0u64;

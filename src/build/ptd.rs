@@ -127,8 +127,7 @@ impl<'a> PtdBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// Where an entry has no key or no full shape, its data is not there or too short, or a key is
-    /// there twice.
+    /// An entry has no key or no full shape, its data is missing or too short, or two entries have one key.
     pub fn from_ptd(ptd: &ptd::Ptd<'_>, source: &'a dyn Ranges) -> Result<Self, BuildError> {
         let mut builder = Self::new();
         let mut known: BTreeMap<(u64, u64), Segment> = BTreeMap::new();

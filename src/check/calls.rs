@@ -3,7 +3,7 @@
 use alloc::format;
 use core::ops::Range;
 
-use self::loops::Loops;
+use self::loops::EndlessLoopFinder;
 use self::rules::{
     ARGS_INDEX, ARGS_MISSING, CHAINS_SEVERAL, DELEGATE_INDEX, INSTRUCTION_EMPTY,
     INSTRUCTION_UNKNOWN, INSTRUCTIONS_MISSING, LOOP_ENDLESS, LOOP_FOREVER, OPERATOR_INDEX,
@@ -65,7 +65,7 @@ pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
         let seen = pass.chain(nth, chain, out);
         has_other |= seen.has_move_free_or_jump;
         if seen.has_backward_jump {
-            let loops = loops.get_or_insert_with(|| Loops::new(plan));
+            let loops = loops.get_or_insert_with(|| EndlessLoopFinder::new(plan));
             pass.loops((nth, begin), chain, loops, out);
         }
         let len = chain.instructions().map_or(0, |all| all.len());
@@ -148,7 +148,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         &self,
         (chain, begin): (u32, u32),
         view: Chain<'a>,
-        loops: &mut Loops,
+        loops: &mut EndlessLoopFinder,
         out: &mut Findings,
     ) {
         let is_bool = |index: i32| self.values.tag(index.into()) == Some(tag::Bool);

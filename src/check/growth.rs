@@ -104,7 +104,9 @@ fn no_file_makes_a_rule_take_more_than_n_log_n_steps() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let subjects: BTreeSet<_> = RULES.iter().map(|rules| rules[0].subject).collect();
+    let subjects = RULES.iter().map(|rules| rules[0].subject);
+    // A file has one finding on its kind.
+    let subjects: BTreeSet<_> = subjects.filter(|subject| *subject != "kind").collect();
     assert_eq!(reached, subjects, "every subject is attacked");
 }
 

@@ -125,7 +125,7 @@ impl Finding {
 /// The findings so far. Rules add to them.
 pub(crate) struct Findings {
     found: Vec<Finding>,
-    /// How often each rule was broken. The most frequent rule is first, which makes counting cheap:
+    /// The number of findings of each rule. The most frequent rule is first, which makes counting cheap:
     /// an untrusted file may break a rule millions of times.
     counts: Vec<(&'static Rule, u64)>,
     most: u64,

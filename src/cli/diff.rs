@@ -78,7 +78,7 @@ pub(super) struct Diff {
     ignore: Vec<String>,
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Shape,
+    format: OutputFormat,
     /// Short for --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -88,7 +88,7 @@ pub(super) struct Diff {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shape {
+enum OutputFormat {
     Text,
     Json,
     Markdown,
@@ -109,7 +109,7 @@ struct Found<'f> {
 impl Diff {
     /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.json || self.format == Shape::Json
+        self.json || self.format == OutputFormat::Json
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
@@ -117,8 +117,8 @@ impl Diff {
         let paths: Vec<PathBuf> =
             [&self.before, &self.after].into_iter().chain(data).cloned().collect();
         input::once(&paths)?;
-        let shape = if self.json { Shape::Json } else { self.format };
-        let content = if shape == Shape::Text { Content::Text } else { Content::Plain };
+        let format = if self.json { OutputFormat::Json } else { self.format };
+        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
         let mut out = Output::beside(common.output.as_deref(), content, &paths)?;
         let open = |path: &PathBuf| Input::open(path, &common.limits());
         let all = |paths: &[PathBuf]| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
@@ -158,13 +158,13 @@ impl Diff {
             is_bundled: before.is_bundled || after.is_bundled,
             most: self.most,
         };
-        let written = match shape {
-            Shape::Json => {
+        let written = match format {
+            OutputFormat::Json => {
                 out.json(&DiffDocument::new(&before.name, &after.name, &report))?;
                 Ok(())
             }
-            Shape::Text => screen::show(&found, &mut out),
-            Shape::Markdown => markdown::show(&found, &mut out),
+            OutputFormat::Text => screen::show(&found, &mut out),
+            OutputFormat::Markdown => markdown::show(&found, &mut out),
         };
         formatted(out, written)?;
         Ok(match report.verdict {

@@ -7,7 +7,7 @@ use super::digest::Sha;
 pub(super) struct Fingerprint {
     /// The digest of the value without its name and its place in memory.
     pub(super) digest: Sha,
-    /// The same without its data.
+    /// The digest of the value without its name, its place in memory and its data.
     pub(super) meta: Sha,
     /// The digest of its data.
     pub(super) data: Option<Sha>,

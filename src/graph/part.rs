@@ -10,7 +10,7 @@ use crate::method;
 use crate::operators::{name_until_nul, rearranges};
 use crate::schema::program::view::{InstructionArguments, KernelTypes};
 
-/// What is shown of each method. By default all of it is.
+/// The options of a drawing: the parts of each method that are drawn. By default all are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DrawOptions {

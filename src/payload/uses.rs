@@ -14,10 +14,10 @@ pub(crate) struct ConstantUses {
     data: BTreeSet<u32>,
     /// The scales of values.
     scales: BTreeSet<u32>,
-    /// What the backend reads each time that it runs, with the first node that reads it. It copies the rest
-    /// when it loads the payload.
+    /// The constants that the backend reads at each run, with the first node that reads each. It copies the
+    /// others when it loads the payload.
     referenced: BTreeMap<u32, u32>,
-    /// Those of them that the backend takes for copied. Named data is freed then.
+    /// Those of `referenced` that the backend takes for copied: if they are named data, it frees them.
     mistaken: BTreeMap<u32, u32>,
 }
 

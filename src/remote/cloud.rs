@@ -219,7 +219,7 @@ fn reason(error: &object_store::Error) -> RemoteError {
     RemoteError::Store("its credentials or its listing cannot be read")
 }
 
-/// Where the reply about an object is put.
+/// A slot for the reply about an object, which the store's client does not return itself.
 #[derive(Clone, Default)]
 struct Caught(Arc<Mutex<Option<Sent>>>);
 

@@ -35,7 +35,7 @@ pub struct Scan {
     client: Option<Client>,
 }
 
-/// What a scan has done.
+/// The counts of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {

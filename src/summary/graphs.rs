@@ -20,7 +20,7 @@ use crate::payload::{Graph, Reader, Unreadable, for_each_graph, readers};
 use crate::quoted::UntrustedString;
 use crate::schema::xnnpack::view::{XNNQuantParams, XValue, XValueUnion};
 
-/// What was counted of the graphs of one backend.
+/// The counts in the graphs of one backend.
 #[derive(Default)]
 struct Counts {
     read: u64,

@@ -1,5 +1,5 @@
-//! The readers of others, made when this package is built, and where they differ from the library on
-//! purpose.
+//! The two independent readers, which are generated when this package is built, and the intended differences
+//! from the library.
 
 use core::fmt::Debug;
 
@@ -24,7 +24,7 @@ pub(crate) fn same<T: PartialEq + Debug>(ours: &T, theirs: planus::Result<T>) {
     }
 }
 
-/// What the official verifier says of tables whose root's offset is at `root`.
+/// Returns the verdict of the official verifier on tables whose root offset is at `root`.
 pub(crate) fn verdict<T: Verifiable>(tables: &[u8], root: usize) -> Result<(), InvalidFlatbuffer> {
     let options = VerifierOptions {
         // More than the budget lets through.
@@ -36,8 +36,8 @@ pub(crate) fn verdict<T: Verifiable>(tables: &[u8], root: usize) -> Result<(), I
     flatbuffers::ForwardsUOffset::<T>::run_verifier(&mut verifier, root)
 }
 
-/// What we refuse and FlatBuffers does not: each has an entry in `docs/DESIGN.md` under "Strictness
-/// needs evidence", or is a rule of ExecuTorch's own.
+/// Returns whether this library refuses something that FlatBuffers accepts. Each case has an entry in
+/// `docs/DESIGN.md` under "Strictness needs evidence", or is a rule of ExecuTorch's own.
 pub(crate) fn is_stricter(error: &Error, len: usize) -> bool {
     match error.kind() {
         // A vtable, and so an object, has two words at least.
@@ -55,7 +55,7 @@ pub(crate) fn is_stricter(error: &Error, len: usize) -> bool {
         // A value with the tag NONE.
         ErrorKind::UnionHalf { tag } => tag == 0,
         ErrorKind::WorkLimit { .. } => true,
-        // What the bytes mean is ExecuTorch's business.
+        // FlatBuffers does not know what ExecuTorch requires of the values.
         ErrorKind::UnknownIdentifier { .. }
         | ErrorKind::FlatTensorLayout {}
         | ErrorKind::FlatTensorPolyglot {}
@@ -67,7 +67,7 @@ pub(crate) fn is_stricter(error: &Error, len: usize) -> bool {
     }
 }
 
-/// What we accept and the official verifier of the Rust crate does not.
+/// Returns whether this library accepts something that the official verifier of the Rust crate refuses.
 pub(crate) fn is_laxer(error: &InvalidFlatbuffer, tables: &[u8]) -> bool {
     match error {
         // flatc itself writes vectors without elements that are not aligned as if they had some.

@@ -1,6 +1,5 @@
-//! Calls of any operator that the official runtime has, with arguments of the kinds that it takes and
-//! of sizes and numbers that it may not: `check` says which of them are sound, and the runtime whether
-//! it was right.
+//! Calls of any operator that the official runtime has. Arguments have the kinds that it takes, and any sizes and
+//! numbers: the verdicts of `pte check` are compared with the runtime's.
 
 use arbitrary::Result;
 use pte::schema::program::model::{self, InstructionArguments, KernelTypes};
@@ -31,7 +30,7 @@ impl Smith<'_, '_> {
         let mut args: Vec<i32> = Vec::with_capacity(letters.len());
         for letter in letters.chars() {
             let arg = match (letter, args.last()) {
-                // What writers put behind what a call writes to: the same again.
+                // Writers list the output of a call twice.
                 ('.', Some(&written)) => written,
                 _ => self.arg(letter, &common)?,
             };
@@ -120,7 +119,7 @@ impl Smith<'_, '_> {
         self.source(dtype, &sizes)
     }
 
-    /// What the other tensors are; seldom something else.
+    /// Returns the dtype and sizes that most tensors of the call have, or seldom others.
     fn near(&mut self, common: &Common) -> Result<(ScalarType, Vec<i32>)> {
         let dtype = match self.random.ratio(1, 8)? {
             true => self.dtype()?,
@@ -151,7 +150,7 @@ impl Smith<'_, '_> {
     }
 }
 
-/// What most tensors of a call are.
+/// The dtype and sizes of most tensors of a call.
 pub(super) struct Common {
     pub(super) dtype: ScalarType,
     pub(super) sizes: Vec<i32>,

@@ -1,5 +1,5 @@
-//! Calls that are sound, one of each operator, and what is one change away from them: kernels look at
-//! little else before they refuse what makes no sense at all.
+//! Sound calls, one of each operator, and calls that are one change away from them. Kernels refuse most other
+//! calls at once.
 
 use arbitrary::{Result, Unstructured};
 use pte::schema::program::TensorShapeDynamism;
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// What the rules say of these calls; that the runtime makes them was tried by hand.
+    /// Rules report no Error in these calls. The runtime executed them when they were written.
     #[test]
     fn none_of_them_has_an_error() {
         for nth in 0..operators().len() {

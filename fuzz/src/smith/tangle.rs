@@ -321,7 +321,7 @@ impl Smith<'_, '_> {
         Ok(flag)
     }
 
-    /// What a constant holds: indices in range, out of range, and what no arithmetic expects.
+    /// Returns the elements of a constant: indices in range and out of range, and extreme numbers.
     pub(super) fn contents(&mut self, dtype: ScalarType, bytes: usize) -> Result<Vec<u8>> {
         let width = usize::try_from(dtype.element_size().unwrap_or(1)).unwrap_or(1).max(1);
         let extremes: [i64; 9] = [0, 0, 1, 1, 2, -1, 1 << 20, i64::MIN, i64::MAX];

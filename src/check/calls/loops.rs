@@ -10,7 +10,7 @@ use crate::method::{self, Instruction, Jump};
 ///
 /// Each field holds the pc of the instruction plus 1, or 0 if there is none. A pc counts through
 /// all chains of a method, so nothing is reset between two chains.
-pub(super) struct Loops {
+pub(super) struct EndlessLoopFinder {
     /// The last change of each value.
     changed: Vec<u32>,
     /// The last call or move.
@@ -20,7 +20,7 @@ pub(super) struct Loops {
     constants: ConstantBools,
 }
 
-impl Loops {
+impl EndlessLoopFinder {
     pub(super) fn new(plan: &Plan<'_, '_>) -> Self {
         Self { changed: plan.each(0), called: 0, jumped: 0, constants: ConstantBools::of(plan) }
     }

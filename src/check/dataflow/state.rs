@@ -56,7 +56,7 @@ pub(super) enum By {
     Move,
 }
 
-/// Where the data of a tensor is.
+/// The place of a tensor's data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
     /// In the memory that the file or the caller gives to the tensor at that index.

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::shape::{MOST_DIMENSIONS, Shape, bits, is_small};
-use super::shapes::{Backend, Fault};
+use super::shapes::{Fault, ShapeRelease};
 use super::values::{External, Quantization, Value, Values};
 use super::{Judged, Site, XNNPACK_ARGS, XNNPACK_SHAPE, shapes};
 use crate::bytes::{index, wide};
@@ -75,9 +75,10 @@ impl Calls {
         if !self.pay(nodes) {
             return find(&XNNPACK_SHAPE, TOO_MUCH.into());
         }
-        let current = propagate(site, &judged.values, &shapes, Backend::Current);
+        let current = propagate(site, &judged.values, &shapes, ShapeRelease::Current);
         // What the current backend only refuses may be right for the one that it was written for.
-        let is_old = |_: &String| propagate(site, &judged.values, &shapes, Backend::Old).is_ok();
+        let is_old =
+            |_: &String| propagate(site, &judged.values, &shapes, ShapeRelease::Old).is_ok();
         match current {
             Ok(()) => {}
             Err(Fault::Refused(message)) if is_old(&message) => {}
@@ -174,7 +175,7 @@ fn propagate<'p>(
     site: &Site<'_, 'p>,
     values: &Values<'p>,
     args: &[Option<Arg>],
-    backend: Backend,
+    release: ShapeRelease,
 ) -> Result<(), Fault> {
     let mut shapes: Vec<Shape> = Vec::new();
     for (value, arg) in values.all().iter().zip(args) {
@@ -197,7 +198,7 @@ fn propagate<'p>(
                 dynamic_fits(value, shape).map_err(|fault| fault.at(nth))?;
             }
         }
-        let shape = shapes::outputs(operator, &inputs.unwrap_or_default(), backend);
+        let shape = shapes::outputs(operator, &inputs.unwrap_or_default(), release);
         let shape = shape.map_err(|fault| fault.at(nth))?;
         for &id in ids.outputs() {
             let (Some(value), Some(at)) = (values.get(id), values.index_of(id)) else { continue };

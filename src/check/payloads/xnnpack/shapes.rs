@@ -36,7 +36,7 @@ impl Fault {
 
 /// The releases that disagree on the shapes that nodes compute.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Backend {
+pub(super) enum ShapeRelease {
     /// The backend of the current release.
     Current,
     /// That of release 0.2, whose averages always keep their dimensions.
@@ -47,11 +47,11 @@ pub(super) enum Backend {
 ///
 /// # Errors
 ///
-/// What the backend refuses, or cannot compute without reading past a value.
+/// The backend refuses the shapes, or cannot compute them without reading past a value.
 pub(super) fn outputs(
     operator: XNodeUnion<'_>,
     inputs: &[Shape],
-    backend: Backend,
+    release: ShapeRelease,
 ) -> Result<Shape, Fault> {
     use XNodeUnion::*;
     let Some(input) = inputs.first() else { return Err(Fault::rank()) };
@@ -68,7 +68,7 @@ pub(super) fn outputs(
         XNNMaxPooling2d(node) => pooling(node, input, true),
         XNNArgMaxPooling2d(node) => argmax(node, input),
         XNNGlobalAvgPooling2d(node) => {
-            average(input, backend == Backend::Old || node.flags() & KEEP_DIMS != 0)
+            average(input, release == ShapeRelease::Old || node.flags() & KEEP_DIMS != 0)
         }
         XNNStaticResizeBilinear2D(node) => {
             let [batch, height, width, channels] = image(input)?;
