@@ -1,5 +1,6 @@
 //! Helpers of the tests.
 
+#[cfg(feature = "json")]
 pub(crate) mod archive;
 pub(crate) mod asm;
 #[cfg(feature = "json")]
