@@ -108,7 +108,8 @@ impl ScanFiles {
         for root in &totals.failed_roots {
             bad_news(&format!("a listing failed: {}", root.raw()));
         }
-        let is_nothing_read = totals.files > 0 && totals.unreadable == totals.files;
+        let is_nothing_read =
+            totals.files > 0 && totals.unreadable == totals.files && totals.skipped == 0;
         let failed = !totals.failed_roots.is_empty() || is_nothing_read;
         Ok(if failed { Status::Io } else { Status::Good })
     }
