@@ -140,7 +140,7 @@ impl<'d> Checker<'d> {
         self.judge_all(&File::read_with(bytes, &self.limits)?, &bytes, |_| {})
     }
 
-    /// Judges a whole payload or a profile (ETDump) without its program. Of XNNPACK's and MLX's payloads the
+    /// Judges a standalone payload, `.ptn` package, profile (ETDump) or ETRecord, with a Note on its kind. Of XNNPACK's and MLX's payloads the
     /// header, the graph and the constants are judged; named data and calls are not. Of other payloads and of
     /// profiles only the structure is proven.
     ///

@@ -17,6 +17,7 @@ use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::pte::Pte;
 use crate::schema::program::view::ExecutionPlan;
+use archive::Member;
 
 mod archive;
 #[cfg(feature = "json")]
@@ -107,12 +108,14 @@ impl Sections {
         len: u64,
         read: impl FnMut(Range<u64>) -> Result<B, E>,
     ) -> Result<Option<Result<Self, Unreadable>>, E> {
-        let found = match format {
+        let found: fn(Vec<Member>, u64) -> Result<Self, Unreadable> = match format {
             ForeignFormat::Payload(backend) => return Self::of(backend, len, read),
-            ForeignFormat::Ptn => package::members(&mut Head { len, read }),
-            ForeignFormat::EtRecord => record::members(&mut Head { len, read }),
+            ForeignFormat::Ptn => package::sections,
+            ForeignFormat::EtRecord => record::sections,
             _ => return Ok(None),
         };
+        let members = archive::members(&mut Head { len, read });
+        let found = members.and_then(|(members, directory)| Ok(found(members, directory)?));
         Stop::apart(found).map(Some)
     }
 

@@ -2,10 +2,11 @@
 //!
 //! The writer is `exir/_serialize/_ptn.py`.
 
-use core::ops::{Deref, Range};
+use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::archive::{self, invalid};
-use super::{Head, Section, Sections, Stop};
+use super::archive::{self, Member, invalid};
+use super::{Section, Sections};
 use crate::bytes::u16_at;
 use crate::payload::Unreadable;
 
@@ -32,14 +33,8 @@ pub(in crate::payload) fn graph(head: &[u8], len: u64) -> Result<Range<u64>, Unr
     Ok(range)
 }
 
-/// Finds the members of a package.
-pub(super) fn members<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
-    let (members, directory) = archive::members(head)?;
+/// Returns the members of a package as sections. `directory` is the position of the archive's directory.
+pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections, Unreadable> {
     let (mut found, mut has_graph) = (Sections::default(), false);
     for member in members {
         let mut known = [GRAPH].into_iter().chain(OTHERS);
@@ -48,13 +43,13 @@ where
             has_graph = true;
             if member.range.start != HEAD_OF_GRAPH {
                 let why = "program.ptg is not the first member";
-                return Err(invalid(member.header, why).into());
+                return Err(invalid(member.header, why));
             }
         }
         found.add(Section::new(name, member.range), directory)?;
     }
     if !has_graph {
-        return Err(invalid(directory, "no member is program.ptg").into());
+        return Err(invalid(directory, "no member is program.ptg"));
     }
     Ok(found)
 }

@@ -5,11 +5,11 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::ops::{Deref, Range};
 
-use super::archive::{self, Member, invalid};
-use super::{Head, Section, Sections, Stop};
+use super::archive::{Member, invalid};
+use super::{Section, Sections};
 use crate::cost;
+use crate::payload::Unreadable;
 
 /// The member without contents that identifies an ETRecord.
 const IDENTIFIER: &str = "ETRECORD_V0";
@@ -36,17 +36,12 @@ const ENDS: [(&str, &str); 3] = [
     ("_example_inputs", "example_inputs"),
 ];
 
-/// Finds the members of an ETRecord. The name of a section is the kind of the member, its file the member.
-pub(super) fn members<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
-    let (members, directory) = archive::members(head)?;
+/// Returns the members of an ETRecord as sections: the name is the kind of a member, and the file its name.
+/// `directory` is the position of the archive's directory.
+pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections, Unreadable> {
     let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
     if !names.contains(IDENTIFIER) {
-        return Err(invalid(directory, "no member is ETRECORD_V0").into());
+        return Err(invalid(directory, "no member is ETRECORD_V0"));
     }
     let kinds: Vec<_> = members.iter().map(|member| kind(&member.name, &names)).collect();
     let section = |(Member { name, range, .. }, kind): (Member, _)| Section {
