@@ -289,7 +289,10 @@ impl Bytes {
             let is_bundle = matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_));
             let is_tables = streams == Streams::ModelsAndTables
                 && (TablesPlace::of(&head, u64::MAX).is_some_and(|place| place.is_ok())
-                    || matches!(ForeignFormat::of(&head), ForeignFormat::Payload(_)));
+                    || matches!(
+                        ForeignFormat::of(&head),
+                        ForeignFormat::Payload(_) | ForeignFormat::EtRecord
+                    ));
             if !is_tables && !is_bundle {
                 pte::file::sniff(&head).map_err(refused)?;
             }

@@ -65,6 +65,9 @@ fn verbs_show_a_record_of_an_export() {
         page.push_str(&good(&[verb, &[RECORD]].concat()));
     }
     assert_snapshot("record", &page);
+    let bytes = fs::read(RECORD).unwrap();
+    let piped = run(&["info", "--json", "-"], None, &bytes);
+    assert_eq!(piped.status.code(), Some(0), "{}", text(&piped.stderr));
     let edge = good(&["extract", RECORD, "--key", "edge_dialect_exported_program/plus"]);
     assert!(serde_json::from_str::<Value>(&edge).unwrap()["graph_module"].is_object());
     assert_eq!(edge, good(&["extract", RECORD, "--segment", "4"]));
