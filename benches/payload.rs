@@ -14,7 +14,7 @@
 use core::hint::black_box;
 
 use pte::Limits;
-use pte::check::Checker;
+use pte::check::{Checker, Severity};
 use pte::flat::write::{self, WriterLayout};
 use pte::payload::xnnpack::XnnpackGraph;
 use pte::schema::xnnpack::{XNNDatatype, desc, model};
@@ -38,7 +38,8 @@ fn main() {
     let peers: Vec<_> = support::arguments().collect();
     let bytes = additions(if measuring() { 10_000 } else { 10 });
     let report = Checker::new().check_payload(&bytes).unwrap();
-    assert!(report.findings().is_empty(), "a refused graph would only look fast");
+    // What is found at best is the note that only a part of a payload is judged.
+    assert!(report.worst() <= Some(Severity::Note), "a refused graph would only look fast");
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &bytes).unwrap();
     println!("{} bytes", bytes.len());
