@@ -44,8 +44,8 @@ mod version;
 
 pub use checker::Checker;
 pub use document::{
-    ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument, RuleRecord,
-    RulesDocument, UNREADABLE,
+    ABSENT, ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument,
+    RuleRecord, RulesDocument, UNREADABLE,
 };
 pub use policy::Policy;
 pub use preset::Preset;

@@ -284,9 +284,11 @@ impl Verb {
         }
     }
 
-    /// Whether a verb of one file writes JSON. `dump` does too, and its documents are those of the schema.
+    /// Whether a verb that fails as a whole reports it in JSON. `dump` does too, and its documents are those of the schema.
     fn is_json(&self) -> bool {
         match self {
+            Self::Check(verb) => verb.is_json(),
+            Self::Ops(verb) => verb.is_json(),
             Self::Tensors(verb) => verb.is_json(),
             Self::Size(verb) => verb.is_json(),
             Self::Memory(verb) => verb.is_json(),

@@ -20,7 +20,7 @@
 //! names of these types are those of the document.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -29,6 +29,7 @@ use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::file::source::Source;
 use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
+use crate::payload::Payload;
 use crate::ptd::Ptd;
 use crate::pte::Pte;
 use crate::quoted::UntrustedString;
@@ -78,6 +79,9 @@ pub struct Summary {
     pub kind: &'static str,
     /// The size of the file in bytes.
     pub bytes: u64,
+    /// The bundled program that the program is in; `None` for a file of its own.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub bundle: Option<BundleSummary>,
     /// The header; `None` for a program without one.
     pub header: Option<HeaderSummary>,
     /// The bytes of the file, by part.
@@ -87,6 +91,17 @@ pub struct Summary {
     pub contents: ContentSummary,
     /// The number of findings of each rule, by its id.
     pub findings: BTreeMap<&'static str, u64>,
+}
+
+/// A bundled program, of which the summary is that of the program in it.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct BundleSummary {
+    /// The size of the bundle in bytes.
+    pub bytes: u64,
+    /// The start of the program in the bundle. Other offsets count from there.
+    pub program_offset: u64,
 }
 
 /// The fields of a header; those of the other kind of file are `None`.
@@ -166,10 +181,14 @@ impl Summary {
     /// Summarizes `file` from its FlatBuffer. No segment is read.
     #[must_use]
     pub fn of(file: &File<'_>) -> Self {
+        Self::of_method(file, None)
+    }
+
+    fn of_method(file: &File<'_>, method: Option<&str>) -> Self {
         let (kind, header, parts, contents) = match file {
             File::Pte(pte) => {
                 let header = pte.header().map(HeaderSummary::of_pte);
-                let contents = ContentSummary::Pte(Box::new(ProgramSummary::of(pte)));
+                let contents = ContentSummary::Pte(Box::new(ProgramSummary::of(pte, method)));
                 ("pte", header, PartSizes::of_pte(pte), contents)
             }
             File::Ptd(ptd) => {
@@ -179,7 +198,8 @@ impl Summary {
             }
         };
         let findings = file.check().counts().map(|(rule, count)| (rule.id, count)).collect();
-        Self { kind, bytes: file.file_len(), header, parts, contents, findings }
+        let bytes = file.file_len();
+        Self { kind, bytes, bundle: None, header, parts, contents, findings }
     }
 
     /// Summarizes an opened file, as [`of`](Self::of) does, and reads the graphs and headers in the
@@ -207,18 +227,62 @@ impl Summary {
         handle: &Handle<S>,
         limits: &Limits,
     ) -> Result<Self, OpenError<S::Error>> {
-        let mut summary = Self::of(&handle.file());
+        Self::read_method(handle, None, limits)
+    }
+
+    /// Summarizes an opened file, as [`read`](Self::read) does: of a program only the first method called
+    /// `method`, with its operators, backends and tensors. Named data and the parts are those of the whole file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    pub fn read_method<S: Source>(
+        handle: &Handle<S>,
+        method: Option<&str>,
+        limits: &Limits,
+    ) -> Result<Self, OpenError<S::Error>> {
+        let mut summary = Self::of_method(&handle.file(), method);
         if let ContentSummary::Pte(program) = &mut summary.contents {
-            graphs::add(handle, limits, &mut program.backends)?;
-            sections::add(handle, limits, &mut program.backends)?;
+            let scope = Scope::of(&handle.file(), method);
+            graphs::add(handle, &scope, limits, &mut program.backends)?;
+            sections::add(handle, &scope, limits, &mut program.backends)?;
         }
         Ok(summary)
+    }
+
+    /// Adds that the file is the program in a bundled program of `bytes`, which begins at `program_offset`.
+    #[must_use]
+    pub fn bundled(self, bytes: u64, program_offset: u64) -> Self {
+        Self { bundle: Some(BundleSummary { bytes, program_offset }), ..self }
     }
 
     /// Adds the name of the file.
     #[must_use]
     pub fn named(self, path: impl Into<UntrustedString>) -> NamedSummary {
         NamedSummary { path: path.into(), summary: self }
+    }
+}
+
+/// The payloads that are summarized: those of all methods, or of one.
+struct Scope {
+    /// The ranges of the payloads of one method in the file.
+    of_method: Option<BTreeSet<(u64, u64)>>,
+}
+
+impl Scope {
+    fn of(file: &File<'_>, method: Option<&str>) -> Self {
+        let (File::Pte(pte), Some(method)) = (file, method) else {
+            return Self { of_method: None };
+        };
+        let plan = program::plans(pte, Some(method)).next();
+        let delegates = plan.into_iter().flat_map(|plan| plan.delegates().into_iter().flatten());
+        let ranges = delegates.filter_map(|delegate| pte.delegate_range(delegate).ok()?);
+        Self { of_method: Some(ranges.map(|range| (range.start, range.end)).collect()) }
+    }
+
+    fn has(&self, payload: &Payload<'_>) -> bool {
+        let Range { start, end } = payload.range();
+        self.of_method.as_ref().is_none_or(|ranges| ranges.contains(&(start, end)))
     }
 }
 

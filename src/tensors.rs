@@ -25,10 +25,14 @@ use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
 mod constants;
+#[cfg(test)]
+mod growth;
 mod modules;
+mod requests;
 
 pub use constants::{ConstantRecord, ConstantRow, QuantizationRecord, datatype_name};
 pub use modules::ModuleTree;
+pub use requests::{KeyRequest, RequestRecord};
 
 /// A tensor or a blob.
 #[derive(Clone, Debug)]
@@ -129,7 +133,8 @@ impl<'a> TensorRow<'a> {
     }
 }
 
-/// A row of the document `pte.tensors/1`: tensors and blobs first, then the constants of payloads.
+/// A row of the document `pte.tensors/1`: tensors and blobs first, then the constants of payloads, then
+/// requests of delegates.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 #[non_exhaustive]
@@ -138,6 +143,8 @@ pub enum DocumentRow<'a> {
     Tensor(TensorRecord<'a>),
     /// A constant of a delegate's payload.
     Constant(ConstantRecord<'a>),
+    /// A request of a delegate for named data. It is listed only if a key was asked for.
+    Request(RequestRecord<'a>),
 }
 
 /// Returns the `count` rows with the most bytes, the largest first. Rows of one size are in the order of

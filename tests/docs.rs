@@ -331,8 +331,9 @@ fn page() -> String {
             .unwrap();
     }
     page.push_str(
-        "\nThe command has one more name, `unreadable`, for what is not to be read as a file at all:\n\
-         it is not there, not a regular file, or not what it was given for.\n",
+        "\nThe command has two more names. `unreadable` is for a path that cannot be read as a file: it is\n\
+         not there, not a regular file, or of another kind. `absent` is for a request that a file cannot meet:\n\
+         it has no such method, key or index. `check` never reports it.\n",
     );
     page.push_str(&coverage_table());
     page.push_str("\n## Other sections\n\n| section | rules |\n| --- | --- |\n");

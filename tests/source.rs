@@ -204,10 +204,16 @@ fn constants_of_payloads_are_not_read() {
     let summed_up = reads();
     PayloadContents::all(&opened, &Limits::UNTRUSTED).unwrap();
     let listed = reads();
+    pte::tensors::KeyRequest::all(&opened, "", &Limits::UNTRUSTED).unwrap();
+    let requested = reads();
     // The scales are in the graph: 40 kB.
-    for (what, read) in
-        [("tables", tables), ("check", judged), ("info", summed_up), ("size", listed)]
-    {
+    for (what, read) in [
+        ("tables", tables),
+        ("check", judged),
+        ("info", summed_up),
+        ("size", listed),
+        ("keys", requested),
+    ] {
         assert!(read < 120_000, "{what} reads {read} bytes");
     }
 }

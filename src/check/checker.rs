@@ -44,7 +44,8 @@ pub struct Checker<'d> {
     data: Option<&'d [Ptd<'d>]>,
     reads_constants: bool,
     scans: bool,
-    is_bundled: bool,
+    /// The start of the program in its bundled program.
+    bundled: Option<u64>,
 }
 
 impl Default for Checker<'_> {
@@ -62,7 +63,7 @@ impl<'d> Checker<'d> {
             data: None,
             reads_constants: true,
             scans: false,
-            is_bundled: false,
+            bundled: None,
         }
     }
 
@@ -93,11 +94,11 @@ impl<'d> Checker<'d> {
         Self { reads_constants, ..self }
     }
 
-    /// Sets whether the file is the program in a bundled program: then a Note says that the rest of the bundle
-    /// is not judged.
+    /// Sets the start of the program in its bundled program, if it is in one. Then a Note says that the rest of the
+    /// bundle is not judged, and that offsets count from the start of the program.
     #[must_use]
-    pub fn bundled(self, is_bundled: bool) -> Self {
-        Self { is_bundled, ..self }
+    pub fn bundled(self, start: Option<u64>) -> Self {
+        Self { bundled: start, ..self }
     }
 
     /// Searches all bytes after the FlatBuffer for executable content, which reads the whole file.
@@ -208,9 +209,11 @@ impl<'d> Checker<'d> {
         progress: impl FnMut(u64),
     ) -> Result<Report, OpenError<S::Error>> {
         let mut out = Findings::new(&self.limits);
-        if self.is_bundled {
+        if let Some(start) = self.bundled {
             let judged = || {
-                "a bundled program: its test inputs, and bytes around them, are not judged".into()
+                format!(
+                    "a bundled program: only the program is judged, and offsets count from its start at {start:#x}"
+                )
             };
             kind::report(judged, &mut out);
         }

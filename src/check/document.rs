@@ -14,7 +14,7 @@ use crate::quoted::UntrustedString;
 
 mod rules;
 
-pub use rules::{DOCS_URL, RuleDocument, RuleRecord, RulesDocument, UNREADABLE};
+pub use rules::{ABSENT, DOCS_URL, RuleDocument, RuleRecord, RulesDocument, UNREADABLE};
 
 /// The document `pte.check/1`: checked files.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub struct CheckedFile {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct FindingRecord {
-    /// The id of the rule, the code of the refusal, or [`UNREADABLE`].
+    /// The id of the rule, the code of the refusal, [`UNREADABLE`] or [`ABSENT`].
     pub rule: &'static str,
     /// The name of its severity.
     pub severity: &'static str,
@@ -149,18 +149,13 @@ impl CheckedFile {
         message: impl Into<UntrustedString>,
         help: Option<&'static str>,
     ) -> Self {
-        let finding = FindingRecord {
-            rule: UNREADABLE,
-            severity: Severity::Error.name(),
-            message: message.into(),
-            offset: None,
-            path: UntrustedString::default(),
-            data_file: None,
-            why: None,
-            help,
-            window: None,
-        };
-        Self::unchecked(path.into(), finding)
+        Self::unchecked(path.into(), FindingRecord::without_place(UNREADABLE, message.into(), help))
+    }
+
+    /// Returns a file that cannot meet a request: `message` says what it does not have.
+    #[must_use]
+    pub fn absent(path: impl Into<UntrustedString>, message: impl Into<UntrustedString>) -> Self {
+        Self::unchecked(path.into(), FindingRecord::without_place(ABSENT, message.into(), None))
     }
 
     fn unchecked(path: UntrustedString, finding: FindingRecord) -> Self {
@@ -189,6 +184,25 @@ impl CheckedFile {
 }
 
 impl FindingRecord {
+    /// Returns a finding of a file as a whole.
+    fn without_place(
+        rule: &'static str,
+        message: UntrustedString,
+        help: Option<&'static str>,
+    ) -> Self {
+        Self {
+            rule,
+            severity: Severity::Error.name(),
+            message,
+            offset: None,
+            path: UntrustedString::default(),
+            data_file: None,
+            why: None,
+            help,
+            window: None,
+        }
+    }
+
     fn of(
         finding: &Finding,
         data_file: Option<&UntrustedString>,

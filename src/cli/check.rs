@@ -111,6 +111,11 @@ struct DataFiles<'d> {
 }
 
 impl Check {
+    /// Whether the output is a JSON document of this project.
+    pub(super) fn is_json(&self) -> bool {
+        self.json || self.format == OutputFormat::Json
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let config = self.config.read(common)?;
         let say = |message: &str| {
@@ -265,10 +270,7 @@ impl Check {
                 (file, status)
             }
             Ok(Err(Unreadable::Magic { .. })) if !is_judged => return None,
-            Ok(Err(why)) => {
-                let message = UntrustedString::of(&why);
-                (CheckedFile::unreadable(name, message, None), Status::BadNews)
-            }
+            Ok(Err(why)) => of_problem(name.clone(), &Problem::invalid(&name, why)),
             Err(problem) => of_problem(name, &problem),
         })
     }
@@ -282,14 +284,16 @@ impl Check {
     ) -> Result<CheckedFile, Problem> {
         let file = input.opened.file();
         if data.is_none() && matches!(file, File::Pte(_)) {
-            return Err(input.absent("this is a program, and --with takes .ptd files".into()));
+            let message = "this is a program, and --with takes .ptd files".into();
+            return Err(Problem::Unreadable { file: input.name.clone(), message });
         }
         let mut checked = CheckedFile::new(&input.name, &file);
         if self.structure_only {
             return Ok(checked);
         }
         let mut checker = Checker::new().limits(common.limits()).policy(settings.policy.clone());
-        checker = checker.scan(settings.scans).bundled(input.is_bundled);
+        checker =
+            checker.scan(settings.scans).bundled(input.bundle.as_ref().map(|of| of.program.start));
         let mut names = &[][..];
         // The list may be empty because no data file could be read; then no key resolves.
         if let Some(data) = data.filter(|_| !self.with.is_empty()) {

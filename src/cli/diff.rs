@@ -155,7 +155,7 @@ impl Diff {
             after: &after.name,
             report: &report,
             ignored: report.total() < total,
-            is_bundled: before.is_bundled || after.is_bundled,
+            is_bundled: before.bundle.is_some() || after.bundle.is_some(),
             most: self.most,
         };
         let written = match format {

@@ -59,6 +59,9 @@ pub(super) struct Dump {
     /// Print no line breaks and no indentation.
     #[arg(long)]
     compact: bool,
+    /// Has no effect: the output is JSON. It is accepted because other verbs have it.
+    #[arg(long, hide = true)]
+    json: bool,
     /// Include the header, the segments and trailing bytes.
     #[arg(long)]
     pub(super) container: bool,
@@ -120,7 +123,14 @@ impl Dump {
             fs::create_dir_all(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
         let inputs = core::slice::from_ref(&self.file);
+        let only_method = || match &self.method {
+            None => Ok(()),
+            Some(_) => {
+                Err(Problem::Usage(format!("{name} is no program: leave --method out").into()))
+            }
+        };
         if let Some(place) = payloads::place(&bytes, &name)? {
+            only_method()?;
             if self.container {
                 let message = format!("{name} has no container: it is neither a .pte nor a .ptd");
                 return Err(Problem::Usage(message.into()));
@@ -139,6 +149,7 @@ impl Dump {
             && let Some((out, written)) =
                 payloads::sections_of_file(&bytes, &name, !self.compact, open)?
         {
+            only_method()?;
             return self.finish(out, written.map(|()| json::Omitted::default()), common);
         }
         let input = Input::new(bytes, &name, &limits)?;

@@ -112,7 +112,7 @@ impl Edit {
         }
         let limits = common.limits();
         let input = Input::open(&self.file, &limits)?;
-        if input.is_bundled {
+        if input.bundle.is_some() {
             let message =
                 "this is a program with test inputs, which cannot be written: give the program";
             return Err(input.absent(message.into()));

@@ -200,7 +200,7 @@ impl Extract {
             let rows = TensorRow::all(file).filter(named).filter(|row| row.key == Some(key));
             return first(rows, || input.absent(format!("no named data has the key {key:?}")));
         } else if what.bundled {
-            if !input.is_bundled {
+            if !input.bundle.is_some() {
                 return Err(input.absent("this is not a bundled program".into()));
             }
             0..file.file_len()

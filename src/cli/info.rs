@@ -35,7 +35,7 @@ pub(super) struct Info {
     /// Files, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Only this method, with all of its inputs and outputs.
+    /// Only this method, with all of its inputs and outputs. Named data and sizes are those of the whole file.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
     #[command(flatten)]
@@ -75,28 +75,28 @@ impl Info {
         let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
         let summary = match Summary::read_other(&bytes, &limits).map_err(problem)? {
             Some(Ok(summary)) => summary,
-            Some(Err(why)) => {
-                let message = UntrustedString::of(&why);
-                return Err(Problem::Absent { file: name, message });
-            }
+            Some(Err(why)) => return Err(Problem::invalid(&name, why)),
             None => {
                 let input = Input::of(bytes, &name, &limits)?;
                 if let Some(method) = &self.method {
                     input.has_method(method)?;
                 }
-                Summary::read(&input.opened, &limits).map_err(problem)?
+                let only = self.method.as_deref();
+                let summary =
+                    Summary::read_method(&input.opened, only, &limits).map_err(problem)?;
+                match &input.bundle {
+                    None => summary,
+                    Some(bundle) => summary.bundled(bundle.len, bundle.program.start),
+                }
             }
         };
-        let mut named = summary.named(name);
-        if let (Some(only), ContentSummary::Pte(program)) =
-            (&self.method, &mut named.summary.contents)
-        {
-            let is_it =
-                |of: &MethodSummary| of.name.as_ref().is_some_and(|name| name.raw() == only);
-            program.methods.retain(is_it);
-            program.method_count = wide(program.methods.len());
+        if self.method.is_some() && !matches!(summary.contents, ContentSummary::Pte(_)) {
+            return Err(Problem::Absent {
+                file: name,
+                message: "only a program has methods".into(),
+            });
         }
-        Ok(named)
+        Ok(summary.named(name))
     }
 }
 
@@ -167,12 +167,24 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
         ContentSummary::Profile(profile) => return show_profile(named, profile, out),
         ContentSummary::Record(record) => return show_record(named, record, out),
     };
-    writeln!(
-        out,
-        "{BOLD}{path}{BOLD:#}  {DIM}.{} {kind} · {} bytes{DIM:#}",
-        summary.kind,
-        grouped(summary.bytes),
-    )?;
+    let bytes = grouped(summary.bytes);
+    match &summary.bundle {
+        None => writeln!(
+            out,
+            "{BOLD}{path}{BOLD:#}  {DIM}.{} {kind} · {bytes} bytes{DIM:#}",
+            summary.kind,
+        )?,
+        Some(bundle) => {
+            let whole = grouped(bundle.bytes);
+            writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}bundled program · {whole} bytes{DIM:#}")?;
+            let start = bundle.program_offset;
+            label(
+                out,
+                "program",
+                &format!("{bytes} bytes {DIM}at {start:#x} of the bundle{DIM:#}"),
+            )?;
+        }
+    }
     match &summary.contents {
         ContentSummary::Pte(program) => show_program(program, out)?,
         ContentSummary::Ptd(data) => show_data(data, out)?,

@@ -24,14 +24,23 @@ use pte::{File, ForeignFormat, Handle, Limits, Source};
 pub(super) struct Input {
     pub(super) name: UntrustedString,
     pub(super) opened: Handle<Bytes>,
-    /// Whether it is the program in a bundled program.
-    pub(super) is_bundled: bool,
+    /// The bundled program that it is in.
+    pub(super) bundle: Option<BundlePlace>,
     /// Whether progress is shown.
     pub(super) progress: bool,
     /// The bytes that may still be read: parts may overlap, so their sum may exceed the file's size.
     left: AtomicU64,
     budget: u64,
     _reserved: Reserved,
+}
+
+/// The place of a program in a bundled program.
+#[derive(Clone, Debug)]
+pub(super) struct BundlePlace {
+    /// The length of the bundle in bytes.
+    pub(super) len: u64,
+    /// The range of the program in the bundle.
+    pub(super) program: Range<u64>,
 }
 
 /// Where the bytes of an input are.
@@ -65,8 +74,12 @@ impl Input {
         limits: &Limits,
     ) -> Result<Self, Problem> {
         match bytes.bundled_program(name, limits)? {
-            Some(program) => Self::new(bytes.within(program), name, limits)
-                .map(|input| Self { is_bundled: true, ..input }),
+            Some(program) => {
+                let len = bytes.size().map_err(|error| Problem::io(name, error))?;
+                let bundle = Some(BundlePlace { len, program: program.clone() });
+                let input = Self::new(bytes.within(program), name, limits)?;
+                Ok(Self { bundle, ..input })
+            }
             None => Self::new(bytes, name, limits),
         }
     }
@@ -83,15 +96,7 @@ impl Input {
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
         let budget = budget.saturating_add(CHUNK);
         let left = AtomicU64::new(budget);
-        Ok(Self {
-            name,
-            opened,
-            is_bundled: false,
-            progress: false,
-            left,
-            budget,
-            _reserved: reserved,
-        })
+        Ok(Self { name, opened, bundle: None, progress: false, left, budget, _reserved: reserved })
     }
 
     /// Returns the contents of the payloads in a program.
@@ -147,7 +152,7 @@ impl Input {
         let charge = |left: u64| left.checked_sub(len);
         match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
             Ok(_) => Ok(()),
-            Err(_) => Err(self.absent(format!(
+            Err(_) => Err(self.unreadable(format!(
                 "more than {} bytes would be read: the same data is used repeatedly; \
                  if you trust the file, raise --max-amplification",
                 self.budget
@@ -159,6 +164,11 @@ impl Input {
     pub(super) fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
         let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
         self.spend(&(0..len))
+    }
+
+    /// Returns the problem of a file that exceeds a limit.
+    fn unreadable(&self, message: String) -> Problem {
+        Problem::Unreadable { file: self.name.clone(), message: message.into() }
     }
 
     /// Returns the problem of something that is not in this file.
@@ -185,7 +195,7 @@ impl Input {
             MemoryError::OutOfMemory => {
                 Problem::io(self.name.clone(), io::ErrorKind::OutOfMemory.into())
             }
-            error => self.absent(error.to_string()),
+            error => self.unreadable(error.to_string()),
         }
     }
 
@@ -321,12 +331,11 @@ impl Bytes {
         if !matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_)) {
             return Ok(None);
         }
-        let absent = |message: UntrustedString| Problem::Absent { file: name.into(), message };
         let bytes = self.read(0..len, name, limits)?;
-        let bundle =
-            Bundle::read(&bytes, limits).map_err(|why| absent(UntrustedString::of(&why)))?;
-        let program = bundle.program().ok_or_else(|| absent("the bundle has no program".into()))?;
-        Ok(Some(program))
+        let bundle = Bundle::read(&bytes, limits).map_err(|why| Problem::invalid(name, why))?;
+        let message = "the bundle has no program".into();
+        let none = || Problem::Unreadable { file: name.into(), message };
+        bundle.program().map(Some).ok_or_else(none)
     }
 
     /// Returns a range of the same file.
@@ -365,7 +374,7 @@ impl Bytes {
         let len = range.end.saturating_sub(range.start);
         if len > limits.program {
             let message = format!("a FlatBuffer of {len} bytes: the limit is {}", limits.program);
-            return Err(Problem::Absent { file: name.into(), message: message.into() });
+            return Err(Problem::Unreadable { file: name.into(), message: message.into() });
         }
         let memory = || problem(io::ErrorKind::OutOfMemory.into());
         let len = usize::try_from(len).map_err(|_| memory())?;
@@ -417,7 +426,7 @@ fn long_stream(name: &UntrustedString) -> Problem {
         "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
         max_stream()
     );
-    Problem::Absent { file: name.into(), message: message.into() }
+    Problem::Unreadable { file: name.into(), message: message.into() }
 }
 
 /// The number of bytes that may be read from a stream.

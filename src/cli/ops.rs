@@ -67,6 +67,11 @@ enum OutputFormat {
 }
 
 impl Ops {
+    /// Whether the output is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.json || self.format == OutputFormat::Json
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let format = if self.json { OutputFormat::Json } else { self.format };
         input::once(self.files.iter().chain(&self.against))?;

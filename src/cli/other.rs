@@ -62,21 +62,20 @@ impl AnyInput {
         let name = name_of(path);
         let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
         let (head, len) = bytes.head(&name)?;
-        let absent = |message: UntrustedString| Problem::Absent { file: (&name).into(), message };
         let mut reserved = None;
         if let Some(Ok(place)) = TablesPlace::of(&head, len) {
             let tables = place.range.end.saturating_sub(place.range.start);
             if tables > limits.program {
                 let limit = limits.program;
                 let message = format!("a FlatBuffer of {tables} bytes: the limit is {limit}");
-                return Err(absent(message.into()));
+                return Err(Problem::Unreadable { file: name, message: message.into() });
             }
             reserved = Some(Reserved::new(tables, &name)?);
         }
         let opened = OtherFile::read(&bytes, limits);
         let file = match opened.map_err(|error| Problem::open(&name, error))? {
             None => return Ok(Self::Model(Box::new(Input::of(bytes, &name, limits)?))),
-            Some(Err(why)) => return Err(absent(UntrustedString::of(&why))),
+            Some(Err(why)) => return Err(Problem::invalid(&name, why)),
             Some(Ok(file)) => file,
         };
         if file.is_bundle() {
@@ -100,7 +99,10 @@ impl Readable for OtherInput {
         let charge = |left: u64| left.checked_sub(len);
         match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
             Ok(_) => Ok(()),
-            Err(_) => Err(self.absent("the same data is used repeatedly".into())),
+            Err(_) => Err(Problem::Unreadable {
+                file: self.name.clone(),
+                message: "the same data is used repeatedly".into(),
+            }),
         }
     }
 

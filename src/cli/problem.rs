@@ -5,6 +5,7 @@ use std::io;
 
 use anstyle::{AnsiColor, Style};
 
+use pte::payload::Unreadable;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::{Error, OpenError};
 
@@ -22,7 +23,9 @@ pub(super) enum Status {
 pub(super) enum Problem {
     /// The file's bytes were refused.
     Refused { file: UntrustedString, error: Error },
-    /// The request cannot be met for this file.
+    /// The file is not one that the verb reads, or exceeds a limit.
+    Unreadable { file: UntrustedString, message: UntrustedString },
+    /// The request cannot be met for this file: it has no such method or key.
     Absent { file: UntrustedString, message: UntrustedString },
     /// A text file is invalid.
     Text { file: UntrustedString, error: UntrustedString, place: UntrustedString, status: Status },
@@ -61,9 +64,18 @@ impl Problem {
         }
     }
 
+    /// Returns the problem of a payload, a bundle or a profile that is invalid.
+    pub(super) fn invalid(file: &UntrustedString, why: Unreadable) -> Self {
+        let file = file.clone();
+        match why {
+            Unreadable::Graph(error) => Self::Refused { file, error },
+            why => Self::Unreadable { file, message: UntrustedString::of(&why) },
+        }
+    }
+
     pub(super) fn status(&self) -> Status {
         match self {
-            Self::Refused { .. } | Self::Absent { .. } => Status::BadNews,
+            Self::Refused { .. } | Self::Unreadable { .. } | Self::Absent { .. } => Status::BadNews,
             Self::Text { status, .. } => *status,
             Self::Usage(_) => Status::Usage,
             Self::Io { .. } => Status::Io,
@@ -89,7 +101,7 @@ impl fmt::Display for Problem {
                 write!(f, "\n  {DIM}in{DIM:#} {file}")?;
                 write!(f, "\n  {DIM}help:{DIM:#} {}", error.kind().help())
             }
-            Self::Absent { file, message } => {
+            Self::Unreadable { file, message } | Self::Absent { file, message } => {
                 write!(f, "{ERROR}error{ERROR:#}: {message}")?;
                 write!(f, "\n  {DIM}in{DIM:#} {file}")
             }

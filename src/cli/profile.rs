@@ -106,9 +106,10 @@ impl ShowProfile {
         let bytes = Bytes::open(file, &path, Streams::ModelsAndTables)?;
         let read = Profile::read(&bytes.all(&path, &limits)?, &limits);
         let mut profile = read.map_err(|why| match why {
-            Unreadable::Graph(error) => Problem::Refused { file: path.clone(), error },
-            Unreadable::Magic { .. } => absent(&path, "this is no ETDump".into()),
-            why => absent(&path, UntrustedString::of(&why)),
+            Unreadable::Magic { .. } => {
+                Problem::Unreadable { file: path.clone(), message: "this is no ETDump".into() }
+            }
+            why => Problem::invalid(&path, why),
         })?;
         if let Some(program) = program {
             self.name_after(&mut profile, &path, program)?;
@@ -135,7 +136,10 @@ impl ShowProfile {
             return Err(program.absent(message));
         };
         let named = profile.name_after(plan);
-        named.map_err(|why| absent(path, UntrustedString::of(&why)))
+        named.map_err(|why| Problem::Absent {
+            file: path.clone(),
+            message: UntrustedString::of(&why),
+        })
     }
 
     fn show(&self, document: &ProfileDocument, out: &mut Output) -> fmt::Result {
@@ -146,8 +150,7 @@ impl ShowProfile {
             count(profile.values, "recorded value"),
         ];
         writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}ETDump · {}{DIM:#}", facts.join(" · "))?;
-        let methods = profile.methods.iter().map(|of| (name(&of.name), of.time));
-        self.table(("methods", methods.collect()), out)?;
+        self.methods(profile, out)?;
         let operators = profile.operators();
         let operators = operators.iter().map(|EventTime { name: of, time, .. }| (name(of), *time));
         self.table(("operators", operators.collect()), out)?;
@@ -158,6 +161,35 @@ impl ShowProfile {
         longest.sort_by_key(|of| Reverse(of.time.total));
         let instructions = longest.into_iter().map(|of| (instruction(of), of.time));
         self.table(("instructions", instructions.collect()), out)
+    }
+
+    /// Shows the times of methods, without shares: `Program::load_method` contains `Method::init`.
+    fn methods(&self, profile: &Profile, out: &mut Output) -> fmt::Result {
+        let shown = || profile.methods.iter().take(self.most);
+        let widest = |text: fn(&Time) -> u64| {
+            shown().map(|of| grouped(text(&of.time)).len()).max().unwrap_or_default()
+        };
+        let (total, times) = (widest(|time| time.total), widest(|time| time.count));
+        if !profile.methods.is_empty() {
+            writeln!(out, "  {BOLD}methods{BOLD:#}")?;
+        }
+        for of in shown() {
+            let (ticks, count) = (grouped(of.time.total), grouped(of.time.count));
+            let (name, each) = (name(&of.name), each(&of.time));
+            writeln!(
+                out,
+                "    {ticks:>total$} ticks  {DIM}{count:>times$} ×{DIM:#} {NAME}{name}{NAME:#}{DIM}{each}{DIM:#}",
+            )?;
+        }
+        self.rest(profile.methods.len(), out)
+    }
+
+    /// Says how many rows are not shown.
+    fn rest(&self, all: usize, out: &mut Output) -> fmt::Result {
+        match all.saturating_sub(self.most) {
+            0 => Ok(()),
+            rest => writeln!(out, "    {DIM}… and {} more (-n){DIM:#}", grouped(wide(rest))),
+        }
     }
 
     /// Shows times as rows: their share of all rows, the sum, and the times of each.
@@ -172,11 +204,7 @@ impl ShowProfile {
         let times = shown().map(|(_, time)| digits(time.count)).max().unwrap_or_default();
         writeln!(out, "  {BOLD}{title}{BOLD:#}")?;
         for (name, time) in shown() {
-            let Time { count, total: ticks, shortest, longest, .. } = *time;
-            let each = match count {
-                1 => String::new(),
-                _ => format!("  {} to {}", grouped(shortest), grouped(longest)),
-            };
+            let (each, Time { count, total: ticks, .. }) = (each(time), *time);
             let share = percent(ticks.into(), all);
             let share = share.trim_start_matches('+');
             let (bar, ticks, count) = (bar(ticks, all), grouped(ticks), grouped(count));
@@ -185,17 +213,18 @@ impl ShowProfile {
                 "    {share:>6}  {bar} {ticks:>total$} ticks  {DIM}{count:>times$} ×{DIM:#} {NAME}{name}{NAME:#}{DIM}{each}{DIM:#}",
             )?;
         }
-        match rows.len().saturating_sub(self.most) {
-            0 => Ok(()),
-            rest => writeln!(out, "    {DIM}… and {} more (-n){DIM:#}", grouped(wide(rest))),
-        }
+        self.rest(rows.len(), out)
+    }
+}
+
+/// Returns the shortest and the longest of several times.
+fn each(time: &Time) -> String {
+    match time.count {
+        1 => String::new(),
+        _ => format!("  {} to {}", grouped(time.shortest), grouped(time.longest)),
     }
 }
 
 fn instruction(of: &InstructionTime) -> String {
     format!("{}:{} {}", of.chain, of.instruction, name(&of.called()))
-}
-
-fn absent(file: &UntrustedString, message: UntrustedString) -> Problem {
-    Problem::Absent { file: file.clone(), message }
 }

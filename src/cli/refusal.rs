@@ -63,6 +63,7 @@ pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Prob
 /// Returns a file as `pte check` shows a refused one; `None` for a problem of no file.
 fn refused_file(problem: &Problem) -> Option<CheckedFile> {
     let (Problem::Refused { file, .. }
+    | Problem::Unreadable { file, .. }
     | Problem::Absent { file, .. }
     | Problem::Text { file, .. }
     | Problem::Io { file, .. }) = problem
@@ -76,7 +77,8 @@ fn refused_file(problem: &Problem) -> Option<CheckedFile> {
 pub(super) fn checked(name: UntrustedString, problem: &Problem) -> CheckedFile {
     match problem {
         Problem::Refused { error, .. } => CheckedFile::refused(name, error),
-        Problem::Absent { message, .. } => CheckedFile::unreadable(name, message, None),
+        Problem::Absent { message, .. } => CheckedFile::absent(name, message),
+        Problem::Unreadable { message, .. } => CheckedFile::unreadable(name, message, None),
         Problem::Io { error, kind, .. } => CheckedFile::unreadable(name, error, io_help(*kind)),
         problem => CheckedFile::unreadable(name, UntrustedString::of(problem), None),
     }

@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pte::File;
 use pte::element::{Element, Stats, Tally};
+use pte::payload::PayloadContents;
 use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{
-    self, ConstantRow, DocumentRow, QuantizationRecord, TensorPlace, TensorRow, TensorStorage,
-    datatype_name,
+    self, ConstantRow, DocumentRow, KeyRequest, QuantizationRecord, TensorPlace, TensorRow,
+    TensorStorage, datatype_name,
 };
-use pte::{Backend, File};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -34,11 +35,11 @@ Examples:
   pte tensors weights.ptd
   pte tensors --largest 10 model.pte       the 10 largest
   pte tensors --hash --json model.pte | jq -r '.tensors[] | select(.sha256) | .sha256'
-  pte tensors --key 57335f33 model.pte     who asks for this blob
+  pte tensors --key 57335f33 model.pte     who uses this blob
   pte tensors --unquantized model.pte      the layers that are not quantized
   pte tensors --stats weights.ptd          min, max, mean, zeros, NaN and Inf of each
 
-Exit status: 0 listed, 1 the file is broken or of another kind, 2 usage, 3 not readable")]
+Exit status: 0 listed, 1 broken, of another kind, or nothing with the --key, 2 usage, 3 not readable")]
 pub(super) struct Tensors {
     /// .pte and .ptd files, or - for standard input. Of several, JSON is a document for each.
     #[arg(required = true, value_name = "FILE")]
@@ -56,7 +57,7 @@ pub(super) struct Tensors {
     /// by, and those of methods with two dimensions or more.
     #[arg(long)]
     unquantized: bool,
-    /// Show only what has this key, or one that begins so: the data, and who asks for it.
+    /// Show only what has this key, or one that begins so: the data, and the delegates and tensors that use it.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
     /// Show only the tensors of this method and of its delegates.
@@ -66,10 +67,11 @@ pub(super) struct Tensors {
     format: Format,
 }
 
-/// A tensor, a blob or a constant of a delegate's payload.
+/// A tensor, a blob, a constant of a delegate's payload, or a request of another payload for named data.
 enum Row<'a> {
     Tensor(TensorRow<'a>),
     Constant(ConstantRow<'a>),
+    Request(&'a KeyRequest<'a>),
 }
 
 /// A row of the JSON document.
@@ -113,7 +115,7 @@ impl Tensors {
     /// Whether a row is one of those that are asked for.
     fn takes(&self, row: &Row<'_>) -> bool {
         let is_of = |name: &String| row.method().is_some_and(|of| of.raw() == name);
-        let begins = |key: &String| row.key().is_some_and(|of| of.raw().starts_with(key.as_str()));
+        let begins = |key: &String| row.keys().any(|of| of.raw().starts_with(key.as_str()));
         self.method.as_ref().is_none_or(is_of)
             && self.key.as_ref().is_none_or(begins)
             && (!self.unquantized || row.is_unquantized_weight())
@@ -123,7 +125,7 @@ impl Tensors {
         input::once(&self.files)?;
         let (path, content) = (common.output.as_deref(), self.format.content());
         let mut out = Output::beside(path, content, &self.files)?;
-        let (mut status, mut shown) = (Status::Good, 0usize);
+        let (mut status, mut shown, mut is_found) = (Status::Good, 0usize, false);
         for path in &self.files {
             match self.open(path, common) {
                 Ok(input) => {
@@ -131,7 +133,7 @@ impl Tensors {
                         out.bytes(b"\n")?;
                     }
                     shown = shown.saturating_add(1);
-                    self.list(&input, &mut out, common)?;
+                    is_found |= self.list(&input, &mut out, common)?;
                 }
                 Err(problem) if self.files.len() == 1 => return Err(problem),
                 Err(problem) => {
@@ -143,7 +145,8 @@ impl Tensors {
             }
         }
         out.finish()?;
-        Ok(status)
+        // As grep does, so that a script can ask whether a file has a key.
+        Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })
     }
 
     fn open(&self, path: &Path, common: &Common) -> Result<Input, Problem> {
@@ -155,26 +158,38 @@ impl Tensors {
         Ok(input)
     }
 
-    fn list(&self, input: &Input, out: &mut Output, common: &Common) -> Result<(), Problem> {
+    /// Lists the rows of a file, and returns whether there is one.
+    fn list(&self, input: &Input, out: &mut Output, common: &Common) -> Result<bool, Problem> {
         let file = input.opened.file();
         let (mut cache, mut first) = (Cache::new(), true);
         if self.format.is_json() {
             out.bytes(b"{\"schema\": \"pte.tensors/1\", \"path\": ")?;
             out.json_line(&input.name)?;
+            if let Some(bundle) = &input.bundle {
+                out.bytes(format!(", \"program_offset\": {}", bundle.program.start).as_bytes())?;
+            }
             out.bytes(b", \"tensors\": [")?;
         } else {
             if self.files.len() > 1 {
                 out.bytes(format!("{BOLD}{}{BOLD:#}\n", input.name).as_bytes())?;
             }
+            if let Some(bundle) = &input.bundle {
+                let start = bundle.program.start;
+                let place =
+                    format!("the program at {start:#x} of a bundle: offsets count from there");
+                out.bytes(format!("{DIM}{place}{DIM:#}\n").as_bytes())?;
+            }
             out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
         }
         // Rows are written one at a time: a file may have millions.
         let payloads = input.payloads(&common.limits())?;
+        let requests = self.requests(input, &payloads, common)?;
         let constants = ConstantRow::all(&file, &payloads).into_iter().map(Row::Constant);
         let constants = constants.filter(|row| self.takes(row));
         let tensors = TensorRow::all(&file).map(Row::Tensor).filter(|row| self.takes(row));
+        let requests = requests.iter().map(Row::Request).filter(|row| self.takes(row));
         let rows: Box<dyn Iterator<Item = Row<'_>>> = match self.largest {
-            None => Box::new(tensors.chain(constants)),
+            None => Box::new(tensors.chain(constants).chain(requests)),
             Some(count) => {
                 let constants: Vec<_> = constants.collect();
                 let known: BTreeSet<_> = constants.iter().filter_map(Row::start).collect();
@@ -203,20 +218,44 @@ impl Tensors {
         if self.format.is_json() {
             out.bytes(if first { b"]}\n" } else { b"\n]}\n" })?;
         } else if first {
-            let none = match self.unquantized {
-                true => "no weights that are not quantized",
-                false => "no tensors or blobs",
+            let none = match (self.unquantized, &self.key) {
+                (true, _) => "no weights that are not quantized",
+                (false, Some(_)) => "no data has this key, and nothing requests it",
+                (false, None) => "no tensors or blobs",
             };
             out.bytes(format!("{DIM}{none}{DIM:#}\n").as_bytes())?;
         }
-        let unknown = if self.unquantized { unknown_delegates(&file) } else { 0 };
+        let unknown = if self.unquantized { unknown_delegates(&file, &payloads) } else { 0 };
         if unknown > 0 && !common.quiet {
             let delegates = text::count(unknown, "delegate");
             note(&format!(
-                "the weights of {delegates} of other backends than XNNPACK are not known"
+                "the weights of {delegates} are not known: their payloads do not say what constants are"
             ));
         }
-        Ok(())
+        Ok(!first)
+    }
+
+    /// Returns the requests of delegates for the key that is asked for, without those that are shown as constants.
+    fn requests<'i>(
+        &self,
+        input: &'i Input,
+        payloads: &[PayloadContents],
+        common: &Common,
+    ) -> Result<Vec<KeyRequest<'i>>, Problem> {
+        let Some(prefix) = &self.key else { return Ok(Vec::new()) };
+        let mut requests = KeyRequest::all(&input.opened, prefix, &common.limits())
+            .map_err(|error| Problem::open(&input.name, error))?;
+        let file = input.opened.file();
+        let constants = ConstantRow::all(&file, payloads);
+        let shown: BTreeSet<_> = constants
+            .iter()
+            .flat_map(|row| row.keys().map(|key| (row.method, row.delegate, key)))
+            .collect();
+        requests.retain(|one| {
+            let key = Untrusted::from(one.key.raw());
+            !shown.contains(&(one.method, one.delegate, key))
+        });
+        Ok(requests)
     }
 
     fn compute(&self, input: &Input, row: &Row<'_>, all: &mut Cache) -> Result<Computed, Problem> {
@@ -262,6 +301,7 @@ impl<'a> Row<'a> {
         match self {
             Self::Tensor(row) => row.range(),
             Self::Constant(row) => row.range(),
+            Self::Request(row) => row.range.clone(),
         }
     }
 
@@ -270,18 +310,21 @@ impl<'a> Row<'a> {
         self.range().map(|range| range.start)
     }
 
-    /// Returns the key of the data.
-    fn key(&self) -> Option<Untrusted<'a>> {
-        match self {
-            Self::Tensor(row) => row.key,
-            Self::Constant(row) => row.key(),
-        }
+    /// Returns the key of the data, and that of its scales.
+    fn keys(&self) -> impl Iterator<Item = Untrusted<'a>> {
+        let (key, scales) = match self {
+            Self::Tensor(row) => (row.key, None),
+            Self::Constant(row) => (row.key(), row.scale_key()),
+            Self::Request(row) => (Some(row.key.as_untrusted()), None),
+        };
+        key.into_iter().chain(scales)
     }
 
     /// Returns the method that the tensor or the delegate is in.
     fn method(&self) -> Option<Untrusted<'a>> {
         match self {
             Self::Constant(row) => row.method,
+            Self::Request(row) => row.method,
             Self::Tensor(TensorRow { place: TensorPlace::Value { method, .. }, .. }) => *method,
             Self::Tensor(_) => None,
         }
@@ -301,6 +344,7 @@ impl<'a> Row<'a> {
                         row.layout.and_then(|layout| layout.sizes).map_or(0, |all| all.len());
                     matches!(row.storage_name(), "constant" | "external") && rank >= 2
                 }
+                Self::Request(_) => false,
             }
     }
 
@@ -312,6 +356,7 @@ impl<'a> Row<'a> {
         match self {
             Self::Tensor(row) => row.bytes(),
             Self::Constant(row) => row.bytes(),
+            Self::Request(row) => row.bytes(),
         }
     }
 
@@ -319,17 +364,19 @@ impl<'a> Row<'a> {
         match self {
             Self::Tensor(row) => row.layout.map(|layout| layout.scalar_type),
             Self::Constant(row) => row.dtype(),
+            Self::Request(_) => None,
         }
     }
 
     /// Returns the names that other rows may show too.
-    fn names(&self) -> [Option<Untrusted<'a>>; 2] {
+    fn names(&self) -> [Option<Untrusted<'a>>; 3] {
         match self {
             Self::Tensor(row) => match row.place {
-                TensorPlace::Value { method, .. } => [method, None],
-                TensorPlace::Named(_) => [None, None],
+                TensorPlace::Value { method, .. } => [method, None, None],
+                TensorPlace::Named(_) => [None, None, None],
             },
-            Self::Constant(row) => [row.method, row.key()],
+            Self::Constant(row) => [row.method, row.key(), row.scale_key()],
+            Self::Request(row) => [row.method, row.backend, None],
         }
     }
 }
@@ -340,6 +387,7 @@ impl<'a> Listed<'a> {
             record: match row {
                 Row::Tensor(row) => DocumentRow::Tensor(row.into()),
                 Row::Constant(row) => DocumentRow::Constant(row.into()),
+                Row::Request(row) => DocumentRow::Request((*row).into()),
             },
             sha256: computed.sha256.as_deref(),
             stats: computed.stats.clone(),
@@ -382,6 +430,7 @@ impl fmt::Display for Columns<'_, '_> {
         match self.row {
             Row::Tensor(row) => tensor(row, f)?,
             Row::Constant(row) => constant(row, f)?,
+            Row::Request(row) => request(row, f)?,
         }
         if let Some(sha256) = &self.computed.sha256 {
             writeln!(f, "    {DIM}sha256{DIM:#} {sha256}")?;
@@ -464,10 +513,24 @@ fn constant(row: &ConstantRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "  {}", quantized(&quantization.into()))?;
     }
     f.write_char('\n')?;
-    match row.key() {
-        Some(key) => writeln!(f, "    {DIM}key{DIM:#} {}", text::name(key)),
-        None => Ok(()),
+    for (title, key) in [("key", row.key()), ("key of scales", row.scale_key())] {
+        if let Some(key) = key {
+            writeln!(f, "    {DIM}{title}{DIM:#} {}", text::name(key))?;
+        }
     }
+    Ok(())
+}
+
+fn request(row: &KeyRequest<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let what = format!("{}:{}", text::name(row.method.unwrap_or_default()), row.delegate);
+    let bytes = row.bytes().map_or("?".into(), text::grouped);
+    let location = match &row.range {
+        Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
+        None => row.storage_name().into(),
+    };
+    let backend = text::name(row.backend.unwrap_or_default());
+    writeln!(f, "{what:<14} {bytes:>9}  {:<28}  {location:<22}  {NAME}{backend}{NAME:#}", "–")?;
+    writeln!(f, "    {DIM}key{DIM:#} {}", text::name(row.key.as_untrusted()))
 }
 
 /// Describes a quantization in a few words.
@@ -489,11 +552,10 @@ fn quantized(record: &QuantizationRecord) -> String {
     text
 }
 
-/// Returns the number of delegates whose weights are not known.
-fn unknown_delegates(file: &File<'_>) -> u64 {
+/// Returns the number of delegates whose payloads are not among those with known constants.
+fn unknown_delegates(file: &File<'_>, payloads: &[PayloadContents]) -> u64 {
     let File::Pte(pte) = file else { return 0 };
-    let plans = pte.program().execution_plan().into_iter().flatten();
-    let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
-    let backends = delegates.map(|delegate| delegate.id().and_then(Backend::of_id));
-    text::wide(backends.filter(|backend| *backend != Some(Backend::Xnnpack)).count())
+    let known: BTreeSet<_> = payloads.iter().map(|one| (one.range.start, one.range.end)).collect();
+    let all = pte.payloads().filter_map(Result::ok).map(|payload| payload.range());
+    text::wide(all.filter(|range| !known.contains(&(range.start, range.end))).count())
 }

@@ -9,12 +9,14 @@ use super::tables::{Tables, TablesPlace};
 use super::xnnpack::{XnnpackGraph, XnnpackParts};
 use super::{Payload, Unreadable};
 use crate::backend::Backend;
+use crate::bytes::until_nul;
 use crate::cost;
 use crate::file::source::Source;
 use crate::flat::view::{List, TableIter};
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
-use crate::schema::mlx::view::MLXGraph;
+use crate::schema::mlx::SlotType;
+use crate::schema::mlx::view::{MLXGraph, SlotVariant};
 use crate::schema::native;
 use crate::schema::tosa::view::TosaGraph;
 use crate::schema::vulkan::view::VkGraph;
@@ -65,6 +67,36 @@ impl<'p> Graph<'p> {
             }
         };
         operators
+    }
+
+    /// Returns the keys of the named data that the graph requests: one for each constant that has a key.
+    pub fn keys(&self) -> impl Iterator<Item = &'p str> {
+        let keys: Box<dyn Iterator<Item = Option<&'p str>> + 'p> = match self {
+            Self::Xnnpack(graph) => {
+                let constants = graph.root().constant_data().into_iter().flatten();
+                Box::new(constants.map(|constant| constant.named_key()))
+            }
+            Self::Vulkan(graph) => {
+                let constants = graph.constants().into_iter().flatten();
+                Box::new(constants.map(|constant| constant.named_key()))
+            }
+            Self::Mlx(graph) => {
+                let count = graph.num_constant_tensors();
+                let is_constant = move |slot: SlotVariant<'_>| {
+                    slot.slot_type() == SlotType::TensorSlot && slot.idx() < count
+                };
+                let slots = graph.named_slots().into_iter().flatten();
+                let constants = slots.filter(move |slot| slot.slot().is_some_and(is_constant));
+                Box::new(constants.map(|slot| slot.name()))
+            }
+            Self::Native(program) => {
+                let methods = program.methods().into_iter().flatten();
+                let constants = methods.flat_map(|method| method.constants().into_iter().flatten());
+                Box::new(constants.map(|constant| constant.data_key()))
+            }
+            Self::Tosa(_) => Box::new(core::iter::empty()),
+        };
+        keys.flatten().map(until_nul).filter(|key| !key.is_empty())
     }
 
     /// Calls `each` with the graph of a payload of `len` bytes: `None` if its tables are not known. `read`

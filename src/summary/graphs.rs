@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use super::DataAmount;
 use super::program::{
     BackendSummary, DatatypeSummary, GraphSummary, OperatorSummary, WeightSummary,
 };
+use super::{DataAmount, Scope};
 use crate::backend::Backend;
 use crate::bytes::wide;
 use crate::cost;
@@ -39,12 +39,16 @@ type WeightKind = (Option<&'static str>, Option<&'static str>, Option<i32>);
 /// Reads the graphs of all payloads, and adds what they consist of to the summaries of their backends.
 pub(super) fn add<S: Source>(
     handle: &Handle<S>,
+    scope: &Scope,
     limits: &Limits,
     backends: &mut [BackendSummary],
 ) -> Result<(), OpenError<S::Error>> {
     let mut all: BTreeMap<UntrustedString, Counts> = BTreeMap::new();
     let keys = own_keys(handle);
     for_each_graph(handle, limits, |payload, graph| {
+        if !scope.has(payload) {
+            return;
+        }
         let id = UntrustedString::from(payload.id().unwrap_or_default());
         match graph {
             Ok(None) => {}

@@ -163,7 +163,7 @@ impl Summary {
     }
 
     fn other(kind: &'static str, bytes: u64, parts: PartSizes, contents: ContentSummary) -> Self {
-        Self { kind, bytes, header: None, parts, contents, findings: BTreeMap::new() }
+        Self { kind, bytes, bundle: None, header: None, parts, contents, findings: BTreeMap::new() }
     }
 }
 

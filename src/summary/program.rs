@@ -252,14 +252,15 @@ pub struct DatatypeSummary {
 }
 
 impl ProgramSummary {
-    pub(super) fn of(pte: &Pte<'_>) -> Self {
+    /// Summarizes a program, or only its first method called `method`.
+    pub(super) fn of(pte: &Pte<'_>, method: Option<&str>) -> Self {
         let program = pte.program();
         let mut calls: BTreeMap<UntrustedString, u64> = BTreeMap::new();
         let mut backends: BTreeMap<UntrustedString, Delegates> = BTreeMap::new();
         let mut data = Tensors::default();
         let (mut names, mut stack_traces, mut delegate_calls) = (BTreeSet::new(), 0u64, 0u64);
         let (mut methods, mut method_count, mut ends) = (Vec::new(), 0u64, MAX_ENDS);
-        for plan in program.execution_plan().into_iter().flatten() {
+        for plan in plans(pte, method) {
             method_count = method_count.saturating_add(1);
             if methods.len() < MAX_METHODS {
                 let mut method = MethodSummary::of(plan, &mut ends);
@@ -318,6 +319,16 @@ impl ProgramSummary {
             stack_traces,
         }
     }
+}
+
+/// Returns the methods of a program, or only the first one called `method`, which is the one that runs.
+pub(super) fn plans<'a>(
+    pte: &Pte<'a>,
+    method: Option<&str>,
+) -> impl Iterator<Item = ExecutionPlan<'a>> {
+    let all = pte.program().execution_plan().into_iter().flatten();
+    let most = if method.is_some() { 1 } else { usize::MAX };
+    all.filter(move |plan| method.is_none_or(|name| plan.name() == Some(name))).take(most)
 }
 
 /// Returns the number of instructions of a method that call a delegate.

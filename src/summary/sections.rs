@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::Scope;
 use super::program::{BackendSummary, SectionAmount, SectionSummary};
 use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
@@ -15,11 +16,15 @@ use crate::quoted::UntrustedString;
 /// Reads the headers of all payloads with sections, and adds them to the summaries of their backends.
 pub(super) fn add<S: Source>(
     handle: &Handle<S>,
+    scope: &Scope,
     limits: &Limits,
     backends: &mut [BackendSummary],
 ) -> Result<(), OpenError<S::Error>> {
     let mut all: BTreeMap<UntrustedString, SectionSummary> = BTreeMap::new();
     for_each_sections(handle, limits, |payload, found| {
+        if !scope.has(payload) {
+            return;
+        }
         let summary = all.entry(payload.id().unwrap_or_default().into()).or_default();
         match found {
             Ok(found) => summary.add(found),

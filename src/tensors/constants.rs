@@ -90,6 +90,20 @@ impl<'a> ConstantRow<'a> {
         }
     }
 
+    /// Returns the key of named data that has the scales of the constant's quantization.
+    #[must_use]
+    pub fn scale_key(&self) -> Option<Untrusted<'a>> {
+        match self.constant.quantization.as_ref()?.scales()? {
+            ConstantPlace::Named { key, .. } => Some(key.as_untrusted()),
+            _ => None,
+        }
+    }
+
+    /// Returns the keys of named data that the constant asks for: those of its bytes and of its scales.
+    pub fn keys(&self) -> impl Iterator<Item = Untrusted<'a>> {
+        self.key().into_iter().chain(self.scale_key())
+    }
+
     /// Returns the dtype of the stored elements; `None` for 4-bit elements, of which two share a byte.
     #[must_use]
     pub fn dtype(&self) -> Option<ScalarType> {
@@ -148,6 +162,9 @@ pub struct ConstantRecord<'a> {
     pub dtype: Option<&'static str>,
     /// The sizes of the shape.
     pub sizes: &'a [u32],
+    /// The key of named data that has the scales.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub scale_key: Option<Untrusted<'a>>,
     /// The quantization.
     pub quantization: Option<QuantizationRecord>,
     /// The number of bytes.
@@ -196,6 +213,7 @@ impl<'a> From<&ConstantRow<'a>> for ConstantRecord<'a> {
             operator: constant.reader.map(|reader| reader.operator()),
             input: constant.reader.map(|reader| reader.input()),
             key: row.key(),
+            scale_key: row.scale_key(),
             dtype: constant.datatype.name(),
             sizes: &constant.dims,
             quantization: constant.quantization.as_ref().map(QuantizationRecord::from),

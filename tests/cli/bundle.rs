@@ -37,9 +37,13 @@ fn verbs_read_the_program_in_a_bundle() {
     let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
     for verb in ["info", "memory", "ops", "graph", "tensors"] {
         let shown = |path: &str| {
-            let mut document = json(&[verb, "--json", path]).to_string();
-            document = document.replace(path, "model");
-            document
+            let mut document = json(&[verb, "--json", path]);
+            // The place of the program in the bundle.
+            document.as_object_mut().unwrap().shift_remove("program_offset");
+            if let Some(file) = document["files"].get_mut(0) {
+                file.as_object_mut().unwrap().shift_remove("bundle");
+            }
+            document.to_string().replace(path, "model")
         };
         assert_eq!(shown(&path), shown(LINEAR), "{verb}");
     }
@@ -55,6 +59,56 @@ fn verbs_read_the_program_in_a_bundle() {
     assert_eq!(tables["program"]["len"], fs::read(LINEAR).unwrap().len());
     let shown = good(&["diff", &path, LINEAR]);
     assert!(shown.contains("bundles were not compared"), "{shown}");
+}
+
+/// Offsets count from the start of the program, as in the program alone: each verb that shows some says so.
+#[test]
+fn verbs_say_where_the_program_of_a_bundle_is() {
+    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let (whole, program) = (fs::read(&path).unwrap(), fs::read(LINEAR).unwrap());
+    let start = whole.windows(program.len()).position(|window| window == program).unwrap();
+    let found = &json(&["info", "--json", &path])["files"][0]["bundle"];
+    assert_eq!((found["bytes"].as_u64(), found["program_offset"].as_u64()), {
+        (Some(whole.len() as u64), Some(start as u64))
+    });
+    let shown = good(&["info", &path]);
+    assert!(shown.contains("bundled program") && shown.contains(&format!("{start:#x}")), "{shown}");
+    assert_eq!(json(&["tensors", "--json", &path])["program_offset"], start);
+    for verb in ["tensors", "check"] {
+        let shown = good(&[verb, &path]);
+        assert!(shown.contains("offsets count from"), "{verb}: {shown}");
+        assert!(shown.contains(&format!("{start:#x}")), "{verb}: {shown}");
+    }
+}
+
+/// A folder of models may have bundles, which are judged too.
+#[test]
+fn check_of_a_folder_judges_bundles() {
+    let (folder, _) = bundle(fs::read(LINEAR).unwrap());
+    let shown = good(&["check", folder.path().to_str().unwrap()]);
+    assert!(shown.contains("model.bpte") && shown.contains("file-kind"), "{shown}");
+}
+
+#[test]
+fn a_damaged_bundle_is_refused_with_its_offset() {
+    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[0..4].copy_from_slice(&0x00ff_fff0u32.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    for verb in ["info", "check", "dump", "size", "tensors"] {
+        let done = pte(&[verb, &path]);
+        assert_eq!(done.status.code(), Some(1), "{verb}");
+        let shown = text(&done.stdout) + &text(&done.stderr);
+        assert!(shown.contains("root-offset") && shown.contains("at 0x0"), "{verb}: {shown}");
+    }
+}
+
+#[test]
+fn dump_of_a_method_refuses_a_bundle() {
+    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let done = pte(&["dump", "--method", "forward", &path]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("leave --method out"), "{}", text(&done.stderr));
 }
 
 /// A program may be sound, and an executable hidden behind it in the bundle.

@@ -90,6 +90,26 @@ fn info_shows_odd_values_of_constant_methods() {
     assert!(of(3).is_null(), "the call gives it");
 }
 
+/// Operators, backends and tensors are those of the method, not of the file.
+#[test]
+fn info_of_a_method_counts_only_what_the_method_has() {
+    let path = "tests/data/pte/multi_method.pte";
+    let whole = &json(&["info", "--json", path])["files"][0];
+    let names: Vec<_> = whole["methods"].as_array().unwrap().iter().map(|of| &of["name"]).collect();
+    let calls = |of: &Value| -> u64 {
+        let operators = of["operators"].as_array().unwrap().iter();
+        operators.map(|operator| operator["calls"].as_u64().unwrap()).sum()
+    };
+    let mut sum = 0;
+    for name in &names {
+        let name = name.as_str().unwrap();
+        let of = &json(&["info", "--json", "--method", name, path])["files"][0];
+        assert_eq!((&of["method_count"], &of["methods"][0]["name"]), (&1.into(), &name.into()));
+        sum += calls(of);
+    }
+    assert!(names.len() > 1 && sum == calls(whole), "{sum}");
+}
+
 /// The runtime takes the first method with a name.
 #[test]
 fn info_says_which_of_two_methods_with_a_name_runs() {

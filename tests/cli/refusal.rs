@@ -34,10 +34,33 @@ fn every_verb_with_json_has_one_form_for_a_refusal() {
 
 #[test]
 fn a_missing_file_has_the_same_form() {
-    let done = pte(&["map", "--json", "no-such-file.pte"]);
-    assert_eq!(done.status.code(), Some(3));
+    for args in [
+        &["map", "--json", "no-such-file"][..],
+        &["ops", "--json", LINEAR, "--against", "no-such-file"],
+        &["check", "--json", LINEAR, "--baseline", "no-such-file"],
+        &["check", "--json", LINEAR, "--config", "no-such-file"],
+    ] {
+        let done = pte(args);
+        assert_eq!(done.status.code(), Some(3), "{args:?}");
+        let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let file = &found["files"][0];
+        assert_eq!(file["path"], "no-such-file", "{args:?}");
+        assert_eq!(file["findings"][0]["rule"], "unreadable", "{args:?}");
+    }
+}
+
+/// A good file without the method that was asked for is not unreadable.
+#[test]
+fn a_request_that_a_file_cannot_meet_is_no_unreadable_file() {
+    for verb in ["tensors", "memory", "graph"] {
+        let done = pte(&[verb, "--json", "--method", "no such", LINEAR]);
+        assert_eq!(done.status.code(), Some(1), "{verb}");
+        let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(found["files"][0]["findings"][0]["rule"], "absent", "{verb}");
+    }
+    let done = pte(&["info", "--json", "--method", "no such", LINEAR]);
     let found: Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(found["files"][0]["findings"][0]["rule"], "unreadable");
+    assert_eq!(found["refused"][0]["findings"][0]["rule"], "absent");
 }
 
 /// A wrong command line is no file's fault, and `-o FILE` is written completely or not at all.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{LINEAR, good, json, pte, run, text};
 use crate::support::build::file;
+use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
 #[test]
@@ -114,8 +115,43 @@ fn tensors_and_memory_take_several_files() {
 fn a_list_without_rows_says_so() {
     let shown = good(&["tensors", "--unquantized", "tests/data/pte/add.pte"]);
     assert!(shown.ends_with("no weights that are not quantized\n"), "{shown}");
-    let shown = good(&["tensors", "--key", "no such", "tests/data/ptd/ptd_basic.ptd"]);
-    assert!(shown.ends_with("no tensors or blobs\n"), "{shown}");
+}
+
+/// As of grep, the status says whether there is one.
+#[test]
+fn a_key_that_nothing_has_is_status_1() {
+    let done = pte(&["tensors", "--key", "no such", "tests/data/ptd/ptd_basic.ptd"]);
+    assert_eq!(done.status.code(), Some(1));
+    let shown = text(&done.stdout);
+    assert!(shown.ends_with("no data has this key, and nothing requests it\n"), "{shown}");
+}
+
+/// The question is who uses a blob, and delegates of every known backend are the answer.
+#[test]
+fn tensors_of_a_key_list_the_delegates_that_request_it() {
+    for (file, key, backend) in [
+        ("tests/data/pte/mlx_mlp.pte", "7e98/ls.0.weight", "MLXBackend"),
+        ("tests/data/pte/vulkan_conv.pte", "c7e7159b98", "VulkanBackend"),
+    ] {
+        let listed = json(&["tensors", "--json", "--key", key, file]);
+        let rows = listed["tensors"].as_array().unwrap();
+        assert_eq!(rows.len(), 2, "{rows:?}");
+        assert_eq!((&rows[0]["storage"], &rows[1]["storage"]), (&"blob".into(), &"named".into()));
+        assert_eq!((&rows[1]["backend"], &rows[1]["delegate"]), (&backend.into(), &0.into()));
+        assert_eq!((&rows[0]["key"], &rows[0]["offset"]), (&rows[1]["key"], &rows[1]["offset"]));
+        // Without a key, data is listed once.
+        assert!(!good(&["tensors", file]).contains(backend));
+    }
+}
+
+/// Scales in named data have users too: the constants that they belong to.
+#[test]
+fn tensors_of_a_key_list_the_constants_whose_scales_it_has() {
+    let bytes = Fixture::read("base/delegate-keys").unwrap().parts().bytes;
+    let done = run(&["tensors", "--json", "--key", "scales", "-"], None, &bytes);
+    let listed: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let rows = listed["tensors"].as_array().unwrap();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["scale_key"] == "scales"), "{rows:?}");
 }
 
 /// Of a backend whose weights are not known, no row does not mean that all weights are quantized.
@@ -123,7 +159,7 @@ fn a_list_without_rows_says_so() {
 fn unquantized_weights_of_other_backends_are_said_to_be_unknown() {
     let done = pte(&["tensors", "--unquantized", "tests/data/pte/vulkan_conv.pte"]);
     assert_eq!(done.status.code(), Some(0));
-    let note = "the weights of 1 delegate of other backends than XNNPACK are not known";
+    let note = "the weights of 1 delegate are not known";
     assert!(text(&done.stderr).contains(note), "{}", text(&done.stderr));
     let known = pte(&["tensors", "--unquantized", "tests/data/pte/xnn_gpt.pte"]);
     assert_eq!(text(&known.stderr), "");

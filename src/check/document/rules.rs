@@ -10,6 +10,9 @@ use crate::error::ErrorKind;
 /// The rule of a file that could not be read.
 pub const UNREADABLE: &str = "unreadable";
 
+/// The rule of a request that a file cannot meet: for a method, a key or an index that it does not have.
+pub const ABSENT: &str = "absent";
+
 /// The address of the folder `docs`, which is set as `PTE_DOCS_URL` when the crate is built. Links to the
 /// documentation are left out without it.
 pub const DOCS_URL: Option<&str> = option_env!("PTE_DOCS_URL");
@@ -36,7 +39,7 @@ pub struct RuleDocument {
     pub rule: RuleRecord,
 }
 
-/// A name that a finding may have: a rule, the code of a refusal, or [`UNREADABLE`].
+/// A name that a finding may have: a rule, the code of a refusal, [`UNREADABLE`] or [`ABSENT`].
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -77,7 +80,7 @@ impl RuleDocument {
 
 impl RuleRecord {
     /// Returns every name that a finding may have: rules, then codes of refusals that are not
-    /// rules, then [`UNREADABLE`].
+    /// rules, then [`UNREADABLE`] and [`ABSENT`].
     #[must_use]
     pub fn all() -> Vec<Self> {
         let refusals = ErrorKind::CODES.iter().filter(|code| !rules().any(|r| r.id == code.id));
@@ -101,7 +104,17 @@ impl RuleRecord {
             help: "Check that the path is a regular file of the expected kind, and that you may read it.",
             sections: Vec::new(),
         };
-        rules().map(Self::of).chain(refusals).chain([unreadable]).collect()
+        let absent = Self {
+            id: ABSENT,
+            subject: "command",
+            severity: Severity::Error.name(),
+            what: "A file has the method, the key or the index that was asked for.",
+            why: "Nothing is shown. `check` never reports it.",
+            runtime: "is not asked",
+            help: "List what the file has: `pte info` shows methods, `pte tensors` keys.",
+            sections: Vec::new(),
+        };
+        rules().map(Self::of).chain(refusals).chain([unreadable, absent]).collect()
     }
 
     /// Returns the address of its description; `None` if [`DOCS_URL`] is not set.

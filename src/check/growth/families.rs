@@ -314,6 +314,21 @@ pub(super) const FAMILIES: &[Family] = &[
         let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values)), externs]);
         delegated(&b.alone(root), n, &vec![n; n])
     }),
+    ("a graph of n constants with 32 keys", &[], |n| {
+        let mut b = Builder::graph();
+        let keys: Vec<_> = (1..33).map(|len| b.text(&"k".repeat(len))).collect();
+        let constants: Vec<_> = (0..n)
+            .map(|nth| {
+                let key = keys[nth % keys.len()];
+                b.table("ConstantDataOffset", &[("named_key", To(key))])
+            })
+            .collect();
+        let (nodes, values) = (b.tables([]), b.tables([]));
+        let constants = b.tables(constants);
+        let lists = [("xnodes", nodes), ("xvalues", values), ("constant_data", constants)];
+        let root = b.table("XNNGraph", &lists.map(|(name, at)| (name, To(at))));
+        delegated(&b.alone(root), n, &[])
+    }),
     ("an MLX graph of one slot and one instruction, n times", &["mlx"], |n| {
         let mut b = Builder::mlx();
         let operation = b.held("Instruction", "NoopNode", &[]);

@@ -1,5 +1,6 @@
 //! The files of `pte check`: paths that are given, and models in folders.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ impl Found {
     }
 }
 
-/// Adds `path`, or every `.pte` and `.ptd` in the folder `path` and its subfolders, sorted by path.
+/// Adds `path`, or every `.pte`, `.ptd` and `.bpte` in the folder `path` and its subfolders, sorted by path.
 ///
 /// Folders that cannot be read, and models that are no regular files, are added with their problem.
 pub(super) fn add_files(path: &Path, all: &mut Vec<Found>) {
@@ -36,8 +37,8 @@ pub(super) fn add_files(path: &Path, all: &mut Vec<Found>) {
         }
     }
     if found.is_empty() {
-        let message = "no .pte or .ptd file in this folder".into();
-        let problem = Problem::Absent { file: name_of(path), message };
+        let message = "no .pte, .ptd or .bpte file in this folder".into();
+        let problem = Problem::Unreadable { file: name_of(path), message };
         found.push(Found { path: path.to_owned(), problem: Some(problem) });
     }
     found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -63,9 +64,10 @@ fn search(folder: &Path, folders: &mut Vec<PathBuf>, found: &mut Vec<Found>) -> 
 }
 
 fn is_named_model(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| {
-        extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
-    })
+    let is_one = |extension: &OsStr| {
+        ["pte", "ptd", "bpte"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    };
+    path.extension().is_some_and(is_one)
 }
 
 /// Returns an error if `path` is no regular file. The file is not opened: opening a pipe would block.

@@ -101,11 +101,11 @@ impl<'d> PayloadWriter<'d> {
         out: &mut Output,
     ) -> Result<(), Stop> {
         let Some(place) = place else { return Ok(out.write_str("null")?) };
-        let place = place.map_err(|why| absent(&self.input.name, &why))?;
+        let place = place.map_err(|why| Problem::invalid(&self.input.name, why))?;
         let (from, to) = (place.range.start, place.range.end);
         let bytes = self.input.read(start.saturating_add(from)..start.saturating_add(to))?;
         let tables = Tables::read(&place, &bytes, &self.limits);
-        let tables = tables.map_err(|why| absent(&self.input.name, &why))?;
+        let tables = tables.map_err(|why| Problem::invalid(&self.input.name, why))?;
         write(tables, 3, self.blobs, self.pretty, out).map(drop)
     }
 
@@ -143,7 +143,7 @@ pub(super) fn place(bytes: &Bytes, name: &UntrustedString) -> Result<Option<Tabl
     match TablesPlace::of(&head, len) {
         None => Ok(None),
         Some(Ok(place)) => Ok(Some(place)),
-        Some(Err(why)) => Err(absent(name, &why)),
+        Some(Err(why)) => Err(Problem::invalid(name, why)),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn file(
     out: &mut Output,
 ) -> Result<Omitted, Stop> {
     let region = bytes.read(place.range.clone(), name, limits)?;
-    let tables = Tables::read(place, &region, limits).map_err(|why| absent(name, &why))?;
+    let tables = Tables::read(place, &region, limits).map_err(|why| Problem::invalid(name, why))?;
     write(tables, 0, blobs, pretty, out)
 }
 
@@ -178,16 +178,11 @@ pub(super) fn sections_of_file(
     let Some(found) = Sections::of_file(ForeignFormat::of(&head), len, read)? else {
         return Ok(None);
     };
-    if let Err(why) = &found {
-        return Err(absent(name, why));
-    }
+    let found = found.map_err(|why| Problem::invalid(name, why))?;
+    let found = Ok(found);
     let mut out = open()?;
     let written = sections::write(&found, pretty.then_some(0), &mut out);
     Ok(Some((out, written)))
-}
-
-fn absent(name: &UntrustedString, why: &pte::payload::Unreadable) -> Problem {
-    Problem::Absent { file: name.into(), message: why.to_string().into() }
 }
 
 fn write(
