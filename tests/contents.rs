@@ -499,10 +499,19 @@ fn what_lies_in_several_payloads_is_reported_once() {
     assert_eq!(found[0].0, u64::from(begin) + 100);
 }
 
-/// `_local_scalar_dense` reads a number from a tensor: from a constant, it is in the file.
+/// `_local_scalar_dense` reads a number from a tensor: from a constant, or a copy of one, it is in the file.
 #[test]
 fn a_divisor_that_is_read_from_a_constant_is_judged_by_its_contents() {
-    let file = |hex: &str| {
+    let file = |hex: &str, is_copied: bool| {
+        let mut calls = vec![
+            json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": 2, "args": [0, 5, 4, 4]}}),
+            json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": 0, "args": [4, 2]}}),
+            json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": 1, "args": [1, 2, 3]}}),
+        ];
+        if !is_copied {
+            calls.remove(0);
+            calls[0]["instr_args"]["args"][0] = 0.into();
+        }
         build::file(
             &json!({
                 "root": {
@@ -515,20 +524,23 @@ fn a_divisor_that_is_read_from_a_constant_is_judged_by_its_contents() {
                             }},
                             {"val_type": "Int", "val": {"int_val": 7}},
                             {"val_type": "Int", "val": {"int_val": 1}},
-                            {"val_type": "Int", "val": {"int_val": 1}}
+                            {"val_type": "Int", "val": {"int_val": 1}},
+                            {"val_type": "Tensor", "val": {
+                                "scalar_type": "LONG", "sizes": [], "dim_order": [],
+                                "allocation_info": {"memory_id": 1}
+                            }},
+                            {"val_type": "Null", "val": {}}
                         ],
                         "inputs": [],
                         "outputs": [3],
-                        "chains": [{"inputs": [], "outputs": [], "instructions": [
-                            {"instr_args_type": "KernelCall", "instr_args": {"op_index": 0, "args": [0, 2]}},
-                            {"instr_args_type": "KernelCall", "instr_args": {"op_index": 1, "args": [1, 2, 3]}}
-                        ]}],
+                        "chains": [{"inputs": [], "outputs": [], "instructions": calls}],
                         "operators": [
                             {"name": "aten::_local_scalar_dense", "overload": ""},
-                            {"name": "executorch_prim::mod", "overload": "int"}
+                            {"name": "executorch_prim::mod", "overload": "int"},
+                            {"name": "aten::clone", "overload": "out"}
                         ],
                         "delegates": [],
-                        "non_const_buffer_sizes": [0]
+                        "non_const_buffer_sizes": [0, 16]
                     }],
                     "constant_buffer": [],
                     "constant_segment": {"segment_index": 0, "offsets": [0, 16]},
@@ -545,8 +557,10 @@ fn a_divisor_that_is_read_from_a_constant_is_judged_by_its_contents() {
         let errors = report.findings().iter().filter(|found| found.severity == Severity::Error);
         errors.map(|found| found.rule.id).collect::<Vec<_>>()
     };
-    let zero = file("0000000000000000");
-    assert_eq!(rules(&zero, Checker::new()), ["kernel-number"]);
-    assert!(rules(&zero, Checker::new().constants(false)).is_empty());
-    assert!(rules(&file("0300000000000000"), Checker::new()).is_empty());
+    for is_copied in [false, true] {
+        let zero = file("0000000000000000", is_copied);
+        assert_eq!(rules(&zero, Checker::new()), ["kernel-number"], "copied: {is_copied}");
+        assert!(rules(&zero, Checker::new().constants(false)).is_empty());
+        assert!(rules(&file("0300000000000000", is_copied), Checker::new()).is_empty());
+    }
 }

@@ -73,7 +73,7 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
     match name {
         "neg" => {
             return match one {
-                Int(int) => int.checked_neg().map(Int),
+                Int(int) => Some(Int(int.wrapping_neg())),
                 Double(bits) => double(-f64::from_bits(bits)),
                 Bool(_) => None,
             };
@@ -106,9 +106,10 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
     }
     let other = args(1)?;
     match (name, one, other) {
-        ("add", Int(one), Int(other)) => one.checked_add(other).map(Int),
-        ("sub", Int(one), Int(other)) => one.checked_sub(other).map(Int),
-        ("mul", Int(one), Int(other)) => one.checked_mul(other).map(Int),
+        // Upstream's compiled kernels wrap, although C++ does not define it.
+        ("add", Int(one), Int(other)) => Some(Int(one.wrapping_add(other))),
+        ("sub", Int(one), Int(other)) => Some(Int(one.wrapping_sub(other))),
+        ("mul", Int(one), Int(other)) => Some(Int(one.wrapping_mul(other))),
         ("floordiv", Int(one), Int(other)) => {
             let (quotient, rest) = (one.checked_div(other)?, one.checked_rem(other)?);
             // The overload `int` rounds towards 0.
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!(ints("executorch_prim::floordiv.Scalar", 1, 0), None);
         assert_eq!(ints("executorch_prim::floordiv.int", -7, 2), int(-3));
         assert_eq!(ints("executorch_prim::floordiv.int", 2, -5), int(0));
-        assert_eq!(ints("executorch_prim::mul.Scalar", i64::MAX, 2), None);
+        assert_eq!(ints("executorch_prim::mul.Scalar", i64::MAX, 2), int(-2));
         assert_eq!(ints("executorch_prim::ge.Scalar", 2, 2), Some(Scalar::Bool(true)));
         assert_eq!(ints("aten::add.out", 2, 2), None);
         let chosen = |condition| {

@@ -3,13 +3,14 @@
 use alloc::collections::BTreeMap;
 
 use super::Method;
+use crate::bytes::index;
 use crate::cost;
 use crate::file::source::Source;
 use crate::handle::{OpenError, ReadVec};
 use crate::method;
-use crate::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature};
+use crate::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature, copied};
 
-/// The first elements of constants that calls read as a number, by method and value.
+/// The first elements of constants that calls read as a number or copy, by method and value.
 #[derive(Default)]
 pub(in crate::check) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
 
@@ -29,9 +30,15 @@ impl ConstantScalars {
             return Ok(());
         }
         for instruction in method::instructions(method.view) {
-            let call = instruction.kernel_call();
-            let call = call.filter(|&call| method.signatures.signature(call).is_some_and(is_read));
-            let arg = call.and_then(|call| u32::try_from(call.args()?.get(0)?).ok());
+            let Some(call) = instruction.kernel_call() else { continue };
+            let Some(signature) = method.signatures.signature(call) else { continue };
+            // The first element of a copy is that of its source.
+            let arg = match copied(signature.0) {
+                _ if is_read(&signature) => 0,
+                Some(copied) => index(copied.source),
+                None => continue,
+            };
+            let arg = call.args().and_then(|args| u32::try_from(args.get(arg)?).ok());
             let Some(value) = arg else { continue };
             cost::look_up("", self.0.len());
             if self.0.contains_key(&(method.nth, value)) {

@@ -1,6 +1,6 @@
 //! The known values of a state, by which contracts are judged.
 
-use super::state::{Memory, State};
+use super::state::State;
 use crate::check::kernels::Kernels;
 use crate::check::site::Plan;
 use crate::check::values::Values;
@@ -17,14 +17,19 @@ pub(super) struct Known<'c, 'p, 'a> {
 }
 
 impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
-    /// Returns the number that a call reads from a constant.
+    /// Returns the number that a call reads from a constant, or from a copy of one.
     pub(super) fn constant_scalar(&self, call: &Call<'_, 'a, Self>) -> Option<Scalar> {
         if call.name != LOCAL_SCALAR_DENSE {
             return None;
         }
         let tensor = self.state.tensor(self.values, call.args.get(0)?)?;
-        (self.state.memory(tensor) == Memory::Of(tensor)).then_some(())?;
-        self.plan.constant_scalar(tensor)
+        let constant = self.state.elements(tensor)?;
+        let dtype = |value: u32| match self.plan.value(value.into())? {
+            KernelTypes::Tensor(tensor) => Some(tensor.scalar_type()),
+            _ => None,
+        };
+        (dtype(tensor) == dtype(constant)).then_some(())?;
+        self.plan.constant_scalar(constant)
     }
 
     /// Returns a call of a known operator, with the known values of its arguments.
