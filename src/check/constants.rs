@@ -1,4 +1,5 @@
-//! Constants whose elements decide what a kernel does: they are in the file, so they are read.
+//! Constants whose elements affect how a kernel runs, such as indices. The file has their elements,
+//! so these are read and judged.
 
 use core::ops::Range;
 
@@ -65,7 +66,7 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// Reads them from `source`.
+    /// Reads the constants of `file` from `source`.
     ///
     /// # Errors
     ///

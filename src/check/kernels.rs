@@ -65,7 +65,7 @@ rules! {
 /// The signatures and contracts of a plan's operators.
 pub(super) struct Kernels {
     signatures: Signatures,
-    /// By operator; empty if no operator is known.
+    /// The demands of each operator; empty if no operator is known.
     demands: Vec<Demands>,
     resized: Resized,
     overwritten: Overwritten,
@@ -79,7 +79,7 @@ struct Demands {
     copied: Option<&'static Copied>,
 }
 
-/// The most items of a list that are looked at for overlaps.
+/// The largest number of items of a list that are checked for overlaps.
 pub(super) const MOST_ITEMS: usize = 64;
 
 /// The broken rule, the argument that breaks it (if any), and the message.
@@ -103,7 +103,7 @@ impl Kernels {
         kernels
     }
 
-    /// Finds the tensors that calls may resize. Needed only if some tensors are not STATIC.
+    /// Finds the tensors that calls may resize. This is needed only if some tensors are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
         if self.demands.iter().any(|demands| !demands.contract.is_empty()) {
             self.find_written(plan);
@@ -203,7 +203,7 @@ impl Kernels {
             || self.demands.iter().any(has_copies) && self.demands.iter().any(has_elements)
     }
 
-    /// Returns what a call copies to its output, if it does.
+    /// Returns what a call copies to its output, if it copies anything.
     pub(super) fn copied(&self, call: KernelCall<'_>) -> Option<&'static Copied> {
         self.demands(call)?.copied
     }

@@ -1,4 +1,4 @@
-//! Fields and values that a release of the runtime does not know yet, by their `since`.
+//! Rules on fields, values and operators that a release of the runtime does not know yet.
 
 use alloc::format;
 use alloc::vec;
@@ -35,7 +35,7 @@ rules! {
         Refuses ["6.11"];
 }
 
-/// The fields that a runtime must know to find the data of a file that has them.
+/// The fields that a runtime must know to find the data of a file: each is a table and its field.
 ///
 /// Device fields are not in the list: older runtimes use the host for everything, and backends know
 /// their own memory.
@@ -72,7 +72,7 @@ pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
     }
 }
 
-/// Judges the operators that the methods call. The runtime looks up no others.
+/// Judges the operators that the methods call. The runtime does not look up the others.
 fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
     for (nth, plan) in method::distinct(pte) {
         let Some(all) = plan.operators() else { continue };

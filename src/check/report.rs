@@ -73,8 +73,8 @@ impl Report {
         errors.map(|count| count.rule)
     }
 
-    /// Returns the rules of severity Error that are none in `before`, such as the report of the file that
-    /// an edit began with.
+    /// Returns the rules of severity Error that are not Errors in `before`. For an edit, `before`
+    /// is the report of the original file.
     ///
     /// ```
     /// # fn main() -> pte::Result<()> {

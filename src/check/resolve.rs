@@ -77,7 +77,7 @@ pub(super) fn storage(
         }
         Ok(_) => return,
     };
-    // Another rule reports the segment of all constants too.
+    // Another rule already reports the index of the constant segment.
     if matches!(error.kind(), ErrorKind::SegmentIndex { .. }) && tensor.allocation_info().is_none()
     {
         return;

@@ -188,8 +188,8 @@ fn is_zip(bytes: &[u8]) -> bool {
         && bytes.get(30..).and_then(|rest| rest.get(..len.min(64).into())).is_some_and(is_text)
 }
 
-/// Probability 2^-46: checks that no flag but that of a name is set, the level, the system, and the
-/// first block.
+/// Probability 2^-46: checks that no flag is set except the flag of a name, then the level, the
+/// system, and the name or the first block.
 fn is_gzip(bytes: &[u8]) -> bool {
     let [
         0x1f,
@@ -216,8 +216,8 @@ fn is_gzip(bytes: &[u8]) -> bool {
 
 /// Returns whether a deflate stream may begin with these bytes.
 ///
-/// Its first block must be one of: stored, with both lengths; the only block, with fixed codes;
-/// with dynamic codes, and complete code lengths. About one in eight random streams passes.
+/// Its first block must be stored, with both lengths; or the only block, with fixed codes; or a
+/// block with dynamic codes and complete code lengths. About one in eight random streams passes.
 fn is_deflate(bytes: &[u8]) -> bool {
     let bit = |nth: usize| bytes.get(nth >> 3).map_or(0, |byte| byte >> (nth & 7) & 1);
     match (bytes, bytes.first().map(|first| first & 7)) {
@@ -242,8 +242,7 @@ fn is_deflate(bytes: &[u8]) -> bool {
     }
 }
 
-/// Probability 2^-46: checks the protocol, and the opcodes that every pickler, or an attack,
-/// writes.
+/// Probability 2^-46: checks the protocol, and the opcodes that picklers and attacks begin with.
 fn is_pickle(bytes: &[u8]) -> bool {
     match *bytes {
         // A frame of less than 4 GB, whose first opcode is one that may come first.
@@ -273,7 +272,7 @@ fn is_pickle(bytes: &[u8]) -> bool {
     }
 }
 
-/// Returns the bytes after a name with a length of one byte, and after its memo if it has one.
+/// Returns the bytes after a name whose length is in one byte, and after its memo if it has one.
 fn short_name(bytes: &[u8]) -> Option<&[u8]> {
     let (len, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*len))?;
