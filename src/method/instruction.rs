@@ -20,7 +20,7 @@ pub struct Instruction<'a> {
     operation: Option<InstructionArguments<'a>>,
 }
 
-/// A jump that is taken where its condition is false.
+/// A jump that is taken if its condition is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Jump {
@@ -55,7 +55,7 @@ pub fn instructions(plan: ExecutionPlan<'_>) -> impl Iterator<Item = Instruction
     })
 }
 
-/// Returns the instructions of a chain, the first of which has the pc `begin`.
+/// Returns the instructions of a chain. `begin` is the pc of the first one.
 pub(crate) fn instructions_of_chain(
     nth: u32,
     begin: u32,
@@ -82,7 +82,7 @@ fn len(chain: Chain<'_>) -> u32 {
 
 impl<'a> Instruction<'a> {
     /// Decodes an instruction. `place` is the index of its chain and its index in the chain. The
-    /// chain has the pcs from `begin` to before `end`.
+    /// pcs of the chain are `begin..end`.
     #[inline]
     pub(crate) fn decode(
         (chain, index): (u32, u32),
@@ -151,7 +151,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the name of the field with its values; `None` for a move, which has two fields.
+    /// Returns the name of the field with its values; `None` for a move, which has two such fields.
     pub(crate) fn operand_field(&self) -> Option<&'static str> {
         match self.operation? {
             InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
@@ -226,7 +226,7 @@ impl<'a> Instruction<'a> {
         Some(Jump { condition, destination, target: target.unwrap_or(self.end), is_valid })
     }
 
-    /// Returns the pc of an instruction of its chain, or of the chain's end.
+    /// Returns the pc of the instruction at `index` of its chain, or of the chain's end.
     fn target(&self, index: i32) -> Option<u32> {
         let target = self.begin.checked_add(u32::try_from(index).ok()?)?;
         (target <= self.end).then_some(target)
