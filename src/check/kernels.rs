@@ -154,7 +154,7 @@ impl Kernels {
         self.demands(call)?.hazard
     }
 
-    /// Finds the indices that nothing writes, and that another tensor is written over.
+    /// Finds index tensors that no instruction writes, but whose memory another tensor overwrites.
     pub(super) fn watch_indices(&mut self, plan: &Plan<'_, '_>) {
         let has_indices =
             |demands: &Demands| demands.hazard.is_some_and(|hazard| !hazard.read_again.is_empty());
@@ -175,7 +175,7 @@ impl Kernels {
         self.overwritten = Overwritten::of(plan, indices.flatten(), &self.resized);
     }
 
-    /// Returns the tensor that is written over an index that nothing writes.
+    /// Returns the tensor that overwrites the memory of the index tensor `index`, if there is one.
     pub(super) fn overwritten_by(&self, index: u32) -> Option<u32> {
         self.overwritten.by(index)
     }
@@ -184,7 +184,7 @@ impl Kernels {
         self.demands.get(usize::try_from(call.op_index()).ok()?)
     }
 
-    /// Returns whether an instruction may resize a tensor of the file.
+    /// Returns whether an instruction may write, and so resize, a tensor.
     pub(super) fn may_resize(&self, tensor: u32) -> bool {
         self.resized.is_written(tensor)
     }

@@ -49,8 +49,8 @@ impl ControlFlow {
         Self { loops, pending: BTreeMap::new(), reachable }
     }
 
-    /// Returns whether any path leads to an instruction of a chain with a loop. Without a loop, the
-    /// interpreter finds this out itself.
+    /// Returns whether any path leads to an instruction of a chain with a loop. For a chain without
+    /// loops, returns `false`: there the interpreter finds unreachable instructions itself.
     pub(super) fn is_reachable(&self, pc: u32) -> bool {
         self.reachable.get(index(pc)) == Some(&true)
     }

@@ -8,8 +8,8 @@ use super::Made;
 use super::build::{At, Builder, Field, number};
 use Field::{Number, To};
 
-/// A family of files: its name, the subjects that have a rule broken `n` times, and a function that
-/// makes the file of size `n`.
+/// A family of files: its name, the subjects of the rules that a file breaks `n` times, and a
+/// function that makes the file of size `n`.
 type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
 
 pub(super) const FAMILIES: &[Family] = &[

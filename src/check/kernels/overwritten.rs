@@ -1,7 +1,8 @@
-//! Finds indices that nothing writes, in memory that a tensor of another dtype uses.
+//! Finds index tensors that no instruction writes, and whose memory is written as a tensor of
+//! another dtype. The index then consists of the bytes of that tensor.
 //!
-//! Their elements, also initial ones, are overwritten by those of the other tensor. A tensor of the same dtype in that memory
-//! may be the one that the index is a view of: exporters leave out views that cost nothing.
+//! A tensor of the same dtype in that memory may be the base of the index. Exporters leave out the
+//! calls of views that cost nothing, so such an index is not reported.
 
 use alloc::vec::Vec;
 
@@ -23,9 +24,9 @@ pub(super) struct Overwritten(Vec<(u32, u32)>);
 struct Index {
     value: u32,
     tensor: Place,
-    /// A tensor of another dtype that uses its memory.
+    /// A tensor of another dtype that is written to its memory.
     over: Option<u32>,
-    /// Whether a tensor of its dtype uses its memory.
+    /// Whether a tensor of the same dtype uses its memory, so that the index may be a view of it.
     is_view: bool,
 }
 

@@ -58,7 +58,7 @@ impl<'v, 'p> Operands<'v, 'p> {
         self.inputs().chain(self.outputs.into_iter().flatten())
     }
 
-    /// Judges that all values are of one datatype, which `takes` holds.
+    /// Judges that all values are of one datatype, for which `takes` returns true.
     fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
         let Some(first) = self.all().next().map(|value| value.datatype) else { return Ok(()) };
         match takes(first) && self.all().all(|value| value.datatype == first) {
@@ -67,7 +67,8 @@ impl<'v, 'p> Operands<'v, 'p> {
         }
     }
 
-    /// Judges that all values also have one quantization: their elements are moved, not computed.
+    /// Judges a node that moves elements without computing: its values must have the same datatype
+    /// and the same quantization.
     fn moved(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
         self.same(takes)?;
         let of = |value: &Value<'_>| match value.quantization {
@@ -223,7 +224,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     if !datatypes::takes_layer(kind, input.datatype, filter.datatype, bias_type, output.datatype) {
         return Err((&XNNPACK_DATATYPE, operands.datatypes()));
     }
-    // Only linear layers take filters and biases that are computed, of floats.
+    // Only linear layers take a filter or bias that is no constant, and only of floats.
     let may_be_computed = |value: &Value<'_>| {
         kind == LayerKind::FullyConnected && datatypes::is_float(value.datatype)
     };
@@ -248,7 +249,8 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Judges that a layer's filter has the channels' scales in `dimension`, one for each of `outputs`.
+/// Judges a filter with a scale for each channel: its channels must be `dimension`, and it must
+/// have at least `outputs` scales.
 fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wrong> {
     match filter.quantization {
         Quantization::Channel { dimension: own, .. } if own != dimension => Err((
@@ -263,7 +265,7 @@ fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wr
     }
 }
 
-/// Judges that a value has so many elements.
+/// Judges that a value has at least `needed` elements.
 fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wrong> {
     let bits = super::shape::bits(value.datatype).unwrap_or_default();
     let have = match value.constant {
@@ -307,7 +309,7 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
         }
     }
     let needed = match super::shape::bits(filter.datatype) {
-        // Two elements in a byte, rows in whole bytes.
+        // A byte holds two elements, and each row begins with a new byte.
         Some(4) => outputs.checked_mul(inputs.next_multiple_of(2)),
         _ => product(&[outputs, inputs]),
     };

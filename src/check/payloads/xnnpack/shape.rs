@@ -25,7 +25,7 @@ impl Shape {
         Some(shape)
     }
 
-    /// Creates the shape of an image batch: its number, height, width and channels.
+    /// Creates the shape of a batch of images: their number, height, width and channels.
     pub(super) fn image(sizes: [u64; 4]) -> Self {
         let [batch, height, width, channels] = sizes;
         Self { sizes: [batch, height, width, channels, 0, 0], rank: 4 }
@@ -62,7 +62,7 @@ impl Shape {
 
 /// Returns the product of numbers; `None` if it does not fit 63 bits.
 pub(super) fn product(numbers: &[u64]) -> Option<u64> {
-    // A zero hides an overflow of the others, as in the backend.
+    // With a factor 0 the product is 0, even if the others overflow. The backend does the same.
     if numbers.contains(&0) {
         return Some(0);
     }
