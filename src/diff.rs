@@ -20,9 +20,10 @@
 //! # }
 //! ```
 //!
-//! The numbers of values, operators, delegates, constants and segments have no meaning. Instructions are
-//! aligned first. Then values are matched: inputs by position, results by their first use in aligned
-//! instructions, constants by content. Two files are the same if a renumbering makes them equal.
+//! The indices of values, operators, delegates, constants and segments have no meaning.
+//! Instructions are aligned first. Then values are matched: inputs by position, results by their
+//! first use in aligned instructions, constants by content. Two files are the same if new indices
+//! make them equal.
 //!
 //! A change is reported once: a weight and not each of its uses, the size of a tensor and not each call
 //! that uses it. The consequences of an added or removed call are part of that difference.
@@ -222,7 +223,7 @@ pub enum DiffError<E> {
     Open(Whose, OpenError<E>),
     /// The files are a `.pte` and a `.ptd`.
     Kinds,
-    /// A file that was given as a `.ptd` is none, or the compared files are not programs.
+    /// A file that was given as a `.ptd` is not one, or only programs can have such files.
     NoData(Whose),
     /// The file refers to the same data so often that more than this number of bytes would be read.
     Work(Whose, u64),
@@ -267,7 +268,7 @@ pub fn compare<S: Source>(
 ///
 /// # Errors
 ///
-/// Those of [`compare`].
+/// The errors of [`compare`].
 pub fn compare_methods<S: Source>(
     before: &Given<'_, S>,
     after: &Given<'_, S>,
@@ -354,7 +355,7 @@ impl Comparison {
         *count <= Self::MOST
     }
 
-    /// Adds a difference. It is made only if it is kept.
+    /// Adds a difference. Calls `make` only if the difference is kept.
     fn add(&mut self, class: Class, make: impl FnOnce() -> Difference) {
         if self.counts(class) {
             self.differences.push(make());

@@ -33,8 +33,8 @@ pub(super) enum Pair {
     To(u32),
 }
 
-/// Returns all instructions of both, in order. They are aligned by operator, constants and shapes first,
-/// and what remains by operator alone, so that calls are still recognized if all shapes changed.
+/// Returns all instructions of both methods, in order. They are aligned by operator, constants and
+/// shapes first. The others are then aligned by operator alone, since all shapes may have changed.
 pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let fine = [keys(a, true), keys(b, true)];
@@ -56,10 +56,10 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
 
 /// Merges adjacent hunks.
 ///
-/// Also merges two hunks that together have as many instructions of one method as of the other. For
-/// this, both methods must have the same kinds of instructions from the first to the second hunk,
-/// and agree in at least as many arguments as those between the hunks do. Such a pair is one
-/// changed call, not an added and a removed one.
+/// Also merges two hunks that are one changed call, not an added and a removed one. Over the span
+/// of both hunks, the methods must then have equally many instructions, of the same kinds in the
+/// same order. If these are paired one by one, at least as many arguments must agree as agree in
+/// the instructions between the hunks.
 fn joined(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
@@ -137,7 +137,7 @@ fn inner(
     for hunk in hunks(&before, &after) {
         let (before, after) = (moved(hunk.before, from), moved(hunk.after, other));
         both(pairs, &mut at, before.start);
-        // Equal numbers of the same kinds: each instruction became the other.
+        // With the same kinds in the same order, each instruction is paired with its counterpart.
         let kind = |plan: &Plan<'_, '_>, nth| plan.instruction(nth).map(Instruction::tag);
         let kinds =
             before.clone().map(|nth| kind(a, nth)).eq(after.clone().map(|nth| kind(b, nth)));
@@ -190,8 +190,8 @@ fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
     plan.instructions.iter().map(key).collect()
 }
 
-/// Slides a hunk of one method along similar instructions, to where most of the others agree in their
-/// value numbers. If nothing was renumbered, that is the place of the edit.
+/// Slides a hunk that only adds or only removes instructions along similar instructions, to the
+/// place where most value indices of the others agree. Without renumbering, the edit was there.
 fn slide(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,

@@ -143,10 +143,10 @@ impl<'g, S: Source> Contents<'g, S> {
         Ok(meaning)
     }
 
-    /// Returns the digest and the length of the data that a payload asks for by a key. A key that no file
-    /// has stands for itself.
+    /// Returns the digest and the length of the data that a payload requests by a key. If no file
+    /// has the key, returns the digest of the key instead.
     fn asked(&mut self, key: &str) -> Result<Data, DiffError<S::Error>> {
-        // Constants may share one long key.
+        // The key is charged each time, since constants may share one long key.
         self.spend(self.whose, &(0..wide(key.len())))?;
         if !self.asked.contains(key) {
             self.asked.insert(key.into());
@@ -205,7 +205,7 @@ impl<'g, S: Source> Contents<'g, S> {
 }
 
 impl Whose {
-    /// Returns the name of a `.ptd` that this file is used with.
+    /// Returns the `.ptd` number `nth` that this file is used with.
     fn with(self, nth: usize) -> Self {
         match self {
             Self::Before | Self::WithBefore(_) => Self::WithBefore(nth),

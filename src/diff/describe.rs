@@ -65,7 +65,7 @@ pub(super) fn instruction(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) ->
     let mut text = name(plan, instruction);
     text.push('(');
     let args = instruction.operands();
-    // The results follow the arguments, and follow them a second time.
+    // The last arguments are the outputs, each listed twice: first as outputs, then as results.
     let mut count = args.len();
     while let Some(last) = count.checked_sub(1)
         && args.get(last).is_some_and(|at| is_result(plan, instruction, at))

@@ -53,7 +53,7 @@ pub(super) fn compare<S: Source>(
     }
 }
 
-/// Methods by name, and by index among those of one name.
+/// Methods with their index in the program, by name and by index among the methods of one name.
 type Methods<'a> = BTreeMap<(Option<&'a str>, usize), (usize, ExecutionPlan<'a>)>;
 
 fn methods<'a>(pte: &Pte<'a>, only: Option<&str>) -> Methods<'a> {
