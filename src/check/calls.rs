@@ -54,7 +54,7 @@ pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     let pass = Pass {
         plan,
         values,
-        // A missing list is reported by another rule.
+        // Another rule reports a missing list. Every index that is not negative counts as valid.
         operators: plan.view.operators().map_or(usize::MAX, |operators| operators.len()),
         delegates: plan.view.delegates().map_or(0, |delegates| delegates.len()),
         judge,

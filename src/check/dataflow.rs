@@ -54,7 +54,7 @@ fn has_memory_for_all(plan: &Plan<'_, '_>, values: &Values) -> bool {
     values.unstored().iter().all(has_memory)
 }
 
-/// Judges all instructions of a method in which something changes a value.
+/// Judges all instructions of a method whose values may change.
 pub(super) fn check(judge: Judge<'_, '_, '_>, out: &mut Findings) {
     AbstractInterpreter::new(judge).run(out);
 }

@@ -67,7 +67,7 @@ pub struct CheckedFile {
 pub struct FindingRecord {
     /// The id of the rule, the code of the refusal, [`UNREADABLE`] or [`ABSENT`].
     pub rule: &'static str,
-    /// The name of its severity.
+    /// The name of the finding's severity.
     pub severity: &'static str,
     /// What is wrong.
     pub message: UntrustedString,

@@ -133,7 +133,7 @@ pub(super) fn report_unknown(
     }
 }
 
-/// Every key of the `.ptd` files.
+/// The `.ptd` files, with the first entry of each key.
 struct Files<'d> {
     data: &'d [Ptd<'d>],
     first: BTreeMap<&'d str, Found>,
@@ -315,7 +315,7 @@ impl<'a> ExpectedLayouts<'a> {
         }
     }
 
-    /// Returns the tensors that request keys.
+    /// Returns the number of tensors that request keys, and the first such tensor.
     pub(super) fn tensors(self) -> ExternalTensors<'a> {
         self.tensors
     }

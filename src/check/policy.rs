@@ -37,14 +37,14 @@ impl Policy {
         self
     }
 
-    /// Makes findings of `rule` Errors.
+    /// Turns findings of `rule` into Errors.
     #[must_use]
     pub fn deny(mut self, rule: &'static Rule) -> Self {
         self.denied.push(rule);
         self
     }
 
-    /// Makes findings of the rules of `preset` Errors.
+    /// Turns findings of the rules of `preset` into Errors.
     #[must_use]
     pub fn preset(mut self, preset: Preset) -> Self {
         self.denied.extend(preset.rules().map(|(rule, _)| rule));

@@ -50,8 +50,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("Program", "named_data"),
 ];
 
-/// Judges the fields and values that the runtime of `release` does not know because a later one
-/// added them.
+/// Reports the fields, values and operators that a release after `release` added.
 ///
 /// [`is_refused_by`](super::Rule::is_refused_by) covers old files that a release no longer reads.
 pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {

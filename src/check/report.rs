@@ -165,7 +165,7 @@ impl Findings {
         Report { findings: findings.collect(), counts: counts.collect() }
     }
 
-    /// Returns the counter of a rule.
+    /// Returns the counter of a rule. The counter moves ahead of a smaller one.
     fn count(&mut self, rule: &'static Rule) -> Option<&mut u64> {
         let is_it = |(known, _): &(&Rule, u64)| core::ptr::eq(*known, rule);
         let at = match self.counts.iter().position(is_it) {

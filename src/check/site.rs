@@ -28,7 +28,7 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) view: ExecutionPlan<'a>,
     /// The number of values of the method.
     pub(super) len: usize,
-    /// The sizes of its arenas.
+    /// The sizes of the method's arenas.
     pub(super) arenas: Option<Vector<'a, i64>>,
 }
 

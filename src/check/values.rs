@@ -102,7 +102,7 @@ impl Values {
         self.are_dynamic
     }
 
-    /// Returns the tag of a value; `None` where there is no value of that index.
+    /// Returns the tag of a value; `None` if there is no value at `index`.
     #[inline]
     pub(super) fn tag(&self, index: i64) -> Option<u8> {
         self.tags.get(usize::try_from(index).ok()?).copied()

@@ -8,11 +8,11 @@ use super::rule::Release;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReleaseError {
-    /// It is not of the form `1.5` or `1.5.1`.
+    /// The text is not of the form `1.5` or `1.5.1`.
     Syntax,
-    /// It is before the first release, 0.1.
+    /// The number is before the first release, 0.1.
     BeforeFirst,
-    /// It is between 0.7 and 1.0.
+    /// The number is between the releases 0.7 and 1.0.
     NoSuchRelease,
 }
 
