@@ -111,7 +111,7 @@ enum Visibility {
 /// The role of a value in the graph.
 #[derive(Clone, Copy, Debug, Default)]
 struct ValueFacts {
-    /// The number of its writers.
+    /// The number of instructions and lists that write the value.
     writers: u32,
     first_writer: Option<Writer>,
     is_input: bool,

@@ -10,7 +10,7 @@ use crate::method::{self, Access, Definitions, Effects, Instruction};
 use crate::pte::{Arena as Place, Pte, Storage, operator_name};
 use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
-/// An arena with an offset and a number of bytes.
+/// A place in an arena: the id of the arena, the offset, and the number of bytes.
 type StoragePlace = (u32, u64, u64);
 
 impl<'a> MethodGraph<'a> {
@@ -303,7 +303,7 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    /// Returns the index of a value, if there is one of that index.
+    /// Returns `value` as an index, if there is a value at it.
     fn valid(&self, value: i32) -> Option<u32> {
         u32::try_from(value).ok().filter(|&value| at(value) < self.values.len())
     }

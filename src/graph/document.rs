@@ -19,7 +19,7 @@ pub struct GraphDocument<'a> {
     pub path: UntrustedString,
     /// The name of the methods in the document; `None` for all methods.
     pub method: Option<String>,
-    /// What is shown of each method.
+    /// The parts of each method that are shown.
     pub shown: DrawOptions,
     /// The graphs of payloads, each once for all calls; `None` if delegates are not open.
     pub payloads: Option<Vec<PayloadGraph>>,

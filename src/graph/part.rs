@@ -138,8 +138,8 @@ impl MethodGraph<'_> {
         }
     }
 
-    /// Returns the value that a view shows. The view may be a view by place of the result of a
-    /// hidden call. The source of a hidden call is final.
+    /// Returns the value that a view shows in the end. A view by place may lead to the result of a
+    /// hidden call, and that result to its source, which is final.
     fn root(&self, value: u32) -> u32 {
         let source = |value: u32| self.values.get(at(value)).and_then(|facts| facts.source);
         let by_place = source(value).unwrap_or(value);

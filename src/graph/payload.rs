@@ -348,7 +348,7 @@ pub struct PayloadArgument {
     pub argument: u32,
     /// The id of the value.
     pub value: u32,
-    /// Whether the graph writes it.
+    /// Whether the value is an output of the graph.
     pub is_output: bool,
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn literal<'a>(
     Some(items.unwrap_or_else(|| "a list without items".into()))
 }
 
-/// Returns the beginning of a string in quotes.
+/// Returns a string in quotes, cut after [`MOST_CHARACTERS`] characters.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_CHARACTERS) {
         None => format!("{:?}", Untrusted::from(text)),
