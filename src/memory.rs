@@ -23,9 +23,9 @@
 //!   writes.
 //! - A tensor is a view if its first use reads bytes that were written as other tensors. Its live
 //!   range begins where these were defined.
-//! - A move, or an operator that makes views, puts a tensor under another index. The uses of that index
-//!   are uses of the tensor. A tensor that is never more than a view has a live range and takes no memory
-//!   of its own, though files plan a place for it. A free is the last use.
+//! - A move, or an operator that makes views, puts a tensor under another index. The uses of that
+//!   index are uses of the tensor. A tensor that is only ever a view has a live range, but takes no
+//!   memory of its own, even if the file plans a place for it. A free is the last use.
 //! - A loop is the range that a backward jump encloses. A tensor that is used inside and outside of it, or
 //!   is carried from one iteration to the next, is live in the whole loop.
 //!
@@ -339,7 +339,7 @@ impl<'a> Memory<'a> {
 }
 
 impl TensorRole {
-    /// Returns its name in the document `pte.memory/1`.
+    /// Returns the name of the role in the document `pte.memory/1`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -431,7 +431,8 @@ impl PlannedArena<'_> {
 }
 
 impl PlannedTensor {
-    /// Returns its begin and its end in the arena. A tensor of unknown size is empty. Saturates at 2^64 − 1.
+    /// Returns the tensor's begin and end in the arena. A tensor of unknown size is empty.
+    /// Saturates at 2^64 − 1.
     pub fn range(&self) -> (u64, u64) {
         (self.offset, self.offset.saturating_add(self.bytes.unwrap_or_default()))
     }

@@ -54,8 +54,8 @@ impl<'m, 'a> MethodDocument<'m, 'a> {
         Self { budgets, ..self }
     }
 
-    /// Calls `charge` with each name from the file that the document has. A small file may use one long name
-    /// for many tensors.
+    /// Calls `charge` with each name in the document that comes from the file. A small file may use
+    /// one long name for many tensors.
     ///
     /// # Errors
     ///
@@ -300,7 +300,7 @@ impl DocumentWriter {
     /// The largest number of methods in a document.
     pub const MOST_METHODS: usize = 1024;
 
-    /// Writes the facts about a file. `method_count` is the number of methods that were asked for.
+    /// Writes the facts about a file. `method_count` is the number of requested methods.
     ///
     /// # Errors
     ///
