@@ -177,5 +177,5 @@ fn is_same(list: Vector<'_, i32>, other: Option<Vector<'_, i32>>) -> bool {
     })
 }
 
-/// A number of results that no operator exceeds.
+/// The largest number of results that are looked for. No operator has more.
 const MOST_RESULTS: usize = 16;
