@@ -31,8 +31,8 @@ impl ConstantElements {
     }
 }
 
-/// The constants whose elements contracts may have conditions on, by method and value. They are
-/// arguments of such kernels, or sources of moves, views and copies.
+/// Constants by method and value: arguments whose elements a contract has conditions on, and
+/// sources of moves, views and copies.
 #[derive(Default)]
 pub(super) struct Places(BTreeMap<(u32, u32), Place>);
 
@@ -101,7 +101,7 @@ impl Places {
     }
 }
 
-/// Where a constant's elements are.
+/// The byte range of a constant in the file, and its dtype.
 #[derive(PartialEq, Eq)]
 struct Place {
     bytes: Range<u64>,
@@ -135,7 +135,7 @@ impl Dtype {
 }
 
 impl Place {
-    /// Returns where the elements of a value are, if it is a constant of a dtype that is read.
+    /// Returns the place of a value, if it is a constant of a dtype that is read.
     fn of(method: &Method<'_, '_>, value: u32) -> Option<Self> {
         let (tensor, bytes) = method.constant(value)?;
         Some(Self { bytes, dtype: Dtype::of(tensor.scalar_type())? })

@@ -14,7 +14,7 @@ use crate::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature};
 pub(in crate::check) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
 
 impl ConstantScalars {
-    /// Reads the first element of each such constant of a method from `source`.
+    /// Reads from `source` the first element of each constant that a call reads as a number.
     ///
     /// # Errors
     ///

@@ -103,7 +103,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
                 if !is_copied(plan, index) {
                     self.set_caller_memory(index);
                 }
-                // Assumes the sizes in the file: the caller may use these greatest sizes.
+                // Assumes the sizes in the file: they are the greatest that the caller may use.
                 self.set_tensor(index, u32::try_from(index).ok(), None);
             }
         }

@@ -137,7 +137,7 @@ fn arguments_overlap<'a>(
 
 /// A tensor, and the memory that its data is in.
 struct Located<'a> {
-    /// The value that the call names.
+    /// The value index that the call uses for the tensor.
     index: i32,
     /// The index of the tensor in the file.
     id: u32,

@@ -48,7 +48,7 @@ pub(super) enum Is {
     OneOf(Kinds),
 }
 
-/// The instruction that set a value.
+/// What set a value: the file, the result of a call, or a move.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum By {
     File,
@@ -59,7 +59,7 @@ pub(super) enum By {
 /// The place of a tensor's data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// In the memory that the file or the caller gives to the tensor at that index.
+    /// In the memory that the file or the caller gives to the tensor with this index in the file.
     Of(u32),
     /// Nowhere: the tensor has never had memory.
     Missing,
@@ -147,7 +147,7 @@ impl State {
         }
     }
 
-    /// Returns the instruction that set the value at `index`.
+    /// Returns what set the value at `index`.
     pub(super) fn by(&self, index: i32) -> By {
         self.get(index).map_or(By::File, |value| value.by)
     }

@@ -54,7 +54,7 @@ impl Place {
 }
 
 impl Overwritten {
-    /// Looks at the tensors `indices`, which calls read as indices.
+    /// Finds the overwritten tensors among `indices`, which calls read as indices.
     pub(super) fn of(
         plan: &Plan<'_, '_>,
         indices: impl Iterator<Item = i32>,

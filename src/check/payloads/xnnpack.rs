@@ -168,7 +168,7 @@ impl<'s, 'p> Site<'s, 'p> {
     }
 }
 
-/// A graph without an Error. Its calls are judged by it.
+/// The values of a graph without an Error. The calls of the graph are judged by these values.
 pub(super) struct Judged<'p> {
     values: Values<'p>,
 }

@@ -137,8 +137,8 @@ fn arg(
     Ok(Some(Arg { shape, is_static }))
 }
 
-/// Returns the sizes of a tensor in the order of its memory. `None` for too many dimensions; other
-/// rules judge the rest.
+/// Returns the sizes of a tensor in the order of its memory. `None` for too many dimensions. Other
+/// faults of the sizes are reported by other rules.
 fn shape_of(tensor: Tensor<'_>) -> Option<Shape> {
     let sizes = tensor.sizes().unwrap_or_default();
     if sizes.len() > MOST_DIMENSIONS {

@@ -65,7 +65,7 @@ const MATRIX_MULTIPLY: &[[XNNDatatype; 3]] = &[
     [QD8, QC8, F32], [F32, QC8, F32],
 ];
 
-/// The conversions to a datatype that elementwise nodes do not take: from, to.
+/// The conversions (from, to) to a datatype that elementwise nodes do not take.
 const CONVERT: &[[XNNDatatype; 2]] = &[[F32, QD8], [F16, QD8], [QS8, QC8]];
 
 /// The layers with filters.

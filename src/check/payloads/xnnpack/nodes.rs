@@ -235,7 +235,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     }
     if let Quantization::Dynamic { dimensions } = input.quantization {
         let fits = match kind {
-            // A scale for each row of the input.
+            // The backend computes a scale for each row of the input.
             LayerKind::FullyConnected => dimensions == 1,
             _ => dimensions < input.shape.rank(),
         };
@@ -362,7 +362,7 @@ fn matrices(operands: &Operands<'_, '_>, flags: u32) -> Result<(), Wrong> {
             Err((&XNNPACK_ATTRIBUTE, format!("num_nonbatch_dims {dimensions} of {}", a.shape)))
         }
         (_, Quantization::Channel { scales, .. }) => {
-            // A scale for each column of each matrix.
+            // Each column of each matrix needs a scale.
             let (rows, columns) = match b.shape.sizes() {
                 [batches @ .., rows, columns] => match flags & TRANSPOSE_WEIGHTS {
                     0 => (product(batches), *columns),

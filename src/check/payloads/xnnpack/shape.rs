@@ -102,8 +102,8 @@ pub(super) fn is_small(shape: &Shape, bits: u64) -> bool {
     all.is_some_and(|bits| bits.div_euclid(8) < 1 << 32)
 }
 
-/// Returns the bytes of a constant. Rows of 4-bit elements are padded to whole bytes. `None` if the
-/// number does not fit.
+/// Returns the size of a constant in bytes. Rows of 4-bit elements are padded to whole bytes.
+/// `None` if the size overflows or the datatype is unknown.
 pub(super) fn bytes(shape: &Shape, datatype: XNNDatatype) -> Option<u64> {
     let bits = bits(datatype)?;
     if bits >= 8 {

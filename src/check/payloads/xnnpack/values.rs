@@ -250,7 +250,7 @@ fn judge_value<'p>(
             return Err((&XNNPACK_CONSTANT_SHORT, message));
         }
     }
-    // A legacy input is converted when the graph runs: nodes see the result.
+    // A legacy input is converted when the graph runs. Nodes see the converted datatype.
     let datatype = match quantized.is_none() && is_legacy(tensor) {
         true => XNNDatatype::xnn_datatype_qdint8,
         false => stored,
