@@ -122,7 +122,7 @@ pub enum Class {
     Delegates,
     /// Named tensors and blobs.
     NamedData,
-    /// Fully qualified names of tensors that are no keys.
+    /// Fully qualified names of tensors, except names that are keys.
     Names,
     /// Unused values, which runtimes create nevertheless.
     Unused,
@@ -223,7 +223,7 @@ pub enum DiffError<E> {
     Open(Whose, OpenError<E>),
     /// The files are a `.pte` and a `.ptd`.
     Kinds,
-    /// A file that was given as a `.ptd` is not one, or only programs can have such files.
+    /// A file that was given as a `.ptd` is not one, or `.ptd` files were given without programs.
     NoData(Whose),
     /// The file refers to the same data so often that more than this number of bytes would be read.
     Work(Whose, u64),
@@ -263,8 +263,8 @@ pub fn compare<S: Source>(
     compare_parts(before, after, None, limits)
 }
 
-/// Compares the methods of two programs that have this name, and nothing else. The verdict is
-/// [`Identical`](Verdict::Identical) only if the files are.
+/// Compares only the methods with the name `name` of two programs. The verdict is
+/// [`Identical`](Verdict::Identical) only if the whole files are identical.
 ///
 /// # Errors
 ///
@@ -296,7 +296,7 @@ fn compare_parts<S: Source>(
         report.verdict = Verdict::Same;
     }
     match &files {
-        // The `.ptd` files beside them may differ nevertheless.
+        // Identical programs with `.ptd` files are compared, since those files may differ.
         (File::Pte(_), File::Pte(_)) if identical && alone => {}
         (File::Pte(old), File::Pte(new)) => {
             program::compare((old, a), (new, b), method, &mut report)?

@@ -66,7 +66,7 @@ fn joined(
     [keys_a, keys_b]: &[Vec<u64>; 2],
     hunks: Vec<Hunk>,
 ) -> Vec<Hunk> {
-    // Equal inputs are stronger evidence than equal value numbers.
+    // The same input is stronger evidence than the same value index.
     let input =
         |plan: &Plan<'_, '_>, at: i32| usize::try_from(at).ok().and_then(|at| plan.input(at));
     let alike = |one: Range<u32>, other: Range<u32>| {

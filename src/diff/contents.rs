@@ -32,7 +32,7 @@ pub(super) struct Contents<'g, S> {
     meanings: BTreeMap<(u64, u64), Option<Rc<Meaning>>>,
     /// The keys that these payloads ask for.
     asked: BTreeSet<String>,
-    /// The bytes of graphs that may still be kept. Graphs of payloads may overlap.
+    /// The number of bytes of graphs that may still be kept. Graphs of payloads may overlap.
     room: u64,
     limits: Limits,
     /// The bytes that may still be read. Ranges may overlap, so their sum may exceed the file.
@@ -104,8 +104,8 @@ impl<'g, S: Source> Contents<'g, S> {
         self.hash_in(nth.saturating_add(1), range).map(|sha| Some((sha, len)))
     }
 
-    /// Returns the meaning of a payload of XNNPACK; `None` if the backend does not read it, or if graphs
-    /// overlap and have more bytes than the file.
+    /// Returns the meaning of an XNNPACK payload. `None` if the payload cannot be read, or if all
+    /// graphs together have more bytes than the file, since they overlap.
     pub(super) fn meaning(
         &mut self,
         range: Range<u64>,

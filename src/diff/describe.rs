@@ -153,5 +153,5 @@ pub(super) fn content<'a>(plan: &Plan<'_, 'a>, nth: usize, value: KernelTypes<'a
     literal(value, text, item).unwrap_or_else(|| "an unknown value".into())
 }
 
-/// The rank limit of the runtime: no genuine list of sizes is longer.
+/// The most items of a list that are shown. A tensor of the runtime has no more dimensions.
 const MOST_ITEMS: usize = 16;

@@ -249,7 +249,7 @@ impl Method<'_, '_, '_, '_> {
             return;
         }
         let (Some(one), Some(other)) = (self.a.tensor(x), self.b.tensor(y)) else { return };
-        // The name of an EXTERNAL tensor is a key, which is no name.
+        // The name of an EXTERNAL tensor is the key of its data, which is compared by that data.
         let external = tensors::is_external(one) || tensors::is_external(other);
         if external || !self.reported.names.insert((old.name, new.name)) {
             return;
