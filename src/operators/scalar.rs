@@ -43,7 +43,7 @@ impl Scalar {
         }
     }
 
-    /// Returns its kind.
+    /// Returns the kind of the number.
     pub(crate) fn kind(self) -> Kinds {
         Kinds::of(match self {
             Self::Int(_) => tag::Int,
@@ -52,7 +52,7 @@ impl Scalar {
         })
     }
 
-    /// Returns it as the nearest Double.
+    /// Returns the number as the nearest Double.
     pub(crate) fn as_f64(self) -> f64 {
         match self {
             Self::Int(int) => float(int),

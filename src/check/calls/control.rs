@@ -1,4 +1,4 @@
-//! Rules on the indices of moves, frees and jumps. `dataflow` judges what these do to values.
+//! Rules on the indices of moves, frees and jumps. `dataflow` judges their effects on values.
 
 use alloc::format;
 

@@ -118,8 +118,9 @@ pub(super) enum Condition {
     Strided,
     /// The argument is a Bool with this value.
     Flag(Arg, bool),
-    /// The argument is a Double; for the next condition, it is Null.
+    /// The argument is a Double.
     Double(Arg),
+    /// The argument is Null.
     Null(Arg),
     Not(&'static Condition),
     /// At least one of the conditions holds.

@@ -79,7 +79,7 @@ pub struct OperatorEntry<'r> {
     /// The dtypes of the tensors in its calls. The document has their names.
     #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub dtypes: &'r BTreeSet<ScalarType>,
-    /// The kernel keys, in the list of all programs only.
+    /// The kernel keys. Only the list of all programs has them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub kernels: Option<&'r BTreeSet<String>>,
 }

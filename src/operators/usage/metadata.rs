@@ -13,7 +13,7 @@ use crate::schema::scalar::ScalarType;
 pub(super) struct CallMetadata {
     /// The number of each value; `None` for a value without tensors.
     values: Vec<Option<usize>>,
-    /// By number: the dtype, and the text of dtype and dim order.
+    /// For each number, the dtype, and the text of the dtype and the dim order.
     different: Vec<(ScalarType, String)>,
 }
 
