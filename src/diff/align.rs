@@ -56,10 +56,9 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
 
 /// Merges adjacent hunks.
 ///
-/// Also merges two hunks that are one changed call, not an added and a removed one. Over the span
-/// of both hunks, the methods must then have equally many instructions, of the same kinds in the
-/// same order. If these are paired one by one, at least as many arguments must agree as agree in
-/// the instructions between the hunks.
+/// Also merges two hunks if they are changed calls, not an added call and a removed one. From the
+/// first hunk to the end of the second, both methods then have the same keys. Pairing these
+/// instructions one by one must agree in at least as many arguments as the current alignment.
 fn joined(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
@@ -190,8 +189,8 @@ fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
     plan.instructions.iter().map(key).collect()
 }
 
-/// Slides a hunk that only adds or only removes instructions along similar instructions, to the
-/// place where most value indices of the others agree. Without renumbering, the edit was there.
+/// Slides a hunk that only adds or only removes instructions. It may slide along instructions with
+/// equal keys, and stops where the most arguments of the other instructions agree.
 fn slide(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,

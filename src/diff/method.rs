@@ -222,8 +222,8 @@ impl Method<'_, '_, '_, '_> {
         });
     }
 
-    /// Returns a suffix for an instruction of the second method whose text is also the text of
-    /// another instruction of the first method.
+    /// Returns a suffix for the text of an instruction of the second method, if another instruction
+    /// of the first method has the same text.
     fn other_instruction(&self, number: Option<u32>) -> String {
         let [_, to_a] = &self.partners;
         let partner = number.and_then(|number| to_a.get(at_index(number)).copied());

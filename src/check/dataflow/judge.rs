@@ -294,7 +294,7 @@ impl<'a> Judge<'_, '_, 'a> {
         tensor.sizes().is_some_and(|sizes| sizes.iter().take(16).any(|size| size == 0))
     }
 
-    /// Reports a write to the tensor at `index` if its data is that of a constant.
+    /// Reports a write to the tensor at `index` if the tensor uses the data of a constant.
     fn written(self, index: i32, tensor: u32, state: &State) -> Option<Broken> {
         let Memory::Of(owner) = state.memory(tensor) else { return None };
         if !is_constant(self.plan, i32::try_from(owner).ok()?) {

@@ -13,14 +13,14 @@ use crate::pte::Arena;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// The most indices of a method that are looked at.
+/// The largest number of index tensors of a method that are checked.
 const MOST_INDICES: usize = 16;
 
-/// The indices of a method that nothing writes, each with a tensor that is written over it.
+/// The index tensors without a writer, each with a tensor that overwrites its memory.
 #[derive(Default)]
 pub(super) struct Overwritten(Vec<(u32, u32)>);
 
-/// An index that nothing writes.
+/// An index tensor that no instruction writes.
 struct Index {
     value: u32,
     tensor: Place,
@@ -99,7 +99,7 @@ impl Overwritten {
         Self(found.iter().filter_map(overwritten).collect())
     }
 
-    /// Returns the tensor that is written over an index.
+    /// Returns the tensor that overwrites the memory of an index tensor, if there is one.
     pub(super) fn by(&self, index: u32) -> Option<u32> {
         self.0.iter().find(|(value, _)| *value == index).map(|(_, over)| *over)
     }

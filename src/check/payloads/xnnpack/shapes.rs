@@ -1,4 +1,4 @@
-//! The shapes that nodes compute from those of their inputs, as the backend does at each run.
+//! Computes the shapes of nodes from the shapes of their inputs, as the backend does at each run.
 
 use alloc::format;
 use alloc::string::{String, ToString};
