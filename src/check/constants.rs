@@ -1,5 +1,5 @@
-//! Constants whose elements affect how a kernel runs, such as indices. The file has their elements,
-//! so these are read and judged.
+//! Constants whose elements affect how a kernel runs, such as indices. Their elements are in the
+//! file, so they are read and judged.
 
 use core::ops::Range;
 

@@ -96,8 +96,8 @@ impl<'d> NamedSizes<'d> {
                 others.entry(key).or_insert((file, nth));
             }
         }
-        // If a program has no named data, but a segment that nothing refers to, that segment has
-        // the data. Then a key is missing, and not in a `.ptd`.
+        // A program without named data may have a segment that nothing refers to. That segment
+        // then has the data, so a missing key is not in a `.ptd`.
         let may_be_elsewhere = data.is_none() && (!own.is_empty() || !has_unnamed_segment(pte));
         Self { own, others, data, may_be_elsewhere, is_program: true }
     }

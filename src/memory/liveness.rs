@@ -50,7 +50,7 @@ pub(super) struct Liveness<'a> {
     uses: Vec<ValueUses>,
     /// The current tensor of each index whose tensor was replaced.
     current: BTreeMap<u32, u32>,
-    /// For each of these indices, a node. All tensors that were ever at the index have edges to it.
+    /// For each of these indices, a node in `edges`. Each tensor that was at the index leads to it.
     ever: BTreeMap<u32, u32>,
     /// Edges from a tensor to its aliases: a use of the alias is a use of the tensor.
     edges: Vec<(u32, u32)>,

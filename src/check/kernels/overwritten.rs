@@ -1,8 +1,8 @@
-//! Finds index tensors that no instruction writes, and whose memory is written as a tensor of
-//! another dtype. The index then consists of the bytes of that tensor.
+//! Finds index tensors that no instruction writes, but whose memory a tensor of another dtype
+//! overwrites. Kernels then read the bytes of that tensor as indices.
 //!
-//! A tensor of the same dtype in that memory may be the base of the index. Exporters leave out the
-//! calls of views that cost nothing, so such an index is not reported.
+//! If a tensor of the same dtype is in the same memory, the index tensor may be a view of it, and
+//! is left out. Exporters leave out the calls of views that cost nothing.
 
 use alloc::vec::Vec;
 
@@ -24,13 +24,13 @@ pub(super) struct Overwritten(Vec<(u32, u32)>);
 struct Index {
     value: u32,
     tensor: Place,
-    /// A tensor of another dtype that is written to its memory.
+    /// A tensor of another dtype that instructions write to the same memory.
     over: Option<u32>,
-    /// Whether a tensor of the same dtype uses its memory, so that the index may be a view of it.
+    /// Whether a tensor of the same dtype is in the same memory. The index may be a view of it.
     is_view: bool,
 }
 
-/// A planned tensor: where it is, and its dtype.
+/// The range of a planned tensor in its arena, and the dtype of the tensor.
 struct Place {
     arena: Arena,
     end: u64,
@@ -54,7 +54,7 @@ impl Place {
 }
 
 impl Overwritten {
-    /// Finds the overwritten tensors among `indices`, which calls read as indices.
+    /// Finds the overwritten tensors among `indices`, the values that calls read as indices.
     pub(super) fn of(
         plan: &Plan<'_, '_>,
         indices: impl Iterator<Item = i32>,

@@ -36,8 +36,8 @@ impl UsageReport {
         handle: &Handle<S>,
         limits: &Limits,
     ) -> Result<(), OpenError<S::Error>> {
-        // A payload comes with its first delegate only, and methods may share it: ranges are
-        // compared.
+        // Each payload is visited once, with its first delegate. Methods may share payloads, so
+        // ranges are compared.
         let mut ranges = BTreeSet::new();
         if let (Some(_), File::Pte(pte)) = (&self.method, handle.file()) {
             let plans = pte.program().execution_plan().into_iter().flatten();
