@@ -1,7 +1,7 @@
 //! The bounds of the elements of constants that kernels may use as indices, zero points, or a range.
 //!
-//! Each of these constants is read once, in pieces: integers for the least and the greatest element,
-//! floats for whether all are finite. Other constants are not read here.
+//! Each of these constants is read once, in pieces: integers for the least and the greatest
+//! element, floats for whether all are finite. Other constants are not read here.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
