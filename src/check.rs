@@ -1,7 +1,7 @@
-//! The rules on what a proven file means, and how a file is judged by them.
+//! Semantic rules for a file whose FlatBuffer is already proven, and the checker that applies them.
 //!
-//! A [`Checker`] holds the settings of a check, and gives one [`Report`]. Rules read proven views; only
-//! those of `contents` and `payloads` read segments.
+//! A [`Checker`] holds the settings of a check and returns one [`Report`]. Most rules read only
+//! proven views. Those of `constants`, `contents` and `payloads` also read segments.
 
 use crate::{File, Ptd, Pte};
 

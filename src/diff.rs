@@ -20,9 +20,10 @@
 //! # }
 //! ```
 //!
-//! The numbers of values, operators, delegates, constants and segments have no meaning. Instructions are
-//! aligned first. Then values are matched: inputs by position, results by their first use in aligned
-//! instructions, constants by content. Two files are the same if a renumbering makes them equal.
+//! The indices of values, operators, delegates, constants and segments have no meaning.
+//! Instructions are aligned first. Then values are matched: inputs by position, results by their
+//! first use in aligned instructions, constants by content. Two files are the same if new indices
+//! make them equal.
 //!
 //! A change is reported once: a weight and not each of its uses, the size of a tensor and not each call
 //! that uses it. The consequences of an added or removed call are part of that difference.
@@ -121,7 +122,7 @@ pub enum Class {
     Delegates,
     /// Named tensors and blobs.
     NamedData,
-    /// Fully qualified names of tensors that are no keys.
+    /// Fully qualified names of tensors, except names that are keys.
     Names,
     /// Unused values, which runtimes create nevertheless.
     Unused,
@@ -222,7 +223,7 @@ pub enum DiffError<E> {
     Open(Whose, OpenError<E>),
     /// The files are a `.pte` and a `.ptd`.
     Kinds,
-    /// A file that was given as a `.ptd` is none, or the compared files are not programs.
+    /// A file that was given as a `.ptd` is not one, or `.ptd` files were given without programs.
     NoData(Whose),
     /// The file refers to the same data so often that more than this number of bytes would be read.
     Work(Whose, u64),
@@ -262,12 +263,12 @@ pub fn compare<S: Source>(
     compare_parts(before, after, None, limits)
 }
 
-/// Compares the methods of two programs that have this name, and nothing else. The verdict is
-/// [`Identical`](Verdict::Identical) only if the files are.
+/// Compares only the methods with the name `name` of two programs. The verdict is
+/// [`Identical`](Verdict::Identical) only if the whole files are identical.
 ///
 /// # Errors
 ///
-/// Those of [`compare`].
+/// The errors of [`compare`].
 pub fn compare_methods<S: Source>(
     before: &Given<'_, S>,
     after: &Given<'_, S>,
@@ -295,7 +296,7 @@ fn compare_parts<S: Source>(
         report.verdict = Verdict::Same;
     }
     match &files {
-        // The `.ptd` files beside them may differ nevertheless.
+        // Identical programs with `.ptd` files are compared, since those files may differ.
         (File::Pte(_), File::Pte(_)) if identical && alone => {}
         (File::Pte(old), File::Pte(new)) => {
             program::compare((old, a), (new, b), method, &mut report)?
@@ -354,7 +355,7 @@ impl Comparison {
         *count <= Self::MOST
     }
 
-    /// Adds a difference. It is made only if it is kept.
+    /// Adds a difference. Calls `make` only if the difference is kept.
     fn add(&mut self, class: Class, make: impl FnOnce() -> Difference) {
         if self.counts(class) {
             self.differences.push(make());

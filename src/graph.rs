@@ -1,4 +1,4 @@
-//! The data-flow graph of a method: its instructions, the values between them, and what flows.
+//! The data-flow graph of a method: its instructions, its values, and the edges between them.
 //!
 //! ```
 //! # fn main() -> pte::Result<()> {
@@ -16,10 +16,12 @@
 //! ```
 //!
 //! Every instruction is a node. A value is a node if it is an input, has data, decides a jump, is a
-//! list, is read before it is written, or has several writers; then it has one edge for each writer and each reader, and not one
-//! for each pair of them. A tensor that nothing writes, and that has the place of one that is written
-//! before, shows that one, as a view. Other values are on the edges from their writer to their readers. The nodes
-//! of a method are one cluster. A [`PayloadGraph`] is the cluster inside a call of a delegate.
+//! list, is read before it is written, or has several writers. The node has one edge for each
+//! writer and each reader. Other values are on the edges from their writer to their readers.
+//!
+//! A tensor without a writer may have the place of a tensor that is written before. Then it is a
+//! view of that tensor. The nodes of a method are one cluster. A [`PayloadGraph`] is the cluster
+//! inside a call of a delegate.
 //!
 //! With the feature `serde` a [`GraphDocument`] serializes as the document `pte.graph/1`.
 
@@ -65,16 +67,16 @@ pub struct MethodGraph<'a> {
     /// The instructions of all chains, by pc.
     instructions: Vec<InstructionFacts>,
     values: Vec<ValueFacts>,
-    /// For each instruction the values that it reads, then those that it writes.
+    /// For each instruction, the values that it reads, then the values that it writes.
     operands: Vec<u32>,
     outputs: Vec<u32>,
     /// The names of tensors and the contents of strings, by value.
     texts: Vec<(u32, &'a str)>,
-    /// Whether control flow has an edge between any two instructions, or between blocks only.
+    /// Whether `Next` edges join all instructions, or only blocks.
     is_order_whole: bool,
-    /// The outputs that the shown part does not have. Empty if it has all.
+    /// For each output, whether the shown part leaves it out. Empty if all outputs are shown.
     hidden_outputs: Vec<bool>,
-    /// For each delegate the index of its payload's graph, if payloads are open.
+    /// For each delegate, the index of its payload's graph, if payloads are open.
     payloads: Vec<Option<u32>>,
 }
 
@@ -91,17 +93,17 @@ struct InstructionFacts {
     jump: Option<u32>,
     /// Whether it begins a block: it is the target of a jump, or follows a jump.
     is_block_start: bool,
-    /// Whether it is left out as a view.
+    /// Whether it is hidden, because it only makes a view.
     is_view: bool,
     visibility: Visibility,
 }
 
-/// Whether a node is drawn: in the chosen part, at its edge, or not at all.
+/// Whether a node is drawn: inside the shown part, just outside of it, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Visibility {
     #[default]
     Inside,
-    /// An edge of the part leads to it.
+    /// An edge joins the node with the part.
     Outside,
     Hidden,
 }
@@ -109,20 +111,20 @@ enum Visibility {
 /// The role of a value in the graph.
 #[derive(Clone, Copy, Debug, Default)]
 struct ValueFacts {
-    /// The number of its writers.
+    /// The number of instructions and lists that write the value.
     writers: u32,
     first_writer: Option<Writer>,
     is_input: bool,
     is_node: bool,
     /// Whether an instruction reads it before any writes it.
     is_read_first: bool,
-    /// Whether an output, a list or a jump uses it, so that it is always a node.
+    /// Whether an output, a list or a jump uses it, so that it is never folded.
     is_kept: bool,
-    /// Whether it has a node only in the calls that use it.
+    /// Whether it has no node, and the calls that use it show it as an argument.
     is_folded: bool,
     /// Whether it is not in the shown part.
     is_hidden: bool,
-    /// The value that a view shows, if no instruction writes the view or that is left out.
+    /// The value that a view shows. The view has no writer, or its writer is hidden.
     source: Option<u32>,
 }
 
@@ -156,8 +158,8 @@ pub struct GraphNode<'g> {
     /// The instruction's operands, as indices of values.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub args: Option<Vec<i32>>,
-    /// The first 64 operands of a call. A constant without a node is in words, such as `[1, 1]`; any other
-    /// one is `None`.
+    /// The first 64 operands of a call. A constant without a node is a text, such as `[1, 1]`; any
+    /// other operand is `None`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<Vec<Option<String>>>,
     /// The index of the value.
@@ -185,7 +187,7 @@ pub enum NodeKind {
     Move,
     /// A free.
     Free,
-    /// A jump that is taken where its condition is false.
+    /// A jump that is taken if its condition is false.
     Jump,
     /// An instruction of another kind, or an empty one.
     Unknown,
@@ -241,7 +243,7 @@ impl NodeKind {
 pub struct NodeId {
     /// The index of the method.
     pub method: u32,
-    /// The node of the method.
+    /// The node in its method.
     pub node: MethodNode,
 }
 
@@ -250,7 +252,7 @@ pub struct NodeId {
 pub enum MethodNode {
     /// The value of this index, displayed as `v`.
     Value(u32),
-    /// The instruction of this pc, displayed as `i`. The number of instructions is the end.
+    /// The instruction of this pc, displayed as `i`. The number of instructions stands for the end.
     Instruction(u32),
     /// The output of this index, displayed as `r`.
     Output(u32),
@@ -284,7 +286,7 @@ pub struct Edge {
     pub to: NodeId,
     /// The kind.
     pub kind: EdgeKind,
-    /// The index of the value that flows, of a [`Data`](EdgeKind::Data) edge.
+    /// The index of the value that flows; `None` if the edge is not [`Data`](EdgeKind::Data).
     pub value: Option<u32>,
 }
 
@@ -293,7 +295,7 @@ pub struct Edge {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum EdgeKind {
-    /// A value flows.
+    /// A value flows along the edge.
     Data,
     /// The instruction that runs next.
     Next,
@@ -318,8 +320,8 @@ impl<'a> MethodGraph<'a> {
         self.index
     }
 
-    /// Opens the delegates whose payloads are among `payloads`: the nodes of their calls have the index of the
-    /// graph.
+    /// Opens the delegates whose payloads are among `payloads`: the nodes of their calls have the
+    /// index of the payload's graph.
     #[must_use]
     pub fn with_payloads(mut self, payloads: &[PayloadGraph]) -> Self {
         let ranges = (0..).zip(payloads).map(|(index, payload)| {

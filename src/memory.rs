@@ -1,4 +1,4 @@
-//! The memory plan of a method: its arenas, their tensors, and when these are live.
+//! The memory plan of a method: its arenas, the tensors in them, and when each tensor is live.
 //!
 //! ```
 //! # fn main() -> pte::Result<()> {
@@ -21,11 +21,11 @@
 //!   initial data or a name, or one that is read before the first write.
 //! - A call uses all of its arguments, and the items of lists among them. [`Effects`] says which of them it
 //!   writes.
-//! - A tensor is a view if its first use reads bytes that were written as other tensors. It is live since
-//!   these were defined.
-//! - A move, or an operator that makes views, puts a tensor under another index. The uses of that index
-//!   are uses of the tensor. A tensor that is never more than a view has a live range and takes no memory
-//!   of its own, though files plan a place for it. A free is the last use.
+//! - A tensor is a view if its first use reads bytes that were written as other tensors. Its live
+//!   range begins where these were defined.
+//! - A move, or an operator that makes views, puts a tensor under another index. The uses of that
+//!   index are uses of the tensor. A tensor that is only ever a view has a live range, but takes no
+//!   memory of its own, even if the file plans a place for it. A free is the last use.
 //! - A loop is the range that a backward jump encloses. A tensor that is used inside and outside of it, or
 //!   is carried from one iteration to the next, is live in the whole loop.
 //!
@@ -87,22 +87,22 @@ pub struct Memory<'a> {
 /// An arena: a range of memory that the caller gives the runtime for a method.
 #[derive(Clone, Debug)]
 pub struct PlannedArena<'a> {
-    /// The index in `non_const_buffer_sizes`, from 1 on. A tensor has it as `memory_id`.
+    /// The index in `non_const_buffer_sizes`, from 1 on. Tensors refer to it by `memory_id`.
     pub id: u32,
     /// The size in bytes in `non_const_buffer_sizes`; `None` if it is missing or negative, so that the
     /// runtime refuses the method.
     pub planned: Option<u64>,
     /// The device, if it is not the host. The first of several entries counts, as in runtimes.
     pub device: Option<NonConstBufferDevice<'a>>,
-    /// The greatest end of a tensor, in bytes.
+    /// The greatest end of any tensor, in bytes.
     pub reach: u64,
-    /// The number of bytes that belong to any tensor at any time.
+    /// The number of bytes that belong to at least one tensor.
     pub used: u64,
     /// The most bytes that are live at once. Bytes that tensors share are counted once.
     pub peak: u64,
     /// The first pc of the peak; `None` if nothing is live or there are no instructions.
     pub peak_pc: Option<u32>,
-    /// Its tensors in [`Memory::tensors`].
+    /// The range of its tensors in the list of all tensors.
     tensors: Range<usize>,
 }
 
@@ -119,8 +119,9 @@ pub struct PlannedTensor {
     pub bytes: Option<u64>,
     /// The role in the method.
     pub role: TensorRole,
-    /// Whether it is only a view: a move, or an operator that makes views, puts another tensor under its
-    /// index, and nothing else writes it. Its place in the arena is planned and never used.
+    /// Whether it is only a view. A move, or an operator that makes views, puts another tensor
+    /// under its index, and nothing else writes it. Its place in the arena is planned and never
+    /// used.
     pub is_view: bool,
     /// The live range; `None` if it is unused.
     pub live_range: Option<LiveRange>,
@@ -143,9 +144,9 @@ pub enum TensorRole {
 /// The range of instructions in which a tensor is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveRange {
-    /// The pc of the instruction that defines it; `None` for before the first one.
+    /// The pc of the instruction that defines it; `None` if it is defined before the first one.
     pub first_use: Option<u32>,
-    /// The pc of the last instruction that uses it; `None` for after the last one.
+    /// The pc of the last instruction that uses it; `None` if it is used after the last one.
     pub last_use: Option<u32>,
 }
 
@@ -242,8 +243,8 @@ impl<'a> Memory<'a> {
         self.tensors.get(arena.tensors.clone()).unwrap_or_default()
     }
 
-    /// Returns the bytes of an arena that are live from each pc on at which their number changes, in the
-    /// order of time. Bytes that tensors share are counted once. Takes O(n log n) time.
+    /// Returns the number of live bytes of an arena over time: each pc at which it may change, with
+    /// the new number. Bytes that tensors share are counted once. Takes O(n log n) time.
     pub fn live_bytes(&self, arena: &PlannedArena<'a>) -> Vec<(u32, u64)> {
         let tensors = self.tensors(arena);
         let coordinates = CompressedCoordinates::of(tensors.iter().map(|tensor| tensor.range()));
@@ -338,7 +339,7 @@ impl<'a> Memory<'a> {
 }
 
 impl TensorRole {
-    /// Returns its name in the document `pte.memory/1`.
+    /// Returns the name of the role in the document `pte.memory/1`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -430,12 +431,14 @@ impl PlannedArena<'_> {
 }
 
 impl PlannedTensor {
-    /// Returns its begin and its end in the arena. A tensor of unknown size is empty. Saturates at 2^64 − 1.
+    /// Returns the tensor's begin and end in the arena. A tensor of unknown size is empty.
+    /// Saturates at 2^64 − 1.
     pub fn range(&self) -> (u64, u64) {
         (self.offset, self.offset.saturating_add(self.bytes.unwrap_or_default()))
     }
 
-    /// Returns whether its place has its contents at `pc` in a method of `instruction_count` instructions.
+    /// Returns whether the tensor's place has the tensor's contents at `pc`. The method has
+    /// `instruction_count` instructions.
     pub fn is_live_at(&self, pc: u32, instruction_count: u32) -> bool {
         !self.is_view
             && self.live_range.is_some_and(|live_range| {
@@ -446,8 +449,8 @@ impl PlannedTensor {
 }
 
 impl LiveRange {
-    /// Returns the first and the last pc of the range in a method of `instruction_count` instructions. A
-    /// method without instructions counts as one.
+    /// Returns the first and the last pc of the range in a method of `instruction_count`
+    /// instructions. A method without instructions counts as a method of one.
     pub fn span(&self, instruction_count: u32) -> (u32, u32) {
         let end = instruction_count.saturating_sub(1);
         (self.first_use.unwrap_or(0).min(end), self.last_use.unwrap_or(end).min(end))
@@ -541,7 +544,7 @@ fn set_live_ranges(
     if !reads {
         return;
     }
-    // In the order of first uses. At each instruction, reads come before writes.
+    // The order of first uses. At each instruction, reads come before writes.
     let mut order: Vec<_> = (0..tensors.len()).collect();
     let time = |tensor: &PlannedTensor| {
         if tensor.is_view {

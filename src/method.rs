@@ -13,7 +13,7 @@
 //!         let all = effects.accesses(&instruction, &definitions);
 //!         definitions.record(&instruction, &all);
 //!         let written = all.iter().filter(|(_, access)| *access == Access::Write);
-//!         // The sum is named as the result, and once more behind it.
+//!         // The call names the sum twice: as the result, and again at the end.
 //!         assert!(written.map(|(value, _)| *value).eq([2, 2]));
 //!         assert_eq!(definitions.first(2), Some(instruction.pc()));
 //!     }
@@ -44,8 +44,8 @@ pub use effects::Effects;
 pub use instruction::{Instruction, Jump, Operands, instructions};
 pub(crate) use instruction::{instruction_of_chain, instructions_of_chain};
 
-/// Returns the methods of a program with their indices. An untrusted file may list one table millions
-/// of times: it is returned once.
+/// Returns the methods of a program with their indices. An untrusted file may list one table
+/// millions of times: the table is returned once.
 pub(crate) fn distinct<'a>(pte: &Pte<'a>) -> impl Iterator<Item = (u32, ExecutionPlan<'a>)> {
     let mut returned = BTreeSet::new();
     let plans = (0..).zip(pte.program().execution_plan().into_iter().flatten());

@@ -33,9 +33,10 @@ const FEW: usize = 16;
 
 /// Judges the operators of a method, and each of its instructions.
 ///
-/// `judge` returns the rule that a call of a kernel breaks, and is called once its indices are
-/// valid. It is `None` if there is nothing to judge. Returns whether any instruction is a move, a
-/// free or a jump.
+/// `judge` returns the rule that a kernel call breaks, if any. It runs after the indices of the
+/// call are checked. It is `None` if there is nothing to judge.
+///
+/// Returns whether any instruction is a move, a free or a jump.
 pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     plan: &Plan<'_, 'a>,
     values: &Values,
@@ -53,7 +54,7 @@ pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     let pass = Pass {
         plan,
         values,
-        // A missing list is reported by another rule.
+        // Another rule reports a missing list. Every index that is not negative counts as valid.
         operators: plan.view.operators().map_or(usize::MAX, |operators| operators.len()),
         delegates: plan.view.delegates().map_or(0, |delegates| delegates.len()),
         judge,
@@ -74,7 +75,7 @@ pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     has_other
 }
 
-/// The instructions of one method.
+/// Judges the instructions of one method.
 struct Pass<'c, 'p, 'a, J> {
     plan: &'c Plan<'p, 'a>,
     values: &'c Values,
@@ -82,7 +83,7 @@ struct Pass<'c, 'p, 'a, J> {
     operators: usize,
     /// The number of delegates.
     delegates: usize,
-    /// Judges a call of a kernel. `None` if valid indices are enough: no operator is known, or
+    /// Judges a kernel call. `None` if only indices are checked here: no operator is known, or
     /// dataflow judges the calls.
     judge: Option<J>,
 }
@@ -143,7 +144,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         seen
     }
 
-    /// Judges the loops of a chain, whose first instruction has the pc `begin`.
+    /// Judges the loops of a chain. `begin` is the pc of its first instruction.
     fn loops(
         &self,
         (chain, begin): (u32, u32),
@@ -200,7 +201,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         }
     }
 
-    /// Returns whether an instruction is a call of a kernel with valid indices, as most are.
+    /// Returns whether an instruction is a kernel call with valid indices. Most instructions are.
     #[inline(always)]
     fn is_plain_call(
         &self,
@@ -240,8 +241,8 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         }
     }
 
-    /// Returns whether all arguments are indices of values. Few arguments are checked at once: a
-    /// loop over them costs a branch misprediction at its end.
+    /// Returns whether all arguments are indices of values. Up to `FEW` arguments are checked
+    /// without a loop: leaving a loop costs a branch misprediction.
     #[inline(always)]
     fn are_values(&self, args: Vector<'a, i32>) -> bool {
         if args.len() > FEW {

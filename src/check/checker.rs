@@ -56,7 +56,8 @@ impl Default for Checker<'_> {
 }
 
 impl<'d> Checker<'d> {
-    /// Judges by every rule, with the limits for untrusted files and the rules' own severities.
+    /// Creates a checker of all rules, with the limits for untrusted files and the rules' own
+    /// severities.
     pub fn new() -> Self {
         Self {
             limits: Limits::UNTRUSTED,
@@ -80,30 +81,31 @@ impl<'d> Checker<'d> {
         Self { policy, ..self }
     }
 
-    /// Judges programs together with the `.ptd` files that they are used with. These files are not
-    /// judged by themselves. Without this call, external data is not judged, and a Note says which is
+    /// Sets the `.ptd` files that programs are judged with. The `.ptd` files themselves are not
+    /// judged. Without this call external data is not judged, and a Note names the data that is
     /// needed.
     #[must_use]
     pub fn data(self, data: &'d [Ptd<'d>]) -> Self {
         Self { data: Some(data), ..self }
     }
 
-    /// Sets whether to read constants that kernels use as indices or zero points. They are read by
-    /// default, each once. Weights are never read.
+    /// Sets whether to read constants that kernels may use as numbers, indices, zero points, or
+    /// ranges to quantize. By default they are read. Other constants, such as most weights, are
+    /// never read.
     #[must_use]
     pub fn constants(self, reads_constants: bool) -> Self {
         Self { reads_constants, ..self }
     }
 
-    /// Sets the start of the program in its bundled program, if it is in one. Then a Note says that the rest of the
-    /// bundle is not judged, and that offsets count from the start of the program.
+    /// Sets the start of the program in its bundled program, if it is in one. A Note then says that
+    /// only the program is judged, and that offsets count from its start.
     #[must_use]
     pub fn bundled(self, start: Option<u64>) -> Self {
         Self { bundled: start, ..self }
     }
 
-    /// Searches all bytes after the FlatBuffer for executable content, which reads the whole file.
-    /// By default, only the beginning of each segment and payload is read.
+    /// Sets whether to search all bytes after the FlatBuffer for executable content. A search reads
+    /// the whole file. By default, only the beginning of each segment and payload is read.
     #[must_use]
     pub fn scan(self, scans: bool) -> Self {
         Self { scans, ..self }
@@ -142,13 +144,13 @@ impl<'d> Checker<'d> {
         self.judge_all(&File::read_with(bytes, &self.limits)?, &bytes, |_| {})
     }
 
-    /// Judges a standalone payload, `.ptn` package, profile (ETDump) or ETRecord, with a Note on its kind. Of XNNPACK's and MLX's payloads the
-    /// header, the graph and the constants are judged; named data and calls are not. Of other payloads and of
-    /// profiles only the structure is proven.
+    /// Judges a standalone payload, `.ptn` package, profile (ETDump) or ETRecord, and adds a Note
+    /// on its kind. For payloads of XNNPACK and MLX, the header, the graph and the constants are
+    /// judged, but named data and calls are not. For all other files, only the structure is proven.
     ///
     /// # Errors
     ///
-    /// The structure is broken, or nothing is known of the format.
+    /// [`Unreadable`] if the structure is broken or the format is unknown.
     pub fn check_payload(&self, bytes: &[u8]) -> Result<Report, Unreadable> {
         let mut out = Findings::new(&self.limits);
         payloads::judge_alone(bytes, &self.limits, &mut out)?;
@@ -158,7 +160,7 @@ impl<'d> Checker<'d> {
         Ok(report)
     }
 
-    /// Judges the tables of a file. Of the segments only payloads are read, if they are in memory.
+    /// Judges the tables of a file, and the payloads that are in memory. No other segment is read.
     pub fn check_tables(&self, file: &File<'_>) -> Report {
         let mut out = Findings::new(&self.limits);
         let externals = self.judge_tables(file, &Constants::default(), &mut out);
@@ -185,7 +187,7 @@ impl<'d> Checker<'d> {
         externals
     }
 
-    /// Judges the payloads of a program, and its external data if that is known.
+    /// Judges the payloads of a program, and its external data if the caller gave `.ptd` files.
     fn judge_payloads<'b, E>(
         &self,
         pte: &Pte<'_>,

@@ -7,8 +7,8 @@ use crate::cost;
 use crate::method::{self, Operands};
 use crate::schema::program::view::KernelTypes;
 
-/// The Bools that no instruction and no caller changes. They are no inputs, and instructions use
-/// them as conditions only.
+/// For each value, whether neither an instruction nor the caller can change it. Every argument of a
+/// call counts as changed. Only Bools are looked up.
 pub(in crate::check) struct ConstantBools(Vec<bool>);
 
 impl ConstantBools {

@@ -1,4 +1,5 @@
-//! Constants whose elements decide what a kernel does: they are in the file, so they are read.
+//! Constants whose elements affect how a kernel runs, such as indices. Their elements are in the
+//! file, so they are read and judged.
 
 use core::ops::Range;
 
@@ -65,7 +66,7 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// Reads them from `source`.
+    /// Reads the constants of `file` from `source`.
     ///
     /// # Errors
     ///
@@ -93,8 +94,8 @@ impl Constants {
         self.scalars.get(plan, value)
     }
 
-    /// Returns the bounds of the elements of the constant at `value` of a method, if a kernel may use
-    /// them.
+    /// Returns the bounds of the elements of the constant at `value` of a method, if they were
+    /// read.
     pub(super) fn elements(&self, plan: u32, value: u32) -> Option<ElementBounds> {
         self.elements.get(plan, value)
     }

@@ -1,4 +1,4 @@
-//! The file around the FlatBuffer: sizes, segments, and the offsets of constants.
+//! Rules on the file around the FlatBuffer: sizes, segments, and the offsets of constants.
 
 use alloc::format;
 use alloc::string::String;
@@ -231,7 +231,7 @@ pub(super) fn references<'p>(pte: &'p Pte<'_>) -> impl Iterator<Item = u32> + 'p
         .chain(payloads.map(|payload| payload.index()))
 }
 
-/// Returns the segments that are not empty, in the order of the list of `count` segments.
+/// Returns the range and the index of each non-empty segment, in the order of their indices.
 pub(super) fn filled(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -239,16 +239,16 @@ pub(super) fn filled(
     (0..count).map(move |nth| (range(nth), nth)).filter(|(range, _)| !range.is_empty())
 }
 
-/// The index of a segment, and its offset.
+/// The sort key of a segment: its offset, then its index.
 ///
-/// Only these 12 bytes are sorted: a file may list the same segment every 4 bytes.
+/// The key has only 12 bytes: a list entry takes 4 bytes of a file, so there may be very many.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Begin {
     start: [u8; 8],
     pub(super) nth: u32,
 }
 
-/// Returns the segments that are not empty, of `count` segments, in the order of the file.
+/// Returns the non-empty ones of `count` segments, sorted by their offset in the file.
 pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Begin> {
     let mut begins = Vec::with_capacity(index(count));
     let begin = |(range, nth): (Range<u64>, u32)| Begin { start: range.start.to_be_bytes(), nth };
@@ -258,7 +258,8 @@ pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Beg
     begins
 }
 
-/// Calls `found` for each segment with bytes that is misaligned or is not in `references`.
+/// Calls `found` for each non-empty segment that is misaligned, and for each that is not in
+/// `references`.
 pub(super) fn oddities(
     count: u32,
     range: impl Fn(u32) -> Range<u64>,
@@ -358,7 +359,7 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     }
 }
 
-/// Judges constants: reports those that are misaligned or overlap the next one.
+/// Reports constants that are misaligned, and constants that overlap the next one.
 fn pieces(pte: &Pte<'_>, out: &mut Findings) {
     let Some(segment) = pte.program().constant_segment() else { return };
     let Ok(whole) = pte.segment_range(segment.segment_index()) else { return };

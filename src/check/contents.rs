@@ -52,8 +52,8 @@ rules! {
         Refuses ["6.6", "7.4.21", "7.7.23", "10"];
 }
 
-/// Judges the bytes after the FlatBuffer of `file`, whose bytes are in `source`: the gaps, and the
-/// first 64 bytes of each segment and payload.
+/// Judges the gaps between the segments of `file`, and the first 64 bytes of each segment and
+/// payload. The bytes are read from `source`.
 pub(super) fn judge<S: Source>(
     file: &File<'_>,
     source: &S,
@@ -101,7 +101,7 @@ pub(super) fn judge<S: Source>(
     Ok(())
 }
 
-/// Announces what [`judge`] reads of segments at `ranges`, in ascending order.
+/// Announces to `source` all reads of [`judge`]. The segments lie at `ranges`, in ascending order.
 fn announce<S: Source>(
     file: &File<'_>,
     source: &S,
@@ -157,7 +157,7 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
 struct Heads(BTreeMap<u32, Vec<u8>>);
 
 impl Heads {
-    /// Finds these segments. Their bytes are not read yet.
+    /// Finds the segments that are such payloads. Their bytes are not read yet.
     fn of(file: &File<'_>) -> Self {
         let mut heads = BTreeMap::new();
         let File::Pte(pte) = file else { return Self(heads) };
@@ -211,8 +211,8 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
     }
 }
 
-/// Returns the magic that all payloads of the backend called `id` have. Payloads with rules of their own are
-/// judged by those.
+/// Returns the magic that all payloads of backend `id` have. Returns `None` if the payloads of this
+/// backend have rules of their own.
 fn magic_of(id: &str) -> Option<Magic> {
     Backend::of_id(id).filter(|backend| !backend.has_payload_rules())?.magic()
 }
@@ -240,14 +240,15 @@ impl<S: Source> Window<'_, S> {
     }
 }
 
-/// Returns what is read at once for a range of a file of `len` bytes.
+/// Returns the window to read for `range` in a file of `len` bytes.
 fn window_of(range: &Range<u64>, len: u64) -> Range<u64> {
     range.start..range.start.saturating_add(WINDOW).max(range.end).min(len)
 }
 
 /// The number of bytes read at the beginning of a segment.
 const HEAD: u64 = 64;
-/// The largest number of bytes read of a gap. The greatest alignment of any writer is 4096.
+/// The largest number of bytes read of a gap. A writer's gap is shorter: no writer aligns to more
+/// than 4096 bytes.
 const LONGEST_GAP: u64 = 1 << 16;
 /// The number of bytes read at once.
 const WINDOW: u64 = 1 << 16;

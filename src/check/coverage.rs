@@ -1,8 +1,8 @@
-//! Which rows of format.md are covered, and by what.
+//! Which rows of format.md are covered, and by which rules and error codes.
 //!
-//! A rule cites the rows that it covers ([`Rule::rows`]). This file lists the others: rows that reading
-//! the file covers, and rows that cannot be judged from the file alone, or only in part.
-//! `docs/rules.md` shows all of them as one table.
+//! A rule cites the rows that it covers ([`Rule::rows`]). This module lists the other rows. Some
+//! are covered by error codes of the reader. The rest cannot be judged from the file alone, or only
+//! in part. `docs/rules.md` shows all rows as one table.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use super::rules;
 /// The rules and error codes that cover a row.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The rules on it.
+    /// The rules that cite the row.
     pub rules: Vec<&'static Rule>,
     /// The codes of errors that are found before any rule runs
     /// ([`ErrorKind::CODES`](crate::ErrorKind)).
@@ -39,7 +39,7 @@ pub fn answer(row: &str) -> Answer {
     }
 }
 
-/// Returns the rows that an error covers, by its code.
+/// Returns the rows that the error with the code `code` covers.
 pub fn rows_of(code: &str) -> impl Iterator<Item = &'static str> {
     STRUCTURE.iter().filter(move |(_, codes)| codes.contains(&code)).map(|(row, _)| *row)
 }
@@ -62,7 +62,8 @@ const VERIFIER: &[&str] = &[
     "program-limit",
 ];
 
-/// The rows that reading a file covers. A file that breaks one is refused with one of the codes.
+/// The rows that the reader checks. A file that breaks a row is refused with one of its error
+/// codes.
 pub static STRUCTURE: &[(&str, &[&str])] = &[
     ("1.3.2", &["header-length", "unknown-header", "file-too-short"]),
     ("1.3.3", &["segments-truncated"]),

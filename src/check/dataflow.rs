@@ -1,9 +1,10 @@
 //! Dataflow: the effects of calls, moves and frees on the values that other instructions use.
 //!
-//! A method runs more than once and its values are kept in between, so an instruction may also
-//! affect earlier ones. If any instruction changes a value, the method is interpreted abstractly,
-//! twice (`interpreter.rs`). Each instruction is judged in the state at that point (`judge.rs`). If
-//! no instruction changes a value, each call is judged by itself, with the values of the file.
+//! A method runs more than once and its values are kept in between. So an instruction may also
+//! affect earlier instructions, in the next run. If any instruction changes a value, the method is
+//! interpreted abstractly, twice (`interpreter.rs`). Each instruction is judged in the state at
+//! that point (`judge.rs`). If no instruction changes a value, each call is judged by itself, with
+//! the values of the file.
 
 use self::interpreter::AbstractInterpreter;
 pub(super) use self::judge::Judge;
@@ -53,7 +54,7 @@ fn has_memory_for_all(plan: &Plan<'_, '_>, values: &Values) -> bool {
     values.unstored().iter().all(has_memory)
 }
 
-/// Judges all instructions of a method in which something changes a value.
+/// Judges all instructions of a method whose values may change.
 pub(super) fn check(judge: Judge<'_, '_, '_>, out: &mut Findings) {
     AbstractInterpreter::new(judge).run(out);
 }

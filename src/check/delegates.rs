@@ -123,7 +123,7 @@ fn payload(
             });
         }
         Ok(Some(_)) => {}
-        // A segment always has bytes, even if their number is 0.
+        // A payload in a segment always has data, even if the data is empty.
         Ok(None) => plan.find(out, &DELEGATE_PAYLOAD_MISSING, processed.raw(), &steps, || {
             format!("inline payload {} has no data", processed.index())
         }),

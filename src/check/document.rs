@@ -49,7 +49,8 @@ pub struct CheckDocument<'d> {
 pub struct CheckedFile {
     /// The path or the name of the file.
     pub path: UntrustedString,
-    /// `pte` or `ptd`; `None` for a file that was refused or could not be read.
+    /// `pte`, `ptd` or `payload`; `None` for a file that was refused, could not be read, or lacks
+    /// what was requested.
     pub kind: Option<&'static str>,
     /// `error` if any finding has the severity Error, else `ok`.
     pub verdict: &'static str,
@@ -66,11 +67,12 @@ pub struct CheckedFile {
 pub struct FindingRecord {
     /// The id of the rule, the code of the refusal, [`UNREADABLE`] or [`ABSENT`].
     pub rule: &'static str,
-    /// The name of its severity.
+    /// The name of the finding's severity.
     pub severity: &'static str,
     /// What is wrong.
     pub message: UntrustedString,
-    /// The offset of the wrong bytes, from the start of the file; `None` if there are none.
+    /// The offset of the wrong bytes, from the start of the file; `None` if the finding is about
+    /// the file as a whole.
     pub offset: Option<u64>,
     /// The path from the root table to these bytes; may be empty.
     pub path: UntrustedString,
@@ -83,7 +85,7 @@ pub struct FindingRecord {
     /// What to do.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub help: Option<&'static str>,
-    /// The bytes around the place; not in the document.
+    /// The bytes around `offset`. They are not part of the document.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub window: Option<ByteWindow>,
 }
@@ -107,7 +109,7 @@ impl<'d> CheckDocument<'d> {
 }
 
 impl CheckedFile {
-    /// Returns a file whose structure is proven, without findings.
+    /// Returns the record of a file whose structure is proven, without findings.
     #[must_use]
     pub fn new(path: impl Into<UntrustedString>, file: &File<'_>) -> Self {
         let kind = match file {
@@ -123,7 +125,7 @@ impl CheckedFile {
         }
     }
 
-    /// Returns a payload without its program, with the findings of `report`.
+    /// Returns the record of a payload without its program, with the findings of `report`.
     #[must_use]
     pub fn payload(path: impl Into<UntrustedString>, report: &Report) -> Self {
         let findings = report.findings().iter();
@@ -136,13 +138,13 @@ impl CheckedFile {
         }
     }
 
-    /// Returns a file whose bytes were refused with `error`.
+    /// Returns the record of a file whose bytes were refused with `error`.
     #[must_use]
     pub fn refused(path: impl Into<UntrustedString>, error: &Error) -> Self {
         Self::unchecked(path.into(), FindingRecord::of_refusal(error))
     }
 
-    /// Returns a file that could not be read: `message` is the reason.
+    /// Returns the record of a file that could not be read. `message` is the reason.
     #[must_use]
     pub fn unreadable(
         path: impl Into<UntrustedString>,
@@ -152,7 +154,7 @@ impl CheckedFile {
         Self::unchecked(path.into(), FindingRecord::without_place(UNREADABLE, message.into(), help))
     }
 
-    /// Returns a file that cannot meet a request: `message` says what it does not have.
+    /// Returns the record of a file that lacks what was requested. `message` says what is missing.
     #[must_use]
     pub fn absent(path: impl Into<UntrustedString>, message: impl Into<UntrustedString>) -> Self {
         Self::unchecked(path.into(), FindingRecord::without_place(ABSENT, message.into(), None))
@@ -162,7 +164,7 @@ impl CheckedFile {
         Self { path, kind: None, verdict: "error", findings: vec![finding], omitted: 0 }
     }
 
-    /// Adds the findings of `report`, and reads 16 bytes of the file for each.
+    /// Adds the findings of `report`. Reads the 16 bytes around each finding in the file.
     ///
     /// `data_files` are the names of the files that were given to
     /// [`Checker::data`](super::Checker::data), in the same order.

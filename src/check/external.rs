@@ -1,4 +1,4 @@
-//! A program together with the `.ptd` files that it is used with.
+//! Rules on a program together with the `.ptd` files that it is used with.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -89,7 +89,7 @@ pub(super) fn judge(
     }
 }
 
-/// Reports the data that a program needs from `.ptd` files that are not known.
+/// Reports the data that a program needs from `.ptd` files that the caller did not give.
 pub(super) fn report_unknown(
     pte: &Pte<'_>,
     tensors: &ExternalTensors<'_>,
@@ -133,7 +133,7 @@ pub(super) fn report_unknown(
     }
 }
 
-/// Every key of the `.ptd` files.
+/// The `.ptd` files, with the first entry of each key.
 struct Files<'d> {
     data: &'d [Ptd<'d>],
     first: BTreeMap<&'d str, Found>,
@@ -245,7 +245,7 @@ impl<'d> Files<'d> {
         }
         let rank = theirs.len();
         let (ours, mut theirs) = (few(tensor.dim_order()), few(layout.dim_order));
-        // The runtime compares as many items as there are sizes.
+        // The runtime compares only as many items of the dim order as there are sizes.
         theirs.truncate(rank);
         if ours != theirs {
             find(&EXTERNAL_LAYOUT, &|| {
@@ -255,13 +255,13 @@ impl<'d> Files<'d> {
     }
 }
 
-/// Returns the first items of a list, at most one more than a valid shape has: many tensors may
-/// share a long list.
+/// Returns the first items of a list: at most one more than a valid shape has. Longer lists are
+/// cut, because many tensors may share one.
 fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
     numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
 
-/// The tensors of a program that request keys, found while its values are judged.
+/// The number of tensors that request keys, and the first such tensor.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ExternalTensors<'a> {
     count: u64,
@@ -280,7 +280,7 @@ struct ExternalTensor<'a> {
     key: &'a str,
 }
 
-/// The expected layout of each key: that of the first tensor that requests it.
+/// The expected layout of each key. The first tensor that requests a key sets its layout.
 #[derive(Default)]
 pub(super) struct ExpectedLayouts<'a> {
     by_key: BTreeMap<&'a str, Tensor<'a>>,
@@ -315,7 +315,7 @@ impl<'a> ExpectedLayouts<'a> {
         }
     }
 
-    /// Returns the tensors that request keys.
+    /// Returns the number of tensors that request keys, and the first such tensor.
     pub(super) fn tensors(self) -> ExternalTensors<'a> {
         self.tensors
     }

@@ -1,4 +1,4 @@
-//! The cost of all rules grows as n log n with the size of the FlatBuffer, for any content.
+//! Tests that the cost of all rules grows at most as n log n with the size of the FlatBuffer.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -26,8 +26,8 @@ mod families;
 /// A file, and the `.ptd` files that it is judged with.
 struct Made(Vec<u8>, Vec<Vec<u8>>);
 
-/// Returns the name of every family of programs, and a function that makes a file of it. Tests of
-/// other code use it.
+/// Returns each family of hostile programs: its name, and a function that makes a program of it.
+/// Tests of other modules use them.
 pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
     FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
 }
@@ -36,12 +36,12 @@ pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) ->
 struct Cost {
     bytes: usize,
     steps: u64,
-    /// The number of findings by subject of their rules.
+    /// For each broken rule, its subject and the number of its findings.
     broken: Vec<(&'static str, u64)>,
 }
 
 impl Cost {
-    /// Judges a file by every kind of check.
+    /// Runs every kind of check on a file, and counts the cost.
     fn of(Made(file, data): &Made) -> Self {
         let limits = Limits::UNTRUSTED;
         let opened = Handle::open(&file[..], &limits).unwrap();
@@ -54,7 +54,7 @@ impl Cost {
         let checker = Checker::new().data(&data).policy(Policy::new().runtime((0, 1)));
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Ptd::check));
-        // A map may cost no more than the rules.
+        // The cost of a map counts too: the limits for rules are also limits for it.
         let payloads = PayloadContents::all(&opened, &limits).unwrap();
         let map = Map::in_detail_with_payloads(&file, &payloads);
         drop(map.nested(Nesting { depth: 9, most: 16 }));
@@ -66,7 +66,7 @@ impl Cost {
         Self { bytes, steps, broken }
     }
 
-    /// Returns the cost for each byte, divided by the binary logarithm of the size.
+    /// Returns the cost per byte, divided by the binary logarithm of the size.
     fn each(&self) -> f64 {
         self.steps as f64 / (self.bytes as f64 * f64::from(self.bytes.ilog2()))
     }
@@ -105,7 +105,7 @@ fn no_file_makes_a_rule_take_more_than_n_log_n_steps() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let subjects = RULES.iter().map(|rules| rules[0].subject);
-    // A file has one finding on its kind.
+    // The subject `kind` is exempt: a file has at most one finding on its kind.
     let subjects: BTreeSet<_> = subjects.filter(|subject| *subject != "kind").collect();
     assert_eq!(reached, subjects, "every subject is attacked");
 }
@@ -124,12 +124,12 @@ fn genuine_files_take_few_steps() {
     }
 }
 
-/// The values of `n`.
+/// The sizes `n` that a file of each family is made with.
 const SIZES: [usize; 4] = [256, 512, 1024, 2048];
 /// The largest growth of the cost relative to the size when `n` doubles. n log n needs slightly
 /// more than 1, and n² needs 2.
 const MOST_GROWTH: f64 = 1.3;
-/// The greatest cost for each byte of the FlatBuffer, times the binary logarithm of its size.
+/// The largest allowed cost per byte, divided by the binary logarithm of the size.
 const MOST_STEPS: f64 = 5.0;
-/// The greatest cost for each byte of the file.
+/// The largest allowed cost per byte of a genuine file.
 const MOST_STEPS_OF_GENUINE: u64 = 8;

@@ -65,7 +65,7 @@ rules! {
 /// The signatures and contracts of a plan's operators.
 pub(super) struct Kernels {
     signatures: Signatures,
-    /// By operator; empty if no operator is known.
+    /// The demands of each operator; empty if no operator is known.
     demands: Vec<Demands>,
     resized: Resized,
     overwritten: Overwritten,
@@ -79,7 +79,7 @@ struct Demands {
     copied: Option<&'static Copied>,
 }
 
-/// The most items of a list that are looked at for overlaps.
+/// The largest number of items of a list that are checked for overlaps.
 pub(super) const MOST_ITEMS: usize = 64;
 
 /// The broken rule, the argument that breaks it (if any), and the message.
@@ -103,7 +103,7 @@ impl Kernels {
         kernels
     }
 
-    /// Finds the tensors that calls may resize. Needed only if some tensors are not STATIC.
+    /// Finds the tensors that calls may resize. This is needed only if some tensors are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
         if self.demands.iter().any(|demands| !demands.contract.is_empty()) {
             self.find_written(plan);
@@ -154,7 +154,7 @@ impl Kernels {
         self.demands(call)?.hazard
     }
 
-    /// Finds the indices that nothing writes, and that another tensor is written over.
+    /// Finds index tensors that no instruction writes, but whose memory another tensor overwrites.
     pub(super) fn watch_indices(&mut self, plan: &Plan<'_, '_>) {
         let has_indices =
             |demands: &Demands| demands.hazard.is_some_and(|hazard| !hazard.read_again.is_empty());
@@ -175,7 +175,7 @@ impl Kernels {
         self.overwritten = Overwritten::of(plan, indices.flatten(), &self.resized);
     }
 
-    /// Returns the tensor that is written over an index that nothing writes.
+    /// Returns the tensor that overwrites the memory of the index tensor `index`, if there is one.
     pub(super) fn overwritten_by(&self, index: u32) -> Option<u32> {
         self.overwritten.by(index)
     }
@@ -184,7 +184,7 @@ impl Kernels {
         self.demands.get(usize::try_from(call.op_index()).ok()?)
     }
 
-    /// Returns whether an instruction may resize a tensor of the file.
+    /// Returns whether an instruction may write, and so resize, a tensor.
     pub(super) fn may_resize(&self, tensor: u32) -> bool {
         self.resized.is_written(tensor)
     }
@@ -203,7 +203,7 @@ impl Kernels {
             || self.demands.iter().any(has_copies) && self.demands.iter().any(has_elements)
     }
 
-    /// Returns what a call copies to its output, if it does.
+    /// Returns what a call copies to its output, if it copies anything.
     pub(super) fn copied(&self, call: KernelCall<'_>) -> Option<&'static Copied> {
         self.demands(call)?.copied
     }

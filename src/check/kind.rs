@@ -17,7 +17,7 @@ rules! {
         Ignores ["10"];
 }
 
-/// Reports a file of another kind, of which `judged` is the part that is judged.
+/// Reports a file of another kind. The message `judged` names the part that is judged.
 pub(super) fn report(judged: impl FnOnce() -> String, out: &mut Findings) {
     out.find(&FILE_KIND, 0, || vec![PathComponent::Field("header")], judged);
 }

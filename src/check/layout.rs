@@ -1,9 +1,9 @@
 //! The layout of tables in the FlatBuffer: fields of a newer writer, and layouts that no writer
 //! makes.
 //!
-//! One pass over verified bytes, driven by the same declarations as the verifier. It runs only if
-//! the verifier has seen anything odd. All findings are about legal files, some of them genuine
-//! (format.md §7.8).
+//! The declarations that drive the verifier also drive this pass over its verified bytes. The pass
+//! visits the tables only if the verifier has seen anything odd. All findings are about legal
+//! files, some of them genuine (format.md §7.8).
 
 use alloc::format;
 use alloc::string::String;
@@ -122,8 +122,8 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges the tables if the verifier has seen anything odd or a reference into the header, and
-    /// judges the padding in front of them.
+    /// Judges the tables if the verifier has seen anything odd or a reference into the header.
+    /// Always judges the padding in front of the tables.
     ///
     /// A debug build always judges the tables, to check the verifier.
     fn run(&mut self, verified: Verified, tables: impl FnOnce(&mut Self)) {
@@ -244,7 +244,7 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges a vtable for all tables that share it. One without findings is cached.
+    /// Judges a vtable. Vtables without findings are cached, because many tables may share one.
     fn shape(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let slot = index(raw.vtable_pos() >> 1) & (CLEAN - 1);
         let known = self.clean.get(slot).copied().flatten();
@@ -264,7 +264,8 @@ impl<'p> Pass<'p> {
     fn unknown_fields(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let known = desc.slots();
         let slots = raw.vtable_len().saturating_sub(4) >> 1;
-        // Few unknown slots are checked: a vtable may have 32,000, and many tables may share it.
+        // Only the first unknown slots are checked: a vtable may have 32,000, and many tables may
+        // share it.
         for slot in known..slots.min(known.saturating_add(SLOTS_LOOKED_AT)) {
             if raw.offset_of(slot) != 0 {
                 // The verifier has proven that the vtable's entry is in the file, not that the
@@ -278,7 +279,7 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges the positions of the fields of a table, of which there are at most eleven.
+    /// Judges the positions of the fields of a table. A table has at most eleven fields.
     fn extents(&mut self, raw: Raw<'_>, desc: &'static TableDesc) {
         let declared = raw.declared_size();
         let mut fields: Vec<(u16, u16, &'static str)> = Vec::new();

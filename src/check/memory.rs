@@ -47,7 +47,7 @@ rules! {
         Refuses ["6.2", "7.5.10", "7.5.12", "7.7.18", "8.1 CVE-2025-30405"];
 }
 
-/// The user half of a 48-bit address space: no machine can map more.
+/// The size of the user half of a 48-bit address space. By default, a process cannot map more.
 const MOST_MEMORY: u64 = 1 << 47;
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {

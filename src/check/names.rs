@@ -1,4 +1,4 @@
-//! The named data of a program.
+//! Rules on named data and its keys.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -74,7 +74,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     }
 }
 
-/// The keys of a file that were judged so far.
+/// The keys of a file that were judged so far, each with the index of its first entry.
 #[derive(Default)]
 pub(super) struct Keys<'a>(BTreeMap<&'a str, u32>);
 

@@ -1,5 +1,5 @@
-//! Judges long lists in parts: in parallel if there are threads, else in sequence. The findings and their
-//! order are the same.
+//! Judges long lists in parts: in parallel if threads are available, else in sequence. Both ways
+//! give the same findings in the same order.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -88,7 +88,7 @@ mod tests {
     use crate::check::Policy;
     use crate::check::rules;
 
-    /// Finds something in every seventh element, alternating between two rules.
+    /// Reports a finding for every seventh element, with three rules in turn.
     fn sevenths(range: Range<u32>, out: &mut Findings) -> u32 {
         let len = narrow(range.len());
         for nth in range.filter(|nth| nth % 7 == 0) {

@@ -56,31 +56,32 @@ rules! {
         Misreads ["6.7", "7.7.23", "11.3", "11.9"];
 }
 
-/// The data that payloads use by keys.
+/// The named data of a program and of `.ptd` files, by key.
 pub(super) struct NamedSizes<'d> {
-    /// The program's own, by key; the range of an entry without data is missing.
+    /// The range of each entry of the program; `None` if the range is invalid.
     own: BTreeMap<&'d str, Option<Range<u64>>>,
-    /// That of `.ptd` files: the file and its entry.
+    /// The index of the `.ptd` file with a key, and the index of the entry in it.
     others: BTreeMap<&'d str, (u32, u32)>,
     data: Option<&'d [Ptd<'d>]>,
-    /// Whether a key that no file has may be in a `.ptd` that is not known.
+    /// Whether a key that is not found may be in a `.ptd` that the caller did not give.
     may_be_elsewhere: bool,
-    /// Whether a program is known.
+    /// Whether the payloads belong to a program.
     is_program: bool,
 }
 
 /// The size of named data.
 pub(super) enum NamedSize {
-    /// The number of bytes.
+    /// The number of bytes; `u64::MAX` if their range is invalid.
     Bytes(u64),
     /// No file has the key.
     Missing,
-    /// A `.ptd` that is not known may have the key.
+    /// A `.ptd` that the caller did not give may have the key.
     Elsewhere,
 }
 
 impl<'d> NamedSizes<'d> {
-    /// Finds the keys of a program, and of the `.ptd` files that it is used with, if they are known.
+    /// Finds the keys of a program, and of the `.ptd` files that it is used with, if they were
+    /// given.
     pub(super) fn new(pte: &'d Pte<'d>, data: Option<&'d [Ptd<'d>]>) -> Self {
         let (mut own, mut others) = (BTreeMap::new(), BTreeMap::new());
         for (key, range) in pte.named_data() {
@@ -95,13 +96,13 @@ impl<'d> NamedSizes<'d> {
                 others.entry(key).or_insert((file, nth));
             }
         }
-        // A program whose data is in a .ptd has no segments of unknown use: they would be that data,
-        // and a program without any named data has no map to look a key up in.
+        // A program without named data may have a segment that nothing refers to. That segment
+        // then has the data, so a missing key is not in a `.ptd`.
         let may_be_elsewhere = data.is_none() && (!own.is_empty() || !has_unnamed_segment(pte));
         Self { own, others, data, may_be_elsewhere, is_program: true }
     }
 
-    /// For a payload without a program.
+    /// Returns the named data of a payload without a program. Any key may be elsewhere.
     fn unknown() -> Self {
         Self {
             own: BTreeMap::new(),
@@ -112,8 +113,8 @@ impl<'d> NamedSizes<'d> {
         }
     }
 
-    /// Returns the size of the data with a key. `is_only` is whether all constants of the payload are
-    /// named data.
+    /// Returns the size of the data with the key `key`. `is_only` says whether all constants of the
+    /// payload are named data.
     pub(super) fn get(&self, key: &str, is_only: bool) -> NamedSize {
         cost::look_up(key, self.own.len());
         cost::look_up(key, self.others.len());
@@ -126,7 +127,8 @@ impl<'d> NamedSizes<'d> {
         }
         match self.other(key) {
             Some((ptd, nth)) => NamedSize::Bytes(len(ptd.range(nth))),
-            // Writers that use a .ptd put all constants there, under keys of their own form.
+            // A program without named data may have a key in a `.ptd` only if all its constants are
+            // named data, and the key looks like a key of a writer.
             None if self.own.is_empty() && self.is_program && !(is_only && is_written(key)) => {
                 NamedSize::Missing
             }
@@ -180,8 +182,8 @@ fn has_unnamed_segment(pte: &Pte<'_>) -> bool {
     })
 }
 
-/// Returns whether a key is one that writers make: the SHA-256 of the data, the name of scales, or MLX's name of
-/// a tensor behind four digits.
+/// Returns whether a key looks like a key of a writer. Writers use the SHA-256 of the data,
+/// `scale_` and a name, or four hexadecimal digits, `/` and MLX's name of a tensor.
 fn is_written(key: &str) -> bool {
     let is_hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
     let is_mlx = key.split_once('/').is_some_and(|(hash, _)| hash.len() == 4 && is_hex(hash));
@@ -193,7 +195,7 @@ fn is_written(key: &str) -> bool {
 pub(super) struct RequestedKeys {
     /// Every key that a payload names.
     pub(super) keys: BTreeSet<String>,
-    /// Whether a payload that could not be read may request others.
+    /// Whether payloads that cannot be read may request other keys.
     pub(super) is_incomplete: bool,
 }
 
@@ -253,8 +255,8 @@ pub(super) fn judge<'b, E>(
     Ok(requested)
 }
 
-/// Judges a standalone payload, package, profile or ETRecord: of XNNPACK and MLX the graph, and no calls; of
-/// others the structure of their tables, headers or directories.
+/// Judges a standalone payload, package, profile or ETRecord. For XNNPACK and MLX the graph is
+/// judged, but no calls. For all others only the tables, headers or directories are proven.
 pub(super) fn judge_alone(
     bytes: &[u8],
     limits: &Limits,
@@ -318,7 +320,7 @@ fn prove(format: ForeignFormat, bytes: &[u8], limits: &Limits) -> Result<(), Unr
     }
 }
 
-/// What is needed to judge a payload, and where findings go.
+/// Judges payloads. The fields are the inputs of all judgements, and the list of findings.
 struct Judge<'j, 'd, 'p, 'a> {
     named: &'j NamedSizes<'d>,
     limits: &'j Limits,
@@ -438,7 +440,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
     }
 }
 
-/// A delegate that has a payload. It is small, since a file may have a delegate for each four bytes.
+/// A delegate that has a payload. It is small: a file may list a delegate every four bytes.
 struct User {
     /// The index of its method in [`Users::plans`].
     plan: u32,
@@ -448,13 +450,13 @@ struct User {
     calls: Range<u32>,
 }
 
-/// An instruction that calls a delegate, and the index of the delegate.
+/// The index of a delegate, an instruction that calls the delegate, and the call.
 type DelegateInstruction<'a> = (i32, Instruction<'a>, DelegateCall<'a>);
 
 /// The delegates that have payloads of XNNPACK or MLX.
 struct Users<'p, 'a> {
     plans: Vec<Plan<'p, 'a>>,
-    /// By method and delegate, then in the order of the file.
+    /// The calls, sorted by method and delegate, then in the order of the file.
     calls: Vec<DelegateInstruction<'a>>,
     by_range: BTreeMap<(u64, u64, Backend), Vec<User>>,
 }
@@ -474,9 +476,9 @@ impl<'p, 'a> Users<'p, 'a> {
             own.sort_by_key(|&(delegate, ..)| delegate);
             let own = calls.get(first..).unwrap_or_default();
             for (delegate, table) in (0u32..).zip(view.delegates().into_iter().flatten()) {
-                // Delegates without a payload, or with one that is nowhere, are reported by other rules.
+                // Other rules report delegates without a payload, and payloads that do not resolve.
                 let Ok(Some(payload)) = pte.payload(table) else { continue };
-                // Which keys payloads of others request is not known.
+                // The keys that payloads of other backends request are unknown.
                 requested.is_incomplete |= payload.backend() != Some(Backend::Xnnpack);
                 if let Some(backend @ (Backend::Xnnpack | Backend::Mlx)) = payload.backend() {
                     let Range { start, end } = payload.range();
@@ -531,8 +533,8 @@ fn reason(why: &Unreadable) -> String {
     }
 }
 
-/// Returns the path to a part of the graph `root` in a payload. `steps` is the path from the root, and
-/// `delegate` the method and the index of the delegate; `None` for a payload without a program.
+/// Returns the path to a part of the graph `root` in a payload. `steps` is the path from the root,
+/// and `delegate` is `None` for a payload without a program.
 fn path_in_graph(
     delegate: Option<(&Plan<'_, '_>, u32)>,
     root: &'static str,
@@ -550,7 +552,7 @@ fn path_in_graph(
     path
 }
 
-/// Reads ranges of the file, up to a budget: segments may overlap.
+/// Reads ranges of the file, up to a budget: segments may overlap and be read again.
 struct Reader<R> {
     read: R,
     left: u64,
@@ -576,7 +578,7 @@ where
         Ok(bytes.map(|bytes| Head { bytes, len }))
     }
 
-    /// Pays for a read; `false` if too much was read.
+    /// Charges a read to the budget. Returns `false` if the budget does not cover it.
     fn pay(&mut self, bytes: u64) -> bool {
         let left = self.left.checked_sub(bytes);
         self.left = left.unwrap_or_default();
@@ -591,5 +593,5 @@ struct Head<'b> {
     len: u64,
 }
 
-/// The number of bytes that every header of a payload has at most.
+/// The largest number of bytes that the header of a payload has.
 const HEAD: u64 = 64;

@@ -212,7 +212,7 @@ fn ends(
                     format!("value {index} is {}", name.unwrap_or_default())
                 });
             }
-            // What is empty or unknown is reported by another rule.
+            // Another rule reports values that are empty or unknown.
             Some(_) => {}
         }
     }
@@ -249,7 +249,7 @@ pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
     }
 }
 
-/// Dtypes of which torch makes no tensor.
+/// The quantized dtypes. Python's binding cannot make a torch tensor of them.
 const QUANTIZED: [ScalarType; 5] = [
     ScalarType::QINT8,
     ScalarType::QUINT8,

@@ -25,7 +25,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Returns the rules' own severities.
+    /// Returns a policy that keeps the rules' own severities.
     pub fn new() -> Self {
         Self::default()
     }
@@ -37,31 +37,31 @@ impl Policy {
         self
     }
 
-    /// Makes findings of `rule` Errors.
+    /// Turns findings of `rule` into Errors.
     #[must_use]
     pub fn deny(mut self, rule: &'static Rule) -> Self {
         self.denied.push(rule);
         self
     }
 
-    /// Makes findings of the rules of `preset` Errors.
+    /// Turns findings of the rules of `preset` into Errors.
     #[must_use]
     pub fn preset(mut self, preset: Preset) -> Self {
         self.denied.extend(preset.rules().map(|(rule, _)| rule));
         self
     }
 
-    /// Makes Warnings Errors.
+    /// Turns all Warnings into Errors.
     #[must_use]
     pub fn deny_warnings(mut self) -> Self {
         self.denies_warnings = true;
         self
     }
 
-    /// Judges for a release of the runtime. Something that it no longer reads is an Error, and so
-    /// is something that it needs and does not know yet.
+    /// Judges for a release of the runtime. A file that the release no longer reads is an Error. A
+    /// field that the file's data needs and the release does not know yet is an Error too.
     ///
-    /// A release after [`NEWEST`](super::NEWEST) counts as that one.
+    /// A release after [`NEWEST`](super::NEWEST) is treated as [`NEWEST`](super::NEWEST).
     #[must_use]
     pub fn runtime(mut self, release: Release) -> Self {
         self.release = Some(release);

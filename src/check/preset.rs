@@ -17,7 +17,7 @@ use super::rule::Rule;
 pub struct Preset {
     /// The stable name.
     pub id: &'static str,
-    /// Its use.
+    /// The use that the preset is made for.
     pub what: &'static str,
     /// Whether all bytes are searched for executable content ([`Checker::scan`](super::Checker::scan)).
     pub scans: bool,
@@ -26,7 +26,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// For sites that publish or run files of people whom they do not know.
+    /// The preset for sites that publish or run files from unknown people.
     pub const UNTRUSTED_UPLOAD: Self = Self {
         id: "untrusted-upload",
         what: "Files from people whom the reader does not know.",

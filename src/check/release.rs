@@ -1,4 +1,4 @@
-//! Fields and values that a release of the runtime does not know yet, by their `since`.
+//! Rules on fields, values and operators that a release of the runtime does not know yet.
 
 use alloc::format;
 use alloc::vec;
@@ -35,7 +35,7 @@ rules! {
         Refuses ["6.11"];
 }
 
-/// The fields that a runtime must know to find the data of a file that has them.
+/// The fields that a runtime must know to find the data of a file: each is a table and its field.
 ///
 /// Device fields are not in the list: older runtimes use the host for everything, and backends know
 /// their own memory.
@@ -50,8 +50,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("Program", "named_data"),
 ];
 
-/// Judges the fields and values that the runtime of `release` does not know because a later one
-/// added them.
+/// Reports the fields, values and operators that a release after `release` added.
 ///
 /// [`is_refused_by`](super::Rule::is_refused_by) covers old files that a release no longer reads.
 pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
@@ -72,7 +71,7 @@ pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
     }
 }
 
-/// Judges the operators that the methods call. The runtime looks up no others.
+/// Judges the operators that the methods call. The runtime does not look up the others.
 fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
     for (nth, plan) in method::distinct(pte) {
         let Some(all) = plan.operators() else { continue };

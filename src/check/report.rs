@@ -73,8 +73,8 @@ impl Report {
         errors.map(|count| count.rule)
     }
 
-    /// Returns the rules of severity Error that are none in `before`, such as the report of the file that
-    /// an edit began with.
+    /// Returns the rules of severity Error that are not Errors in `before`. For an edit, `before`
+    /// is the report of the original file.
     ///
     /// ```
     /// # fn main() -> pte::Result<()> {
@@ -165,7 +165,7 @@ impl Findings {
         Report { findings: findings.collect(), counts: counts.collect() }
     }
 
-    /// Returns the counter of a rule.
+    /// Returns the counter of a rule. The counter moves ahead of a smaller one.
     fn count(&mut self, rule: &'static Rule) -> Option<&mut u64> {
         let is_it = |(known, _): &(&Rule, u64)| core::ptr::eq(*known, rule);
         let at = match self.counts.iter().position(is_it) {

@@ -57,7 +57,7 @@ pub(super) fn rule_of(error: &Error) -> &'static Rule {
     RULES.iter().copied().find(|rule| rule.id == error.code()).unwrap_or(&DATA_OUT_OF_BOUNDS)
 }
 
-/// Judges where the data of a tensor of `size` bytes is.
+/// Judges the place of the data of a tensor that has `size` bytes.
 pub(super) fn storage(
     plan: &Plan<'_, '_>,
     index: u32,
@@ -77,7 +77,7 @@ pub(super) fn storage(
         }
         Ok(_) => return,
     };
-    // Another rule reports the segment of all constants too.
+    // Another rule already reports the index of the constant segment.
     if matches!(error.kind(), ErrorKind::SegmentIndex { .. }) && tensor.allocation_info().is_none()
     {
         return;

@@ -7,7 +7,7 @@ use core::fmt;
 pub struct Rule {
     /// A stable name in kebab case, never reused.
     pub id: &'static str,
-    /// The name of its subject.
+    /// The subject that the rule is listed under, such as `container`.
     pub subject: &'static str,
     /// The severity of its findings.
     pub severity: Severity,
@@ -26,12 +26,12 @@ pub struct Rule {
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Old or unusual.
+    /// The file is legal, but old or unusual.
     Note,
-    /// Legal and suspicious.
+    /// The file is legal, but suspicious.
     Warning,
-    /// The official runtime, given the backends and operators that the file asks for, refuses the
-    /// file, crashes on it, or reads wrong memory, at some setting.
+    /// The official runtime refuses the file, crashes on it, or reads wrong memory, at some
+    /// setting. It is assumed to have all backends and operators that the file asks for.
     Error,
 }
 
@@ -44,19 +44,18 @@ pub enum Runtime {
     Crashes,
     /// It reads or writes memory that is not the file's.
     Misreads,
-    /// It does not check.
+    /// It does not check the requirement.
     Ignores,
 }
 
 impl Rule {
-    /// Returns whether the runtime of a release refuses, misreads or crashes on a file because of this rule
-    /// alone, as the current runtime does not. The severity is for the current release.
+    /// Returns whether the rule is an Error for `release`, although its own severity is lower.
     pub fn is_refused_by(&self, release: Release) -> bool {
         is_listed(REFUSED, self.id, release)
     }
 
-    /// Returns whether the runtime of a release accepts a file that breaks this rule, although
-    /// newer ones do not.
+    /// Returns whether the runtime of `release` accepts a file that breaks this rule, although
+    /// newer releases do not.
     pub fn is_taken_by(&self, release: Release) -> bool {
         is_listed(TAKEN, self.id, release)
     }
@@ -75,7 +74,7 @@ const REFUSED: &[Row] = &[
     ("old-generation", (0, 7), NEVER),
     ("xnnpack-named-referenced", (0, 6), (1, 5)),
 ];
-/// Errors that are not errors for some releases (format.md §4.3).
+/// Errors that are only Notes for some releases (format.md §4.3).
 const TAKEN: &[Row] = &[("external-generation", (0, 5), (0, 7))];
 const NEVER: Release = (u32::MAX, u32::MAX);
 
@@ -120,7 +119,7 @@ impl fmt::Display for Runtime {
     }
 }
 
-/// What to do: a text, or the name of one that many rules share.
+/// Expands to the help text of a rule: a literal, or a named text that many rules share.
 macro_rules! help {
     (MADE_BY_HAND) => {
         "No exporter writes this: the file is damaged or was made by hand, so get it again from its source."

@@ -10,9 +10,10 @@ use sha2::{Digest, Sha256};
 
 use super::{CheckedFile, DOCS_URL, FindingRecord, RuleRecord, UNREADABLE};
 
-/// Returns checked files as a SARIF 2.1.0 document, as `pte check --format sarif` prints it. `paths` are the
-/// bytes of their paths, in the same order: names of files need not be UTF-8. A file without one is addressed
-/// by its name.
+/// Returns checked files as a SARIF 2.1.0 document, as `pte check --format sarif` prints it.
+///
+/// `paths` are the paths of the files in the same order, as bytes: a path need not be UTF-8. A file
+/// without a path is addressed by its name.
 #[must_use]
 pub fn sarif(files: &[CheckedFile], paths: &[&[u8]]) -> Value {
     let addresses = Addresses::new(files, paths);
@@ -102,7 +103,7 @@ fn result<'f>(
     let nth = repeats.entry(fingerprint.clone()).or_insert(0);
     *nth = nth.saturating_add(1);
     json!({
-        // The one fingerprint that GitHub reads; the number distinguishes equal findings.
+        // GitHub reads only this fingerprint. The number distinguishes equal findings.
         "partialFingerprints": { "primaryLocationLineHash": format!("{fingerprint}:{nth}") },
         "ruleId": finding.rule,
         "level": finding.severity,

@@ -23,12 +23,12 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) pte: &'p Pte<'a>,
     /// The index of the method.
     pub(super) nth: u32,
-    /// The constants that were read, if they are.
+    /// The constants that were read; `None` for rules that do not use them.
     constants: Option<&'p Constants>,
     pub(super) view: ExecutionPlan<'a>,
-    /// The number of its values.
+    /// The number of values of the method.
     pub(super) len: usize,
-    /// The sizes of its arenas.
+    /// The sizes of the method's arenas.
     pub(super) arenas: Option<Vector<'a, i64>>,
 }
 
@@ -64,7 +64,8 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.value(index.into()).and_then(KernelTypes::name)
     }
 
-    /// Returns the table of the value at `index`, which must exist.
+    /// Returns the table of the value at `index`, or the table of the method if there is no such
+    /// value.
     pub(super) fn raw(&self, index: u32) -> Raw<'a> {
         let values = self.view.values();
         let value = values.and_then(|values| values.get(at_index(index)));
@@ -137,8 +138,8 @@ impl<'p, 'a> Plan<'p, 'a> {
         out.find(rule, table.pos().into(), path, message);
     }
 
-    /// Reports a finding in the operation of an instruction, or in the instruction itself if it is
-    /// empty or of an unknown kind; `steps` is the path from there.
+    /// Reports a finding in the operation of an instruction. If the instruction is empty or of an
+    /// unknown kind, the finding is in the instruction itself. `steps` is the path from there.
     pub(super) fn find_instruction(
         &self,
         out: &mut Findings,

@@ -8,7 +8,7 @@ use super::{container, data, delegates, instructions, layout, memory, names, pla
 use crate::{File, Ptd, Pte, method};
 
 /// Judges the FlatBuffer of a file, and returns its tensors that request data from a `.ptd`.
-/// `constants` are those that were read.
+/// `constants` are the constants that were read from segments.
 pub(super) fn judge<'a>(
     file: &File<'a>,
     constants: &Constants,

@@ -112,9 +112,9 @@ rules! {
 
 /// Where the data of a tensor is before the program runs.
 pub(super) struct Data {
-    /// Whether its data is in a file, or it is planned.
+    /// Whether the tensor is planned, or its data is in the program or in a `.ptd`.
     pub(super) stored: bool,
-    /// Whether it is in a `.ptd`.
+    /// Whether the data is in a `.ptd`.
     pub(super) external: bool,
 }
 
@@ -190,7 +190,7 @@ fn plain_size(tensor: Tensor<'_>) -> Option<u64> {
         signs |= size;
         elements = elements.checked_mul(size.into())?;
     }
-    // With more elements, or with none, the strides may overflow.
+    // If there are more elements, or none, the strides may overflow: `odd_shape` judges the tensor.
     let elements = i32::try_from(elements).ok().filter(|&elements| signs >= 0 && elements > 0)?;
     u64::from(elements.unsigned_abs()).checked_mul(tensor.scalar_type().element_size()?)
 }

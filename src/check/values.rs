@@ -102,7 +102,7 @@ impl Values {
         self.are_dynamic
     }
 
-    /// Returns the tag of a value; `None` where there is no value of that index.
+    /// Returns the tag of a value; `None` if there is no value at `index`.
     #[inline]
     pub(super) fn tag(&self, index: i64) -> Option<u8> {
         self.tags.get(usize::try_from(index).ok()?).copied()
@@ -118,7 +118,7 @@ impl Values {
         &self.unstored
     }
 
-    /// Returns whether any value is a tensor without a place for its data.
+    /// Returns whether every tensor has a place for its data.
     pub(super) fn are_stored(&self) -> bool {
         self.unstored.is_empty()
     }
@@ -169,14 +169,15 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
     values
 }
 
-/// Judges the values of a range, each by itself. Returns the indices of those that are lists.
+/// Judges the values of a range, each by itself. Returns the facts about these values, and the
+/// indices of the lists among them that refer to other values.
 ///
-/// Most values are plain. They are found a block at a time, kind by kind: a branch on the kind of each
-/// would be mispredicted, which costs more than the checks.
+/// Most values are plain. A block of values is searched for plain ones, kind by kind: a branch on
+/// the kind of each value would be mispredicted, which costs more than the checks.
 fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, Vec<u32>) {
     let mut part = Part { plan, values: Values::default(), lists: Vec::new() };
     part.values.tags.reserve(range.len());
-    // A small buffer for a small method: there may be millions of methods.
+    // A small method gets a small buffer: there may be millions of methods.
     let mut tensors = vec![(0, Raw::BARE); range.len().min(BLOCK)];
     let mut vtables = Vtables { value: Vtable::new(), tensor: Vtable::new() };
     for first in range.clone().step_by(BLOCK) {
@@ -201,15 +202,15 @@ fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, 
 /// The number of values in a block: the bits of a `u64`.
 const BLOCK: usize = 64;
 
-/// The plain values of a block, which need no other check, as bits.
+/// The plain values of a block, one bit for each value. Plain values need no other check.
 struct Plain {
     /// Tensors without memory for their data.
     unstored: u64,
-    /// All others.
+    /// All other plain values.
     stored: u64,
 }
 
-/// The vtables of the last value and the last tensor.
+/// A cache of the vtables of the last value and the last tensor.
 struct Vtables<'a> {
     value: Vtable<'a>,
     tensor: Vtable<'a>,
@@ -224,7 +225,7 @@ struct Part<'l, 'p, 'a> {
 
 impl<'a> Part<'_, '_, 'a> {
     /// Records the kinds of a block of values, and returns which of them are plain. `tensors` is a
-    /// buffer.
+    /// buffer for the tensors of the block.
     fn plain(
         &mut self,
         block: Range<u32>,
@@ -240,7 +241,7 @@ impl<'a> Part<'_, '_, 'a> {
             self.values.tags.push(tag);
             let is_plain = matches!(tag, tag::Null | tag::Int | tag::Bool | tag::Double);
             plain.stored |= u64::from(is_plain) << nth;
-            // If it is no tensor, the next one overwrites it.
+            // If the value is no tensor, the next value overwrites the slot.
             if let Some(slot) = tensors.get_mut(count) {
                 *slot = (nth, raw);
             }
@@ -258,7 +259,8 @@ impl<'a> Part<'_, '_, 'a> {
         plain
     }
 
-    /// Returns whether judging each plain value of a block has no findings, as a check of `plain`.
+    /// Returns whether `judge` finds nothing in the plain values of a block. A debug build uses it
+    /// to check `plain`.
     fn agrees(&self, plain: &Plain, block: Range<u32>, out: &Findings) -> bool {
         let is_plain = |(nth, _): &(u32, u32)| (plain.stored | plain.unstored) >> nth & 1 == 1;
         (0..).zip(block).filter(is_plain).all(|(nth, index)| {
@@ -356,12 +358,12 @@ struct Items {
     out_of_range: &'static Rule,
     wrong_type: &'static Rule,
     tags: &'static [u8],
-    /// Whether −1 is an absent item.
+    /// Whether −1 stands for an absent item.
     none: bool,
     /// Whether the items have 8 bytes, not 4.
     wide: bool,
     want: &'static str,
-    /// Whether the runtime reads the items when the list is used, rather than when it creates it.
+    /// Whether the runtime reads the items when it uses the list, not when it creates the list.
     read_when_used: bool,
 }
 
@@ -417,7 +419,7 @@ impl List<'_, '_, '_> {
             None => find(self.rules.out_of_range, &|| {
                 format!("value {item} is asked for, and there are {len}")
             }),
-            // What is empty or unknown is reported by another rule.
+            // Another rule reports values that are empty or unknown.
             Some(tag) if !(tag::Null..=tag::OptionalTensorList).contains(&tag) => {}
             Some(tag) if !self.rules.tags.contains(&tag) => find(self.rules.wrong_type, &|| {
                 let name = self.plan.value(item).and_then(|value| value.name());

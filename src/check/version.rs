@@ -1,4 +1,4 @@
-//! Parses a release of the runtime: `0.7`, `1.5.1`.
+//! Parses a release of the runtime, such as `0.7` or `1.5.1`.
 
 use core::fmt;
 
@@ -8,11 +8,11 @@ use super::rule::Release;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReleaseError {
-    /// It is not of the form `1.5` or `1.5.1`.
+    /// The text is not of the form `1.5` or `1.5.1`.
     Syntax,
-    /// It is in front of the first release, 0.1.
+    /// The number is before the first release, 0.1.
     BeforeFirst,
-    /// It is between 0.7 and 1.0.
+    /// The number is between the releases 0.7 and 1.0.
     NoSuchRelease,
 }
 
@@ -27,7 +27,7 @@ pub enum ReleaseError {
 ///
 /// # Errors
 ///
-/// The text is no release, or there is no such release.
+/// [`ReleaseError`] if the text is not a release, or names a release that does not exist.
 pub fn parse_release(text: &str) -> Result<Release, ReleaseError> {
     let number = |part: &str| -> Option<u32> {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -33,8 +33,8 @@ pub(super) enum Pair {
     To(u32),
 }
 
-/// Returns all instructions of both, in order. They are aligned by operator, constants and shapes first,
-/// and what remains by operator alone, so that calls are still recognized if all shapes changed.
+/// Returns all instructions of both methods, in order. They are aligned by operator, constants and
+/// shapes first. The others are then aligned by operator alone, since all shapes may have changed.
 pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let fine = [keys(a, true), keys(b, true)];
@@ -56,17 +56,16 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
 
 /// Merges adjacent hunks.
 ///
-/// Also merges two hunks that together have as many instructions of one method as of the other. For
-/// this, both methods must have the same kinds of instructions from the first to the second hunk,
-/// and agree in at least as many arguments as those between the hunks do. Such a pair is one
-/// changed call, not an added and a removed one.
+/// Also merges two hunks if they are changed calls, not an added call and a removed one. From the
+/// first hunk to the end of the second, both methods then have the same keys. Pairing these
+/// instructions one by one must agree in at least as many arguments as the current alignment.
 fn joined(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
     [keys_a, keys_b]: &[Vec<u64>; 2],
     hunks: Vec<Hunk>,
 ) -> Vec<Hunk> {
-    // Equal inputs are stronger evidence than equal value numbers.
+    // The same input is stronger evidence than the same value index.
     let input =
         |plan: &Plan<'_, '_>, at: i32| usize::try_from(at).ok().and_then(|at| plan.input(at));
     let alike = |one: Range<u32>, other: Range<u32>| {
@@ -137,7 +136,7 @@ fn inner(
     for hunk in hunks(&before, &after) {
         let (before, after) = (moved(hunk.before, from), moved(hunk.after, other));
         both(pairs, &mut at, before.start);
-        // Equal numbers of the same kinds: each instruction became the other.
+        // With the same kinds in the same order, each instruction is paired with its counterpart.
         let kind = |plan: &Plan<'_, '_>, nth| plan.instruction(nth).map(Instruction::tag);
         let kinds =
             before.clone().map(|nth| kind(a, nth)).eq(after.clone().map(|nth| kind(b, nth)));
@@ -190,8 +189,8 @@ fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
     plan.instructions.iter().map(key).collect()
 }
 
-/// Slides a hunk of one method along similar instructions, to where most of the others agree in their
-/// value numbers. If nothing was renumbered, that is the place of the edit.
+/// Slides a hunk that only adds or only removes instructions. It may slide along instructions with
+/// equal keys, and stops where the most arguments of the other instructions agree.
 fn slide(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,

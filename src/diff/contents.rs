@@ -32,7 +32,7 @@ pub(super) struct Contents<'g, S> {
     meanings: BTreeMap<(u64, u64), Option<Rc<Meaning>>>,
     /// The keys that these payloads ask for.
     asked: BTreeSet<String>,
-    /// The bytes of graphs that may still be kept. Graphs of payloads may overlap.
+    /// The number of bytes of graphs that may still be kept. Graphs of payloads may overlap.
     room: u64,
     limits: Limits,
     /// The bytes that may still be read. Ranges may overlap, so their sum may exceed the file.
@@ -104,8 +104,8 @@ impl<'g, S: Source> Contents<'g, S> {
         self.hash_in(nth.saturating_add(1), range).map(|sha| Some((sha, len)))
     }
 
-    /// Returns the meaning of a payload of XNNPACK; `None` if the backend does not read it, or if graphs
-    /// overlap and have more bytes than the file.
+    /// Returns the meaning of an XNNPACK payload. `None` if the payload cannot be read, or if all
+    /// graphs together have more bytes than the file, since they overlap.
     pub(super) fn meaning(
         &mut self,
         range: Range<u64>,
@@ -143,10 +143,10 @@ impl<'g, S: Source> Contents<'g, S> {
         Ok(meaning)
     }
 
-    /// Returns the digest and the length of the data that a payload asks for by a key. A key that no file
-    /// has stands for itself.
+    /// Returns the digest and the length of the data that a payload requests by a key. If no file
+    /// has the key, returns the digest of the key instead.
     fn asked(&mut self, key: &str) -> Result<Data, DiffError<S::Error>> {
-        // Constants may share one long key.
+        // The key is charged each time, since constants may share one long key.
         self.spend(self.whose, &(0..wide(key.len())))?;
         if !self.asked.contains(key) {
             self.asked.insert(key.into());
@@ -205,7 +205,7 @@ impl<'g, S: Source> Contents<'g, S> {
 }
 
 impl Whose {
-    /// Returns the name of a `.ptd` that this file is used with.
+    /// Returns the `.ptd` number `nth` that this file is used with.
     fn with(self, nth: usize) -> Self {
         match self {
             Self::Before | Self::WithBefore(_) => Self::WithBefore(nth),

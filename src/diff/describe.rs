@@ -65,7 +65,7 @@ pub(super) fn instruction(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) ->
     let mut text = name(plan, instruction);
     text.push('(');
     let args = instruction.operands();
-    // The results follow the arguments, and follow them a second time.
+    // The last arguments are the outputs, each listed twice: first as outputs, then as results.
     let mut count = args.len();
     while let Some(last) = count.checked_sub(1)
         && args.get(last).is_some_and(|at| is_result(plan, instruction, at))
@@ -153,5 +153,5 @@ pub(super) fn content<'a>(plan: &Plan<'_, 'a>, nth: usize, value: KernelTypes<'a
     literal(value, text, item).unwrap_or_else(|| "an unknown value".into())
 }
 
-/// The rank limit of the runtime: no genuine list of sizes is longer.
+/// The most items of a list that are shown. A tensor of the runtime has no more dimensions.
 const MOST_ITEMS: usize = 16;

@@ -19,7 +19,7 @@ impl Hasher {
         hasher
     }
 
-    /// Adds bytes, after their number.
+    /// Adds the number of bytes, then the bytes.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.number(wide(bytes.len()).cast_signed());
         self.0.update(bytes);

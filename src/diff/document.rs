@@ -27,7 +27,7 @@ pub struct DiffDocument<'d> {
     pub counts: BTreeMap<&'static str, u64>,
     /// The differences, the first [`Comparison::MOST`] of each class.
     pub differences: Vec<DifferenceEntry<'d>>,
-    /// Differences without a meaning.
+    /// The differences in the encoding, which have no meaning.
     pub written: Vec<WrittenEntry<'d>>,
 }
 
@@ -40,15 +40,15 @@ pub struct DifferenceEntry<'d> {
     pub class: &'static str,
     /// `added`, `removed` or `changed`.
     pub change: &'static str,
-    /// The method, if it is in one.
+    /// The name of the method that the difference is in, if it is in one.
     pub method: Option<&'d str>,
     /// The place in the method or the file.
     pub place: &'d str,
-    /// What differs.
+    /// The property that differs.
     pub what: &'static str,
-    /// It in the first file; `None` if it is absent.
+    /// Its form in the first file; `None` if it was added.
     pub before: Option<SideEntry<'d>>,
-    /// It in the second file; `None` if it is absent.
+    /// Its form in the second file; `None` if it was removed.
     pub after: Option<SideEntry<'d>>,
 }
 
@@ -57,23 +57,23 @@ pub struct DifferenceEntry<'d> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SideEntry<'d> {
-    /// What it is, in words.
+    /// A short description.
     pub text: &'d str,
     /// The digest of data, in hexadecimal digits.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sha256: Option<String>,
 }
 
-/// A difference without a meaning.
+/// A difference in the encoding.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WrittenEntry<'d> {
-    /// What differs.
+    /// The property that differs.
     pub what: &'static str,
-    /// It in the first file.
+    /// Its text for the first file.
     pub before: &'d str,
-    /// It in the second file.
+    /// Its text for the second file.
     pub after: &'d str,
 }
 

@@ -119,8 +119,8 @@ impl<'a> TableRef<'a> {
         self.raw.map(Raw::pos)
     }
 
-    /// Returns the field of the name of `other`. Without such a field, `other` stands for one with its
-    /// default value.
+    /// Returns the field with the name of `other`, and the table. If the table has no such field,
+    /// returns `other` without a table: its value is then the default.
     fn like(self, other: &'static FieldDesc) -> (Option<Raw<'a>>, &'static FieldDesc) {
         match compared(self.desc).find(|field| field.name == other.name) {
             Some(field) => (self.raw, field),
@@ -254,7 +254,7 @@ fn text(raw: Option<Raw<'_>>, field: &FieldDesc) -> String {
                 Number::Float(float) => Some(float.to_string()),
             }))
         }
-        // No compared table has any, which a test checks.
+        // No compared table has such fields, which a test checks.
         Kind::Table(_) | Kind::Tables(_) | Kind::Strs | Kind::Union(_) => "tables".into(),
     }
 }

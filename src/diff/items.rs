@@ -34,7 +34,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Returns the item at `nth`; −1, which means none, for one that is no valid index.
+    /// Returns the item at `nth`, or −1, which stands for none, if the item is no valid index.
     pub(super) fn get(&self, nth: usize) -> i32 {
         match self {
             Self::Long(items) => {

@@ -26,7 +26,7 @@ pub(super) fn compare(old: &Pte<'_>, new: &Pte<'_>, report: &mut Comparison) {
     };
     one(Class::Constants, "segment", constants(old), constants(new));
     one(Class::NamedData, "segments", named_data(old), named_data(new));
-    // A list with methods differs from a missing one by these methods.
+    // If a program has methods, these are reported instead of the missing list.
     if methods(old) == 0 && methods(new) == 0 {
         one(Class::Methods, "methods", no_methods(old), no_methods(new));
     }
@@ -36,7 +36,7 @@ fn methods(pte: &Pte<'_>) -> usize {
     pte.program().execution_plan().map_or(0, |plans| plans.len())
 }
 
-/// Returns that a program has no list of methods, through x.
+/// Returns why a program without a list of methods cannot be loaded; `None` if it has the list.
 fn no_methods(pte: &Pte<'_>) -> Option<String> {
     let is_missing = pte.program().execution_plan().is_none();
     is_missing.then(|| "crashes: the list of methods is missing".into())
@@ -45,7 +45,7 @@ fn no_methods(pte: &Pte<'_>) -> Option<String> {
 /// Returns why the runtime refuses the constants of a program; `None` if it loads them.
 fn constants(pte: &Pte<'_>) -> Option<String> {
     let pieces = pte.program().constant_segment()?;
-    // The first offset is reserved: a list of one has no constants, and nothing is loaded.
+    // The first offset is reserved: with a single offset there are no constants to load.
     pieces.offsets().filter(|offsets| offsets.len() > 1)?;
     let index = pieces.segment_index();
     if pte.program().constant_buffer().is_some_and(|inline| !inline.is_empty()) {

@@ -98,7 +98,8 @@ struct Method<'m, 'p, 'a, 'b> {
     delegates: BTreeSet<(i32, i32)>,
     /// The delegates that are called in each other's place.
     exchanged: Exchanged,
-    /// For each change of an operator, the index of its difference and the number of further calls.
+    /// For each change of an operator, the index of its difference, and the number of further calls
+    /// with the same change.
     operators: BTreeMap<(Sha, Sha), (usize, u64)>,
     moved: Moved,
     reported: &'m mut Reported,
@@ -117,7 +118,7 @@ struct Moved {
 enum Match {
     /// They are one value. Their differences are reported.
     Same,
-    /// They are different values. The caller reports it.
+    /// They are different values. The caller reports this.
     Different,
 }
 
@@ -221,7 +222,8 @@ impl Method<'_, '_, '_, '_> {
         });
     }
 
-    /// Returns a suffix for an instruction of the second method that looks like one of the first.
+    /// Returns a suffix for the text of an instruction of the second method, if another instruction
+    /// of the first method has the same text.
     fn other_instruction(&self, number: Option<u32>) -> String {
         let [_, to_a] = &self.partners;
         let partner = number.and_then(|number| to_a.get(at_index(number)).copied());
@@ -345,12 +347,12 @@ impl Method<'_, '_, '_, '_> {
         }
     }
 
-    /// Compares the arguments of two instructions. All different ones are one difference.
+    /// Compares the arguments of two instructions. All different arguments are one difference.
     fn arguments(&mut self, old: &Instruction<'_>, new: &Instruction<'_>, is_other: bool) {
         let (a, b) = (self.a, self.b);
         let (before, after) = (old.operands(), new.operands());
         if before.len() != after.len() {
-            // Another operator takes other arguments. Its last result replaces the old one.
+            // Another operator takes other arguments. Only the last results are matched.
             if !is_other {
                 self.add(Class::Instructions, |_| {
                     let text = |plan: &Plan<'_, '_>, instruction| {
@@ -371,7 +373,7 @@ impl Method<'_, '_, '_, '_> {
             if self.match_values(x, y, ValueUse::Argument(old, nth)) == Match::Same {
                 continue;
             }
-            // An instruction names its results twice.
+            // An instruction lists its outputs twice, but they are reported once.
             let again = others.iter().any(|&(_, one, other)| (one, other) == (x, y));
             if !again && others.len() < MOST_ARGUMENTS {
                 others.push((nth, x, y));

@@ -58,14 +58,15 @@ pub(super) fn compare<S: Source>(
     // One program may have data inside that the other has in a `.ptd`.
     lend(&before, &mut after, b)?;
     lend(&after, &mut before, a)?;
-    // What a payload asks for is compared with the payload: its key has no meaning.
+    // Data that a payload requests is compared with the payload. Its key has no meaning.
     before.leave_out(&after, |key| a.is_asked(key));
     after.leave_out(&before, |key| b.is_asked(key));
     differences(&before, &after, report);
     Ok(())
 }
 
-/// Adds the entries of `from` that are missing in `to` and are in the `.ptd` files of that side.
+/// Adds to `to` the keys of `from` that it lacks and that its `.ptd` files have. `contents` has
+/// the data of these files.
 fn lend<'a, S: Source>(
     from: &Entries<'a>,
     to: &mut Entries<'a>,
@@ -112,7 +113,7 @@ fn rows<'a>(ptd: &Ptd<'a>) -> impl Iterator<Item = Row<'a>> {
     let current =
         current.into_iter().flatten().map(|named| named.tensor_layout().map(TableRef::of));
     let legacy = legacy.into_iter().flatten().map(|tensor| Some(TableRef::of(tensor)));
-    // Old generations have their blobs last.
+    // Old generations list their blobs last. These have no layout.
     let tables = current.chain(legacy).chain(core::iter::repeat(None));
     ptd.entries().zip(tables).map(|(entry, table)| {
         let layout = entry.layout().zip(table).map(|(view, table)| EntryLayout { view, table });
@@ -155,7 +156,7 @@ impl<'a> Entries<'a> {
         self.rows.sort_by_key(|&(key, _)| key);
     }
 
-    /// Removes the rows of keys that `other` has not, and for which `is_left_out` holds.
+    /// Removes the rows whose key `other` does not have, if `is_left_out` is true for the key.
     fn leave_out(&mut self, other: &Self, is_left_out: impl Fn(Option<&str>) -> bool) {
         self.rows.retain(|&(key, _)| !other.of_key(key).is_empty() || !is_left_out(key));
     }

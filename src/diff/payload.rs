@@ -1,7 +1,7 @@
-//! The meaning of XNNPACK's payloads: their nodes, the values that these read and write, and constants.
+//! The meaning of XNNPACK's payloads: nodes, the values that nodes read and write, and constants.
 //!
-//! The ids of values, the indices of constants, keys, the order of values and layouts have no meaning, nor
-//! have numbers that the backend does not read. Nodes are compared in order.
+//! Ids of values, indices of constants, keys, the order of values and the layout of tables have no
+//! meaning. Numbers that the backend does not read have none either. Nodes are compared in order.
 
 use core::ops::Range;
 
@@ -26,7 +26,7 @@ use crate::schema::xnnpack::view::{
 /// A payload that is compared by its meaning.
 #[derive(Debug)]
 pub(super) struct Meaning {
-    /// The digest of all that has a meaning.
+    /// The digest of everything in the payload that has a meaning.
     pub(super) digest: Sha,
     parts: XnnpackParts,
     graph: Vec<u8>,
@@ -34,8 +34,8 @@ pub(super) struct Meaning {
     limits: Limits,
 }
 
-/// The digest and length of each constant that a value refers to, by its index. One that no file has has no
-/// length.
+/// The digest and length of each constant that a value refers to, by the index of the constant. If
+/// no file has the constant, the length is `None`.
 type Constants = BTreeMap<u32, Data>;
 
 /// The digest and length of a constant.
@@ -86,8 +86,8 @@ impl Meaning {
         Ok(Some(Self { digest, parts, graph, constants, limits: *limits }))
     }
 
-    /// Calls `each` with the differences from another payload. There are none if the payloads differ in
-    /// values that no node names.
+    /// Calls `each` with the differences from another payload. Values that no node names are not
+    /// compared.
     pub(super) fn compare(&self, other: &Self, mut each: impl FnMut(Found)) {
         let (Ok(old), Ok(new)) = (self.graph(), other.graph()) else { return };
         let mut a = Side::new(&old, &self.constants);
@@ -114,7 +114,7 @@ impl Meaning {
                     each((node.clone(), name, shown(id), shown(other)));
                     continue;
                 }
-                // Each value once: where the first node names it.
+                // A value is compared once, at the first node that names it.
                 let Some(Number { is_new: true, .. }) = before else { continue };
                 let (Some(before), Some(after)) = (a.value(id), b.value(other)) else { continue };
                 let place = format!("{node} {}", name.trim_end_matches("_id"));
@@ -133,7 +133,7 @@ struct Side<'g, 'p> {
     constants: &'g Constants,
     nodes: Vec<Node<'p>>,
     values: BTreeMap<u32, XValue<'p>>,
-    /// The numbers of values, in the order in which nodes name them.
+    /// The number of each value, by id. Values are numbered in the order in which nodes name them.
     numbers: BTreeMap<u32, u32>,
 }
 
@@ -159,7 +159,7 @@ struct Value<'g, 'p> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Number {
     number: u32,
-    /// Whether no node before names the value.
+    /// Whether the value got its number just now, so that no node has named it before.
     is_new: bool,
 }
 
@@ -167,7 +167,7 @@ impl<'g, 'p> Side<'g, 'p> {
     fn new(graph: &XnnpackGraph<'p>, constants: &'g Constants) -> Self {
         let mut values = BTreeMap::new();
         for value in graph.root().xvalues().into_iter().flatten() {
-            // The backend takes the first of the values with one id.
+            // If several values have one id, the backend uses the first.
             if let Some(tensor) = tensor_of(value) {
                 values.entry(tensor.id_out()).or_insert(value);
             }
@@ -176,7 +176,7 @@ impl<'g, 'p> Side<'g, 'p> {
         Self { constants, nodes, values, numbers: BTreeMap::new() }
     }
 
-    /// Returns the number of a value; `None` for the id of no value.
+    /// Returns the number of the value with an id; `None` for `NO_ID`, which names no value.
     fn number(&mut self, id: u32) -> Option<Number> {
         if id == NO_ID {
             return None;
@@ -227,7 +227,7 @@ impl<'g, 'p> Side<'g, 'p> {
                 }
             }
         }
-        // Arguments that no node names count as well.
+        // Arguments of the call have a meaning even if no node names them.
         let unnamed = self.values.keys().filter(|id| !self.numbers.contains_key(id));
         let mut unnamed: Vec<_> = unnamed.filter_map(|&id| self.value(id)).collect();
         unnamed.retain(|value| value.external_id != NO_ID);

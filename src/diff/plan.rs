@@ -33,7 +33,7 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) instructions: Vec<Instruction<'a>>,
     pub(super) writers: Writers<'a>,
     values: Values,
-    /// For each input and output value, the first position at which it is one.
+    /// For each value that is an input, its first position among the inputs; likewise for outputs.
     inputs: BTreeMap<usize, u32>,
     outputs: BTreeMap<usize, u32>,
     operators: Vec<Sha>,
@@ -43,7 +43,7 @@ pub(super) struct Plan<'p, 'a> {
 /// The digests of a delegate.
 #[derive(Clone, Debug)]
 pub(super) struct Delegate {
-    /// The digest of everything.
+    /// The digest of the id, the payload and the specs.
     pub(super) digest: Sha,
     /// The digest of its backend's id.
     pub(super) id: Sha,
@@ -55,8 +55,8 @@ pub(super) struct Delegate {
 }
 
 impl Delegate {
-    /// Returns whether two delegates have the same meaning. Payloads may be written differently, and equal
-    /// ones may ask for other named data.
+    /// Returns whether two delegates have the same meaning. Payloads with different bytes may have
+    /// one meaning, and payloads with equal bytes may refer to different named data.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.meaning, &other.meaning) {
             (Some(_), Some(_)) => {
@@ -132,7 +132,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.values.len()
     }
 
-    /// Returns the index of a value's table, of [`table_count`](Self::table_count).
+    /// Returns the index of a value's table, less than [`table_count`](Self::table_count).
     pub(super) fn table(&self, nth: usize) -> Option<u32> {
         self.values.table(nth)
     }

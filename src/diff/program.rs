@@ -31,7 +31,7 @@ pub(super) fn compare<S: Source>(
     let (left, right) = (methods(old, only), methods(new, only));
     let mut reported = Reported::default();
     let texts = Cell::new(old.region().len().saturating_add(new.region().len()).saturating_mul(8));
-    // In the order of the first file, then the methods that only the second one has.
+    // Methods follow the order of the first file. Methods that only the second file has come last.
     let mut common: Vec<_> = left.iter().collect();
     common.sort_by_key(|(_, (nth, _))| *nth);
     for (key, (_, one)) in common {
@@ -53,7 +53,7 @@ pub(super) fn compare<S: Source>(
     }
 }
 
-/// Methods by name, and by index among those of one name.
+/// Methods with their index in the program, by name and by index among the methods of one name.
 type Methods<'a> = BTreeMap<(Option<&'a str>, usize), (usize, ExecutionPlan<'a>)>;
 
 fn methods<'a>(pte: &Pte<'a>, only: Option<&str>) -> Methods<'a> {

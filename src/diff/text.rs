@@ -30,7 +30,7 @@ pub(super) fn quoted(text: &str) -> String {
     Quoted(text).to_string()
 }
 
-/// Returns the first numbers of instructions: `0, 2, 1`.
+/// Returns the first of these numbers of instructions as text: `0, 2, 1`.
 pub(super) fn numbers(numbers: &[u32]) -> String {
     joined(numbers, MOST_NUMBERS)
 }

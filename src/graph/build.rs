@@ -10,7 +10,7 @@ use crate::method::{self, Access, Definitions, Effects, Instruction};
 use crate::pte::{Arena as Place, Pte, Storage, operator_name};
 use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
-/// An arena with an offset and a number of bytes.
+/// A place in an arena: the id of the arena, the offset, and the number of bytes.
 type StoragePlace = (u32, u64, u64);
 
 impl<'a> MethodGraph<'a> {
@@ -48,8 +48,9 @@ impl<'a> MethodGraph<'a> {
         graph
     }
 
-    /// Finds the sources of tensors that nothing writes. Exporters leave out the call of a view if its
-    /// result has the place of its argument: such a tensor shows what was last written to that place.
+    /// Finds the sources of tensors without a writer. Exporters leave out the call of a view if its
+    /// result has the place of its argument. Such a tensor shows the tensor that was last written
+    /// there.
     fn find_sources(&mut self) {
         let mut written: BTreeMap<StoragePlace, u32> = BTreeMap::new();
         for value in 0..narrow(self.values.len()) {
@@ -68,7 +69,7 @@ impl<'a> MethodGraph<'a> {
             }
             let Some(place) = graph.place(value) else { return };
             let source = written.get(&place).copied().filter(|&source| source != value);
-            // All uses must show the same value.
+            // All uses must have the same source.
             let known = sources.entry(value).or_insert(source);
             *known = known.filter(|&known| Some(known) == source);
         };
@@ -76,7 +77,7 @@ impl<'a> MethodGraph<'a> {
         for pc in 0..narrow(self.instructions.len()) {
             for &value in self.reads(pc) {
                 read(self, value, &written);
-                // Many calls may share a long list: its first use counts.
+                // Many calls may share a long list, so only its first use is followed.
                 if self.is_list(at(value)) && lists_read.insert(value) {
                     self.items(at(value)).into_iter().for_each(|item| read(self, item, &written));
                 }
@@ -157,8 +158,8 @@ impl<'a> MethodGraph<'a> {
         });
     }
 
-    /// Returns the values that an instruction reads, and those that it writes, each once. A free
-    /// counts as a read.
+    /// Returns the values that an instruction reads, and, each once, the values that it writes. A
+    /// free counts as a read.
     fn reads_and_writes(&self, accesses: &[(i32, Access)]) -> (Vec<u32>, Vec<u32>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let mut written = BTreeSet::new();
@@ -169,7 +170,7 @@ impl<'a> MethodGraph<'a> {
                 _ => {}
             }
         }
-        // A call may name its results a second time, as a list.
+        // A call may name its results a second time, as a list. That list is left out.
         let list = |value: u32| self.written_items(value).filter(|items| !items.is_empty());
         if let Some(last) = writes.iter().rposition(|&value| list(value).is_some())
             && let (before, [repeated, ..]) = writes.split_at(last)
@@ -187,7 +188,8 @@ impl<'a> MethodGraph<'a> {
         (reads, writes)
     }
 
-    /// Adds a writer of a value, and of the items of a list that an instruction writes first.
+    /// Adds a writer of a value. When an instruction first writes a list, the list becomes a writer
+    /// of its items.
     fn add_writer(&mut self, value: u32, writer: Writer) {
         let Some(facts) = self.values.get_mut(at(value)) else { return };
         let is_first = facts.writers == 0;
@@ -203,7 +205,7 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    /// Decides which values are nodes. A value that nothing uses is none.
+    /// Decides which values are nodes. A value without uses is no node.
     fn choose_nodes(&mut self) {
         let count = narrow(self.instructions.len());
         let outputs = self.outputs.clone();
@@ -235,8 +237,8 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    /// Decides whether a used value is a node; of a list, whether its items are. Of numbers, only
-    /// outputs that nothing writes are.
+    /// Decides whether a used value is a node, and whether the items of a list are. A number
+    /// without a writer is a node only if it is an output.
     fn choose(&mut self, value: u32, is_output: bool) {
         let Some(facts) = self.values.get(at(value)).filter(|facts| !facts.is_node) else { return };
         if let Some(source) = facts.source {
@@ -301,7 +303,7 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    /// Returns the index of a value, if there is one of that index.
+    /// Returns `value` as an index, if there is a value at it.
     fn valid(&self, value: i32) -> Option<u32> {
         u32::try_from(value).ok().filter(|&value| at(value) < self.values.len())
     }

@@ -9,7 +9,7 @@ use crate::quoted::UntrustedString;
 
 /// The document `pte.graph/1`: the graphs of the methods of a program.
 ///
-/// Graphs are made while it is serialized, so that memory holds one of them at a time.
+/// Graphs are made while the document is serialized, so that memory holds one of them at a time.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GraphDocument<'a> {
@@ -17,9 +17,9 @@ pub struct GraphDocument<'a> {
     pub schema: &'static str,
     /// The path or the name of the file.
     pub path: UntrustedString,
-    /// The name of the only method that it has; `None` for all methods.
+    /// The name of the methods in the document; `None` for all methods.
     pub method: Option<String>,
-    /// What is shown of each method.
+    /// The parts of each method that are shown.
     pub shown: DrawOptions,
     /// The graphs of payloads, each once for all calls; `None` if delegates are not open.
     pub payloads: Option<Vec<PayloadGraph>>,
@@ -167,7 +167,7 @@ mod serialize {
             use serde::ser::SerializeSeq;
 
             let mut edges = serializer.serialize_seq(None)?;
-            // A value may be on any number of edges, often on adjacent ones.
+            // Texts are cached: a value may be on many edges, often on adjacent ones.
             let mut texts: Vec<Option<(u32, String)>> = alloc::vec![None; CACHED_TEXTS];
             for edge in self.0.edges() {
                 let text = edge.value.and_then(|value| {

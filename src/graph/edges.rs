@@ -19,8 +19,8 @@ impl MethodGraph<'_> {
         edges.filter(|edge| self.is_edge_shown(edge))
     }
 
-    /// Returns the edges between a list and its items. Of a list that an instruction writes, they
-    /// lead to the items; of any other, to the list.
+    /// Returns the edges between a list and its items. They lead to the list, unless an instruction
+    /// writes the list and it is no input. Then they lead to the items.
     fn list_edges(&self, list: u32) -> impl Iterator<Item = Edge> {
         let facts = self.values.get(at(list)).filter(|facts| facts.is_node);
         let facts = facts.filter(|_| self.is_list(at(list)));
@@ -60,8 +60,8 @@ impl MethodGraph<'_> {
             .filter(|_| self.is_order_whole || !is_line)
     }
 
-    /// Returns the edge to a reader of a value, from its node or else from its writer. A number that
-    /// no instruction writes has no edge.
+    /// Returns the edge of a value to the reader `to`. It begins at the value's node, else at its
+    /// writer. A value with neither has no edge.
     fn read(&self, value: u32, to: NodeId) -> Option<Edge> {
         let source = self.values.get(at(value))?.source.unwrap_or(value);
         let facts = self.values.get(at(source)).filter(|facts| !facts.is_folded)?;
@@ -74,7 +74,7 @@ impl MethodGraph<'_> {
         Some(Edge { from: self.id(from), to, kind: EdgeKind::Data, value: Some(value) })
     }
 
-    /// Returns the edge from a writer of a value to its node, if it has one.
+    /// Returns the edge from a writer of a value to the value's node, if there is one.
     fn written(&self, value: u32, from: NodeId) -> Option<Edge> {
         self.values.get(at(value)).filter(|facts| facts.is_node)?;
         let to = self.id(MethodNode::Value(value));

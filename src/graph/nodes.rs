@@ -145,5 +145,5 @@ impl<'a> MethodGraph<'a> {
     }
 }
 
-/// The most arguments of a call that are in words.
+/// The largest number of arguments of a call that are shown as text.
 const MOST_ARGUMENTS: usize = 64;

@@ -14,12 +14,12 @@ use crate::schema::program::view::{InstructionArguments, KernelTypes};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DrawOptions {
-    /// Leaves out the nodes of constants that only calls use. The arguments of the calls have them.
+    /// Leaves out the nodes of constants that only calls use. Arguments of these calls show them.
     pub folds_constants: bool,
     /// Leaves out the order of instructions inside a block, which is the order of the file.
     pub folds_order: bool,
-    /// Leaves out calls that only change the sizes or the order of dimensions: what uses their result is
-    /// joined with what they view.
+    /// Leaves out calls that only change the sizes or the order of dimensions. Edges then join the
+    /// users of the result with the viewed tensor.
     pub hides_views: bool,
     /// The instructions that are shown; `None` for all.
     pub part: Option<Excerpt>,
@@ -29,18 +29,18 @@ pub struct DrawOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Excerpt {
-    /// An instruction, what its operands depend on, and what depends on its results.
+    /// An instruction, the instructions that it depends on, and the instructions that depend on it.
     Around {
         /// The instruction.
         place: InstructionPlace,
-        /// The most instructions on a path to or from it.
+        /// The largest number of instructions on a path to it or from it.
         depth: u32,
     },
     /// The instructions between two, both included, in the order of the file.
     Between {
-        /// The first; `None` for the first of the method.
+        /// The first instruction; `None` for the first one of the method.
         from: Option<InstructionPlace>,
-        /// The last; `None` for the last of the method.
+        /// The last instruction; `None` for the last one of the method.
         to: Option<InstructionPlace>,
     },
 }
@@ -55,7 +55,8 @@ pub struct InstructionPlace {
 }
 
 impl MethodGraph<'_> {
-    /// Restricts the graph to what is `shown`. A place that the method does not have is ignored.
+    /// Restricts the graph to what `shown` selects. Places that the method does not have are
+    /// ignored.
     #[must_use]
     pub fn showing(mut self, shown: &DrawOptions) -> Self {
         if shown.folds_constants {
@@ -105,8 +106,8 @@ impl MethodGraph<'_> {
         }
     }
 
-    /// Hides the calls of operators that only view or rearrange their first argument. Each result gets
-    /// the value that it shows as its source. The instruction `kept` stays.
+    /// Hides the calls of operators that only view or rearrange their first argument. The source of
+    /// each result becomes the value that it shows. The instruction `kept` stays.
     fn hide_views(&mut self, kept: Option<u32>) {
         let operators = self.plan.operators().into_iter().flatten();
         let operators: Vec<bool> = operators
@@ -137,15 +138,15 @@ impl MethodGraph<'_> {
         }
     }
 
-    /// Returns the value that a view shows, through a view by place and a hidden call before it. The
-    /// source of that call is final.
+    /// Returns the value that a view shows in the end, after at most two sources. A view by place
+    /// may show the result of a hidden call, whose own source is final.
     fn root(&self, value: u32) -> u32 {
         let source = |value: u32| self.values.get(at(value)).and_then(|facts| facts.source);
         let by_place = source(value).unwrap_or(value);
         source(by_place).unwrap_or(by_place)
     }
 
-    /// Returns the value that the call of a view shows, and its result, if the call can be hidden.
+    /// Returns the source and the result of the call of a view, if the call can be hidden.
     fn hideable(&self, pc: u32, operators: &[bool]) -> Option<(u32, u32)> {
         let facts = self.instructions.get(at(pc))?;
         let after = self.instructions.get(at(pc).saturating_add(1));
@@ -175,8 +176,7 @@ impl MethodGraph<'_> {
         (is_defined && is_plain && !is_converted).then_some((source, result))
     }
 
-    /// Shows a part: its instructions, the values on their edges, and the instructions at the other ends
-    /// of these.
+    /// Shows a part: its instructions, and all nodes that an edge joins with them.
     fn select(&mut self, part: Excerpt) {
         let count = narrow(self.instructions.len());
         let mut is_in = alloc::vec![false; self.instructions.len()];
@@ -215,7 +215,7 @@ impl MethodGraph<'_> {
                 flag.into_iter().for_each(|flag| *flag = true);
             }
         }
-        // The items of lists, and the outputs, whose values are shown.
+        // The items of shown lists and the outputs of shown values are shown too.
         for edge in self.edges() {
             let is_shown = |value: u32| values.get(at(value)).copied().unwrap_or(false);
             match (edge.from.node, edge.to.node) {
@@ -244,8 +244,8 @@ impl MethodGraph<'_> {
         self.hidden_outputs = outputs.into_iter().map(|is_shown| !is_shown).collect();
     }
 
-    /// Marks the instructions from which `pc` is reached in at most `depth` steps along data, or, backward,
-    /// those that it depends on.
+    /// Marks the instructions that depend on `pc` by at most `depth` steps of data flow. If
+    /// `is_backward`, marks the instructions that `pc` depends on.
     fn reach(&self, pc: u32, depth: u32, is_backward: bool, is_in: &mut [bool]) {
         let (values, instructions) = (narrow(self.values.len()), narrow(self.instructions.len()));
         let number = |node: MethodNode| match node {
@@ -279,7 +279,7 @@ impl MethodGraph<'_> {
                 let first = edges.partition_point(|&(from, _)| from < node);
                 let from_node = edges.get(first..).unwrap_or_default();
                 for &(_, to) in from_node.iter().take_while(|&&(from, _)| from == node) {
-                    // Values are on the way, and take no step.
+                    // Only instructions count as steps, not values.
                     match to < values {
                         true => level.push(to),
                         false => next.push(to),
@@ -294,7 +294,7 @@ impl MethodGraph<'_> {
         }
     }
 
-    /// Returns whether an instruction is left out as a view.
+    /// Returns whether an instruction is hidden, because it only makes a view.
     pub(super) fn is_view(&self, pc: u32) -> bool {
         self.instructions.get(at(pc)).is_some_and(|facts| facts.is_view)
     }
@@ -303,8 +303,8 @@ impl MethodGraph<'_> {
         self.hidden_outputs.get(at(nth)).copied().unwrap_or(false)
     }
 
-    /// Returns whether an edge is shown: it has an end in the shown part, or both of its ends are values
-    /// and outputs of the part.
+    /// Returns whether an edge is shown: it has an end inside the shown part, and no hidden end. An
+    /// edge between a value and an outside instruction is not shown.
     pub(super) fn is_edge_shown(&self, edge: &Edge) -> bool {
         let visibility = |node: MethodNode| {
             let hidden = |is_hidden| match is_hidden {
@@ -346,7 +346,7 @@ impl MethodGraph<'_> {
 }
 
 impl InstructionFacts {
-    /// Returns whether it is a node.
+    /// Returns whether the instruction is shown as a node.
     pub(super) fn is_shown(&self) -> bool {
         !self.is_view && self.visibility != Visibility::Hidden
     }

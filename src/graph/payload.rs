@@ -23,16 +23,16 @@ use crate::schema::xnnpack::XNNDatatype;
 use crate::schema::xnnpack::view::XNode;
 use crate::tensors::datatype_name;
 
-/// The graph of a payload: its nodes, the values that are inputs, outputs or constants, and what flows.
+/// The graph of a payload: its operators, its inputs, outputs and constants, and the edges.
 ///
-/// It is much smaller than the payload, and owns what it has.
+/// It is much smaller than the payload, and does not borrow from it.
 #[derive(Clone, Debug)]
 pub struct PayloadGraph {
     range: Range<u64>,
     nodes: Vec<NodeFacts>,
     /// The ids that nodes read and write, one node after the other.
     operands: Vec<u32>,
-    /// The values, by id. The backend takes the first of the values with one id.
+    /// The values, sorted by id. If several have the same id, the first counts, as in the backend.
     values: Vec<ValueFacts>,
 }
 
@@ -49,7 +49,7 @@ struct NodeFacts {
 struct ValueFacts {
     id: u32,
     datatype: XNNDatatype,
-    /// The number of dimensions, and the first of them.
+    /// The number of dimensions. `dims` has the first of them.
     rank: u32,
     dims: [u32; MOST_DIMS],
     /// The index of the call's argument, or `NO_ID`.
@@ -88,8 +88,8 @@ pub struct PayloadNode {
     /// The ids of the values that an operator writes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub outputs: Option<Vec<u32>>,
-    /// The constants among the inputs, each as its type; `None` for any other input. Only if constants are
-    /// no nodes.
+    /// The inputs: a constant as its type, any other input as `None`. Present only if constants are
+    /// folded.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<Vec<Option<String>>>,
     /// The id of the value.
@@ -145,9 +145,11 @@ pub struct PayloadEdge {
 }
 
 impl PayloadGraph {
-    /// Returns the graphs of a program's payloads, in the order of their delegates. One that several delegates
-    /// share is there once. Payloads of other backends, and those that cannot be read, are left out. So are
-    /// the last payloads if graphs overlap, and all of them together have more bytes than the file.
+    /// Returns the graphs of a program's payloads, in the order of their delegates. A payload that
+    /// several delegates share has one graph.
+    ///
+    /// Payloads of other backends, and payloads that cannot be read, are left out. If graphs
+    /// overlap and together have more bytes than the file, the last of them are left out too.
     ///
     /// # Errors
     ///
@@ -220,14 +222,14 @@ impl PayloadGraph {
         self.range.clone()
     }
 
-    /// Returns the number of nodes, with those of constants or without.
+    /// Returns the number of nodes. Folded constants are not counted.
     pub fn node_count(&self, folds_constants: bool) -> usize {
         let values = self.values.iter().filter(|value| value.is_node(folds_constants)).count();
         self.nodes.len().saturating_add(values)
     }
 
-    /// Returns the nodes: values, then operators in the order in which they run. If constants are folded, the
-    /// operators that read them have them as arguments.
+    /// Returns the nodes: values, then operators in the order in which they run. Folded constants
+    /// are arguments of the operators that read them.
     pub fn nodes(&self, folds_constants: bool) -> impl Iterator<Item = PayloadNode> {
         let values = self.values.iter().filter(move |value| value.is_node(folds_constants));
         let values = values.map(|value| PayloadNode {
@@ -255,8 +257,8 @@ impl PayloadGraph {
         values.chain(operators)
     }
 
-    /// Returns the edges to each operator and each output. A value flows from the last operator before that
-    /// writes it, since operators run in the order of the list.
+    /// Returns the edges to each operator and each output. Operators run in the order of the list,
+    /// so a value flows from the last operator that wrote it.
     pub fn edges(&self, folds_constants: bool) -> impl Iterator<Item = PayloadEdge> {
         let mut writers: BTreeMap<u32, u32> = BTreeMap::new();
         let operators = (0..narrow(self.nodes.len())).flat_map(move |index| {
@@ -346,7 +348,7 @@ pub struct PayloadArgument {
     pub argument: u32,
     /// The id of the value.
     pub value: u32,
-    /// Whether the graph writes it.
+    /// Whether the value is an output of the graph.
     pub is_output: bool,
 }
 

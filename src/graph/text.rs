@@ -1,4 +1,4 @@
-//! Values in words: types of tensors, and the contents of scalars.
+//! Texts of values: types of tensors, and the contents of scalars.
 
 use core::fmt::Display;
 
@@ -43,8 +43,8 @@ pub(crate) fn joined<T: Display>(items: impl IntoIterator<Item = T>, most: usize
     out
 }
 
-/// Returns the contents of a value that is no tensor: `2`, `[1, 1]`, `None`. `text` shows a string,
-/// and `item` an item of a list of indices.
+/// Returns the contents of a value that is no tensor: `2`, `[1, 1]`, `None`. `text` formats a
+/// string, and `item` formats an item of a list of indices.
 pub(crate) fn literal<'a>(
     value: KernelTypes<'a>,
     text: impl FnOnce(EString<'a>) -> String,
@@ -72,7 +72,7 @@ pub(crate) fn literal<'a>(
     Some(items.unwrap_or_else(|| "a list without items".into()))
 }
 
-/// Returns the beginning of a string in quotes.
+/// Returns a string in quotes, cut after [`MOST_CHARACTERS`] characters.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_CHARACTERS) {
         None => format!("{:?}", Untrusted::from(text)),
@@ -111,7 +111,7 @@ impl<'a> MethodGraph<'a> {
         self.texts.get(nth).map(|&(_, text)| text)
     }
 
-    /// Returns an argument in words, if it is a constant without a node: `2`, `[1, 1]`,
+    /// Returns the text of an argument, if it is a constant without a node: `2`, `[1, 1]`,
     /// `float32[8, 4] weight`.
     pub(super) fn argument(&self, value: i32) -> Option<String> {
         let Ok(nth) = u32::try_from(value) else { return Some(format!("no value {value}")) };
@@ -135,7 +135,7 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    /// Returns an item of a list of integers.
+    /// Returns the text of an item of a list of integers: the number, or the index of its value.
     fn item(&self, item: i64) -> String {
         let nth = u32::try_from(item).ok();
         let facts = nth.and_then(|nth| self.values.get(at(nth)).map(|facts| (nth, facts)));
@@ -150,7 +150,7 @@ impl<'a> MethodGraph<'a> {
     pub fn value_title(&self, value: u32) -> String {
         let is_written = self.values.get(at(value)).is_some_and(|facts| facts.writers > 0);
         let mut title = match self.value(at(value)) {
-            // The file has the number from the export.
+            // The number in the file is from the export. The method computes another one.
             Some(KernelTypes::Int(_)) if is_written => "int".into(),
             Some(KernelTypes::Double(_)) if is_written => "float".into(),
             Some(KernelTypes::Bool(_)) if is_written => "bool".into(),
@@ -169,5 +169,5 @@ const UNKNOWN: &str = "an unknown value";
 /// The rank limit of the runtime. No larger rank occurs in genuine files.
 const MOST_SIZES: usize = 16;
 
-/// The most characters that are shown of a name or a string.
+/// The largest number of characters shown of a name or a string.
 const MOST_CHARACTERS: usize = 60;

@@ -11,13 +11,13 @@ use crate::quoted::UntrustedString;
 pub struct Budget {
     /// The id of the arena; `None` for all arenas together.
     pub arena: Option<u32>,
-    /// The most bytes.
+    /// The largest number of bytes allowed.
     pub bytes: u64,
 }
 
 impl Budget {
-    /// Returns by how many bytes `needed` exceeds the smallest of the `budgets` of an arena, or of all arenas
-    /// together; `None` if it does not.
+    /// Returns by how many bytes `needed` exceeds the smallest of the `budgets` of an arena, or of
+    /// all arenas together. Returns `None` if `needed` is within them.
     #[must_use]
     pub fn over(budgets: &[Self], arena: Option<u32>, needed: u64) -> Option<u64> {
         let of = budgets.iter().filter(|budget| budget.arena == arena);
@@ -34,28 +34,28 @@ impl Budget {
 pub struct MethodDocument<'m, 'a> {
     /// The memory plan.
     pub memory: &'m Memory<'a>,
-    /// The most bytes that a delegate of the method asks for at each run.
+    /// The largest number of scratch bytes that a delegate of the method asks for at each run.
     pub scratch: u64,
-    /// The limits that it is compared with.
+    /// The limits that the method is compared with.
     pub budgets: &'m [Budget],
 }
 
 impl<'m, 'a> MethodDocument<'m, 'a> {
-    /// Returns the document of a memory plan. `scratch` is the most bytes that a delegate of the method asks
-    /// for, as [`Scratch::of`](crate::payload::Scratch::of) returns them.
+    /// Returns the document of a memory plan. `scratch` is the largest number of bytes that a
+    /// delegate of the method asks for, from [`Scratch::of`](crate::payload::Scratch::of).
     #[must_use]
     pub fn new(memory: &'m Memory<'a>, scratch: u64) -> Self {
         Self { memory, scratch, budgets: &[] }
     }
 
-    /// Adds by how many bytes the method and its arenas exceed `budgets`.
+    /// Adds the numbers of bytes by which the method and its arenas exceed `budgets`.
     #[must_use]
     pub fn with_budgets(self, budgets: &'m [Budget]) -> Self {
         Self { budgets, ..self }
     }
 
-    /// Calls `charge` with each name from the file that the document has. A small file may use one long name
-    /// for many tensors.
+    /// Calls `charge` with each name in the document that comes from the file. A small file may use
+    /// one long name for many tensors.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ mod serialize {
         bytes: Option<u64>,
         offset: u64,
         role: &'static str,
-        /// Only if it is one.
+        /// Whether the tensor is a view. Left out if it is not.
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         view: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,10 +297,10 @@ pub struct DocumentWriter {
 
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 impl DocumentWriter {
-    /// The most methods that a document has.
+    /// The largest number of methods in a document.
     pub const MOST_METHODS: usize = 1024;
 
-    /// Writes the facts about a file. `method_count` is the number of methods that were asked for.
+    /// Writes the facts about a file. `method_count` is the number of requested methods.
     ///
     /// # Errors
     ///

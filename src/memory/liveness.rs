@@ -13,8 +13,8 @@ use crate::schema::program::view::ExecutionPlan;
 
 /// The uses of one tensor.
 ///
-/// A move puts another tensor under a value index, so an index may stand for several tensors in turn. The
-/// tensors of the file come first, by index.
+/// A move puts another tensor under a value index, so an index may stand for several tensors in
+/// turn. In the list of all tensors, those of the file come first, by index.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ValueUses {
     /// The pc of the first use, or [`NEVER`].
@@ -38,7 +38,7 @@ impl ValueUses {
     }
 }
 
-/// The first use of a tensor without uses.
+/// The `first_use` of a tensor without uses.
 pub(super) const NEVER: u32 = u32::MAX;
 
 /// The pc past all instructions, where the caller reads the outputs.
@@ -50,13 +50,13 @@ pub(super) struct Liveness<'a> {
     uses: Vec<ValueUses>,
     /// The current tensor of each index whose tensor was replaced.
     current: BTreeMap<u32, u32>,
-    /// For each of these indices, a node with edges from all tensors that were ever at it.
+    /// For each of these indices, a node in `edges`. Each tensor that was at the index leads to it.
     ever: BTreeMap<u32, u32>,
     /// Edges from a tensor to its aliases: a use of the alias is a use of the tensor.
     edges: Vec<(u32, u32)>,
-    /// The tensors that replaced that of an index: the index, and the tensor.
+    /// Each replacement of the tensor of an index: the index, and the new tensor.
     replaced: Vec<(u32, u32)>,
-    /// The uses of indices as views, where they differ from those of the tensor that the file has there.
+    /// The uses of indices that are only views, if they differ from the uses of the file's tensor.
     views: BTreeMap<u32, ValueUses>,
     pub(super) loops: Loops,
     /// The pc of the first instruction of each chain.
@@ -141,7 +141,7 @@ impl<'a> Liveness<'a> {
         uses.last_use = pc;
     }
 
-    /// Records whether the tensor that the file has at an index has contents of its own.
+    /// Records whether the current tensor of an index has contents of its own.
     fn record_contents(&mut self, index: i32, access: Access) {
         let now = self.now(index);
         let Some(uses) = now.and_then(|now| self.uses.get_mut(at(now))) else { return };
@@ -218,7 +218,7 @@ impl<'a> Liveness<'a> {
         self.record_views();
     }
 
-    /// Gives each index that is only a view the uses of the tensors that replaced its own.
+    /// Extends the uses of each index that is only a view by the uses of its replacing tensors.
     fn record_views(&mut self) {
         for &(index, new) in &self.replaced {
             let own = self.uses.get(at(index)).filter(|uses| uses.is_view());

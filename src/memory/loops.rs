@@ -15,9 +15,10 @@ type Range = (u32, u32);
 pub(super) struct Loops {
     /// The loops, sorted by begin. Of several loops with the same begin, the largest is first.
     loops: Vec<Loop>,
-    /// The greatest end in a range of `loops`.
+    /// A tree of the greatest end in any range of `loops`.
     ends: RangeMaxTree,
-    /// The loops, sorted by end, with the least begin in any range of them.
+    /// The loops, sorted by end. `begins` is a tree of the least begin in any range of them; it
+    /// stores `u32::MAX − begin`.
     by_end: Vec<Loop>,
     begins: RangeMaxTree,
     outer: OuterLoops,
@@ -49,7 +50,7 @@ impl Loops {
         self.loops.is_empty()
     }
 
-    /// Extends a range of uses by loops.
+    /// Extends a range of uses to the loops in which the value stays live.
     ///
     /// A value from before a loop is used by each iteration. A value that is used after a loop may
     /// come from its first iteration. A value that is carried from one iteration to the next is

@@ -49,8 +49,8 @@ impl Outside {
     }
 }
 
-/// Returns the bytes of the named data in a program, which delegates of all methods ask for by key. Bytes that
-/// several keys have count once.
+/// Returns the number of bytes of a program's named data, which delegates request by key. Bytes
+/// that several keys share are counted once.
 pub fn named_data_bytes(pte: &Pte<'_>) -> u64 {
     distinct(pte.named_data().filter_map(|(_, range)| range.ok()).collect())
 }

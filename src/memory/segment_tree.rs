@@ -8,7 +8,7 @@ use crate::cost;
 /// A range of bytes: its begin and its end.
 pub(super) type Bytes = (u64, u64);
 
-/// The sorted ends of all ranges. They divide an arena into cells.
+/// The sorted begins and ends of all ranges. They divide an arena into cells.
 #[derive(Clone, Default)]
 pub(super) struct CompressedCoordinates {
     points: Vec<u64>,
@@ -23,7 +23,8 @@ impl CompressedCoordinates {
         Self { points }
     }
 
-    /// Returns the cells of a range, whose ends are among the coordinates.
+    /// Returns the first cell of a range, and the cell past its last one. The begin and the end of
+    /// the range must be coordinates.
     fn range(&self, (begin, end): Bytes) -> (usize, usize) {
         let cell = |at| self.points.partition_point(|&point| point < at);
         (cell(begin), cell(end))
@@ -105,12 +106,13 @@ pub(super) struct LastWrite {
     nodes: Vec<WriteNode>,
 }
 
-/// Times begin at 1; 0 means never.
+/// A node of the tree. Times begin at 1; 0 means never.
 #[derive(Clone, Copy)]
 struct WriteNode {
     /// The time of the last write that covered the whole node.
     whole: u32,
-    /// The least time of the last write to a cell, among all cells and among the written ones.
+    /// The least time of a last write, among all cells of the node. `least_written` is the least
+    /// among the cells that were written.
     least: u32,
     least_written: u32,
 }
@@ -147,7 +149,7 @@ impl LastWrite {
     }
 
     /// Returns the least time of the last writes to the bytes of a range. Bytes that were never
-    /// written are ignored; `None` if all are.
+    /// written are ignored. Returns `None` if no byte was written.
     pub(super) fn since(&self, range: Bytes) -> Option<u32> {
         let found = self.find(1, (0, self.coordinates.len()), self.coordinates.range(range), 0);
         found.filter(|&time| time != u32::MAX)?.checked_sub(1)

@@ -7,13 +7,13 @@ use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Access {
-    /// Its data or its shape is read.
+    /// The data or the shape of the operand is read.
     Read,
-    /// It is written, or replaced by a result.
+    /// The operand is written, or replaced by a result.
     Write,
-    /// It becomes the first operand or a view of it.
+    /// The operand becomes the first operand, or a view of the first operand.
     Alias,
-    /// Its memory is freed.
+    /// The memory of the operand is freed.
     Free,
 }
 
@@ -33,7 +33,7 @@ pub fn items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
     }
 }
 
-/// Returns the items of a list whose tensors a call may write. No call writes to optional tensors.
+/// Returns the items of a list of tensors that a call may write. No call writes optional tensors.
 pub fn written_items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
     match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
         KernelTypes::TensorList(list) => list.items(),

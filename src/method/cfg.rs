@@ -48,7 +48,7 @@ pub(crate) struct ControlFlow {
     /// disjoint. If two overlap in part, the earlier one is extended to the end of the later one.
     pub(crate) loops: Vec<Loop>,
     pub(crate) outer: OuterLoops,
-    /// Forward jumps in order: the pc of the jump and of its target.
+    /// Forward jumps in order: the pc of each jump, and the pc of its target.
     pub(crate) forward: Vec<(u32, u32)>,
     /// The pc of the first instruction of each chain.
     pub(crate) chains: Vec<u32>,
@@ -82,11 +82,12 @@ impl ControlFlow {
     }
 }
 
-/// Widens the earlier of two loops that cross to the end of the later one.
+/// If two loops cross, extends the earlier one to the end of the later one.
 ///
 /// The loops are sorted by begin, an outer loop before its inner ones, and stay sorted.
 fn widen_until_nested(loops: &mut [Loop]) {
-    // The loops that have not ended, each with the later loop that it crosses.
+    // The loops that have not ended, each with its end. `crossed` has the later loop that each
+    // crosses.
     let mut open: Vec<(usize, u32)> = Vec::new();
     let mut crossed: Vec<Option<usize>> = alloc::vec![None; loops.len()];
     for (nth, &Loop { begin, end }) in loops.iter().enumerate() {

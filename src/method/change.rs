@@ -14,7 +14,7 @@ pub(crate) enum Change {
     Result { target: i32, gives: Gives },
     /// The tensor becomes a view of the tensor at `base`.
     View { target: i32, base: Option<i32> },
-    /// The data of the tensor, or of each tensor of the list, is written: argument `arg` of the call.
+    /// Argument `arg` is written: the data of the tensor, or of each tensor of the list.
     Write { target: i32, arg: u32 },
     /// An unknown operator may replace the value by any other.
     Any { target: i32 },
@@ -92,8 +92,8 @@ pub(crate) fn may_change<'a>(instruction: &Instruction<'a>) -> Option<Operands<'
     }
 }
 
-/// Calls `change` with each value that an instruction may change. Those of a known operator follow
-/// from its signature; an unknown operator may change each argument.
+/// Calls `change` with each value that an instruction may change. The signature of a known operator
+/// says which values it changes; an unknown operator may change each argument.
 pub(crate) fn for_each_changed(
     signatures: &Signatures,
     instruction: &Instruction<'_>,

@@ -18,10 +18,10 @@ use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 /// - It has data in the file or in a `.ptd`: it is constant, external, or has initial data. Data that
 ///   cannot be located does not count.
 /// - It is an input of the method.
-/// - An earlier instruction wrote it or a list that has it.
+/// - An earlier instruction wrote it, or wrote a list that contains it.
 ///
-/// Instructions count in the order of the file, even if jumps skip them. A move writes its target, and
-/// a call the views that it makes.
+/// Instructions count in the order of the file, even if jumps skip them. A move writes its target,
+/// and a call writes the views that it makes.
 #[derive(Clone, Debug)]
 pub struct Definitions<'a> {
     plan: ExecutionPlan<'a>,

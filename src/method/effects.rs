@@ -26,8 +26,8 @@ impl<'a> Effects<'a> {
         Self { plan, signatures: Signatures::of(plan) }
     }
 
-    /// Returns each operand of an instruction with its access; of a kernel call, reads first.
-    /// `definitions` has recorded the instructions before it.
+    /// Returns each operand of an instruction with its access. For a kernel call, reads come first.
+    /// `definitions` must have recorded all earlier instructions.
     pub fn accesses(
         &self,
         instruction: &Instruction<'a>,
@@ -95,7 +95,8 @@ impl<'a> Effects<'a> {
         reads_then_writes(&args, inputs.map_or(0, |last| last.saturating_add(1)))
     }
 
-    /// Adds the accesses of a known operator. For any other, returns `None` and adds nothing.
+    /// Adds the accesses of a known operator. For an unknown operator, returns `None` and adds
+    /// nothing.
     fn by_signature(&self, call: KernelCall<'a>, accesses: &mut Vec<(i32, Access)>) -> Option<()> {
         let (_, letters) = self.signatures.signature(call)?;
         // An operator that works in place returns its first argument, and may change only a part of
@@ -176,5 +177,5 @@ fn is_same(list: Vector<'_, i32>, other: Option<Vector<'_, i32>>) -> bool {
     })
 }
 
-/// A number of results that no operator exceeds.
+/// The largest number of results that are looked for. No operator has more.
 const MOST_RESULTS: usize = 16;

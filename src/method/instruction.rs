@@ -15,12 +15,12 @@ pub struct Instruction<'a> {
     /// The pc of the chain's first instruction, and the pc past its last one.
     begin: u32,
     end: u32,
-    /// The position of its table.
+    /// The position of the instruction's table.
     pos: u32,
     operation: Option<InstructionArguments<'a>>,
 }
 
-/// A jump that is taken where its condition is false.
+/// A jump that is taken if its condition is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Jump {
@@ -55,7 +55,7 @@ pub fn instructions(plan: ExecutionPlan<'_>) -> impl Iterator<Item = Instruction
     })
 }
 
-/// Returns the instructions of a chain, the first of which has the pc `begin`.
+/// Returns the instructions of a chain. `begin` is the pc of the first one.
 pub(crate) fn instructions_of_chain(
     nth: u32,
     begin: u32,
@@ -82,7 +82,7 @@ fn len(chain: Chain<'_>) -> u32 {
 
 impl<'a> Instruction<'a> {
     /// Decodes an instruction. `place` is the index of its chain and its index in the chain. The
-    /// chain has the pcs from `begin` to before `end`.
+    /// pcs of the chain are `begin..end`.
     #[inline]
     pub(crate) fn decode(
         (chain, index): (u32, u32),
@@ -93,53 +93,53 @@ impl<'a> Instruction<'a> {
         Self { chain, index, begin, end, pos, operation }
     }
 
-    /// Returns the index of its chain.
+    /// Returns the index of the instruction's chain.
     pub fn chain(&self) -> u32 {
         self.chain
     }
 
-    /// Returns its index in its chain.
+    /// Returns the instruction's index in its chain.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Returns its number among the instructions of all chains.
+    /// Returns the instruction's number among the instructions of all chains.
     pub fn pc(&self) -> u32 {
         self.begin.saturating_add(self.index)
     }
 
-    /// Returns the pc past the last instruction of its chain.
+    /// Returns the pc past the last instruction of the chain.
     pub fn chain_end(&self) -> u32 {
         self.end
     }
 
-    /// Returns the number of instructions of its chain.
+    /// Returns the number of instructions of the chain.
     pub(crate) fn chain_len(&self) -> u32 {
         self.end.saturating_sub(self.begin)
     }
 
-    /// Returns its operation; `None` if it is empty.
+    /// Returns the operation; `None` if the instruction is empty.
     pub fn operation(&self) -> Option<InstructionArguments<'a>> {
         self.operation
     }
 
-    /// Returns the tag of its operation; 0 if it is empty.
+    /// Returns the tag of the operation; 0 if the instruction is empty.
     pub fn tag(&self) -> u8 {
         self.operation.map_or(0, |operation| operation.tag())
     }
 
-    /// Returns the upstream name of its kind; `None` if it is empty or of an unknown kind.
+    /// Returns the upstream name of the operation; `None` if it is missing or of an unknown kind.
     pub(crate) fn name(&self) -> Option<&'static str> {
         self.operation.and_then(InstructionArguments::name)
     }
 
-    /// Returns the position of its table.
+    /// Returns the position of the instruction's table.
     pub(crate) fn pos(&self) -> u32 {
         self.pos
     }
 
-    /// Returns the position of the table of its operation; the position of the instruction's table
-    /// if the operation is empty or of an unknown kind.
+    /// Returns the position of the operation's table, or of the instruction's table if the
+    /// operation is missing or of an unknown kind.
     pub(crate) fn operation_pos(&self) -> u32 {
         match self.operation {
             Some(InstructionArguments::KernelCall(call)) => call.raw().pos(),
@@ -151,7 +151,8 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the name of the field with its values; `None` for a move, which has two fields.
+    /// Returns the name of the field with the operands; `None` for a move, which has two such
+    /// fields.
     pub(crate) fn operand_field(&self) -> Option<&'static str> {
         match self.operation? {
             InstructionArguments::KernelCall(_) | InstructionArguments::DelegateCall(_) => {
@@ -163,7 +164,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns whether it is a move, a free or a jump.
+    /// Returns whether the instruction is a move, a free or a jump.
     #[inline]
     pub(crate) fn is_move_free_or_jump(&self) -> bool {
         matches!(
@@ -176,8 +177,8 @@ impl<'a> Instruction<'a> {
         )
     }
 
-    /// Returns the values that it names: the arguments of a call, the source and target of a move,
-    /// the freed value, or the condition of a jump.
+    /// Returns the values that the instruction names: the arguments of a call, the source and
+    /// target of a move, the freed value, or the condition of a jump.
     pub fn operands(&self) -> Operands<'a> {
         match self.operation {
             Some(InstructionArguments::KernelCall(call)) => Operands::args(call.args()),
@@ -201,7 +202,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the call, if it is a call of a kernel.
+    /// Returns the call, if the instruction is a call of a kernel.
     pub(crate) fn kernel_call(&self) -> Option<KernelCall<'a>> {
         match self.operation {
             Some(InstructionArguments::KernelCall(call)) => Some(call),
@@ -209,7 +210,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the value whose memory it frees, if it is a free.
+    /// Returns the value whose memory is freed, if the instruction is a free.
     pub(crate) fn freed(&self) -> Option<i32> {
         match self.operation {
             Some(InstructionArguments::FreeCall(call)) => Some(call.value_index()),
@@ -217,7 +218,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Returns the jump, if it is one.
+    /// Returns the jump, if the instruction is one.
     pub fn jump(&self) -> Option<Jump> {
         let Some(InstructionArguments::JumpFalseCall(call)) = self.operation else { return None };
         let (condition, destination) = (call.cond_value_index(), call.destination_instruction());
@@ -226,7 +227,7 @@ impl<'a> Instruction<'a> {
         Some(Jump { condition, destination, target: target.unwrap_or(self.end), is_valid })
     }
 
-    /// Returns the pc of an instruction of its chain, or of the chain's end.
+    /// Returns the pc of the instruction at `index` of its chain, or of the chain's end.
     fn target(&self, index: i32) -> Option<u32> {
         let target = self.begin.checked_add(u32::try_from(index).ok()?)?;
         (target <= self.end).then_some(target)

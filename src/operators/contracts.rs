@@ -23,7 +23,7 @@ pub(crate) use vocabulary::{ElementKind, SizesAfter, Subject, Term};
 /// A condition that a call breaks.
 pub(crate) struct Violation {
     pub(crate) about: Subject,
-    /// The argument that breaks it, if any single one does.
+    /// The argument that breaks the condition, if it is a single one.
     pub(crate) arg: Option<u32>,
     pub(crate) message: String,
 }

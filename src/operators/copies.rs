@@ -1,4 +1,4 @@
-//! Operators whose output has the elements of one of their arguments.
+//! Operators that copy the elements of one of their arguments to their output.
 
 use super::kind::{Kind, signature};
 
@@ -12,21 +12,21 @@ pub(crate) struct Copied {
     pub(crate) keeps_sizes: bool,
 }
 
-/// Returns what the operator of that full name copies; most copy nothing. Where the dtypes of source
-/// and output differ, elements are converted.
+/// Returns what an operator copies, by its full name. Most operators copy nothing. If source and
+/// output differ in dtype, elements are converted.
 pub(crate) fn copied(operator: &str) -> Option<&'static Copied> {
     let found = COPIES.binary_search_by(|copied| copied.operator.cmp(operator)).ok()?;
     COPIES.get(found)
 }
 
-/// Returns whether the operator of that full name gives the elements of its first argument with other sizes,
-/// strides or dimensions, as a view or as a copy.
+/// Returns whether an operator views or copies its first argument, possibly with other sizes or
+/// strides. `operator` is its full name.
 pub(crate) fn rearranges(operator: &str) -> bool {
     let is_view = || {
         let letters = signature(operator).map_or("", |(_, letters)| letters);
         letters.chars().filter_map(Kind::of).any(Kind::is_view)
     };
-    // Copies between devices are worth seeing.
+    // Copies between devices do not count: graphs must show them.
     let is_on_device = |copied: &Copied| !copied.operator.starts_with("et_copy::");
     copied(operator).is_some_and(|copied| copied.source == 0 && is_on_device(copied)) || is_view()
 }

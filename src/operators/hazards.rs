@@ -1,23 +1,23 @@
 //! Kernels that read an argument again after they have written or resized their output.
 //!
 //! If the output shares memory with the argument, the kernel then reads values that it has not
-//! checked or counted. Found in upstream's kernels and by running calls whose arguments share
-//! memory (format.md §6.10).
+//! checked or counted. The hazards were found in upstream's kernels, and by running calls whose
+//! arguments share memory (format.md §6.10).
 
 /// The arguments of an operator that must not share bytes with its output.
 pub(crate) struct Hazard {
     /// The operator's full name.
     operator: &'static str,
-    /// Arguments that are checked or counted before the output is written, and read again
-    /// afterwards: indices, masks, counts, zero points; or that are read row by row, while results of
-    /// earlier rows are written. A list stands for its items.
+    /// Arguments that are read again after the output was written. The kernel checks or counts them
+    /// before: indices, masks, counts, zero points. Or it reads them row by row, while it writes
+    /// the results of earlier rows. A list stands for its items.
     pub(crate) read_again: &'static [u32],
     /// Arguments whose sizes are read again after the output was resized. They must not be the
     /// output.
     pub(crate) sized_again: &'static [u32],
 }
 
-/// Returns the hazard of the operator of that full name; most have none.
+/// Returns the hazard of an operator, by its full name. Most operators have none.
 pub(crate) fn hazard(operator: &str) -> Option<&'static Hazard> {
     let found = HAZARDS.binary_search_by(|hazard| hazard.operator.cmp(operator)).ok()?;
     HAZARDS.get(found)
@@ -61,7 +61,7 @@ const fn sized(operator: &'static str, sized_again: &'static [u32]) -> Hazard {
     Hazard { operator, read_again: &[], sized_again }
 }
 
-/// The indices are read again, and the sizes of scales and zero points.
+/// Returns a hazard: indices are read again, and so are the sizes of scales and zero points.
 const fn embedding(operator: &'static str) -> Hazard {
     Hazard { operator, read_again: &[5], sized_again: &[1, 2] }
 }

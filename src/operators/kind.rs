@@ -8,7 +8,7 @@ use crate::schema::program::tag;
 /// An operator's full name (`aten::add.out`), and the letters of its arguments.
 pub(crate) type Signature = (&'static str, &'static str);
 
-/// Returns the signature of the operator with a full name, if the official runtime has it.
+/// Returns the signature of an operator, by its full name, if the official runtime has it.
 ///
 /// The runtime requires exactly this number of arguments (ExecuTorch's codegen/gen.py and
 /// kernels/prim_ops/register_prim_ops.cpp).
@@ -93,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kinds that the conversion accepts.
+    /// Returns the kinds of values that the runtime's conversion accepts.
     pub(crate) fn accepted(self) -> Kinds {
         (tag::Null..=tag::OptionalTensorList)
             .filter(|&tag| self.accepts(tag))
@@ -213,7 +213,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A kind that ignores whether Null is accepted.
+/// The kind of an argument, without whether Null is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Tensor,

@@ -8,8 +8,8 @@ use crate::schema::program::tag;
 use crate::schema::program::view::KernelTypes;
 use crate::schema::scalar::ScalarType;
 
-/// The operator that gives the first element of a tensor as a number, of a kind that follows the
-/// tensor's dtype.
+/// The operator that returns the first element of a tensor as a number. The tensor's dtype
+/// determines the kind of the number.
 pub(crate) const LOCAL_SCALAR_DENSE: &str = "aten::_local_scalar_dense";
 
 /// An Int, a Double or a Bool.
@@ -43,7 +43,7 @@ impl Scalar {
         }
     }
 
-    /// Returns its kind.
+    /// Returns the kind of the number.
     pub(crate) fn kind(self) -> Kinds {
         Kinds::of(match self {
             Self::Int(_) => tag::Int,
@@ -52,7 +52,7 @@ impl Scalar {
         })
     }
 
-    /// Returns it as the nearest Double.
+    /// Returns the number as the nearest Double.
     pub(crate) fn as_f64(self) -> f64 {
         match self {
             Self::Int(int) => float(int),
@@ -139,7 +139,8 @@ pub(super) fn compute(operator: &str, args: impl Fn(u8) -> Option<Scalar>) -> Op
     }
 }
 
-/// Returns the order of two numbers or of two Bools: `None` if they cannot be compared, `Some(None)` beside NaN.
+/// Returns the order of two numbers or of two Bools. The result is `None` if they cannot be
+/// compared, and `Some(None)` if one of them is NaN.
 fn order(one: Scalar, other: Scalar) -> Option<Option<Ordering>> {
     use Scalar::{Bool, Double, Int};
     Some(match (one, other) {
@@ -150,12 +151,12 @@ fn order(one: Scalar, other: Scalar) -> Option<Option<Ordering>> {
     })
 }
 
-/// What upstream's cast to an Int makes of NaN and of what is out of range, on x86. Elsewhere it is another number:
-/// C++ does not define it.
+/// The result of upstream's cast of a NaN or an out-of-range Double to an Int, on x86. C++ does not
+/// define it, and other machines give another number.
 const OUT_OF_RANGE: i64 = i64::MIN;
 
-/// Returns a Double rounded to an Int: up by `ceil`, to the nearest by `round` (a half to the even one), else
-/// towards 0. `None` if it is out of range.
+/// Returns a Double rounded to an Int. `ceil` rounds up, `round` rounds to the nearest (halves to
+/// even), and any other name rounds towards 0. Returns `None` if the Int is out of range.
 fn rounded(how: &str, value: f64) -> Option<i64> {
     let bits = value.to_bits();
     let exponent = i32::try_from(bits >> 52 & 0x7ff).ok()?.checked_sub(1075)?;
@@ -250,7 +251,8 @@ mod tests {
         assert_eq!(chosen(Scalar::Int(1)), None);
     }
 
-    /// What release 1.5.1 computed of the same numbers. A Double is `d` and its bits, `-` a refusal.
+    /// Compares results with those of release 1.5.1. A row has `d` before the bits of a Double, and
+    /// `-` for a refusal.
     #[test]
     fn primitive_operators_compute_what_the_runtime_computed() {
         let number = |text: &str| match (text, text.strip_prefix('d')) {
@@ -266,7 +268,7 @@ mod tests {
             let name = alloc::format!("executorch_prim::{name}");
             let found = compute(&name, |arg| args.get(usize::from(arg)).copied());
             let expected = (result != "-").then(|| number(result));
-            // The quotient of Doubles, rounded down, is not computed.
+            // `compute` leaves out the floor division of Doubles.
             let is_quotient = name.ends_with("floordiv.Scalar") && found.is_none();
             assert!(found == expected || is_quotient, "{row}: {found:?}");
         }

@@ -22,7 +22,7 @@ pub struct SelectedOperators {
     names: BTreeSet<String>,
     /// Names without an overload, which stand for all of their overloads.
     with_overloads: BTreeSet<String>,
-    /// The dtypes of the kernels of an operator, where the list has them. `None` for all dtypes.
+    /// For each operator, the dtypes of its kernels, if the list has them; `None` for all dtypes.
     dtypes: BTreeMap<String, Option<BTreeSet<i8>>>,
     all: bool,
 }
@@ -50,7 +50,7 @@ impl SelectedOperators {
     ///
     /// # Errors
     ///
-    /// The error of the first line that is invalid in both forms.
+    /// The error of the first invalid line.
     pub fn read(text: &str) -> Result<Self, ListError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let yaml = |line: &str| {
@@ -100,7 +100,7 @@ impl SelectedOperators {
     /// distinguishes them.
     fn read_yaml(text: &str) -> Result<Self, (usize, &'static str)> {
         let mut list = Self::default();
-        // The indentation of the operators' names, known from the first of them on.
+        // `level` is the indentation of the operators' names. The first name sets it.
         let (mut inside, mut level, mut name) = (false, None, String::new());
         let mut has_kernels = false;
         for (number, line) in (1..).zip(text.lines()) {
@@ -127,7 +127,7 @@ impl SelectedOperators {
                     None => name = entry(bare).ok_or((number, NO_KEY))?.0,
                 }
             } else if inside && depth == *level.get_or_insert(depth) {
-                // The second line of a long key, whose name was read before.
+                // The line is the second one of a long key, whose name was read before.
                 let attribute = match bare.strip_prefix(':') {
                     Some(attribute) if !attribute.starts_with(':') => attribute.trim_start(),
                     _ => {
@@ -146,7 +146,7 @@ impl SelectedOperators {
         Ok(list)
     }
 
-    /// Adds a kernel key, such as `v1/6;0,1|6;0`: of each tensor the dtype and the dim order.
+    /// Adds a kernel key, such as `v1/6;0,1|6;0`: the dtype and the dim order of each tensor.
     fn kernel(&mut self, name: &str, key: &str) {
         let dtypes = self.dtypes.entry(name.into()).or_insert_with(|| Some(BTreeSet::new()));
         let key = key.trim_matches(['"', '\'']);

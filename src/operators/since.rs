@@ -56,8 +56,8 @@ static SINCE: &[(&str, Release)] = &[
     ("quantized_decomposed::quantize_per_token.out", (0, 5)),
 ];
 
-/// Returns the release that brought the operator with a full name, or `None` if [`OLDEST`] has it
-/// or the operator is unknown.
+/// Returns the release that brought an operator, by its full name. Returns `None` if [`OLDEST`] has
+/// the operator, or if it is unknown.
 pub(crate) fn since(operator: &str) -> Option<Release> {
     let found = SINCE.binary_search_by(|&(name, _)| name.cmp(operator)).ok()?;
     SINCE.get(found).map(|&(_, release)| release)

@@ -45,7 +45,7 @@ pub struct UsageReport {
     pub total: Usage,
     /// The nodes in the payloads of all programs. [`add_nodes`](Self::add_nodes) reads them.
     pub nodes: NodeUsages,
-    /// The name of the only methods that are counted; `None` for all. It is for what is added later.
+    /// The name of the methods that are counted; `None` for all. It affects only later additions.
     pub method: Option<String>,
 }
 
@@ -107,7 +107,7 @@ pub struct BackendUsage {
 }
 
 impl UsageReport {
-    /// Returns a report of the methods with this name alone.
+    /// Returns an empty report that counts only methods with this name.
     #[must_use]
     pub fn of_method(name: impl Into<String>) -> Self {
         Self { method: Some(name.into()), ..Self::default() }
@@ -131,12 +131,13 @@ impl UsageReport {
         self.programs.push(ProgramUsage { path: path.into(), methods, method_count });
     }
 
-    /// Returns whether a method with this name is counted. One without a name has an empty one.
+    /// Returns whether a method with this name is counted. A missing name counts as an empty one.
     fn counts(&self, name: Option<&str>) -> bool {
         self.method.as_deref().is_none_or(|method| method == name.unwrap_or_default())
     }
 
-    /// Returns the dtypes for which `selected` has the operator and no kernel of it, in the order of names.
+    /// Returns the operators of `selected` that have no kernel for a used dtype, and these dtypes,
+    /// in the order of names.
     pub fn missing_dtypes<'r>(
         &'r self,
         selected: &SelectedOperators,
@@ -171,8 +172,8 @@ pub fn calls_by_operator(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
 }
 
 impl Usage {
-    /// Counts by index first and resolves names later: a name may be long, and many calls may have
-    /// it.
+    /// Returns the usage of a method. Calls are counted by index first, and names are resolved
+    /// later: a name may be long, and many calls may have it.
     fn of_plan(plan: ExecutionPlan<'_>, program: usize) -> Self {
         let metadata = CallMetadata::of(plan);
         let mut calls: BTreeMap<i32, Calls> = BTreeMap::new();
@@ -240,5 +241,5 @@ struct Calls {
     different: BTreeSet<Vec<usize>>,
 }
 
-/// The most methods that are listed separately.
+/// The largest number of methods of a program that are listed separately.
 const MAX_METHODS: usize = 1024;

@@ -76,7 +76,7 @@ fn key(out: &mut impl Write, name: &str) -> fmt::Result {
 fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
-    // Words with a special meaning, such as `no` or `null`, have none of these.
+    // Words with a special meaning, such as `no` or `null`, have none of these characters.
     let no_word = text.contains(['.', '/', ':']);
     if begins && no_word && text.chars().all(plain) && !text.ends_with(':') {
         return out.write_str(text);
@@ -93,5 +93,5 @@ fn scalar(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')
 }
 
-/// The length from which PyYAML marks keys.
+/// The length of the longest key that PyYAML does not mark.
 const LONGEST_KEY: usize = 120;

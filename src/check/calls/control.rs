@@ -1,4 +1,4 @@
-//! The indices of moves, frees and jumps. Their effects on values are judged by `dataflow`.
+//! Rules on the indices of moves, frees and jumps. `dataflow` judges their effects on values.
 
 use alloc::format;
 

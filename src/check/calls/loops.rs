@@ -6,12 +6,12 @@ use crate::check::constant_bools::ConstantBools;
 use crate::check::site::Plan;
 use crate::method::{self, Instruction, Jump};
 
-/// The values that the instructions so far may have changed, and the last instruction that did.
+/// Finds loops that never change the condition of their backward jump.
 ///
-/// Each field holds the pc of the instruction plus 1, or 0 if there is none. A pc counts through
-/// all chains of a method, so nothing is reset between two chains.
+/// Each number is the pc of an instruction plus 1, or 0 if there is none. Pcs run through all
+/// chains of a method, so no number is reset between two chains.
 pub(super) struct EndlessLoopFinder {
-    /// The last change of each value.
+    /// For each value, the last instruction that may have changed it.
     changed: Vec<u32>,
     /// The last call or move.
     called: u32,
@@ -25,10 +25,10 @@ impl EndlessLoopFinder {
         Self { changed: plan.each(0), called: 0, jumped: 0, constants: ConstantBools::of(plan) }
     }
 
-    /// Records the next instruction. Returns a jump backward, or to itself, if no instruction of
-    /// its loop may change the condition.
+    /// Records the next instruction. Returns it if it is a backward jump whose loop has no other
+    /// jump, and no instruction that may change the condition. A jump to itself is backward too.
     ///
-    /// Any call may change a tensor, since tensors may share memory.
+    /// Any call may change a condition that is a tensor, since tensors may share memory.
     pub(super) fn record(
         &mut self,
         instruction: &Instruction<'_>,

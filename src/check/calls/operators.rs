@@ -14,7 +14,7 @@ use crate::flat::view::Table;
 use crate::pte::operator_name;
 use crate::quoted::Quoted;
 
-/// `kTempBufferSizeForName` in upstream's method.cpp, without the NUL at the end.
+/// The longest name, in bytes: upstream's `kTempBufferSizeForName` (method.cpp), without the NUL.
 const LONGEST_NAME: usize = 99;
 
 /// Judges the operators of a method.

@@ -25,7 +25,7 @@ pub(super) fn judge(
         });
     }
     let mut frames = traces.iter().flat_map(|trace| trace.items().into_iter().flatten());
-    // The first one of a chain is enough: the others come from the same machine.
+    // One finding per chain is enough: all its paths come from the same machine.
     if let Some(frame) = frames.find(|frame| frame.filename().is_some_and(is_absolute)) {
         plan.find(out, &PATHS_LEAKED, frame.raw(), steps, || {
             format!("a stack trace holds {}", Quoted(frame.filename().unwrap_or_default()))
@@ -33,7 +33,7 @@ pub(super) fn judge(
     }
 }
 
-/// Returns whether a path begins at a root, a drive or a home: of Unix or of Windows.
+/// Returns whether a path of Unix or Windows begins with a root, a drive or a home folder.
 fn is_absolute(path: &str) -> bool {
     let is_drive = match path.as_bytes() {
         [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),

@@ -1,7 +1,7 @@
 //! The bounds of the elements of constants that kernels may use as indices, zero points, or a range.
 //!
-//! Each constant is read once, in pieces, for its least and its greatest element. Constants of other
-//! tensors are never read.
+//! Each of these constants is read once, in pieces: integers for the least and the greatest
+//! element, floats for whether all are finite. Other constants are not read here.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -31,13 +31,13 @@ impl ConstantElements {
     }
 }
 
-/// The constants whose elements kernels may use, by method and value: arguments that a contract has
-/// conditions on, and what moves, views and copies may lead there.
+/// Constants by method and value: arguments whose elements a contract has conditions on, and
+/// sources of moves, views and copies.
 #[derive(Default)]
 pub(super) struct Places(BTreeMap<(u32, u32), Place>);
 
 impl Places {
-    /// Adds those of a method.
+    /// Adds the constants of a method.
     pub(super) fn add(&mut self, method: &Method<'_, '_>) {
         let Some(operators) = Operators::of(&method.signatures) else { return };
         for instruction in method::instructions(method.view) {
@@ -54,7 +54,7 @@ impl Places {
         }
     }
 
-    /// Reads them from `source`.
+    /// Reads the bounds of the constants from `source`.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Places {
         places.sort_by_key(|(value, place)| {
             (place.bytes.start, place.bytes.end, place.dtype, *value)
         });
-        // Constants may overlap: a hostile file may have many that share their bytes.
+        // The number of bytes that may still be read: a hostile file has constants that overlap.
         let mut left = file.file_len().saturating_mul(2).saturating_add(PIECE);
         let mut found = BTreeMap::new();
         let mut read: Option<(Place, Option<ElementBounds>)> = None;
@@ -101,7 +101,7 @@ impl Places {
     }
 }
 
-/// Where a constant's elements are.
+/// The byte range of a constant in the file, and its dtype.
 #[derive(PartialEq, Eq)]
 struct Place {
     bytes: Range<u64>,
@@ -135,13 +135,13 @@ impl Dtype {
 }
 
 impl Place {
-    /// Returns where the elements of a value are, if it is a constant of a dtype that is read.
+    /// Returns the place of a value, if it is a constant of a dtype that is read.
     fn of(method: &Method<'_, '_>, value: u32) -> Option<Self> {
         let (tensor, bytes) = method.constant(value)?;
         Some(Self { bytes, dtype: Dtype::of(tensor.scalar_type())? })
     }
 
-    /// Reads a constant for its bounds; `None` if it has no element.
+    /// Reads a constant and returns its bounds; `None` if it has no element.
     fn bounds<S: Source>(&self, source: &S) -> Result<Option<ElementBounds>, OpenError<S::Error>> {
         let len = self.bytes.end.saturating_sub(self.bytes.start);
         let room = usize::try_from(len.min(PIECE)).map_err(|_| OpenError::Memory)?;
@@ -178,7 +178,7 @@ impl Place {
     }
 }
 
-/// Returns bounds that hold for more integers too.
+/// Widens the bounds of integers to include `elements`.
 fn wider(
     bounds: Option<ElementBounds>,
     mut elements: impl Iterator<Item = i64>,
@@ -222,7 +222,8 @@ impl<'s> Operators<'s> {
         Some(Self { signatures, contracts, copies, kinds })
     }
 
-    /// Calls `each` with the values whose elements an instruction may lead to such an argument.
+    /// Calls `each` with the values of an instruction whose elements are needed: arguments that
+    /// contracts have conditions on, and what the instruction moves, copies or views.
     fn each(&self, instruction: &Instruction<'_>, mut each: impl FnMut(u32, ElementKind)) {
         let mut each = |value: Option<i32>, kind| {
             if let Some(value) = value.and_then(|value| u32::try_from(value).ok()) {
@@ -240,7 +241,7 @@ impl<'s> Operators<'s> {
                 let terms = self.contracts.get(operator).copied().unwrap_or_default();
                 contracts::element_args(terms).for_each(|(of, kind)| each(arg(of.into()), kind));
                 if let Some(copied) = self.copies.get(operator).copied().flatten() {
-                    // Weights of floats are often permuted: they are not read.
+                    // Permuted floats are mostly weights, which are too large to read.
                     let is_read = |kind| copied.keeps_sizes || kind == ElementKind::Integers;
                     let kinds = self.kinds.iter().copied().filter(|&kind| is_read(kind));
                     kinds.for_each(|kind| each(arg(copied.source), kind));
@@ -258,5 +259,5 @@ impl<'s> Operators<'s> {
     }
 }
 
-/// Bytes read at once: a multiple of every element.
+/// The number of bytes read at once: a multiple of the size of every element.
 const PIECE: u64 = 1 << 16;

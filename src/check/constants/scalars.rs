@@ -1,4 +1,4 @@
-//! Numbers that `_local_scalar_dense` reads from constants: they are in the file.
+//! Constants that `_local_scalar_dense` turns into numbers.
 
 use alloc::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature, copied};
 pub(in crate::check) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
 
 impl ConstantScalars {
-    /// Reads those of a method from `source`, a few bytes each.
+    /// Reads from `source` the first element of each constant that a call reads as a number.
     ///
     /// # Errors
     ///

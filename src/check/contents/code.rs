@@ -188,8 +188,8 @@ fn is_zip(bytes: &[u8]) -> bool {
         && bytes.get(30..).and_then(|rest| rest.get(..len.min(64).into())).is_some_and(is_text)
 }
 
-/// Probability 2^-46: checks that no flag but that of a name is set, the level, the system, and the
-/// first block.
+/// Probability 2^-46: checks that no flag is set except the flag of a name, then the level, the
+/// system, and the name or the first block.
 fn is_gzip(bytes: &[u8]) -> bool {
     let [
         0x1f,
@@ -216,8 +216,8 @@ fn is_gzip(bytes: &[u8]) -> bool {
 
 /// Returns whether a deflate stream may begin with these bytes.
 ///
-/// Its first block must be one of: stored, with both lengths; the only block, with fixed codes;
-/// with dynamic codes, and complete code lengths. About one in eight random streams passes.
+/// A stored first block must repeat its length as the complement. A first block with fixed codes
+/// must be the last one, and dynamic codes must be complete. About one stream in eight passes.
 fn is_deflate(bytes: &[u8]) -> bool {
     let bit = |nth: usize| bytes.get(nth >> 3).map_or(0, |byte| byte >> (nth & 7) & 1);
     match (bytes, bytes.first().map(|first| first & 7)) {
@@ -242,11 +242,10 @@ fn is_deflate(bytes: &[u8]) -> bool {
     }
 }
 
-/// Probability 2^-46: checks the protocol, and the opcodes that every pickler, or an attack,
-/// writes.
+/// Probability 2^-46: checks the protocol, and the opcodes that picklers and attacks begin with.
 fn is_pickle(bytes: &[u8]) -> bool {
     match *bytes {
-        // A frame of less than 4 GB, whose first opcode is one that may come first.
+        // A frame of less than 4 GB, which begins with a plausible opcode.
         [0x80, 4 | 5, 0x95, _, _, _, _, 0, 0, 0, 0, first, ..] => {
             first.is_ascii_graphic() || (0x88..=0x96).contains(&first)
         }
@@ -273,7 +272,8 @@ fn is_pickle(bytes: &[u8]) -> bool {
     }
 }
 
-/// Returns the bytes after a name with a length of one byte, and after its memo if it has one.
+/// Returns the bytes after a name that is preceded by its length in one byte. Skips the opcode
+/// that memoizes the name, if there is one.
 fn short_name(bytes: &[u8]) -> Option<&[u8]> {
     let (len, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*len))?;
@@ -297,7 +297,7 @@ fn is_script(bytes: &[u8]) -> bool {
     let in_path = |byte: &u8| is_name(*byte) || matches!(byte, b'/' | b'-' | b'+');
     let end = rest.iter().take(256).position(|byte| !in_path(byte)).unwrap_or_default();
     let (path, rest) = rest.split_at_checked(end).unwrap_or_default();
-    // One byte in four may be in a path. Six in a row, one of them a slash, are rare.
+    // One random byte in four may be part of a path. Six of them in a row with a slash are rare.
     if path.len() < 6 || !path.contains(&b'/') {
         return false;
     }

@@ -15,12 +15,12 @@ use crate::flat::view::Vector;
 use crate::handle::{File, OpenError};
 use crate::pte::Pte;
 
-/// Searches all of `file`, whose bytes are in `source`, for executable content: segments, the gaps
-/// between them, the bytes after the last one, and the blobs inside the FlatBuffer. What
-/// [`judge`](super::judge) reports at the beginning of segments and payloads is not reported again.
+/// Searches all of `file` for executable content: segments, gaps, the bytes after the last segment,
+/// and the blobs inside the FlatBuffer. Content at the beginning of a segment or payload is not
+/// reported again: [`judge`](super::judge) reports it.
 ///
-/// Reads each byte once, for any file, and uses about 1 MB of memory. `read` is called with the number
-/// of bytes of each read.
+/// Reads each byte from `source` once, for any file, and uses about 1 MB of memory. Calls `read`
+/// with the number of bytes of each read.
 ///
 /// # Errors
 ///
@@ -120,17 +120,16 @@ fn payload<'a>(pte: &Pte<'a>, nth: u32) -> Option<Vector<'a, u8>> {
     pte.program().backend_delegate_data()?.get(usize::try_from(nth).ok()?)?.data()
 }
 
-/// The segments and payloads of a file, each as its index alone: a file may list the same one every
-/// 4 bytes.
+/// The segments and payloads of a file, for lookups by offset. Each is only an index, because a
+/// file may list the same part every 4 bytes.
 struct Parts<'f> {
     file: &'f File<'f>,
     root: &'static str,
     /// Segments that are not empty, sorted by begin, then by end.
     segments: Vec<u32>,
-    /// For each of these, the position of the segment with the greatest end among it and all before
-    /// it.
+    /// For each position in `segments`, the position of the segment with the greatest end so far.
     last: Vec<u32>,
-    /// Payloads inside the FlatBuffer, in the same order.
+    /// Payloads inside the FlatBuffer that are not empty, sorted in the same way.
     payloads: Vec<u32>,
 }
 
@@ -197,13 +196,13 @@ impl<'f> Parts<'f> {
         })
     }
 
-    /// Reports `what` at `at`.
+    /// Reports executable content of the kind `what` at the offset `at`.
     #[cold]
     fn report(&self, at: u64, what: &str, out: &mut Findings) {
         let segments = PathComponent::Field("segments");
         let after = self.segments.partition_point(|&nth| segment(self.file, nth).start <= at);
-        // If any segment contains the content, one of two does: the last one that begins before it,
-        // or the one with the greatest end before that.
+        // If any segment contains the content, one of two does: the last segment that begins before
+        // the content, or the segment with the greatest end up to there.
         let inside = after.checked_sub(1).and_then(|nth| {
             let furthest = usize::try_from(*self.last.get(nth)?).ok()?;
             let holds = |nth: usize| {
@@ -247,5 +246,5 @@ fn buffer(len: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The number of bytes in memory at once.
+/// The largest number of bytes in memory at once.
 const PIECE: usize = 1 << 20;

@@ -24,9 +24,9 @@ pub(super) struct ControlFlow {
 /// Forward jumps to one instruction that has not been reached yet.
 #[derive(Clone, Copy)]
 pub(super) struct PendingJumps {
-    /// The length of the change log when the first of them was recorded.
+    /// The length of the change log when the first of these jumps was recorded.
     pub(super) log_len: usize,
-    /// Whether one of them can be taken before any backward jump.
+    /// Whether any of these jumps can be taken before any backward jump.
     pub(super) is_taken_first: bool,
 }
 
@@ -49,8 +49,8 @@ impl ControlFlow {
         Self { loops, pending: BTreeMap::new(), reachable }
     }
 
-    /// Returns whether any path leads to an instruction of a chain with a loop. Without a loop, the
-    /// interpreter finds this out itself.
+    /// Returns whether any path leads to an instruction of a chain with a loop. For a chain without
+    /// loops, returns `false`: there the interpreter finds unreachable instructions itself.
     pub(super) fn is_reachable(&self, pc: u32) -> bool {
         self.reachable.get(index(pc)) == Some(&true)
     }

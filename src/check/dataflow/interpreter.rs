@@ -25,7 +25,7 @@ use crate::operators::{Gives, Kinds, Scalar};
 use crate::schema::program::tag;
 use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
 
-/// The most items of a list that are visited at each use. In each run, all items are visited once.
+/// The most items of a list that are visited at a use. The first use in a run visits all items.
 const MOST_ITEMS: usize = 64;
 
 /// The most iterations of a loop that are interpreted after the first one.
@@ -42,13 +42,13 @@ pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
     /// The changed values and their previous states, recorded while a forward jump is pending.
     log: Vec<(i32, AbstractValue)>,
     is_logging: bool,
-    /// Whether the instruction may execute, rather than must execute. Its changes then may not
-    /// happen.
+    /// Whether the current instruction may execute, rather than must execute. The values that it
+    /// changes are then set to unknown.
     is_imprecise: bool,
     /// Whether an Error was found.
     has_error: bool,
     is_second_run: bool,
-    /// Whether a loop is repeated.
+    /// Whether an iteration after the first one is being run.
     is_repeated: bool,
 }
 
@@ -69,8 +69,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// Runs the method, and once more if the first run has no Error: values stay as they are between
-    /// two runs.
+    /// Runs the method. If that finds no Error, runs it again, since values are kept between runs.
     pub(super) fn run(mut self, out: &mut Findings) {
         self.run_once(out);
         if !self.has_error {
@@ -104,7 +103,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
                 if !is_copied(plan, index) {
                     self.set_caller_memory(index);
                 }
-                // The caller uses the greatest sizes, which must be expected.
+                // Assumes the sizes in the file: they are the greatest that the caller may use.
                 self.set_tensor(index, u32::try_from(index).ok(), None);
             }
         }
@@ -197,10 +196,10 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         self.log.clear();
     }
 
-    /// Joins the state with the states of the forward jumps to `pc`. A value that changed since the
-    /// first of these jumps may also have its state at the jump.
+    /// Joins the state with the states of the forward jumps to `pc`. A value that changed after the
+    /// first of these jumps may still be as it was at that jump.
     ///
-    /// Returns whether one of them is taken before any backward jump.
+    /// Returns whether any of these jumps can be taken before any backward jump.
     fn join_jumps_to(&mut self, flow: &mut ControlFlow, pc: u32, last_join: &mut u32) -> bool {
         let Some(jumps) = flow.take_jumps_to(pc) else { return false };
         *last_join = pc;
@@ -226,8 +225,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// Runs the iterations after the first one of a loop without other jumps, as long as the condition
-    /// certainly repeats it. Few are enough: values that an iteration computes are used by the next one.
+    /// Runs more iterations of a loop without inner jumps, while the condition is known to be false
+    /// and so repeats the loop. Few are enough: an iteration uses what the previous one computed.
     fn run_more_iterations(
         &mut self,
         body: impl Iterator<Item = Instruction<'a>> + Clone,
@@ -247,8 +246,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         self.is_repeated = false;
     }
 
-    /// Applies the last iteration of a loop without other jumps: what it computes from values that the
-    /// loop does not modify is known again.
+    /// Applies the last iteration of a loop without inner jumps. Results that depend only on values
+    /// which the loop does not modify become known again.
     fn run_last_iteration(&mut self, body: impl Iterator<Item = Instruction<'a>>) {
         self.is_imprecise = false;
         body.for_each(|instruction| self.apply(&instruction));
@@ -321,7 +320,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         });
     }
 
-    /// Returns a tensor that has the sizes of a view: the view itself or its base, if the list of sizes says so.
+    /// Returns the view or its base, if its sizes in the file equal the sizes that the call of the
+    /// view requests.
     fn sizes_of_view(&self, instruction: &Instruction<'a>, target: i32) -> Option<u32> {
         let Judge { plan, values, kernels } = self.judge;
         let known = Known { plan, values, kernels, state: &self.state };
@@ -335,10 +335,11 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         })
     }
 
-    /// Models a kernel that writes an output: its sizes and its elements may be those of another argument.
+    /// Models a kernel that writes an output. It may give the output the sizes or the elements of
+    /// another argument.
     fn write(&mut self, target: i32, arg: u32, instruction: &Instruction<'a>) {
         let Judge { values, kernels, .. } = self.judge;
-        // Items of lists are not followed.
+        // The sizes and elements of list items are not tracked.
         if values.tag(target.into()).is_none_or(is_list) {
             return;
         }

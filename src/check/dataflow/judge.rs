@@ -1,4 +1,4 @@
-//! Judges an instruction by the state that it is reached in.
+//! Judges an instruction in the abstract state before it.
 
 use alloc::format;
 use alloc::string::String;
@@ -114,7 +114,7 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// Judges the items of a list. Instructions change items like any other value.
+    /// Judges the items of a list. An item is a value, which instructions may have replaced.
     fn items(self, list_index: i32, kind: Kind, state: &State, most: usize) -> Option<Broken> {
         let in_list = |(rule, message)| (rule, format!("in list {list_index} {message}"));
         if let Some(KernelTypes::IntList(list)) = self.plan.value(list_index.into()) {
@@ -145,8 +145,8 @@ impl<'a> Judge<'_, '_, 'a> {
         })
     }
 
-    /// Judges a call of an unknown operator. It needs the data of all its tensors but the last
-    /// argument, which may be the result.
+    /// Judges a call of an unknown operator. All its tensors need data, except the last argument,
+    /// which may be the output.
     fn unknown_operator(
         self,
         call: KernelCall<'a>,
@@ -161,8 +161,8 @@ impl<'a> Judge<'_, '_, 'a> {
         })
     }
 
-    /// Judges a call of a delegate. It may give memory to a tensor that never had any, but not to one
-    /// whose memory was freed. XNNPACK gives none.
+    /// Judges a call of a delegate. A delegate may give memory to a tensor that never had any, but
+    /// not to a freed tensor. XNNPACK gives no memory at all.
     fn delegate(
         self,
         call: DelegateCall<'a>,
@@ -216,8 +216,8 @@ impl<'a> Judge<'_, '_, 'a> {
         (!fits).then(|| self.wrong_kind(index, state, &FREE_TYPE, "Tensor".into()))
     }
 
-    /// Judges an input before the second run. The caller's tensor is copied to the planned memory,
-    /// or its memory replaces that of the input.
+    /// Judges an input before the second run. The runtime copies the caller's tensor to the planned
+    /// memory, or uses the caller's memory for the input.
     pub(super) fn input(self, index: i32, state: &State) -> Option<Broken> {
         let planned = self.values.tag(index.into())?;
         if state.kinds(self.values, index).and(Kinds::of(planned)) == Kinds::NONE {
@@ -294,7 +294,7 @@ impl<'a> Judge<'_, '_, 'a> {
         tensor.sizes().is_some_and(|sizes| sizes.iter().take(16).any(|size| size == 0))
     }
 
-    /// Reports a write to the tensor at `index` if its data is that of a constant.
+    /// Reports a write to the tensor at `index` if the tensor uses the data of a constant.
     fn written(self, index: i32, tensor: u32, state: &State) -> Option<Broken> {
         let Memory::Of(owner) = state.memory(tensor) else { return None };
         if !is_constant(self.plan, i32::try_from(owner).ok()?) {
@@ -344,8 +344,8 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// Returns whether a value is Null in the file and one of the first inputs. Exporters write it for an
-    /// Int with a dynamic dimension. The runtime accepts no other value from the caller
+    /// Returns whether a value is Null in the file and one of the first inputs. Exporters write it
+    /// for an Int that is a dynamic dimension. The runtime then accepts only Null from the caller
     /// (`Method::set_input`).
     fn is_null_input(self, index: i32) -> bool {
         let mut inputs = self.plan.view.inputs().into_iter().flatten().take(MOST_INPUTS);

@@ -17,7 +17,7 @@ pub(super) struct Known<'c, 'p, 'a> {
 }
 
 impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
-    /// Returns the number that a call reads from a constant, or from a copy of one.
+    /// Returns the number that a call of `_local_scalar_dense` reads from a constant, or from a copy of one.
     pub(super) fn constant_scalar(&self, call: &Call<'_, 'a, Self>) -> Option<Scalar> {
         if call.name != LOCAL_SCALAR_DENSE {
             return None;

@@ -95,7 +95,7 @@ fn output_is_read_again<'a>(
     })
 }
 
-/// Reports an index that no instruction writes, in memory that another tensor is written to.
+/// Reports an index tensor that no instruction writes, if another tensor is written to its memory.
 fn index_is_overwritten<'a>(
     known: &Known<'_, '_, 'a>,
     call: KernelCall<'a>,
@@ -114,7 +114,8 @@ fn index_is_overwritten<'a>(
     })
 }
 
-/// Reports an output that shares bytes with any other argument, both in their own memory.
+/// Reports an output that shares bytes with any other argument. Views and aliases do not count:
+/// both tensors must be in their own planned memory.
 fn arguments_overlap<'a>(
     known: &Known<'_, '_, 'a>,
     call: KernelCall<'a>,
@@ -136,13 +137,14 @@ fn arguments_overlap<'a>(
 
 /// A tensor, and the memory that its data is in.
 struct Located<'a> {
-    /// The value that the call names.
+    /// The value index that the call uses for the tensor.
     index: i32,
-    /// The index of the tensor in the file, and the index of the tensor whose memory it uses.
+    /// The index of the tensor in the file.
     id: u32,
+    /// The index of the tensor whose memory this one uses.
     owner: u32,
     tensor: Tensor<'a>,
-    /// The planned place of that memory; `None` for memory of the caller or the file.
+    /// The place of the owner in an arena; `None` for memory of the caller or the file.
     place: Option<Arena>,
 }
 

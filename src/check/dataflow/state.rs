@@ -14,9 +14,9 @@ use crate::schema::program::tag;
 pub(in crate::check) struct State {
     /// The value at each index; empty if every value always equals the one in the file.
     values: Vec<AbstractValue>,
-    /// Whether the memory of an unknown tensor has changed.
+    /// Whether the memory of an unknown tensor has changed, so that no tensor's memory is known.
     is_memory_unknown: bool,
-    /// Whether an unknown tensor was written.
+    /// Whether an unknown tensor was written, so that no tensor's sizes and elements are known.
     are_tensors_unknown: bool,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct AbstractValue {
     pub(super) by: By,
     /// The memory of the tensor that the file has at this index.
     pub(super) memory: Memory,
-    /// The tensor that has the sizes in the file that this tensor has now, if they are known.
+    /// A tensor whose sizes in the file equal the current sizes of this tensor, if known.
     pub(super) sized: Option<u32>,
-    /// The constant whose elements are in the memory of this tensor, if they are known.
+    /// A constant whose elements are also in the memory of this tensor, if known.
     pub(super) elements: Option<u32>,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Is {
     OneOf(Kinds),
 }
 
-/// The instruction that set a value.
+/// What set a value: the file, the result of a call, or a move.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum By {
     File,
@@ -59,7 +59,7 @@ pub(super) enum By {
 /// The place of a tensor's data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// In the memory that the file or the caller gives to the tensor at that index.
+    /// In the memory that the file or the caller gives to the tensor with this index in the file.
     Of(u32),
     /// Nowhere: the tensor has never had memory.
     Missing,
@@ -99,7 +99,7 @@ impl State {
         let mut state = Self { values: plan.each(new), ..Self::still() };
         for (index, value) in (0..).zip(&mut state.values) {
             (value.is, value.memory) = (Is::Known(index), Memory::Of(index));
-            // Items of lists are not followed: many calls may write a long list.
+            // Sizes of items are not tracked, since many calls may write a long list.
             value.sized = (!kernels.is_in_written_list(index)).then_some(index);
             value.elements = Some(index);
         }
@@ -147,7 +147,7 @@ impl State {
         }
     }
 
-    /// Returns the instruction that set the value at `index`.
+    /// Returns what set the value at `index`.
     pub(super) fn by(&self, index: i32) -> By {
         self.get(index).map_or(By::File, |value| value.by)
     }
@@ -161,7 +161,7 @@ impl State {
         value.filter(|_| !self.is_memory_unknown).map_or(Memory::Unknown, |value| value.memory)
     }
 
-    /// Returns the tensor that has the sizes in the file that a tensor of the file has now.
+    /// Returns a tensor whose sizes in the file equal the current sizes of `tensor`, if known.
     pub(super) fn sized(&self, kernels: &Kernels, tensor: u32) -> Option<u32> {
         if self.is_still() {
             return (!kernels.may_resize(tensor)).then_some(tensor);
@@ -170,7 +170,7 @@ impl State {
         value.sized.filter(|_| !self.are_tensors_unknown)
     }
 
-    /// Returns the constant whose elements a tensor of the file has now.
+    /// Returns a constant whose elements `tensor` has now, if known.
     pub(super) fn elements(&self, tensor: u32) -> Option<u32> {
         if self.is_still() {
             return Some(tensor);
@@ -200,7 +200,7 @@ impl State {
         self.are_tensors_unknown = true;
     }
 
-    /// Joins a value with its state on another path: it may be either.
+    /// Joins a value with its state on another path. Facts that differ become less precise.
     pub(super) fn join(&mut self, values: &Values, index: i32, other: AbstractValue) {
         let slot = usize::try_from(index).ok().and_then(|nth| self.values.get_mut(nth));
         let Some(value) = slot else { return };

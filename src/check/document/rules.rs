@@ -7,14 +7,14 @@ use alloc::vec::Vec;
 use crate::check::{Rule, Severity, coverage, rules};
 use crate::error::ErrorKind;
 
-/// The rule of a file that could not be read.
+/// The name of the finding on a file that could not be read.
 pub const UNREADABLE: &str = "unreadable";
 
-/// The rule of a request that a file cannot meet: for a method, a key or an index that it does not have.
+/// The name of the finding on a requested method, key or index that the file does not have.
 pub const ABSENT: &str = "absent";
 
-/// The address of the folder `docs`, which is set as `PTE_DOCS_URL` when the crate is built. Links to the
-/// documentation are left out without it.
+/// The address of the folder `docs`, from the variable `PTE_DOCS_URL` when the crate was built.
+/// Without it, links to the documentation are left out.
 pub const DOCS_URL: Option<&str> = option_env!("PTE_DOCS_URL");
 
 /// The document `pte.rules/1`: every rule.
@@ -117,7 +117,7 @@ impl RuleRecord {
         rules().map(Self::of).chain(refusals).chain([unreadable, absent]).collect()
     }
 
-    /// Returns the address of its description; `None` if [`DOCS_URL`] is not set.
+    /// Returns the address of the rule's description; `None` if [`DOCS_URL`] is not set.
     #[must_use]
     pub fn url(&self) -> Option<String> {
         let base = DOCS_URL.filter(|base| !base.is_empty())?;

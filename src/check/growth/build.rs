@@ -9,8 +9,8 @@ use crate::flat::desc::{Kind, Schema, TableDesc};
 use crate::schema::{flat_tensor, mlx, program, qnn, xnnpack};
 use crate::{Ptd, Pte};
 
-/// An offset from the end of the FlatBuffer. Parts that are written later may refer to it any
-/// number of times.
+/// The place of a part, as an offset from the end of the FlatBuffer. Parts that are written later
+/// may refer to it any number of times.
 pub(super) type At = u32;
 
 /// The contents of a field.
@@ -246,7 +246,7 @@ impl Builder {
     }
 }
 
-/// Returns a count as a number of the schema's type.
+/// Returns a count as the number in a field.
 pub(super) fn number(count: usize) -> Field {
     Field::Number(count as i64)
 }

@@ -1,4 +1,4 @@
-//! Files that are costly for a rule: each family attacks one or more subjects.
+//! Families of files that are costly to check. Each attacks the rules of one or more subjects.
 
 use alloc::format;
 use alloc::vec;
@@ -8,8 +8,8 @@ use super::Made;
 use super::build::{At, Builder, Field, number};
 use Field::{Number, To};
 
-/// A family of files: its name, the subjects that have a rule broken `n` times, and a function that
-/// makes the file of size `n`.
+/// A family of files: its name, the subjects of the rules that a file breaks `n` times, and a
+/// function that makes the file of size `n`.
 type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
 
 pub(super) const FAMILIES: &[Family] = &[
@@ -275,7 +275,7 @@ pub(super) const FAMILIES: &[Family] = &[
         let args = b.numbers(vec![1; n].into_iter().chain([0]));
         let args = [("args", To(args))];
         let calls = ["KernelCall", "DelegateCall"].map(|kind| b.held("Instruction", kind, &args));
-        // A call that changes a value makes the abstract interpreter judge the calls.
+        // With a move, the abstract interpreter judges the calls.
         let moved = b.held("Instruction", "MoveCall", &[]);
         one_plan(
             b,
@@ -639,7 +639,8 @@ fn operator(b: &mut Builder, name: &str, n: usize) -> At {
     b.tables(vec![operator; n])
 }
 
-/// Returns a program with `n` calls of `aten::as_strided_copy` on a tensor of `n` dimensions.
+/// Returns a program that calls `aten::as_strided_copy` on a tensor of `n` dimensions, at least
+/// `n` times. `behind` follows the name of the operator.
 fn strides(n: usize, behind: &str) -> Made {
     let mut b = Builder::pte();
     let operators = operator(&mut b, &format!("aten::as_strided_copy{behind}"), 1);

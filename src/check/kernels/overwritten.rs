@@ -1,7 +1,8 @@
-//! Finds indices that nothing writes, in memory that a tensor of another dtype uses.
+//! Finds index tensors that no instruction writes, but whose memory a tensor of another dtype
+//! overwrites. Kernels then read the bytes of that tensor as indices.
 //!
-//! Their elements, also initial ones, are overwritten by those of the other tensor. A tensor of the same dtype in that memory
-//! may be the one that the index is a view of: exporters leave out views that cost nothing.
+//! If a tensor of the same dtype is in the same memory, the index tensor may be a view of it, and
+//! is left out. Exporters leave out the calls of views that cost nothing.
 
 use alloc::vec::Vec;
 
@@ -12,24 +13,24 @@ use crate::pte::Arena;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// The most indices of a method that are looked at.
+/// The largest number of index tensors of a method that are checked.
 const MOST_INDICES: usize = 16;
 
-/// The indices of a method that nothing writes, each with a tensor that is written over it.
+/// The index tensors without a writer, each with a tensor that overwrites its memory.
 #[derive(Default)]
 pub(super) struct Overwritten(Vec<(u32, u32)>);
 
-/// An index that nothing writes.
+/// An index tensor that no instruction writes.
 struct Index {
     value: u32,
     tensor: Place,
-    /// A tensor of another dtype that uses its memory.
+    /// A tensor of another dtype that instructions write to the same memory.
     over: Option<u32>,
-    /// Whether a tensor of its dtype uses its memory.
+    /// Whether a tensor of the same dtype is in the same memory. The index may be a view of it.
     is_view: bool,
 }
 
-/// A planned tensor: where it is, and its dtype.
+/// The range of a planned tensor in its arena, and the dtype of the tensor.
 struct Place {
     arena: Arena,
     end: u64,
@@ -53,7 +54,7 @@ impl Place {
 }
 
 impl Overwritten {
-    /// Looks at the tensors `indices`, which calls read as indices.
+    /// Finds the overwritten tensors among `indices`, the values that calls read as indices.
     pub(super) fn of(
         plan: &Plan<'_, '_>,
         indices: impl Iterator<Item = i32>,
@@ -98,7 +99,7 @@ impl Overwritten {
         Self(found.iter().filter_map(overwritten).collect())
     }
 
-    /// Returns the tensor that is written over an index.
+    /// Returns the tensor that overwrites the memory of an index tensor, if there is one.
     pub(super) fn by(&self, index: u32) -> Option<u32> {
         self.0.iter().find(|(value, _)| *value == index).map(|(_, over)| *over)
     }

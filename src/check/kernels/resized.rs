@@ -1,8 +1,8 @@
 //! Finds the tensors whose sizes may differ from those in the file while their method runs.
 //!
 //! A DYNAMIC_BOUND tensor may be resized, but only by an instruction that writes it. A tensor that
-//! no instruction writes keeps the sizes in the file. So does an input if the caller uses its
-//! greatest size, which must be expected.
+//! no instruction writes keeps the sizes in the file. An input is assumed to have these sizes too,
+//! since the caller may use them: they are its greatest sizes.
 
 use alloc::vec::Vec;
 
@@ -16,7 +16,7 @@ use crate::schema::program::view::KernelTypes;
 /// The tensors that the instructions of a method may resize.
 #[derive(Default)]
 pub(super) struct Resized {
-    /// By value; empty if every tensor is STATIC.
+    /// The mark of each value; empty before [`Resized::of`] has run.
     marks: Vec<Mark>,
     any: bool,
 }
@@ -81,7 +81,7 @@ impl Resized {
         mark.copied().unwrap_or(Mark::Never)
     }
 
-    /// Marks a value, and the items of a list. The items of each list are visited once.
+    /// Marks a value and, if it is a list, its items. The items of each list are visited once.
     fn mark(&mut self, plan: &Plan<'_, '_>, index: i32) {
         cost::charge(1);
         if self.raise(index, Mark::Alone) != Mark::Never {

@@ -1,4 +1,4 @@
-//! Graphs of MLX: what the loader refuses, constants, and what instructions name.
+//! Rules on MLX graphs: the checks of the loader, constants, and the operands of instructions.
 //!
 //! The checks of the loader are in docs/format.md §11.9.
 
@@ -66,7 +66,7 @@ pub(super) struct Site<'s, 'p> {
     pub(super) graph: MLXGraph<'p>,
 }
 
-/// The numbers that indices in a graph are compared with.
+/// The numbers of tensors, values and chains of a graph. Indices must be less than these.
 struct Counts {
     tensors: u64,
     values: u64,
@@ -119,7 +119,7 @@ impl<'p> Site<'_, 'p> {
         out.find(rule, offset, path, message);
     }
 
-    /// Judges the numbers that the loader makes lists of.
+    /// Judges the lengths of the lists that the loader allocates.
     fn sizes(&self, counts: &Counts, out: &mut Findings) {
         let graph = self.graph;
         let slots =
@@ -141,7 +141,7 @@ impl<'p> Site<'_, 'p> {
         }
     }
 
-    /// Judges the tensors of inputs, outputs and mutable buffers.
+    /// Judges the tensor indices of inputs, outputs and mutable buffers.
     fn slots(&self, counts: &Counts, out: &mut Findings) {
         let graph = self.graph;
         for (name, slots) in [
@@ -222,7 +222,7 @@ impl<'p> Site<'_, 'p> {
         if count == 0 {
             return;
         }
-        // The backend takes the last of the names of a tensor.
+        // If a tensor has several names, the backend uses the last one.
         let mut names = BTreeMap::new();
         for slot in graph.named_slots().into_iter().flatten() {
             let Some(tensor) = slot.slot() else { continue };
@@ -273,7 +273,7 @@ impl<'p> Site<'_, 'p> {
         }
     }
 
-    /// Judges what instructions name.
+    /// Judges the operands of instructions: indices of tensors, values and chains.
     fn operands(&self, counts: &Counts, out: &mut Findings) {
         for (chain, nth, instruction) in self.instructions() {
             let Some((tag, node)) = instruction.member(&desc::Instruction) else { continue };
@@ -290,7 +290,7 @@ impl<'p> Site<'_, 'p> {
         }
     }
 
-    /// Returns each instruction, with the index of its chain and its own.
+    /// Returns each instruction, with the index of its chain and its index in the chain.
     fn instructions(&self) -> impl Iterator<Item = (u32, usize, Raw<'p>)> + use<'p> {
         let chains = self.graph.instruction_chains().into_iter().flatten();
         (0..).zip(chains).flat_map(|(chain, of)| {
@@ -342,7 +342,8 @@ fn operand(node: Raw<'_>, field: &FieldDesc, counts: &Counts) -> Option<Wrong> {
     }
 }
 
-/// Returns the index of a table that is a number, a value or a tensor, if it is out of range.
+/// Returns the index in a table that is a number, a value or a tensor, if this index is out of
+/// range.
 fn one_of(
     raw: Raw<'_>,
     table: &'static TableDesc,
@@ -352,7 +353,7 @@ fn one_of(
         let field = table.field(name)?;
         Some(raw.scalar::<u8>(field.slot).unwrap_or_default())
     };
-    // The kind says which of its fields has a meaning.
+    // The field `is_vid` or `kind` says whether the backend uses `vid` or `tid`.
     let is_value = number("is_vid").map(|is_value| is_value != 0);
     let (is_value, is_tensor) = match (is_value, number("kind")) {
         (Some(is_value), _) => (is_value, !is_value),
@@ -376,8 +377,8 @@ fn is_size(size: ShapeDim<'_>) -> bool {
     }
 }
 
-/// Returns the bytes of a constant, `u64::MAX` for too many; `None` if it has no sizes, or a datatype that MLX
-/// does not have.
+/// Returns the size of a constant in bytes, at most `u64::MAX`. `None` if a size is a range, or if
+/// MLX does not have the datatype.
 fn size_of(meta: TensorMeta<'_>) -> Option<u64> {
     let dtype = ScalarType(meta.scalar_type());
     let size = dtype.element_size().filter(|_| MLX_CODES.contains(&dtype.0))?;
@@ -397,19 +398,19 @@ fn instruction_path(chain: u32, nth: usize) -> Vec<PathComponent> {
     ]
 }
 
-/// The name of the struct of a tensor's index.
+/// The name of the struct that holds the index of a tensor.
 const TENSOR: &str = "Tid";
 
 /// The fields that are indices of chains.
 const CHAINS: [&str; 3] = ["body_chain_idx", "then_chain_idx", "else_chain_idx"];
 
-/// The longest list that the loader makes.
+/// The longest list that the loader accepts.
 const MOST: u64 = 1_000_000;
 
 /// The most dimensions of a tensor.
 const MOST_DIMENSIONS: usize = 16;
 
-/// The last code of a datatype.
+/// The greatest code of a datatype.
 const LAST_CODE: i8 = 30;
 
 /// The codes of the datatypes of MLX.

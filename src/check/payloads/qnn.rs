@@ -1,6 +1,6 @@
 //! Delegates of QNN: the options in their compile specs, and the header of their payloads.
 //!
-//! The backend proves neither (docs/format.md §11.10). It is in PyPI's packages for Linux.
+//! The backend verifies neither (docs/format.md §11.10). PyPI's packages for Linux contain it.
 
 use alloc::format;
 use alloc::string::String;
@@ -49,10 +49,11 @@ rules! {
 
 /// The key of the compile spec that has the options.
 const KEY: &str = "qnn_compile_spec";
-/// The bytes that the backend reads of any payload.
+/// The number of bytes that the backend reads at the start of any payload.
 const HEADER: u64 = 20;
 
-/// Judges the delegates of QNN of a method. `pay` pays for options, which may overlap.
+/// Judges the QNN delegates of a method. Options may overlap, so `pay` charges their bytes to a
+/// budget, and returns `false` if it is exceeded.
 pub(super) fn judge(
     plan: &Plan<'_, '_>,
     limits: &Limits,
@@ -70,7 +71,7 @@ pub(super) fn judge(
 
 /// Judges that a payload has a header.
 fn payload(plan: &Plan<'_, '_>, nth: u32, delegate: BackendDelegate<'_>, out: &mut Findings) {
-    // Payloads that are nowhere are reported by other rules.
+    // Payloads whose bytes do not exist are reported by other rules.
     let Ok(Some(Range { start, end })) = plan.pte.delegate_range(delegate) else { return };
     let Some(processed) = delegate.processed() else { return };
     let len = end.saturating_sub(start);
@@ -92,7 +93,7 @@ impl<'a> Site<'_, '_, 'a> {
     /// Returns the compile spec that the backend takes, and its index.
     fn spec(&self) -> Option<(u32, CompileSpec<'a>)> {
         let specs = (0..).zip(self.delegate.compile_specs().into_iter().flatten());
-        // The backend compares keys up to a NUL, and takes the last.
+        // The backend compares keys up to a NUL, and uses the last spec with this key.
         let is_it = |spec: &CompileSpec<'_>| spec.key().is_some_and(|key| until_nul(key) == KEY);
         specs.filter(|(_, spec)| is_it(spec)).last()
     }
@@ -134,7 +135,8 @@ fn options(
         return find(&QNN_OPTIONS, "the options overlap, and would be read more often".into());
     }
     let options = verify::read::<QnnExecuTorchOptions<'_>>(bytes, limits);
-    // Options up to 0.6 may pass for current ones, with the name of a graph for that of a library.
+    // Options of releases up to 0.6 may verify as current ones. Their graph name is then in the
+    // place of the library path.
     let is_current = |options: &QnnExecuTorchOptions<'_>| {
         options.log_level().name().is_some() && options.library_path().is_none_or(str::is_empty)
     };
@@ -173,7 +175,7 @@ fn wrong(options: QnnExecuTorchOptions<'_>) -> Option<&'static str> {
     if options.library_path().is_none() {
         return Some("no library_path");
     }
-    // The log prints the flag as a string.
+    // The backend logs this Bool as if it were a string.
     if options.dump_intermediate_outputs()
         && options.log_level() >= QnnExecuTorchLogLevel::kLogLevelInfo
     {

@@ -168,13 +168,13 @@ impl<'s, 'p> Site<'s, 'p> {
     }
 }
 
-/// A graph without an Error, which its calls are judged by.
+/// The values of a graph without an Error. The calls of the graph are judged by these values.
 pub(super) struct Judged<'p> {
     values: Values<'p>,
 }
 
-/// Judges a graph by itself: `None` if it has an Error. `read` returns bytes of scales; `named` finds
-/// named data.
+/// Judges a graph by itself. Returns `None` if it has an Error. `read` returns the bytes of
+/// scales, and `named` has the sizes of named data.
 pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     site: &Site<'_, 'p>,
     named: &NamedSizes<'_>,

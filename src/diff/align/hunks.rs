@@ -134,12 +134,12 @@ fn is_cheap(part: &Part<'_>) -> bool {
     let a: Vec<Token> = part.before.iter().copied().filter(|&token| has(&known_b, token)).collect();
     let b: Vec<Token> = part.after.iter().copied().filter(|&token| has(&known_a, token)).collect();
     let mut left = len.saturating_mul(WORK);
-    // For each diagonal, the furthest position in the first list. Round d visits d diagonals, so the steps
-    // allow no more rounds than this.
+    // Round d visits d diagonals, so the steps allow at most this many rounds. `reached` has the
+    // furthest position in the first list for each diagonal.
     let most = left.isqrt().saturating_mul(2).min(len);
     let mut reached = vec![0usize; most.saturating_mul(2).saturating_add(3)];
     for distance in 0..most {
-        // Diagonal `k` has `x - y = k - most`. A round visits every second one.
+        // Diagonal `k` has `x - y = k - most`. A round visits every second diagonal.
         let begin = most.saturating_sub(distance);
         let end = most.saturating_add(distance);
         let mut next = begin;

@@ -14,7 +14,7 @@ use crate::diff::plan::Plan;
 use crate::diff::writers::NONE;
 use crate::method::Instruction;
 
-/// Returns the pairs with moved instructions in them. An instruction moved if both methods have it, with the
+/// Marks moved instructions in `pairs`. An instruction has moved if both methods have it with the
 /// same operands, and the alignment paired it with another one or with none.
 pub(super) fn moved(
     a: &Plan<'_, '_>,
@@ -54,7 +54,7 @@ struct Found {
 }
 
 impl Found {
-    /// Returns the partners with moved instructions; `None` if there are none.
+    /// Returns all partners, including those of moved instructions; `None` if nothing moved.
     fn of(
         pairs: &[Pair],
         a: &Plan<'_, '_>,
@@ -89,7 +89,7 @@ impl Found {
                 core::cmp::Ordering::Less => _ = of_a.next(),
                 core::cmp::Ordering::Greater => _ = of_b.next(),
                 core::cmp::Ordering::Equal => {
-                    // With unequal counts, the new ones cannot be identified.
+                    // If the counts differ, it is unknown which instructions were added.
                     if ones.len() == others.len() {
                         let pairs = ones.iter().zip(others);
                         pairs.for_each(|(&(_, one), &(_, other))| new.set(one, other));
@@ -133,7 +133,8 @@ impl Found {
         }
     }
 
-    /// Adds the known pairs that remain. Returns whether there are any others.
+    /// Adds the known pairs whose instructions have no new partner. Returns whether there were any
+    /// new pairs before.
     fn complete(&mut self, known: &Self) -> bool {
         let are_some = self.to_b.iter().any(|&other| other != NONE);
         for (one, &other) in (0u32..).zip(&known.to_b) {

@@ -13,7 +13,7 @@ use crate::flat::view::List;
 use crate::schema::program::view::{CompileSpec, InstructionArguments};
 
 impl Method<'_, '_, '_, '_> {
-    /// Compares the delegates of two partner calls. `number` is the pc of the first one.
+    /// Compares the delegates of two partner calls. `number` is the pc in the first method.
     pub(super) fn delegate(&mut self, one: i32, other: i32, number: u32) {
         if !self.delegates.insert((one, other)) {
             return;
@@ -35,8 +35,8 @@ impl Method<'_, '_, '_, '_> {
         self.delegates_alike(one, other, &place);
     }
 
-    /// Returns whether both methods call both of two delegates. Then the calls differ, and not the
-    /// delegates.
+    /// Returns whether both methods call both delegates. Then the calls were exchanged, and the
+    /// delegates are unchanged.
     fn is_exchange(&mut self, old: Sha, new: Sha) -> bool {
         let (a, b) = (self.a, self.b);
         let [before, after] = self.exchanged.calls.get_or_insert_with(|| [calls(a), calls(b)]);
@@ -97,7 +97,7 @@ impl Method<'_, '_, '_, '_> {
                 (place(method), "backend", text(a, one), text(b, other))
             });
         }
-        // With the same id and specs, the payload differs, or the reason for its absence.
+        // If ids and specs are equal, the payloads differ, or the errors of invalid payloads do.
         let is_same = old.has_payload_of(&new);
         let mut found = false;
         if let (false, Some(before), Some(after)) = (is_same, &old.meaning, &new.meaning) {
@@ -112,7 +112,7 @@ impl Method<'_, '_, '_, '_> {
                 });
             });
         }
-        // Differences that no node shows are of the payload as a whole.
+        // If no difference of nodes was reported, the payload is reported as a whole.
         if !found && (!is_same || old.specs == new.specs && old.id == new.id) {
             self.add(Class::Delegates, |method| {
                 let text = |plan: &Plan<'_, '_>, index, sha| {
@@ -222,7 +222,7 @@ fn value<'a>(spec: CompileSpec<'a>) -> &'a [u8] {
     spec.value().unwrap_or_default().bytes()
 }
 
-/// The value of a compile spec, which is a text or opaque.
+/// Returns the value of a compile spec in words: as quoted text, or as a list of bytes.
 fn spec_value(value: &[u8]) -> String {
     match core::str::from_utf8(value) {
         Ok(text) if text.chars().all(|c| !c.is_control()) => text::quoted(text),

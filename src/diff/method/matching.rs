@@ -102,7 +102,7 @@ impl Method<'_, '_, '_, '_> {
                 let (before, after) = (text::shown(before), text::shown(after));
                 return (method.place(at, x), what, Some(before), Some(after));
             }
-            // Without a digest, the reason for its absence is shown.
+            // If the data has no digest, its location is shown instead.
             let text = |plan: &Plan<'_, '_>, tensor, fingerprint: &Fingerprint| match fingerprint
                 .data
             {
@@ -249,7 +249,7 @@ impl Method<'_, '_, '_, '_> {
             return;
         }
         let (Some(one), Some(other)) = (self.a.tensor(x), self.b.tensor(y)) else { return };
-        // The name of an EXTERNAL tensor is a key.
+        // The name of an EXTERNAL tensor is the key of its data, which is compared by that data.
         let external = tensors::is_external(one) || tensors::is_external(other);
         if external || !self.reported.names.insert((old.name, new.name)) {
             return;

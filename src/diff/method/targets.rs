@@ -7,8 +7,8 @@ use crate::bytes::{index as at_index, narrow};
 use crate::diff::align::Pair;
 use crate::method::{Instruction, Jump};
 
-/// For each instruction of both methods, the pair of the next instruction that both have. Two targets are
-/// equal if their pairs are.
+/// For each instruction of each method, the index of the next pair at or after it that is an
+/// instruction of both methods. Two targets are equal if these indices are equal.
 pub(super) struct Targets {
     before: Vec<u32>,
     after: Vec<u32>,

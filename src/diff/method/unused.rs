@@ -17,7 +17,7 @@ use crate::diff::writers::NONE;
 use crate::diff::{Class, Shown, describe, tensors, text};
 use crate::schema::program::view::KernelTypes;
 
-/// The unused values that share one table.
+/// Values of a method that share one table.
 #[derive(Clone, Copy)]
 struct ValueGroup {
     /// The index of the first value.
@@ -28,7 +28,7 @@ struct ValueGroup {
 
 /// The values of a method without a partner in the other method.
 struct Side {
-    /// Unused tensors without the constants.
+    /// Unused tensors, except constants.
     idle: Vec<ValueGroup>,
     /// Tensors that are used only by instructions without a partner.
     orphans: Vec<ValueGroup>,
@@ -58,7 +58,8 @@ impl Method<'_, '_, '_, '_> {
         for (one, other) in pairs {
             self.unused_names(one, other);
         }
-        // A tensor that became used or unused is part of the added or removed instruction.
+        // A tensor that became used or unused is a consequence of an added or removed instruction,
+        // which is already reported.
         cancel(&mut old.idle, &mut new.orphans, |of| digest(a, of), |of| digest(b, of));
         cancel(&mut old.orphans, &mut new.idle, |of| digest(a, of), |of| digest(b, of));
         old.fixed = left(a, core::mem::take(&mut old.fixed), b);
@@ -280,7 +281,7 @@ fn listed(plan: &Plan<'_, '_>, all: &[ValueGroup]) -> Option<Shown> {
     (!shown.is_empty()).then(|| text::shown(format!("{}{more}", shown.join(", "))))
 }
 
-/// Returns a digest of the groups. It distinguishes two sides that look the same.
+/// Returns a digest of the groups. It distinguishes two sides whose texts are equal.
 fn all_of(plan: &Plan<'_, '_>, all: &[ValueGroup]) -> Sha {
     let mut digests: Vec<_> =
         all.iter().map(|of| (digest_and_name(plan, of).0, of.count)).collect();

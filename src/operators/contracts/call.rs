@@ -7,8 +7,8 @@ use crate::operators::scalar::Scalar;
 use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// The most items of a list of tensors that are visited. No genuine call has more. Calls that share
-/// a long list stay cheap.
+/// The largest number of items of a tensor list that are visited. No genuine call has more, and
+/// calls that share a long list stay cheap.
 pub(super) const MOST_ITEMS: usize = 64;
 
 /// The known values of a method at the point of a call.
@@ -23,12 +23,12 @@ pub(crate) trait KnownValues<'a> {
     /// Returns the kinds that the value at `index` may be of.
     fn kinds(&self, index: i32) -> Kinds;
 
-    /// Returns the tensor whose sizes in the file the tensor at `index` has before the call. `None`
-    /// if they are unknown.
+    /// Returns the tensor whose sizes in the file are the sizes of the tensor at `index` before the
+    /// call. Returns `None` if they are unknown.
     fn sized(&self, index: i32) -> Option<Tensor<'a>>;
 
-    /// Returns the bounds of the elements of the tensor at `index`, if they are those of a constant
-    /// that was read.
+    /// Returns the bounds of the elements of the tensor at `index`, if the elements come from a
+    /// constant that was read.
     fn elements(&self, index: i32) -> Option<ElementBounds>;
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum ElementBounds {
         greatest: i64,
     },
     Floats {
-        /// Whether none of them is infinite or NaN.
+        /// Whether all elements are finite.
         are_finite: bool,
     },
 }

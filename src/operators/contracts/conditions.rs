@@ -108,7 +108,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }
     }
 
-    /// Returns the element size of each tensor of a list in bytes; `None` for those that are
+    /// Returns the element size of each tensor of a list in bytes; `None` for a tensor that is
     /// unknown.
     fn widths(&self, arg: Arg) -> Option<impl Iterator<Item = Option<u64>>> {
         let KernelTypes::TensorList(list) = self.arg(arg)? else { return None };
@@ -121,8 +121,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     }
 
     /// Returns whether a tensor can be resized to a shape. A STATIC tensor can only keep its shape.
-    /// Any other needs the same number of dimensions, and memory for the elements (upstream's
-    /// `TensorImpl::internal_resize`).
+    /// Any other tensor needs the same number of dimensions, and memory for the elements
+    /// (upstream's `TensorImpl::internal_resize`).
     fn takes(&self, arg: Arg, shape: Shape) -> Option<bool> {
         let out = self.tensor(arg)?;
         let (Shape::Like(like) | Shape::Rows(like) | Shape::And(like, _)) = shape;
@@ -147,8 +147,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         Some(if is_fixed(out) { room == wanted } else { product(&wanted)? <= product(&room)? })
     }
 
-    /// Returns the elements that `as_strided_copy(self, size, stride, storage_offset)` reads: their
-    /// number, the first and the last, and whether they lie in `self`.
+    /// Returns what `as_strided_copy(self, size, stride, storage_offset)` reads: the first and the
+    /// last element, the capacity of `self`, and whether all elements lie in `self`.
     pub(super) fn strided(&self) -> Option<(i128, i128, i128, bool)> {
         let (sizes, strides) = (self.ints(1)?, self.ints(2)?);
         let begin = match self.arg(3)? {

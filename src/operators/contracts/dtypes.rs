@@ -2,7 +2,7 @@
 
 use crate::schema::scalar::ScalarType;
 
-/// Dtypes that have a common dtype with no other (`promoteTypes`), in addition to [`OPAQUE`].
+/// Dtypes that have no common dtype with any other (`promoteTypes`). The same holds for [`OPAQUE`].
 pub(super) const ALONE: &[ScalarType] = &[
     ScalarType::FLOAT8E5M2,
     ScalarType::FLOAT8E4M3FN,

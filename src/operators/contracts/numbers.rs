@@ -1,4 +1,4 @@
-//! The numbers that a call determines, if they are known.
+//! Evaluates the numbers of a contract for a call.
 
 use alloc::vec::Vec;
 
@@ -18,8 +18,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         self.scalar(arg).map(Scalar::as_f64)
     }
 
-    /// Returns the items of an IntList; `None` also if there are more than a tensor can have
-    /// dimensions.
+    /// Returns the items of an IntList. Returns `None` also if the list is longer than the largest
+    /// rank of a tensor.
     pub(crate) fn ints(&self, arg: Arg) -> Option<Vec<i128>> {
         let KernelTypes::IntList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
@@ -75,7 +75,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             Number::Span(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let dim = self.dimension(tensor, dim)?;
-                // A longer dim order is reported elsewhere. It may be as long as the file.
+                // Another rule reports a dim order of another length. It may be as long as the
+                // file.
                 let rank = tensor.sizes()?.len();
                 let order = tensor.dim_order().filter(|order| order.len() == rank)?;
                 // The dimensions that are inner to this one in memory.
@@ -117,8 +118,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }
     }
 
-    /// Returns the number of elements in some dimensions of a tensor, if the sizes are known. It is
-    /// 0 for a tensor without capacity, even if it may be resized.
+    /// Returns the product of some sizes of a tensor, if they are known. The product is 0 for a
+    /// tensor without capacity, even if the tensor may be resized.
     fn known(&self, arg: Arg, part: impl Fn(&[i128]) -> Option<&[i128]>) -> Option<i128> {
         match self.sizes(arg) {
             Some(sizes) => product(part(&sizes)?),
@@ -157,7 +158,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         usize::try_from(dim).ok()
     }
 
-    /// Returns how many dimensions the items of a list index.
+    /// Returns the number of dimensions that the items of a list index.
     fn indexed(&self, arg: Arg) -> Option<i128> {
         let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
         let masks = [ScalarType::BOOL, ScalarType::BYTE];
@@ -173,7 +174,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         })
     }
 
-    /// Returns the index of the tensor in the list, if it is the only one.
+    /// Returns the position of the only tensor in a list; `None` if there is not exactly one.
     fn place(&self, arg: Arg) -> Option<i128> {
         let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
         let items = list.items().filter(|items| items.len() <= MOST_DIMENSIONS)?;
@@ -184,8 +185,8 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
     }
 }
 
-/// Returns a tensor's sizes in the file, or its capacity if it may be resized. `None` if they are
-/// invalid, which is reported elsewhere.
+/// Returns a tensor's sizes in the file, or its capacity if it may be resized. Returns `None` if
+/// they are invalid, which another rule reports.
 pub(super) fn sizes(tensor: Tensor<'_>) -> Option<Vec<i128>> {
     let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
     sizes.into_iter().map(|size| (size >= 0).then_some(size.into())).collect()
@@ -205,8 +206,8 @@ pub(super) fn product(sizes: &[i128]) -> Option<i128> {
     sizes.iter().try_fold(1i128, |product, &size| product.checked_mul(size))
 }
 
-/// Returns the element size of the common dtype of `dtype` and complex numbers with parts of 16
-/// bits. `None` if there is none.
+/// Returns the element size of the common dtype of `dtype` and the complex dtype with parts of 16
+/// bits. Returns `None` if they have no common dtype.
 fn complex_width(dtype: ScalarType) -> Option<i128> {
     match dtype {
         // Half fits a part of 16 bits; BFloat16 does not.

@@ -103,7 +103,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
                 let (arg, message) = self.say(condition);
                 (arg, format!("not {message}"))
             }
-            // The message is that of the last condition: the others are exceptions from it.
+            // The last condition gives the message. The others are exceptions to it.
             Condition::Any(conditions) => {
                 conditions.last().map_or((None, String::new()), |last| self.say(last))
             }

@@ -134,7 +134,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
     ("aten::gt.Tensor_out", PROMOTE),
     ("aten::index.Tensor_out", &[shape(AtMost(IndexedDims(1), Rank(0)))]),
     ("aten::index_put.out", &[shape(AtMost(IndexedDims(1), Rank(0)))]),
-    // The kernel reads this size of the values before it checks their rank.
+    // The kernel reads this size of the tensor of values before it checks the tensor's rank.
     ("aten::index_put_", &[shape(Below(TensorPosition(1), Rank(2)))]),
     ("aten::le.Scalar_out", SCALAR),
     ("aten::le.Tensor_out", PROMOTE),
@@ -282,8 +282,8 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
             // Without an output dtype, the elements of CHAR are written as FLOAT.
             quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtLeast(ElementSize(8), Const(4))])),
             quantized(AtMost(Int(4), Int(5))),
-            // From CHAR to FLOAT, the zero points must be in range; missing ones are 0. Their data is not
-            // read here, but torch makes no range without 0 (`validate_qmin_qmax`).
+            // From CHAR to FLOAT, the zero points must be in the range. Missing zero points are 0,
+            // and every range of torch contains 0 (`validate_qmin_qmax`).
             quantized(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtMost(Int(4), ZERO)])),
             quantized(Any(&[NotIn(0, CHAR), NotIn(8, FLOAT), AtLeast(Int(5), ZERO)])),
             quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtMost(Int(4), ZERO)])),
@@ -683,11 +683,11 @@ const WIDER: Number = Plus(&Item(1, 0), &Item(1, 1));
 const HIGHER: Number = Plus(&Item(1, 2), &Item(1, 3));
 const DEEPER: Number = Plus(&Item(1, 4), &Item(1, 5));
 
-/// Every index of an embedding is that of a row.
+/// Every index of an embedding is the index of a row.
 const INDEX_NOT_NEGATIVE: Term = index(AtLeast(LeastElement(5), ZERO));
 const INDEX_OF_ROW: Term = index(Below(GreatestElement(5), Size(0, &ZERO)));
 
-/// The range that is quantized is finite.
+/// The tensor whose range is measured has only finite elements.
 const MEASURED: Term = Term { about: Subject::Range, holds: Finite(0) };
 
 /// There are no indices, or there are rows to index.

@@ -36,14 +36,14 @@ pub(super) enum Number {
     Const(i64),
     /// The value of an Int.
     Int(Arg),
-    /// An item of an IntList or BoolList. An IntList with one item has it at every index.
+    /// An item of an IntList or BoolList. An IntList with one item has that item at every index.
     Item(Arg, u8),
     /// The last item of an IntList.
     Last(Arg),
     /// The number of items of an IntList.
     Count(Arg),
     Rank(Arg),
-    /// The size of a dimension; a negative one counts from the end.
+    /// The size of a dimension. A negative dimension counts from the end.
     Size(Arg, &'static Number),
     /// The number of elements.
     Numel(Arg),
@@ -54,7 +54,7 @@ pub(super) enum Number {
     GreatestElement(Arg),
     /// The number of elements that the tensor has memory for.
     CapacityNumel(Arg),
-    /// The product of all sizes but those of the last N dimensions.
+    /// The product of all sizes except the last N.
     LeadingNumel(Arg, u8),
     /// The product of the sizes after a dimension.
     TrailingNumel(Arg, &'static Number),
@@ -69,7 +69,7 @@ pub(super) enum Number {
     Dtype(Arg),
     /// The size of an element in bytes.
     ElementSize(Arg),
-    /// The size of an element of the common dtype of two, one of which is complex.
+    /// The element size of the common dtype of two tensors, at least one of which is complex.
     PromotedElementSize(Arg, Arg),
     /// The least integer of the dtype.
     Least(Arg),
@@ -92,17 +92,16 @@ pub(super) enum Condition {
     Below(Number, Number),
     /// The second number is a multiple of the first, which is not 0.
     Divides(Number, Number),
-    /// The Int is a dimension of the tensor; a negative one counts from the end.
+    /// The Int is a dimension of the tensor. A negative dimension counts from the end.
     Dimension(Arg, Arg),
     /// Every item of the IntList is a dimension of the tensor, or the tensor has no dimensions.
     Dimensions(Arg, Arg),
     /// The dtype is in the set.
     In(Arg, &'static [ScalarType]),
     NotIn(Arg, &'static [ScalarType]),
-    /// The dtypes have a common one (`promoteTypes`).
+    /// The arguments have a common dtype (`promoteTypes`).
     Promote(&'static [Arg]),
-    /// The product of the sizes in the list, without the size that is left open (−1), is not 0 in
-    /// 64 bits.
+    /// If the IntList leaves a size open (−1), the product of its other sizes is not 0 in 64 bits.
     Infers(Arg),
     /// No tensor of the list has a smaller element size than the first tensor.
     Widths(Arg),
@@ -119,8 +118,9 @@ pub(super) enum Condition {
     Strided,
     /// The argument is a Bool with this value.
     Flag(Arg, bool),
-    /// The argument is a Double, or Null.
+    /// The argument is a Double.
     Double(Arg),
+    /// The argument is Null.
     Null(Arg),
     Not(&'static Condition),
     /// At least one of the conditions holds.
@@ -257,7 +257,7 @@ pub(crate) enum ElementKind {
 /// The sizes of an output after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizesAfter {
-    /// The sizes that it had before.
+    /// The sizes that the output had before.
     Same,
     /// The sizes of another argument.
     Like(Arg),

@@ -26,7 +26,7 @@ pub struct UsageDocument<'r> {
     pub nodes: Vec<NodeEntry<'r>>,
     /// The operators that a given list lacks; `None` without a list.
     pub missing: Option<Vec<&'r UntrustedString>>,
-    /// The dtypes for which the list has an operator and no kernel of it; `None` without a list.
+    /// The operators of the list without a kernel for a used dtype; `None` without a list.
     pub missing_dtypes: Option<Vec<MissingDtypes<'r>>>,
 }
 
@@ -76,10 +76,10 @@ pub struct OperatorEntry<'r> {
     pub name: &'r UntrustedString,
     /// The number of instructions that call it.
     pub calls: u64,
-    /// The dtypes of the tensors in its calls; their names in the document.
+    /// The dtypes of the tensors in its calls. The document has their names.
     #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub dtypes: &'r BTreeSet<ScalarType>,
-    /// The kernel keys, in the list of all programs only.
+    /// The kernel keys. Only the list of all programs has them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub kernels: Option<&'r BTreeSet<String>>,
 }

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// The dtype and dim order of every tensor of a plan. Equal ones share a number.
+/// The dtype and dim order of every tensor of a plan. Tensors that agree in both share a number.
 pub(super) struct CallMetadata {
     /// The number of each value; `None` for a value without tensors.
     values: Vec<Option<usize>>,
-    /// By number: the dtype, and the text of dtype and dim order.
+    /// For each number, the dtype, and the text of the dtype and the dim order.
     different: Vec<(ScalarType, String)>,
 }
 
@@ -73,5 +73,5 @@ fn tensor<'a>(plan: ExecutionPlan<'a>, value: Option<KernelTypes<'a>>) -> Option
     }
 }
 
-/// The most dimensions of a tensor in the runtime.
+/// The largest number of dimensions of a tensor in the runtime.
 const MAX_DIMENSIONS: usize = 16;

@@ -36,7 +36,8 @@ impl UsageReport {
         handle: &Handle<S>,
         limits: &Limits,
     ) -> Result<(), OpenError<S::Error>> {
-        // A payload is given with its first delegate, and methods may share it.
+        // Each payload is visited once, with its first delegate. Methods may share payloads, so
+        // ranges are compared.
         let mut ranges = BTreeSet::new();
         if let (Some(_), File::Pte(pte)) = (&self.method, handle.file()) {
             let plans = pte.program().execution_plan().into_iter().flatten();
@@ -50,7 +51,7 @@ impl UsageReport {
             if !all && !ranges.contains(&(range.start, range.end)) {
                 return;
             }
-            // What cannot be read is reported by a check.
+            // A check reports payloads that cannot be read.
             let Ok(Some(graph)) = graph else { return };
             let backend = UntrustedString::from(payload.id().unwrap_or_default());
             match &graph {

@@ -24,7 +24,7 @@ const ALIGN_CORNERS: u32 = 0x8;
 pub(super) const TRANSPOSE_WEIGHTS: u32 = 0x1;
 /// Keeps reduced dimensions with the size 1 (`XNN_FLAG_KEEP_DIMS`).
 pub(super) const KEEP_DIMS: u32 = 0x40;
-/// A flag of linear layers that no kernel takes.
+/// A flag that no kernel of linear layers accepts.
 const NO_LAYER_FLAG: u32 = 0x200;
 
 /// The greatest height and width that a resize takes.
@@ -88,7 +88,8 @@ fn same_padding(flags: u32, paddings: &[u32]) -> Result<(), Wrong> {
     }
 }
 
-/// Judges the divisor of a depthwise convolution.
+/// Returns the number of output channels per input channel of a depthwise convolution. It must
+/// be at least 1.
 pub(super) fn multiplier(node: _XNNNodeConv<'_>) -> Result<u32, Wrong> {
     let (inputs, outputs) = (node.group_input_channels(), node.group_output_channels());
     match outputs.checked_div(inputs) {

@@ -1,4 +1,4 @@
-//! The calls of a graph: its arguments, and the shapes that follow from them.
+//! The calls of a graph: the arguments, and the shapes that the nodes compute from them.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -21,15 +21,15 @@ use crate::schema::program::view::{DelegateCall, KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 use crate::schema::xnnpack::XNNDatatype;
 
-/// The work that the calls of all graphs may cause: nodes whose shapes are computed.
+/// The work budget for the calls of all graphs, in values and nodes that are visited.
 pub(in crate::check::payloads) struct Calls {
     left: u64,
-    /// The shapes of arguments that a graph was judged with, by its delegate.
+    /// The argument shapes that were already judged, with the index of the method and the delegate.
     seen: BTreeSet<(u32, u32, Vec<u64>)>,
 }
 
 impl Calls {
-    /// `len` is the length of the file.
+    /// Returns the budget for a file of `len` bytes.
     pub(in crate::check::payloads) fn new(len: u64) -> Self {
         Self { left: len.max(LEAST_WORK), seen: BTreeSet::new() }
     }
@@ -58,7 +58,7 @@ impl Calls {
                 Err((rule, message)) => return find(rule, message),
             }
         }
-        // Most calls of a graph have the same shapes.
+        // Most calls of a graph have the same shapes, which are judged once.
         let key: Vec<u64> = shapes
             .iter()
             .flatten()
@@ -76,7 +76,7 @@ impl Calls {
             return find(&XNNPACK_SHAPE, TOO_MUCH.into());
         }
         let current = propagate(site, &judged.values, &shapes, ShapeRelease::Current);
-        // What the current backend only refuses may be right for the one that it was written for.
+        // A graph that the current backend merely refuses may be written for the old backend.
         let is_old =
             |_: &String| propagate(site, &judged.values, &shapes, ShapeRelease::Old).is_ok();
         match current {
@@ -86,7 +86,7 @@ impl Calls {
         }
     }
 
-    /// Pays for work; `false` if too much was done.
+    /// Charges `work` to the budget. Returns `false` if the budget is exceeded.
     fn pay(&mut self, work: u64) -> bool {
         let left = self.left.checked_sub(work);
         self.left = left.unwrap_or_default();
@@ -96,7 +96,7 @@ impl Calls {
 
 /// An argument of a call.
 struct Arg {
-    /// The sizes in the order of memory, outermost first. Those of an output are its greatest.
+    /// The sizes in the order of memory, outermost first. For an output, the greatest sizes.
     shape: Shape,
     /// Whether the sizes cannot change.
     is_static: bool,
@@ -137,8 +137,8 @@ fn arg(
     Ok(Some(Arg { shape, is_static }))
 }
 
-/// Returns the sizes of a tensor in the order of its memory. `None` for too many dimensions; other
-/// rules judge the rest.
+/// Returns the sizes of a tensor in the order of its memory. `None` for too many dimensions. Other
+/// faults of the sizes are reported by other rules.
 fn shape_of(tensor: Tensor<'_>) -> Option<Shape> {
     let sizes = tensor.sizes().unwrap_or_default();
     if sizes.len() > MOST_DIMENSIONS {
@@ -162,7 +162,7 @@ fn fits(dtype: ScalarType, datatype: XNNDatatype, is_output: bool) -> bool {
         XNNDatatype::xnn_datatype_bf16 => dtype == ScalarType::BFLOAT16,
         XNNDatatype::xnn_datatype_qint8 => dtype == ScalarType::CHAR,
         XNNDatatype::xnn_datatype_quint8 => dtype == ScalarType::BYTE,
-        // Indices are converted in place after a run.
+        // The backend widens int32 indices to LONG in place after a run.
         XNNDatatype::xnn_datatype_int32 => {
             dtype == ScalarType::INT || is_output && dtype == ScalarType::LONG
         }
@@ -170,7 +170,7 @@ fn fits(dtype: ScalarType, datatype: XNNDatatype, is_output: bool) -> bool {
     }
 }
 
-/// Computes the shapes of all values, and compares those of outputs.
+/// Computes the shapes of all values, and compares the shapes of outputs with the arguments.
 fn propagate<'p>(
     site: &Site<'_, 'p>,
     values: &Values<'p>,
@@ -216,7 +216,7 @@ fn propagate<'p>(
         let (External::Output(id), Some(arg)) = (value.external, arg) else { continue };
         let fits = match arg.is_static {
             true => arg.shape == *shape,
-            // A smaller output is given its new size.
+            // The backend resizes the argument to the smaller output.
             false => arg.shape.rank() == shape.rank() && shape.elements() <= arg.shape.elements(),
         };
         if !fits {
@@ -228,7 +228,8 @@ fn propagate<'p>(
     Ok(())
 }
 
-/// Judges that a value which is quantized at run time has the dimensions that share a scale.
+/// Judges a value that is quantized at run time: its rank must be at least the number of
+/// dimensions that share a scale.
 fn dynamic_fits(value: &Value<'_>, shape: &Shape) -> Result<(), Fault> {
     match value.quantization {
         Quantization::Dynamic { dimensions } if dimensions > shape.rank() => {
@@ -238,8 +239,8 @@ fn dynamic_fits(value: &Value<'_>, shape: &Shape) -> Result<(), Fault> {
     }
 }
 
-/// The message for a call that is not judged.
+/// The message for a call that is not judged, since the budget is spent.
 const TOO_MUCH: &str = "the calls of large graphs are too many to judge them all";
 
-/// The nodes and values that small files may cause to be looked at.
+/// The budget of a small file, in values and nodes.
 const LEAST_WORK: u64 = 1 << 18;

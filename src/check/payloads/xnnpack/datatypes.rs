@@ -65,7 +65,7 @@ const MATRIX_MULTIPLY: &[[XNNDatatype; 3]] = &[
     [QD8, QC8, F32], [F32, QC8, F32],
 ];
 
-/// The pairs of a conversion to a datatype that nodes on single elements do not take.
+/// The conversions (from, to) to a datatype that elementwise nodes do not take.
 const CONVERT: &[[XNNDatatype; 2]] = &[[F32, QD8], [F16, QD8], [QS8, QC8]];
 
 /// The layers with filters.
@@ -107,12 +107,12 @@ pub(super) fn takes_conversion(datatypes: [XNNDatatype; 2]) -> bool {
     is_elementwise(from) && is_elementwise(to) || CONVERT.contains(&datatypes)
 }
 
-/// Returns whether nodes that work on single elements take a datatype.
+/// Returns whether elementwise nodes take a datatype.
 pub(super) fn is_elementwise(datatype: XNNDatatype) -> bool {
     datatype == I32 || is_float_or_quantized(datatype)
 }
 
-/// Returns whether nodes that compute real functions of single elements take a datatype.
+/// Returns whether elementwise nodes that compute a real function, such as a sine, take a datatype.
 pub(super) fn is_float_or_quantized(datatype: XNNDatatype) -> bool {
     [F32, F16, BF16, QS8, QU8].contains(&datatype)
 }

@@ -1,8 +1,8 @@
 //! Constants that the backend reads after they are freed.
 //!
-//! `XnnpackBackend::init` frees the payload once it is compiled, and the named data that it takes for copied.
-//! It has copied the filters and biases of most layers, with their scales; it refers to all other constants. An
-//! inline payload stays in memory with the program.
+//! `XnnpackBackend::init` compiles the payload, then frees it. It also frees the named data that it
+//! assumes to be copied. Compiling copies the filters and biases of most layers, with their scales.
+//! All other constants are used in place. An inline payload stays in memory with the program.
 
 use alloc::format;
 
@@ -14,8 +14,8 @@ use crate::error::PathComponent;
 use crate::payload::ConstantUses;
 use crate::payload::xnnpack::PayloadConstant;
 
-/// Judges that constants which the backend does not copy are not freed. `notes` gets those that only older releases
-/// free.
+/// Reports constants that are used in place and are freed. Constants that only older releases free
+/// are reported in `notes`.
 pub(super) fn judge(site: &Site<'_, '_>, out: &mut Findings, notes: &mut Findings) {
     let uses = ConstantUses::of(site.graph);
     for (nth, node) in uses.referenced() {
@@ -38,7 +38,7 @@ pub(super) fn judge(site: &Site<'_, '_>, out: &mut Findings, notes: &mut Finding
     }
 }
 
-/// Reports a constant that a node reads although it is freed; `who` frees it.
+/// Reports a constant that a node reads after it is freed. `who` says in words what frees it.
 fn find(
     site: &Site<'_, '_>,
     rule: &'static Rule,

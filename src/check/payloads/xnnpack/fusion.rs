@@ -1,8 +1,8 @@
 //! Copies that the backend removes: `xnn_subgraph_fusion` in XNNPACK's `src/subgraph.c`.
 //!
-//! A copy whose output has one reader is removed, and the reader takes the input of the copy. The
-//! backend replaces the first of the reader's inputs alone: a node that reads the value twice then
-//! reads a value that is no more.
+//! The backend removes a copy whose output has one reader, and makes the reader read the input of
+//! the copy. It replaces only the first matching input of the reader. A node that reads the value
+//! twice still reads the removed value.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -16,7 +16,8 @@ use crate::error::PathComponent;
 use crate::payload::xnnpack::NodeIds;
 use crate::schema::xnnpack::view::XNodeUnion;
 
-/// Judges that no node loses one of its inputs with a copy. The order of the graph has no Error.
+/// Judges that no node still reads the output of a removed copy. The order of the graph must have
+/// no Error.
 pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Findings) {
     let Some(mut fusion) = Fusion::new(site, values) else { return };
     for value in values.all() {
@@ -56,12 +57,12 @@ pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Find
 /// The nodes of a graph, while copies are removed.
 struct Fusion {
     nodes: Vec<Node>,
-    /// Each value with the nodes that name it.
+    /// Pairs of a value id and the index of a node that names it.
     uses: BTreeSet<(u32, u32)>,
     links: BTreeMap<u32, Link>,
 }
 
-/// A node. One that was removed names no value.
+/// A node. A removed node names no value.
 struct Node {
     inputs: Vec<u32>,
     outputs: Vec<u32>,
@@ -72,13 +73,13 @@ struct Node {
 #[derive(Clone, Copy, Default)]
 struct Link {
     producer: Option<u32>,
-    /// The nodes that read it, and the caller if it is an output of the graph.
+    /// The number of nodes that read it, plus 1 if it is an output of the graph.
     readers: u32,
     first: Option<u32>,
 }
 
 impl Fusion {
-    /// Returns the nodes, or `None` if no copy can be read twice by a node.
+    /// Returns the nodes, or `None` if the graph has no copy or no node reads a value twice.
     fn new<'p>(site: &Site<'_, 'p>, values: &Values<'p>) -> Option<Self> {
         let operators = || {
             let nodes = site.root().xnodes().into_iter().flatten();
@@ -108,8 +109,8 @@ impl Fusion {
         Some(fusion)
     }
 
-    /// Removes nodes whose only output no one reads. A node reads what nodes before it write, so that one
-    /// pass from the end finds all of them.
+    /// Removes nodes whose only output is not read. A node reads only what earlier nodes write, so
+    /// one pass from the end finds all of them.
     fn remove_unread(&mut self, values: &Values<'_>) {
         let mut read: BTreeSet<u32> = values
             .all()
@@ -166,7 +167,7 @@ impl Fusion {
         after < (id, last) && self.uses.range(after..(id, last)).next().is_some()
     }
 
-    /// Removes a copy, so that the producer of its input writes its output.
+    /// Removes a copy. The producer of the copy's input then writes the copy's output.
     fn remove_reader(&mut self, copy: u32, producer: u32, from: u32, to: u32) {
         self.clear(copy, [from, to]);
         if let Some(node) = self.nodes.get_mut(index(producer)) {
@@ -176,7 +177,7 @@ impl Fusion {
         self.links.entry(to).or_default().producer = Some(producer);
     }
 
-    /// Removes a copy, so that the reader of its output reads its input.
+    /// Removes a copy. The reader of the copy's output then reads the copy's input.
     fn remove_producer(&mut self, copy: u32, reader: u32, output: u32, input: u32) {
         self.clear(copy, [input, output]);
         if let Some(node) = self.nodes.get_mut(index(reader)) {

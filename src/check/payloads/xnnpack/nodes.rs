@@ -58,7 +58,7 @@ impl<'v, 'p> Operands<'v, 'p> {
         self.inputs().chain(self.outputs.into_iter().flatten())
     }
 
-    /// Judges that all values are of one datatype, which `takes` holds.
+    /// Judges that all values are of one datatype, for which `takes` returns true.
     fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
         let Some(first) = self.all().next().map(|value| value.datatype) else { return Ok(()) };
         match takes(first) && self.all().all(|value| value.datatype == first) {
@@ -67,7 +67,8 @@ impl<'v, 'p> Operands<'v, 'p> {
         }
     }
 
-    /// Judges that all values also have one quantization: their elements are moved, not computed.
+    /// Judges a node that moves elements without computing: its values must have the same datatype
+    /// and the same quantization.
     fn moved(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
         self.same(takes)?;
         let of = |value: &Value<'_>| match value.quantization {
@@ -223,7 +224,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     if !datatypes::takes_layer(kind, input.datatype, filter.datatype, bias_type, output.datatype) {
         return Err((&XNNPACK_DATATYPE, operands.datatypes()));
     }
-    // Only linear layers take filters and biases that are computed, of floats.
+    // Only linear layers take a filter or bias that is no constant, and only of floats.
     let may_be_computed = |value: &Value<'_>| {
         kind == LayerKind::FullyConnected && datatypes::is_float(value.datatype)
     };
@@ -234,7 +235,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     }
     if let Quantization::Dynamic { dimensions } = input.quantization {
         let fits = match kind {
-            // A scale for each row of the input.
+            // The backend computes a scale for each row of the input.
             LayerKind::FullyConnected => dimensions == 1,
             _ => dimensions < input.shape.rank(),
         };
@@ -248,7 +249,8 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Judges that a layer's filter has the channels' scales in `dimension`, one for each of `outputs`.
+/// Judges a filter with a scale for each channel: its channels must be `dimension`, and it must
+/// have at least `outputs` scales.
 fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wrong> {
     match filter.quantization {
         Quantization::Channel { dimension: own, .. } if own != dimension => Err((
@@ -263,7 +265,7 @@ fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wr
     }
 }
 
-/// Judges that a value has so many elements.
+/// Judges that a value has at least `needed` elements.
 fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wrong> {
     let bits = super::shape::bits(value.datatype).unwrap_or_default();
     let have = match value.constant {
@@ -307,7 +309,7 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
         }
     }
     let needed = match super::shape::bits(filter.datatype) {
-        // Two elements in a byte, rows in whole bytes.
+        // A byte holds two elements, and each row begins with a new byte.
         Some(4) => outputs.checked_mul(inputs.next_multiple_of(2)),
         _ => product(&[outputs, inputs]),
     };
@@ -360,7 +362,7 @@ fn matrices(operands: &Operands<'_, '_>, flags: u32) -> Result<(), Wrong> {
             Err((&XNNPACK_ATTRIBUTE, format!("num_nonbatch_dims {dimensions} of {}", a.shape)))
         }
         (_, Quantization::Channel { scales, .. }) => {
-            // A scale for each column of each matrix.
+            // Each column of each matrix needs a scale.
             let (rows, columns) = match b.shape.sizes() {
                 [batches @ .., rows, columns] => match flags & TRANSPOSE_WEIGHTS {
                     0 => (product(batches), *columns),

@@ -1,4 +1,4 @@
-//! The order of nodes: who writes a value, and who reads it.
+//! The order of the nodes that write and read values.
 
 use alloc::format;
 use alloc::vec;

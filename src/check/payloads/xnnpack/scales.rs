@@ -34,7 +34,7 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
         else {
             continue;
         };
-        // Values may share scales.
+        // Values may share scales, which are judged once.
         let list = scales.list.map_or(0, |list| list.pos());
         cost::look_up("", seen.len());
         if !seen.insert((scales.constant, list, scales.count, scales.size)) {

@@ -25,7 +25,7 @@ impl Shape {
         Some(shape)
     }
 
-    /// Creates the shape of an image batch: its number, height, width and channels.
+    /// Creates the shape of a batch of images: their number, height, width and channels.
     pub(super) fn image(sizes: [u64; 4]) -> Self {
         let [batch, height, width, channels] = sizes;
         Self { sizes: [batch, height, width, channels, 0, 0], rank: 4 }
@@ -62,7 +62,7 @@ impl Shape {
 
 /// Returns the product of numbers; `None` if it does not fit 63 bits.
 pub(super) fn product(numbers: &[u64]) -> Option<u64> {
-    // A zero hides an overflow of the others, as in the backend.
+    // With a factor 0 the product is 0, even if the others overflow. The backend does the same.
     if numbers.contains(&0) {
         return Some(0);
     }
@@ -102,8 +102,8 @@ pub(super) fn is_small(shape: &Shape, bits: u64) -> bool {
     all.is_some_and(|bits| bits.div_euclid(8) < 1 << 32)
 }
 
-/// Returns the bytes of a constant. Rows of 4-bit elements are padded to whole bytes. `None` if the
-/// number does not fit.
+/// Returns the size of a constant in bytes. Rows of 4-bit elements are padded to whole bytes.
+/// `None` if the size overflows or the datatype is unknown.
 pub(super) fn bytes(shape: &Shape, datatype: XNNDatatype) -> Option<u64> {
     let bits = bits(datatype)?;
     if bits >= 8 {

@@ -1,4 +1,4 @@
-//! The shapes that nodes compute from those of their inputs, as the backend does at each run.
+//! Computes the shapes of nodes from the shapes of their inputs, as the backend does at each run.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,7 +16,7 @@ use crate::schema::xnnpack::view::{
 pub(super) enum Fault {
     /// The backend refuses the shapes of the inputs.
     Refused(String),
-    /// The backend refuses them, divides by zero, or goes past a value.
+    /// The backend refuses the shapes, divides by zero, or reads or writes past a value.
     Unsafe(String),
 }
 
@@ -25,7 +25,7 @@ impl Fault {
         Self::Refused("too many dimensions".into())
     }
 
-    /// Adds the place to the message.
+    /// Adds the index of the node to the message.
     pub(super) fn at(self, node: u32) -> Self {
         match self {
             Self::Refused(message) => Self::Refused(format!("node {node}: {message}")),
@@ -39,11 +39,11 @@ impl Fault {
 pub(super) enum ShapeRelease {
     /// The backend of the current release.
     Current,
-    /// That of release 0.2, whose averages always keep their dimensions.
+    /// The backend of release 0.2, whose global averages always keep the reduced dimensions.
     Old,
 }
 
-/// Returns the shape of a node's outputs, all of which have the same. `inputs` are those of the node.
+/// Returns the shape that all outputs of a node have. `inputs` are the shapes of its inputs.
 ///
 /// # Errors
 ///
@@ -142,7 +142,7 @@ fn linear(input: &Shape, filter: &Shape, flags: u32) -> Result<Shape, Fault> {
     Ok(shape)
 }
 
-/// Returns the sizes of images that are not empty.
+/// Returns the sizes of a batch of images. The batch must not be empty.
 fn image(input: &Shape) -> Result<[u64; 4], Fault> {
     match *input.sizes() {
         [batch, height, width, channels] if batch > 0 => Ok([batch, height, width, channels]),
@@ -150,7 +150,7 @@ fn image(input: &Shape) -> Result<[u64; 4], Fault> {
     }
 }
 
-/// Returns the size of a dimension after a window passed over it.
+/// Returns the number of positions of a window along a padded dimension of `size`.
 fn windows(size: u64, paddings: [u32; 2], kernel: [u32; 2], stride: u32) -> Option<u64> {
     let [kernel, dilation] = kernel.map(u64::from);
     let reach = kernel.saturating_sub(1).saturating_mul(dilation).saturating_add(1);
@@ -159,7 +159,7 @@ fn windows(size: u64, paddings: [u32; 2], kernel: [u32; 2], stride: u32) -> Opti
     (size > 0).then(|| steps.saturating_add(1))
 }
 
-/// Returns the size of a dimension after a window with TensorFlow's padding passed over it.
+/// Returns the number of positions of a window along a dimension with TensorFlow's padding.
 fn same(size: u64, stride: u32) -> Option<u64> {
     (size > 0 && stride > 0).then(|| size.div_ceil(stride.into()))
 }
@@ -221,7 +221,7 @@ fn transposed_convolution(node: _XNNNodeConv<'_>, input: &Shape) -> Result<Shape
         let [kernel, dilation] = kernel.map(u64::from);
         let reach = kernel.saturating_sub(1).saturating_mul(dilation).saturating_add(1);
         let [before, after] = paddings;
-        // The backend adds the paddings in 32 bits, and takes an output of no extent for granted.
+        // The backend adds the paddings in 32 bits, and does not refuse an empty output.
         let padding = u64::from(before.checked_add(after)?);
         let full = size.saturating_sub(1).saturating_mul(stride.into());
         let full = full.saturating_add(adjustment.into()).saturating_add(reach);
@@ -300,7 +300,7 @@ fn argmax(node: XNNArgMaxPooling2d<'_>, input: &Shape) -> Result<Shape, Fault> {
     }
 }
 
-/// The mean over the two dimensions before the last one.
+/// Returns the shape of a mean over the two dimensions before the last one.
 fn average(input: &Shape, keeps: bool) -> Result<Shape, Fault> {
     let [batches @ .., _, _, channels] = input.sizes() else {
         return Err(Fault::Unsafe(format!("an average over {input}")));
@@ -346,7 +346,7 @@ fn slice(node: XNNStaticSlice<'_>, input: &Shape) -> Result<Shape, Fault> {
         let offset = u64::from(offsets.get(nth).unwrap_or_default());
         let taken = u64::from(sizes.get(nth).unwrap_or_default());
         let end = match offset.saturating_add(taken) {
-            // An end of 0 is that of the dimension.
+            // An end of 0 stands for the end of the dimension.
             0 => *size,
             end => end,
         };

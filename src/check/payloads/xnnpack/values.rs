@@ -31,7 +31,7 @@ pub(super) struct Values<'p> {
 
 /// The index of each value, by its id.
 enum Ids {
-    /// Each id is the index, as every writer numbers values.
+    /// The ids of this many values equal their indices, as every writer numbers values.
     Equal(u32),
     Others(BTreeMap<u32, u32>),
 }
@@ -44,7 +44,7 @@ pub(super) struct Value<'p> {
     pub(super) datatype: XNNDatatype,
     pub(super) shape: Shape,
     pub(super) quantization: Quantization<'p>,
-    /// The bytes of its data, if it is a constant.
+    /// The size of its data in bytes, if it is a constant.
     pub(super) constant: Option<u64>,
     pub(super) external: External,
 }
@@ -79,15 +79,15 @@ pub(super) enum Quantization<'p> {
 #[derive(Clone, Copy)]
 pub(super) struct Scales<'p> {
     pub(super) list: Option<crate::flat::view::Vector<'p, f32>>,
-    /// The index of the constant; 0 for the list.
+    /// The index of the constant; 0 if the scales are in `list`.
     pub(super) constant: u32,
     /// The number of scales that the backend reads.
     pub(super) count: u64,
-    /// The bytes of a scale in the constant.
+    /// The size of a scale in the constant, in bytes.
     pub(super) size: u64,
 }
 
-/// Whether a value is an argument of the call.
+/// Whether a value is an argument of the call, with the index of the argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum External {
     No,
@@ -96,7 +96,7 @@ pub(super) enum External {
 }
 
 impl Ids {
-    /// Adds a value with the next index. Returns the index of a value that has its id already.
+    /// Adds a value with the next index. If an earlier value has the same id, returns its index.
     fn insert(&mut self, id: u32, index: u32) -> Option<u32> {
         match self {
             Self::Equal(count) if id == index && index == *count => {
@@ -250,7 +250,7 @@ fn judge_value<'p>(
             return Err((&XNNPACK_CONSTANT_SHORT, message));
         }
     }
-    // A legacy input is converted when the graph runs: nodes see the result.
+    // A legacy input is converted when the graph runs. Nodes see the converted datatype.
     let datatype = match quantized.is_none() && is_legacy(tensor) {
         true => XNNDatatype::xnn_datatype_qdint8,
         false => stored,
@@ -258,7 +258,7 @@ fn judge_value<'p>(
     Ok(Value { tensor, datatype, shape, quantization, constant, external })
 }
 
-/// Returns whether a tensor is quantized by a field of before release 0.2.
+/// Returns whether a tensor is quantized by `dq_datatype`, a field of releases before 0.2.
 fn is_legacy(tensor: XNNTensorValue<'_>) -> bool {
     tensor.dq_datatype() != XNNDatatype::xnn_datatype_invalid
         && tensor.dq_datatype().name().is_some()
@@ -288,7 +288,7 @@ fn external(site: &Site<'_, '_>, tensor: XNNTensorValue<'_>) -> Result<External,
     }
 }
 
-/// Returns the bytes of a constant.
+/// Returns the size of a constant in bytes.
 fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64, Wrong> {
     let place = site.graph.constant(nth).map_err(|why| {
         let message = match why {
@@ -450,7 +450,7 @@ fn dimension(dimension: i32, shape: &Shape) -> Result<usize, Wrong> {
     }
 }
 
-/// Judges where scales are, and how many.
+/// Judges that all scales that the backend reads exist.
 fn check_scales(
     site: &Site<'_, '_>,
     named: &NamedSizes<'_>,
