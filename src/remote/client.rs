@@ -27,7 +27,7 @@ use super::retry;
 use super::url::{Origin, RemoteUrl, is_https, redirected};
 use crate::quoted::UntrustedString;
 
-/// Resolves names. A test gives another one than the system's.
+/// Resolves host names. Tests replace the system's resolver.
 pub trait Resolve: core::fmt::Debug + Send + Sync {
     /// Returns the addresses of a host.
     ///
@@ -49,8 +49,8 @@ impl Resolve for System {
 
 /// What a client may do, and how much.
 ///
-/// Proxies are not used, those of the environment neither: a proxy resolves names itself, so no
-/// address could be judged.
+/// No proxy is used, not even one that the environment names. A proxy resolves names itself, so
+/// addresses could not be judged.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RemoteOptions {
@@ -85,7 +85,7 @@ pub struct RemoteOptions {
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text; `None` if a header cannot have it.
+    /// Hides a text; `None` if it is not valid in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_token = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -119,8 +119,8 @@ impl Secret {
 }
 
 impl RemoteOptions {
-    /// Returns the default options with the hub, its token and the wish to be offline of the environment:
-    /// `HF_ENDPOINT`, [`Secret::of_hub`] and `HF_HUB_OFFLINE`.
+    /// Returns the default options, with the hub, its token and the offline mode that the environment
+    /// sets: `HF_ENDPOINT`, [`Secret::of_hub`] and `HF_HUB_OFFLINE`.
     #[must_use]
     pub fn of_environment() -> Self {
         let mut options = Self { token: Secret::of_hub(), ..Self::default() };
@@ -177,7 +177,7 @@ pub(super) struct Shared {
     options: RemoteOptions,
     hub: Option<Origin>,
     budget: Budget,
-    /// Until when a host that failed is left alone.
+    /// The time from which a host that failed may be requested again.
     left_alone: Mutex<BTreeMap<Origin, Instant>>,
     #[cfg(feature = "cloud")]
     stores: super::stores::Stores,
@@ -197,7 +197,7 @@ pub(super) struct Reply {
     pub(super) headers: HeaderMap,
     /// The URL that answered.
     pub(super) uri: Uri,
-    /// The commit that the hub stated on the way.
+    /// The commit that the hub stated in this reply or in a redirect.
     pub(super) commit: Option<String>,
     body: Body,
 }
@@ -264,7 +264,7 @@ impl Client {
         self.0.budget.bytes(bytes)
     }
 
-    /// Runs `attempt`, and repeats it while it fails as something that may succeed later.
+    /// Runs `attempt`, and repeats it while its error is transient.
     pub(super) fn repeated<T>(
         &self,
         mut attempt: impl FnMut(&mut Option<u64>) -> Result<T, RemoteError>,
@@ -294,7 +294,7 @@ impl Client {
         self.0.left_alone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the host may be asked again: a failure is one for all threads.
+    /// Waits until the host may be requested again. A failure in one thread delays all threads.
     fn wait_for(&self, origin: &Origin) {
         let until = self.left_alone().get(origin).copied();
         let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -337,7 +337,7 @@ impl Client {
             if is_https(&uri) && !is_https(&next) {
                 return Err(RemoteError::Redirect("it leads from https to plain http"));
             }
-            // Dropped for good: the target may lead back.
+            // The token is not sent again, even if a later redirect leads back to its origin.
             token = token.filter(|_| Origin::of(&uri) == Origin::of(&next));
             uri = next;
         }
@@ -405,7 +405,7 @@ impl Client {
         sent.map_err(of_ureq)
     }
 
-    /// Takes a reply of a store. `uri` is not its URL, which may be signed.
+    /// Converts a reply of a store. `uri` names the store, since the requested URL may be signed.
     pub(super) fn as_reply(
         &self,
         reply: Response<Body>,
@@ -474,7 +474,7 @@ impl Resolver for Filtered {
         let port = uri.port_u16().unwrap_or(if is_https(uri) { 443 } else { 80 });
         let (sender, found) = mpsc::sync_channel(1);
         let (resolve, name) = (Arc::clone(&self.resolve), host.clone());
-        // The system's resolver has no time limit: the thread is left behind.
+        // The system's resolver has no time limit, so its thread is abandoned after a timeout.
         thread::Builder::new().spawn(move || sender.send(resolve.resolve(&name, port)).ok())?;
         let addresses = match found.recv_timeout(*timeout.after) {
             Ok(addresses) => addresses?,

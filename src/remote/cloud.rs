@@ -255,7 +255,7 @@ impl Pages {
     }
 }
 
-/// Gives `object_store` our client. The settings that it has for its own one have no effect.
+/// Connects `object_store` to our client. Its settings for its own client have no effect.
 #[derive(Clone, Debug)]
 struct Connector {
     client: Weak<Shared>,
@@ -331,7 +331,7 @@ const INVALID_KEY: RemoteError =
 const INCOMPLETE: RemoteError =
     RemoteError::Store("its settings in the environment are incomplete or invalid");
 
-/// Where virtual machines get credentials. They are never asked, private addresses allowed or not.
+/// Metadata servers of virtual machines. They are refused, private addresses allowed or not.
 const MACHINES: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "[fd00:ec2::254]"];
 
 /// The most pages of a listing.
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use crate::remote::RemoteOptions;
 
-    /// The client is offline, so that a request that is not refused first fails without a connection.
+    /// The client is offline, so a request that is not refused first fails without a connection.
     #[test]
     fn credentials_of_the_machine_are_never_asked_for() {
         let options =

@@ -9,9 +9,9 @@ use crate::quoted::UntrustedString;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// The text is no URL that is accepted.
+    /// The text is not an accepted URL.
     Url(&'static str),
-    /// Remote files are not to be read.
+    /// Remote reads are disabled.
     Offline,
     /// The URL is plain http.
     PlainHttp,
@@ -29,7 +29,7 @@ pub enum RemoteError {
     Requests(u64),
     /// The budget of bytes is spent.
     Bytes(u64),
-    /// The time is over.
+    /// The request timed out.
     Timeout,
     /// The connection failed.
     Connection(UntrustedString),
@@ -38,8 +38,8 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
-    /// Returns whether the same request may succeed soon. A server that was silent for the whole time is not
-    /// asked again.
+    /// Returns whether the same request may succeed soon. A request that timed out is not
+    /// repeated.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {

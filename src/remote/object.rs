@@ -28,7 +28,7 @@ pub struct RemoteFile {
 
 #[derive(Debug)]
 struct State {
-    /// The URL that answered last: redirects are not followed anew for every range.
+    /// The URL that answered last. Later requests go to it, without the redirects.
     uri: Uri,
     /// Ranges that were read, the latest last.
     pieces: Vec<Piece>,
@@ -232,7 +232,7 @@ impl RemoteFile {
                     state.pieces.iter().map(|of| of.start).filter(|&start| start > pos).min();
                 let longest = len.max(state.ahead).min(LONGEST);
                 let end = pos.saturating_add(longest).min(self.size);
-                // What is known already is not read again.
+                // Ends where the next kept range begins, so that no byte is read twice.
                 let end = next.map_or(end, |next| end.min(next));
                 self.keep(&mut state, &(pos..end))?;
                 state.ahead = state.ahead.saturating_mul(4).min(AHEAD);
@@ -243,8 +243,8 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// Requests what `ranges` need and is not known yet. Ranges with small gaps become one request; so do
-    /// those with larger ones if `with_gaps`, until there are few requests.
+    /// Requests the parts of `ranges` that are not kept yet. Ranges with small gaps are joined into one
+    /// request. With `with_gaps`, larger gaps are read too until there are at most [`FEW`] requests.
     fn read_ahead(&self, mut ranges: Vec<Range<u64>>, with_gaps: bool) -> Result<(), RemoteError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |of: &Range<u64>| {
@@ -355,10 +355,10 @@ const LONGEST: u64 = 8 << 20;
 /// The most bytes that are read ahead.
 const AHEAD: u64 = 1 << 20;
 
-/// The gap between two ranges that is read with them.
+/// The longest gap between two ranges that is read along with them.
 const GAP: u64 = 64 << 10;
 
-/// The most announced ranges that are considered, the requests that are few, and the bytes of all.
+/// The most announced ranges that are considered, the requests aimed at, and the bytes of all.
 const MAX_ANNOUNCED: usize = 1 << 16;
 const FEW: usize = 3;
 const KEPT_AHEAD: u64 = 12 << 20;

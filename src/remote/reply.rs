@@ -1,4 +1,4 @@
-//! Replies: which are accepted, and what they say of the file.
+//! Replies: which replies are accepted, and the facts in them about the file.
 
 use core::ops::Range;
 
@@ -55,7 +55,7 @@ pub(super) fn content_range(headers: &HeaderMap) -> Result<(Range<u64>, u64), Re
     parsed().ok_or(wrong)
 }
 
-/// Returns whether a reply with the status 416 is that of an empty file.
+/// Returns whether a reply with the status 416 states that the file is empty.
 pub(super) fn is_empty_file(headers: &HeaderMap) -> bool {
     header(headers, "content-range") == Some("bytes */0")
 }

@@ -8,7 +8,7 @@ use std::hash::RandomState;
 /// for, else 0.5 s doubled at each try. `jitter` from 0 to 255 takes away up to half of the latter.
 pub(super) fn delay(tries: u32, asked: Option<u64>, jitter: u8) -> Duration {
     if let Some(seconds) = asked {
-        // Not all clients come back at the same moment.
+        // Spreads the clients, so that they do not all return at the same moment.
         let more = Duration::from_millis(u64::from(jitter));
         return Duration::from_secs(seconds).saturating_add(more).min(LONGEST);
     }

@@ -12,7 +12,7 @@ use super::url::StoreKind;
 pub(super) struct Stores(Mutex<BTreeMap<(StoreKind, String), Arc<dyn ObjectStore>>>);
 
 impl Stores {
-    /// Returns the store of a bucket. The first time, `build` makes it.
+    /// Returns the store of a bucket. `build` makes it at the first call.
     pub(super) fn get<E>(
         &self,
         kind: StoreKind,

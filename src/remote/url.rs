@@ -9,7 +9,7 @@ use crate::quoted::UntrustedString;
 #[derive(Clone, PartialEq, Eq)]
 pub struct RemoteUrl {
     pub(super) uri: Uri,
-    /// The name as it was given, if it is that of a hub's file or of a store's object.
+    /// The URL as given, for a file of the hub or an object of a store.
     given: Option<String>,
     #[cfg(feature = "cloud")]
     pub(super) object: Option<ObjectPlace>,
@@ -23,7 +23,7 @@ pub(super) struct Origin {
     port: u16,
 }
 
-/// Returns whether a text is meant as a URL of a scheme that is read.
+/// Returns whether a text begins with the scheme of a supported URL.
 ///
 /// ```
 /// assert!(pte::remote::is_url("hf://org/repo/model.pte"));
@@ -36,14 +36,14 @@ pub fn is_url(text: &str) -> bool {
     })
 }
 
-/// Returns a text that is meant as a URL without its query, and without a name and password.
+/// Returns a URL for display: without its query, name and password.
 #[must_use]
 pub fn shown(text: &str) -> UntrustedString {
     let text = text.split(['?', '#']).next().unwrap_or_default();
     let parts = text.split_once("://").and_then(|(scheme, rest)| {
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (_, host) = authority.rsplit_once('@')?;
-        // The name of a revision follows the repository, not the organization.
+        // An `hf://` URL has no user name: an `@` in it begins a revision.
         (scheme != "hf").then(|| format!("{scheme}://{host}{path}"))
     });
     parts.map_or_else(|| text.into(), UntrustedString::from)
@@ -87,7 +87,7 @@ impl RemoteUrl {
         if object.key.is_empty() {
             return Err(RemoteError::Url("it has no key of an object"));
         }
-        // Stands for the store where hosts are counted. Its requests have other URLs.
+        // This URI only identifies the store when failures are counted. Requests have other URLs.
         let uri = format!("{}://{}/", object.kind.scheme(), object.bucket).parse();
         let uri = uri.map_err(|_| RemoteError::Url("it cannot be parsed"))?;
         Ok(Self { uri, given: Some(text.to_owned()), object: Some(object) })
@@ -279,7 +279,7 @@ pub(super) struct HubPlace<'t> {
 }
 
 impl<'t> HubPlace<'t> {
-    /// Parses `hf://…`. Names that lead out of their folder are refused.
+    /// Parses `hf://…`. Empty names, `.` and `..` are refused.
     pub(super) fn parse(text: &'t str) -> Option<Self> {
         let rest = text.strip_prefix("hf://")?;
         let (kind, rest) = match rest.split_once('/') {
@@ -336,7 +336,7 @@ impl<'t> HubPlace<'t> {
     }
 }
 
-/// Escapes what has a meaning in a URL.
+/// Percent-encodes the characters that have a meaning in a URL.
 fn escaped(text: &str, keeps_slashes: bool) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

@@ -56,7 +56,7 @@ impl Judge {
         Self { depth, limits, rules: rules_version() }
     }
 
-    /// Returns a row about a file of which only the name is known.
+    /// Returns a row about a file before it is read: only the name is known.
     pub(super) fn row(&self, uri: &str) -> Row {
         Row {
             schema: SCHEMA,
@@ -117,7 +117,7 @@ impl Judge {
     }
 }
 
-/// Makes `row` that of a file that could not be read.
+/// Marks `row` as that of a file that could not be read.
 pub(super) fn set_unreadable(row: &mut Row, message: &str) {
     row.status = "unreadable";
     row.message = Some(Cell::of(message));
@@ -217,7 +217,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a digest of the rules' ids and severities: other rules, other digest.
+/// Returns a digest of the rules' ids and severities, which changes if any of them does.
 fn rules_version() -> Cell {
     let mut sha = Sha256::new();
     for rule in check::rules() {

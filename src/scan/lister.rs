@@ -58,7 +58,7 @@ pub(super) struct Target {
 #[derive(Debug)]
 pub(super) struct Stopped;
 
-/// Lists the files of roots for `emit`.
+/// Lists the files of roots, and passes each to `emit`.
 pub(super) struct Lister<'s, F> {
     pub(super) judge: &'s Judge,
     pub(super) emit: F,
@@ -180,7 +180,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         }
     }
 
-    /// Lists a URL. Its state is not known before the first request, so its key is its name alone.
+    /// Lists a URL. Its state is not known before the first request, so its key has only its name.
     #[cfg(feature = "remote")]
     fn url(&mut self, path: &Path, text: &str) -> Result<(), Stopped> {
         if is_listing(text) {
@@ -220,8 +220,8 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         Ok(())
     }
 
-    /// Lists the models in a bucket, or under a prefix. Models are chosen, and those that are done are
-    /// skipped, after they are listed: not every store begins a listing where it is asked to.
+    /// Lists the models in a bucket, or under a prefix. Files that are no models or are done are
+    /// skipped only after they are listed, since not every store can begin a listing at a given key.
     #[cfg(feature = "cloud")]
     fn store(&mut self, text: &str) -> Result<(), Stopped> {
         let Some(client) = self.client else {

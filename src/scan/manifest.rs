@@ -19,7 +19,7 @@ pub(super) struct Manifest {
     schema: String,
     /// The schema of the rows.
     rows_schema: String,
-    /// Whether the last scan ended on its own.
+    /// Whether the last scan ran to its end.
     pub(super) is_complete: bool,
     pub(super) parts: Vec<Part>,
 }
@@ -90,7 +90,7 @@ impl Manifest {
         Ok(keys)
     }
 
-    /// Removes the files of parts that the manifest does not name: a scan was killed before they counted.
+    /// Removes the files of parts that the manifest does not name. A killed scan leaves such files.
     pub(super) fn remove_unnamed(&self, folder: &Path) -> io::Result<()> {
         let named: BTreeSet<_> = self.parts.iter().map(|part| part.name.as_str()).collect();
         for entry in fs::read_dir(folder)? {

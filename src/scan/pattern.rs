@@ -44,7 +44,7 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
     reached.last().copied().unwrap_or_default()
 }
 
-/// Returns whether a name matches `*` and `?`. Only the last `*` is tried again, which is enough.
+/// Returns whether a name matches `*` and `?`. It backtracks to the last `*` only, which is enough.
 fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<_>, Vec<_>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut seen) = (0usize, 0usize);

@@ -220,12 +220,12 @@ impl Scan {
                     .spawn_scoped(scope, move || work(&queue, &rows, judge, self))
                 {
                     Ok(_) => started = started.saturating_add(1),
-                    // Fewer threads do the same work.
+                    // The threads that were started do all of the work.
                     Err(_) if started > 0 => break,
                     Err(error) => return Err(error),
                 }
             }
-            // The queues close when their last user ends.
+            // Drops this thread's ends. Each queue closes when its last user ends.
             drop((queue, rows));
             for (key, row) in judged {
                 totals.add(&row);
@@ -256,8 +256,8 @@ impl Totals {
     }
 }
 
-/// Lists the files of all roots. Returns the number of those that were done before, and the listings
-/// that failed.
+/// Lists the files of all roots. Returns the number of files that an earlier scan has judged, and
+/// the listings that failed.
 fn list(
     roots: Vec<ScanRoot>,
     judge: &Judge,
@@ -342,7 +342,7 @@ impl Scan {
     }
 }
 
-/// Files and rows that wait.
+/// The most files, and the most rows, that wait in a queue.
 const QUEUE: usize = 256;
 
 /// The most rows of a part, unless set.
