@@ -259,7 +259,7 @@ impl Format {
 }
 
 impl Verb {
-    /// Returns the name under which its memory is declared.
+    /// Returns the name of the verb in the table of memory factors.
     fn name(&self) -> &'static str {
         match self {
             Self::Info(_) => "info",
@@ -284,7 +284,7 @@ impl Verb {
         }
     }
 
-    /// Whether a verb that fails as a whole reports it in JSON. `dump` does too, and its documents are those of the schema.
+    /// Returns whether a failure of the verb is reported in JSON. Not for `dump`: its JSON has the form of the schema.
     fn is_json(&self) -> bool {
         match self {
             Self::Check(verb) => verb.is_json(),

@@ -137,7 +137,7 @@ impl Build {
         Problem::Absent { file: name_of(&self.json), message: message.into() }
     }
 
-    /// Returns the problem of a refused JSON text; `status` is that of a blob that could not be read.
+    /// Returns the problem of a refused JSON text. `status` is set if a blob could not be read.
     fn refused(&self, error: &JsonError, status: Option<Status>) -> Problem {
         let text = |message: String, place: String| Problem::Text {
             file: name_of(&self.json),

@@ -140,7 +140,7 @@ impl Check {
                 (counted(repeated, "path"), if repeated == 1 { "names" } else { "name" });
             note(&format!("{paths} {verb} a file that is checked already"));
         }
-        // Each is opened once, since it may be a stream.
+        // Each file is opened once, since it may be a stream.
         let files: Vec<_> = found.iter().map(|found| &found.path).chain(&with).cloned().collect();
         let with: Vec<_> = distinct(&with, common)
             .into_iter()
@@ -237,8 +237,8 @@ impl Check {
         }
     }
 
-    /// Checks a payload or a profile as a standalone file. `None` for another file, which was refused with
-    /// `problem`, and for a payload of which nothing is known.
+    /// Checks a standalone payload or profile, which was refused as a model with `problem`. Returns `None`
+    /// for any other file, and for a payload in an unknown form of a backend without rules.
     fn check_payload(
         &self,
         path: &Path,
@@ -368,7 +368,7 @@ fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
 /// Removes paths of files that are in the list already, and returns how many there were.
 fn drop_repeated(found: &mut Vec<Found>) -> u64 {
     let (mut seen, all) = (BTreeSet::new(), found.len());
-    // A link has a name of its own. A stream has none.
+    // A link and its target have different places. A stream has no place.
     let place = |path: &Path| {
         let name = path.file_name()?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

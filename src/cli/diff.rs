@@ -101,7 +101,7 @@ struct Found<'f> {
     report: &'f Comparison,
     /// Whether differences were ignored.
     ignored: bool,
-    /// Whether a file is a bundled program, of which the program is compared.
+    /// Whether a file is a bundled program. The program in it is compared.
     is_bundled: bool,
     most: usize,
 }
@@ -234,13 +234,13 @@ fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
 }
 
 impl Found<'_> {
-    /// Returns the differences of a class that are shown, and the number of all.
+    /// Returns the differences of a class that are shown, and the number of all in the class.
     fn of(&self, class: Class) -> (Vec<&Difference>, u64) {
         let all = self.report.differences.iter().filter(|difference| difference.class == class);
         (all.take(self.most).collect(), self.report.count(class))
     }
 
-    /// Returns the differences in the encoding. They are shown for files of the same meaning alone.
+    /// Returns the differences in the encoding, which are shown only for files of the same meaning.
     fn written(&self) -> &[Written] {
         match self.report.verdict {
             Verdict::Same if !self.ignored => &self.report.written,

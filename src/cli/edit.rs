@@ -212,7 +212,7 @@ impl Edit {
         Ok(Status::Good)
     }
 
-    /// Whether an operation is named.
+    /// Returns whether the arguments name an operation.
     fn changes_something(&self) -> bool {
         !(self.inline.is_empty()
             && self.remove_data.is_empty()
@@ -238,7 +238,7 @@ impl Edit {
         self.apart(path.clone(), output)
     }
 
-    /// Returns the path of the `.ptd`, unless it is that of the program or of the input.
+    /// Returns `path`, the `.ptd`. A path that is also the output or the input is a usage error.
     fn apart(&self, path: PathBuf, output: &Path) -> Result<PathBuf, Problem> {
         let is_same = |other: &Path| {
             path == other || identity(&path).is_some_and(|own| identity(other) == Some(own))

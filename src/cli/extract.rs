@@ -267,7 +267,7 @@ struct Array {
     dtype: Result<ScalarType, &'static str>,
     /// The sizes; `None` if one is negative.
     sizes: Option<Vec<u64>>,
-    /// The dim order; `None` if it is that of C.
+    /// The dim order; `None` for C order.
     order: Option<Vec<u8>>,
 }
 
@@ -294,7 +294,7 @@ impl Found {
     }
 }
 
-/// Returns the first row with bytes in the file, which runtimes use too.
+/// Returns the first row with bytes in the file. Runtimes use this row too.
 fn first<'a>(
     mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,

@@ -110,7 +110,7 @@ enum Format {
     Json,
 }
 
-/// The place of an instruction as an argument: its index, after that of its chain if it is not chain 0.
+/// An instruction as an argument: its index, with the index of its chain in front unless that is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct At(InstructionPlace);
 
@@ -192,7 +192,7 @@ impl Graph {
         Ok(Status::Good)
     }
 
-    /// Returns what is shown of each method.
+    /// Returns the options with which each method is drawn.
     fn shown(&self, format: Format) -> DrawOptions {
         let part = match (self.around, self.from, self.to) {
             (Some(At(place)), ..) => Some(Excerpt::Around { place, depth: self.depth }),
@@ -382,9 +382,9 @@ struct OpenCalls<'p>(BTreeMap<NodeId, OpenCall<'p>>);
 
 struct OpenCall<'p> {
     payload: &'p PayloadGraph,
-    /// The inputs of the payload by the value of the call's argument.
+    /// The inputs of the payload, by the index of the value that the call passes.
     inputs: BTreeMap<u32, Vec<u32>>,
-    /// The outputs likewise: the last one that has the value.
+    /// The outputs of the payload, by the same index. If several have it, the last one counts.
     outputs: BTreeMap<u32, u32>,
     /// Whether an edge leads to the call itself: one of control flow, or of an argument that no input or output
     /// of the payload names.
@@ -456,7 +456,7 @@ fn draw_edges(
 ) -> Result<(), Problem> {
     // A value may be on any number of edges, often on adjacent ones.
     let mut labels: Vec<Option<(u32, String)>> = vec![None; CACHED_LABELS];
-    // A call may name a value any number of times, and its payload likewise: each pair is joined once.
+    // A call and its payload may both name a value many times. Each pair is joined once.
     let mut joined = BTreeSet::new();
     for edge in graph.edges() {
         legend.extend(match edge.kind {
@@ -464,7 +464,7 @@ fn draw_edges(
             EdgeKind::Jump => Some(Look::JumpEdge),
             _ => None,
         });
-        // The node of a value has its text.
+        // The node of a value already shows the label.
         let has_node = [edge.from.node, edge.to.node].into_iter().any(|node| match node {
             MethodNode::Value(value) => Some(value) == edge.value,
             MethodNode::Output(_) => true,

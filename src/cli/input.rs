@@ -24,7 +24,7 @@ use pte::{File, ForeignFormat, Handle, Limits, Source};
 pub(super) struct Input {
     pub(super) name: UntrustedString,
     pub(super) opened: Handle<Bytes>,
-    /// The bundled program that it is in.
+    /// The bundled program that contains it.
     pub(super) bundle: Option<BundlePlace>,
     /// Whether progress is shown.
     pub(super) progress: bool,
@@ -55,7 +55,7 @@ enum Place {
 #[derive(Debug)]
 pub(super) struct Bytes {
     file: Place,
-    /// The range that counts, if it is not the whole file.
+    /// The range of the input in the file; `None` for the whole file.
     part: Option<Range<u64>>,
 }
 
@@ -66,8 +66,8 @@ impl Input {
         Self::of(Bytes::open(path, &name, Streams::Models)?, &name, limits)
     }
 
-    /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`: of the program in a
-    /// bundled program.
+    /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`. If it is a bundled
+    /// program, reads the program in it.
     pub(super) fn of(
         bytes: Bytes,
         name: &UntrustedString,
@@ -409,7 +409,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<(fs::File, u64)> {
     length(&path.metadata()?)?.ok_or_else(refused)?;
     match open(path)? {
         (file, Some(len)) => Ok((file, len)),
-        // The file was replaced in between.
+        // The file was replaced after the check.
         (_, None) => Err(refused()),
     }
 }

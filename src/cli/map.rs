@@ -121,7 +121,7 @@ impl MapFile {
         Ok(status)
     }
 
-    /// Writes the map of a file, after `shown` others.
+    /// Writes the map of a file. `shown` is the number of files that were written before.
     fn show(
         &self,
         path: &Path,
@@ -202,7 +202,7 @@ impl MapFile {
     }
 }
 
-/// Writes the ranges of a file, after `shown` other files.
+/// Writes the ranges of a file. `shown` is the number of files that were written before.
 fn write_rows(
     (path, bytes): (&UntrustedString, u64),
     rows: Vec<Row>,
@@ -259,7 +259,7 @@ impl InWords for Row {
     }
 
     fn label(&self) -> String {
-        // The innermost part, if it is not the range itself.
+        // The innermost part is named, if it is not the range itself.
         let of = self.part.as_ref().and_then(|part| part.last()).filter(|of| **of != self.name);
         match (self.count, of) {
             (Some(count), _) => format!("{} × {}", name(&self.name), grouped(count)),
@@ -274,7 +274,7 @@ fn kind_text(kind: &KindEntry) -> String {
     let what = match (kind.what, kind.name) {
         (Some("table"), name) => name.to_string(),
         (Some("vtable"), _) => "vtable".into(),
-        // Strings have their own part.
+        // The name `strings` would repeat the kind.
         (Some(what), "strings") => what.into(),
         (Some(what), name) => format!("{name} {what}"),
         (None, name) => name.into(),

@@ -146,7 +146,7 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
     })
 }
 
-/// Shows the operators that a list lacks, and then those of which it lacks the kernels for some dtypes.
+/// Shows the operators that a list lacks, then those whose kernels for some dtypes it lacks.
 fn show_missing(report: &UsageReport, list: &SelectedOperators, out: &mut Output) -> fmt::Result {
     report.missing_from(list).iter().try_for_each(|name| writeln!(out, "{name}"))?;
     report.missing_dtypes(list).into_iter().try_for_each(|(name, dtypes)| {

@@ -184,7 +184,7 @@ impl ShowProfile {
         self.rest(profile.methods.len(), out)
     }
 
-    /// Says how many rows are not shown.
+    /// Shows how many rows are left out.
     fn rest(&self, all: usize, out: &mut Output) -> fmt::Result {
         match all.saturating_sub(self.most) {
             0 => Ok(()),

@@ -7,18 +7,18 @@ use serde::Serialize;
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, io_help};
 
-/// The document of a verb of one file that was refused.
+/// The document of a verb that reads one file, if the file was refused.
 #[derive(Serialize)]
 struct RefusalDocument {
     schema: &'static str,
     files: [CheckedFile; 1],
 }
 
-/// The files of a verb of several that were refused.
+/// The refused files of a verb that reads several files.
 #[derive(Default)]
 pub(super) struct Refusals(Vec<CheckedFile>);
 
-/// The document of a verb of several files, with the refused ones.
+/// The document of a verb that reads several files, with the refused files.
 #[derive(Serialize)]
 pub(super) struct WithRefusals<'r, D> {
     #[serde(flatten)]
@@ -52,7 +52,7 @@ pub(super) fn write_document(problem: &Problem) {
     drop(written);
 }
 
-/// Writes the document `pte.error/1` in place of that of a refused file, between those of others.
+/// Writes the document `pte.error/1` in place of a refused file's, among other documents.
 pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Problem> {
     match refused_file(problem) {
         Some(file) => out.json(&RefusalDocument { schema: "pte.error/1", files: [file] }),
@@ -60,7 +60,7 @@ pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Prob
     }
 }
 
-/// Returns a file as `pte check` shows a refused one; `None` for a problem of no file.
+/// Returns a file as `pte check` shows a refused one; `None` if the problem is not about a file.
 fn refused_file(problem: &Problem) -> Option<CheckedFile> {
     let (Problem::Refused { file, .. }
     | Problem::Unreadable { file, .. }

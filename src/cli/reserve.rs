@@ -27,7 +27,7 @@ impl Reserved {
     /// little.
     pub(super) fn new(len: u64, name: &UntrustedString) -> Result<Self, Problem> {
         let factor = FACTOR.load(Ordering::Relaxed);
-        // A growing list exists twice while it is copied, and is then half empty.
+        // Half as much again is added: a growing list is copied, and exists twice during the copy.
         let need = len.saturating_mul(factor).saturating_mul(3) / 2;
         let all = NEEDED.fetch_add(need, Ordering::Relaxed).saturating_add(need);
         let reserved = Self(need);
@@ -62,10 +62,10 @@ fn is_available(bytes: u64) -> bool {
     true
 }
 
-/// Smaller needs are not checked, in bytes.
+/// The number of bytes below which memory is not checked.
 const SMALL: u64 = 1 << 20;
 
-/// Bytes for buffers and threads, besides the tables.
+/// The number of bytes for buffers and threads, besides the tables.
 const OVERHEAD: u64 = 8 << 20;
 
 const PIECE: usize = 256 << 20;

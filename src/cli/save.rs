@@ -66,7 +66,7 @@ pub(super) fn over_budget(error: &Amplified) -> UntrustedString {
     format!("{error}; if you trust the input, raise --max-amplification").into()
 }
 
-/// Refuses a file, called `name`, with an Error that is none in the report `before`.
+/// Refuses a file, called `name`, if it has an Error that the report `before` does not have.
 pub(super) fn refuse_new_errors(
     opened: &Handle<Image<'_>>,
     name: &UntrustedString,

@@ -112,7 +112,7 @@ impl Tensors {
         self.format.is_json()
     }
 
-    /// Whether a row is one of those that are asked for.
+    /// Returns whether the arguments select a row.
     fn takes(&self, row: &Row<'_>) -> bool {
         let is_of = |name: &String| row.method().is_some_and(|of| of.raw() == name);
         let begins = |key: &String| row.keys().any(|of| of.raw().starts_with(key.as_str()));
@@ -145,7 +145,7 @@ impl Tensors {
             }
         }
         out.finish()?;
-        // As grep does, so that a script can ask whether a file has a key.
+        // Without a match the status is that of grep, so that a script can test for a key.
         Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })
     }
 
@@ -193,7 +193,7 @@ impl Tensors {
             Some(count) => {
                 let constants: Vec<_> = constants.collect();
                 let known: BTreeSet<_> = constants.iter().filter_map(Row::start).collect();
-                // Named data that a payload asks for is shown as the constant that it is.
+                // Named data that a payload uses is shown once, as the constant.
                 let is_shown = |row: &Row<'_>| {
                     !row.is_blob() || !row.start().is_some_and(|at| known.contains(&at))
                 };
@@ -235,7 +235,7 @@ impl Tensors {
         Ok(!first)
     }
 
-    /// Returns the requests of delegates for the key that is asked for, without those that are shown as constants.
+    /// Returns the delegates' requests for keys that begin with `--key`, except those that are shown as constants.
     fn requests<'i>(
         &self,
         input: &'i Input,
@@ -552,7 +552,7 @@ fn quantized(record: &QuantizationRecord) -> String {
     text
 }
 
-/// Returns the number of delegates whose payloads are not among those with known constants.
+/// Returns the number of delegates whose payloads have no known constants.
 fn unknown_delegates(file: &File<'_>, payloads: &[PayloadContents]) -> u64 {
     let File::Pte(pte) = file else { return 0 };
     let known: BTreeSet<_> = payloads.iter().map(|one| (one.range.start, one.range.end)).collect();

@@ -93,17 +93,17 @@ impl Folder {
         Ok((path, metadata.len()))
     }
 
-    /// Returns the exit status of a blob that could not be read, unless the JSON is wrong.
+    /// Returns the exit status, if a blob could not be read. `None` if the JSON itself is wrong.
     pub(super) fn status(&self) -> Option<Status> {
         self.status.get()
     }
 
-    /// Returns the bytes of the text and of all files that it names.
+    /// Returns the number of bytes of the JSON text and of all files that it names.
     pub(super) fn given(&self) -> u64 {
         self.text.saturating_add(self.len.get())
     }
 
-    /// Returns the files that are used.
+    /// Returns the paths of the files that the JSON names.
     pub(super) fn used(&self) -> Vec<PathBuf> {
         self.files.borrow().iter().map(|(_, path)| path.clone()).collect()
     }
@@ -116,13 +116,13 @@ impl Source for Folder {
         Ok(self.len.get())
     }
 
-    /// Reads bytes of one file: a blob is never longer.
+    /// Reads bytes of one file. A read never spans two files, since each blob is in one.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
         if out.is_empty() {
             return Ok(());
         }
         let files = self.files.borrow();
-        // An empty file has the same offset as the next one: takes the last.
+        // Takes the last file at the offset: an empty file has the same offset as the next one.
         let nth = files.partition_point(|(begin, _)| *begin <= pos).saturating_sub(1);
         let Some((begin, path)) = files.get(nth) else {
             return Err(io::ErrorKind::UnexpectedEof.into());

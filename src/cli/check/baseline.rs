@@ -11,13 +11,13 @@ use crate::cli::output::{Content, Output};
 use crate::cli::problem::{Problem, Status};
 use crate::cli::text::{name_of, wide};
 
-/// A finding that is accepted, and how often. Offsets and values are left out, so that a new export of the
-/// same program has the same findings.
+/// An accepted finding. Offsets and values are left out, so that a new export of the same program has the
+/// same findings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Accepted {
     file: String,
-    /// The data file that it is in, if that is another one.
+    /// The data file with the finding, if that is not `file`.
     #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
     data_file: Option<String>,
     rule: String,
@@ -97,8 +97,8 @@ impl Baseline {
         Ok(count)
     }
 
-    /// Takes the accepted findings out of a file, and returns how many there were. A file of which every Error
-    /// is accepted is good.
+    /// Takes the accepted findings out of a file, and returns how many there were. A file is good if every
+    /// Error in it is accepted.
     pub(super) fn take_out(&mut self, file: &mut CheckedFile) -> u64 {
         let (mut kept, mut taken) = (Vec::new(), 0u64);
         for finding in core::mem::take(&mut file.findings) {

@@ -75,7 +75,7 @@ impl PolicyArguments {
             policy = match (name.as_str(), rule(name)) {
                 ("warnings", _) => policy.deny_warnings(),
                 (_, Some(rule)) => policy.deny(rule),
-                // A refusal is an Error already.
+                // A refusal is always an Error, so the policy stays the same.
                 (_, None) if is_refusal(name) => policy,
                 _ => return Err(unknown_rule(name, &["warnings"])),
             };
@@ -102,7 +102,7 @@ fn allowed(name: &str) -> Result<&'static Rule, Problem> {
     }
 }
 
-/// Whether `name` is the name of a finding that is not of a [`Rule`]: reading the file ends there.
+/// Returns whether `name` is the code of a refusal. A refusal ends reading, and is not a [`Rule`].
 fn is_refusal(name: &str) -> bool {
     RuleRecord::all().iter().any(|record| record.id == name)
 }

@@ -7,15 +7,15 @@ use pte::check::CheckedFile;
 use crate::cli::problem::DIM;
 use crate::cli::text::{count, grouped};
 
-/// What became of the files.
+/// The counts in the last line.
 #[derive(Default)]
 pub(super) struct CheckSummary {
     files: u64,
-    /// Those without an Error.
+    /// The number of files without an Error.
     good: u64,
-    /// Findings of severity Warning, in all files.
+    /// The number of findings of severity Warning, in all files.
     warnings: u64,
-    /// Findings of severity Error, and refusals.
+    /// The number of findings of severity Error, and of refusals.
     errors: u64,
 }
 

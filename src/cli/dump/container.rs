@@ -46,7 +46,7 @@ impl<'d> ContainerWriter<'d> {
         json::write(&file, generation, pretty, out, |blob, out| {
             let shown = match blob {
                 Blob::Range(_, range) => self.blob(range.clone(), out),
-                // Data of a file on disk is a range of it.
+                // The data of a file on disk is always a range. Any other blob is in memory.
                 blob => blob.to_bytes().map_err(|e| Problem::io("", e.into())).and_then(|bytes| {
                     out.bytes(b"[")?;
                     numbers(&bytes, true, pretty, out)?;
@@ -98,8 +98,8 @@ impl<'d> ContainerWriter<'d> {
         Ok(digest)
     }
 
-    /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not built for
-    /// this: their bytes differ.
+    /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not rebuilt
+    /// to compare them: their bytes differ.
     fn compare_rebuilt<R: RootNode>(
         &mut self,
         file: &FileModel<'_, R>,

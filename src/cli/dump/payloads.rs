@@ -38,7 +38,7 @@ impl<'d> PayloadWriter<'d> {
         let plans = pte.program().execution_plan().into_iter().flatten();
         for plan in plans {
             for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
-                // A delegate without a payload, or with one that is nowhere, has no tables.
+                // A delegate has no tables if it has no payload, or an invalid reference to one.
                 let Ok(Some(payload)) = pte.payload(delegate) else { continue };
                 let range = payload.range();
                 if !seen.insert((range.start, range.end)) {
@@ -136,8 +136,8 @@ impl<'d> PayloadWriter<'d> {
     }
 }
 
-/// Returns the place of the tables of a file that is no model, and its first bytes; `None` for a file
-/// whose tables are not known.
+/// Returns the place of the tables in a file that is no model; `None` if the schema of its tables is
+/// not known.
 pub(super) fn place(bytes: &Bytes, name: &UntrustedString) -> Result<Option<TablesPlace>, Problem> {
     let (head, len) = bytes.head(name)?;
     match TablesPlace::of(&head, len) {

@@ -24,7 +24,7 @@ impl Draw for Mermaid<'_> {
 
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
-        // Without a direction Mermaid turns a subgraph to the right.
+        // Without a direction, Mermaid lays a subgraph out to the right.
         self.line(&format!("  subgraph m{index}[{name}]\n    direction TB"))
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Byte<'a> {
     bytes: u64,
     /// The names of its parts, outermost first.
     parts: Vec<UntrustedString>,
-    /// The start of the program that it is in, if that is in a bundle. Offsets count from there.
+    /// The start of the program in its bundle; `None` without a bundle. Offsets count from there.
     program: Option<u64>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Byte<'a> {
         Self::new(ByteInfo::of_other(file, at), (at, file.file_len()), input)
     }
 
-    /// Says that the file is a program in a bundle that begins there.
+    /// Records that the file is the program at `start` in a bundle.
     pub(super) fn in_program_at(self, start: u64) -> Self {
         Self { program: Some(start), ..self }
     }

@@ -55,7 +55,7 @@ pub(super) fn show(
     Ok(out.write_str(&page.into_string()))
 }
 
-/// What a page shows of a file.
+/// The facts about a file that the page shows.
 struct Facts<'f, 'a> {
     summary: &'f Summary,
     file: &'f File<'a>,
@@ -76,7 +76,7 @@ fn page(
     let kind = match &summary.contents {
         ContentSummary::Pte(_) => "program".to_string(),
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
-        // A map is of a model.
+        // Only models have pages, so this is never shown.
         ContentSummary::Payload(_) | ContentSummary::Profile(_) | ContentSummary::Record(_) => {
             summary.kind.to_string()
         }

@@ -180,6 +180,6 @@ impl Grid {
     }
 }
 
-/// The columns beside a picture: those in front of the number of bytes, and those of the line.
+/// The columns of a line beside its label and its picture, and the most lines of a picture.
 const AROUND: usize = 9;
 const HIGHEST: usize = 12;

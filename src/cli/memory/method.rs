@@ -14,7 +14,7 @@ pub(in super::super) struct Method<'m, 'a> {
     pub(in super::super) input: &'m Input,
     pub(in super::super) memory: &'m Memory<'a>,
     pub(in super::super) budgets: &'m [Budget],
-    /// The most bytes that a delegate of the method asks for at each run; 0 where no payload says it.
+    /// The most bytes that a delegate of the method needs at each run; 0 if no payload states it.
     pub(in super::super) scratch: u64,
 }
 

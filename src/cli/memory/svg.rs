@@ -151,7 +151,7 @@ impl Svg {
         ));
     }
 
-    /// Adds what exceeds the limits.
+    /// Adds the numbers of tensors and arenas that exceed the limits.
     fn left_out(&mut self) {
         if self.tensors_left > 0 {
             let left = count(self.tensors_left, "tensor");
@@ -402,7 +402,7 @@ impl Panel {
     }
 }
 
-/// Returns 1, 2 or 5 times a power of ten, of which at most `most` are in a length.
+/// Returns a distance of 1, 2 or 5 times a power of ten. At most `most` of them fit into `whole`.
 fn step(whole: u64, most: u64) -> u64 {
     let mut power = 1u64;
     loop {
@@ -419,7 +419,7 @@ fn step(whole: u64, most: u64) -> u64 {
 /// The value of a tensor, and the first and last instruction of its life.
 type Life = (u32, u32, u32);
 
-/// Returns the tensors that have the place of another one, with a lower index, while that is live.
+/// Returns the tensors at the place of another tensor which is already live when they begin.
 fn views(tensors: &[&PlannedTensor], instructions: u32) -> BTreeSet<u32> {
     let mut places: BTreeMap<(u64, u64), Vec<Life>> = BTreeMap::new();
     for tensor in tensors.iter().filter(|tensor| tensor.role == TensorRole::Scratch) {
@@ -432,7 +432,7 @@ fn views(tensors: &[&PlannedTensor], instructions: u32) -> BTreeSet<u32> {
         tensors.sort_unstable_by_key(|&(value, first, _)| (first, value));
         let mut before: Option<(u32, u32)> = None;
         for (value, first, last) in tensors {
-            // A tensor may be written where another one is read last.
+            // A tensor may begin at the instruction where another one ends.
             if before.is_some_and(|(begin, end)| first < end || first == begin) {
                 views.insert(value);
             }

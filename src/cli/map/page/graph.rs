@@ -8,8 +8,8 @@ use pte::graph::{DrawOptions, EdgeKind, GraphNode, MethodGraph, NodeId, NodeKind
 use super::left_out;
 use crate::cli::text::{count, name, wide};
 
-/// Returns the graph of a method with at most `left` rows, of which it takes those that it shows. A method
-/// with more instructions than the command draws has no graph.
+/// Returns the graph of a method with at most `left` rows, and subtracts the shown rows from `left`. A
+/// method with more instructions than the command draws has no graph.
 pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
     let instructions = graph.instruction_count();
     if instructions == 0 {
@@ -82,7 +82,7 @@ impl<'g> Rows<'g> {
     fn of(graph: &'g MethodGraph<'_>) -> Self {
         let mut nodes: Vec<_> = graph.nodes().collect();
         let instruction = |node: &GraphNode<'_>| node.instruction.is_some();
-        // A value stands before the first instruction that it is joined with.
+        // The row of a value comes before that of the first instruction that it has an edge with.
         let mut first: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let is_instruction: BTreeSet<NodeId> =
             nodes.iter().filter(|node| instruction(node)).map(|node| node.id).collect();
@@ -196,8 +196,8 @@ impl<'g> Rows<'g> {
     }
 }
 
-/// Gives each jump, from a row to another, a lane and each row of it its part of the line. The shortest jumps
-/// are innermost.
+/// Gives each jump a lane, and each row that its line crosses a [`Bracket`]. A jump is a pair of rows. The
+/// shortest jumps are innermost.
 fn brackets(mut jumps: Vec<(usize, usize)>, rows: usize) -> Vec<Vec<Bracket>> {
     let mut brackets: Vec<Vec<Bracket>> = vec![Vec::new(); rows];
     jumps.sort_by_key(|&(from, to)| from.abs_diff(to));
@@ -215,12 +215,12 @@ fn brackets(mut jumps: Vec<(usize, usize)>, rows: usize) -> Vec<Vec<Bracket>> {
     brackets
 }
 
-/// The part of the lines that is in a row.
+/// The lanes in a row.
 #[derive(Default)]
 struct Lane {
     /// The lane of the row's node.
     node: Option<usize>,
-    /// Whether its value goes on below.
+    /// Whether its lane goes on below.
     has_users: bool,
     /// The lanes of values that it uses.
     incoming: Vec<usize>,
@@ -229,7 +229,7 @@ struct Lane {
     width: usize,
 }
 
-/// Gives each value that is used further below a lane, and each row its lines.
+/// Gives a lane to each value that a later row uses, and returns the lanes of each row.
 fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Vec<Lane> {
     let mut last_use = vec![0usize; sources.len()];
     let above = |nth: usize| {
@@ -263,7 +263,7 @@ fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Ve
             }
         }
         lane.has_users = last_use.get(nth).is_some_and(|&last| last > nth);
-        // A value goes on in the lane of one that ends here.
+        // A new value reuses the lane of a value that ends here.
         let ended =
             lane.around.iter().find(|&&(at, goes_on)| !goes_on && lane.incoming.contains(&at));
         let free = ended.map(|&(at, _)| at).or_else(|| lanes.iter().position(Option::is_none));
@@ -348,7 +348,7 @@ impl Lane {
             "<svg width=\"{width}\" height=\"{ROW}\" aria-hidden=\"true\"><path d=\"{path}\"/>{jumps}{}</svg>",
             dot.unwrap_or_default()
         );
-        // It has no text of the file.
+        // It needs no escapes, since it has no text of the file.
         PreEscaped(svg)
     }
 }
@@ -360,7 +360,7 @@ const STEP: usize = 13;
 
 /// The most lanes that are drawn.
 const MAX_LANES: usize = 24;
-/// The most lanes of jumps, and the most jumps with a line. All are links.
+/// The most lanes of jumps, and the most jumps with a line. All jumps have links.
 const MAX_JUMP_LANES: usize = 8;
 const MAX_JUMPS: usize = 200;
 const MAX_ARGUMENTS: usize = 24;

@@ -38,7 +38,7 @@ pub(super) fn section(
     })
 }
 
-/// What the rest of the page may show.
+/// How much the rest of the page may show.
 struct Left {
     /// Rows of graphs.
     rows: usize,

@@ -27,7 +27,7 @@ struct Boxes {
 struct Item<'t> {
     bytes: u64,
     tree: Option<&'t ModuleTree>,
-    /// The names of its modules, of which it is the only part.
+    /// The name. If modules have a single part, their names and the part's are joined.
     name: String,
     smaller: u64,
 }
