@@ -148,7 +148,8 @@ impl MapFile {
             };
             return byte.write(format, out);
         }
-        // Drops the map before the page makes another: memory is reserved for one.
+        // The map is dropped before the page creates another map, since memory is reserved for one
+        // only.
         let mut rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &*input)?;
         let mut bytes = file.file_len();
         if format == OutputFormat::Html {
@@ -167,7 +168,7 @@ impl MapFile {
         write_rows((&input.name, bytes), rows, format, (out, shown))
     }
 
-    /// Writes the map of a payload or a profile as a standalone file.
+    /// Writes the map of a standalone payload or profile.
     fn other(
         &self,
         other: &OtherInput,
@@ -218,10 +219,10 @@ fn write_rows(
     Ok(show(path, bytes, &rows, out))
 }
 
-/// A range in words.
+/// A range that can be described in words.
 trait InWords {
-    /// Returns the title of the row, and the row whose contents it shows: a single part is joined with
-    /// its parent.
+    /// Returns the title of the row, and the row with the contents to show. If a row has a single
+    /// part, both are joined in one row.
     fn title(&self) -> (String, &Self);
 
     /// Describes the most frequent kinds in the range, and its padding.
@@ -341,7 +342,7 @@ impl FromStr for Offset {
     }
 }
 
-/// The largest number of kinds that are shown for a range.
+/// The maximum number of kinds that are shown for a range.
 const MAX_KINDS: usize = 4;
 
 #[cfg(test)]

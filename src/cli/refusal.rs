@@ -1,4 +1,4 @@
-//! Refused files in JSON: one form for all verbs, that of `pte check`.
+//! Refused files in JSON. All verbs use the form of `pte check`.
 
 use pte::check::CheckedFile;
 use pte::quoted::UntrustedString;
@@ -28,7 +28,7 @@ pub(super) struct WithRefusals<'r, D> {
 }
 
 impl Refusals {
-    /// Reports the problem of a file, and keeps it for the document.
+    /// Reports the problem of a file on standard error, and keeps it for the document.
     pub(super) fn report(&mut self, problem: &Problem) -> Status {
         self.0.extend(refused_file(problem));
         problem.report()
@@ -40,7 +40,7 @@ impl Refusals {
     }
 }
 
-/// Writes the document `pte.error/1` to standard output, unless something was written before.
+/// Writes the document `pte.error/1` to standard output, unless other output was written before.
 pub(super) fn write_document(problem: &Problem) {
     let Some(file) = refused_file(problem).filter(|_| !Output::has_begun()) else { return };
     let document = RefusalDocument { schema: "pte.error/1", files: [file] };
@@ -48,7 +48,7 @@ pub(super) fn write_document(problem: &Problem) {
         out.json(&document)?;
         out.finish()
     });
-    // The problem itself is reported on standard error.
+    // An error here is ignored, since the problem itself is reported on standard error.
     drop(written);
 }
 

@@ -62,7 +62,7 @@ impl RemoteArguments {
     }
 }
 
-/// The client, which is created when it is needed: most runs read local files.
+/// The client. It is created on demand, since most runs read only local files.
 static CLIENT: OnceLock<Client> = OnceLock::new();
 
 static OPTIONS: OnceLock<RemoteArguments> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! The folder of blobs. Files outside of it are never read.
+//! The folder of blobs. Files outside this folder are never read.
 
 use core::cell::{Cell, RefCell};
 use core::ops::Range;
@@ -15,8 +15,8 @@ use crate::cli::input::open_regular;
 use crate::cli::problem::Status;
 use crate::cli::text::name_of;
 
-/// A folder whose files are read when their bytes are needed. As a source they are concatenated, in the
-/// order of their first request.
+/// A folder whose files are read on demand. As a source, the folder consists of its files, one
+/// after the other in the order of their first request.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -24,16 +24,16 @@ pub(super) struct Folder {
     text: u64,
     /// The files and their offsets in the source.
     files: RefCell<Vec<(u64, PathBuf)>>,
-    /// The range of each file in the source, by its path without links.
+    /// The range of each file in the source, by the file's path with links resolved.
     ranges: RefCell<BTreeMap<PathBuf, Range<u64>>>,
     len: Cell<u64>,
-    /// The file that was read last. Only one is open at a time.
+    /// The file that was read last. Only this file is open.
     open: RefCell<Option<(usize, fs::File)>>,
     status: Cell<Option<Status>>,
 }
 
 impl Folder {
-    /// Returns the folder at `path`, for a JSON text of `text` bytes.
+    /// Creates the folder at `path`, for a JSON text of `text` bytes.
     pub(super) fn new(path: &Path, text: usize) -> Self {
         Self {
             path: path.to_owned(),
@@ -46,7 +46,7 @@ impl Folder {
         }
     }
 
-    /// Returns the bytes of the file called `name`, or the reason why it cannot be used.
+    /// Returns the bytes of the file called `name`, or the reason why it is refused.
     pub(super) fn blob(&self, name: &str) -> Result<Blob<'_>, String> {
         let within = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         if name.is_empty() || !within {
@@ -74,7 +74,7 @@ impl Folder {
         Ok(Blob::Range(self, begin..end))
     }
 
-    /// Finds the file called `name`; returns its path without links, and its length.
+    /// Finds the file called `name`. Returns its length, and its path with links resolved.
     fn find(&self, name: &str) -> io::Result<(PathBuf, u64)> {
         let folder = self.path.canonicalize()?;
         let path = folder.join(name).canonicalize()?;

@@ -1,4 +1,5 @@
-//! Baselines of `pte check`: findings that a team has accepted, so that only new ones are shown.
+//! Baselines of `pte check`: findings that a team has accepted, so that only new findings are
+//! shown.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ struct Document {
     findings: Vec<Row>,
 }
 
-/// The accepted findings.
+/// The accepted findings, each with its number of occurrences.
 #[derive(Default)]
 pub(super) struct Baseline(BTreeMap<Accepted, u64>);
 
@@ -73,8 +74,8 @@ impl Baseline {
         Ok(Self(document.findings.into_iter().map(|row| (row.accepted, row.count)).collect()))
     }
 
-    /// Returns the findings of all files. Files that were refused or could not be read have none: they were
-    /// not checked.
+    /// Returns the findings of all files. Files that were refused or could not be read are not
+    /// checked, so they have none.
     pub(super) fn of<'f>(files: impl Iterator<Item = &'f CheckedFile>) -> Self {
         let mut all = BTreeMap::new();
         for file in files {
@@ -113,7 +114,7 @@ impl Baseline {
         }
         file.findings = kept;
         let is_bad = file.findings.iter().any(|finding| finding.severity == "error");
-        // Findings that are left out by --max-findings may be Errors.
+        // Findings beyond --max-findings are unknown, and may be Errors.
         if taken > 0 && !is_bad && file.omitted == 0 {
             file.verdict = "ok";
         }
@@ -121,7 +122,7 @@ impl Baseline {
     }
 }
 
-/// Returns the name of a file without `./` in front, which a search of the current folder puts there.
+/// Returns the name of a file without the `./` that a search of the current folder puts in front.
 fn plain(name: &str) -> &str {
     name.trim_start_matches("./")
 }

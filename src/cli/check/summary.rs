@@ -1,4 +1,4 @@
-//! The last line of `pte check` of several files.
+//! The last line of `pte check`, if it checked several files.
 
 use core::fmt::{self, Write};
 
@@ -34,7 +34,7 @@ impl CheckSummary {
         summary
     }
 
-    /// Writes the line, if there are several files.
+    /// Writes the line, if several files were checked.
     pub(super) fn write(&self, out: &mut impl Write) -> fmt::Result {
         if self.files < 2 {
             return Ok(());
@@ -45,7 +45,7 @@ impl CheckSummary {
         writeln!(out, "{files}: {good} ok{bad}{DIM}{}{DIM:#}", self.findings())
     }
 
-    /// Returns the numbers of findings that are not 0.
+    /// Returns the non-zero numbers of findings, in words.
     fn findings(&self) -> String {
         let numbers = [(self.errors, "error"), (self.warnings, "warning")].into_iter();
         let shown = numbers.filter(|(number, _)| *number > 0);

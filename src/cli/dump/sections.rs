@@ -54,7 +54,7 @@ fn list(sections: &[Section], level: Option<usize>, out: &mut Output) -> fmt::Re
     out.write_char(']')
 }
 
-/// An object that is being written.
+/// A JSON object of which some fields are written.
 struct Object<'o> {
     level: Option<usize>,
     is_empty: bool,

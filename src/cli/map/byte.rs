@@ -22,7 +22,7 @@ pub(super) struct Byte<'a> {
     path: UntrustedString,
     at: u64,
     bytes: u64,
-    /// The names of its parts, outermost first.
+    /// The names of the byte's parts, outermost first.
     parts: Vec<UntrustedString>,
     /// The start of the program in its bundle; `None` without a bundle. Offsets count from there.
     program: Option<u64>,
@@ -99,7 +99,7 @@ impl<'a> Byte<'a> {
         Ok(Self { path: input.name().clone(), at, bytes, parts, info, program: None })
     }
 
-    /// Writes the byte, as a document or in words.
+    /// Writes the byte as a document or in words.
     pub(super) fn write(
         &self,
         format: OutputFormat,

@@ -1,5 +1,5 @@
-//! The self-contained page of `pte map --html`. The templates escape all text, and the page forbids the
-//! browser to load resources and to run any script but its own, which searches, sorts and unfolds.
+//! The self-contained page of `pte map --html`. The templates escape all text. The page forbids the
+//! browser to load resources, and to run any script but its own, which searches, sorts and unfolds.
 
 use core::fmt::{self, Write};
 
@@ -140,7 +140,7 @@ fn page(
     }
 }
 
-/// Returns the content security policy: nothing is loaded, and no script runs but the page's.
+/// Returns the content security policy: nothing is loaded, and only the page's script runs.
 fn policy() -> String {
     let digest = base64(&Sha256::digest(SCRIPT.as_bytes()));
     format!(
@@ -165,7 +165,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns the line for omitted rows.
+/// Returns a line with the number of omitted rows.
 fn left_out(count: usize, noun: &str) -> Markup {
     html! {
         p.cut { "… " (grouped(u64::try_from(count).unwrap_or(u64::MAX))) " more " (noun)

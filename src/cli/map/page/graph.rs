@@ -1,4 +1,5 @@
-//! The graph of a method as rows: one for each node, with lanes for what flows between them.
+//! The graph of a method as rows: one row for each node, and lanes for the values that flow between
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,22 +55,22 @@ pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
     }
 }
 
-/// The rows of a graph: inputs, instructions in the order of the file with the lists and state that they
-/// use, and outputs.
+/// The rows of a graph: the inputs, the instructions in file order with the lists and state that
+/// they use, and the outputs.
 struct Rows<'g> {
     nodes: Vec<GraphNode<'g>>,
     lanes: Vec<Lane>,
-    /// For each row its incoming edges: the value and the node that it comes from.
+    /// For each row, its incoming edges: each value with the node that it comes from.
     sources: Vec<BTreeMap<u32, NodeId>>,
-    /// For each row the values on its outgoing edges.
+    /// For each row, the values on its outgoing edges.
     results: Vec<BTreeSet<u32>>,
-    /// For each row the node that a jump leads to.
+    /// For each row, the node to which the row jumps, if any.
     jumps: Vec<Option<NodeId>>,
-    /// For each row the lines of jumps in it.
+    /// For each row, the lines of jumps that are drawn in the row.
     brackets: Vec<Vec<Bracket>>,
 }
 
-/// The part of a jump's line that is in a row.
+/// The part of a jump's line that is drawn in one row.
 #[derive(Clone, Copy)]
 struct Bracket {
     lane: usize,
@@ -130,7 +131,7 @@ impl<'g> Rows<'g> {
         Self { nodes, lanes, sources, results, jumps, brackets }
     }
 
-    /// Returns the number of an instruction, or the end.
+    /// Returns the number of an instruction as text, or the text for the end.
     fn place(&self, id: NodeId) -> String {
         let node = self.nodes.iter().find(|node| node.id == id);
         let number = node.and_then(|node| node.instruction);
@@ -222,9 +223,9 @@ struct Lane {
     node: Option<usize>,
     /// Whether its lane goes on below.
     has_users: bool,
-    /// The lanes of values that it uses.
+    /// The lanes of the values that the row's node uses.
     incoming: Vec<usize>,
-    /// The lanes of values that pass or end here, and whether they go on below.
+    /// The lanes of values that pass or end in the row, each with whether it continues below.
     around: Vec<(usize, bool)>,
     width: usize,
 }
@@ -245,7 +246,7 @@ fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Ve
             last_use.get_mut(from).into_iter().for_each(|last| *last = nth.max(*last));
         }
     }
-    // The row whose value is in each lane.
+    // For each lane, the row whose value is in the lane.
     let mut lanes: Vec<Option<usize>> = Vec::new();
     let mut rows = Vec::new();
     for nth in 0..sources.len() {
@@ -284,7 +285,7 @@ fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Ve
 }
 
 impl Lane {
-    /// Draws the lines and the node of a row, and right of them its jumps in `gutter` lanes.
+    /// Draws the lines and the node of a row. The jumps are drawn to the right, in `gutter` lanes.
     fn draw(
         &self,
         kind: NodeKind,
@@ -313,7 +314,7 @@ impl Lane {
         let width = widest.saturating_add(gutter).saturating_mul(STEP);
         let (mut jumps, mut arrows) = (String::new(), String::new());
         for &Bracket { lane, goes_up, goes_down, is_target } in brackets.into_iter().flatten() {
-            // The innermost lane is beside the text.
+            // The innermost lane is next to the text.
             let x = width.saturating_sub(x(lane));
             let top = if goes_up { 0 } else { middle };
             let bottom = if goes_down { ROW } else { middle };
@@ -358,13 +359,14 @@ const ROW: usize = 24;
 const ROOM_ABOVE: usize = 12;
 const STEP: usize = 13;
 
-/// The most lanes that are drawn.
+/// The maximum number of lanes that are drawn.
 const MAX_LANES: usize = 24;
 /// The most lanes of jumps, and the most jumps with a line. All jumps have links.
 const MAX_JUMP_LANES: usize = 8;
 const MAX_JUMPS: usize = 200;
 const MAX_ARGUMENTS: usize = 24;
 const MAX_RESULTS: usize = 4;
-/// The most instructions of a method with a graph, and of one that is shown unfolded.
+/// The maximum number of instructions of a method with a graph, and of a method whose graph is
+/// unfolded.
 const MAX_INSTRUCTIONS: usize = 5000;
 const FEW_INSTRUCTIONS: usize = 100;
