@@ -1,4 +1,4 @@
-//! Replies: which replies are accepted, and the facts in them about the file.
+//! Decides which replies are accepted, and reads the facts about the file in them.
 
 use core::ops::Range;
 
@@ -6,7 +6,7 @@ use ureq::http::HeaderMap;
 
 use super::error::RemoteError;
 
-/// What identifies the state of a file.
+/// The identity of a file's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Version {
     pub(super) etag: Option<String>,
@@ -19,18 +19,18 @@ impl Version {
         Self { etag: text("etag"), last_modified: text("last-modified") }
     }
 
-    /// Returns the tag for `If-Match`. A weak one never matches there.
+    /// Returns the tag for `If-Match`. A weak tag never matches, so it is not used.
     pub(super) fn strong(&self) -> Option<&str> {
         self.etag.as_deref().filter(|tag| tag.starts_with('"'))
     }
 }
 
-/// Returns a header that is text.
+/// Returns the value of a header, if it is text.
 pub(super) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Refuses replies whose bodies are encoded: their bytes are not those of the file.
+/// Refuses replies with encoded bodies, since their bytes are not those of the file.
 pub(super) fn ensure_plain(headers: &HeaderMap) -> Result<(), RemoteError> {
     let is_plain = |name: &str| {
         headers.get_all(name).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))

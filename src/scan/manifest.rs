@@ -1,4 +1,4 @@
-//! The manifest of a scan: its complete parts.
+//! The manifest of a scan, which lists its complete parts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,12 +24,12 @@ pub(super) struct Manifest {
     pub(super) parts: Vec<Part>,
 }
 
-/// A part of the rows. Its files differ in their extension alone.
+/// A part of the rows. The files of a part differ in their extension only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) rows: u64,
-    /// The extensions of its files.
+    /// The extensions of the part's files.
     pub(super) formats: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Manifest {
         }
     }
 
-    /// Replaces the manifest in `folder`. The files that it names must be on disk by then.
+    /// Replaces the manifest in `folder`. The files that it names must already be on disk.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let aside = folder.join(ASIDE);
         let mut file = fs::File::create(&aside)?;
@@ -78,7 +78,7 @@ impl Manifest {
         last.map_or(0, |last| last.saturating_add(1))
     }
 
-    /// Reads the keys of all rows.
+    /// Reads the keys of all rows in all parts.
     pub(super) fn keys(&self, folder: &Path) -> io::Result<BTreeSet<Key>> {
         let mut keys = BTreeSet::new();
         for part in &self.parts {
@@ -118,7 +118,7 @@ fn number_of(name: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| is_number)
 }
 
-/// Makes the names of files in a folder durable.
+/// Makes the file names in a folder durable.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     fs::File::open(folder)?.sync_all()?;
@@ -127,10 +127,10 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The extension of the keys of a part's rows.
+/// The extension of the file with the keys of a part's rows.
 pub(super) const KEYS: &str = "keys";
 
-/// The last extension of a file that is being written.
+/// The last extension of a file that is not complete.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
 const ASIDE: &str = "manifest.json.unfinished";
