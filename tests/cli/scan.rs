@@ -272,7 +272,7 @@ fn a_finished_scan_is_not_overwritten_and_can_be_resumed() {
 #[cfg(unix)]
 const FILES: usize = 1000;
 
-/// Killed at twenty random moments and resumed: the rows of an undisturbed scan, each once.
+/// A scan that is killed at random moments and resumed has each row of an undisturbed scan once.
 #[cfg(unix)]
 #[test]
 fn a_killed_scan_is_resumed_without_loss() {

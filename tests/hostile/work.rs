@@ -56,8 +56,8 @@ fn sharing_is_cut_off_after_a_fixed_number_of_steps() {
         let bytes = bomb(n).finish();
         let error = Pte::read(&bytes).unwrap_err();
         assert_eq!(error.code(), "work-limit");
-        // Instructions before the last one that was visited, by the path: more than the budget allows
-        // would show here, on a slow machine too.
+        // The number of instructions before the last visited one, by its path. It shows visits over
+        // the budget, on a slow machine too.
         let visited = indices(&error).fold(0, |visited, index| visited * u64::from(n) + index);
         let budget = bytes.len() as u64 * u64::from(Limits::UNTRUSTED.amplification);
         assert!(visited > 0 && visited * 16 <= budget, "{visited} of {budget} for {n}");
