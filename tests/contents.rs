@@ -499,7 +499,7 @@ fn what_lies_in_several_payloads_is_reported_once() {
     assert_eq!(found[0].0, u64::from(begin) + 100);
 }
 
-/// `_local_scalar_dense` reads a number from a tensor: from a constant, it is in the file.
+/// `_local_scalar_dense` reads a number from a tensor. That of a constant is in the file.
 #[test]
 fn a_divisor_that_is_read_from_a_constant_is_judged_by_its_contents() {
     let file = |hex: &str| {

@@ -8,7 +8,7 @@ use pte::schema::scalar::ScalarType;
 
 mod npy;
 
-/// An 8-bit float by the formula: the sign, the power and the fraction, each from its own bits.
+/// Computes an 8-bit float by the formula, with the sign, power and fraction from their own bits.
 fn float8(byte: u8, mantissa_bits: i32, bias: i32) -> f64 {
     let sign = if byte < 0x80 { 1.0 } else { -1.0 };
     let steps = 2_f64.powi(mantissa_bits);
@@ -94,7 +94,7 @@ fn every_half_is_exact() {
     assert_eq!(read(ScalarType::HALF, &bytes), expected.map(Element::Float));
 }
 
-/// A half as a binary32 in integers only: a subnormal is shifted until its leading bit is out.
+/// Converts a half to binary32 bits with integers only. A subnormal is shifted to be normal.
 fn half_by_shifts(bits: u16) -> f64 {
     let bits = u32::from(bits);
     let (sign, mut exponent, mut fraction) = (bits >> 15 << 31, bits >> 10 & 31, bits & 1023);

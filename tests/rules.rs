@@ -646,7 +646,7 @@ fn an_argument_of_xnnpack_has_memory() {
     assert!(found(&file).is_empty());
 }
 
-/// The names of a program's data may be lost: a key is then in no file, and the backend has no map.
+/// If a program lost the names of its data, its keys are missing, and the backend has no map.
 #[test]
 fn keys_of_a_program_that_lost_its_names_are_missing() {
     let key = "5ac6a5945f16500911219129984ba8b387a06f24fe383ce4e81a73294065461b";

@@ -95,7 +95,7 @@ fn branches_join_in_a_node() {
 }
 
 /// A tensor is not initialized before a delegate if an earlier call only reads it, or if its data
-/// cannot be located. Such a tensor and the arguments behind it are outputs.
+/// cannot be located. Such a tensor is an output, and so is an uninitialized one in front of it.
 #[test]
 fn memory_graph_and_diff_agree_on_what_a_delegate_writes() {
     let tensor = |offset: u32, data: u32| {

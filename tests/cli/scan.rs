@@ -19,7 +19,7 @@ fn scan(roots: &[&str], folder: &Path, options: &[&str]) -> std::process::Output
     pte(&[&["scan", "--format", "ndjson", "-o", folder], options, roots].concat())
 }
 
-/// Returns the rows that the manifest of a folder names, without what differs between runs.
+/// Returns the rows that a manifest names, without the fields that differ between runs.
 fn rows(folder: &Path) -> Vec<Value> {
     let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();

@@ -84,7 +84,7 @@ fn unshare(plan: &mut ExecutionPlan) {
             }
         }
     }
-    // No tensor is added, since a runtime would create it.
+    // Only constant tensors are added: a runtime would create any other one.
     let is_made = |value: &&EValue| matches!(&value.val, Some(KernelTypes::Tensor(tensor)) if !is_constant(tensor));
     let unused = values.iter().rev().filter(|value| !is_made(value));
     let unused = unused.take(3).cloned().collect::<Vec<EValue>>();

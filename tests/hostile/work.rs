@@ -109,8 +109,8 @@ fn empty_vectors_cost_what_their_length_does() {
     assert_eq!(read(least - 1).unwrap_err().code(), "work-limit");
 }
 
-/// Each element of a list is a table to prove and to judge, however few bytes it has: a million are
-/// free, as the official verifier has it, and then one for each sixteen bytes.
+/// Each element of a list is a table to prove and to judge. The limit is a million elements, as in
+/// the official verifier, or one for each 16 bytes if that is more.
 #[test]
 fn lists_of_shared_tables_are_bounded_by_their_elements_too() {
     let plans = |count: u32, idle: usize| {

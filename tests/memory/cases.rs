@@ -124,12 +124,12 @@ fn loops_are_as_large_as_they_need_to_be() {
     let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
     let values = [scratch(3), vec![truth]].concat();
     let write = |index| op(&[], index);
-    // Outer 0 to 6, inner 2 to 4: 0 is made and used in each turn, and 2 in each of the inner.
+    // The outer loop is 0 to 6, the inner one 2 to 4. No iteration hands 0 or 2 to the next.
     let chain =
         vec![write(0), write(1), op(&[1], 2), op(&[2], 2), jump(3, 2), write(0), jump(3, 0)];
     let all = lives(&program(&values, (&[], &[]), 48, &[chain]));
     assert_eq!(all, [at(0, 5), at(1, 4), at(2, 3)]);
-    // 1 to 4 and 3 to 6: what is made at 2 and read at 4 may be read again after the jump to 3.
+    // The loops are 1 to 4 and 3 to 6. A value of 2 may be read again after the jump to 3.
     let chain = vec![write(0), write(1), write(2), op(&[2], 0), jump(3, 1), write(1), jump(3, 3)];
     let all = lives(&program(&values, (&[], &[]), 48, &[chain]));
     assert_eq!(all[2], at(2, 6));

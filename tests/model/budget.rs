@@ -35,7 +35,7 @@ fn a_table_that_is_listed_over_and_over_is_within_the_memory_budget_or_refused()
                 assert!((values * of_value) as u64 <= budget(bytes.len()), "{name}");
             }
         }
-        // Nothing of the tables is copied in this direction.
+        // Views copy nothing of the tables.
         let source: &[u8] = &bytes;
         assert_eq!(pte.to_views_from(&source).is_err(), name == "segment", "{name}");
     }

@@ -1,6 +1,6 @@
 //! The contracts of kernels: for each operator a call that keeps its contract, and calls that break
 //! it in one argument. The official runtime (1.5.1) computes the former, or refuses their data. On
-//! the latter it aborts, divides by zero, or leaves its tensors.
+//! the latter it aborts, divides by zero, or accesses memory outside of its tensors.
 
 use std::fs;
 
