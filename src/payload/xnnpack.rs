@@ -1,5 +1,4 @@
-//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants after it or in named
-//! data.
+//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants after it or named.
 //!
 //! [`XnnpackParts`] finds the parts by the header, and [`XnnpackGraph`] holds a graph of proven
 //! structure. The layouts and the runtime's checks are in docs/format.md §11.
@@ -88,8 +87,7 @@ impl XnnpackParts {
     ///
     /// # Errors
     ///
-    /// The backend refuses the payload: it has no known magic, or a range in its header is out of
-    /// bounds.
+    /// The backend refuses the payload: it has no known magic, or a range is out of bounds.
     pub fn of(head: &[u8], len: u64) -> Result<Self, Unreadable> {
         if len < XnnpackHeader::LENGTH.into() {
             return Err(Unreadable::Short { len, needed: XnnpackHeader::LENGTH.into() });
@@ -190,8 +188,7 @@ impl<'p> XnnpackGraph<'p> {
     }
 }
 
-/// Returns the tensor of a value; `None` for an unknown kind, or for a quantized value without a
-/// tensor.
+/// Returns the tensor of a value; `None` if the kind is unknown or a quantized value has no tensor.
 pub fn tensor_of(value: XValue<'_>) -> Option<XNNTensorValue<'_>> {
     match value.xvalue_union()? {
         XValueUnion::XNNTensorValue(tensor) => Some(tensor),

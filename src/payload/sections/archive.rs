@@ -103,8 +103,7 @@ where
     Ok((found, start))
 }
 
-/// Reads the local header at the start of `bytes`. `at` is its offset in the file, for error
-/// messages.
+/// Reads the local header at the start of `bytes`. `at` is its offset in the file, for errors.
 pub(super) fn local(bytes: &[u8], at: u64) -> Result<Described<'_>, Unreadable> {
     let name = u16_at(bytes, 26).and_then(|len| slice_at(bytes, 30, len.into()));
     match (array_at(bytes, 0), name, stored(bytes, 6)) {
