@@ -15,7 +15,7 @@ mod pte;
 pub use ptd::{PtdBuilder, Shape};
 pub use pte::PteBuilder;
 
-/// The data of one or more entries of a builder.
+/// A handle to data in a builder, which one or more entries share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment(u32);
 

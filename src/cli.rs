@@ -76,7 +76,7 @@ fn parse<T: Into<OsString> + Clone>(
     Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command))
 }
 
-/// Prints the help or a usage error. The parser quotes arguments unescaped. If one of them needs
+/// Prints the help or a usage error. The parser quotes arguments unescaped. If an argument needs
 /// escapes, the command line is parsed again with all arguments escaped.
 fn print(error: &clap::Error, command_line: &[OsString]) {
     let given: Vec<_> = command_line.iter().map(|argument| text::text_of(argument)).collect();
@@ -89,7 +89,7 @@ fn print(error: &clap::Error, command_line: &[OsString]) {
     match again {
         Some(again) if again.kind() == error.kind() => write_out(&again),
         None if is_harmless => write_out(error),
-        // Escaping changed the error: print the original one, escaped.
+        // Escaping changed the error, so the original error is printed with its text escaped.
         _ => {
             let plain = error.render().to_string();
             let lines = plain.lines().map(|line| format!("{}\n", Untrusted::from(line)));
@@ -99,7 +99,7 @@ fn print(error: &clap::Error, command_line: &[OsString]) {
 }
 
 fn write_out(message: &clap::Error) {
-    // A closed pipe is no failure.
+    // A closed pipe is not a failure.
     let _ = message.print();
 }
 
@@ -259,7 +259,7 @@ impl Format {
 }
 
 impl Verb {
-    /// Returns the name under which its memory is declared.
+    /// Returns the name of the verb in the table of memory factors.
     fn name(&self) -> &'static str {
         match self {
             Self::Info(_) => "info",
@@ -284,7 +284,7 @@ impl Verb {
         }
     }
 
-    /// Whether a verb that fails as a whole reports it in JSON. `dump` does too, and its documents are those of the schema.
+    /// Returns whether a failure of the verb is reported in JSON. Not for `dump`: its JSON has the form of the schema.
     fn is_json(&self) -> bool {
         match self {
             Self::Check(verb) => verb.is_json(),
@@ -356,7 +356,7 @@ impl Common {
 }
 
 impl Common {
-    /// Returns the bytes that may be read from a stream.
+    /// Returns the maximum number of bytes that are read from a stream.
     fn max_stream(&self) -> u64 {
         self.limits.max_stream.unwrap_or(match self.limits.limits {
             Trust::Untrusted => 1 << 30,

@@ -19,7 +19,7 @@ pub enum FileKind {
     Ptd,
 }
 
-/// Returns the kind of a file by its first 64 bytes, or from all of a shorter one.
+/// Returns the kind of a file from its first 64 bytes, or from all bytes of a shorter file.
 ///
 /// ```
 /// use pte::file::{FileKind, sniff};

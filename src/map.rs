@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! Ranges are claimed in a fixed order: headers, data by its user, tables, whole segments, and padding
-//! for the rest. Claims may overlap, in hostile files and for shared data: the first claim gets the
-//! bytes. So the sum of all parts is always the length of the file.
+//! Ranges are claimed in a fixed order: headers, data by its user, tables, whole segments, and
+//! padding for the rest. Claims may overlap, for shared data and in hostile files; then the first
+//! claim gets the bytes. So the sum of all parts is always the length of the file.
 
 use core::fmt;
 use core::ops::Range;
@@ -53,32 +53,32 @@ pub use paths::{ObjectKind, TablePath};
 pub use role::ByteRole;
 pub use size::{NamesTooLong, SizeTree};
 
-/// The parts of a file. Each byte belongs to exactly one part without parts.
+/// The parts of a file, as a tree. Each byte belongs to exactly one leaf of the tree.
 ///
-/// Making it takes n log n time for n tables, each of which is visited once. No segment is read.
+/// Creating it takes n log n time for n tables, each of which is visited once. No segment is read.
 #[derive(Clone, Debug)]
 pub struct Map<'a> {
-    /// The nodes, each parent before its parts. The first is the file.
+    /// The parts, each parent before its children. The first is the whole file.
     nodes: Vec<Node<'a>>,
     pieces: Vec<Piece>,
     users: Vec<User<'a>>,
     paths: Vec<paths::Last>,
-    /// The segments by offset. Bytes of several segments belong to the first of them.
+    /// The segments by offset. A byte that several segments share belongs to the first of them.
     segments: Vec<(Range<u64>, u32)>,
     region: Range<u64>,
 }
 
-/// A range of a file that belongs to one part.
+/// A range of a file that belongs to one leaf part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Piece {
     /// The range in the file: never empty, and adjacent to the next.
     pub range: Range<u64>,
-    /// The part that it belongs to, for [`Map::part`]. That part has no parts.
+    /// The part that the range belongs to, for [`Map::part`]. It is always a leaf.
     pub part: u32,
 }
 
-/// A part of a file. Its parts, if any, together have all of its bytes.
+/// A part of a file. If it has parts, these together have all of its bytes.
 #[derive(Clone, Copy)]
 pub struct Part<'m, 'a> {
     map: &'m Map<'a>,
@@ -89,15 +89,15 @@ pub struct Part<'m, 'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Name<'m, 'a> {
-    /// A fixed name; for tables upstream's name of their type.
+    /// A fixed name. For tables, this is upstream's name of their type.
     Fixed(&'static str),
-    /// A method, by its name.
+    /// A method. The name is `None` if the method has none.
     Method(Option<&'a str>),
-    /// Data, by its users, of which there is at least one.
+    /// Data, named by its users. There is at least one user.
     Users(&'m [User<'a>]),
-    /// A segment, by its number.
+    /// A segment, with its index.
     Segment(u32),
-    /// A table, vtable, vector or string, by its path: in [`Map::in_detail`] only.
+    /// A table, vtable, vector or string, with its path. It occurs in [`Map::in_detail`] only.
     Object(TablePath<'m>, ObjectKind),
 }
 
@@ -109,18 +109,18 @@ pub enum User<'a> {
     Tensor {
         /// The method's name.
         method: Option<&'a str>,
-        /// The index of its value.
+        /// The index of the tensor's value in the method.
         index: u32,
-        /// Its fully qualified name, if it has one.
+        /// The tensor's fully qualified name, if it has one.
         name: Option<&'a str>,
     },
-    /// A delegate, for its payload.
+    /// A delegate, which uses its payload.
     Delegate {
         /// The method's name.
         method: Option<&'a str>,
-        /// Its index in the method.
+        /// The index of the delegate in the method.
         index: u32,
-        /// The backend.
+        /// The id of the backend.
         id: Option<&'a str>,
     },
     /// A constant of a delegate's graph.
@@ -133,10 +133,10 @@ pub enum User<'a> {
         value: u32,
         /// Whether these are the scales of the value.
         scales: bool,
-        /// The node that reads it.
+        /// The first node that reads the value.
         reader: Option<Reader>,
     },
-    /// A key: of a blob, or of a tensor in a `.ptd`.
+    /// The key of a blob, or of a tensor in a `.ptd`.
     Key(Option<&'a str>),
 }
 
@@ -145,7 +145,7 @@ struct Node<'a> {
     label: Label<'a>,
     parent: u32,
     bytes: u64,
-    /// The index of its first part, and of the next part of its parent; 0 for none.
+    /// The index of the part's first child, and of the next child of its parent; 0 for none.
     first: u32,
     next: u32,
 }
@@ -154,14 +154,14 @@ struct Node<'a> {
 enum Label<'a> {
     Fixed(&'static str),
     Method(Option<&'a str>),
-    /// A range of the users.
+    /// Data, with the range of its users in the map.
     Users(u32, u32),
     Segment(u32),
-    /// The last component of its path.
+    /// A table, vtable, vector or string, with the index of the last component of its path.
     Object(u32, ObjectKind),
 }
 
-/// The file itself.
+/// The index of the part that is the whole file.
 const ROOT: u32 = 0;
 
 impl<'a> Map<'a> {
@@ -170,8 +170,8 @@ impl<'a> Map<'a> {
         Claims::of(file, &[], Detail::Parts).finish()
     }
 
-    /// Attributes every byte of `file` as [`of`](Self::of) does. The graphs and constants in `payloads`
-    /// become parts, and named data belongs to the constant that asks for it.
+    /// Attributes every byte of `file` as [`of`](Self::of) does. The graphs and constants in
+    /// `payloads` become parts, and named data belongs to the constant that requests it.
     pub fn with_payloads(file: &File<'a>, payloads: &[PayloadContents]) -> Self {
         Claims::of(file, payloads, Detail::Parts).finish()
     }
@@ -193,7 +193,8 @@ impl<'a> Map<'a> {
         self.part(ROOT)
     }
 
-    /// Returns the part with the index in [`Piece::part`]; the file for an invalid index.
+    /// Returns the part with an index from [`Piece::part`]. For an invalid index it is the whole
+    /// file.
     pub fn part(&self, part: u32) -> Part<'_, 'a> {
         let node = if index(part) < self.nodes.len() { part } else { ROOT };
         Part { map: self, node }
@@ -210,7 +211,7 @@ impl<'a> Map<'a> {
         self.pieces.get(nth)
     }
 
-    /// Returns the segment with the byte at `offset`; the first if there are several.
+    /// Returns the segment with the byte at `offset`; the first one if several have it.
     pub fn segment_at(&self, offset: u64) -> Option<u32> {
         let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
         let (range, segment) = self.segments.get(nth)?;
@@ -223,7 +224,7 @@ impl<'a> Map<'a> {
 }
 
 impl<'m, 'a> Part<'m, 'a> {
-    /// Returns its name. That of the whole file is `file`.
+    /// Returns the name of the part. The whole file is called `file`.
     pub fn name(self) -> Name<'m, 'a> {
         match self.map.node(self.node).map(|node| &node.label) {
             None => Name::Fixed(""),
@@ -239,12 +240,12 @@ impl<'m, 'a> Part<'m, 'a> {
         }
     }
 
-    /// Returns its length in bytes: 0 only for an empty file.
+    /// Returns the part's length in bytes. It is 0 only for an empty file.
     pub fn bytes(self) -> u64 {
         self.map.node(self.node).map_or(0, |node| node.bytes)
     }
 
-    /// Returns its parts, if any. Together they have all of its bytes.
+    /// Returns the parts of this part, if any. Together they have all of its bytes.
     pub fn parts(self) -> impl Iterator<Item = Part<'m, 'a>> {
         let map = self.map;
         let first = map.node(self.node).map_or(0, |node| node.first);
@@ -253,7 +254,7 @@ impl<'m, 'a> Part<'m, 'a> {
         all.map(|node| Part { map, node }).filter(|part| part.bytes() > 0)
     }
 
-    /// Returns the part that it belongs to; `None` for the file.
+    /// Returns the parent of this part; `None` for the whole file.
     pub fn parent(self) -> Option<Self> {
         let parent = self.map.node(self.node).filter(|_| self.node != ROOT)?.parent;
         Some(Self { node: parent, ..self })
@@ -266,7 +267,7 @@ impl fmt::Debug for Part<'_, '_> {
     }
 }
 
-/// Displays names from the file unescaped, and at most three users.
+/// Displays names from the file unescaped, and lists at most three users.
 impl fmt::Display for Name<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -296,7 +297,7 @@ impl fmt::Display for User<'_> {
             Self::Key(Some("")) => return f.write_str("\"\""),
             Self::Key(Some(key)) => return f.write_str(key),
             &Self::Constant { method, delegate, value, scales, reader } => {
-                // A payload as a standalone file has no method.
+                // A constant in a payload that is a standalone file has no method.
                 if let Some(method) = method {
                     write!(f, "{method}:{delegate} ")?;
                 }
@@ -318,5 +319,5 @@ impl fmt::Display for User<'_> {
     }
 }
 
-/// The most users in a displayed name.
+/// The maximum number of users in a displayed name.
 const MOST_USERS: usize = 3;

@@ -13,7 +13,8 @@
 //! # }
 //! ```
 //!
-//! With the feature `json`, the module `json` reads files from the JSON of a dump and writes them as JSON.
+//! With the feature `json`, the module `json` reads files from the JSON of a dump and writes them
+//! as JSON.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -73,9 +74,9 @@ pub type LegacyPtdModel<'a> = FileModel<'a, flat_tensor_legacy::model::FlatTenso
 /// A file: its tables as structs or views, the bytes of its segments, and its container.
 #[derive(Clone, Debug)]
 pub struct FileModel<'a, R> {
-    /// The root table. Its `segments` field has the ranges of the segments.
+    /// The root table. Its `segments` field has the ranges of `segments`.
     pub root: R,
-    /// The bytes of each segment. The root has the same sizes.
+    /// The bytes of each segment. The root must declare the same sizes.
     pub segments: Vec<Blob<'a>>,
     /// The header, alignments and padding.
     pub container: Container<'a>,
@@ -90,14 +91,14 @@ pub struct Container<'a> {
     pub layout: WriterLayout,
     /// The header, if there is one.
     pub header: Option<HeaderForm>,
-    /// The start of the segments, if it is fixed. Otherwise, or if the tables reach past it, the
-    /// segments begin at the next multiple of [`segment_alignment`](Self::segment_alignment).
+    /// The start of the segments, if it is fixed and after the tables. Otherwise they begin at the
+    /// next multiple of [`segment_alignment`](Self::segment_alignment).
     pub segment_base_offset: Option<u64>,
     /// The alignment of the start of the segments and of each segment.
     pub segment_alignment: u64,
-    /// The number of zeros behind the last segment that the header counts as data.
+    /// The number of zeros after the last segment that the header counts as data.
     pub padding: u64,
-    /// The bytes after those that the header counts.
+    /// The bytes after the data that the header counts.
     pub trailing: Blob<'a>,
 }
 
@@ -108,14 +109,14 @@ pub enum HeaderForm {
     Inserted {
         /// The length of the header in bytes, without padding.
         length: u32,
-        /// The length with padding: a multiple of the largest alignment.
+        /// The length of the header with padding: a multiple of the largest alignment.
         chunk: u32,
     },
     /// The header is in front of a whole FlatBuffer, as in a `.ptd` of January 2025.
     InFront {
         /// The length of the header in bytes, without padding.
         length: u32,
-        /// The length with padding.
+        /// The length of the header with padding.
         chunk: u32,
     },
 }
@@ -144,7 +145,7 @@ pub trait RootStruct: RootNode + Model {
     /// Sets the offset and size of each segment.
     fn set_segments(&mut self, segments: &[(u64, u64)]);
 
-    /// Calls `each` with each field that is the index of a segment.
+    /// Calls `each` with each field that holds the index of a segment.
     fn segment_indices(&mut self, each: &mut dyn FnMut(&mut u32));
 }
 
@@ -156,9 +157,9 @@ pub enum ModelError {
     Tables(WriteError),
     /// The root and the model have different numbers of segments.
     SegmentCount {
-        /// The segments of the root.
+        /// The number of segments in the root.
         declared: usize,
-        /// The segments of the model.
+        /// The number of segments in the model.
         given: usize,
     },
     /// The root and the model have different sizes for a segment.
@@ -172,27 +173,27 @@ pub enum ModelError {
     },
     /// Two segments overlap.
     SegmentOverlap {
-        /// The index of the segment.
+        /// The index of the later segment.
         index: usize,
-        /// Its start, counted from the start of the segments.
+        /// The start of that segment, counted from the start of all segments.
         offset: u64,
-        /// The end of the segment in front of it.
+        /// The end of the segment before it.
         end: u64,
     },
-    /// The header is missing in a file with data, or in a `.ptd`.
+    /// The header is missing, although the file has data or is a `.ptd`.
     HeaderMissing,
-    /// The header does not fit its chunk, or the chunk would misalign the tables.
+    /// The header is longer than its chunk, or the chunk would misalign the tables.
     HeaderRoom {
         /// The length of the header.
         length: u32,
-        /// The length of the chunk.
+        /// The length of the chunk, which is the header with padding.
         chunk: u32,
     },
-    /// The header is in front of the FlatBuffer, and the file is not an old `.ptd`.
+    /// The header is in front of the FlatBuffer, but the file is not an old `.ptd`.
     HeaderInFront,
-    /// The tables of an old `.ptd` would also be valid as tables of release 0.7.
+    /// The tables of an old `.ptd` would also be valid as tables of a current one.
     Polyglot,
-    /// The tables come from a newer writer, and parts of them would be lost.
+    /// The tables come from a newer writer, and their unknown parts would be lost.
     Unknown(Unknown),
     /// Memory is short.
     Memory(MemoryError),
@@ -203,7 +204,7 @@ pub enum ModelError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The file is many times longer than its distinct bytes.
+    /// The file would be many times longer than its distinct bytes.
     Amplified(Amplified),
     /// Bytes could not be read from their source.
     Read(ReadError),
@@ -228,7 +229,7 @@ impl HeaderForm {
     /// The header of a current `.ptd`.
     pub const PTD: Self = Self::Inserted { length: FlatTensorHeader::MINIMUM, chunk: 48 };
 
-    /// Returns the length of the header without padding, and with padding.
+    /// Returns the length of the header, and its length with padding.
     fn room(self) -> (u32, u32) {
         match self {
             Self::Inserted { length, chunk } | Self::InFront { length, chunk } => (length, chunk),
@@ -341,7 +342,7 @@ macro_rules! root {
         impl RootStruct for $schema::model::$Root {
             fn set_segments(&mut self, segments: &[(u64, u64)]) {
                 let place = |&(offset, size)| $schema::model::DataSegment { offset, size };
-                // An absent list stays absent if there are no segments.
+                // If there are no segments, an absent list stays absent.
                 if self.segments.is_some() || !segments.is_empty() {
                     self.segments = Some(segments.iter().map(place).collect());
                 }
@@ -356,7 +357,8 @@ macro_rules! root {
 }
 
 root!(program Program, |root, each| {
-    // A list without constants has the index 0, and refers to no segment. Constant 0 is none.
+    // A list without constants has the segment index 0 but refers to no segment. Constant 0 is
+    // reserved.
     let constants = root.constant_segment.as_mut().filter(|list| {
         list.segment_index != 0 || list.offsets.as_ref().is_some_and(|offsets| offsets.len() > 1)
     });

@@ -1,8 +1,9 @@
-//! Finds delegates' payloads in a program, recognizes their backend, and reads those of a known
-//! layout.
+//! Finds the payloads of a program's delegates and recognizes their backends. Reads the payloads
+//! whose layout is known.
 //!
-//! Each backend has its own file or folder, and [`Backend`] lists all that are recognized. A
-//! payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the file.
+//! Each backend has its own file or folder, and [`Backend`] lists all backends that are recognized.
+//! A payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the
+//! file.
 
 use core::fmt;
 use core::ops::Range;
@@ -33,7 +34,7 @@ pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};
 pub(crate) use uses::ConstantUses;
 
-/// A delegate's payload (upstream: processed bytes): its backend and its range in the file.
+/// The payload of a delegate (upstream: processed bytes): its backend and its range in the file.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -62,7 +63,7 @@ impl<'a> Pte<'a> {
         Ok(range.map(|range| Payload { delegate, range }))
     }
 
-    /// Returns the payloads of all methods' delegates, in order. Delegates may share a payload.
+    /// Returns the payload of each delegate, method by method. Delegates may share a payload.
     ///
     /// # Errors
     ///
@@ -75,19 +76,19 @@ impl<'a> Pte<'a> {
 }
 
 impl Backend {
-    /// Returns whether rules of their own judge the payloads of the backend.
+    /// Returns whether some rules check only payloads of this backend.
     pub(crate) fn has_payload_rules(self) -> bool {
         matches!(self, Self::Xnnpack | Self::Mlx)
     }
 }
 
 impl<'a> Payload<'a> {
-    /// Returns the id of the backend as in the program; `None` if it is missing.
+    /// Returns the id of the backend as the program spells it; `None` if it is missing.
     pub fn id(&self) -> Option<&'a str> {
         self.delegate.id()
     }
 
-    /// Returns the backend, if it is a known one.
+    /// Returns the backend; `None` for an unknown id.
     pub fn backend(&self) -> Option<Backend> {
         Backend::of_id(self.id()?)
     }
@@ -112,45 +113,46 @@ impl<'a> Payload<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unreadable {
-    /// It is shorter than its header.
+    /// The payload is shorter than its header.
     Short {
         /// The length of the payload in bytes.
         len: u64,
         /// The length of the header.
         needed: u64,
     },
-    /// A header or an inner FlatBuffer has none of its backend's magics.
+    /// A header or an inner FlatBuffer begins with none of the magics of its backend.
     Magic {
         /// The four bytes that were found.
         magic: [u8; 4],
     },
-    /// The header names a part that is not in the payload, or overlaps the part before it.
+    /// The header declares a part that is outside the payload, or overlaps the previous part.
     Part {
         /// The name of the part.
         name: &'static str,
-        /// Its range in the payload.
+        /// The range of the part in the payload.
         range: Range<u64>,
         /// The length of the payload in bytes.
         len: u64,
     },
-    /// A block of a stream has an unknown name, or is where it may not be.
+    /// A block of a stream has an unknown name, or a position that is not allowed.
     Block {
         /// The position of the block in the payload.
         at: u64,
     },
-    /// A `.ptn` package or an ETRecord is not laid out as its writer does it.
+    /// A `.ptn` package or an ETRecord does not have the layout that its writer gives it.
     Package {
         /// The position in the file.
         at: u64,
         /// What is wrong.
         why: &'static str,
     },
-    /// It has more sections than are read.
+    /// The payload has more sections than are read.
     Sections {
-        /// The most sections.
+        /// The maximum number of sections.
         most: usize,
     },
-    /// Its FlatBuffer breaks a structural rule. The offset is relative to the payload.
+    /// The payload's FlatBuffer breaks a structural rule. The error's offset is relative to the
+    /// payload.
     Graph(Error),
 }
 

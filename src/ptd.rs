@@ -156,7 +156,7 @@ impl<'a> Ptd<'a> {
         self.root
     }
 
-    /// Returns the end of the segments by the header. The byte there may lie past the end of the
+    /// Returns the end of the segments as the header declares it. It may lie past the end of the
     /// file (format.md §2.1).
     pub fn declared_end(&self) -> u64 {
         self.header.segment_base_offset.saturating_add(self.header.segment_data_size)

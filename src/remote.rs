@@ -1,9 +1,9 @@
 //! Files on servers, read by ranges over `https:` and from Hugging Face's hub (`hf://`); with the feature
 //! `cloud` also from stores (`s3://`, `gs://`, `az://`).
 //!
-//! The first request brings the first 64 KiB, the size and the entity tag. Every later one carries the
-//! tag in `If-Match`: a changed file is refused, never mixed. A server is not trusted: see
-//! [`RemoteOptions`] for what is refused and bounded.
+//! The first request returns the first 64 KiB, the size and the entity tag. Every later request
+//! carries the tag in `If-Match`, so a changed file is refused and never mixed. Servers are not
+//! trusted: [`RemoteOptions`] lists what is refused and limited.
 
 mod address;
 mod budget;

@@ -4,7 +4,7 @@
 //! so the type is the proof. Its tensors, data and calls have no missing or invalid parts to
 //! handle. A [`Ptd`] becomes [`Data`] in the same way.
 //!
-//! An `Option` remains if absence has a meaning, or is only a Note or a Warning.
+//! Accessors return an `Option` only where absence has a meaning, or is only a Note or a Warning.
 //!
 //! ```
 //! use pte::sound::{Operation, Value};

@@ -79,7 +79,7 @@ pub struct Summary {
     pub kind: &'static str,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The bundled program that the program is in; `None` for a file of its own.
+    /// The bundled program that contains this program; `None` for a standalone file.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub bundle: Option<BundleSummary>,
     /// The header; `None` for a program without one.
@@ -93,7 +93,7 @@ pub struct Summary {
     pub findings: BTreeMap<&'static str, u64>,
 }
 
-/// A bundled program, of which the summary is that of the program in it.
+/// A bundled program. The summary describes the program in it.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -104,7 +104,7 @@ pub struct BundleSummary {
     pub program_offset: u64,
 }
 
-/// The fields of a header; those of the other kind of file are `None`.
+/// The fields of a header. Fields of the other kind of file are `None`.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -230,8 +230,8 @@ impl Summary {
         Self::read_method(handle, None, limits)
     }
 
-    /// Summarizes an opened file, as [`read`](Self::read) does: of a program only the first method called
-    /// `method`, with its operators, backends and tensors. Named data and the parts are those of the whole file.
+    /// Summarizes an opened file, as [`read`](Self::read) does, but only the first method called `method` of a
+    /// program, with its operators, backends and tensors. Named data and the parts are those of the whole file.
     ///
     /// # Errors
     ///
@@ -250,7 +250,7 @@ impl Summary {
         Ok(summary)
     }
 
-    /// Adds that the file is the program in a bundled program of `bytes`, which begins at `program_offset`.
+    /// Records that the file is the program at `program_offset` in a bundled program of `bytes`.
     #[must_use]
     pub fn bundled(self, bytes: u64, program_offset: u64) -> Self {
         Self { bundle: Some(BundleSummary { bytes, program_offset }), ..self }

@@ -143,11 +143,11 @@ pub enum DocumentRow<'a> {
     Tensor(TensorRecord<'a>),
     /// A constant of a delegate's payload.
     Constant(ConstantRecord<'a>),
-    /// A request of a delegate for named data. It is listed only if a key was asked for.
+    /// A request of a delegate for named data. Only a search for a key lists requests.
     Request(RequestRecord<'a>),
 }
 
-/// Returns the `count` rows with the most bytes, the largest first. Rows of one size are in the order of
+/// Returns the `count` rows with the most bytes, the largest first. Rows of equal size keep the order of
 /// `rows`.
 pub fn largest<T>(
     rows: impl IntoIterator<Item = T>,

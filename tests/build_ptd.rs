@@ -1,4 +1,4 @@
-//! `.ptd`s made anew: in the bytes of upstream's writer.
+//! `.ptd` files that are built, in the bytes of upstream's writer.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use pte::schema::scalar::ScalarType;
 use crate::support::files::{self, name};
 use crate::support::snapshot::assert_snapshot;
 
-/// Every current `.ptd`, built anew from its entries, is the same file.
+/// Every current `.ptd` is the same file, byte for byte, when it is built from its entries.
 #[test]
 fn what_is_built_is_what_upstream_writes() {
     let mut built = 0;
@@ -19,12 +19,12 @@ fn what_is_built_is_what_upstream_writes() {
         let (bytes, name) = (fs::read(&path).unwrap(), name(&path));
         let Ok(ptd) = Ptd::read(&bytes) else { continue };
         let Root::Current(root) = ptd.root() else { continue };
-        // Before release 1.1 the header could be asked to take 128 bytes.
+        // Before release 1.1, a header of 128 bytes was an option.
         if ptd.header().flatbuffer_offset != 48 {
             continue;
         }
         let mut builder = PtdBuilder::new();
-        // Releases 0.7 and 1.0 align to 16, and so did the writer of these two.
+        // Releases 0.7 and 1.0 align data to 16, and so did the writer of the last two files.
         let old = ["v0.7.0_", "v1.0.0_", "upstream_xor", "ptd_5000"];
         let alignment = match name.strip_prefix("ptd_align_") {
             Some(rest) => rest.trim_end_matches(".ptd").parse().unwrap(),
@@ -54,7 +54,7 @@ fn what_is_built_is_what_upstream_writes() {
                 }),
             };
             added.unwrap();
-            // No file says what was asked for its data.
+            // A file does not record the alignments that were requested for its data.
             let requested = match key {
                 "b" if name.starts_with("ptd_align_") => 48,
                 "c" if name.starts_with("ptd_align_") => 7,
@@ -72,8 +72,8 @@ fn what_is_built_is_what_upstream_writes() {
     assert!(built >= 10, "{built}");
 }
 
-/// A file of any generation, written anew, has the same entries in the same order; of a file of
-/// today's writer it is the same file.
+/// A file of any generation, written anew, has the same entries in the same order. A file of the
+/// current writer stays the same.
 #[test]
 fn a_file_anew_has_the_same_entries() {
     let (mut old, mut same) = (0, 0);
@@ -110,7 +110,7 @@ fn contents<'a>(ptd: &Ptd<'a>, bytes: &'a [u8]) -> Contents<'a> {
     entries.collect()
 }
 
-/// What is empty is nowhere, and so shares nothing.
+/// Empty data has no place, so entries do not share it.
 #[test]
 fn entries_without_bytes_have_segments_of_their_own() {
     let mut builder = PtdBuilder::new();
@@ -155,7 +155,7 @@ fn what_no_runtime_could_use_is_refused() {
     };
     refused(ptd.blob_in("b", strange));
     assert_snapshot("build-refused", &page);
-    // Nothing is left of what was refused.
+    // Refused entries leave nothing behind.
     let model = ptd.finish().unwrap();
     assert_eq!(model.segments.len(), 1);
     assert_eq!(model.root.named_data.unwrap().len(), 1);
@@ -171,7 +171,7 @@ fn offsets_that_no_file_has_are_refused() {
     assert_eq!(ptd.finish().unwrap_err(), BuildError::TooLarge);
 }
 
-/// Of two alignments neither of which is a multiple of the other, both hold.
+/// Both of two alignments hold, even if neither is a multiple of the other.
 #[test]
 fn a_segment_is_aligned_to_its_own_number_and_to_that_of_all() {
     for (all, own) in [(24, 16), (16, 24), (6, 4), (128, 16), (16, 4096), (7, 1)] {
@@ -188,7 +188,7 @@ fn a_segment_is_aligned_to_its_own_number_and_to_that_of_all() {
     }
 }
 
-/// Equal data is there once, where that is asked for, and the first alignment of it counts.
+/// Equal data is stored once if that is requested. The alignment of its first entry counts.
 #[cfg(feature = "sha2")]
 #[test]
 fn equal_data_may_be_shared() {
@@ -212,7 +212,7 @@ fn equal_data_may_be_shared() {
     assert_eq!(values, [1, 2, 1, 2, 1]);
 }
 
-/// Of so many keys some have equal digests: each is found nevertheless, of two that are alike the first.
+/// Among so many keys, some digests are equal. Every key is found; of equal keys, the first.
 #[test]
 fn every_key_is_found() {
     let mut builder = PtdBuilder::new();

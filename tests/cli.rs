@@ -1,7 +1,7 @@
 //! The command, run as its users run it: output, standard error and exit status.
 //!
-//! A file for each verb, and `help`, `inputs`, `output`, `limits`, `untrusted` and `written` for what verbs
-//! have in common.
+//! There is a file for each verb. The files `help`, `inputs`, `output`, `limits`, `untrusted` and
+//! `written` test what verbs have in common.
 
 use std::io::Write;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn run(args: &[&str], folder: Option<&Path>, input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that does not read its input closes it.
+    // A command that does not read its input closes the pipe, and this write fails.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }

@@ -1,4 +1,4 @@
-//! What lies behind the FlatBuffers part: gaps, how segments begin, and what a longer search finds.
+//! The contents behind the FlatBuffer: gaps, the first bytes of segments, and the longer search.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn findings(bytes: &[u8]) -> Vec<(String, u64, String)> {
     rows.map(|f| (f.rule.id.to_string(), f.offset, f.message.clone())).collect()
 }
 
-/// What the longer search finds: where, which way, and what.
+/// Returns the offset, the path and the message of each finding of the longer search.
 fn scanned(bytes: &[u8]) -> Vec<(u64, String, String)> {
     let handle = Handle::open(bytes, &Limits::UNTRUSTED).unwrap();
     let mut read = 0;
@@ -44,7 +44,7 @@ fn genuine_files_have_zeros_in_their_gaps_and_no_programs() {
     }
 }
 
-/// linear.pte: the FlatBuffers part ends at 0x650, its segment begins at 0x680.
+/// linear.pte: the FlatBuffer ends at 0x650, and its segment begins at 0x680.
 #[test]
 fn a_byte_in_a_gap_is_seen() {
     let linear = "tests/data/pte/linear.pte";
@@ -180,7 +180,7 @@ fn a_payload_begins_as_those_of_its_backend_do() {
     }
 }
 
-/// Bytes with something else in some places.
+/// Returns `len` bytes of `fill`, with other bytes at the given places.
 fn patched(len: usize, fill: u8, places: &[(usize, &[u8])]) -> Vec<u8> {
     let mut bytes = vec![fill; len];
     for (at, patch) in places {
@@ -189,7 +189,7 @@ fn patched(len: usize, fill: u8, places: &[(usize, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-/// Something of each kind, and whether it is meant to be found.
+/// Returns a sample of each kind, and the name under which it must be found, if it must be.
 fn things() -> Vec<(Vec<u8>, Option<&'static str>)> {
     let elf = |class, order, version, kind: [u8; 2], again: [u8; 4]| {
         let head = [0x7f, b'E', b'L', b'F', class, order, version];
@@ -319,8 +319,8 @@ fn what_runs_is_found_wherever_it_lies() {
     }
 }
 
-/// The search reads a megabyte at a time, from the end of the FlatBuffers part on: what lies across
-/// two pieces is found as what lies in one.
+/// The search reads a megabyte at a time, from the end of the FlatBuffer on. Content that lies
+/// across two pieces is found like content in one piece.
 #[test]
 fn what_lies_across_two_pieces_is_found() {
     let region = 0x650u64;
@@ -346,8 +346,8 @@ fn what_lies_across_two_pieces_is_found() {
     }
 }
 
-/// Numbers that no writer has make a claim wrong: the last ones that are in use, and the first that
-/// are not.
+/// A header with a number that no writer uses is no match. Each number has two samples: the last
+/// number that is in use, and the first that is not.
 #[test]
 fn what_is_found_has_numbers_that_are_in_use() {
     let zip = |name: u16, extra: u16| {
@@ -414,7 +414,7 @@ fn of_two_segments_that_reach_as_far_the_first_has_what_lies_there() {
     assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), reported)]);
 }
 
-/// The scan of a segment does not repeat what the look at its first bytes finds, unless they are too few for that look.
+/// The scan of a segment does not repeat a finding on its first bytes, unless they were too few to judge.
 #[test]
 fn what_is_reported_already_is_not_reported_again() {
     let head = patched(136, 0, &[(0, b"MZ"), (60, &[128]), (128, b"PE\0\0\x64\x86")]);
@@ -430,7 +430,7 @@ fn what_is_reported_already_is_not_reported_again() {
     }
 }
 
-/// Also where the segment is longer than what is read at once.
+/// The same holds for a segment that is longer than one read.
 #[test]
 fn what_a_long_segment_begins_with_is_not_reported_again() {
     let (head, rest) = ("7f454c46020101".to_string() + &"00".repeat(9), 2 << 20);
@@ -444,7 +444,7 @@ fn what_a_long_segment_begins_with_is_not_reported_again() {
     assert_eq!(found, ["content-executable"]);
 }
 
-/// Inline blobs may share their bytes: thousands of them cost what one does.
+/// Inline blobs may share their bytes: thousands of them cost as much as one.
 #[test]
 fn constants_inside_the_flatbuffers_part_are_searched() {
     let json = r#"{"root": {"constant_buffer": [
@@ -462,7 +462,7 @@ fn constants_inside_the_flatbuffers_part_are_searched() {
     assert!(expected.iter().all(|row| found.contains(row)), "{found:?}");
 }
 
-/// A payload inside the FlatBuffers part that is shorter than what is looked at of it.
+/// An inline payload that is shorter than the bytes that are normally examined.
 #[test]
 fn a_short_payload_is_looked_at_too() {
     let root = json!({"execution_plan": [], "backend_delegate_data": [
@@ -473,7 +473,7 @@ fn a_short_payload_is_looked_at_too() {
     assert_eq!(reported, [("content-executable", "inline payload 0")]);
 }
 
-/// Of payloads inside the FlatBuffers part that lie in another one, each byte is searched once.
+/// Inline payloads may lie in one another. Each byte is searched once.
 #[test]
 fn what_lies_in_several_payloads_is_reported_once() {
     let thing = things()[0].0.clone();
@@ -484,7 +484,7 @@ fn what_lies_in_several_payloads_is_reported_once() {
     let pte = pte::Pte::read(&bytes).unwrap();
     let all = pte.program().backend_delegate_data().unwrap();
     let begin = all.get(0).unwrap().data().unwrap().pos();
-    // Where the offsets of the other two stand, the only fields of their tables.
+    // The positions of the offsets to the other two, which are the only fields of their tables.
     let fields = [1, 2].map(|nth| all.get(nth).unwrap().raw().pos() + 4);
     for (field, inside) in fields.into_iter().zip([16, 32]) {
         let offset = begin + inside - field;
@@ -499,7 +499,7 @@ fn what_lies_in_several_payloads_is_reported_once() {
     assert_eq!(found[0].0, u64::from(begin) + 100);
 }
 
-/// `_local_scalar_dense` reads a number from a tensor: from a constant, or a copy of one, it is in the file.
+/// `_local_scalar_dense` reads a number from a tensor. That of a constant, or of a copy of one, is in the file.
 #[test]
 fn a_divisor_that_is_read_from_a_constant_is_judged_by_its_contents() {
     let file = |hex: &str, is_copied: bool| {

@@ -20,7 +20,7 @@ fn genuine_files_are_read() {
     }
 }
 
-/// What some samples hold, one of each writer and kind, so that a change of the decoder shows.
+/// The decodings of some samples, one of each writer and kind, show a change of the decoder.
 #[test]
 fn samples_decode_as_they_did() {
     let samples = files::samples();
@@ -31,7 +31,7 @@ fn samples_decode_as_they_did() {
     }
 }
 
-/// The digest of every sample's decoding: which of them a change of the decoder touches.
+/// The digest of every sample's decoding shows which samples a change of the decoder affects.
 #[test]
 fn decodings_have_the_digests_they_had() {
     let rows = files::samples().into_iter().map(|path| {
@@ -55,7 +55,7 @@ fn cut_files_are_refused_or_read() {
     }
 }
 
-/// Every byte of a small file, replaced by each of a few values: a disk that lies.
+/// Every byte of a small file, replaced by each of a few values, as a faulty disk would.
 #[test]
 fn changed_bytes_are_refused_or_read() {
     let small = |path: &std::path::PathBuf| path.metadata().unwrap().len() < 1500;

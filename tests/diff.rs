@@ -1,4 +1,4 @@
-//! Two files compared: one change is one difference, and another way to write the same is none.
+//! Comparisons of two files: one change is one difference, and another encoding is none.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ mod renumber;
 mod same;
 mod unused;
 
-/// Compares two files by themselves.
+/// Compares two files without data files beside them.
 #[track_caller]
 fn diff(before: &[u8], after: &[u8]) -> Comparison {
     let limits = Limits::UNTRUSTED;
@@ -43,7 +43,7 @@ fn changed(bytes: &[u8], change: impl FnOnce(&mut model::PteModel<'_>)) -> Vec<u
     model.image().unwrap().to_bytes().unwrap()
 }
 
-/// A `.ptd` of today with one thing changed.
+/// A current `.ptd` with one thing changed.
 #[track_caller]
 fn changed_data(bytes: &[u8], change: impl FnOnce(&mut model::PtdModel<'_>)) -> Vec<u8> {
     let AnyPtd::Current(mut model) = Ptd::read(bytes).unwrap().to_model().unwrap() else {
@@ -53,7 +53,7 @@ fn changed_data(bytes: &[u8], change: impl FnOnce(&mut model::PtdModel<'_>)) -> 
     model.image().unwrap().to_bytes().unwrap()
 }
 
-/// A difference in a line.
+/// Returns a difference as one line.
 fn line(difference: &Difference) -> String {
     let Difference { class, method, place, what, before, after } = difference;
     let method = method.as_ref().map_or(String::new(), |method| format!("{method}: "));
@@ -67,7 +67,7 @@ fn line(difference: &Difference) -> String {
     format!("{}: {method}{place}: {what}: {} → {}", class.id(), side(before), side(after))
 }
 
-/// What a report says, in lines.
+/// Returns a report as lines.
 fn lines(report: &Comparison) -> Vec<String> {
     assert_eq!(report.verdict == Verdict::Different, !report.differences.is_empty());
     let kept: u64 = Class::ALL.iter().map(|&class| report.count(class).min(Comparison::MOST)).sum();

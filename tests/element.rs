@@ -8,7 +8,7 @@ use pte::schema::scalar::ScalarType;
 
 mod npy;
 
-/// An 8-bit float by the formula: the sign, the power and the fraction, each from its own bits.
+/// Computes an 8-bit float by the formula, with the sign, power and fraction from their own bits.
 fn float8(byte: u8, mantissa_bits: i32, bias: i32) -> f64 {
     let sign = if byte < 0x80 { 1.0 } else { -1.0 };
     let steps = 2_f64.powi(mantissa_bits);
@@ -70,7 +70,7 @@ fn landmarks_of_eight_bit_floats() {
     for ((scalar_type, bytes), expected) in landmarks.into_iter().zip(expected) {
         assert_eq!(read(scalar_type, &bytes), expected.map(Element::Float), "{scalar_type:?}");
     }
-    // Negative zero where there is one.
+    // Negative zero, in the formats that have one.
     assert_eq!(Float8e5m2::from_bytes([0x80]).to_f64().to_bits(), (-0.0_f64).to_bits());
     assert_eq!(Float8e4m3fn::from_bytes([0x80]).to_f64().to_bits(), (-0.0_f64).to_bits());
 }
@@ -94,7 +94,7 @@ fn every_half_is_exact() {
     assert_eq!(read(ScalarType::HALF, &bytes), expected.map(Element::Float));
 }
 
-/// A half as a binary32 in integers only: a subnormal is shifted until its leading bit is out.
+/// Converts a half to binary32 bits with integers only. A subnormal is shifted to be normal.
 fn half_by_shifts(bits: u16) -> f64 {
     let bits = u32::from(bits);
     let (sign, mut exponent, mut fraction) = (bits >> 15 << 31, bits >> 10 & 31, bits & 1023);
@@ -177,7 +177,7 @@ fn exactly_the_dtypes_of_the_runtime_have_values() {
         let size = scalar_type.element_size();
         assert_eq!(values(scalar_type, &bytes).is_some(), size.is_some(), "code {code}");
         assert_eq!(Stats::of(scalar_type, &bytes).is_some(), size.is_some(), "code {code}");
-        // The part of an element at the end is no value.
+        // An incomplete element at the end is no value.
         let lanes = [(16, 2), (17, 4), (18, 8), (19, 4), (20, 2)];
         let lanes = lanes.iter().find(|(packed, _)| *packed == code).map_or(1, |(_, lanes)| *lanes);
         if let Some(size) = size {
@@ -333,14 +333,14 @@ fn the_mean_is_rounded_once() {
         (&[1.0, 1e100, 1.0, -1e100], 0.5),
         (&[-MAX, -MAX], -MAX),
         (&[-1.0, -2.0], -1.5),
-        // Subnormals, with the half of the smallest one going to the even side.
+        // Subnormals. Half of the smallest one is rounded to even.
         (&[tiny(3), tiny(3), tiny(3)], tiny(3)),
         (&[tiny(1), 0.0], 0.0),
         (&[tiny(3), 0.0], tiny(2)),
         (&[tiny(1), tiny(1), 0.0], tiny(1)),
         (&[tiny((1 << 52) - 1), tiny(1 << 52)], tiny(1 << 52)),
         (&[-MAX, tiny(2), MAX, 0.0, 0.0, 0.0], 0.0),
-        // Ties of normal ones, a little more than a tie, and a carry into the exponent.
+        // Ties of normal numbers, a little more than a tie, and a carry into the exponent.
         (&[above(0.0), above(2.0)], above(0.0)),
         (&[above(2.0), above(4.0)], above(4.0)),
         (&[above(0.0), above(2.0), 0.0, -0.0], above(0.0) / 2.0),
@@ -352,7 +352,7 @@ fn the_mean_is_rounded_once() {
         let stats = Stats::of(ScalarType::DOUBLE, &bytes).unwrap();
         assert_eq!(stats.mean, Some(mean), "{data:?}");
     }
-    // Where the sum fits 53 bits, one division is right.
+    // One division is right if the sum fits 53 bits.
     for count in 1..300 {
         let bytes = noise(4 * count);
         let ints = bytes.as_chunks().0.iter().map(|&four| i64::from(i32::from_le_bytes(four)));
@@ -386,7 +386,7 @@ fn noise(len: usize) -> Vec<u8> {
     [0; 16].into_iter().chain((0..len).flat_map(|_| next())).take(len).collect()
 }
 
-/// Two sizes below nothing make no size, though their product is above it.
+/// A tensor with two negative sizes has no number of bytes, although their product is positive.
 #[test]
 fn negative_sizes_have_no_bytes() {
     for sizes in [&[-1][..], &[-2, -3], &[0, -1], &[-1, 0], &[i32::MIN, i32::MIN], &[-1, -1, 4]] {

@@ -1,4 +1,4 @@
-//! Other kinds of files: each is known from its first bytes, and named.
+//! Files of other formats, which are recognized by their first bytes.
 
 use core::fmt::Write;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use pte::{Backend, ErrorKind, ForeignFormat, Ptd, Pte};
 
 use crate::support::snapshot::assert_snapshot;
 
-/// The fewest bytes that tell a kind of file from every other.
+/// The fewest bytes that distinguish each format from every other.
 const HEADS: &[(&[u8], ForeignFormat)] = &[
     (b"", ForeignFormat::Empty),
     (b"\0", ForeignFormat::Zeros),
@@ -153,7 +153,7 @@ fn what_follows_a_head_changes_nothing() {
     assert_eq!(ForeignFormat::of(&further), ForeignFormat::Zip);
 }
 
-/// A window that ends inside a character is text all the same.
+/// Text is recognized even if the examined bytes end inside a character.
 #[test]
 fn text_is_text_wherever_the_window_ends() {
     let text = "é".repeat(40);

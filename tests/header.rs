@@ -155,7 +155,7 @@ fn every_length_of_a_flat_tensor_header() {
     }
 }
 
-/// Without a header, with either of the two known ones, and with one of a coming version.
+/// A program without a header, with each of the two known forms, and with a future form.
 #[test]
 fn every_form_places_the_segment() {
     assert!(Pte::read(&pte_without_header().finish()).unwrap().header().is_none());
@@ -171,8 +171,8 @@ fn every_form_places_the_segment() {
     }
 }
 
-/// Two digits end every magic. Those that are known are read, others are named; what are no digits
-/// is another format, or no header.
+/// Every magic ends with two digits. Known digits are read, others are reported. A magic without
+/// digits is that of another format, or no header.
 #[test]
 fn every_pair_of_digits() {
     for (asm, at, known, code) in [
@@ -192,12 +192,12 @@ fn every_pair_of_digits() {
     assert_eq!(letters(pte(), "start+6"), "other-format");
     assert_eq!(letters(ptd(), "start+6"), "other-format");
     assert_eq!(letters(ptd(), "start+10"), "header-missing");
-    // The program itself is sound; what follows from the lost header is that of its segment.
+    // The program itself is sound. The lost header leads to an error on its segment.
     assert_eq!(letters(pte(), "start+10"), "segment-without-base");
 }
 
-/// Each rule of format.md §1.5 and §2.6: the last value that it lets through and the first that it
-/// does not. What is let through may be refused for something else.
+/// Each rule of format.md §1.5 and §2.6, with the last value that it accepts and the first that it
+/// refuses. An accepted value may still break another rule.
 #[test]
 fn every_rule_from_both_sides() {
     let (length, base) = ("header.length", "header.segment_base_offset");
@@ -245,7 +245,7 @@ fn every_rule_from_both_sides() {
     assert_snapshot("header-rules", &text);
 }
 
-/// Segments that begin nowhere are as long as the file at most: what says more was cut, or is none.
+/// Without a segment base, the declared size of segments may not exceed the file's length.
 #[test]
 fn a_size_without_a_base_is_held_to_the_file() {
     for asm in [pte(), ptd()] {
@@ -298,7 +298,7 @@ fn the_kind_is_reported_from_64_bytes_and_from_all_of_less() {
     }
 }
 
-/// One line for each file: what its first bytes say.
+/// A line for each file, with the contents of its headers.
 #[test]
 fn headers_of_genuine_files() {
     let mut text = String::new();

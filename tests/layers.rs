@@ -105,7 +105,7 @@ fn the_command_speaks_and_opens_files_in_one_place() {
             ("println!(", &["problem.rs"]),
             ("File::open(", &["input.rs"]),
             ("fs::read(", &["input.rs"]),
-            // Which signals are ignored is in a file of the system's.
+            // A file of the system lists the ignored signals.
             ("read_to_string(", &["input.rs", "temporary.rs"]),
             ("to_string_lossy(", &["text.rs"]),
             (".display()", &["text.rs"]),

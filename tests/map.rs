@@ -121,7 +121,7 @@ fn what_nothing_refers_to_is_reported() {
     assert_eq!(bytes(bare().zeros(3), &padding), Some(7));
 }
 
-/// Tables that a method shares with another are those of the first.
+/// Tables that two methods share belong to the first method.
 #[test]
 fn shared_bytes_are_those_of_the_first() {
     let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();

@@ -118,7 +118,7 @@ fn lives_are_those_of_a_replay_of_every_instruction() {
             let uses = uses(plan);
             for arena in memory.arenas() {
                 let all = memory.tensors(arena);
-                // The search knows no aliases.
+                // The direct search does not know aliases.
                 for of in all.iter().filter(|of| !of.is_view) {
                     let at = format!("{}, value {}", name(&path), of.value);
                     let expected = life(of, all, &uses, memory.instruction_count());
@@ -190,7 +190,7 @@ fn uses(plan: ExecutionPlan<'_>) -> Uses {
                     let from = args.len() - repeated.map_or(1 + usize::from(is_pair), |k| 2 * k);
                     let operator = plan.operators().unwrap().get(call.op_index() as usize);
                     let operator = operator.unwrap().name().unwrap();
-                    // The result of what works in place is its first argument.
+                    // An in-place operator returns its first argument.
                     let is_in_place = operator.ends_with('_');
                     if operator == "executorch_prim::et_view" {
                         let view = (args[2], base(args[0]));
@@ -247,7 +247,7 @@ fn begins(of: &PlannedTensor, uses: &Uses) -> Option<u32> {
     named(of.value, uses).filter(|(.., is_read)| !is_read).map(|(first, ..)| first + 1)
 }
 
-/// The role and life that a tensor is to have, and whether it is a view of others.
+/// Returns the expected role and live range of a tensor, and whether it is a view of others.
 fn life(
     of: &PlannedTensor,
     all: &[PlannedTensor],
@@ -304,7 +304,7 @@ fn what_lies_outside_is_summed_once() {
     assert_eq!(memory.outside().constants, 144);
     let file = File::Pte(pte);
     assert!(matches!(file, File::Pte(_)));
-    // A delegate's payload is named twice, and there once.
+    // A payload that is named twice counts once.
     let bytes = build::file(
         r#"{"root": {"execution_plan": [{"values": [], "inputs": [], "outputs": [], "chains": [],
             "operators": [], "non_const_buffer_sizes": [0], "delegates": [
@@ -319,7 +319,7 @@ fn what_lies_outside_is_summed_once() {
     assert_eq!(memory.outside().payloads, 21);
 }
 
-/// Of a payload that holds one and overlaps another, each byte counts once.
+/// A payload contains another one and overlaps a third. Each byte counts once.
 #[test]
 fn what_lies_in_something_outside_is_no_more() {
     let bytes = build::file(
@@ -336,7 +336,7 @@ fn what_lies_in_something_outside_is_no_more() {
     assert_eq!(memory.outside().payloads, 80);
 }
 
-/// Data outside that two tensors use is there once.
+/// Data outside of arenas counts once if two tensors use it.
 #[test]
 fn data_of_two_tensors_is_loaded_once() {
     let external = |name: &str| {

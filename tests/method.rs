@@ -1,5 +1,5 @@
-//! What calls do with their arguments, where their operators are known and where they are not, and
-//! where control flows.
+//! The accesses of calls to their arguments, with known and with unknown operators, and control
+//! flow.
 
 use pte::Pte;
 use pte::method::{Access, Effects, instructions};
@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::support::build;
 use crate::support::files;
 
-/// What the one call of a method does: of `aten::add.out`, of `my::op`, or of the delegate, if the
-/// operator is −1. Values 0 to 7 are tensors, the rest is lists of them.
+/// Returns the accesses of a method's only call: of `aten::add.out`, of `my::op`, or of the
+/// delegate if the operator is −1. Values 0 to 7 are tensors, the others are lists of them.
 fn accesses(operator: i32, args: &[i32], lists: &[&[i32]], there: &[i32]) -> Vec<(i32, Access)> {
     let tensor = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
         "dim_order": [0], "allocation_info": {"memory_id": 1}}});
@@ -55,7 +55,7 @@ fn results_stand_behind_the_rest_and_are_named_twice() {
     let cases: [Case<'_>; 7] = [
         (&[0, 1, 2, 2], &[], &[read(0), read(1), written(2), written(2)]),
         (&[0, 1, 2, 1, 2], &[], &[read(0), written(1), written(2), written(1), written(2)]),
-        // Once only, and nothing at all.
+        // Arguments that are named once, and no arguments.
         (&[0, 1], &[], &[read(0), written(1)]),
         (&[], &[], &[]),
         // One by one, and then as a list; as a list, and as another one of the same.
@@ -68,8 +68,8 @@ fn results_stand_behind_the_rest_and_are_named_twice() {
     }
 }
 
-/// Of all ways to see results named a second time, the one with the most of them; an empty list
-/// names none.
+/// As many results as possible count as named a second time. An empty list names no
+/// result.
 #[test]
 fn as_many_results_as_can_be_are_named_twice() {
     assert_eq!(accesses(1, &[0, 1, 1, 1, 1], &[], &[])[..2], [read(0), written(1)]);
@@ -77,7 +77,7 @@ fn as_many_results_as_can_be_are_named_twice() {
     assert_eq!(accesses(1, &[0, 1, 8, 8], &[&[]], &[]), expected);
 }
 
-/// What is written may be read before.
+/// A call may read the tensor that it writes.
 #[test]
 fn a_result_may_be_an_argument() {
     assert_eq!(accesses(1, &[2, 1, 2, 2], &[], &[]), [read(2), read(1), written(2), written(2)]);
@@ -91,7 +91,7 @@ fn inputs_of_a_delegate_stand_in_front_of_its_outputs() {
     assert_eq!(of(&[]), [3, 0, 1, 2].map(written));
 }
 
-/// In genuine files, what an official operator writes is what the order of arguments says.
+/// In genuine files, official operators write what the order of arguments says.
 #[test]
 fn the_last_argument_is_written() {
     let mut seen = 0;

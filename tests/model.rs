@@ -1,4 +1,4 @@
-//! Files as plain values: taken apart, put together again, byte for byte.
+//! Files as structs: read into a model and written again, byte for byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,7 +82,7 @@ fn every_file_says_the_same_in_todays_layout() {
     }
 }
 
-/// The name of the layout with which the model is the file again.
+/// Returns the name of the layout in which the model has the bytes of the file.
 fn comes_back<R: RootStruct>(
     mut model: FileModel<'_, R>,
     region: &[u8],
@@ -118,8 +118,8 @@ fn models_can_be_serialized() {
     assert!(unknown.unwrap_err().to_string().contains("int_vla"));
 }
 
-/// The alignment of an old `.ptd` stands where a current one has the way to its segments. That of
-/// this one leads, as its tables are written, to what may be some.
+/// An old `.ptd` has its alignment in the slot of a current one's offset to segments. Read as an
+/// offset, the alignment of this file leads to bytes that may be segments.
 #[test]
 fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     let image = |alignment| {
@@ -139,8 +139,8 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
 }
 
-/// An old `.ptd` is recognized by its segments, if there are none in them. One that has not even those
-/// would be read by the rules for a current one, by which its alignment leads anywhere.
+/// An old `.ptd` is recognized by its list of segments, even an empty one. Without the list it would
+/// be read as a current one, whose offset to segments is the old alignment.
 #[test]
 fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
     let is_written = |alignment| {
@@ -151,11 +151,11 @@ fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
         !matches!(model.image(), Err(ModelError::Polyglot))
     };
     assert!(!is_written(1));
-    // Nothing leads anywhere: the reader says what the file lacks.
+    // An alignment of 0 is no offset: the reader reports what the file lacks.
     assert!(is_written(0));
 }
 
-/// A program without data does without a header. Readers of a `.ptd` ask for one.
+/// A program without data needs no header. A `.ptd` does.
 #[test]
 fn a_ptd_without_a_header_is_not_written() {
     fn image<R: RootStruct>(root: R) -> Result<u64, ModelError> {
@@ -168,7 +168,7 @@ fn a_ptd_without_a_header_is_not_written() {
     assert!(matches!(image(legacy::FlatTensor::default()), Err(ModelError::HeaderMissing)));
 }
 
-/// A header in front of the FlatBuffer makes a file one of the first `.ptd`, with any tables.
+/// A header in front of the FlatBuffer marks a file as generation 0, with any tables.
 #[test]
 fn a_header_in_front_is_not_written_where_the_file_would_be_taken_for_an_old_ptd() {
     let HeaderForm::Inserted { length, chunk } = HeaderForm::PTD else { panic!() };
@@ -184,7 +184,7 @@ fn a_header_in_front_is_not_written_where_the_file_would_be_taken_for_an_old_ptd
     assert!(!refused(legacy::FlatTensor::default(), &container, unknown));
 }
 
-/// Without a base a segment of no bytes may say that it is anywhere: no file is made that reaches there.
+/// Without a base, an empty segment may declare any offset. The written file does not reach there.
 #[test]
 fn an_empty_segment_far_out_makes_no_long_file() {
     let root = current::FlatTensor {
@@ -208,7 +208,7 @@ fn an_empty_segment_far_out_makes_no_long_file() {
     }
 }
 
-/// Bytes that the header counts behind segments that are nowhere are still counted.
+/// Bytes that the header counts behind empty segments are still counted.
 #[test]
 fn padding_behind_empty_segments_is_counted() {
     let bytes = build::file(

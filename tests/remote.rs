@@ -274,7 +274,7 @@ fn a_server_that_keeps_failing_is_given_up() {
     options.repeats = 1;
     let error = open_with(options.clone(), &server.url("/m")).unwrap_err();
     assert_eq!((error, server.asked().len()), (RemoteError::Status(503), 2));
-    // A longer wait than the timeout is no wait.
+    // A wait that is longer than the timeout is not begun.
     let server = Server::start(|_, _| Act::Send(reply("429 Slow", "Retry-After: 3600\r\n", b"")));
     let error = open_with(options, &server.url("/m")).unwrap_err();
     assert_eq!((error, server.asked().len()), (RemoteError::Status(429), 1));

@@ -20,7 +20,7 @@ use crate::support::snapshot::assert_snapshot;
 mod every_field;
 mod layout;
 
-/// Every genuine file: what is written from its dump says the same, and lies as it should.
+/// The file that is written from a genuine file's dump has the same contents, and a good layout.
 #[test]
 fn files_come_back_from_their_dumps() {
     let mut findings_before = 0;
@@ -64,7 +64,7 @@ fn blobs_come_from_files() {
     assert!(missing.message().starts_with("there is no file \"blob "), "{missing}");
 }
 
-/// What no genuine file has, and what a person may write.
+/// Values that no genuine file has, and that a person may write.
 #[test]
 fn numbers_and_names_are_read_exactly() {
     let double = |text: &str| {
@@ -324,7 +324,7 @@ fn wrap(original: &[u8], schema: &Schema, tree: &Object<'_>) -> Vec<u8> {
     assemble(schema, tree, &header, data, 16)
 }
 
-/// The ids of what is unusual about how tables lie.
+/// Returns the ids of the findings on the layout of tables.
 fn layout_findings(bytes: &[u8]) -> Vec<String> {
     let report = match pte::file::sniff(bytes).unwrap() {
         pte::file::FileKind::Pte => Pte::read(bytes).unwrap().check(),

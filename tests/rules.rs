@@ -1,4 +1,4 @@
-//! Rules on meaning, each on a genuine file of which one thing was changed through its JSON.
+//! Rules on meaning, each on a genuine file with one change in its JSON.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ mod segments;
 mod sound;
 pub(crate) mod xnnpack;
 
-/// The program `file`, changed; without its segments, so that what is constant does not resolve.
+/// Returns the program `file` with a change, and without its segments: no constant resolves.
 fn changed(file: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let bytes = fs::read(format!("tests/data/pte/{file}")).unwrap();
     let mut root: Value = serde_json::from_str(&dump(&bytes)).unwrap();
@@ -35,7 +35,7 @@ fn errors(report: &Report) -> Vec<&'static str> {
     found.filter(|rule| rule.severity == pte::check::Severity::Error).map(|rule| rule.id).collect()
 }
 
-/// A program judged with data files, by what is in memory.
+/// Judges a program with data files, all of them in memory.
 fn with_data(pte: &Pte<'_>, data: &[Ptd<'_>]) -> Report {
     Checker::new().data(data).check_tables(&File::Pte(pte.clone()))
 }
@@ -157,7 +157,7 @@ fn a_name_of_external_data_holds_no_nul() {
     assert_eq!(found, ["key-nul", "external-not-judged"]);
 }
 
-/// Dimensions of which some bits are those of one that is there.
+/// Dimensions that share some bits with a dimension that is there.
 #[test]
 fn a_dim_order_has_each_dimension_once_and_no_other() {
     let judged = |order: [u8; 2]| {
@@ -417,7 +417,7 @@ fn findings_in_a_ptd_have_the_offset_of_the_entry() {
     );
 }
 
-/// Payloads are looked into where their bytes are: in the whole file, or by ranges of it.
+/// Payloads are read from the whole file in memory, or by ranges.
 #[test]
 fn keys_of_delegates_are_looked_up() {
     let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
@@ -444,12 +444,12 @@ fn keys_of_delegates_are_looked_up() {
     assert_eq!(found(&[data.clone(), other.clone()]), [("key-unused", unused)]);
     let keys = [("delegate-key-unresolved", 4), ("key-unused", unused)];
     assert_eq!(found(std::slice::from_ref(&other)), keys);
-    // Where the payload was not read, nothing is known of what it asks for.
+    // If the payload was not read, its keys are not known.
     let unread = counts(with_data(&ranges, &[other]));
     assert_eq!(unread, []);
 }
 
-/// What a payload says is no more trusted than the file around it.
+/// A payload is trusted no more than the file around it.
 #[test]
 fn damaged_payloads_are_reported() {
     let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
@@ -581,7 +581,7 @@ fn a_dim_order_is_compared_up_to_the_number_of_sizes() {
     assert_eq!(findings(json!([1])), ["external-layout"]);
 }
 
-/// No name at all, and an empty one that is there twice.
+/// A missing name, and an empty name that occurs twice.
 #[test]
 fn empty_names_are_names() {
     let judged = |names: [Value; 2]| {
@@ -646,7 +646,7 @@ fn an_argument_of_xnnpack_has_memory() {
     assert!(found(&file).is_empty());
 }
 
-/// The names of a program's data may be lost: a key is then in no file, and the backend has no map.
+/// If a program lost the names of its data, its keys are missing, and the backend has no map.
 #[test]
 fn keys_of_a_program_that_lost_its_names_are_missing() {
     let key = "5ac6a5945f16500911219129984ba8b387a06f24fe383ce4e81a73294065461b";

@@ -1,5 +1,5 @@
-//! Sound files: what no Error speaks against can be asked for anything, and what one speaks against
-//! is refused.
+//! Sound files: every accessor works on a file without an Error, and a file with an Error is
+//! refused.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use pte::{File, Limits, Ptd, Pte};
 use crate::support::files::{self, name};
 use crate::support::sound::is_sound;
 
-/// Files made by hand, and one exported half-planned: read well, and make no sense. Upstream looks at
-/// no constants that overlap, so that `synth_dtypes.pte` has no Error.
+/// Samples with an Error: handmade files, and one that was exported half-planned. Upstream does not
+/// look for overlapping constants, so that `synth_dtypes.pte` has no Error.
 const UNSOUND: [&str; 3] = ["mutable_unplanned.pte", "synth_all_inline.pte", "synth_all_seg.pte"];
 
 #[test]
@@ -83,7 +83,7 @@ fn what_there_is_comes_up_in_genuine_files() {
     assert_eq!(seen.len(), 15 + 4, "{seen:?}");
 }
 
-/// linear.pte is known to the last number.
+/// Every number of linear.pte is known.
 #[test]
 fn a_program_says_what_it_does() {
     let bytes = fs::read("tests/data/pte/linear.pte").unwrap();

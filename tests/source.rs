@@ -1,4 +1,4 @@
-//! What a file on disk costs: 64 bytes, the FlatBuffers part, and a segment only when asked for.
+//! The reads of a file on disk: 64 bytes, the FlatBuffer, and segments only on request.
 
 use std::cell::RefCell;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::rules::xnnpack::{Constant, Input, Output, graph, node};
 use crate::support::{build, files};
 
-/// A source that remembers what was read of it.
+/// A source that records which ranges were read.
 struct Watched<'b> {
     bytes: &'b [u8],
     reads: RefCell<Vec<Range<u64>>>,
@@ -53,7 +53,7 @@ fn opening_reads_the_head_and_the_flatbuffers_part() {
     }
 }
 
-/// The rules on contents look at many small places: what lies close together is one read.
+/// The rules on contents examine many small places. Places that are close together are one read.
 #[test]
 fn neighbouring_parts_are_read_at_once() {
     let root = r#"{"segments": [
@@ -85,7 +85,7 @@ fn a_segment_is_read_when_it_is_asked_for() {
     assert_eq!(opened.source().reads.borrow().last(), Some(&segment));
 }
 
-/// What the header says is not believed: a region that the file does not have is never allocated.
+/// The header is not trusted: a region past the end of the file is never allocated.
 #[test]
 fn nothing_is_read_of_a_file_whose_header_lies() {
     let mut bytes = fs::read("tests/data/pte/linear.pte").unwrap();
@@ -142,7 +142,7 @@ fn a_read_past_the_end_fails() {
     assert_eq!(PastEnd.to_string(), "a read past the end of the bytes");
 }
 
-/// The limit is asked before the FlatBuffers part is allocated, let alone read.
+/// The limit is checked before the FlatBuffer is allocated or read.
 #[test]
 fn a_region_past_the_limit_is_not_read() {
     struct Counted<'b>(&'b [u8], &'b RefCell<usize>);
@@ -178,7 +178,7 @@ fn ranges_that_are_not_in_the_file_are_not_read() {
     }
 }
 
-/// Of 10 MB of weights in a payload nothing is read: only headers, tables and scales are.
+/// The 10 MB of weights in a payload are not read. Only headers, tables and scales are.
 #[test]
 fn constants_of_payloads_are_not_read() {
     let values = [

@@ -1,4 +1,4 @@
-//! The typed views: what is absent, what is empty, what is unknown, and where data lies.
+//! The typed views: absent, empty and unknown values, and the places of data.
 
 use std::fs;
 
@@ -88,7 +88,7 @@ fn enums_are_open() {
     assert_eq!(DataLocation::SEGMENT.name(), Some("SEGMENT"));
 }
 
-/// Every code: what the runtime takes, and how large its elements are.
+/// Every dtype code has the element size of the runtime, or none if the runtime refuses it.
 #[test]
 fn dtypes_have_the_runtime_s_sizes() {
     let sizes: Vec<_> = (0..=31).map(|code| ScalarType(code).element_size().unwrap_or(0)).collect();
@@ -142,7 +142,7 @@ fn instructions_are_what_they_are() {
     });
 }
 
-/// Format.md §6.1, a row each.
+/// Each row of format.md §6.1.
 #[test]
 fn storage_is_reported_apart() {
     with("linear.pte", |pte| {

@@ -96,7 +96,7 @@ impl Judge {
     }
 
     fn check(&self, file: &Handle) -> Result<CheckedFile> {
-        // A data file is used with no other.
+        // Data files are used for a program, not for another data file.
         let is_program = file.pte().is_ok();
         let used = self.data.iter().filter(|_| is_program);
         let names: Vec<_> = used.clone().map(|of| of.get().name.clone()).collect();
@@ -139,7 +139,7 @@ fn policy(allow: &[String], deny: &[String], runtime: Option<&str>) -> Result<Po
         policy = match (name.as_str(), rule(name)) {
             ("warnings", _) => policy.deny_warnings(),
             (_, Some(rule)) => policy.deny(rule),
-            // A refusal is an Error already.
+            // A file with this code is refused anyway, which is an Error.
             (_, None) if RuleRecord::all().iter().any(|record| record.id == name) => policy,
             _ => return Err(unknown(name)),
         };

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Failure, Result};
 use crate::handle::{Handle, text};
 
-/// The bytes of names that documents of a file may still have: a small file may repeat a long name.
+/// The budget of bytes for names in the documents of a file. A small file may repeat a long name.
 #[derive(Debug)]
 pub(crate) struct Names {
     left: u64,

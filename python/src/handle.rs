@@ -376,5 +376,5 @@ pub(crate) fn limits(trusted: bool) -> Limits {
     if trusted { Limits::TRUSTED } else { Limits::UNTRUSTED }
 }
 
-/// The bytes by which a format is recognized.
+/// The number of bytes by which a format is recognized.
 const HEAD: usize = 64;

@@ -19,8 +19,8 @@ use crate::error::{Failure, Result, guarded};
 use crate::handle::{Handle, limits};
 use crate::source::Source;
 
-/// A named tensor: its key, the code of its dtype and its sizes and dim order, and its bytes; or a blob without
-/// the three.
+/// A named tensor or blob: its key, then the code of the dtype, the sizes and the dim order, then its bytes. A
+/// blob has `None` in the middle.
 type NewEntry = (String, Option<(i8, Vec<i32>, Option<Vec<u8>>)>, PyBackedBytes);
 
 /// A change of a file.
@@ -125,7 +125,7 @@ pub(crate) fn convert<'py>(
     object(py, written)
 }
 
-/// The files of an edit, those that were not written to a path.
+/// The bytes of the edited file and of the new `.ptd`. Each is `None` if it was written to a path.
 type Edited<'py> = (Option<Bound<'py, PyBytes>>, Option<Bound<'py, PyBytes>>);
 
 /// Makes changes to a file, in their order, and writes the result, and the `.ptd` that data was moved to.
@@ -303,7 +303,7 @@ fn finish_ptd(
     judged(model.image_with(limits)?, &Report::default(), limits, path)
 }
 
-/// Proves a new file, refuses an Error that `known` does not have, and writes it.
+/// Proves and judges a new file, refuses an Error that `known` does not have, and writes it.
 fn judged(
     image: Image<'_>,
     known: &Report,
@@ -326,8 +326,8 @@ fn report(file: &File<'_>, limits: &Limits) -> Report {
     Checker::new().limits(*limits).check_tables(file)
 }
 
-/// Writes a file aside and renames it, or returns its bytes. A replaced file keeps its permissions, and a
-/// link its name: its target is replaced.
+/// Writes a file aside and renames it, or returns its bytes. A replaced file keeps its permissions. If
+/// `path` is a symbolic link, its target is replaced.
 fn write(image: &Image<'_>, path: Option<&Path>) -> Result<Written> {
     let Some(path) = path else {
         let mut bytes = Vec::new();
@@ -342,7 +342,7 @@ fn write(image: &Image<'_>, path: Option<&Path>) -> Result<Written> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pte-");
     let replaced = path.metadata().ok().map(|old| old.permissions());
-    // As a new file gets by default, before the umask; a replacement gets those of the old file below.
+    // A new file's default permissions, before the umask. A replacement gets the old ones below.
     #[cfg(unix)]
     if replaced.is_none() {
         use std::os::unix::fs::PermissionsExt;

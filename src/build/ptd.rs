@@ -277,7 +277,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Returns the file. Each distinct data has one segment.
+    /// Returns the file. Entries that share data share its segment.
     ///
     /// # Errors
     ///

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use super::temporary::Temporary;
 
-/// A file that gets its name when it is complete. Until then it has no name, or a temporary one where the
-/// file system does not support files without a name.
+/// A file that gets its name when it is complete. Until then it has no name, or a temporary name if
+/// the file system does not support unnamed files.
 pub(super) struct AtomicFile {
     path: PathBuf,
-    /// The permissions of the file that it replaces.
+    /// The permissions of the file that this file replaces.
     replaced: Option<fs::Permissions>,
     out: io::BufWriter<fs::File>,
-    /// Its temporary name, if it has one.
+    /// The temporary name, if the file has one.
     temporary: Option<Temporary>,
 }
 
 impl AtomicFile {
-    /// Creates the file for `path`, which is not a link. A file that replaces another one gets its owner,
-    /// group and permissions.
+    /// Creates the file for `path`, which is not a link. If it replaces a file, it gets that file's
+    /// owner, group and permissions.
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
         let folder = folder_of(&path);
         if !folder.is_dir() {
@@ -47,20 +47,20 @@ impl AtomicFile {
         Ok(Self { path, replaced, out: io::BufWriter::new(file), temporary })
     }
 
-    /// Flushes the buffer and returns the file.
+    /// Flushes the buffer, and returns the file.
     pub(super) fn file(&mut self) -> io::Result<&fs::File> {
         self.out.flush()?;
         Ok(self.out.get_ref())
     }
 
-    /// Gives the file its name.
+    /// Gives the file its final name.
     pub(super) fn commit(self) -> io::Result<()> {
         let Self { path, replaced, out, temporary } = self;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         let replaces = replaced.is_some();
         if let Some(permissions) = replaced {
             file.set_permissions(permissions)?;
-            // The old file must not be lost if the power fails before the new one is on disk.
+            // Syncs first: if the power fails, either the old or the new file must be on disk.
             file.sync_all()?;
         }
         match temporary {
@@ -80,7 +80,7 @@ impl Write for AtomicFile {
     }
 }
 
-/// Returns the number of hard links of the file at `path`; 1 where the system does not report it.
+/// Returns the number of hard links of the file at `path`; 1 if the system does not report it.
 #[cfg(unix)]
 pub(super) fn hard_links(path: &Path) -> u64 {
     path.metadata().map_or(1, |metadata| std::os::unix::fs::MetadataExt::nlink(&metadata))
@@ -96,8 +96,8 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Returns the permissions to create a file with, before the umask. A replacement is private until it gets
-/// the permissions of the old file.
+/// Returns the permissions for creating a file, before the umask. A replacement stays private until
+/// it gets the permissions of the old file.
 fn mode(old: Option<&fs::Metadata>) -> u32 {
     if old.is_some() { 0o600 } else { 0o666 }
 }
@@ -125,7 +125,7 @@ fn keep_owner(_: &fs::File, _: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Files without a name: the system removes them when the process ends.
+/// Unnamed files, which the system removes when the process ends.
 #[cfg(target_os = "linux")]
 mod unnamed {
     use std::fs;
@@ -138,8 +138,8 @@ mod unnamed {
 
     use super::{Temporary, folder_of};
 
-    /// Creates a file in `folder`; `None` if files without a name, or naming them later, are not
-    /// supported.
+    /// Creates an unnamed file in `folder`; `None` if the system does not support such files, or
+    /// cannot name them later.
     pub(super) fn create(folder: &Path, mode: u32) -> Option<fs::File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = fs::File::from(open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
@@ -147,7 +147,8 @@ mod unnamed {
         ((own.dev(), own.ino()) == (found.dev(), found.ino())).then_some(file)
     }
 
-    /// Names `file` `path`: directly if the path is new, else through a temporary name.
+    /// Gives `file` the name `path`. A new name is given directly, and an existing one is replaced
+    /// through a temporary name.
     pub(super) fn give_name(file: &fs::File, path: &Path, replaces: bool) -> io::Result<()> {
         let link = |path: &Path| {
             linkat(CWD, handle(file), CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
@@ -162,7 +163,7 @@ mod unnamed {
         temporary.rename(path)
     }
 
-    /// Returns the path of an open file of this process.
+    /// Returns the path under `/proc` of an open file of this process.
     fn handle(file: &fs::File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
@@ -174,12 +175,12 @@ mod unnamed {
     use std::io;
     use std::path::Path;
 
-    /// Returns `None`: this system does not support files without a name.
+    /// Returns `None`, since this system does not support unnamed files.
     pub(super) fn create(_: &Path, _: u32) -> Option<fs::File> {
         None
     }
 
-    /// Fails: this system does not support files without a name.
+    /// Fails, since this system does not support unnamed files.
     pub(super) fn give_name(_: &fs::File, _: &Path, _: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

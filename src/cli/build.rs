@@ -106,7 +106,8 @@ impl Build {
         if self.lay_out {
             file.lay_out();
         }
-        // Aligned data can make the tables many times longer than their JSON.
+        // Aligned data can make the tables many times longer than their JSON, so their length is
+        // limited.
         let (given, segments) = (folder.given(), file.segments.len());
         let limit = limits.bytes_written(given, u64::try_from(segments).unwrap_or(u64::MAX));
         let within = Limits { program: limits.program.min(limit), ..*limits };
@@ -137,7 +138,7 @@ impl Build {
         Problem::Absent { file: name_of(&self.json), message: message.into() }
     }
 
-    /// Returns the problem of a refused JSON text; `status` is that of a blob that could not be read.
+    /// Returns the problem of a refused JSON text. `status` is set if a blob could not be read.
     fn refused(&self, error: &JsonError, status: Option<Status>) -> Problem {
         let text = |message: String, place: String| Problem::Text {
             file: name_of(&self.json),

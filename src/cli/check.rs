@@ -93,17 +93,17 @@ enum OutputFormat {
     Sarif,
 }
 
-/// How files are judged.
+/// The settings of a check.
 struct Settings {
     policy: Policy,
     /// Whether all bytes are searched for executable content.
     scans: bool,
 }
 
-/// A checked file, and the exit status that it causes.
+/// A checked file, and the exit status that the file causes.
 type Outcome = (CheckedFile, Status);
 
-/// The data files of `--with` that could be read, and their names.
+/// The data files of `--with` that could be read, with their names.
 #[derive(Clone, Copy)]
 struct DataFiles<'d> {
     names: &'d [UntrustedString],
@@ -140,7 +140,7 @@ impl Check {
                 (counted(repeated, "path"), if repeated == 1 { "names" } else { "name" });
             note(&format!("{paths} {verb} a file that is checked already"));
         }
-        // Each is opened once, since it may be a stream.
+        // Each file is opened once, since it may be a stream.
         let files: Vec<_> = found.iter().map(|found| &found.path).chain(&with).cloned().collect();
         let with: Vec<_> = distinct(&with, common)
             .into_iter()
@@ -191,7 +191,7 @@ impl Check {
         Ok(status.unwrap_or(Status::Good))
     }
 
-    /// Returns the data files of `--with`: those that are named, and those in folders that are named.
+    /// Returns the data files of `--with`: the named files, and the files in named folders.
     fn data_files(&self) -> Result<Vec<PathBuf>, Problem> {
         let mut files = Vec::new();
         for path in &self.with {
@@ -214,7 +214,8 @@ impl Check {
         Ok(files)
     }
 
-    /// Checks a file, or reports why it could not be read. `data` is `None` for a data file itself.
+    /// Checks a file, or reports why it could not be read. `data` is `None` if the file is itself a
+    /// data file.
     fn check(
         &self,
         path: &Path,
@@ -237,8 +238,8 @@ impl Check {
         }
     }
 
-    /// Checks a payload or a profile as a standalone file. `None` for another file, which was refused with
-    /// `problem`, and for a payload of which nothing is known.
+    /// Checks a standalone payload or profile, which was refused as a model with `problem`. Returns `None`
+    /// for any other file, and for a payload in an unknown form of a backend without rules.
     fn check_payload(
         &self,
         path: &Path,
@@ -257,7 +258,7 @@ impl Check {
         };
         let is_judged = matches!(format, ForeignFormat::Payload(Backend::Xnnpack | Backend::Mlx));
         let (name, limits) = (name_of(path), common.limits());
-        // A stream was read already.
+        // A stream was already read to its end.
         let bytes = input::open_regular(path).ok().map(|(file, len)| Bytes::whole(file, len))?;
         let judged = bytes.all(&name, &limits).map(|bytes| {
             Checker::new().limits(limits).policy(policy.clone()).check_payload(&bytes)
@@ -295,7 +296,7 @@ impl Check {
         checker =
             checker.scan(settings.scans).bundled(input.bundle.as_ref().map(|of| of.program.start));
         let mut names = &[][..];
-        // The list may be empty because no data file could be read; then no key resolves.
+        // The list may be empty because no data file could be read. Then no key resolves.
         if let Some(data) = data.filter(|_| !self.with.is_empty()) {
             checker = checker.data(data.files);
             names = data.names;
@@ -336,7 +337,7 @@ impl Check {
     }
 }
 
-/// Returns data files, each once: a repeated file would repeat all of its keys.
+/// Returns each data file once, since a repeated file would repeat all of its keys.
 fn distinct<'p>(files: &'p [PathBuf], common: &Common) -> Vec<&'p Path> {
     let mut seen = BTreeSet::new();
     let mut distinct = Vec::new();
@@ -352,7 +353,7 @@ fn distinct<'p>(files: &'p [PathBuf], common: &Common) -> Vec<&'p Path> {
     distinct
 }
 
-/// Takes the findings of a baseline out of all files, and returns how many there were.
+/// Removes the findings in `baseline` from all files, and returns their number.
 fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
     let mut all = 0u64;
     for (file, status) in outcomes {
@@ -365,10 +366,10 @@ fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
     all
 }
 
-/// Removes paths of files that are in the list already, and returns how many there were.
+/// Removes paths of files that are already in the list, and returns their number.
 fn drop_repeated(found: &mut Vec<Found>) -> u64 {
     let (mut seen, all) = (BTreeSet::new(), found.len());
-    // A link has a name of its own. A stream has none.
+    // A link and its target have different places. A stream has no place.
     let place = |path: &Path| {
         let name = path.file_name()?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -378,12 +379,12 @@ fn drop_repeated(found: &mut Vec<Found>) -> u64 {
     wide(all.saturating_sub(found.len()))
 }
 
-/// Returns the outcome of a file that was refused or could not be read.
+/// Returns the outcome of a file that was refused, or that could not be read.
 fn of_problem(name: UntrustedString, problem: &Problem) -> Outcome {
     (refusal::checked(name, problem), problem.status())
 }
 
-/// Runs `work` in a pool of threads, or on this thread if none can be started.
+/// Runs `work` in a pool of threads, or on this thread if no thread can be started.
 fn run_in_pool(work: impl FnOnce() + Send) {
     let pool = ThreadPoolBuilder::new().build();
     let this_thread = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
@@ -393,7 +394,7 @@ fn run_in_pool(work: impl FnOnce() + Send) {
     }
 }
 
-/// Returns the name and the data of an input; `None` if it is no `.ptd`.
+/// Returns the name and the data of an input; `None` if it is not a `.ptd`.
 fn as_data(input: &Input) -> Option<(UntrustedString, Ptd<'_>)> {
     match input.opened.file() {
         File::Ptd(ptd) => Some((input.name.clone(), ptd)),

@@ -1,15 +1,15 @@
-//! The width of the terminal, and paragraphs in it.
+//! The width of the terminal, and paragraphs of that width.
 
 use std::env;
 
-/// Returns the number of columns that a picture may take: `COLUMNS`, else the terminal's, else 80. From
-/// 40 to 240.
+/// Returns the width of a picture in columns, from 40 to 240. It is `COLUMNS`, else the terminal's
+/// width, else 80.
 pub(super) fn columns() -> usize {
     known().unwrap_or(80).clamp(40, 240)
 }
 
-/// Breaks a paragraph into lines that fit the terminal, all but the first with `indent` spaces in front. Where
-/// the width is not known it stays one line, for other programs.
+/// Breaks a paragraph into lines that fit the terminal. All lines but the first begin with `indent`
+/// spaces. If the width is not known, the paragraph stays one line, for other programs.
 pub(super) fn paragraph(text: &str, indent: usize) -> String {
     let Some(columns) = known() else { return text.into() };
     filled(text, indent, columns.clamp(40, 240))

@@ -1,4 +1,4 @@
-//! `pte completions`, and what shells offer as values while a command line is typed.
+//! `pte completions`, and the values that shells offer while a command line is typed.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -46,18 +46,19 @@ impl Completions {
     }
 }
 
-/// Answers a shell that completes a command line of `command`. Returns whether a shell asked.
+/// Answers a request of a shell to complete a command line of `command`. Returns whether there was
+/// one.
 pub(super) fn answer(command_line: &[OsString], command: fn() -> Command) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }
     let completer = CompleteEnv::with_factory(command).var(VARIABLE).bin("pte");
     let here = env::current_dir().ok();
-    // A shell shows no errors while a line is typed.
+    // A shell shows no errors while a line is typed, so an error counts as an answer.
     completer.try_complete(command_line.iter().cloned(), here.as_deref()).unwrap_or(true)
 }
 
-/// Returns the names of rules, with what they ask.
+/// Returns the names of rules, each with its description.
 pub(super) fn rules() -> Vec<CompletionCandidate> {
     let rules = RuleRecord::all().into_iter();
     rules.map(|rule| CompletionCandidate::new(rule.id).help(Some(rule.what.into()))).collect()
@@ -69,8 +70,8 @@ pub(super) fn presets() -> Vec<CompletionCandidate> {
     presets.map(|of| CompletionCandidate::new(of.id).help(Some(of.what.into()))).collect()
 }
 
-/// Returns the methods of the first program that the command line names. Names that a shell would read as
-/// more than a word are left out.
+/// Returns the methods of the first program on the command line. Names that a shell would not read
+/// as one plain word are left out.
 pub(super) fn methods() -> Vec<CompletionCandidate> {
     let named = env::args_os().skip(1).filter(|word| Path::new(word).is_file());
     let names = named.filter_map(|word| methods_of(Path::new(&word))).next().unwrap_or_default();
@@ -89,8 +90,8 @@ fn methods_of(path: &Path) -> Option<Vec<String>> {
     Some(names.filter(is_plain).take(MOST_METHODS).map(Into::into).collect())
 }
 
-/// The variable by which a shell asks for completions.
+/// The environment variable by which a shell requests completions.
 const VARIABLE: &str = "PTE_COMPLETE";
 
-/// The most methods that are offered.
+/// The maximum number of methods that are offered.
 const MOST_METHODS: usize = 256;

@@ -24,15 +24,15 @@ pub(super) struct ConfigArguments {
     no_config: bool,
 }
 
-/// The settings of a file, a section for each verb. Arguments of the command line are added to lists, and
-/// replace single values.
+/// The settings of a file, with a section for each verb. Arguments of the command line extend its
+/// lists, and replace its single values.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Config {
     pub(super) check: CheckConfig,
     pub(super) size: SizeConfig,
     pub(super) memory: MemoryConfig,
-    /// The folder of the file: paths in it are relative to this folder.
+    /// The folder of the file. Paths in the file are relative to this folder.
     #[serde(skip)]
     folder: PathBuf,
 }
@@ -60,7 +60,7 @@ pub(super) struct MemoryConfig {
 }
 
 impl ConfigArguments {
-    /// Reads the settings, and says on standard error which file was found.
+    /// Reads the settings, and reports on standard error which file was found.
     pub(super) fn read(&self, common: &Common) -> Result<Config, Problem> {
         if self.no_config {
             return Ok(Config::default());
@@ -100,7 +100,7 @@ impl Config {
     }
 }
 
-/// Returns the problem of an invalid file, with the line and the column.
+/// Returns the problem of an invalid file, with the line and the column of the error.
 fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let line = before.matches('\n').count().saturating_add(1);
@@ -119,7 +119,7 @@ fn nearest() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     for (depth, folder) in here.ancestors().enumerate() {
         if folder.join(NAME).is_file() {
-            // A short name, as the user would write it.
+            // The path is relative, as the user would write it.
             let up: PathBuf = core::iter::repeat_n("..", depth).collect();
             return Some(up.join(NAME));
         }

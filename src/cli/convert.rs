@@ -93,7 +93,7 @@ impl Convert {
                 input.spend(&(0..tensors.data_len()))?;
                 let image =
                     tensors.image_with(&common.limits()).map_err(|error| problem(&name, error))?;
-                // Checks that it can be read back.
+                // Checks that the new file can be read.
                 Safetensors::open(&image).map_err(|error| problem(&name, error))?;
                 self.write(common, &image)?;
             }
@@ -101,7 +101,7 @@ impl Convert {
         Ok(Status::Good)
     }
 
-    /// Returns the output format; `default` if neither a flag nor the output's name gives it.
+    /// Returns the output format from the flag or from the output's name; otherwise `default`.
     fn target(&self, common: &Common, default: To) -> Result<To, Problem> {
         let output = common.output.as_deref().filter(|path| path.as_os_str() != "-");
         let extension = output.and_then(|path| path.extension()?.to_str());
@@ -160,7 +160,7 @@ impl Convert {
     }
 }
 
-/// Returns the problem of a conversion that failed.
+/// Returns the problem of a failed conversion.
 fn problem(name: &UntrustedString, error: ConvertError) -> Problem {
     match error {
         ConvertError::Read(error) => Problem::io(name, io::Error::from(error)),
@@ -180,7 +180,7 @@ fn problem(name: &UntrustedString, error: ConvertError) -> Problem {
     }
 }
 
-/// Returns how other flags or verbs avoid an error, if they do.
+/// Returns advice on flags or verbs that avoid an error, if there is any.
 fn advice(error: &ConvertError) -> Option<&'static str> {
     match error {
         ConvertError::Blob { .. } | ConvertError::Metadata { .. } => {

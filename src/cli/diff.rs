@@ -101,7 +101,7 @@ struct Found<'f> {
     report: &'f Comparison,
     /// Whether differences were ignored.
     ignored: bool,
-    /// Whether a file is a bundled program, of which the program is compared.
+    /// Whether a file is a bundled program. The program in it is compared.
     is_bundled: bool,
     most: usize,
 }
@@ -183,7 +183,7 @@ fn side<'g>(file: &'g Input, data: &[&'g Input]) -> Given<'g, Bytes> {
     Given { file: &file.opened, data }
 }
 
-/// Returns the problem of two files of different kinds.
+/// Returns the problem that the two files are of different kinds.
 fn kinds(files: [&Input; 2]) -> Problem {
     let kinds = files.map(|input| {
         let kind = match input.opened.file() {
@@ -195,7 +195,7 @@ fn kinds(files: [&Input; 2]) -> Problem {
     Problem::Usage(format!("{}: give two programs, or two data files", kinds.join(", ")).into())
 }
 
-/// The names of a side: of its `.ptd` files, and of the file itself.
+/// The names of one side: those of its `.ptd` files, and that of the file itself.
 type Names = (Vec<UntrustedString>, UntrustedString);
 
 fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
@@ -234,13 +234,13 @@ fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
 }
 
 impl Found<'_> {
-    /// Returns the differences of a class that are shown, and the number of all.
+    /// Returns the differences of a class that are shown, and the number of all in the class.
     fn of(&self, class: Class) -> (Vec<&Difference>, u64) {
         let all = self.report.differences.iter().filter(|difference| difference.class == class);
         (all.take(self.most).collect(), self.report.count(class))
     }
 
-    /// Returns the differences in the encoding. They are shown for files of the same meaning alone.
+    /// Returns the differences in the encoding, which are shown only for files of the same meaning.
     fn written(&self) -> &[Written] {
         match self.report.verdict {
             Verdict::Same if !self.ignored => &self.report.written,
@@ -248,7 +248,7 @@ impl Found<'_> {
         }
     }
 
-    /// Returns a hint how to ignore the differences, if all of them are of optional classes.
+    /// Returns a hint on how to ignore the differences, if all of them are of optional classes.
     fn hint(&self) -> Option<String> {
         let differ = || Class::ALL.into_iter().filter(|&class| self.report.count(class) > 0);
         let is_optional = |class| {
@@ -261,7 +261,7 @@ impl Found<'_> {
         Some(format!("{}: then they are the same", ignore.join(" ")))
     }
 
-    /// Returns the verdict in a line.
+    /// Returns the verdict in one line.
     fn summary(&self) -> String {
         match self.report.verdict {
             Verdict::Identical if self.is_bundled => {
@@ -288,7 +288,7 @@ fn title(class: Class) -> String {
     class.id().replace('-', " ")
 }
 
-/// Returns a side of a difference in words, with the first digits of its digest.
+/// Returns one side of a difference in words, with the first digits of its digest.
 fn text(shown: &Shown) -> UntrustedString {
     match shown.sha256 {
         Some(sha) => {

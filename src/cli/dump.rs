@@ -80,7 +80,7 @@ enum Blobs {
     Folder(PathBuf),
 }
 
-/// The longest `[ubyte]` that is always written as numbers, in bytes: most are shapes.
+/// The longest `[ubyte]` that is always written as numbers, in bytes. Most such vectors are shapes.
 const MAX_NUMBERS: usize = 64;
 
 impl Blobs {
@@ -103,7 +103,7 @@ impl Blobs {
             Self::Inline => None,
             Self::Hash => Some(format!("{{\"sha256\": \"{}\", \"len\": {}}}", hash(), blob.len())),
             Self::Folder(folder) => {
-                // Named by its hash, so that equal blobs share a file.
+                // The file is named by its hash, so that equal blobs share a file.
                 let name = format!("{}.bin", hash());
                 let path = folder.join(&name);
                 if let Err(error) = write_new(&path, |out| out.bytes(blob)) {
@@ -216,7 +216,7 @@ impl Dump {
         Ok(status)
     }
 
-    /// Returns the first method with the name, which is the one that runtimes run.
+    /// Returns the first method with the requested name, which is the one that runtimes use.
     fn plan<'a>(&self, pte: &Pte<'a>) -> Option<ExecutionPlan<'a>> {
         let mut plans = pte.program().execution_plan().into_iter().flatten();
         plans.find(|plan| {
@@ -224,7 +224,7 @@ impl Dump {
         })
     }
 
-    /// Ends the document.
+    /// Ends the document and its output.
     fn finish(
         &self,
         mut out: Output,
@@ -246,7 +246,7 @@ impl Dump {
     }
 }
 
-/// Writes a root table with its container.
+/// Writes a root table, with its container as an extra key.
 fn write_with_container<'a, T: Table<'a>, B: FnMut(&'a [u8]) -> Option<String>>(
     root: T,
     options: json::Options<B>,
@@ -256,7 +256,8 @@ fn write_with_container<'a, T: Table<'a>, B: FnMut(&'a [u8]) -> Option<String>>(
     json::write_beside(root, options, out, KEY, |out| container(out))
 }
 
-/// Writes the file at `path`, unless it exists: its name is the hash of its contents.
+/// Writes the file at `path` unless it exists. Its name is the hash of its contents, so an existing
+/// file is the same.
 fn write_new(
     path: &Path,
     write: impl FnOnce(&mut Output) -> Result<(), Problem>,

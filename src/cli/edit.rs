@@ -184,7 +184,8 @@ impl Edit {
                 if let Some(ptd) = out {
                     let path = self.ptd_path(output)?;
                     let image = ptd.image_with(&limits).map_err(unwritable)?;
-                    // The data is written first, so that no program is ever without its data.
+                    // The `.ptd` is written first, so that the program on disk is never without its
+                    // data.
                     write(image, &path, &none)?;
                 }
                 let image = model.image_with(&limits).map_err(unwritable)?;
@@ -212,7 +213,7 @@ impl Edit {
         Ok(Status::Good)
     }
 
-    /// Whether an operation is named.
+    /// Returns whether the arguments name an operation.
     fn changes_something(&self) -> bool {
         !(self.inline.is_empty()
             && self.remove_data.is_empty()
@@ -224,7 +225,7 @@ impl Edit {
             || self.forget_unknown
     }
 
-    /// Returns the path of the `.ptd` of a program that is written to `output`.
+    /// Returns the path of the `.ptd` for a program that is written to `output`.
     fn ptd_path(&self, output: &Path) -> Result<PathBuf, Problem> {
         let Some(path) = &self.ptd else {
             let path = output.with_extension("ptd");
@@ -238,7 +239,7 @@ impl Edit {
         self.apart(path.clone(), output)
     }
 
-    /// Returns the path of the `.ptd`, unless it is that of the program or of the input.
+    /// Returns `path`, the `.ptd`. A path that is also the output or the input is a usage error.
     fn apart(&self, path: PathBuf, output: &Path) -> Result<PathBuf, Problem> {
         let is_same = |other: &Path| {
             path == other || identity(&path).is_some_and(|own| identity(other) == Some(own))
@@ -251,8 +252,8 @@ impl Edit {
         }
     }
 
-    /// Changes a program, and returns the `.ptd` of its moved data. `done` gets the changes to report
-    /// once they are written.
+    /// Changes a program, and returns the `.ptd` with the data that moved out. `done` receives the
+    /// changes to report once they are written.
     fn program<'m>(
         &self,
         input: &Input,
@@ -304,7 +305,7 @@ impl Edit {
                     0 => "no data to move out: no .ptd is written".into(),
                     _ => format!("{moved} tensors and blobs moved out"),
                 });
-                // The official runtime refuses an empty .ptd.
+                // The official runtime refuses an empty `.ptd`, so none is written.
                 Some(ptd).filter(|_| moved > 0)
             }
         };
@@ -349,7 +350,7 @@ impl Edit {
     }
 }
 
-/// A file whose bytes become data.
+/// A file whose bytes become named data.
 #[derive(Debug)]
 struct Data {
     file: std::fs::File,
@@ -369,7 +370,8 @@ impl Data {
     }
 }
 
-/// Returns the `.ptd` of an input; one of an old generation is converted.
+/// Returns the model of an input that is a `.ptd`. An old generation is converted to the current
+/// one.
 fn current(input: &Input) -> Result<PtdModel<'_>, Problem> {
     match input.opened.file() {
         File::Ptd(ptd) => match ptd.to_model_from(input.opened.source()) {
@@ -383,7 +385,7 @@ fn current(input: &Input) -> Result<PtdModel<'_>, Problem> {
     }
 }
 
-/// Returns notes on the constants of payloads that were moved, and on those that were not.
+/// Returns notes on the constants of payloads that were moved, and on those that stayed.
 fn constants_moved(home: ConstantHome, moved: MovedConstants) -> Vec<String> {
     let MovedConstants { constants, payloads, referenced, elsewhere, others, kept, .. } = moved;
     let is_inside = home == ConstantHome::Payload;

@@ -140,7 +140,7 @@ impl Extract {
         Ok(Status::Good)
     }
 
-    /// Extracts a part of a payload or a profile that is a standalone file.
+    /// Extracts a part of a standalone payload or profile.
     fn other(&self, other: &OtherInput, common: &Common) -> Result<Status, Problem> {
         let (what, file) = (&self.what, &other.file);
         let found = if what.program {
@@ -254,20 +254,20 @@ impl Extract {
     }
 }
 
-/// A part of the file.
+/// A part of the file that was found.
 struct Found {
     range: Range<u64>,
-    /// The shape, if it is a tensor.
+    /// The dtype and shape, if the part is a tensor.
     array: Option<Array>,
 }
 
-/// The shape of a tensor.
+/// The dtype and shape of a tensor.
 struct Array {
-    /// The dtype, or the name of a datatype that is no dtype.
+    /// The dtype, or the name of a datatype that has no dtype.
     dtype: Result<ScalarType, &'static str>,
     /// The sizes; `None` if one is negative.
     sizes: Option<Vec<u64>>,
-    /// The dim order; `None` if it is that of C.
+    /// The dim order; `None` for C order.
     order: Option<Vec<u8>>,
 }
 
@@ -294,7 +294,7 @@ impl Found {
     }
 }
 
-/// Returns the first row with bytes in the file, which runtimes use too.
+/// Returns the first row with bytes in the file. Runtimes use this row too.
 fn first<'a>(
     mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,
@@ -329,7 +329,7 @@ fn tensor(
     })
 }
 
-/// Returns a constant of a payload, by METHOD:N/VALUE.
+/// Returns a constant of a payload, named as METHOD:N/VALUE.
 fn constant(file: &File<'_>, payloads: &[PayloadContents], name: &str) -> Option<Found> {
     let (delegate, value) = name.rsplit_once('/')?;
     let ((method, delegate), value) = (place(delegate)?, value.parse::<u32>().ok()?);
@@ -378,7 +378,7 @@ fn delegate<'a>(
     payload.ok_or_else(|| input.absent(format!("delegate {name:?} has no payload")))
 }
 
-/// Parses `METHOD:N`. The name of the method may contain colons.
+/// Parses `METHOD:N`. The name of the method may itself contain colons.
 fn place(name: &str) -> Option<(&str, u32)> {
     let (method, nth) = name.rsplit_once(':')?;
     Some((method, nth.parse().ok()?))
@@ -409,7 +409,7 @@ fn array(
     let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
     let wanted = dtype.element_size().and_then(|size| elements?.checked_mul(size));
     let wanted = wanted.ok_or_else(inconsistent)?;
-    // A segment may be longer than its tensor.
+    // The range may be longer than the tensor.
     let end = found.range.start.saturating_add(wanted);
     if end > found.range.end {
         return Err(inconsistent());
@@ -426,14 +426,14 @@ fn array(
     Ok((head, ordered.ok_or_else(inconsistent)?))
 }
 
-/// The files that `--all` writes, in a folder that gets its name when it is complete.
+/// The files that `--all` writes. Their folder gets its name when it is complete.
 struct Parts<'i> {
     input: &'i Input,
     folder: &'i Path,
     temporary: Temporary,
     index: io::BufWriter<fs::File>,
     count: usize,
-    /// The file of each range: shared ranges are written once.
+    /// The name of the file of each range. A range that several parts share is written once.
     written: BTreeMap<(u64, u64), String>,
 }
 
@@ -485,14 +485,14 @@ impl<'i> Parts<'i> {
     fn finish(mut self) -> Result<(), Problem> {
         let problem = |error| Problem::io(name_of(self.folder), error);
         self.index.write_all(b"\n]}\n").and_then(|()| self.index.flush()).map_err(problem)?;
-        // An empty folder is replaced.
+        // An existing folder may be replaced only if it is empty.
         if self.folder.exists() {
             fs::remove_dir(self.folder).map_err(problem)?;
         }
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // A temporary folder is private, the result is not.
+            // A temporary folder is private, but the result is not.
             let permissions = fs::Permissions::from_mode(0o755);
             fs::set_permissions(self.temporary.path(), permissions).map_err(problem)?;
         }
@@ -500,7 +500,8 @@ impl<'i> Parts<'i> {
     }
 }
 
-/// Returns a file name of letters, digits and hyphens: no separator and no device name of any system.
+/// Returns a file name of letters, digits and hyphens, without separators and device names of any
+/// system.
 fn file_name(what: &str, key: Option<&str>) -> String {
     let name = what.chars().chain(" ".chars()).chain(key.unwrap_or_default().chars());
     let name = name.take(64).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });

@@ -1,7 +1,8 @@
-//! The memory that each verb may use.
+//! The memory that each verb may need.
 
-/// The largest number of bytes of memory for each byte of the FlatBuffer (for `build`, of the JSON). The
-/// command checks for as much before it begins, and the benchmark `hostile` measures against it.
+/// The maximum number of bytes of memory for each byte of the FlatBuffer (for `build`: of the
+/// JSON). Before a verb begins, the command checks that this memory is available. The benchmark
+/// `hostile` measures against it.
 pub(super) const FACTORS: &[(&str, u64)] = &[
     ("info", 12),
     ("check", 12),
@@ -21,7 +22,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
     ("convert", 36),
 ];
 
-/// Returns the factor of a verb.
+/// Returns the memory factor of a verb.
 pub(super) fn factor(verb: &str) -> u64 {
     let known = FACTORS.iter().find(|(name, _)| *name == verb);
     known.map_or(1, |&(_, factor)| factor)

@@ -1,5 +1,5 @@
-//! The grammar of the command line: which of the arguments of all verbs a verb shows, and what shells offer
-//! as values.
+//! The grammar of the command line: which common arguments each verb shows, and which values shells
+//! offer.
 
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::{ArgValueCandidates, CompletionCandidate};
@@ -7,7 +7,7 @@ use clap_complete::{ArgValueCandidates, CompletionCandidate};
 use super::Arguments;
 use super::complete;
 
-/// Returns the whole command. Verbs hide the arguments of all verbs that do nothing for them.
+/// Returns the whole command. Each verb hides the common arguments that have no effect on it.
 pub(super) fn command() -> Command {
     let mut command = Arguments::command();
     let common: Vec<Arg> =
@@ -26,7 +26,7 @@ pub(super) fn command() -> Command {
     command
 }
 
-/// Whether an argument of all verbs does something for a verb.
+/// Returns whether a common argument has an effect on a verb.
 fn takes(verb: &str, argument: &str) -> bool {
     let reads = !["explain", "rules", "schema", "completions", "man"].contains(&verb);
     match argument {
@@ -41,10 +41,10 @@ fn takes(verb: &str, argument: &str) -> bool {
     }
 }
 
-/// Returns what a shell offers.
+/// A function that returns the values that a shell offers.
 type Candidates = fn() -> Vec<CompletionCandidate>;
 
-/// Adds what shells offer as values of the arguments of a verb.
+/// Adds the values that shells offer for the arguments of a verb.
 fn complete(verb: Command) -> Command {
     let values: [(&str, Candidates); 6] = [
         ("allow", complete::rules),

@@ -110,7 +110,7 @@ enum Format {
     Json,
 }
 
-/// The place of an instruction as an argument: its index, after that of its chain if it is not chain 0.
+/// An instruction as an argument: its index, with the index of its chain in front unless that is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct At(InstructionPlace);
 
@@ -129,18 +129,18 @@ impl FromStr for At {
     }
 }
 
-/// A format of pictures. Each method is drawn as its nodes, then its edges.
+/// A format of pictures. For each method, the nodes are drawn first, and then the edges.
 trait Draw {
     fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem>;
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem>;
-    /// Begins the cluster of a call whose payload is open.
+    /// Begins the cluster of a call whose payload is shown.
     fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem>;
     fn end_call(&mut self) -> Result<(), Problem>;
     /// Draws a node with lines of text.
     fn node(&mut self, id: Id, look: Look, lines: &[String]) -> Result<(), Problem>;
     /// Returns the label of an edge, quoted for this format.
     fn label(&self, text: &str) -> String;
-    /// Draws an edge. It has a label if no node shows the value that flows.
+    /// Draws an edge. It has a label if no node shows the value that flows along it.
     fn edge(&mut self, ends: (Id, Id), kind: EdgeKind, label: Option<&str>) -> Result<(), Problem>;
     fn end_method(&mut self) -> Result<(), Problem>;
     /// Draws the legend.
@@ -192,7 +192,7 @@ impl Graph {
         Ok(Status::Good)
     }
 
-    /// Returns what is shown of each method.
+    /// Returns the options with which each method is drawn.
     fn shown(&self, format: Format) -> DrawOptions {
         let part = match (self.around, self.from, self.to) {
             (Some(At(place)), ..) => Some(Excerpt::Around { place, depth: self.depth }),
@@ -210,8 +210,8 @@ impl Graph {
         shown
     }
 
-    /// Refuses a method or an instruction that is not in the file, a picture that is too large to look
-    /// at, and names that are shown too often.
+    /// Refuses a method or an instruction that is not in the file, a picture that is too large to
+    /// read, and names that are repeated too often.
     fn admit(
         &self,
         input: &Input,
@@ -274,7 +274,7 @@ impl Graph {
         plans().try_for_each(|plan| spend_names(input, plan))
     }
 
-    /// Refuses instructions that the method does not have.
+    /// Refuses instructions that are not in the method.
     fn admit_places(&self, input: &Input, graph: &MethodGraph<'_>) -> Result<(), Problem> {
         for At(place) in [self.around, self.from, self.to].into_iter().flatten() {
             if graph.pc(place).is_none() {
@@ -293,7 +293,7 @@ impl Graph {
     }
 }
 
-/// Counts the names of operators and backends against the limits, once for each call.
+/// Charges the names of operators and backends against the limits, once for each call.
 fn spend_names(input: &Input, plan: ExecutionPlan<'_>) -> Result<(), Problem> {
     let operators: Vec<_> = plan.operators().into_iter().flatten().map(operator_name).collect();
     for instruction in method::instructions(plan) {
@@ -313,7 +313,7 @@ fn spend_names(input: &Input, plan: ExecutionPlan<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Draws every method of a document, and a legend of the kinds that occur.
+/// Draws every method of a document, and a legend of the kinds of nodes and edges in it.
 fn draw(document: &GraphDocument<'_>, out: &mut impl Draw) -> Result<(), Problem> {
     let mut legend = BTreeSet::new();
     out.begin(&document.path)?;
@@ -340,7 +340,7 @@ fn draw(document: &GraphDocument<'_>, out: &mut impl Draw) -> Result<(), Problem
     out.end(&legend)
 }
 
-/// Draws the nodes and edges inside a call.
+/// Draws the payload of a call: its nodes and edges.
 fn draw_payload(
     call: NodeId,
     payload: &PayloadGraph,
@@ -377,17 +377,17 @@ fn draw_payload(
     Ok(())
 }
 
-/// The calls of a method whose payloads are open.
+/// The calls of a method whose payloads are shown.
 struct OpenCalls<'p>(BTreeMap<NodeId, OpenCall<'p>>);
 
 struct OpenCall<'p> {
     payload: &'p PayloadGraph,
-    /// The inputs of the payload by the value of the call's argument.
+    /// The inputs of the payload, by the index of the value that the call passes.
     inputs: BTreeMap<u32, Vec<u32>>,
-    /// The outputs likewise: the last one that has the value.
+    /// The outputs of the payload, by the same index. If several have it, the last one counts.
     outputs: BTreeMap<u32, u32>,
-    /// Whether an edge leads to the call itself: one of control flow, or of an argument that no input or output
-    /// of the payload names.
+    /// Whether an edge leads to the call itself. This is an edge of control flow, or of an argument
+    /// that is neither an input nor an output of the payload.
     has_box: bool,
 }
 
@@ -424,7 +424,8 @@ impl<'p> OpenCalls<'p> {
         calls
     }
 
-    /// Returns where an edge begins: at the output of a payload, if it has one.
+    /// Returns the node at which an edge begins. If the value is an output of a shown payload, this
+    /// is the output's node.
     fn from(&self, edge: &Edge) -> Id {
         let output = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
             let call = self.0.get(&edge.from)?;
@@ -433,7 +434,8 @@ impl<'p> OpenCalls<'p> {
         Id(edge.from, output.map(PayloadNodeId::Value))
     }
 
-    /// Returns where an edge ends: at the inputs of a payload, if it has any.
+    /// Returns the nodes at which an edge ends. If the value is an input of a shown payload, these
+    /// are the inputs' nodes.
     fn to(&self, edge: &Edge) -> Vec<Id> {
         let inputs = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
             let call = self.0.get(&edge.to)?;
@@ -454,9 +456,9 @@ fn draw_edges(
     out: &mut impl Draw,
     legend: &mut BTreeSet<Look>,
 ) -> Result<(), Problem> {
-    // A value may be on any number of edges, often on adjacent ones.
+    // A value may be on any number of edges, often adjacent ones, so labels are cached.
     let mut labels: Vec<Option<(u32, String)>> = vec![None; CACHED_LABELS];
-    // A call may name a value any number of times, and its payload likewise: each pair is joined once.
+    // A call and its payload may both name a value many times. Each pair is joined once.
     let mut joined = BTreeSet::new();
     for edge in graph.edges() {
         legend.extend(match edge.kind {
@@ -464,7 +466,7 @@ fn draw_edges(
             EdgeKind::Jump => Some(Look::JumpEdge),
             _ => None,
         });
-        // The node of a value has its text.
+        // The node of a value already shows the label.
         let has_node = [edge.from.node, edge.to.node].into_iter().any(|node| match node {
             MethodNode::Value(value) => Some(value) == edge.value,
             MethodNode::Output(_) => true,
@@ -489,7 +491,7 @@ fn draw_edges(
     Ok(())
 }
 
-/// What a node or an edge looks like, in the order of the legend.
+/// The appearance of a node or an edge, in the order of the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     Operator,
@@ -519,7 +521,7 @@ impl Look {
         }
     }
 
-    /// Returns the text of the legend.
+    /// Returns the description in the legend.
     fn text(self) -> &'static str {
         match self {
             Self::Operator => "box: number, operator, constants (· flows along an edge)",
@@ -537,7 +539,7 @@ impl Look {
     }
 }
 
-/// Returns the text in the box of a node, line by line.
+/// Returns the lines of text in the box of a node.
 fn lines(graph: &MethodGraph<'_>, node: &GraphNode<'_>) -> Vec<String> {
     let is_instruction = node.instruction.is_some();
     let mut first = match (node.kind, node.name) {
@@ -562,7 +564,7 @@ fn lines(graph: &MethodGraph<'_>, node: &GraphNode<'_>) -> Vec<String> {
     lines
 }
 
-/// Returns the arguments of a call as lines of about equal length, if any of them is a constant.
+/// Returns the arguments of a call, if any of them is a constant, as lines of about equal length.
 fn argument_lines(mut arguments: &[Option<String>]) -> Vec<String> {
     while let [rest @ .., None] = arguments {
         arguments = rest;
@@ -591,10 +593,10 @@ fn argument_lines(mut arguments: &[Option<String>]) -> Vec<String> {
     lines
 }
 
-/// The number of labels of values that are kept.
+/// The maximum number of cached labels of values.
 const CACHED_LABELS: usize = 64;
 
-/// The width of a line of arguments, and the most lines of a call.
+/// The width of a line of arguments, and the maximum number of lines of a call.
 const MOST_COLUMNS: usize = 40;
 const MOST_LINES: usize = 6;
 

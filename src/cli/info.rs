@@ -68,7 +68,7 @@ impl Info {
 }
 
 impl Info {
-    /// Reads the summary of a model, or of a payload or a profile as a standalone file.
+    /// Reads the summary of a model, or of a standalone payload or profile.
     fn read(&self, path: &Path, common: &Common) -> Result<NamedSummary, Problem> {
         let (name, limits) = (name_of(path), common.limits());
         let problem = |error| Problem::open(&name, error);
@@ -100,7 +100,7 @@ impl Info {
     }
 }
 
-/// Shows a delegate's payload.
+/// Shows the summary of a standalone payload.
 fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let (bytes, backend) = (grouped(summary.bytes), payload.backend);
@@ -117,7 +117,7 @@ fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output
     show_parts(&[("header and graph".into(), flatbuffer), (rest.into(), segments)], summary, out)
 }
 
-/// Shows a profile of runs.
+/// Shows the summary of a profile.
 fn show_profile(named: &NamedSummary, profile: &ProfileSummary, out: &mut Output) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let bytes = grouped(summary.bytes);
@@ -136,7 +136,7 @@ fn show_profile(named: &NamedSummary, profile: &ProfileSummary, out: &mut Output
     label(out, "", &format!("{DIM}`pte profile` shows operators and instructions{DIM:#}"))
 }
 
-/// Shows a record of an export.
+/// Shows the summary of an ETRecord.
 fn show_record(named: &NamedSummary, record: &RecordSummary, out: &mut Output) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let bytes = grouped(summary.bytes);
@@ -259,7 +259,7 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
     Ok(())
 }
 
-/// Shows the operators and datatypes of the graphs of a backend.
+/// Shows the operators and datatypes in the graphs of one backend.
 fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
     let list = |items: Vec<String>, all: usize| match all.saturating_sub(items.len()) {
         0 => items.join(", "),
@@ -289,7 +289,7 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
     }
 }
 
-/// Shows which weights of a backend's graphs are quantized, and how.
+/// Shows which weights in the graphs of one backend are quantized, and how.
 fn show_weights(weights: &[WeightSummary], out: &mut Output) -> fmt::Result {
     let describe = |of: &WeightSummary| {
         let how = match of.quantization {
@@ -318,7 +318,7 @@ fn show_weights(weights: &[WeightSummary], out: &mut Output) -> fmt::Result {
     label(out, "", &format!("  {DIM}weights: {text}{DIM:#}"))
 }
 
-/// Shows what the headers of a backend's payloads say.
+/// Shows the contents of the headers of one backend's payloads.
 fn show_sections(summary: &SectionSummary, out: &mut Output) -> fmt::Result {
     let list = |texts: &[UntrustedString]| texts.iter().map(name).collect::<Vec<_>>().join(", ");
     let mut facts = Vec::new();
@@ -479,5 +479,5 @@ const MAX_KEY_WIDTH: usize = 44;
 const MAX_METHODS: usize = 16;
 const MAX_OPERATORS: usize = 20;
 const MAX_VALUES: usize = 8;
-/// The most operators and datatypes of a backend's graphs that are shown.
+/// The maximum number of operators and datatypes that are shown of one backend's graphs.
 const MAX_NODES: usize = 4;

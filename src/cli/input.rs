@@ -19,22 +19,23 @@ use pte::payload::{Bundle, PayloadContents, TablesPlace};
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::{File, ForeignFormat, Handle, Limits, Source};
 
-/// An opened file and its name in messages.
+/// An opened file, with its name for messages.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) name: UntrustedString,
     pub(super) opened: Handle<Bytes>,
-    /// The bundled program that it is in.
+    /// The bundled program that contains it.
     pub(super) bundle: Option<BundlePlace>,
     /// Whether progress is shown.
     pub(super) progress: bool,
-    /// The bytes that may still be read: parts may overlap, so their sum may exceed the file's size.
+    /// The number of bytes that may still be read. Parts may overlap, so their sum may exceed the
+    /// file's size.
     left: AtomicU64,
     budget: u64,
     _reserved: Reserved,
 }
 
-/// The place of a program in a bundled program.
+/// The place of a program in its bundle.
 #[derive(Clone, Debug)]
 pub(super) struct BundlePlace {
     /// The length of the bundle in bytes.
@@ -43,7 +44,7 @@ pub(super) struct BundlePlace {
     pub(super) program: Range<u64>,
 }
 
-/// Where the bytes of an input are.
+/// The place of the bytes of an input.
 #[derive(Debug)]
 enum Place {
     Disk(fs::File),
@@ -55,19 +56,19 @@ enum Place {
 #[derive(Debug)]
 pub(super) struct Bytes {
     file: Place,
-    /// The range that counts, if it is not the whole file.
+    /// The range of the input in the file; `None` for the whole file.
     part: Option<Range<u64>>,
 }
 
 impl Input {
-    /// Opens `path`. Reads the headers and the FlatBuffer only.
+    /// Opens `path`. Only the headers and the FlatBuffer are read.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
         Self::of(Bytes::open(path, &name, Streams::Models)?, &name, limits)
     }
 
-    /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`: of the program in a
-    /// bundled program.
+    /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`. If it is a bundled
+    /// program, reads the program in it.
     pub(super) fn of(
         bytes: Bytes,
         name: &UntrustedString,
@@ -146,7 +147,7 @@ impl Input {
         Ok(())
     }
 
-    /// Charges the read budget for a range.
+    /// Charges the length of a range to the read budget.
     pub(super) fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
         let len = range.end.saturating_sub(range.start);
         let charge = |left: u64| left.checked_sub(len);
@@ -160,7 +161,8 @@ impl Input {
         }
     }
 
-    /// Charges the read budget for showing a name: a small file may repeat a long one in many rows.
+    /// Charges a shown name to the read budget, since a small file may repeat a long name in many
+    /// rows.
     pub(super) fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
         let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
         self.spend(&(0..len))
@@ -171,7 +173,7 @@ impl Input {
         Problem::Unreadable { file: self.name.clone(), message: message.into() }
     }
 
-    /// Returns the problem of something that is not in this file.
+    /// Returns the problem that something is not in this file.
     pub(super) fn absent(&self, message: String) -> Problem {
         Problem::Absent { file: self.name.clone(), message: message.into() }
     }
@@ -189,7 +191,7 @@ impl Input {
         Err(self.absent(format!("there is no method {:?}", Untrusted::from(name))))
     }
 
-    /// Returns the problem of a model that exceeds memory or its budget.
+    /// Returns the problem that a model exceeds the memory or its budget.
     pub(super) fn no_memory(&self, error: MemoryError) -> Problem {
         match error {
             MemoryError::OutOfMemory => {
@@ -199,19 +201,19 @@ impl Input {
         }
     }
 
-    /// Returns the problem of a refusal.
+    /// Returns the problem that the file is refused.
     pub(super) fn refused(&self, error: pte::Error) -> Problem {
         Problem::Refused { file: self.name.clone(), error }
     }
 }
 
-/// The identity of a file, which is the same for all of its names.
+/// The identity of a file, which is the same for all paths to the file.
 #[cfg(unix)]
 pub(super) type Identity = (u64, u64);
 #[cfg(not(unix))]
 pub(super) type Identity = PathBuf;
 
-/// Returns the identity of the file at `path`, if there is one.
+/// Returns the identity of the file at `path`, if the file exists.
 #[cfg(unix)]
 pub(super) fn identity(path: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
@@ -224,7 +226,8 @@ pub(super) fn identity(path: &Path) -> Option<Identity> {
     path.canonicalize().ok()
 }
 
-/// Returns the metadata of `path`, or of standard input, which may be a redirected file.
+/// Returns the metadata of `path`. For `-`, they are those of standard input, which may be a
+/// redirected file.
 #[cfg(unix)]
 fn metadata(path: &Path) -> io::Result<fs::Metadata> {
     use std::os::fd::AsFd;
@@ -234,7 +237,7 @@ fn metadata(path: &Path) -> io::Result<fs::Metadata> {
     }
 }
 
-/// Refuses paths that name a stream twice: a stream can be read only once.
+/// Refuses paths that name a stream twice, since a stream can be read only once.
 pub(super) fn once<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Problem> {
     let mut streams = BTreeSet::new();
     for path in paths.into_iter().filter(|path| is_stream(path)) {
@@ -278,12 +281,12 @@ impl Bytes {
         }
         match open(path).map_err(|error| Problem::io(name, error))? {
             (file, Some(_)) => Ok(Self { file: Place::Disk(file), part: None }),
-            // A pipe or a device cannot be read by ranges.
+            // A pipe or a device cannot be read by ranges, so it is copied.
             (file, None) => Self::stream(file, name, streams),
         }
     }
 
-    /// Copies a stream to a temporary file without a name: a stream may be too long for memory.
+    /// Copies a stream to an unnamed temporary file, since the stream may be too long for memory.
     fn stream(
         mut from: impl Read,
         name: &UntrustedString,
@@ -292,7 +295,7 @@ impl Bytes {
         let problem = |error| Problem::io(name, error);
         let mut head = Vec::new();
         from.by_ref().take(HEAD).read_to_end(&mut head).map_err(problem)?;
-        // A stream that is no model is not read to its end.
+        // A stream of an unsupported format is not read to its end.
         let is_tensors = streams == Streams::ModelsAndSafetensors && is_safetensors(&head);
         if !is_tensors {
             let refused = |error| Problem::Refused { file: name.into(), error };
@@ -321,7 +324,7 @@ impl Bytes {
         Ok(Self { file: Place::Disk(spool), part: None })
     }
 
-    /// Returns the range of the program in a bundled program; `None` for another file.
+    /// Returns the range of the program in a bundled program; `None` for any other file.
     fn bundled_program(
         &self,
         name: &UntrustedString,
@@ -338,23 +341,23 @@ impl Bytes {
         bundle.program().map(Some).ok_or_else(none)
     }
 
-    /// Returns a range of the same file.
+    /// Restricts the bytes to a range of the same file.
     fn within(self, part: Range<u64>) -> Self {
         Self { part: Some(part), ..self }
     }
 
-    /// Returns an opened file of `len` bytes.
+    /// Wraps an opened file of `len` bytes.
     pub(super) fn whole(file: fs::File, len: u64) -> Self {
         Self { file: Place::Disk(file), part: Some(0..len) }
     }
 
-    /// Reads the whole file, if the limits allow its length.
+    /// Reads the whole file, if its length is within the limits.
     pub(super) fn all(&self, name: &UntrustedString, limits: &Limits) -> Result<Vec<u8>, Problem> {
         let len = self.size().map_err(|error| Problem::io(name, error))?;
         self.read(0..len, name, limits)
     }
 
-    /// Returns the first bytes, and the length of the file.
+    /// Returns the first bytes and the length of the file.
     pub(super) fn head(&self, name: &UntrustedString) -> Result<(Vec<u8>, u64), Problem> {
         let problem = |error| Problem::io(name, error);
         let len = self.size().map_err(problem)?;
@@ -363,7 +366,7 @@ impl Bytes {
         Ok((head, len))
     }
 
-    /// Reads the bytes of a FlatBuffer, if the limits allow its length.
+    /// Reads the bytes of a FlatBuffer, if its length is within the limits.
     pub(super) fn read(
         &self,
         range: Range<u64>,
@@ -385,7 +388,7 @@ impl Bytes {
         Ok(bytes)
     }
 
-    /// Whether this is a safetensors file, by its first bytes.
+    /// Returns whether the file is a safetensors file, judged by its first bytes.
     pub(super) fn is_safetensors(&self) -> io::Result<bool> {
         let mut head = [0; 64];
         let len = usize::try_from(self.size()?).map_or(head.len(), |len| len.min(head.len()));
@@ -395,7 +398,7 @@ impl Bytes {
     }
 }
 
-/// Opens `path`, and returns the length of a regular file or `None` for a pipe or a device.
+/// Opens `path`. Returns the length of a regular file, or `None` for a pipe or a device.
 fn open(path: &Path) -> io::Result<(fs::File, Option<u64>)> {
     let file = fs::File::open(path)?;
     let len = length(&file.metadata()?)?;
@@ -409,7 +412,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<(fs::File, u64)> {
     length(&path.metadata()?)?.ok_or_else(refused)?;
     match open(path)? {
         (file, Some(len)) => Ok((file, len)),
-        // The file was replaced in between.
+        // The file was replaced after the check.
         (_, None) => Err(refused()),
     }
 }
@@ -429,10 +432,10 @@ fn long_stream(name: &UntrustedString) -> Problem {
     Problem::Unreadable { file: name.into(), message: message.into() }
 }
 
-/// The number of bytes that may be read from a stream.
+/// The maximum number of bytes that are read from a stream.
 static MAX_STREAM: OnceLock<u64> = OnceLock::new();
 
-/// Sets the number of bytes that may be read from a stream. Later calls have no effect.
+/// Sets the maximum number of bytes that are read from a stream. Later calls have no effect.
 pub(super) fn set_max_stream(bytes: u64) {
     let _ = MAX_STREAM.set(bytes);
 }
@@ -441,12 +444,12 @@ fn max_stream() -> u64 {
     MAX_STREAM.get().copied().unwrap_or(1 << 30)
 }
 
-/// The offset of the first byte that is not text.
+/// The error that a file is not text, with the offset of the first offending byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoText(pub(super) usize);
 
-/// Reads the text at `path`: a regular file completely, a stream or a device within the limits. Reading
-/// ends at the first byte that is NUL or not UTF-8.
+/// Reads the text at `path`. A regular file is read completely, and a stream or a device within the
+/// limits. Reading ends at the first NUL, and at the first byte that is not UTF-8.
 pub(super) fn read_text(path: &Path) -> Result<Result<String, NoText>, Problem> {
     let name = name_of(path);
     let problem = |error| Problem::io(&name, error);
@@ -464,7 +467,7 @@ pub(super) fn read_text(path: &Path) -> Result<Result<String, NoText>, Problem> 
     };
     // Files under /proc report a length of 0 although they have contents.
     let len = len.filter(|&len| len > 0);
-    // One byte past the limit shows that the stream is longer.
+    // One byte more than the limit is read, to detect a longer stream.
     let mut from = from.take(len.unwrap_or(max_stream().saturating_add(1)));
     let (mut bytes, mut valid) = (Vec::new(), 0usize);
     let mut piece = vec![0; PIECE];
@@ -499,14 +502,14 @@ pub(super) fn read_text(path: &Path) -> Result<Result<String, NoText>, Problem> 
     Ok(String::from_utf8(bytes).map_err(|_| NoText(valid)))
 }
 
-/// The kinds of files that are accepted as a stream.
+/// The kinds of files that may be a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Streams {
-    /// `.pte` and `.ptd`.
+    /// `.pte` and `.ptd` files.
     Models,
-    /// `.pte`, `.ptd` and safetensors.
+    /// `.pte`, `.ptd` and safetensors files.
     ModelsAndSafetensors,
-    /// `.pte`, `.ptd`, payloads, and other files with known tables.
+    /// `.pte` and `.ptd` files, payloads, and other files with known tables.
     ModelsAndTables,
 }
 
@@ -514,13 +517,13 @@ fn is_safetensors(head: &[u8]) -> bool {
     ForeignFormat::of(head) == ForeignFormat::Safetensors
 }
 
-/// The first bytes of a file, by which its format is recognized.
+/// The number of first bytes by which the format of a file is recognized.
 pub(super) const HEAD: u64 = 64;
 
-/// The bytes of a chunk: a multiple of every element size.
+/// The number of bytes in a chunk: a multiple of every element size.
 const CHUNK: u64 = 1 << 20;
 
-/// The bytes of a text that are read at once.
+/// The number of bytes of a text that are read at once.
 const PIECE: usize = 1 << 16;
 
 impl Source for Bytes {
@@ -560,7 +563,7 @@ impl Source for Bytes {
 
     fn file(&self) -> Option<&fs::File> {
         match &self.file {
-            // Offsets in a part are not those of the file.
+            // Offsets in a part differ from those in the file, so only a whole file is returned.
             Place::Disk(file) => self.part.is_none().then_some(file),
             #[cfg(feature = "remote")]
             Place::Remote(_) => None,

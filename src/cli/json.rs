@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-/// Converts an integer; one that exceeds 64 bits becomes a string.
+/// Converts an integer. An integer that exceeds 64 bits becomes a string.
 pub(super) fn int(value: i128) -> Value {
     match (i64::try_from(value), u64::try_from(value)) {
         (Ok(value), _) => value.into(),

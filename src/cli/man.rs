@@ -81,14 +81,15 @@ fn page_of(command: Command) -> io::Result<Vec<u8>> {
         page.render_subcommands_section(&mut text)?;
     }
     write_sections(&after, &mut text)?;
-    // Each section begins with the same definitions, which are needed once.
+    // Each section begins with the same definitions, but they are needed only once.
     let (first, rest) = text.split_at(text.len().min(PREAMBLE.len()));
     let rest = String::from_utf8_lossy(rest).replace(PREAMBLE, "");
     Ok([first, rest.as_bytes()].concat())
 }
 
-/// Writes the text behind the options of a help page. A heading begins a line and ends with a colon; `Exit
-/// status` may have its text on the same line. Lines are not filled, so that no command is broken.
+/// Writes the text after the options of a help page. A heading begins a line and ends with a colon;
+/// `Exit status` may have its text on the same line. Lines are not filled, since filling would
+/// break commands.
 fn write_sections(text: &str, out: &mut impl Write) -> io::Result<()> {
     let mut is_open = false;
     for line in text.lines() {
@@ -121,5 +122,5 @@ fn roff(line: &str) -> String {
     if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
 }
 
-/// What clap_mangen writes in front of each section.
+/// The definitions that clap_mangen writes in front of each section.
 const PREAMBLE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";

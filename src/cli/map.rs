@@ -121,7 +121,7 @@ impl MapFile {
         Ok(status)
     }
 
-    /// Writes the map of a file, after `shown` others.
+    /// Writes the map of a file. `shown` is the number of files that were written before.
     fn show(
         &self,
         path: &Path,
@@ -148,7 +148,8 @@ impl MapFile {
             };
             return byte.write(format, out);
         }
-        // Drops the map before the page makes another: memory is reserved for one.
+        // The map is dropped before the page creates another map, since memory is reserved for one
+        // only.
         let mut rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &*input)?;
         let mut bytes = file.file_len();
         if format == OutputFormat::Html {
@@ -167,7 +168,7 @@ impl MapFile {
         write_rows((&input.name, bytes), rows, format, (out, shown))
     }
 
-    /// Writes the map of a payload or a profile as a standalone file.
+    /// Writes the map of a standalone payload or profile.
     fn other(
         &self,
         other: &OtherInput,
@@ -202,7 +203,7 @@ impl MapFile {
     }
 }
 
-/// Writes the ranges of a file, after `shown` other files.
+/// Writes the ranges of a file. `shown` is the number of files that were written before.
 fn write_rows(
     (path, bytes): (&UntrustedString, u64),
     rows: Vec<Row>,
@@ -218,10 +219,10 @@ fn write_rows(
     Ok(show(path, bytes, &rows, out))
 }
 
-/// A range in words.
+/// A range that can be described in words.
 trait InWords {
-    /// Returns the title of the row, and the row whose contents it shows: a single part is joined with
-    /// its parent.
+    /// Returns the title of the row, and the row with the contents to show. If a row has a single
+    /// part, both are joined in one row.
     fn title(&self) -> (String, &Self);
 
     /// Describes the most frequent kinds in the range, and its padding.
@@ -259,7 +260,7 @@ impl InWords for Row {
     }
 
     fn label(&self) -> String {
-        // The innermost part, if it is not the range itself.
+        // The innermost part is named, if it is not the range itself.
         let of = self.part.as_ref().and_then(|part| part.last()).filter(|of| **of != self.name);
         match (self.count, of) {
             (Some(count), _) => format!("{} × {}", name(&self.name), grouped(count)),
@@ -274,7 +275,7 @@ fn kind_text(kind: &KindEntry) -> String {
     let what = match (kind.what, kind.name) {
         (Some("table"), name) => name.to_string(),
         (Some("vtable"), _) => "vtable".into(),
-        // Strings have their own part.
+        // The name `strings` would repeat the kind.
         (Some(what), "strings") => what.into(),
         (Some(what), name) => format!("{name} {what}"),
         (None, name) => name.into(),
@@ -341,7 +342,7 @@ impl FromStr for Offset {
     }
 }
 
-/// The largest number of kinds that are shown for a range.
+/// The maximum number of kinds that are shown for a range.
 const MAX_KINDS: usize = 4;
 
 #[cfg(test)]

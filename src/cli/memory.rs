@@ -99,7 +99,7 @@ enum MemoryFormat {
     Svg,
 }
 
-/// Reads a budget: a size, or the id of an arena and its size.
+/// Parses a budget: a size, or the id of an arena with its size.
 fn budget(text: &str) -> Result<Budget, String> {
     let (arena, size) = match text.split_once('=') {
         None => (None, text),
@@ -129,7 +129,7 @@ trait Show {
 /// Facts about a file that are shown before its methods.
 struct Subject<'f> {
     file: File<'f>,
-    /// The number of chosen methods, and the number of those that are shown.
+    /// The number of requested methods, and the number of them that are shown.
     methods: usize,
     shown: usize,
     bytes: u64,
@@ -233,7 +233,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Returns the budgets of the arguments, or of the settings.
+    /// Returns the budgets from the arguments, or else from the settings.
     fn budgets(&self, common: &Common) -> Result<Vec<Budget>, Problem> {
         let config = self.config.read(common)?;
         if !self.budget.is_empty() {
@@ -247,7 +247,7 @@ impl Memory {
 /// Compares memory plans with budgets.
 struct Judge<'b> {
     budgets: &'b [Budget],
-    /// The arenas with budgets that exist in some method.
+    /// The arenas with budgets that exist in at least one method.
     met: Vec<u32>,
     over: u64,
 }
@@ -288,8 +288,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Returns the verdict. A budget of an arena that no shown method has is a usage error: a gate that
-    /// measures nothing would always pass.
+    /// Returns the verdict. A budget of an arena that no shown method has is a usage error, since
+    /// such a check would always pass.
     fn end(self) -> Result<Status, Problem> {
         if let Some(more) = self.over.checked_sub(MOST_OVER).filter(|&more| more > 0) {
             bad_news(&format!("… and {} more", grouped(more)));
@@ -304,10 +304,10 @@ impl Judge<'_> {
     }
 }
 
-/// The most methods that are shown. All are compared with the budgets.
+/// The maximum number of methods that are shown. All methods are compared with the budgets.
 const MOST_METHODS: usize = DocumentWriter::MOST_METHODS;
 
-/// The most exceeded budgets that are reported.
+/// The maximum number of exceeded budgets that are reported.
 const MOST_OVER: u64 = 20;
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ impl Ops {
                 status = status.max(refused.report(&problem));
             }
         }
-        // A list without the operators of a broken file would be incomplete.
+        // Without the operators of a broken file, the list would be incomplete.
         if format == OutputFormat::Yaml && status != Status::Good {
             return Ok(status);
         }
@@ -146,7 +146,7 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
     })
 }
 
-/// Shows the operators that a list lacks, and then those of which it lacks the kernels for some dtypes.
+/// Shows the operators that a list lacks, then those whose kernels for some dtypes it lacks.
 fn show_missing(report: &UsageReport, list: &SelectedOperators, out: &mut Output) -> fmt::Result {
     report.missing_from(list).iter().try_for_each(|name| writeln!(out, "{name}"))?;
     report.missing_dtypes(list).into_iter().try_for_each(|(name, dtypes)| {
@@ -177,7 +177,7 @@ fn show(report: &UsageReport, out: &mut Output) -> fmt::Result {
     show_nodes(&report.nodes(), out)
 }
 
-/// Shows the nodes in payloads, by backend.
+/// Shows the nodes in payloads, grouped by backend.
 fn show_nodes(nodes: &[NodeEntry<'_>], out: &mut Output) -> fmt::Result {
     let names = nodes.iter().map(|node| name(node.operator).chars().count()).max();
     let names = names.unwrap_or_default().min(MAX_NAME_WIDTH);

@@ -26,38 +26,38 @@ pub(super) enum AnyInput {
     Bundle(Box<OtherFile>, Box<Input>),
 }
 
-/// A payload or a profile as a standalone file.
+/// A standalone payload or profile.
 pub(super) struct OtherInput {
     pub(super) name: UntrustedString,
     pub(super) file: OtherFile,
     bytes: Bytes,
-    /// The bytes of names that may still be shown, and of the file that may be read.
+    /// The number of bytes that may still be read from the file or shown as names.
     left: AtomicU64,
     _reserved: Reserved,
 }
 
-/// An input that parts are read from.
+/// An input whose parts can be read.
 pub(super) trait Readable {
     fn name(&self) -> &UntrustedString;
-    /// Charges the read budget for a range.
+    /// Charges the length of a range to the read budget.
     fn spend(&self, range: &Range<u64>) -> Result<(), Problem>;
     fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
     fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem>;
 
-    /// Charges the read budget for showing a name.
+    /// Charges a shown name to the read budget.
     fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
         let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
         self.spend(&(0..len))
     }
 
-    /// Returns the problem of something that is not in this file.
+    /// Returns the problem that something is not in this file.
     fn absent(&self, message: String) -> Problem {
         Problem::Absent { file: self.name().clone(), message: message.into() }
     }
 }
 
 impl AnyInput {
-    /// Opens `path`. Reads headers and tables only.
+    /// Opens `path`. Only headers and tables are read.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
         let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
@@ -147,5 +147,5 @@ impl Readable for Input {
     }
 }
 
-/// The bytes of a chunk.
+/// The number of bytes in a chunk.
 const CHUNK: u64 = 1 << 20;

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::atomic::AtomicFile;
 use super::problem::Problem;
 
-/// Whether something was written to a stream.
+/// Whether anything was written to a stream.
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// The output of a verb. A file is discarded unless [`finish`](Self::finish) is called.
@@ -57,7 +57,8 @@ impl Output {
                     "binary output is not written to a terminal: name a file with -o, or use a pipe".into(),
                 ));
             }
-            // Colours are removed before buffering: after it, each piece would be a system call.
+            // Colours are removed before buffering. After it, each piece of text would be a
+            // separate system call.
             let is_plain = AutoStream::choice(&stdout) == ColorChoice::Never;
             let strip = (content == Content::Text && is_plain).then(StripBytes::new);
             let out: Box<dyn Write> = match content {
@@ -74,11 +75,12 @@ impl Output {
         let name = super::text::name_of(path);
         let problem = |error| Problem::io(name.clone(), error);
         let strip = (content == Content::Text).then(StripBytes::new);
-        // A device or a pipe is written to, not replaced. Of a link, the target is replaced.
+        // A device or a pipe is written to and not replaced. For a link, the target is replaced.
         let path = match (path.canonicalize(), path.symlink_metadata()) {
             (Ok(target), _) if target.is_file() => target,
             (Err(_), Err(_)) => path.to_owned(),
-            // It exists and is no regular file. The target of `/dev/stdout` may have no path.
+            // The path exists and is not a regular file. The target of `/dev/stdout` may have no
+            // path.
             _ => {
                 let file = fs::File::options().write(true).open(path).map_err(problem)?;
                 let target = Target::Stream(io::BufWriter::new(Box::new(file)));
@@ -89,7 +91,7 @@ impl Output {
         Ok(Self { name, target, strip, failed: None })
     }
 
-    /// As [`open`](Self::open), but refuses to overwrite one of `inputs`.
+    /// Opens an output as [`open`](Self::open) does, but refuses to overwrite one of `inputs`.
     pub(super) fn beside(
         path: Option<&Path>,
         content: Content,
@@ -105,7 +107,7 @@ impl Output {
         Self::open(path, content)
     }
 
-    /// Whether something was written to standard output, or to a device.
+    /// Returns whether anything was written to standard output or to a device.
     pub(super) fn has_begun() -> bool {
         BEGUN.load(Ordering::Relaxed)
     }
@@ -116,7 +118,7 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
-    /// Writes a whole model. Its data comes from the file called `input`.
+    /// Writes a whole model. Its data comes from the file called `input`, for messages.
     pub(super) fn image(
         &mut self,
         image: &Image<'_>,
@@ -143,7 +145,7 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
-    /// Writes a JSON document with a line for each row, and a line break.
+    /// Writes a JSON document with one line for each row, and a line break.
     pub(super) fn json_rows(&mut self, value: &impl Serialize) -> Result<(), Problem> {
         let written = document::write_rows(self, value);
         written.map_err(|error| Problem::io(self.name.clone(), error))
@@ -155,12 +157,12 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
-    /// Returns the problem of a failure to write.
+    /// Returns the problem of a failed write.
     pub(super) fn problem(&self, error: io::Error) -> Problem {
         Problem::io(self.name.clone(), error)
     }
 
-    /// Completes the output: a file gets its name.
+    /// Completes the output. A file gets its name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);
         let done = match (self.failed, self.target) {
@@ -172,7 +174,7 @@ impl Output {
     }
 }
 
-/// Whether an input and an output are the same file, under any names.
+/// Returns whether an input and an output are the same file, even under different paths.
 fn is_same(input: &Path, output: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -223,7 +225,7 @@ impl Write for Output {
     }
 }
 
-/// Keeps the first failure for [`finish`](Output::finish), since [`fmt::Error`] has no reason.
+/// Keeps the first failure for [`finish`](Output::finish), since [`fmt::Error`] holds no reason.
 impl fmt::Write for Output {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.write_all(text.as_bytes()).map_err(|error| {
@@ -240,7 +242,8 @@ pub(super) fn json_bytes(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A progress bar on standard error, for work that takes over a second. Only shown on a terminal.
+/// A progress bar on standard error, for work that takes over a second. It is shown on a terminal
+/// only.
 pub(super) struct Progress {
     bar: Option<indicatif::ProgressBar>,
     begun: Instant,
@@ -264,7 +267,7 @@ impl Progress {
         Self { bar, begun: Instant::now() }
     }
 
-    /// Creates a counter of units, whose total is not known.
+    /// Creates a counter of units whose total is not known.
     #[cfg(feature = "scan")]
     pub(super) fn counter(is_shown: bool, unit: &'static str) -> Self {
         let progress = Self::new(is_shown, unit, 0);
@@ -295,7 +298,7 @@ impl Drop for Progress {
     }
 }
 
-/// Finishes an output that text was formatted into. Reports the output's failure if formatting failed.
+/// Finishes an output that text was formatted into. Reports its failure if formatting failed.
 pub(super) fn formatted(out: Output, done: fmt::Result) -> Result<(), Problem> {
     match done {
         Ok(()) => out.finish(),

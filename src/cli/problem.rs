@@ -9,7 +9,7 @@ use pte::payload::Unreadable;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::{Error, OpenError};
 
-/// The exit status of the command: the highest one of all files.
+/// The exit status of the command, which is the highest status of all files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Status {
     Good,
@@ -23,9 +23,9 @@ pub(super) enum Status {
 pub(super) enum Problem {
     /// The file's bytes were refused.
     Refused { file: UntrustedString, error: Error },
-    /// The file is not one that the verb reads, or exceeds a limit.
+    /// The file is of a kind that the verb does not read, or exceeds a limit.
     Unreadable { file: UntrustedString, message: UntrustedString },
-    /// The request cannot be met for this file: it has no such method or key.
+    /// The request does not fit this file: for example, it has no such method or key.
     Absent { file: UntrustedString, message: UntrustedString },
     /// A text file is invalid.
     Text { file: UntrustedString, error: UntrustedString, place: UntrustedString, status: Status },
@@ -33,7 +33,7 @@ pub(super) enum Problem {
     Usage(UntrustedString),
     /// Reading or writing failed.
     Io { file: UntrustedString, kind: io::ErrorKind, error: UntrustedString },
-    /// The reader of the output closed the pipe, which is no failure.
+    /// The reader of the output closed the pipe, which is not a failure.
     Closed,
 }
 
@@ -64,7 +64,7 @@ impl Problem {
         }
     }
 
-    /// Returns the problem of a payload, a bundle or a profile that is invalid.
+    /// Returns the problem that a payload, a bundle or a profile is invalid.
     pub(super) fn invalid(file: &UntrustedString, why: Unreadable) -> Self {
         let file = file.clone();
         match why {
@@ -144,12 +144,12 @@ pub(super) fn note(message: &str) {
     anstream::eprintln!("{NOTE}note{NOTE:#}: {}", Untrusted::from(message));
 }
 
-/// Prints an error on standard error that does not end the verb.
+/// Prints an error on standard error, without ending the verb.
 pub(super) fn bad_news(message: &str) {
     anstream::eprintln!("{ERROR}error{ERROR:#}: {}", Untrusted::from(message));
 }
 
-/// Prints styled lines on standard error. Untrusted text in them must be escaped.
+/// Prints styled lines on standard error. The caller must escape untrusted text in them.
 pub(super) fn lines(styled: &str) {
     anstream::eprint!("{styled}");
 }

@@ -1,4 +1,4 @@
-//! `pte profile`: the time that methods and operators took in the runs of a profile.
+//! `pte profile`: the times of methods and operators in the runs of a profile.
 
 use core::cmp::Reverse;
 use core::fmt::{self, Write};
@@ -163,7 +163,8 @@ impl ShowProfile {
         self.table(("instructions", instructions.collect()), out)
     }
 
-    /// Shows the times of methods, without shares: `Program::load_method` contains `Method::init`.
+    /// Shows the times of methods. Shares are left out, since `Program::load_method` contains
+    /// `Method::init`.
     fn methods(&self, profile: &Profile, out: &mut Output) -> fmt::Result {
         let shown = || profile.methods.iter().take(self.most);
         let widest = |text: fn(&Time) -> u64| {
@@ -184,7 +185,7 @@ impl ShowProfile {
         self.rest(profile.methods.len(), out)
     }
 
-    /// Says how many rows are not shown.
+    /// Shows how many rows are left out.
     fn rest(&self, all: usize, out: &mut Output) -> fmt::Result {
         match all.saturating_sub(self.most) {
             0 => Ok(()),
@@ -192,7 +193,7 @@ impl ShowProfile {
         }
     }
 
-    /// Shows times as rows: their share of all rows, the sum, and the times of each.
+    /// Shows times as rows: the share of all rows, the sum, and the times of each run.
     fn table(&self, (title, rows): (&str, Vec<(String, Time)>), out: &mut Output) -> fmt::Result {
         if rows.is_empty() {
             return Ok(());
@@ -217,7 +218,7 @@ impl ShowProfile {
     }
 }
 
-/// Returns the shortest and the longest of several times.
+/// Returns the shortest and the longest time, if there are several.
 fn each(time: &Time) -> String {
     match time.count {
         1 => String::new(),

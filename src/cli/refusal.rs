@@ -1,4 +1,4 @@
-//! Refused files in JSON: one form for all verbs, that of `pte check`.
+//! Refused files in JSON. All verbs use the form of `pte check`.
 
 use pte::check::CheckedFile;
 use pte::quoted::UntrustedString;
@@ -7,18 +7,18 @@ use serde::Serialize;
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, io_help};
 
-/// The document of a verb of one file that was refused.
+/// The document of a verb that reads one file, if the file was refused.
 #[derive(Serialize)]
 struct RefusalDocument {
     schema: &'static str,
     files: [CheckedFile; 1],
 }
 
-/// The files of a verb of several that were refused.
+/// The refused files of a verb that reads several files.
 #[derive(Default)]
 pub(super) struct Refusals(Vec<CheckedFile>);
 
-/// The document of a verb of several files, with the refused ones.
+/// The document of a verb that reads several files, with the refused files.
 #[derive(Serialize)]
 pub(super) struct WithRefusals<'r, D> {
     #[serde(flatten)]
@@ -28,7 +28,7 @@ pub(super) struct WithRefusals<'r, D> {
 }
 
 impl Refusals {
-    /// Reports the problem of a file, and keeps it for the document.
+    /// Reports the problem of a file on standard error, and keeps it for the document.
     pub(super) fn report(&mut self, problem: &Problem) -> Status {
         self.0.extend(refused_file(problem));
         problem.report()
@@ -40,7 +40,7 @@ impl Refusals {
     }
 }
 
-/// Writes the document `pte.error/1` to standard output, unless something was written before.
+/// Writes the document `pte.error/1` to standard output, unless other output was written before.
 pub(super) fn write_document(problem: &Problem) {
     let Some(file) = refused_file(problem).filter(|_| !Output::has_begun()) else { return };
     let document = RefusalDocument { schema: "pte.error/1", files: [file] };
@@ -48,11 +48,11 @@ pub(super) fn write_document(problem: &Problem) {
         out.json(&document)?;
         out.finish()
     });
-    // The problem itself is reported on standard error.
+    // An error here is ignored, since the problem itself is reported on standard error.
     drop(written);
 }
 
-/// Writes the document `pte.error/1` in place of that of a refused file, between those of others.
+/// Writes the document `pte.error/1` in place of a refused file's, among other documents.
 pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Problem> {
     match refused_file(problem) {
         Some(file) => out.json(&RefusalDocument { schema: "pte.error/1", files: [file] }),
@@ -60,7 +60,7 @@ pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Prob
     }
 }
 
-/// Returns a file as `pte check` shows a refused one; `None` for a problem of no file.
+/// Returns a file as `pte check` shows a refused one; `None` if the problem is not about a file.
 fn refused_file(problem: &Problem) -> Option<CheckedFile> {
     let (Problem::Refused { file, .. }
     | Problem::Unreadable { file, .. }

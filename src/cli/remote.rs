@@ -53,7 +53,7 @@ impl RemoteArguments {
         options
     }
 
-    /// Prints what was requested, if that was asked for.
+    /// Prints the numbers of requests and bytes, if `--verbose` was given.
     pub(super) fn report(&self) {
         if let Some(client) = CLIENT.get().filter(|_| self.verbose) {
             let spent = client.spent();
@@ -62,7 +62,7 @@ impl RemoteArguments {
     }
 }
 
-/// The client, which is created when it is needed: most runs read local files.
+/// The client. It is created on demand, since most runs read only local files.
 static CLIENT: OnceLock<Client> = OnceLock::new();
 
 static OPTIONS: OnceLock<RemoteArguments> = OnceLock::new();
@@ -73,7 +73,7 @@ pub(super) fn client() -> Client {
     CLIENT.get_or_init(|| Client::new(options())).clone()
 }
 
-/// Returns the URL that a path is meant as; `None` for a path of a file.
+/// Parses a path that is a URL; `None` for the path of a file.
 pub(super) fn url_of(path: &Path) -> Option<Result<RemoteUrl, Problem>> {
     let text = path.to_str().filter(|text| is_url(text))?;
     let url = client().url(text);

@@ -1,4 +1,5 @@
-//! A check for enough memory before a verb begins: a failed allocation later would end the process.
+//! Checks that there is enough memory before a verb begins. A failed allocation later would end the
+//! process.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::io;
@@ -10,24 +11,25 @@ use super::problem::Problem;
 /// The memory factor of the running verb; see [`factors`](super::factors).
 static FACTOR: AtomicU64 = AtomicU64::new(1);
 
-/// The bytes of memory that all open files together may need.
+/// The number of bytes of memory that all open files together may need.
 static NEEDED: AtomicU64 = AtomicU64::new(0);
 
-/// Sets how many bytes of memory each byte of an input may need.
+/// Sets the number of bytes of memory that each byte of an input may need.
 pub(super) fn set_factor(factor: u64) {
     FACTOR.store(factor, Ordering::Relaxed);
 }
 
-/// The memory that an open input may need, counted while this value exists. Allocates nothing.
+/// The memory that an open input may need. It is counted as long as this value exists, and not
+/// allocated.
 #[derive(Debug)]
 pub(super) struct Reserved(u64);
 
 impl Reserved {
-    /// Counts the memory for an input of `len` bytes, called `name`, or returns an error if there is too
-    /// little.
+    /// Counts the memory for an input of `len` bytes, called `name`. Returns an error if there is
+    /// too little memory.
     pub(super) fn new(len: u64, name: &UntrustedString) -> Result<Self, Problem> {
         let factor = FACTOR.load(Ordering::Relaxed);
-        // A growing list exists twice while it is copied, and is then half empty.
+        // Half as much again is added: a growing list is copied, and exists twice during the copy.
         let need = len.saturating_mul(factor).saturating_mul(3) / 2;
         let all = NEEDED.fetch_add(need, Ordering::Relaxed).saturating_add(need);
         let reserved = Self(need);
@@ -45,8 +47,8 @@ impl Drop for Reserved {
     }
 }
 
-/// Whether `bytes` can be allocated, in pieces of realistic size: a system that overcommits still refuses a
-/// single large allocation. Pages that are not written to cost nothing.
+/// Returns whether `bytes` can be allocated, in pieces of realistic size. A system that overcommits
+/// still refuses a single large allocation. Pages that are not written to cost nothing.
 fn is_available(bytes: u64) -> bool {
     let mut pieces = Vec::<Vec<u8>>::new();
     let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -62,10 +64,10 @@ fn is_available(bytes: u64) -> bool {
     true
 }
 
-/// Smaller needs are not checked, in bytes.
+/// The number of bytes below which memory is not checked.
 const SMALL: u64 = 1 << 20;
 
-/// Bytes for buffers and threads, besides the tables.
+/// The number of bytes for buffers and threads, besides the tables.
 const OVERHEAD: u64 = 8 << 20;
 
 const PIECE: usize = 256 << 20;

@@ -124,7 +124,7 @@ fn explain(rule: &RuleRecord, out: &mut Output) -> fmt::Result {
     }
 }
 
-/// Shows the rules of a preset, each with the reason why it is denied.
+/// Shows the rules of a preset, each with the reason why the preset denies it.
 fn explain_preset(preset: Preset, out: &mut Output) -> fmt::Result {
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", preset.id, preset.what)?;
     if preset.scans {
@@ -162,11 +162,11 @@ pub(super) fn unknown_rule(name: &str, others: &[&'static str]) -> Problem {
     Problem::Usage(format!("no rule is called {name:?}{similar}; `pte rules` lists them").into())
 }
 
-/// The lowest similarity of a suggestion: typing errors score higher, unrelated words lower.
+/// The minimum similarity of a suggestion. Typing errors score higher, and unrelated words lower.
 const MIN_SIMILARITY: f64 = 0.8;
-/// The shortest part of a name that is searched for, in bytes.
+/// The minimum length in bytes of a part of a name that is searched for.
 const MIN_PART: usize = 3;
-/// The largest number of suggestions.
+/// The maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
 fn style(severity: &str) -> anstyle::Style {

@@ -1,4 +1,4 @@
-//! New and changed files: checked before they are written.
+//! New and changed files, which are checked before they are written.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::output::{Content, Output, Progress};
 use super::problem::{Problem, note};
 use super::text::name_of;
 
-/// Proves the structure of a file that is not written yet, called `name`.
+/// Proves the structure of a file, called `name`, that is not written yet.
 pub(super) fn proven<'m>(
     image: Image<'m>,
     name: &UntrustedString,
@@ -28,8 +28,8 @@ pub(super) fn proven<'m>(
     })
 }
 
-/// Writes the file to `path` atomically, and reports that it replaced another one. Refuses to overwrite one
-/// of `inputs`.
+/// Writes the file to `path` atomically. Reports if it replaced a file, and refuses to overwrite
+/// one of `inputs`.
 pub(super) fn write(
     opened: &Handle<Image<'_>>,
     path: Option<&Path>,
@@ -49,7 +49,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Describes why a model cannot be written, with the flags that raise an exceeded limit.
+/// Describes why a model cannot be written. For an exceeded limit, names the flag that raises it.
 pub(super) fn unwritable(error: &ModelError) -> UntrustedString {
     match error {
         ModelError::Amplified(error) => over_budget(error),
@@ -61,12 +61,12 @@ pub(super) fn unwritable(error: &ModelError) -> UntrustedString {
     }
 }
 
-/// Describes a file that would exceed its write budget.
+/// Describes that a file would exceed its write budget.
 pub(super) fn over_budget(error: &Amplified) -> UntrustedString {
     format!("{error}; if you trust the input, raise --max-amplification").into()
 }
 
-/// Refuses a file, called `name`, with an Error that is none in the report `before`.
+/// Refuses a file, called `name`, if it has an Error that the report `before` does not have.
 pub(super) fn refuse_new_errors(
     opened: &Handle<Image<'_>>,
     name: &UntrustedString,
@@ -81,7 +81,7 @@ pub(super) fn refuse_new_errors(
     Err(Problem::Absent { file: name.into(), message: message.into() })
 }
 
-/// Checks the tables of a file.
+/// Returns a report of the rules on the tables of a file.
 pub(super) fn report(file: &File<'_>, limits: &Limits) -> Report {
     Checker::new().limits(*limits).check_tables(file)
 }

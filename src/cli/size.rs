@@ -116,7 +116,7 @@ impl Size {
         Ok(sizes)
     }
 
-    /// Returns the budget of the arguments, or of the settings.
+    /// Returns the budget from the arguments, or else from the settings.
     fn budget(&self, common: &Common) -> Result<Option<u64>, Problem> {
         let config = self.config.read(common)?;
         let Some(text) = config.size.budget.filter(|_| self.budget.is_none()) else {
@@ -188,13 +188,13 @@ fn show_parts(file: &SizeTree, columns: &Columns, level: u32, out: &mut Output) 
         return Ok(());
     }
     let parts = file.largest_first();
-    // Folding a single row would save no line.
+    // Folding one row would save no line.
     let most = if parts.len() > MAX_PARTS.saturating_add(1) { MAX_PARTS } else { parts.len() };
     let (shown, folded) = parts.split_at_checked(most).unwrap_or_default();
     for part in shown {
         let (mut part, mut title) = (*part, name(&part.name));
         let mut below = level.saturating_add(1);
-        // A single part shares the row of its parent.
+        // A part that is the only one shares the row of its parent.
         while let [only] = part.parts.as_slice()
             && below < columns.depth
         {
@@ -228,8 +228,8 @@ fn show_row(
     writeln!(out, "  {number:>widest$} {DIM}{percent:>6}{DIM:#}  {bar} {:indent$}{title}", "")
 }
 
-/// Returns the status of a file under a budget. If the file is over it, prints by how much, and its largest
-/// parts.
+/// Returns the status of a file under a budget. If the file exceeds the budget, prints the excess
+/// and the largest parts.
 fn compare_with_budget(file: &SizeTree, budget: Option<u64>) -> Status {
     let Some(budget) = budget else { return Status::Good };
     let Some(over) = file.over(budget) else { return Status::Good };
@@ -319,13 +319,13 @@ fn scaled(number: &str, unit: u128) -> Option<u64> {
     u64::try_from(digits(whole)?.checked_mul(unit)?.checked_add(part)?).ok()
 }
 
-/// The levels of parts that are shown by default.
+/// The number of levels of parts that are shown by default.
 const DEFAULT_DEPTH: u32 = 3;
 
-/// The largest number of rows inside one part; the rest is folded into one row.
+/// The maximum number of rows inside a part. The rest is folded into one row.
 const MAX_PARTS: usize = 10;
 
-/// The largest number of changes that are shown.
+/// The maximum number of changes that are shown.
 const MAX_CHANGES: usize = 20;
 
 /// The number of parts that are named when a budget is exceeded.

@@ -9,15 +9,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A file or folder with a temporary name.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    /// `None` after it got its final name.
+    /// The temporary path; `None` once the file or folder has its final name.
     path: Option<PathBuf>,
 }
 
-/// The existing temporary names. While the signal thread holds the lock, no file is created or renamed.
+/// The existing temporary names. While the signal thread holds the lock, no temporary file is
+/// created or renamed.
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 impl Temporary {
-    /// Creates a file or folder in `folder`: calls `make` with names until one is new.
+    /// Creates a file or folder in `folder`. It calls `make` with names until a name is new.
     pub(super) fn new<T>(
         folder: &Path,
         make: impl FnMut(&Path) -> io::Result<T>,
@@ -36,12 +37,12 @@ impl Temporary {
         Self::new(folder, make_private_folder).map(|(temporary, ())| temporary)
     }
 
-    /// Returns its path.
+    /// Returns the temporary path.
     pub(super) fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// Renames it to its final name, replacing an existing file.
+    /// Renames the file or folder to its final name, replacing an existing file.
     pub(super) fn rename(mut self, to: &Path) -> io::Result<()> {
         let mut names = names();
         fs::rename(self.path(), to)?;
@@ -76,11 +77,11 @@ fn make_private_folder(path: &Path) -> io::Result<()> {
 const PREFIX: &str = ".pte-";
 
 fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // The set is consistent even if a thread panicked with the lock.
+    // The set is consistent even if a thread panicked while it held the lock.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes a file, or a folder that another thread may still write to. Failures are ignored.
+/// Removes a file, or a folder to which another thread may still write. Failures are ignored.
 fn remove(path: &Path) {
     if path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
         let _ = fs::remove_file(path);
@@ -93,7 +94,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// The number of attempts to empty a folder that another thread writes to.
+/// The maximum number of attempts to empty a folder to which another thread writes.
 const ATTEMPTS: usize = 1000;
 
 #[cfg(unix)]
@@ -108,13 +109,13 @@ mod signals {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// Starts a thread, once, that waits for a signal to end the command, removes all temporary files and
-    /// ends the command by that signal.
+    /// Starts a thread, once. The thread waits for a signal that ends the command, removes all
+    /// temporary files and ends the command by that signal.
     pub(super) fn handle() {
         static STARTED: Once = Once::new();
         STARTED.call_once(|| {
             let (ready, started) = mpsc::channel();
-            // Signals are caught only if the thread was started.
+            // Signals are caught only if the thread could be started.
             let thread = thread::Builder::new().name("signals".into()).spawn(move || {
                 let signals = Signals::new(caught());
                 let _ = ready.send(());
@@ -131,8 +132,8 @@ mod signals {
         });
     }
 
-    /// Returns the signals to catch: not those that are ignored from the start, as by `nohup`. Only Linux
-    /// reports these; elsewhere SIGHUP is not caught.
+    /// Returns the signals to catch. Signals that were ignored at the start, such as by `nohup`,
+    /// are excluded. Only Linux reports these; on other systems SIGHUP is not caught.
     fn caught() -> impl Iterator<Item = c_int> {
         let status = fs::read_to_string("/proc/self/status").ok();
         let mask = status.as_deref().and_then(|status| {

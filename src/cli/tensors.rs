@@ -67,7 +67,8 @@ pub(super) struct Tensors {
     format: Format,
 }
 
-/// A tensor, a blob, a constant of a delegate's payload, or a request of another payload for named data.
+/// A tensor, a blob, a constant of a delegate's payload, or another payload's request for named
+/// data.
 enum Row<'a> {
     Tensor(TensorRow<'a>),
     Constant(ConstantRow<'a>),
@@ -85,7 +86,7 @@ struct Listed<'a> {
     stats: Option<Numbers>,
 }
 
-/// Statistics in the JSON document. Infinities and NaN are strings, as in `dump`.
+/// Statistics for the JSON document. Infinities and NaN are strings, as in `dump`.
 #[derive(Clone, Serialize)]
 struct Numbers {
     count: u64,
@@ -97,7 +98,8 @@ struct Numbers {
     inf: u64,
 }
 
-/// Values computed from a range of bytes. They are cached, since many tensors may share a range.
+/// Values that are computed from a range of bytes. They are cached, since many tensors may share a
+/// range.
 #[derive(Clone)]
 struct Computed {
     sha256: Option<String>,
@@ -112,7 +114,7 @@ impl Tensors {
         self.format.is_json()
     }
 
-    /// Whether a row is one of those that are asked for.
+    /// Returns whether the arguments select a row.
     fn takes(&self, row: &Row<'_>) -> bool {
         let is_of = |name: &String| row.method().is_some_and(|of| of.raw() == name);
         let begins = |key: &String| row.keys().any(|of| of.raw().starts_with(key.as_str()));
@@ -145,7 +147,7 @@ impl Tensors {
             }
         }
         out.finish()?;
-        // As grep does, so that a script can ask whether a file has a key.
+        // Without a match the status is that of grep, so that a script can test for a key.
         Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })
     }
 
@@ -158,7 +160,7 @@ impl Tensors {
         Ok(input)
     }
 
-    /// Lists the rows of a file, and returns whether there is one.
+    /// Lists the rows of a file, and returns whether there are any.
     fn list(&self, input: &Input, out: &mut Output, common: &Common) -> Result<bool, Problem> {
         let file = input.opened.file();
         let (mut cache, mut first) = (Cache::new(), true);
@@ -181,7 +183,7 @@ impl Tensors {
             }
             out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
         }
-        // Rows are written one at a time: a file may have millions.
+        // Rows are written one at a time, since a file may have millions.
         let payloads = input.payloads(&common.limits())?;
         let requests = self.requests(input, &payloads, common)?;
         let constants = ConstantRow::all(&file, &payloads).into_iter().map(Row::Constant);
@@ -193,7 +195,7 @@ impl Tensors {
             Some(count) => {
                 let constants: Vec<_> = constants.collect();
                 let known: BTreeSet<_> = constants.iter().filter_map(Row::start).collect();
-                // Named data that a payload asks for is shown as the constant that it is.
+                // Named data that a payload uses is shown once, as the constant.
                 let is_shown = |row: &Row<'_>| {
                     !row.is_blob() || !row.start().is_some_and(|at| known.contains(&at))
                 };
@@ -235,7 +237,7 @@ impl Tensors {
         Ok(!first)
     }
 
-    /// Returns the requests of delegates for the key that is asked for, without those that are shown as constants.
+    /// Returns the delegates' requests for keys that begin with `--key`, except those that are shown as constants.
     fn requests<'i>(
         &self,
         input: &'i Input,
@@ -310,7 +312,7 @@ impl<'a> Row<'a> {
         self.range().map(|range| range.start)
     }
 
-    /// Returns the key of the data, and that of its scales.
+    /// Returns the key of the data, and the key of its scales.
     fn keys(&self) -> impl Iterator<Item = Untrusted<'a>> {
         let (key, scales) = match self {
             Self::Tensor(row) => (row.key, None),
@@ -320,7 +322,7 @@ impl<'a> Row<'a> {
         key.into_iter().chain(scales)
     }
 
-    /// Returns the method that the tensor or the delegate is in.
+    /// Returns the method that contains the tensor or the delegate.
     fn method(&self) -> Option<Untrusted<'a>> {
         match self {
             Self::Constant(row) => row.method,
@@ -330,7 +332,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether it is a weight of floating-point numbers.
+    /// Returns whether the row is a weight of floating-point numbers.
     fn is_unquantized_weight(&self) -> bool {
         let is_float = self.dtype().is_some_and(|dtype| {
             let floats = [ScalarType::FLOAT, ScalarType::HALF, ScalarType::BFLOAT16];
@@ -368,7 +370,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns the names that other rows may show too.
+    /// Returns the names in the row, which other rows may repeat.
     fn names(&self) -> [Option<Untrusted<'a>>; 3] {
         match self {
             Self::Tensor(row) => match row.place {
@@ -552,7 +554,7 @@ fn quantized(record: &QuantizationRecord) -> String {
     text
 }
 
-/// Returns the number of delegates whose payloads are not among those with known constants.
+/// Returns the number of delegates whose payloads have no known constants.
 fn unknown_delegates(file: &File<'_>, payloads: &[PayloadContents]) -> u64 {
     let File::Pte(pte) = file else { return 0 };
     let known: BTreeSet<_> = payloads.iter().map(|one| (one.range.start, one.range.end)).collect();

@@ -8,7 +8,8 @@ use pte::schema::program::TensorShapeDynamism;
 use pte::schema::scalar::ScalarType;
 use pte::summary::{ConstantValue, ValueKind, ValueSummary};
 
-/// Returns the name of a path in messages. The query of a URL may have a signature, and is left out.
+/// Returns the name of a path for messages. The query of a URL is left out, since it may contain a
+/// signature.
 pub(super) fn name_of(path: &Path) -> UntrustedString {
     #[cfg(feature = "remote")]
     if let Some(text) = path.to_str().filter(|text| pte::remote::is_url(text)) {
@@ -45,7 +46,7 @@ pub(super) fn bytes(count: u64) -> String {
     }
     let mut hundredth = 10u64;
     for unit in UNITS {
-        // Rounds once: rounding a rounded number would round up too often.
+        // The value is rounded once, since rounding a rounded number would round up too often.
         let tenths = count.checked_div(hundredth).unwrap_or(0).saturating_add(5) / 10;
         if tenths < 10_000 {
             let (whole, part) = (tenths / 10, tenths % 10);
@@ -80,7 +81,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// Returns PyTorch's name of a dtype, or else the schema's.
+/// Returns PyTorch's name of a dtype, or the schema's name if PyTorch has none.
 pub(super) fn dtype(dtype: ScalarType) -> String {
     dtype.torch_name().map_or_else(|| dtype.to_string(), ToString::to_string)
 }
@@ -90,8 +91,8 @@ pub(super) fn shape(dtype: ScalarType, sizes: impl IntoIterator<Item = i32>) -> 
     pte::graph::tensor_type(dtype, sizes)
 }
 
-/// Returns the type of an input or output, such as `int` or `≤ float32[2, 8]`; of an output of a constant
-/// method also its value: `int = 2048`.
+/// Returns the type of an input or output, such as `int` or `≤ float32[2, 8]`. For an output of a
+/// constant method, the value follows: `int = 2048`.
 pub(super) fn value(value: &ValueSummary) -> String {
     let Some(dtype) = value.dtype else {
         let text = match value.kind {
@@ -121,7 +122,7 @@ pub(super) fn value(value: &ValueSummary) -> String {
     text
 }
 
-/// Draws a share of the file as a bar of ten cells, at least an eighth of a cell long.
+/// Draws a share of the file as a bar of ten cells. The bar is at least an eighth of a cell long.
 pub(super) fn bar(part: u64, whole: u64) -> String {
     let eighths = u128::from(part).saturating_mul(80).checked_div(whole.into()).unwrap_or_default();
     let eighths = usize::try_from(eighths).unwrap_or(80).clamp(1, 80);

@@ -59,9 +59,9 @@ struct Counters {
     zeros: u64,
     nans: u64,
     infs: u64,
-    /// The least and the greatest integer. If there is none, the first exceeds the second.
+    /// The least and the greatest integer. Without an integer, the first exceeds the second.
     ints: (i128, i128),
-    /// The least and the greatest float, in the same way.
+    /// The least and the greatest float. Without a float, the first exceeds the second.
     floats: (f64, f64),
 }
 

@@ -119,11 +119,11 @@ fn divide(digits: &[bool], count: u128) -> f64 {
 /// The mask of the fraction bits of an `f64`.
 const FRACTION: u64 = IMPLICIT - 1;
 
-/// The place of the bit with the value 1.
+/// The implicit bit of a normal `f64`: the lowest bit above its fraction.
 const IMPLICIT: u64 = 1 << 52;
 
-/// The place of the bit with the value 1.
+/// The bin that counts units of 1.
 const ONE: u64 = 1075;
 
-/// The number of bins: one for each exponent. That of a finite value is below 2047.
+/// The number of bins: one for each exponent. The exponent of a finite value is below 2047.
 const BINS: usize = 2047;

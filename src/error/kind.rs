@@ -37,7 +37,7 @@ macro_rules! kinds {
             runtime $runtime:literal
             help $help:literal;
     )*) => {
-        /// What was wrong, with the numbers that show it.
+        /// The kind of an error, with the values that show it.
         ///
         /// The names are stable: a code is never reused for another meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,7 +269,7 @@ kinds! {
         otherwise "The runtime does not check this: the same bytes are read as header and as tables."
         runtime "ignores"
         help "The header is damaged, or the file was cut short: get it again.";
-    /// Too many tables of a recursive field are in one another.
+    /// Tables of a recursive field are nested too deeply.
     NestingLimit {
         /// The limit.
         limit: u32
@@ -425,7 +425,7 @@ kinds! {
         help "The runtime reads past its end. The file is damaged or was made by hand: do not load it.";
     /// A string is not UTF-8.
     StringNotUtf8 {
-        /// The number of valid bytes in front.
+        /// The number of bytes before the first invalid one.
         valid: u32
     } = "string-not-utf8"
         "the string is not UTF-8 from its byte {valid} on"

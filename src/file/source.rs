@@ -35,7 +35,7 @@ pub trait Source {
     }
 
     /// Announces ranges that are read soon, in ascending order. A remote source requests them together;
-    /// another one does nothing.
+    /// any other source does nothing.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A schema as constant data. The verifier, the views and all other readers are driven by it.
+//! The schema as constant data. The verifier, the views and all other readers are driven by it.
 
 use core::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ pub struct Schema {
     pub root: &'static TableDesc,
     /// The four bytes at position 4 of a buffer; zeros for none.
     pub identifier: [u8; 4],
-    /// The extension of its files, without a dot.
+    /// The extension of the schema's files, without a dot.
     pub extension: &'static str,
     /// The namespace of upstream's schema file.
     pub namespace: &'static str,
@@ -32,12 +32,12 @@ pub struct TableDesc {
     pub name: &'static str,
     /// The fields, by ascending slot.
     pub fields: &'static [FieldDesc],
-    /// The largest nesting of tables in a value of this type, up to the next recursive field. A schema
-    /// that is recursive in another field does not compile, so the verifier needs no other depth limit.
+    /// The maximum nesting of tables in a value of this type, up to the next recursive field. Only
+    /// marked fields may be recursive, so the verifier needs no other depth limit.
     pub depth: u32,
-    /// The fields that the verifier reads, by ascending slot. The first `refs_len` entries are used: more
-    /// than there are for a table with a recursive field, or with more references than a layout has
-    /// places for.
+    /// The fields that the verifier reads, by ascending slot. Only the first `refs_len` entries are
+    /// used. For a rare table (recursive, or with too many references for a layout), `refs_len` is
+    /// larger than the array.
     refs: [Ref; MAX_REFS],
     refs_len: u16,
     /// The inline bytes of each slot; empty for a slot without a field.
@@ -47,17 +47,16 @@ pub struct TableDesc {
     pub(crate) form: Form,
     /// Whether a field is required.
     pub(crate) has_required: bool,
-    /// The slot and the declaration of its union. A table has at most one.
+    /// The slot and the declaration of the table's union. A table has at most one.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
-    /// The most bytes that the table takes in a file, including an offset to it, without its
-    /// vtable.
+    /// The most bytes that the table takes in a file, with an offset to it and without its vtable.
     written: u16,
     /// A hash of the name. Tables of different types may share a vtable, so the hash is part of the
     /// keys of the layout cache.
     pub(crate) seed: u32,
 }
 
-/// A field that the verifier reads. Those of a table are adjacent in memory.
+/// A field that the verifier reads. The entries of a table are adjacent in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ref {
     /// The field's name.
@@ -66,15 +65,15 @@ pub(crate) struct Ref {
     pub(crate) to: To,
 }
 
-/// The inline bytes of one slot of a table; none if no field has the slot.
+/// The inline bytes of one slot of a table. A slot without a field has none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inline {
-    /// One bit for each byte.
+    /// One bit for each byte, from the lowest bit up.
     pub(crate) bytes: u32,
-    /// The bits that must be 0 in the field's offset: the low ones by the size of the field, and
-    /// those of 64 and above, which the fast path does not handle.
+    /// The bits that must be 0 in the field's offset: the low bits, for alignment, and the bits
+    /// from 64 up, since the fast path handles only smaller offsets.
     pub(crate) unexpected: u16,
-    /// The index of the field's offset in a layout: that of its [`Ref`], one of [`EIGHTS`], or
+    /// The index of the field's offset in a layout: the index of its [`Ref`], one of [`EIGHTS`], or
     /// [`OTHERS`].
     pub(crate) place: u16,
 }
@@ -103,7 +102,7 @@ impl Inline {
 pub(crate) enum Form {
     Leaf,
     Union(&'static UnionDesc),
-    /// One vector of numbers; the size of a number in bytes.
+    /// One vector of numbers, with the size of a number in bytes.
     Numbers(u16),
     Other,
 }
@@ -115,13 +114,13 @@ pub(crate) enum To {
     Str,
     Table(&'static TableDesc),
     Bools,
-    /// A vector of numbers; the size of a number in bytes.
+    /// A vector of numbers, with the size of a number in bytes.
     Numbers(u16),
     Tables(&'static TableDesc),
     Strs,
-    /// The tag of a union, by its index in the layout. The value has the next index.
+    /// The tag of a union, with the tag's index in the layout. The value has the next index.
     Union(u16, &'static UnionDesc),
-    /// The value of a union, by the index of its tag.
+    /// The value of a union, with the index of the union's tag.
     Value(u16),
 }
 
@@ -135,12 +134,12 @@ pub struct FieldDesc {
     pub name: &'static str,
     /// The kind of value.
     pub kind: Kind,
-    /// Whether a table without it is refused.
+    /// Whether a table without the field is refused.
     pub required: bool,
-    /// Whether its table may contain the field's own table again. Readers accept at most
-    /// [`MOST_NESTED`] of them in one another.
+    /// Whether the field's table may contain the field again. Readers accept at most
+    /// [`MOST_NESTED`] nested tables of such fields.
     pub recursive: bool,
-    /// The ExecuTorch release that added it; `None` if it is as old as release 0.1 or as its table.
+    /// The ExecuTorch release that added the field; `None` for release 0.1 or that of its table.
     pub since: Option<&'static str>,
 }
 
@@ -157,7 +156,7 @@ pub enum Kind {
     Scalars {
         /// The type of the elements.
         prim: Prim,
-        /// The struct that each element is.
+        /// The struct type of each element; `None` for plain numbers.
         of: Option<&'static StructDesc>,
         /// `force_align`: the alignment of the first element in bytes; 0 for none.
         align: u32,
@@ -178,11 +177,11 @@ pub struct ScalarDesc {
     pub prim: Prim,
     /// The value of an absent field.
     pub default: Number,
-    /// The names of its values, for an enum.
+    /// The names of the values, for an enum.
     pub names: Option<&'static EnumDesc>,
-    /// The struct that it is in.
+    /// The struct that wraps the number; `None` for a plain number.
     pub of: Option<&'static StructDesc>,
-    /// Whether an absent field has no value, in place of the default.
+    /// Whether an absent field has no value instead of the default.
     pub optional: bool,
 }
 
@@ -248,7 +247,7 @@ pub struct EnumValue {
     pub number: i64,
     /// The upstream name.
     pub name: &'static str,
-    /// The release that added it; `None` if it is as old as release 0.1 or as its enum.
+    /// The release that added the value; `None` for release 0.1 or that of its enum.
     pub since: Option<&'static str>,
 }
 
@@ -266,16 +265,16 @@ pub struct UnionDesc {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Member {
-    /// The upstream name: that of its table, unless members share one.
+    /// The upstream name. It is that of the table, unless several members share the table.
     pub name: &'static str,
-    /// Its table.
+    /// The table of the member.
     pub table: &'static TableDesc,
 }
 
-/// The most tables of recursive fields that readers accept in one another.
+/// The greatest nesting of recursive fields that readers accept.
 ///
-/// FlatBuffers' own verifier in C++ follows 64 tables. A graph of the native backend is 5 tables below the
-/// graph around it, and the outermost one is the third table, so that the verifier refuses a 13th nested
+/// FlatBuffers' own verifier in C++ accepts a depth of 64 tables. The outermost graph of the native
+/// backend is at depth 3, and each nested graph is 5 deeper, so that verifier refuses a 13th nested
 /// graph. Exporters nest as deep as the control flow of a model: 2 or 3.
 pub const MOST_NESTED: u32 = 12;
 
@@ -285,13 +284,13 @@ pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
 /// The number of offsets in a vtable's layout.
 pub(crate) const PLACES: usize = 16;
 
-/// The number of indices for fields that the verifier reads. They come first.
+/// The number of layout indices for fields that the verifier reads. These indices come first.
 const PLACED_REFS: u16 = 13;
 
 /// The most fields of one table that the verifier reads.
 const MAX_REFS: usize = 17;
 
-/// The indices of 8-byte numbers. All other fields that the verifier does not read share
+/// The layout indices of 8-byte numbers. All other fields that the verifier does not read share
 /// [`OTHERS`].
 pub(crate) const EIGHTS: [u16; 2] = [13, 14];
 const OTHERS: u16 = 15;
@@ -361,7 +360,7 @@ impl TableDesc {
             _ => Form::Other,
         };
         let is_rare = is_recursive || refs_len > PLACED_REFS;
-        // The two halves of a union are found by their places.
+        // The two halves of a union are found by their layout indices.
         assert!(!is_rare || matches!(form, Form::Other) && union.is_none(), "its form is Other");
         Self {
             name,
@@ -379,14 +378,14 @@ impl TableDesc {
         }
     }
 
-    /// Returns the fields that the verifier reads, by ascending slot: at most [`MAX_REFS`].
+    /// Returns the fields that the verifier reads, by ascending slot; none for a rare table.
     #[inline]
     pub(crate) fn refs(&self) -> &[Ref] {
         self.refs.get(..index(self.refs_len)).unwrap_or_default()
     }
 
-    /// Returns [`refs`](Self::refs); `None` for a table whose references are not found by places. This
-    /// test costs nothing more than the slicing itself.
+    /// Returns [`refs`](Self::refs); `None` for a rare table, whose references have no layout
+    /// indices. This test costs nothing more than the slicing itself.
     #[inline(always)]
     pub(crate) fn placed_refs(&self) -> Option<&[Ref]> {
         self.refs.get(..index(self.refs_len))
@@ -422,8 +421,8 @@ impl FieldDesc {
 }
 
 impl Kind {
-    /// Returns what the verifier reads at `place`; `None` for a number, since all its values are
-    /// valid.
+    /// Returns what the verifier reads at layout index `place`; `None` for a number, since all its
+    /// values are valid.
     pub(crate) const fn to(self, place: u16) -> Option<To> {
         Some(match self {
             Self::Scalar(ScalarDesc { prim: Prim::Bool, .. }) => To::Bool,
@@ -438,8 +437,8 @@ impl Kind {
         })
     }
 
-    /// Returns the size of the field in its table; for a union that of the offset. The tag of a
-    /// union takes one more byte.
+    /// Returns the size of the field in its table. For a union this is the size of the offset; the
+    /// tag takes one more byte.
     #[inline]
     pub const fn inline_size(&self) -> u16 {
         match self {

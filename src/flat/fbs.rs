@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
 
-/// Writes `schema` as a `.fbs` file, which flatc can read. Comments have the slot of each field and
+/// Writes `schema` as a `.fbs` file, which flatc can read. Comments give the slot of each field and
 /// the release that added it.
 ///
 /// ```
@@ -79,7 +79,7 @@ fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
             if scalar.optional && scalar.of.is_none() {
                 write!(out, " = null")?;
             }
-            // Zero is FlatBuffers' own default.
+            // Zero is FlatBuffers' default, so it is not written.
             match (scalar.default, scalar.names) {
                 (Number::Bool(false) | Number::Int(0), _) => {}
                 (Number::Bool(true), _) => write!(out, " = true")?,

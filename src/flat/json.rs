@@ -1,8 +1,8 @@
-//! Writes a proven table as JSON, driven by its declaration, without code for a particular table.
+//! Writes a proven table as JSON, driven by its declaration. No code is specific to a table.
 //!
-//! The conventions are those of `flatc --json --strict-json --defaults-json`: every scalar with its
-//! default, no absent vectors, strings, tables or optional numbers, and enum values by name. Non-finite numbers are
-//! strings, since flatc's output for them is not valid JSON.
+//! The conventions are those of `flatc --json --strict-json --defaults-json`: absent scalars appear
+//! with their defaults unless they are optional, other absent fields do not, and enum values are
+//! names. Non-finite numbers are strings, since flatc's output for them is not valid JSON.
 
 use core::fmt::{self, Write};
 
@@ -21,11 +21,11 @@ pub struct Options<B> {
     pub blob: B,
 }
 
-/// The number of things that a dump leaves out.
+/// Counts of what a dump leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Omitted {
-    /// The number of unions with an unknown member: written as the number of the tag, without a value.
+    /// The number of unions with an unknown member. Only the number of the tag is written.
     pub unknown_members: u64,
 }
 
@@ -55,7 +55,7 @@ pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     write_raw(table.raw(), T::DESC, options, 0, out)
 }
 
-/// Writes a proven table as [`write()`] does, `level` levels deep in another document.
+/// Writes a proven table as [`write()`] does, indented by `level` levels of another document.
 pub(crate) fn write_raw<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     raw: Raw<'a>,
     desc: &'static TableDesc,
@@ -70,8 +70,8 @@ pub(crate) fn write_raw<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     Ok(writer.omitted)
 }
 
-/// Writes `table` as [`write()`] does, with an extra key behind its fields. `value` writes the value of
-/// the key.
+/// Writes `table` as [`write()`] does, with an extra key after its fields. `value` writes the value
+/// of the key.
 ///
 /// # Errors
 ///
@@ -100,13 +100,13 @@ struct Writer<W, B> {
     omitted: Omitted,
 }
 
-/// Buffers the output: a dump consists of millions of short pieces.
+/// Buffers the output, since a dump consists of millions of short pieces.
 struct Gathered<W> {
     text: String,
     to: W,
 }
 
-/// The size at which the buffer is written.
+/// The size at which the buffer is flushed.
 const ENOUGH: usize = 1 << 14;
 
 impl<W: Write> Gathered<W> {
@@ -325,7 +325,7 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
             return Ok(());
         }
         self.out.write_char('\n')?;
-        // Only recursive tables are deeper.
+        // Only recursive tables need more indentation than this.
         const SPACES: &str = "                                                                ";
         let mut left = self.level.saturating_mul(2);
         while left > SPACES.len() {

@@ -1,4 +1,4 @@
-//! The memory that a model takes: counted against a budget before it is allocated.
+//! The memory that a model takes. It is counted against a budget before it is allocated.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,12 +34,12 @@ pub struct Ledger {
     refused: Option<MemoryError>,
 }
 
-/// A [`Ledger`] refused memory; the ledger has the error.
+/// The error of a refused allocation. The [`Ledger`] has the details.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refused;
 
 impl Ledger {
-    /// Creates a ledger for a model that is made of an input of `given` bytes.
+    /// Creates a ledger for a model that is made from `given` bytes of input.
     pub(crate) fn of(given: u64) -> Self {
         let budget = given.saturating_mul(MODEL_BYTES).saturating_add(MODEL_FLOOR);
         Self { budget, left: budget, refused: None }
@@ -50,7 +50,7 @@ impl Ledger {
         Self { budget: u64::MAX, left: u64::MAX, refused: None }
     }
 
-    /// Returns the error of the refusal.
+    /// Returns the error of the first refusal.
     pub(crate) fn error(&self) -> MemoryError {
         self.refused.unwrap_or(MemoryError::OutOfMemory)
     }
@@ -85,7 +85,7 @@ impl Ledger {
         }
     }
 
-    /// Records that `bytes` more exceed the budget.
+    /// Records that `bytes` more bytes exceed the budget.
     #[cold]
     #[inline(never)]
     fn exceed(&mut self, bytes: u64) -> Refused {
@@ -102,13 +102,13 @@ impl Ledger {
         Refused
     }
 
-    /// Counts the bytes of a table when it is written.
+    /// Counts the bytes that a table of type `desc` takes when it is written.
     #[inline]
     pub(crate) fn table(&mut self, desc: &TableDesc) -> Result<(), Refused> {
         self.charge(written(desc.written().into()))
     }
 
-    /// Returns a vector with room for `len` items of `size` bytes each when written.
+    /// Returns a vector with room for `len` items, each of which takes `size` bytes when written.
     #[inline(always)]
     pub(crate) fn vec<T>(&mut self, len: usize, size: usize) -> Result<Vec<T>, Refused> {
         let each = wide(size_of::<T>()).saturating_add(written(wide(size)));
@@ -151,14 +151,14 @@ impl Ledger {
     }
 }
 
-/// Returns the memory for writing `len` bytes: the written file, and a copy that is checked.
+/// Returns the memory for writing `len` bytes: the written file and its copy for checking.
 #[inline]
 fn written(len: u64) -> u64 {
     len.saturating_mul(2)
 }
 
-/// The memory of a vector or string besides its elements: its length and padding when written, and the
-/// overhead of an allocation.
+/// The memory of a vector or string besides its elements: its length and padding when written, and
+/// the overhead of an allocation.
 const OF_VECTOR: u64 = 8 * 2 + 24;
 
 impl fmt::Display for MemoryError {

@@ -1,7 +1,7 @@
-//! JSON as a tree of tables, by its declaration: the inverse of [`json`](super::json).
+//! Reads JSON as a tree of tables, by its declaration: the inverse of [`json`](super::json).
 //!
-//! It reads what a dump writes, and a little more: fields may be in any order or absent, enum values and
-//! union tags may be numbers, and doubles may be written as integers.
+//! The reader accepts what a dump writes, and more: fields may be in any order or absent, enum
+//! values and union tags may be numbers, and doubles may be written as integers.
 
 use core::fmt;
 use core::mem::size_of;
@@ -32,7 +32,7 @@ pub struct LoadError {
     message: String,
     line: usize,
     column: usize,
-    /// The innermost component first.
+    /// The path to the error, the innermost component first.
     path: Vec<PathComponent>,
 }
 
@@ -48,10 +48,10 @@ pub fn no_files(name: &str) -> Result<Vec<u8>, String> {
     Err(format!("there is no file {name:?}"))
 }
 
-/// Reads the JSON of a table of type `desc`. Blobs must be numbers, or names that `files` knows.
+/// Reads the JSON of a table of type `desc`. Blobs must be numbers, or names known to `files`.
 ///
-/// The tree may take 22 bytes of memory for each byte of the text, the blobs of `files` excepted, and
-/// 1 MiB.
+/// The tree may take 22 bytes of memory for each byte of the text, plus 1 MiB. The blobs of `files`
+/// do not count.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn read(
     read_beside(text, desc, None, files)
 }
 
-/// Reads the JSON of a table as [`read`] does, and ignores the key `beside` of its object.
+/// Reads the JSON of a table as [`read`] does, but ignores the key `beside` of the root's object.
 ///
 /// # Errors
 ///
@@ -105,12 +105,12 @@ impl LoadError {
         &self.message
     }
 
-    /// Returns the line, counted from 1.
+    /// Returns the line of the error, counted from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// Returns the byte in the line, counted from 1; 0 for the end of the previous line.
+    /// Returns the byte position in the line, counted from 1; 0 for the end of the previous line.
     pub fn column(&self) -> usize {
         self.column
     }
@@ -135,11 +135,11 @@ impl core::error::Error for LoadError {}
 
 struct Loader<'l, 'f> {
     files: &'l mut ReadBlob<'f>,
-    /// A key of the root's object that is not a field.
+    /// A key of the root's object that is ignored, since it is not a field.
     beside: Option<&'l str>,
     /// The path of an error, the innermost component first.
     path: Vec<PathComponent>,
-    /// The recursive fields that are being read.
+    /// The number of recursive fields that are being read.
     nesting: u32,
     ledger: &'l mut Ledger,
 }
@@ -150,7 +150,7 @@ impl Loader<'_, '_> {
         self.ledger.push(items, item).map_err(|Refused| self.no_memory())
     }
 
-    /// Sets a field of a table, and counts its memory.
+    /// Sets a field of a table, and counts the memory of the value.
     fn set<E: Error>(
         &mut self,
         object: &mut Object<'static>,
@@ -291,7 +291,7 @@ impl<'de> Visitor<'de> for TableOf<'_, '_, '_> {
     }
 }
 
-/// The halves of a union that were read so far.
+/// The halves of a union (tag and member) that were read so far.
 struct Halves<'de> {
     field: &'static FieldDesc,
     desc: &'static UnionDesc,
@@ -301,7 +301,7 @@ struct Halves<'de> {
 
 enum Member<'de> {
     Read(Object<'static>),
-    /// The text of a member in front of its tag.
+    /// The unparsed JSON of a member that was read before its tag.
     Kept(&'de RawValue),
 }
 
@@ -324,7 +324,7 @@ impl Halves<'_> {
             Some(Member::Kept(json)) => {
                 let mut json = serde_json::Deserializer::from_str(json.get());
                 let member = MemberOf { loader, desc, tag }.deserialize(&mut json);
-                // Its line and column count from the start of the member.
+                // Line and column would count from the start of the member.
                 Some(member.map_err(|error| serde_json::Error::custom(unplaced(&error)))?)
             }
         };
@@ -351,7 +351,7 @@ impl<'de> DeserializeSeed<'de> for MemberOf<'_, '_, '_> {
             return loader.within(PathComponent::Variant(member.name), read);
         }
         Any(TableOf { loader, desc: &UNKNOWN }).deserialize(json)?;
-        // An empty table is the same for every type.
+        // An empty table is the same for every type, so the first member's type stands in.
         let stand_in = desc.members.first().map(|member| Object::new(member.table));
         stand_in.ok_or_else(|| Error::custom("a union without members has no value"))
     }
@@ -391,7 +391,7 @@ fn unplaced(error: &serde_json::Error) -> String {
     text
 }
 
-/// Removes the middle of a long text.
+/// Removes the middle of a long message.
 fn shortened(text: &str) -> String {
     let cut = |nth| text.char_indices().nth(nth).map(|(at, _)| at);
     let tail = text.char_indices().rev().nth(SHOWN_TAIL).map(|(at, _)| at);
@@ -404,9 +404,9 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// The declaration of an unknown union member: without fields.
+/// The declaration of an unknown union member. It has no fields.
 static UNKNOWN: TableDesc = TableDesc::new("an unknown member", &[], 1);
 
-/// The number of characters shown of a long message, from its start and its end.
+/// The number of characters that are kept of a long message, at its start and at its end.
 const SHOWN_HEAD: usize = 120;
 const SHOWN_TAIL: usize = 200;

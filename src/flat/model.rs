@@ -18,11 +18,11 @@ mod nested;
 pub use nested::Nested;
 pub(crate) use nested::{nested, nested_of};
 
-/// A table as a struct. Numbers are plain fields, all other fields are optional.
+/// A table as a struct. Numbers are plain fields, and all other fields are optional.
 ///
 /// [`write`](fn@crate::flat::write::write) can write it.
 pub trait Model: Node + Sized {
-    /// Its declaration.
+    /// The declaration of the table.
     const DESC: &'static TableDesc;
 
     /// Returns the table as a tree with borrowed strings and bytes.
@@ -32,11 +32,11 @@ pub trait Model: Node + Sized {
     /// [`MemoryError::OutOfMemory`].
     fn to_object(&self) -> Result<Object<'_>, MemoryError>;
 
-    /// Converts a tree, such as one read by `flat::load`, to a struct. `ledger` counts its memory.
+    /// Converts a tree, such as one from `flat::load`, to a struct. `ledger` counts its memory.
     ///
     /// # Errors
     ///
-    /// The tree is of another table, a union has only a tag or only a value, or memory is short.
+    /// The tree is of another table, one half of a union is missing, or memory is short.
     fn take_object(object: Object<'_>, ledger: &mut Ledger) -> Result<Self, TreeError>;
 
     /// Converts a tree to a struct, without a memory budget.
@@ -51,11 +51,11 @@ pub trait Model: Node + Sized {
 
 /// Conversion from a view to a struct.
 pub(crate) trait FromView<V> {
-    /// Converts a view. The caller charges the struct itself, and `ledger` everything that it
-    /// refers to.
+    /// Converts a view. The caller charges the memory of the struct itself; `ledger` counts the
+    /// memory of everything that the struct refers to.
     ///
-    /// If the ledger refuses memory, the struct is incomplete, and the caller checks the ledger.
-    /// Returning a `Result` for each table would copy each struct.
+    /// If the ledger refuses memory, the struct is incomplete, so the caller must check the ledger.
+    /// A `Result` for each table would copy each struct.
     fn read(view: V, ledger: &mut Ledger) -> Self;
 }
 
@@ -63,24 +63,24 @@ pub(crate) trait FromView<V> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeError {
     fault: Fault,
-    /// The innermost component first.
+    /// The path to the error, the innermost component first.
     path: Vec<PathComponent>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// The tree is of this table.
+    /// The tree is of another table, which is named here.
     OtherTable(&'static str),
     /// A union has this tag and no value, or a value and no tag.
     HalfUnion(u8),
-    /// Too many tables contain one another.
+    /// Recursive fields are nested too deeply.
     Nesting,
     /// There is no memory for the struct.
     Memory(MemoryError),
 }
 
 impl TreeError {
-    /// The error of a union with one half.
+    /// The error of a union with only one half.
     pub(crate) fn half(tag: u8) -> Self {
         Self { fault: Fault::HalfUnion(tag), path: Vec::new() }
     }
@@ -90,12 +90,12 @@ impl TreeError {
         Self { fault: Fault::Memory(error), path: Vec::new() }
     }
 
-    /// The error of a recursive field whose table has too many others in it.
+    /// The error of a recursive field whose table nests too many others.
     pub(crate) fn nesting() -> Self {
         Self { fault: Fault::Nesting, path: Vec::new() }
     }
 
-    /// Returns the memory error, if it is one.
+    /// Returns the error as a memory error, if it is one.
     pub(crate) fn as_memory(&self) -> Option<MemoryError> {
         match self.fault {
             Fault::Memory(error) => Some(error),
@@ -105,7 +105,7 @@ impl TreeError {
 
     /// Adds an outer component to the path.
     pub(crate) fn within(mut self, component: PathComponent) -> Self {
-        // A path takes memory too.
+        // After a memory error the path is not extended, since it takes memory too.
         if self.as_memory().is_none() {
             self.path.push(component);
         }
@@ -142,10 +142,10 @@ pub(crate) fn unknown_tag(
     random.int_in_range(known.saturating_add(1)..=u8::MAX)
 }
 
-/// Converts a table that another one refers to.
+/// Converts a table that another table refers to.
 #[inline(always)]
 pub(crate) fn model<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> M {
-    // The caller asks the ledger at the end.
+    // The caller checks the ledger at the end.
     let _ = ledger.table(M::DESC);
     M::read(view, ledger)
 }
@@ -205,7 +205,7 @@ pub(crate) fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryErr
     Ok(FieldValue::Tables(objects))
 }
 
-/// Returns numbers as stored bytes.
+/// Returns numbers as a value of stored bytes.
 pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryError> {
     if let Some(bytes) = T::as_bytes(items) {
         return Ok(FieldValue::Scalars(bytes.into()));
@@ -220,7 +220,7 @@ pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryEr
     Ok(FieldValue::Scalars(bytes.into()))
 }
 
-/// Returns the tree, if it is of the table `desc`.
+/// Returns the tree itself, after checking that it is of the table `desc`.
 pub(crate) fn checked<'t>(
     object: Object<'t>,
     desc: &'static TableDesc,

@@ -1,4 +1,4 @@
-//! Tables that can be written, one at a time: without a tree of them in memory.
+//! Tables that can be written one at a time, without a tree of all of them in memory.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -11,17 +11,17 @@ use super::view::{List, Raw, Scalar, Strings, Table};
 
 /// A table that can be written: a tree, a struct, or a view of a proven file.
 pub trait Node: sealed::Sealed {
-    /// Returns its declaration.
+    /// Returns the declaration of the table.
     fn desc(&self) -> &'static TableDesc;
 
     /// Calls `visit` with each field that is present, by ascending slot.
     fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()>;
 }
 
-/// Takes one field of a [`Node`].
+/// A callback for one field of a [`Node`].
 pub type Visit<'v> = dyn FnMut(&'static FieldDesc, Held<'_>) -> ControlFlow<()> + 'v;
 
-/// What a field of a [`Node`] holds.
+/// The value of a field of a [`Node`].
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it lives for one call")]
 #[non_exhaustive]
@@ -49,7 +49,7 @@ pub trait NumberList: sealed::Sealed {
     /// Returns the number of elements.
     fn count(&self) -> usize;
 
-    /// Calls `visit` with the elements as stored, a few at a time, the last ones first.
+    /// Calls `visit` with the elements as stored: a few at a time, the last elements first.
     fn visit_back(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()>;
 }
 
@@ -83,13 +83,13 @@ struct ProvenList<'a> {
     desc: &'static TableDesc,
 }
 
-/// Calls `visit` with each field of a view that is present.
+/// Calls `visit` with each present field of a view.
 pub(crate) fn visit_view<'a, T: Table<'a>>(table: T, visit: &mut Visit<'_>) -> ControlFlow<()> {
     Proven { raw: table.raw(), desc: T::DESC }.visit(visit)
 }
 
 impl Proven<'_> {
-    /// Calls `visit` with the value of `field`, if it is present.
+    /// Calls `visit` with the value of `field`, if the field is present.
     fn visit_field(&self, field: &'static FieldDesc, visit: &mut Visit<'_>) -> ControlFlow<()> {
         let (raw, slot) = (self.raw, field.slot);
         match field.kind {
@@ -162,7 +162,7 @@ impl Node for Object<'_> {
 }
 
 impl FieldValue<'_> {
-    /// Calls `visit` with the value, as that of `field`.
+    /// Calls `visit` with this value as the value of `field`.
     pub(crate) fn visit(
         &self,
         field: &'static FieldDesc,
@@ -239,12 +239,12 @@ impl<T: Scalar> NumberList for Vec<T> {
 /// The number of elements that are converted to bytes at once.
 const AT_ONCE: usize = 64;
 
-/// Seals the traits: only this crate implements them, since the writer relies on tables that fit
+/// Seals the traits. Only this crate implements them, since the writer relies on tables that fit
 /// their declaration.
 pub(crate) mod sealed {
     use alloc::vec::Vec;
 
-    /// A type of this crate.
+    /// A marker for types of this crate.
     pub trait Sealed {}
     impl Sealed for super::Proven<'_> {}
     impl Sealed for super::ProvenList<'_> {}

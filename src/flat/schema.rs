@@ -2,7 +2,7 @@
 
 /// Declares a schema once.
 ///
-/// Each reader of the declaration is a separate macro, next to the code that uses its output:
+/// Each reader of the declaration is a separate macro, next to the code that uses its output.
 /// `desc!` emits the declaration as data, `view!` typed accessors, `node!` the views as nodes for
 /// the writer, and `model!` plain structs.
 ///

@@ -14,15 +14,15 @@ mod read;
 
 pub use read::Unknown;
 
-/// A table with everything that it refers to. Each field has its declared kind. Strings and numbers
-/// may be borrowed.
+/// A table with everything that it refers to. Each field has a value of its declared kind. Strings
+/// and numbers may be borrowed.
 ///
-/// A tree is never deeper than its schema: at most [`MOST_NESTED`] tables of recursive fields are in one
-/// another.
+/// The depth of a tree is bounded by its schema, with at most [`MOST_NESTED`] nested tables of
+/// recursive fields.
 #[derive(Clone, Debug)]
 pub struct Object<'t> {
     desc: &'static TableDesc,
-    /// By ascending slot.
+    /// The present fields, by ascending slot.
     fields: Vec<(&'static FieldDesc, FieldValue<'t>)>,
 }
 
@@ -41,12 +41,12 @@ pub enum FieldValue<'t> {
     Tables(Vec<Object<'t>>),
     /// A vector of strings.
     Strs(Vec<Cow<'t, str>>),
-    /// A union's tag and its table. For an unknown tag, the table may be any member. Either of them
-    /// may be missing (tag 0), which readers refuse.
+    /// A union's tag and its table. For an unknown tag, the table may be any member. If the tag is
+    /// 0 or the table is missing, readers refuse the union.
     Union(u8, Option<Object<'t>>),
 }
 
-/// The reason why an [`Object`] refuses a value.
+/// The reason why a field of an [`Object`] cannot be set.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SetError {
@@ -64,7 +64,7 @@ pub enum SetError {
         /// The field.
         field: &'static FieldDesc,
     },
-    /// More than [`MOST_NESTED`] tables of recursive fields would be in one another.
+    /// More than [`MOST_NESTED`] tables of recursive fields would be nested.
     TooDeep,
     /// There is no memory for the field.
     Memory(MemoryError),
@@ -76,7 +76,7 @@ impl<'t> Object<'t> {
         Self { desc, fields: Vec::new() }
     }
 
-    /// Creates a table from values in the order of the declaration. Each must fit its field.
+    /// Creates a table from values in the order of the declaration. Each value must fit its field.
     pub(crate) fn filled<const N: usize>(
         desc: &'static TableDesc,
         values: [Option<FieldValue<'t>>; N],
@@ -116,7 +116,7 @@ impl<'t> Object<'t> {
         if !fits(&value, field.kind) {
             return Err(SetError::WrongValue { table, field });
         }
-        // Every tree below was bounded when its own recursive fields were set.
+        // Each subtree was bounded when its own recursive fields were set.
         if field.recursive && nesting(&value) >= MOST_NESTED {
             return Err(SetError::TooDeep);
         }
@@ -142,7 +142,7 @@ impl<'t> Object<'t> {
 }
 
 impl FieldValue<'_> {
-    /// Returns a union with an unknown tag, and any member as its table.
+    /// Returns a union with an unknown tag. An empty table of any member stands in for its value.
     pub(crate) fn unknown_member(tag: u8, desc: &UnionDesc) -> Self {
         Self::Union(tag, desc.members.first().map(|member| Object::new(member.table)))
     }
@@ -184,7 +184,7 @@ impl fmt::Display for SetError {
 
 impl core::error::Error for SetError {}
 
-/// Returns how many recursive fields at most are in one another in `value`.
+/// Returns the greatest nesting of recursive fields in `value`.
 fn nesting(value: &FieldValue<'_>) -> u32 {
     let of = |object: &Object<'_>| {
         let fields = object.fields();
@@ -199,7 +199,7 @@ fn nesting(value: &FieldValue<'_>) -> u32 {
     }
 }
 
-/// Returns whether a field of `kind` can hold `value`. The writer relies on it.
+/// Returns whether a field of `kind` can hold `value`. The writer relies on this check.
 fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
     let is = |object: &Object<'_>, desc: &TableDesc| core::ptr::eq(object.desc, desc);
     match (value, kind) {
@@ -213,7 +213,7 @@ fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
         (FieldValue::Union(_, None), Kind::Union(_)) => true,
         (FieldValue::Union(tag, Some(object)), Kind::Union(desc)) => match desc.member(*tag) {
             Some(member) => is(object, member.table),
-            // With other tables the tree could be deeper than its schema.
+            // A table that is no member could make the tree deeper than its schema.
             None => desc.members.iter().any(|member| is(object, member.table)),
         },
         _ => false,

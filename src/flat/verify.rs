@@ -1,8 +1,8 @@
 //! The verifier: the only code that follows unproven offsets.
 //!
-//! `docs/format.md` §0.2 has the rules, and why each is as lenient as it is. Facts about a table are facts
-//! about its vtable and facts about its position. Those of the vtable are proven once for each pair of
-//! vtable and table type ([`layout`]), those of the position for every table ([`Verifier::object`]).
+//! `docs/format.md` §0.2 has the rules, and why each is as lenient as it is. The facts of a vtable
+//! are proven once for each pair of vtable and table type ([`layout`]). The facts of a table's
+//! position are proven for every table ([`Verifier::object`]).
 
 use core::cell::Cell;
 
@@ -30,11 +30,11 @@ mod why;
 
 pub(crate) use seen::Verified;
 
-/// Proves that `buf` is a FlatBuffer whose root is `desc`, everything reachable included.
+/// Proves that `buf` is a FlatBuffer with a root of type `desc`, including everything reachable.
 ///
 /// # Errors
 ///
-/// The first place found that breaks a rule, with positions counted from the start of `buf`.
+/// The first broken rule that was found, with positions counted from the start of `buf`.
 pub(crate) fn verify<'a>(
     buf: &'a [u8],
     desc: &'static TableDesc,
@@ -43,7 +43,7 @@ pub(crate) fn verify<'a>(
     verify_at(buf, 0, desc, limits)
 }
 
-/// Proves a buffer as [`verify`] does, whose offset to the root is at `at`.
+/// Proves a buffer as [`verify`] does. The offset to the root is at position `at`.
 pub(crate) fn verify_at<'a>(
     buf: &'a [u8],
     at: u32,
@@ -76,16 +76,16 @@ pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(
     verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
 }
 
-/// One run of the verifier. The layout cache has `CACHE_SLOTS` slots. Errors have a path only with
-/// `TRACE_PATH`: most buffers are valid, and tracing takes time.
+/// One run of the verifier, whose layout cache has `CACHE_SLOTS` slots. Errors have a path only
+/// with `TRACE_PATH`: most buffers are valid, and tracing takes time.
 struct Verifier<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> {
     buf: &'a [u8],
     bytes: Budget,
-    /// Counts the tables that vectors refer to.
+    /// The budget for tables that vectors refer to.
     elements: Budget,
     layouts: LayoutCache<CACHE_SLOTS>,
     notes: Notes,
-    /// The recursive fields that are being verified.
+    /// The number of recursive fields that are being verified.
     nesting: Cell<u32>,
 }
 
@@ -106,7 +106,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         Ok(verifier.notes.seen())
     }
 
-    /// Adds `component` to the path of an error.
+    /// Adds `component` to the path of the error, if there is one.
     #[inline(always)]
     fn within<T>(verified: Result<T>, component: impl FnOnce() -> PathComponent) -> Result<T> {
         match verified {
@@ -123,7 +123,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         self.element(found, desc, None).map(drop)
     }
 
-    /// Verifies a vector of tables. Adjacent tables mostly share a vtable: the last layout is tried first.
+    /// Verifies a vector of tables. The last layout is tried first: adjacent tables may share it.
     #[inline(never)]
     fn tables(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let (first, len) = self.vector(at, 4)?;
@@ -144,8 +144,8 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         Ok(())
     }
 
-    /// Verifies one table, and returns its layout if it is in the cache. `last` is the layout of the table
-    /// before it.
+    /// Verifies one table, and returns its layout if it is in the cache. `last` is the layout of
+    /// the previous table.
     #[inline(always)]
     fn element<'s>(
         &'s self,
@@ -161,7 +161,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         }
     }
 
-    /// Verifies the table at `pos`, whose layout is not in the first slot of the cache that it may be in.
+    /// Verifies the table at `pos`, whose layout is not in its first slot of the cache.
     #[inline(never)]
     fn uncached(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
         let Some(layout) = self.layouts.room(vtable, desc) else {
@@ -173,7 +173,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         self.object(pos, layout, desc)
     }
 
-    /// Verifies the table at `pos`, whose layout has no slot in the cache.
+    /// Verifies the table at `pos`, for whose layout the cache has no slot.
     #[inline(never)]
     fn uncacheable(&self, pos: u32, vtable: u32, desc: &'static TableDesc) -> Result<()> {
         let layout = VtableLayout::new(vtable, desc);
@@ -181,8 +181,8 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         self.object(pos, &layout, desc)
     }
 
-    /// Verifies the table at `pos`, whose vtable has the proven `layout`. Most tables have at most one
-    /// reference: they need no loop over fields, and a union's member needs no call.
+    /// Verifies the table at `pos`, whose vtable has the proven `layout`. Most tables have at most
+    /// one reference, so they need no loop over fields. A union's member needs no call.
     #[inline(always)]
     fn object<'s>(
         &'s self,
@@ -210,7 +210,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                     let at = further(pos, layout.at(0).into());
                     return Self::within(self.numbers(at, size.into()), component);
                 }
-                // Tracing the path needs the call.
+                // Tracing the path needs a call for each table.
                 Form::Union(union) if TRACE_PATH => {
                     return Self::within(self.union(pos, layout.union(0), union), component);
                 }

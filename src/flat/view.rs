@@ -1,8 +1,8 @@
 //! Views of proven bytes. Reading them cannot fail and copies nothing.
 //!
 //! A view exists only after the verifier has proven its bytes. Its accessors still use checked
-//! reads, whose failure branches are unreachable. There a debug build panics, and a release build
-//! returns a default.
+//! reads, whose failure branches are unreachable. In these branches a debug build panics, and a
+//! release build returns a default.
 
 use core::fmt;
 
@@ -23,7 +23,7 @@ pub(crate) use vtable::Vtable;
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
     buf: &'a [u8],
-    /// The vtable, of the length that it declares: reading a slot past its end fails.
+    /// The bytes of the vtable, cut to its declared length: reading a slot past its end fails.
     vtable: &'a [u8],
     pos: u32,
 }
@@ -34,13 +34,13 @@ pub trait Scalar: Copy {
     const PRIM: Prim;
     /// Reads a value from its bytes.
     fn read_le(bytes: &[u8]) -> Option<Self>;
-    /// Appends the values stored one after the other in `bytes`.
+    /// Appends the values that are stored in `bytes`, one after the other.
     fn extend(items: &mut Vec<Self>, bytes: &[u8]) {
         items.extend(bytes.chunks_exact(Self::PRIM.size().into()).filter_map(Self::read_le));
     }
     /// Returns the value as a [`Number`].
     fn to_number(self) -> Number;
-    /// Returns stored bytes as values without a copy, if both have the same form.
+    /// Converts stored bytes to values without a copy, if both have the same form in memory.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ pub trait Scalar: Copy {
     fn from_owned(bytes: Vec<u8>) -> Result<Vec<Self>, Vec<u8>> {
         Err(bytes)
     }
-    /// Returns values as stored bytes, if they have the same form in memory.
+    /// Returns values as stored bytes, if both have the same form in memory.
     fn as_bytes(items: &[Self]) -> Option<&[u8]> {
         let _ = items;
         None
@@ -57,7 +57,7 @@ pub trait Scalar: Copy {
 
 /// A typed view of a proven table.
 pub trait Table<'a>: Copy {
-    /// Its declaration.
+    /// The declaration of the table.
     const DESC: &'static TableDesc;
     /// Adds the type to a proven table. Only this crate can create a [`Proof`].
     fn from_raw(raw: Raw<'a>, proof: Proof) -> Self;
@@ -70,8 +70,8 @@ pub trait Table<'a>: Copy {
 pub struct Proof(pub(crate) ());
 
 impl<'a> Raw<'a> {
-    /// A table without fields, which is valid as every type. It is a vtable of two lengths, and an
-    /// offset to it.
+    /// A table without fields, which is valid as every type. Its bytes are a vtable without
+    /// entries, and the offset to that vtable.
     pub(crate) const BARE: Self =
         Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], vtable: &[4, 0, 4, 0], pos: 4 };
 
@@ -112,7 +112,7 @@ impl<'a> Raw<'a> {
         self.vtable_len().saturating_sub(4) / 2
     }
 
-    /// Returns the size of the table that its vtable declares: a hint, not a bound (format.md §7.8).
+    /// Returns the table's size as its vtable declares it: a hint, not a bound (format.md §7.8).
     pub(crate) fn declared_size(self) -> u16 {
         proven(u16_at(self.vtable, 2))
     }
@@ -161,7 +161,7 @@ impl<'a> Raw<'a> {
         Some(Raw::at(self.buf, self.field_pos(slot)?))
     }
 
-    /// Returns the string that the offset in `slot` leads to. It is checked for UTF-8 each time.
+    /// Returns the string that the offset in `slot` leads to. Its UTF-8 is checked at each call.
     #[inline]
     pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
         self.target_pos(slot).map(|pos| text(self.buf, pos))
@@ -199,13 +199,13 @@ impl<'a> Raw<'a> {
         Some(Strings::new(self.buf, further(pos, 4), len))
     }
 
-    /// Returns the tag of the union at `slot`, and its table, whose vtable is not read yet. `None` for the
-    /// tag 0.
+    /// Returns the tag of the union at `slot`, and its table. The table's vtable is not read yet.
+    /// Returns `None` for the tag 0.
     #[inline(always)]
     pub(crate) fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
-        // An unknown tag leads to unproven bytes, which are not read.
+        // For an unknown tag the bytes of the table are unproven, and are not read.
         let at = self.field_pos(value)?;
         let pos = at.wrapping_add(proven(u32_at(self.buf, index(at))));
         Some((tag, Raw { buf: self.buf, vtable: &[], pos }))
@@ -217,24 +217,24 @@ impl<'a> Raw<'a> {
     pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (_, union) = desc.union?;
         let (tag, raw) = self.tagged(desc)?;
-        // All members run the same code, so the branch does not depend on the tag.
+        // A check costs the same for all members, so the branch does not depend on the tag.
         Some((tag, if union.member(tag).is_some() { raw.resolved() } else { raw }))
     }
 
-    /// Returns what [`member`](Self::member) does, but the member's vtable is not read yet.
+    /// Returns the same as [`member`](Self::member), but does not read the member's vtable yet.
     #[inline(always)]
     pub(crate) fn tagged(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (slot, _) = desc.union?;
         self.union(slot)
     }
 
-    /// Returns the same table with its vtable. Only for a union whose tag is known.
+    /// Returns the same table with its vtable read. The tag of its union must be known.
     #[inline(always)]
     pub(crate) fn resolved(self) -> Self {
         Self::new(self.buf, self.pos)
     }
 
-    /// Returns what [`resolved`](Self::resolved) does, quickly where tables share `vtable`.
+    /// Returns the same as [`resolved`](Self::resolved), but faster if tables share `vtable`.
     #[inline(always)]
     pub(crate) fn resolved_by(self, vtable: &mut Vtable<'a>) -> Self {
         vtable.table(self.buf, self.pos)
@@ -265,8 +265,8 @@ impl Number {
         })
     }
 
-    /// Returns the bytes of a number; a field of type `prim` stores the first ones. `None` if the
-    /// number does not fit.
+    /// Returns the bytes of a number as type `prim`, padded to 8: a field stores the first ones.
+    /// Returns `None` if the number does not fit.
     pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
         match (self, prim) {
             (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),
@@ -306,7 +306,7 @@ fn target(buf: &[u8], at: u32) -> u32 {
     further(at, proven(u32_at(buf, index(at))))
 }
 
-/// Returns the result of a read that the verifier has proven to succeed. If it failed, a debug build panics.
+/// Returns the result of a read that was proven to succeed. A debug build panics if it failed.
 #[inline(always)]
 fn proven<T: Default>(read: Option<T>) -> T {
     match read {

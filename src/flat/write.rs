@@ -1,5 +1,4 @@
-//! Writes tables as a FlatBuffer, driven by their declarations, without code for a particular
-//! table.
+//! Writes tables as a FlatBuffer, driven by their declarations. No code is specific to a table.
 //!
 //! A FlatBuffer is built back to front, since offsets lead forward. The targets of a table's
 //! offsets are written first, in the order of the slots, so they lie after the table. A vtable lies
@@ -34,20 +33,21 @@ pub enum WriteError {
     TooLarge,
     /// The table is not the root of the schema.
     WrongRoot {
-        /// The root of the schema.
+        /// The name of the schema's root.
         wanted: &'static str,
-        /// The given table.
+        /// The name of the given table.
         found: &'static str,
     },
     /// The system has no memory left for the bytes.
     OutOfMemory,
 }
 
-/// Writes a whole FlatBuffer with `root` as its root: the offset of the root, the identifier,
-/// `chunk` at byte 8, and the tables.
+/// Writes a whole FlatBuffer: the offset of `root`, the identifier, `chunk` at byte 8, and the
+/// tables.
 ///
-/// `chunk` is a header of the container, zeros in its place, or empty. The bytes behind it do not depend
-/// on it. They stay aligned if its length is a multiple of the largest alignment: 16 by default.
+/// `chunk` is a header of the container, zeros in place of one, or empty. It does not change the
+/// bytes behind it. These stay aligned if its length is a multiple of the largest alignment: 16 by
+/// default.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn write(
     write_within(schema, root, chunk, layout, MAX_PROGRAM)
 }
 
-/// Writes a FlatBuffer as [`write()`] does, if it has at most `most` bytes.
+/// Writes a FlatBuffer as [`write()`] does. It may have at most `most` bytes.
 pub(crate) fn write_within(
     schema: &Schema,
     root: &dyn Node,
@@ -95,25 +95,24 @@ impl fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-/// Writes tables into a sink. Its functions break if the writer or the sink refuses.
+/// Writes tables into a sink. Its functions break on an error of the writer or the sink.
 struct Writer<'l, S> {
     layout: &'l WriterLayout,
     out: S,
     vtables: Vtables,
-    /// The largest alignment so far, without `force_align`.
+    /// The largest alignment so far, not counting `force_align`.
     align: u32,
-    /// The largest length, at most [`MAX_PROGRAM`].
+    /// The largest allowed length: at most [`MAX_PROGRAM`].
     most: u64,
-    /// The largest alignment of a vector with `force_align`; 0 where there is none.
+    /// The largest alignment of a vector with `force_align`; 0 without such a vector.
     forced: u32,
-    /// One bit for each of [`FORCED`]: whether this alignment would have given the same bytes so
-    /// far.
+    /// One bit for each alignment in [`FORCED`]: whether it would have given the same bytes so far.
     alike: u16,
-    /// The error; `None` if the sink broke.
+    /// The error of the writer; `None` if the sink broke.
     error: Option<WriteError>,
 }
 
-/// The alignments that exporters can give to data in the tables.
+/// The alignments that exporters may give to data in the tables.
 pub(crate) const FORCED: [u32; 12] = [1, 2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 /// The bytes in front of the chunk: the offset of the root, and the identifier.
@@ -123,7 +122,7 @@ pub(crate) const HEAD: usize = 8;
 #[derive(Clone, Copy, Default)]
 struct Part {
     slot: u16,
-    /// The bytes, or the position that an offset leads to.
+    /// The bytes of the slot, or the position of the target if it is an offset.
     bytes: [u8; 8],
     size: u16,
     is_offset: bool,
@@ -151,7 +150,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         self.offset_to(pos)
     }
 
-    /// Writes what follows the chunk, and returns the position of the root.
+    /// Writes everything after the chunk, and returns the position of the root.
     fn body(&mut self, root: &dyn Node) -> ControlFlow<(), u32> {
         let pos = self.table(root)?;
         let align = self.align.max(4);
@@ -185,9 +184,9 @@ impl<'l, S: Sink> Writer<'l, S> {
         let pos = self.pos().saturating_add(4);
         let vtable = Vtable::new(pos, end, &places);
         let known = self.vtables.find(&vtable);
-        // A new vtable goes in front of the table.
+        // A new vtable is put in front of the table.
         let at = known.unwrap_or_else(|_| pos.saturating_add(length(vtable.bytes().len())));
-        // Negative for a shared vtable, which lies behind the table.
+        // The offset is negative for a shared vtable, which lies after the table.
         let offset = i64::from(at).saturating_sub(pos.into());
         self.prepend(&i32::try_from(offset).unwrap_or(i32::MAX).to_le_bytes())?;
         if let Err(rank) = known {
@@ -198,7 +197,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         Continue(pos)
     }
 
-    /// Writes the target of a field, and adds the field's part of the table.
+    /// Writes the target of a field, and adds the field's slot to `parts`.
     fn field(&mut self, field: &FieldDesc, held: Held<'_>, parts: &mut Parts) -> ControlFlow<()> {
         let slot = field.slot;
         let pos = match (held, field.kind) {
@@ -236,7 +235,7 @@ impl<'l, S: Sink> Writer<'l, S> {
             }
             (Held::Tables(nodes), _) => self.tables(nodes)?,
             (Held::Strs(texts), _) => self.strings(texts)?,
-            // Values fit their fields: see `flat::node::sealed`.
+            // A mismatch cannot occur: values fit their fields (see `flat::node::sealed`).
             (Held::Number(_) | Held::Bytes(_) | Held::Numbers(_), _) => return Continue(()),
         };
         parts.add_offset(slot, pos);
@@ -250,7 +249,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         self.count(text.len())
     }
 
-    /// Pads in front of a vector of `len` bytes with elements of `size` bytes.
+    /// Writes the padding for a vector of `len` bytes with elements of `size` bytes.
     fn align_elements(&mut self, len: usize, size: u16, align: u32) -> ControlFlow<()> {
         self.pad(4, len)?;
         if len == 0 && !self.layout.align_empty {
@@ -294,7 +293,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         Continue(places)
     }
 
-    /// Writes a vector of offsets to `places`.
+    /// Writes a vector of offsets to `places`, and returns its position.
     fn offsets(&mut self, places: &[u32]) -> ControlFlow<(), u32> {
         self.pad(4, 0)?;
         for pos in places.iter().rev() {
@@ -330,8 +329,8 @@ impl<'l, S: Sink> Writer<'l, S> {
         }
     }
 
-    /// Compares alignments: records which of [`FORCED`], if more than `least`, would pad as the
-    /// writer's own does.
+    /// Updates `alike`: clears the bit of each alignment in [`FORCED`] that would pad differently
+    /// from `own`. Alignments below `least` count as `least`.
     fn compare_forced(&mut self, least: u32, more: usize, own: u32) {
         let zeros = |align: u32| padding(self.out.len(), more, align.max(least));
         let mut bit = 1u16;
@@ -354,7 +353,7 @@ impl<'l, S: Sink> Writer<'l, S> {
         self.or(len.map(drop).ok_or(WriteError::TooLarge))
     }
 
-    /// Breaks with the error of `result`, if it is one.
+    /// Returns the value of `result`, or records its error and breaks.
     fn or<T>(&mut self, result: Result<T, WriteError>) -> ControlFlow<(), T> {
         match result {
             Ok(value) => Continue(value),
@@ -389,7 +388,7 @@ impl Parts {
     }
 }
 
-/// Returns the number of zeros that make `len` and `more` bytes a multiple of `align`.
+/// Returns the number of zeros that pad `len` and `more` bytes to a multiple of `align`.
 fn padding(len: usize, more: usize, align: u32) -> usize {
     let len = len.saturating_add(more);
     let padded = len.checked_next_multiple_of(index(align)).unwrap_or(usize::MAX);
@@ -400,7 +399,7 @@ fn first_half([a, b, c, d, ..]: [u8; 8]) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// Converts a length of at most [`MAX_PROGRAM`].
+/// Converts a length, which is at most [`MAX_PROGRAM`].
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! One byte: its part, its path and its role.
+//! Describes one byte: its part, its path and its role.
 
 use core::fmt;
 use core::ops::Range;
@@ -39,14 +39,14 @@ pub struct ByteInfo<'a> {
     piece: Range<u64>,
     role: ByteRole,
     range: Range<u64>,
-    /// The innermost component first.
+    /// The path to the byte, the innermost component first.
     path: Vec<PathComponent>,
 }
 
 impl<'a> ByteInfo<'a> {
     /// Describes the byte at `offset`; `None` past the end of the file.
     ///
-    /// It takes as long as [`Map::of`].
+    /// This takes as long as [`Map::of`].
     pub fn of(file: &File<'a>, offset: u64) -> Option<Self> {
         Self::with_payloads(file, &[], offset)
     }
@@ -115,7 +115,7 @@ impl<'a> ByteInfo<'a> {
             Some((last, found)) => {
                 info.path.extend(found.step);
                 info.path.extend(TablePath::new(&info.map.paths, last).back());
-                // Data belongs to its users, not to the object that has it.
+                // Data belongs to its users, and not to the object that contains it.
                 if !matches!(info.part().name(), Name::Users(_)) {
                     let at = |pos: u32| tables.start.saturating_add(pos.into());
                     info.role = found.role.shifted(tables.start);
@@ -138,7 +138,7 @@ impl<'a> ByteInfo<'a> {
         };
     }
 
-    /// Sets the role of a byte outside of all objects.
+    /// Sets the role of a byte that is in no object.
     fn apart(&mut self, name: &str) {
         self.role = match self.part().name() {
             Name::Fixed(_) if [PADDING, HEADER_PADDING].contains(&name) => ByteRole::Padding,
@@ -148,7 +148,7 @@ impl<'a> ByteInfo<'a> {
         };
     }
 
-    /// Sets the path of a byte of a segment outside of all objects.
+    /// Sets the path of a byte that is in a segment, but in no object.
     fn set_segment_path(&mut self, file: &File<'_>) {
         let is_apart = self.path.is_empty() && !matches!(self.role, ByteRole::Header(_));
         if let Some(segment) = self.segment().filter(|_| is_apart) {
@@ -162,37 +162,37 @@ impl<'a> ByteInfo<'a> {
         }
     }
 
-    /// Returns the part that it belongs to.
+    /// Returns the part that the byte belongs to.
     pub fn part(&self) -> Part<'_, 'a> {
         self.map.part(self.part)
     }
 
-    /// Returns the range around it that belongs to the same part.
+    /// Returns the range around the byte that belongs to the same part.
     pub fn piece(&self) -> Range<u64> {
         self.piece.clone()
     }
 
-    /// Returns its role.
+    /// Returns the role of the byte.
     pub fn role(&self) -> ByteRole {
         self.role
     }
 
-    /// Returns the range with the same role: one number, or one text.
+    /// Returns the range around the byte with the same role, such as one number or one text.
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// Returns the segment that it lies in.
+    /// Returns the segment that contains the byte, if any.
     pub fn segment(&self) -> Option<u32> {
         self.map.segment_at(self.offset)
     }
 
-    /// Returns its path, the outermost component first; empty for unreferenced bytes.
+    /// Returns the path to the byte, the outermost component first; empty for unreferenced bytes.
     pub fn path(&self) -> impl Iterator<Item = PathComponent> {
         self.path.iter().rev().copied()
     }
 
-    /// Returns the offset and the path, for display.
+    /// Returns the offset and the path of the byte, for display.
     pub fn place(&self) -> Place<'_> {
         Place::new(Some(self.offset), &self.path)
     }

@@ -1,4 +1,5 @@
-//! Claims on ranges, which become pieces. The first of overlapping claims gets the bytes.
+//! Claims on ranges of the file, and their resolution to pieces. If claims overlap, the first gets
+//! the bytes.
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -11,15 +12,15 @@ use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
 use crate::cost;
 use crate::handle::File;
 
-/// The claimed ranges, in the order of precedence, and the parts that claim them.
+/// The claimed ranges and their parts, in the order of precedence.
 pub(super) struct Claims<'a> {
     pub(super) len: u64,
     /// The range of the FlatBuffer in the file.
     pub(super) region_range: Range<u64>,
     pub(super) region: &'a [u8],
     header_end: u64,
-    /// The length of the root's offset and of an identifier, if the header is in front of the FlatBuffer: in a
-    /// `.ptd` of generation 0, and in payloads.
+    /// The length of the root offset and the identifier, if the FlatBuffer begins after the header.
+    /// This is so in a `.ptd` of generation 0, and in payloads.
     header_apart: Option<u64>,
     /// The end of the last segment.
     pub(super) segments_end: u64,
@@ -28,7 +29,7 @@ pub(super) struct Claims<'a> {
     pub(super) paths: Paths,
     pub(super) segments: Vec<(Range<u64>, u32)>,
     claims: Vec<Claim>,
-    /// The parts with fixed names, by parent and name.
+    /// The parts with fixed names, by their parent and name.
     known: BTreeMap<(u32, &'static str), u32>,
 }
 
@@ -46,15 +47,15 @@ impl<'a> Claims<'a> {
             File::Pte(pte) => (pte.region(), false, pte.header().map(|header| header.length)),
             File::Ptd(ptd) => (ptd.region(), ptd.region_start() > 0, Some(ptd.header().length)),
         };
-        // The root offset and the identifier are in front of the header, except in generation 0.
+        // Except in generation 0, the root offset and the identifier are in front of the header.
         let before = if header_apart { 0 } else { 8 };
         let header_end = u64::from(header.unwrap_or_default()).saturating_add(before);
         let region = (file.region_range(), region);
         Self::bare(file.file_len(), region, (header_end, header_apart.then_some(8)), detail)
     }
 
-    /// Creates an empty set of claims on a file of `len` bytes: with the range and the bytes of the tables,
-    /// the end of the header, and whether the header is in front of them.
+    /// Creates an empty set of claims on a file of `len` bytes. The other arguments are the range
+    /// and bytes of the tables, the end of the header, and the field `header_apart`.
     pub(super) fn bare(
         len: u64,
         (region_range, region): (Range<u64>, &'a [u8]),
@@ -80,7 +81,7 @@ impl<'a> Claims<'a> {
 
     /// Claims the headers and the offset of the root table.
     pub(super) fn headers(&mut self) {
-        // In display order.
+        // The parts are created in display order.
         let header = self.child(ROOT, HEADER);
         self.child(ROOT, HEADER_PADDING);
         self.child(ROOT, TABLES);
@@ -91,7 +92,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Returns the part of `parent` with a name. Creates it if necessary.
+    /// Returns the child of `parent` with a name, and creates it if necessary.
     pub(super) fn child(&mut self, parent: u32, name: &'static str) -> u32 {
         if let Some(&known) = self.known.get(&(parent, name)) {
             return known;
@@ -101,20 +102,20 @@ impl<'a> Claims<'a> {
         node
     }
 
-    /// Returns the part of the FlatBuffer with a name.
+    /// Returns the part of the FlatBuffer with a name, and creates it if necessary.
     pub(super) fn section(&mut self, name: &'static str) -> u32 {
         let tables = self.child(ROOT, TABLES);
         self.child(tables, name)
     }
 
-    /// Creates a part of `parent`.
+    /// Creates a child of `parent`.
     pub(super) fn node(&mut self, parent: u32, label: Label<'a>) -> u32 {
         let node = narrow(self.nodes.len());
         self.nodes.push(Node { label, parent, bytes: 0, first: 0, next: 0 });
         node
     }
 
-    /// Claims a range of the file for `node`.
+    /// Claims a range of the file for the part `node`.
     pub(super) fn claim(&mut self, range: Range<u64>, node: u32) {
         let (start, end) = (range.start, range.end.min(self.len));
         if start < end {
@@ -123,7 +124,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Claims the rest: padding, and bytes behind the last segment.
+    /// Claims the unclaimed bytes: padding, and bytes after the last segment.
     fn rest(&mut self) {
         let (begin, end) = (self.region_range.start, self.region_range.end);
         let segments_end = self.segments_end.max(end);
@@ -147,8 +148,8 @@ impl<'a> Claims<'a> {
                 node.bytes = node.bytes.saturating_add(bytes);
             }
         }
-        // In reverse order, each part is visited before its parent, and the lists of parts end up
-        // in order.
+        // In reverse order, each part is visited before its parent, and the lists of children end
+        // up in order.
         for nth in (1..narrow(self.nodes.len())).rev() {
             let Some(node) = self.nodes.get(index(nth)) else { continue };
             let (parent, bytes) = (node.parent, node.bytes);
@@ -175,8 +176,8 @@ impl<'a> Claims<'a> {
         cost::sort(claims.len());
         claims.sort_unstable_by_key(|claim| (claim.start, claim.order));
         let mut pieces: Vec<Piece> = Vec::new();
-        // The claims that have begun and may not have ended, the first claim on top. Ended ones are
-        // removed when they reach the top.
+        // The open claims have begun and may not have ended, the one with precedence on top. Ended
+        // claims are removed when they reach the top.
         let mut open: BinaryHeap<Reverse<(u32, u64, u32)>> = BinaryHeap::new();
         let (mut at, mut claims) = (0u64, claims.into_iter().peekable());
         while at < self.len {
@@ -200,7 +201,8 @@ impl<'a> Claims<'a> {
         pieces
     }
 
-    /// Classifies zero padding after the header, other zero padding, and unreferenced bytes.
+    /// Splits padding into zero padding after the header, other zero padding, and unreferenced
+    /// bytes.
     fn classify_padding(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
         let (header, behind) = (self.child(ROOT, HEADER), self.child(ROOT, HEADER_PADDING));
         let padding = self.section(PADDING);
@@ -220,7 +222,7 @@ impl<'a> Claims<'a> {
         pieces
     }
 
-    /// Returns bytes of the FlatBuffer.
+    /// Returns the bytes of a range of the file, which lies in the FlatBuffer.
     fn bytes(&self, range: &Range<u64>) -> &'a [u8] {
         let begin = self.region_range.start;
         let at = |pos: u64| usize::try_from(pos.saturating_sub(begin)).unwrap_or(usize::MAX);

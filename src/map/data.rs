@@ -1,4 +1,4 @@
-//! Claims of data, by its users, and of segments.
+//! Claims data for its users, and claims segments.
 
 use core::ops::Range;
 
@@ -23,15 +23,15 @@ enum Purpose {
     Mutable,
     Payload,
     Named,
-    /// An entry of a `.ptd`, with a shape or without.
+    /// An entry of a `.ptd`, with or without a shape.
     Tensor,
     Blob,
 }
 
-/// The contents of payloads, by their ranges.
+/// The contents of payloads, by the start and the end of the payload.
 pub(super) type Contents<'c> = BTreeMap<(u64, u64), &'c PayloadContents>;
 
-/// A range and its user.
+/// A range of data and its user.
 struct Use<'a> {
     range: Range<u64>,
     purpose: Purpose,
@@ -42,7 +42,7 @@ impl Purpose {
     const ALL: [Self; 6] =
         [Self::Constant, Self::Mutable, Self::Payload, Self::Named, Self::Tensor, Self::Blob];
 
-    /// Returns the name of the part for this purpose.
+    /// Returns the name of the part that holds data of this purpose.
     fn name(self) -> &'static str {
         match self {
             Self::Constant => "constants",
@@ -67,7 +67,7 @@ impl<'a> Claims<'a> {
         claims
     }
 
-    /// Claims all of a program.
+    /// Claims all bytes of a program.
     fn program(&mut self, pte: &Pte<'a>, contents: &[PayloadContents]) {
         let contents = contents.iter().map(|one| ((one.range.start, one.range.end), one)).collect();
         self.users(uses(pte, &contents), &contents);
@@ -77,13 +77,13 @@ impl<'a> Claims<'a> {
         used.extend(
             program.constant_segment().map(|pieces| (pieces.segment_index(), Purpose::Constant)),
         );
-        // Runtimes use only the first entry.
+        // Runtimes use only the first entry of this list.
         let mutable = program.mutable_data_segments().and_then(|all| all.get(0));
         used.extend(mutable.map(|pieces| (pieces.segment_index(), Purpose::Mutable)));
         self.segments(&File::Pte(pte.clone()), &used);
     }
 
-    /// Claims all of a data file.
+    /// Claims all bytes of a data file.
     fn data(&mut self, ptd: &Ptd<'a>) {
         let entries = ptd.entries().filter_map(|entry| {
             let range = entry.range().ok()?;
@@ -103,12 +103,12 @@ impl<'a> Claims<'a> {
         self.segments(&File::Ptd(ptd.clone()), &used);
     }
 
-    /// Claims data for its users. Several users of one range share a part.
+    /// Claims data for its users. If several users share a range, they share a part.
     fn users(&mut self, mut uses: Vec<Use<'a>>, contents: &Contents<'_>) {
         uses.retain(|one| !one.range.is_empty());
         cost::sort(uses.len());
         uses.sort_by_key(|one| (one.purpose, one.range.start, one.range.end));
-        // In display order, after the tables.
+        // The parts are created in display order, after the tables.
         for purpose in Purpose::ALL {
             if uses.iter().any(|one| one.purpose == purpose) {
                 self.child(ROOT, purpose.name());
@@ -156,7 +156,7 @@ impl<'a> Claims<'a> {
         self.claim(contents.range.clone(), rest);
     }
 
-    /// Claims the rest of each segment. `used` has the segments whose data is in pieces.
+    /// Claims the rest of each segment. `used` lists the segments that consist of pieces.
     fn segments(&mut self, file: &File<'a>, used: &[(u32, Purpose)]) {
         let mut known = alloc::vec![false; index(file.segment_count())];
         for &(nth, purpose) in used {
@@ -175,7 +175,7 @@ impl<'a> Claims<'a> {
         for nth in 0..file.segment_count() {
             let Ok(range) = file.segment_range(nth) else { continue };
             self.segments_end = self.segments_end.max(range.end);
-            // A segment with the same range as the one before it gets no bytes.
+            // A segment with the same range as the previous one gets no bytes.
             if !range.is_empty() && core::mem::replace(&mut last, range.clone()) != range {
                 self.segments.push((range.clone(), nth));
                 let parent = self.child(ROOT, "unreferenced segments");
@@ -186,13 +186,13 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Returns all uses of data in a program. Named data belongs to the constant of a payload that asks for
-/// it, and to its key otherwise.
+/// Returns all uses of data in a program. Named data belongs to the constant of a payload that
+/// requests it, or to its key if there is none.
 fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
     let mut asked: BTreeMap<(u64, u64), User<'a>> = BTreeMap::new();
     for plan in pte.program().execution_plan().into_iter().flatten() {
-        // Read once, since reading a name costs its length.
+        // The name is read once for each plan, since reading it takes time for each of its bytes.
         let method = plan.name();
         for (index, value) in (0u32..).zip(plan.values().into_iter().flatten()) {
             let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
@@ -230,7 +230,7 @@ fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
     uses
 }
 
-/// Returns the places of the constants and scales of a payload, with what they are.
+/// Returns the places of the constants and scales of a payload, each with its user.
 pub(super) fn constants_of<'c, 'a>(
     contents: &'c PayloadContents,
     method: Option<&'a str>,

@@ -17,39 +17,39 @@ use crate::quoted::UntrustedString;
 pub struct SizeDocument<'t> {
     /// The name and version of the document.
     pub schema: &'static str,
-    /// The largest allowed size in bytes, if there is one.
+    /// The largest allowed size in bytes, if any.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub budget: Option<u64>,
-    /// The file that the others are compared with, if there is one.
+    /// The base that the files are compared with, if any.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub against: Option<SizeBase<'t>>,
     /// The files.
     pub files: Vec<SizeEntry<'t>>,
 }
 
-/// The file that others are compared with.
+/// The base: a file that other files are compared with.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SizeBase<'t> {
     /// The path or the name of the file.
     pub path: &'t UntrustedString,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
 }
 
-/// A file.
+/// The size tree of one file.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SizeEntry<'t> {
     /// The path or the name of the file.
     pub path: &'t UntrustedString,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// Its parts.
+    /// The parts of the file.
     pub parts: &'t [SizeTree],
-    /// The bytes beyond the budget; `None` where the file is within it.
+    /// The number of bytes beyond the budget; `None` if the file is within it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub over: Option<u64>,
     /// The parts whose sizes changed; `None` without a base.
@@ -58,8 +58,8 @@ pub struct SizeEntry<'t> {
 }
 
 impl<'t> SizeDocument<'t> {
-    /// Returns the document of `files`. With a `base` it has their growth, at most `depth` levels
-    /// down. `budget` is the largest allowed size in bytes.
+    /// Returns the document of `files`. With a `base`, it lists the growth of their parts, at most
+    /// `depth` levels down. `budget` is the largest allowed size in bytes.
     #[must_use]
     pub fn new(
         files: &'t [SizeTree],
@@ -92,13 +92,13 @@ pub struct MapDocument<'d> {
     pub schema: &'static str,
     /// The path or the name of the file.
     pub path: &'d UntrustedString,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// Its outermost ranges.
+    /// The outermost ranges of the file.
     pub parts: Vec<RangeEntry>,
 }
 
-/// A range of a file with its contents.
+/// A range of a file with the ranges inside it.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -107,40 +107,41 @@ pub struct RangeEntry {
     pub begin: u64,
     /// The offset after its last byte.
     pub end: u64,
-    /// Its length.
+    /// The length of the range.
     pub bytes: u64,
-    /// The name of its part, segment or kind.
+    /// The name of the range: that of its part, segment or kind.
     pub name: UntrustedString,
-    /// The names of its part, outermost first, if it belongs to another part than the enclosing range.
+    /// The names of the range's part, outermost first, if that part is outside the part of the
+    /// enclosing range.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub part: Option<Vec<UntrustedString>>,
-    /// The kind of an object in the FlatBuffer.
+    /// The kind of the object, if the range is one in the FlatBuffer.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub what: Option<&'static str>,
-    /// The number of ranges that were merged.
+    /// The number of ranges that were merged to this one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub count: Option<u64>,
-    /// The ranges inside of it, which together have all of its bytes.
+    /// The ranges inside this range, which together have all of its bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub parts: Vec<RangeEntry>,
-    /// Its contents by kind, where ranges are not listed.
+    /// The totals by kind, if the ranges inside are not listed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub kinds: Vec<KindEntry>,
 }
 
-/// The total of one kind of part.
+/// The totals of one kind of part.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct KindEntry {
-    /// The name of the part; for an object in the FlatBuffer the type of its table.
+    /// The name of the part. For an object in the FlatBuffer, it is the type of its table.
     pub name: &'static str,
-    /// The kind of an object in the FlatBuffer.
+    /// The kind of the object, if the part is one in the FlatBuffer.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub what: Option<&'static str>,
     /// The number of parts.
     pub count: u64,
-    /// Their bytes.
+    /// The number of their bytes.
     pub bytes: u64,
 }
 
@@ -153,11 +154,12 @@ impl<'d> MapDocument<'d> {
 }
 
 impl RangeEntry {
-    /// The most ranges of a map that documents list without merging: each takes a few hundred bytes.
+    /// The maximum number of ranges that a document lists without merging. Each takes a few hundred
+    /// bytes.
     pub const MOST_UNFOLDED: usize = 500_000;
 
-    /// Returns the ranges of a file, and calls `charge` with each name from the file before it is kept. A
-    /// small file may use one long name for many ranges.
+    /// Returns the ranges of a file. It calls `charge` with each name from the file before keeping
+    /// the name, since a small file may use one long name for many ranges.
     ///
     /// # Errors
     ///
@@ -170,14 +172,14 @@ impl RangeEntry {
         map.nested(nesting).iter().map(|span| Self::of(span, &mut charge)).collect()
     }
 
-    /// Moves the range and those inside it by `by` bytes.
+    /// Moves the range, and the ranges inside it, by `by` bytes.
     pub fn shift(&mut self, by: u64) {
         self.begin = self.begin.saturating_add(by);
         self.end = self.end.saturating_add(by);
         self.parts.iter_mut().for_each(|range| range.shift(by));
     }
 
-    /// The recursion is as deep as the nesting.
+    /// Converts a range. The recursion is as deep as the nesting.
     fn of<E>(
         span: &Span<'_, '_>,
         charge: &mut impl FnMut(&str) -> Result<(), E>,
@@ -222,8 +224,8 @@ impl KindEntry {
 }
 
 impl Part<'_, '_> {
-    /// Returns the names of the part and its parents, outermost first, without tables, vectors and strings.
-    /// Calls `charge` with each name from the file before it is kept.
+    /// Returns the names of the part and its parents, outermost first, without tables, vectors and
+    /// strings. It calls `charge` with each name from the file before keeping the name.
     ///
     /// # Errors
     ///

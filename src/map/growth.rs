@@ -1,4 +1,4 @@
-//! Growth: the parts of the same name in two files, and the differences between their sizes.
+//! Growth: the changes in size between parts of the same name in two files.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -14,17 +14,17 @@ use crate::quoted::UntrustedString;
 pub struct Growth<'t> {
     /// The names from the outermost part to this one.
     pub path: Vec<&'t UntrustedString>,
-    /// The bytes in the base.
+    /// The number of bytes in the base.
     pub before: u64,
-    /// The bytes in the file.
+    /// The number of bytes in the file.
     pub bytes: u64,
     /// The difference in bytes.
     pub change: i128,
 }
 
 impl<'t> Growth<'t> {
-    /// Compares parts of the same names, at most `depth` levels down, and returns those whose sizes
-    /// differ. The largest change is first; equal changes are in the order of names.
+    /// Compares parts of the same name, at most `depth` levels down. Returns those whose sizes
+    /// differ, the largest change first, and equal changes by name.
     #[must_use]
     pub fn between(base: &'t SizeTree, file: &'t SizeTree, depth: u32) -> Vec<Self> {
         let mut rows = Vec::new();
@@ -35,7 +35,7 @@ impl<'t> Growth<'t> {
     }
 }
 
-/// Compares parts of the same names, down to a level where one of them has no parts.
+/// Compares parts of the same name, down to a level at which one of them has no parts.
 fn compare<'t>(
     before: &[&'t SizeTree],
     after: &[&'t SizeTree],

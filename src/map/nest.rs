@@ -14,17 +14,18 @@ use crate::cost;
 
 /// Options for nested ranges.
 ///
-/// On the outermost level the ranges in front of the segments are always listed.
+/// On the outermost level, the ranges in front of the segments are always listed and never summed
+/// up.
 #[derive(Clone, Copy, Debug)]
 pub struct Nesting {
     /// The number of levels.
     pub depth: u32,
-    /// The most ranges inside of one. If there are more, adjacent ranges of one kind are merged,
-    /// with the padding and vtables between them.
+    /// The maximum number of ranges directly inside a range. If there are more, adjacent ranges of
+    /// one kind are merged, together with the padding and vtables between them.
     pub most: usize,
 }
 
-/// Four levels, with at most 16 ranges inside of one.
+/// The default is four levels, with at most 16 ranges directly inside a range.
 impl Default for Nesting {
     fn default() -> Self {
         Self { depth: 4, most: 16 }
@@ -47,17 +48,17 @@ pub struct Span<'m, 'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Title<'m, 'a> {
-    /// A single part. For a merged range, its largest part.
+    /// A single part. A merged range has the title of its largest part.
     Part(Part<'m, 'a>),
-    /// A part that belongs to another range, such as a vtable that tables of other parts share.
+    /// A part that belongs elsewhere in the tree, such as a vtable shared by tables of other parts.
     Other(Part<'m, 'a>),
-    /// A segment, by its number.
+    /// A segment, with its index.
     Segment(u32),
     /// Several merged ranges of one kind.
     Alike {
         /// The kind of the merged ranges.
         name: &'static str,
-        /// Their number.
+        /// The number of merged ranges.
         count: u64,
     },
 }
@@ -70,31 +71,31 @@ pub enum Within<'m, 'a> {
     Nothing,
     /// Ranges, in the order of the file.
     Spans(Vec<Span<'m, 'a>>),
-    /// Totals by kind, the largest first. Their sum is the length of the range.
+    /// Totals by kind, the largest first. Their sum is the length of the enclosing range.
     Kinds(Vec<KindTotal>),
 }
 
-/// The total of one kind of part.
+/// The totals of one kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KindTotal {
-    /// The name of the part; for an object in the FlatBuffer the type of its table.
+    /// The name of the part. For an object in the FlatBuffer, it is the type of its table.
     pub name: &'static str,
-    /// The kind of an object in the FlatBuffer.
+    /// The kind of the object, if the part is one in the FlatBuffer.
     pub what: Option<ObjectKind>,
     /// The number of parts.
     pub count: u64,
-    /// Their bytes.
+    /// The number of their bytes.
     pub bytes: u64,
 }
 
 impl<'a> Map<'a> {
-    /// Returns the file as nested ranges. Best with a map [in detail](Self::in_detail).
+    /// Returns the file as nested ranges. A map [in detail](Self::in_detail) gives the best result.
     pub fn nested(&self, nesting: Nesting) -> Vec<Span<'_, 'a>> {
         let mut cells = Vec::new();
         for piece in &self.pieces {
             let mut start = piece.range.start;
-            // A piece may lie in several segments.
+            // A piece may span several segments, so it is split.
             while start < piece.range.end {
                 let (segment, end) = self.segment_from(start);
                 let range = start..end.min(piece.range.end);
@@ -109,8 +110,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Returns the segment at `offset` and its end; outside of segments `None` and the start of the
-    /// next segment.
+    /// Returns the segment at `offset` and its end. Outside segments, returns `None` and the start
+    /// of the next segment.
     fn segment_from(&self, offset: u64) -> (Option<u32>, u64) {
         let nth = self.segments.partition_point(|(range, _)| range.end <= offset);
         match self.segments.get(nth) {
@@ -121,32 +122,32 @@ impl<'a> Map<'a> {
     }
 }
 
-/// A piece that lies in one segment or in none.
+/// A piece, or a part of one, that lies in one segment or in none.
 struct Cell {
     range: Range<u64>,
     node: u32,
     segment: Option<u32>,
 }
 
-/// The group that a cell belongs to on one level.
+/// The group of a cell on one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Segment(u32),
     Node(u32),
-    /// A node that belongs to another range.
+    /// A part that belongs elsewhere in the tree.
     Foreign(u32),
-    /// The cell has no further level.
+    /// The cell ends at this level.
     End,
 }
 
-/// The kind of a cell. Adjacent cells of one kind can be merged.
+/// The kind of a cell. Adjacent cells of the same kind can be merged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Like {
-    /// A named part of this node.
+    /// A part below this node, such as one of its tables.
     Of(u32),
-    /// This node.
+    /// This node itself.
     Same(u32),
-    /// Padding or vtables between cells of other kinds.
+    /// Padding or a vtable, which is merged with the cells around it.
     Between,
 }
 
@@ -156,7 +157,7 @@ struct Nest<'m, 'a> {
 }
 
 impl<'m, 'a> Nest<'m, 'a> {
-    /// Returns the contents of `cells`, the range of group `of`.
+    /// Returns the contents of a range: `cells` is the group `of` on its level.
     fn within(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Within<'m, 'a> {
         let key = |cell: &Cell| self.key(cell, of);
         cost::charge(cells.len());
@@ -199,7 +200,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         Within::Spans(spans)
     }
 
-    /// Returns the start of the first cell.
+    /// Returns the start of the first cell of a group.
     fn starts(&self, cells: &[Cell]) -> u64 {
         cells.first().map_or(u64::MAX, |cell| cell.range.start)
     }
@@ -221,7 +222,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         Some(Span { range, title, within })
     }
 
-    /// Merges adjacent chunks of one kind, with the padding and vtables between them.
+    /// Merges adjacent chunks of the same kind, together with the padding and vtables between them.
     fn runs<'c>(
         &self,
         cells: &'c [Cell],
@@ -229,7 +230,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         of: Option<Key>,
     ) -> Vec<&'c [Cell]> {
         let (mut runs, mut start, mut at, mut now) = (Vec::new(), 0usize, 0usize, Like::Between);
-        // The end of the last chunk that is not padding. Padding after it is not merged.
+        // The end of the last chunk that is not padding. Padding after that chunk is not merged.
         let mut end = 0usize;
         let mut cut = |start: usize, end: usize, next: usize| {
             let end = if of.is_none() { end } else { next };
@@ -251,7 +252,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         runs
     }
 
-    /// Returns the range of merged chunks.
+    /// Returns the range that consists of merged chunks.
     fn run(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Option<Span<'m, 'a>> {
         let range = cells.first()?.range.start..cells.last()?.range.end;
         let key = |cell: &Cell| self.key(cell, of);
@@ -293,7 +294,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
     }
 
-    /// Returns the group of a cell inside the group `of`.
+    /// Returns the group of a cell inside its group `of` on the level above.
     fn key(&self, cell: &Cell, of: Option<Key>) -> Key {
         let (chain, len) = self.chain(cell.node);
         let chain = chain.get(..len).unwrap_or_default();
@@ -319,7 +320,7 @@ impl<'m, 'a> Nest<'m, 'a> {
 
     fn like(&self, cell: &Cell, of: Option<Key>) -> Like {
         let node = match self.key(cell, of) {
-            // Segments are of one kind if their contents are.
+            // Segments are of the same kind if their contents are.
             Key::Segment(_) => {
                 let (chain, _) = self.chain(cell.node);
                 return Like::Of(chain.first().copied().unwrap_or(ROOT));
@@ -337,7 +338,7 @@ impl<'m, 'a> Nest<'m, 'a> {
     }
 
     fn kinds(&self, cells: &[Cell]) -> Vec<KindTotal> {
-        // Each kind with its totals and its last node: a node in several cells counts once.
+        // Each kind with its totals and its last node, so that a node in several cells counts once.
         let mut kinds: BTreeMap<_, (u64, u64, u32)> = BTreeMap::new();
         cost::charge(cells.len());
         for cell in cells {
@@ -385,5 +386,5 @@ impl<'m, 'a> Nest<'m, 'a> {
     }
 }
 
-/// The most levels of parts.
+/// The maximum number of levels of parts.
 const LEVELS: usize = 8;

@@ -1,4 +1,4 @@
-//! The maps of other files: of payloads, bundled programs, profiles and ETRecords as standalone files.
+//! Maps of other standalone files: payloads, bundled programs, profiles and ETRecords.
 
 use core::ops::Range;
 
@@ -28,7 +28,7 @@ use crate::schema::bundled_program::view::{Value, ValueUnion};
 /// A file that is neither a program nor named data: a delegate's payload, a `.ptn` package, a bundled program,
 /// a profile, or an ETRecord.
 ///
-/// Its header and its tables are read, constants and sections are not.
+/// Its header and its tables are read; constants and sections are not.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,31 +46,31 @@ pub struct OtherFile {
     len: u64,
     format: ForeignFormat,
     backend: Option<Backend>,
-    /// The place of the tables. Their structure is proven.
+    /// The place of the tables, whose structure is proven.
     place: Option<TablesPlace>,
     /// The bytes of the tables.
     region: Vec<u8>,
     limits: Limits,
-    /// The end of the header, and the length of the root's offset and the identifier if the tables begin
-    /// behind the header.
+    /// The end of the header. The next field is the length of the root offset and the identifier,
+    /// if the tables begin after the header.
     header_end: u64,
     header_apart: Option<u64>,
-    /// The constants of a payload of XNNPACK, and the range that all of them are in.
+    /// The constants of a payload of XNNPACK, and the range that holds all constants.
     contents: Option<PayloadContents>,
     constants: Range<u64>,
-    /// The sections with bytes.
+    /// The sections that have bytes.
     sections: Vec<Section>,
     program: Option<Range<u64>>,
 }
 
 impl OtherFile {
-    /// Reads the header and the tables of a file: `None` for a program, for named data, and for a file of
-    /// another kind.
+    /// Reads the header and the tables of a file. Returns `None` for a program, for named data, and
+    /// for a file of an unknown kind.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner error is
-    /// that of an invalid file.
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner
+    /// error describes an invalid file.
     pub fn read<S: Source>(
         source: &S,
         limits: &Limits,
@@ -126,7 +126,7 @@ impl OtherFile {
         Ok(Some(Ok(file)))
     }
 
-    /// Proves the tables, and finds what they refer to.
+    /// Proves the tables, and finds the data that they refer to.
     fn read_tables(&mut self, head: &[u8], place: &TablesPlace) -> Result<(), Unreadable> {
         let tables = Tables::read(place, &self.region, &self.limits)?;
         let (start, root) = (place.range.start, place.root_position());
@@ -152,7 +152,7 @@ impl OtherFile {
         let (region, constants) = (&self.region, &self.constants);
         let read = |range: Range<u64>| -> Result<_, core::convert::Infallible> {
             let at = |pos: u64| usize::try_from(pos.saturating_sub(start)).unwrap_or(usize::MAX);
-            // The header is in front of the region.
+            // The bytes of the header are in front of the region, in `head`.
             let is_head = range.start == 0 && (start > 0 || range.end <= wide(head.len()));
             let bytes =
                 if is_head { Some(head) } else { region.get(at(range.start)..at(range.end)) };
@@ -179,32 +179,32 @@ impl OtherFile {
         self.len
     }
 
-    /// Returns the range of the tables in the file; empty for a payload without known tables.
+    /// Returns the range of the tables in the file. It is empty for a payload without known tables.
     pub fn region_range(&self) -> Range<u64> {
         self.place.as_ref().map_or(0..0, |place| place.range.clone())
     }
 
-    /// Returns whether it is a bundled program.
+    /// Returns whether the file is a bundled program.
     pub fn is_bundle(&self) -> bool {
         self.program.is_some()
     }
 
-    /// Returns the range of the program in a bundled program.
+    /// Returns the range of the program, if the file is a bundled program.
     pub fn program(&self) -> Option<Range<u64>> {
         self.program.clone()
     }
 
-    /// Returns the constants of a payload of XNNPACK.
+    /// Returns the constants, if the file is a payload of XNNPACK.
     pub fn contents(&self) -> Option<&PayloadContents> {
         self.contents.as_ref()
     }
 
-    /// Returns the sections with bytes of a payload whose header has some, and the members of an archive.
+    /// Returns the non-empty sections that a payload's header lists, or the members of an archive.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
-    /// Returns whether it is a ZIP archive.
+    /// Returns whether the file is a ZIP archive.
     fn is_archive(&self) -> bool {
         matches!(self.format, ForeignFormat::Ptn | ForeignFormat::EtRecord)
     }
@@ -249,7 +249,7 @@ impl OtherFile {
             claims.claim(program.clone(), node);
         }
         let tables = self.place.as_ref().and_then(|place| {
-            // They were proven when they were read.
+            // The structure was already proven when the file was read.
             Tables::read(place, &self.region, &self.limits).ok()
         });
         if let Some(tables) = tables {
@@ -267,7 +267,7 @@ impl OtherFile {
             let schema = tables.schema();
             Pass::new(&mut claims).raw_root(tables.root(), schema.root, self.root_name());
         }
-        // The graph of a package is shown as tables.
+        // The graph of a package is not a section: it is shown as tables.
         let is_apart = |section: &&Section| section.range != self.region_range();
         for section in self.sections.iter().filter(is_apart) {
             let parent = claims.child(ROOT, "sections");
@@ -296,7 +296,7 @@ impl OtherFile {
         claims
     }
 
-    /// Returns the first component of paths in the tables.
+    /// Returns the first component of paths into the tables.
     fn root_name(&self) -> &'static str {
         match self.backend {
             Some(_) => "graph",
@@ -305,7 +305,7 @@ impl OtherFile {
         }
     }
 
-    /// Returns the fields of the header, and the position of the first.
+    /// Returns the fields of the header, and the offset of the first one.
     pub(super) fn header_fields(&self, offset: u64) -> (Vec<&'static [(&'static str, u64)]>, u64) {
         let start = self.region_range().start;
         match self.backend {
@@ -323,14 +323,14 @@ impl OtherFile {
 }
 
 impl<'a> Claims<'a> {
-    /// Adds a part with the name of one user.
+    /// Adds a part that is named by one user.
     fn user_node(&mut self, parent: u32, user: User<'a>) -> u32 {
         let from = narrow(self.users.len());
         self.users.push(user);
         self.node(parent, Label::Users(from, narrow(self.users.len())))
     }
 
-    /// Claims the constants of a payload that is the file.
+    /// Claims the constants of a payload that is a standalone file.
     fn contents(&mut self, contents: &PayloadContents) {
         let parent = self.child(ROOT, CONSTANTS);
         for (place, user) in super::data::constants_of(contents, None, 0) {
@@ -340,7 +340,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Claims the data of the tensors of a method's test cases.
+    /// Claims the data of the tensors in a method's test cases.
     fn test_data(
         &mut self,
         part: &'static str,
@@ -360,10 +360,10 @@ impl<'a> Claims<'a> {
 
 const CONSTANTS: &str = "constants";
 
-/// The bytes that tell the kind of a file.
+/// The number of bytes that identify the kind of a file.
 const HEAD: u64 = 64;
 
-/// The length of the headers of payloads with tables, which are alike.
+/// The length of the header of XNNPACK and of Vulkan payloads.
 const PAYLOAD_HEADER: u64 = 30;
 
 const _: () = assert!(XnnpackHeader::LENGTH == 30 && VulkanHeader::LENGTH == 30);

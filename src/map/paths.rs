@@ -1,4 +1,4 @@
-//! Paths to tables, vtables, vectors and strings, recorded while tables are visited.
+//! Paths to tables, vtables, vectors and strings, recorded during a visit of the tables.
 
 use core::fmt;
 
@@ -15,7 +15,7 @@ pub(super) enum Detail {
     Parts,
     /// In addition, each table, vtable, vector and string by its path.
     Things,
-    /// In addition, the object with this byte of the FlatBuffer.
+    /// In addition, the path of the object that contains this byte of the FlatBuffer.
     Byte(u32),
 }
 
@@ -23,18 +23,18 @@ pub(super) enum Detail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ObjectKind {
-    /// A table, without what it refers to.
+    /// A table, without the objects that it refers to.
     Table,
-    /// A vtable, named by the path to the first table that has it.
+    /// A vtable. Its path is that of the first table that uses it.
     Vtable,
-    /// A vector with its length: of numbers, or of offsets to tables.
+    /// A vector with its length, of numbers or of offsets to tables.
     Vector,
-    /// A string with its length and its final zero.
+    /// A string with its length and its terminating zero.
     Text,
 }
 
 impl ObjectKind {
-    /// Returns its name.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -52,7 +52,7 @@ pub struct TablePath<'m> {
     last: u32,
 }
 
-/// The last component of a path, and the index of the path in front of it.
+/// The last component of a path, and the index of the path before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Last {
     component: PathComponent,
@@ -64,21 +64,21 @@ impl<'m> TablePath<'m> {
         Self { all, last }
     }
 
-    /// Returns the components, the innermost first.
+    /// Returns the components of the path, the innermost first.
     pub(super) fn back(self) -> impl Iterator<Item = PathComponent> {
         let at = |nth: u32| self.all.get(index(nth));
         core::iter::successors(at(self.last), move |last| at(last.before))
             .map(|last| last.component)
     }
 
-    /// Returns the components, the outermost first.
+    /// Returns the components of the path, the outermost first.
     pub fn components(self) -> impl Iterator<Item = PathComponent> {
         let components: Vec<_> = self.back().collect();
         components.into_iter().rev()
     }
 }
 
-/// Two paths are equal if their components are.
+/// Two paths are equal if their components are equal.
 impl PartialEq for TablePath<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.back().eq(other.back())
@@ -100,21 +100,21 @@ impl fmt::Display for TablePath<'_> {
     }
 }
 
-/// Records paths while tables are visited.
+/// Records paths during a visit of the tables.
 pub(super) struct Paths {
     detail: Detail,
     list: Vec<Last>,
     /// The index of the current path.
     here: u32,
-    /// The number of components that kept paths need.
+    /// The number of components, from the start of the list, that kept paths need.
     needed: usize,
     hit: Option<(u32, Found)>,
-    /// The role of the wanted byte after the fields of a table. It is used only if no other object
-    /// has the byte.
+    /// The role of the wanted byte if it lies after the fields of a table. It is used only if no
+    /// other object contains the byte.
     tail: Option<(u32, Found)>,
 }
 
-/// The state to restore when a table is left.
+/// The state to restore when a table has been visited.
 pub(super) struct Back {
     here: u32,
     len: usize,
@@ -129,7 +129,7 @@ impl Paths {
     pub(super) fn enter(&mut self, component: PathComponent) -> Back {
         let back = Back { here: self.here, len: self.list.len() };
         if self.detail != Detail::Parts {
-            // Beyond the limit, no paths are recorded.
+            // Beyond this limit, no paths are recorded.
             if back.len < MOST_COMPONENTS {
                 self.list.push(Last { component, before: self.here });
                 self.here = narrow(back.len);
@@ -140,13 +140,13 @@ impl Paths {
         back
     }
 
-    /// Restores a path, and drops components that no kept path needs.
+    /// Restores the previous path, and drops components that no kept path needs.
     pub(super) fn leave(&mut self, back: Back) {
         self.here = back.here;
         self.list.truncate(back.len.max(self.needed));
     }
 
-    /// Returns the current path, if the object there becomes a part.
+    /// Returns the current path, if the object there becomes a part or contains the wanted byte.
     pub(super) fn keep(
         &mut self,
         pos: u32,
@@ -169,8 +169,8 @@ impl Paths {
         Some(self.here)
     }
 
-    /// Keeps the path of the table at `pos`, if the wanted byte lies after its fields and within
-    /// its declared size.
+    /// Keeps the path of the table at `pos`, if the wanted byte lies after the table's fields and
+    /// within its declared size.
     pub(super) fn keep_tail(&mut self, pos: u32, end: u16, declared: u16) -> Option<u32> {
         let Detail::Byte(at) = self.detail else { return None };
         let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into());
@@ -182,7 +182,7 @@ impl Paths {
         Some(self.here)
     }
 
-    /// Returns the path and the meaning of the wanted byte.
+    /// Returns the path and the role of the wanted byte.
     pub(super) fn found(&self) -> Option<&(u32, Found)> {
         self.hit.as_ref().or(self.tail.as_ref())
     }
@@ -194,5 +194,5 @@ impl Paths {
 
 const NO_PATH: u32 = u32::MAX;
 
-/// The most recorded components. Later objects are attributed by type only.
+/// The maximum number of recorded components. Later objects are attributed by type only.
 const MOST_COMPONENTS: usize = 1 << 21;

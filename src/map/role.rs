@@ -9,7 +9,7 @@ use crate::error::PathComponent;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::Raw;
 
-/// The role of a byte and its neighbours.
+/// The role of a byte. Adjacent bytes of one number or text share it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ByteRole {
@@ -19,47 +19,47 @@ pub enum ByteRole {
     VtableLength(u16),
     /// The declared size of a table, which is only a hint.
     TableLength(u16),
-    /// The offset of a field in its table, in a vtable; 0 for an absent field.
+    /// An entry of a vtable: the offset of a field in its table, or 0 if the field is absent.
     Entry {
         /// The slot.
         slot: u16,
-        /// The offset from the table.
+        /// The offset of the field in its table.
         offset: u16,
     },
     /// The offset from a table to its vtable.
     ToVtable {
-        /// The target in the file.
+        /// The position of the vtable in the file.
         to: u64,
     },
-    /// A number: a field or an element of a vector.
+    /// A number, which is a field or an element of a vector.
     Number {
         /// The number.
         value: Number,
         /// The type as stored.
         prim: Prim,
-        /// The name of the enum's value.
+        /// The name of the number, if it is a value of an enum.
         name: Option<&'static str>,
     },
     /// The tag of a union.
     Tag {
         /// The tag.
         tag: u8,
-        /// The member that it selects.
+        /// The name of the member that the tag selects; `None` if unknown.
         member: Option<&'static str>,
     },
-    /// An offset in a field or an element.
+    /// An offset, which is a field or an element of a vector.
     Offset {
-        /// The target in the file.
+        /// The target of the offset in the file.
         to: u64,
     },
-    /// A field of a newer schema.
+    /// A field of a newer schema, which this version does not know.
     UnknownField {
-        /// Its slot.
+        /// The slot of the field.
         slot: u16,
     },
     /// Padding between the fields of a table.
     BetweenFields,
-    /// Bytes behind the fields of a table and within its declared length.
+    /// Bytes after the fields of a table, but within its declared size.
     BehindFields,
     /// The length of a vector.
     Count(u32),
@@ -67,15 +67,15 @@ pub enum ByteRole {
     TextLength(u32),
     /// The bytes of a string.
     Text,
-    /// The zero byte behind a string.
+    /// The zero byte after a string.
     Terminator,
-    /// Data: of a tensor, a payload or a blob.
+    /// Data of a tensor, of a payload or of a blob.
     Data,
     /// Padding: zero bytes inside the FlatBuffer, any bytes between segments.
     Padding,
     /// Unreferenced bytes that are not all zero, or an unreferenced segment.
     Unreferenced,
-    /// Bytes behind the last segment.
+    /// Bytes after the last segment.
     Trailing,
 }
 
@@ -105,7 +105,7 @@ impl ByteRole {
         }
     }
 
-    /// Adds `begin`, the start of the FlatBuffer in the file, to targets.
+    /// Adds `begin`, the start of the FlatBuffer in the file, to the targets of offsets.
     pub(super) fn shifted(self, begin: u64) -> Self {
         match self {
             Self::Offset { to } => Self::Offset { to: to.saturating_add(begin) },
@@ -158,11 +158,11 @@ impl fmt::Display for ByteRole {
     }
 }
 
-/// The role of a byte, with positions in the FlatBuffer.
+/// The role of a byte. Positions count from the start of the FlatBuffer.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) role: ByteRole,
-    /// The bytes that share the role.
+    /// The range of the bytes that share the role.
     pub(super) range: Range<u32>,
     /// The path component below the object, if the role has one.
     pub(super) step: Option<PathComponent>,
@@ -201,13 +201,13 @@ fn slots(field: &FieldDesc) -> Range<u16> {
     field.slot..field.slot.saturating_add(field.slots())
 }
 
-/// Returns the role of byte `at` in the table `raw` of `end` bytes.
+/// Returns the role of byte `at` in the table `raw`, which is `end` bytes long.
 pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32) -> Found {
     let pos = raw.pos();
     if at.saturating_sub(pos) < 4 {
         return Found::new(ByteRole::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
     }
-    // The gap around the byte, from the end of the field before it to the start of the next field.
+    // The gap around the byte, from the end of the previous field to the start of the next field.
     let (mut from, mut to) = (pos.saturating_add(4), pos.saturating_add(end.into()));
     let mut beside = |range: Range<u32>| {
         match range.start > at {
@@ -254,7 +254,7 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
         };
         return Found::new(role, start, size, step);
     }
-    // A field of a newer writer has an unknown size. It ends at the next field.
+    // A field of a newer writer has an unknown size, so it ends at the next field.
     let last = desc.slots().saturating_add(SLOTS_LOOKED_AT).min(raw.slots());
     let starts = || (desc.slots()..last).filter_map(|slot| Some((raw.field_pos(slot)?, slot)));
     let before = starts().filter(|(start, _)| *start <= at && *start >= from).max();
@@ -308,7 +308,8 @@ pub(super) fn in_text(pos: u32, len: u32, at: u32) -> Found {
     }
 }
 
-/// Returns the role of byte `at` in a header from `start` to `end`.
+/// Returns the role of byte `at` in a header, which has these fields and reaches from `start` to
+/// `end`.
 pub(super) fn in_header(
     fields: &[&[(&'static str, u64)]],
     mut start: u64,
@@ -325,10 +326,10 @@ pub(super) fn in_header(
     (ByteRole::Header("of a newer writer"), start..end)
 }
 
-/// The first bytes of every FlatBuffer with an identifier.
+/// The fields at the start of every FlatBuffer with an identifier.
 pub(super) const STANDARD: &[(&str, u64)] = &[("root offset", 4), ("identifier", 4)];
 
-/// The extended header of a program.
+/// The fields of a program's extended header.
 pub(super) const EXTENDED: &[(&str, u64)] = &[
     ("magic", 4),
     ("length", 4),
@@ -337,7 +338,7 @@ pub(super) const EXTENDED: &[(&str, u64)] = &[
     ("segment_data_size", 8),
 ];
 
-/// The header of a data file.
+/// The fields of a data file's header.
 pub(super) const FLAT_TENSOR: &[(&str, u64)] = &[
     ("magic", 4),
     ("length", 4),

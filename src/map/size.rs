@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::payload::PayloadContents;
 use crate::quoted::UntrustedString;
 
-/// A part of a file with its name as text, its bytes and its own parts.
+/// A part of a file: its name as text, its bytes and its own parts.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,16 +32,16 @@ use crate::quoted::UntrustedString;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SizeTree {
-    /// The name of the part; for a file its path.
+    /// The name of the part. For the whole file it is the path.
     pub name: UntrustedString,
     /// The bytes of the part. Every byte of a file counts once, for the first part that uses it.
     pub bytes: u64,
-    /// The parts, if any. Together they have all of the bytes.
+    /// The parts of this part, if any. Together they have all of its bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub parts: Vec<SizeTree>,
 }
 
-/// The sum of the names' lengths exceeds the limit, since parts share long names.
+/// The error that the names are too long in total, which happens if many parts share a long name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NamesTooLong {
@@ -50,13 +50,13 @@ pub struct NamesTooLong {
 }
 
 impl SizeTree {
-    /// Returns a tree of these parts, which together have `bytes` bytes.
+    /// Returns a tree with these parts, which together have `bytes` bytes.
     pub(crate) fn new(path: impl Into<UntrustedString>, bytes: u64, parts: Vec<Self>) -> Self {
         Self { name: path.into(), bytes, parts }
     }
 
-    /// Returns the size tree of `file`. `path` becomes its name. The graphs and constants in `payloads`
-    /// are parts of their delegates.
+    /// Returns the size tree of `file`, with the name `path`. The graphs and constants in
+    /// `payloads` become parts of their delegates.
     ///
     /// # Errors
     ///
@@ -77,8 +77,8 @@ impl SizeTree {
         })
     }
 
-    /// Returns the size tree as [`of`](Self::of) does, and calls `charge` with each name from the
-    /// file before it is kept. A small file may use one long name for many parts.
+    /// Returns the size tree as [`of`](Self::of) does. It calls `charge` with each name from the
+    /// file before keeping the name, since a small file may use one long name for many parts.
     ///
     /// # Errors
     ///
@@ -102,11 +102,11 @@ impl SizeTree {
         Ok(Self { name: path.into(), ..tree })
     }
 
-    /// Adds the parts of the program in a bundled program, whose size tree is `program`.
+    /// Adds the parts of the program in a bundled program. `program` is the program's size tree.
     pub fn add_program(&mut self, program: Self) {
         let parts = self.parts.iter_mut();
         for part in parts.filter(|part| part.name.raw() == "program" && part.parts.is_empty()) {
-            // Shared bytes of a hostile bundle may belong to another part.
+            // In a hostile bundle, shared bytes may belong to another part.
             if part.bytes == program.bytes {
                 part.parts = program.parts;
                 return;
@@ -114,7 +114,7 @@ impl SizeTree {
         }
     }
 
-    /// The recursion is as deep as the map, which has a few levels.
+    /// Converts a part and its parts. The recursion is as deep as the map, which has a few levels.
     fn part<E>(
         part: Part<'_, '_>,
         charge: &mut impl FnMut(&str) -> Result<(), E>,
@@ -127,13 +127,13 @@ impl SizeTree {
         Ok(Self { name, bytes: part.bytes(), parts })
     }
 
-    /// Returns the bytes beyond `budget`; `None` where there are none.
+    /// Returns the number of bytes beyond `budget`; `None` if the file is within it.
     #[must_use]
     pub fn over(&self, budget: u64) -> Option<u64> {
         self.bytes.checked_sub(budget).filter(|&over| over > 0)
     }
 
-    /// Returns the parts, the largest first. Parts of one size are in the order of the map.
+    /// Returns the parts, the largest first. Parts of equal size are in the order of the map.
     #[must_use]
     pub fn largest_first(&self) -> Vec<&Self> {
         let mut parts: Vec<_> = self.parts.iter().collect();
@@ -154,5 +154,5 @@ impl fmt::Display for NamesTooLong {
 
 impl core::error::Error for NamesTooLong {}
 
-/// The total length of names that any file may have, in bytes.
+/// The total length of names, in bytes, that is allowed for any file.
 const MIN_NAMES: u64 = 4096;

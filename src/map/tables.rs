@@ -12,7 +12,7 @@ use crate::flat::desc::{FieldDesc, Kind, TableDesc};
 use crate::flat::view::{Raw, Table};
 use crate::schema::program::view::ExecutionPlan;
 
-/// Visits each table, vector and string once. It belongs to the first reference that reaches it.
+/// Visits each object once, and claims it for the first reference that reaches it.
 pub(super) struct Pass<'c, 'a> {
     claims: &'c mut Claims<'a>,
     /// The start of the FlatBuffer in the file.
@@ -42,19 +42,19 @@ impl<'c, 'a> Pass<'c, 'a> {
         }
     }
 
-    /// Visits all that the root refers to.
+    /// Visits everything that the root refers to.
     pub(super) fn root<T: Table<'a>>(self, root: T, name: &'static str) {
         self.raw_root(root.raw(), T::DESC, name);
     }
 
-    /// Visits all that a root of type `desc` refers to.
+    /// Visits everything that a root of type `desc` refers to.
     pub(super) fn raw_root(mut self, root: Raw<'a>, desc: &'static TableDesc, name: &'static str) {
         let section = self.claims.section("root");
         let back = self.claims.paths.enter(PathComponent::Field(name));
         self.table(root, desc, section);
         self.claims.paths.leave(back);
         for (pos, bytes, node) in core::mem::take(&mut self.declared) {
-            // The size that a table declares is not proven.
+            // The declared size of a table is not proven, so it may exceed the region.
             let room = narrow(self.claims.region.len()).saturating_sub(pos);
             self.claim(pos, bytes.min(room), node);
         }
@@ -65,7 +65,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.claim(start..start.saturating_add(bytes.into()), node);
     }
 
-    /// Claims an object of `bytes` bytes at `pos`. `of` is called if the object has the wanted
+    /// Claims an object of `bytes` bytes at `pos`. `of` is called if the object contains the wanted
     /// byte.
     fn thing(
         &mut self,
@@ -191,7 +191,7 @@ impl<'c, 'a> Pass<'c, 'a> {
     /// Claims the string at `pos`.
     fn text(&mut self, pos: u32, node: u32) {
         let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
-        // The length in front of the text, and the zero after it.
+        // The bytes include the length before the text, and the zero after it.
         let bytes = len.saturating_add(5);
         let in_text = |at| role::in_text(pos, len, at);
         self.thing(pos, bytes, node, ObjectKind::Text, in_text);
@@ -233,19 +233,20 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.paths.leave(back);
     }
 
-    /// Creates the part of a new method.
+    /// Creates the part of a method, which becomes the current one.
     fn method(&mut self, plan: Raw<'a>) -> u32 {
         let parent = self.claims.section("methods");
         self.methods = self.methods.saturating_add(1);
         self.method = match self.methods {
-            // Reading a name costs its length, which the verifier charged once for each plan.
+            // Reading a name takes time for each of its bytes. The verifier charged this once for
+            // each plan.
             0..=MOST_METHODS => self.claims.node(parent, Label::Method(plan.str(PLAN_NAME))),
             _ => self.claims.child(parent, "other methods"),
         };
         self.claims.child(self.method, "signature")
     }
 
-    /// Returns the part of the targets of `field`: that of its table, unless the field has its own.
+    /// Returns the part for the targets of `field`: its own, or else that of the field's table.
     fn owner(&mut self, desc: &'static TableDesc, field: &'static FieldDesc, section: u32) -> u32 {
         let section_of_method = match (desc.name, field.name) {
             ("ExecutionPlan", "values") => "values",
@@ -281,14 +282,14 @@ impl<'c, 'a> Pass<'c, 'a> {
             _ => return section,
         };
         match self.method {
-            // A chain is a part of its plan.
+            // A chain belongs to the part of its plan.
             ROOT => section,
             method => self.claims.child(method, section_of_method),
         }
     }
 }
 
-/// Returns the bytes of a table up to the end of its last field.
+/// Returns the number of bytes of a table up to the end of its last field.
 fn extent(raw: Raw<'_>, desc: &'static TableDesc) -> u16 {
     let mut end = 4u16;
     let mut field_ends = |offset: u16, size: u16| {
@@ -309,7 +310,7 @@ fn extent(raw: Raw<'_>, desc: &'static TableDesc) -> u16 {
     end
 }
 
-/// A set of visited positions.
+/// A set of visited positions in the FlatBuffer.
 struct Bits(Vec<u64>);
 
 impl Bits {
@@ -337,7 +338,7 @@ fn bit(place: u32) -> u64 {
 /// The slot of a plan's name.
 const PLAN_NAME: u16 = 0;
 
-/// The most methods that are separate parts. Genuine files have fewer.
+/// The maximum number of methods that get a part each. Genuine files have fewer.
 const MOST_METHODS: u32 = 1024;
 
 pub(super) const INLINE_CONSTANTS: &str = "inline constants";

@@ -12,26 +12,26 @@ use crate::bytes::wide;
 use crate::file::source::{PastEnd, Source};
 use crate::flat::ledger::MemoryError;
 
-/// Bytes in memory, or a range of a source, which is read when it is needed.
+/// Bytes in memory, or a range of a source. The range is read on demand.
 #[derive(Clone)]
 pub enum Blob<'a> {
     /// Bytes in memory.
     Bytes(Cow<'a, [u8]>),
     /// A range of a source.
     Range(&'a dyn Ranges, Range<u64>),
-    /// Zeros: their number.
+    /// Zeros, by their number.
     Zeros(u64),
     /// Several blobs, one after the other.
     Parts(Vec<Blob<'a>>),
 }
 
-/// A [`Source`] of any kind.
+/// A [`Source`] of any type, as a trait object.
 pub trait Ranges {
     /// Fills `out` with the bytes from `pos` on.
     ///
     /// # Errors
     ///
-    /// Where the source fails.
+    /// The error of the source.
     fn read_range(&self, pos: u64, out: &mut [u8]) -> Result<(), ReadError>;
 
     /// Returns the same as [`Source::file`].
@@ -45,10 +45,10 @@ pub trait Ranges {
 #[derive(Debug)]
 pub struct ReadError(Box<dyn core::error::Error + Send + Sync>);
 
-/// The most bytes read at once.
+/// The maximum number of bytes that are read at once.
 const PIECE: u64 = 1 << 20;
 
-/// The zeros passed on at once.
+/// The zeros that are passed on at once.
 const ZEROS: [u8; 4096] = [0; 4096];
 
 impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S {
@@ -83,7 +83,7 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Returns a range of the blob. A range past the end is cut off.
+    /// Returns a range of the blob, cut off at the blob's end.
     pub fn slice(&self, range: Range<u64>) -> Self {
         let (begin, end) = (range.start.min(self.len()), range.end.min(self.len()));
         let len = end.saturating_sub(begin);
@@ -116,12 +116,13 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Returns whether it is empty.
+    /// Returns whether the blob is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Calls `each` with all bytes in pieces. Only one piece of a source is in memory at a time.
+    /// Calls `each` with all bytes, piece by piece. Only one piece of a source is in memory at a
+    /// time.
     ///
     /// # Errors
     ///
@@ -192,7 +193,7 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Returns all bytes, in memory.
+    /// Returns all bytes in memory.
     ///
     /// # Errors
     ///
@@ -210,10 +211,10 @@ impl<'a> Blob<'a> {
     }
 }
 
-/// Takes many ranges of a blob: finds the parts of each in log n steps.
+/// Cuts many ranges out of a blob. It finds the parts of a range in log n steps.
 pub(super) struct Cutter<'b, 'a> {
     blob: &'b Blob<'a>,
-    /// The parts that are not empty, with their offsets.
+    /// The non-empty parts of the blob, with their offsets.
     parts: Vec<(u64, &'b Blob<'a>)>,
 }
 
@@ -230,7 +231,7 @@ impl<'b, 'a> Cutter<'b, 'a> {
         Self { blob, parts }
     }
 
-    /// Returns a range of the blob. A range past the end is cut off.
+    /// Returns a range of the blob, cut off at the blob's end.
     pub(super) fn slice(&self, range: Range<u64>) -> Blob<'a> {
         if !matches!(self.blob, Blob::Parts(_)) {
             return self.blob.slice(range);
@@ -281,14 +282,15 @@ impl fmt::Debug for Blob<'_> {
     }
 }
 
-/// Makes room for `more` bytes behind those of `out`.
+/// Reserves memory for `more` bytes after those of `out`.
 pub(super) fn reserve(out: &mut Vec<u8>, more: usize) -> Result<(), ReadError> {
     out.try_reserve_exact(more).map_err(|error| ReadError::new(MemoryError::from(error)))
 }
 
-/// Fills `out` with the bytes from `pos` on of adjacent blobs, which are given with their offsets.
+/// Fills `out` with the bytes from `pos` on. They are taken from adjacent blobs, each given with
+/// its offset.
 ///
-/// Blobs that end before `pos` may be left out.
+/// Blobs that end before `pos` may be omitted.
 pub(super) fn read_across<'b, 'a: 'b>(
     blobs: impl Iterator<Item = (u64, &'b Blob<'a>)>,
     pos: u64,

@@ -1,4 +1,4 @@
-//! The limit on the length of a written file, by the bytes that it is made of.
+//! Limits the length of a written file to a multiple of the bytes that it is made of.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,13 +8,13 @@ use super::Blob;
 use crate::bytes::wide;
 use crate::limits::Limits;
 
-/// An error: a file would be many times longer than the bytes that it is made of.
+/// The error that a file would be many times longer than the bytes that it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amplified {
     /// The length that the file would have.
     pub len: u64,
-    /// The number of distinct bytes that it is made of: its tables, and its blobs, whose shared
-    /// bytes count once.
+    /// The number of distinct bytes that the file is made of: its tables and blobs. Bytes that
+    /// several blobs share count once.
     pub given: u64,
     /// The greatest allowed length: see [`Limits::bytes_written`].
     pub limit: u64,
@@ -24,17 +24,17 @@ pub struct Amplified {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     given: u64,
-    /// The number of distinct blobs that are not empty.
+    /// The number of distinct non-empty blobs.
     blobs: u64,
 }
 
-/// A range of a source, which is identified by its address. For bytes in memory, the range has
-/// their addresses.
+/// A range of a source, with the address that identifies the source. For bytes in memory, the range
+/// consists of their addresses.
 type Extent = (usize, Range<u64>);
 
 impl Budget {
-    /// Counts the bytes of a file: `tables` bytes of tables, and those of `blobs`. A byte that
-    /// several blobs share counts once. Takes n log n time for n blobs.
+    /// Counts the bytes of a file: `tables` bytes of tables, and the bytes of `blobs`. A byte that
+    /// several blobs share counts once. This takes n log n time for n blobs.
     pub(crate) fn new<'b, 'a: 'b>(
         tables: u64,
         blobs: impl IntoIterator<Item = &'b Blob<'a>>,
@@ -58,12 +58,12 @@ impl Budget {
         budget
     }
 
-    /// Returns the longest length of a file.
+    /// Returns the maximum length of a file.
     pub(crate) fn most(&self, limits: &Limits) -> u64 {
         limits.bytes_written(self.given, self.blobs)
     }
 
-    /// Refuses a file of `len` bytes if that exceeds the limit.
+    /// Returns an error if a file of `len` bytes exceeds the limit.
     pub(crate) fn check(&self, len: u64, limits: &Limits) -> Result<(), Amplified> {
         let limit = self.most(limits);
         match len <= limit {
@@ -73,8 +73,7 @@ impl Budget {
     }
 }
 
-/// Adds the extents of a blob that is not empty. Zeros have no source, so each range of them
-/// counts.
+/// Adds the extents of a non-empty blob. Zeros have no source, so each range of zeros counts.
 fn collect(blob: &Blob<'_>, extents: &mut Vec<Extent>, zeros: &mut u64) {
     let extent = match blob {
         Blob::Bytes(bytes) => {

@@ -16,7 +16,7 @@ impl<'a> PteModel<'a> {
     /// Returns the bytes of each constant, by `Tensor.data_buffer_idx`; index 0 is reserved.
     ///
     /// A constant ends at the start of the next one, which may include padding, or at the end of
-    /// its largest tensor (format.md §6.1).
+    /// its largest tensor if that is later (format.md §6.1).
     pub fn constants(&self) -> Vec<Blob<'a>> {
         let Some((segment_index, offsets)) = self.offsets() else {
             let buffers = self.root.constant_buffer.iter().flatten();
@@ -27,8 +27,8 @@ impl<'a> PteModel<'a> {
         self.pieces(segment_index, offsets, Tensor::is_constant)
     }
 
-    /// Returns the pieces of a segment at `offsets`. A piece ends at the start of the next one, or
-    /// at the end of its largest tensor.
+    /// Returns the pieces of a segment that begin at `offsets`. A piece ends at the start of the
+    /// next one, or at the end of its largest tensor if that is later.
     pub(super) fn pieces(
         &self,
         segment_index: u32,
@@ -36,7 +36,7 @@ impl<'a> PteModel<'a> {
         uses: impl Fn(&Tensor) -> bool,
     ) -> Vec<Blob<'a>> {
         if offsets.len() < 2 {
-            // The segment is never loaded, and may have another use.
+            // The segment is never loaded, so it may have another use.
             return alloc::vec![Blob::EMPTY];
         }
         let Some(segment) = self.segments.get(index(segment_index)) else { return Vec::new() };
@@ -58,22 +58,23 @@ impl<'a> PteModel<'a> {
         offsets.iter().zip(ends).map(|(&begin, end)| cutter.slice(begin..end)).collect()
     }
 
-    /// Returns the segment of the constants and their offsets; `None` if they are in the tables.
+    /// Returns the segment index of the constants and their offsets; `None` if they are in the
+    /// tables.
     fn offsets(&self) -> Option<(u32, &[u64])> {
         let constants = self.root.constant_segment.as_ref()?;
         let offsets = constants.offsets.as_deref().filter(|offsets| !offsets.is_empty())?;
         Some((constants.segment_index, offsets))
     }
 
-    /// Replaces the constants, to which tensors refer by index; index 0 is reserved.
+    /// Replaces the constants. Tensors refer to them by index, and index 0 is reserved.
     ///
     /// They are stored in a segment, each at a multiple of 16, or in the tables if the program has
-    /// them there.
+    /// its constants there.
     ///
     /// # Errors
     ///
-    /// If constants in the tables cannot be read from their source. [`ModelError::Amplified`] if
-    /// they overlap so much that copies in the tables would exceed [`Limits::UNTRUSTED`].
+    /// Constants in the tables cannot be read from their source. [`ModelError::Amplified`] if they
+    /// overlap so much that their copies there would exceed [`Limits::UNTRUSTED`].
     pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), ModelError> {
         let inside = self.root.constant_buffer.as_ref().is_some_and(|buffers| !buffers.is_empty());
         if inside && self.offsets().is_none() {
@@ -94,7 +95,7 @@ impl<'a> PteModel<'a> {
         Ok(())
     }
 
-    /// Stores `data` in the segment of `old`, or in a new one if others refer to it.
+    /// Stores `data` in the segment of `old`, or in a new one if other fields refer to it.
     pub(super) fn segment_after(&mut self, old: Option<SubsegmentOffsets>, data: Blob<'a>) -> u32 {
         let Some(SubsegmentOffsets { segment_index, offsets }) = old else {
             return self.add_segment(data);
@@ -120,7 +121,7 @@ impl<'a> PteModel<'a> {
 }
 
 impl Tensor {
-    /// Returns whether it is a constant of the program.
+    /// Returns whether the tensor is a constant of the program.
     pub(super) fn is_constant(&self) -> bool {
         let location = self.extra_tensor_info.as_ref().map(|extra| extra.location);
         self.data_buffer_idx != 0
@@ -128,7 +129,7 @@ impl Tensor {
             && location != Some(TensorDataLocation::EXTERNAL)
     }
 
-    /// Returns whether it has an initial state in the program.
+    /// Returns whether the tensor has an initial state in the program.
     pub(super) fn is_state(&self) -> bool {
         let location = self.extra_tensor_info.as_ref().map(|extra| extra.location);
         self.data_buffer_idx != 0

@@ -1,4 +1,4 @@
-//! Copies bytes between files. The system can copy long ranges by itself.
+//! Copies bytes between files. The operating system may copy long ranges without this process.
 
 use core::ops::Range;
 use std::fs::File;
@@ -9,14 +9,15 @@ use super::length;
 use crate::bytes::wide;
 use crate::file::source::PastEnd;
 
-/// The length of a range of a file, or of zeros, for which a separate system call is made.
+/// The length from which a range of a file, or of zeros, is worth a separate system call.
 const LONG: u64 = 1 << 18;
 
-/// The largest number of bytes that the system copies at once. Progress is reported in between.
+/// The maximum number of bytes that one system call copies. Progress is reported in between.
 const AT_ONCE: u64 = 1 << 26;
 
 impl Blob<'_> {
-    /// Writes the blob to the end of `out`. `small` buffers short pieces.
+    /// Writes the blob to the end of `out`. `small` buffers short pieces. `done` is called with the
+    /// length of each piece.
     pub(super) fn write_to_file(
         &self,
         small: &mut BufWriter<&File>,
@@ -56,8 +57,7 @@ impl Blob<'_> {
 
 /// Lengthens a file by `zeros` bytes that take no space on most file systems, and returns true.
 ///
-/// If the file does not end where the next byte would be written, returns false and changes
-/// nothing.
+/// If the file does not end at the position of the next byte, returns false and changes nothing.
 fn leave_hole(zeros: u64, mut out: &File) -> io::Result<bool> {
     let metadata = out.metadata()?;
     if !metadata.is_file() || out.stream_position()? != metadata.len() {
@@ -69,7 +69,7 @@ fn leave_hole(zeros: u64, mut out: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Copies a range of a file to the end of another one.
+/// Copies a range of a file to the end of another file.
 fn copy(
     mut from: &File,
     range: &Range<u64>,

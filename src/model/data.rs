@@ -11,13 +11,13 @@ use crate::schema::{flat_tensor, program};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DataError {
-    /// There is no data of that key.
+    /// There is no data for this key.
     UnknownKey(String),
-    /// The key is that of a tensor, and the new data has another size.
+    /// The key belongs to a tensor, and the new data has another size than the tensor.
     TensorSize {
         /// The key.
         key: String,
-        /// The number of bytes of the tensor; `None` if its shape is invalid.
+        /// The number of bytes that the tensor needs; `None` if its shape is invalid.
         wanted: Option<u64>,
         /// The number of bytes of the new data.
         given: u64,
@@ -25,7 +25,7 @@ pub enum DataError {
 }
 
 impl<'a> PteModel<'a> {
-    /// Replaces or adds the named data of `key`. Returns whether it existed.
+    /// Sets the named data of `key`. Returns whether the key existed.
     pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> bool {
         let named = self.root.named_data.iter_mut().flatten();
         let found = named.enumerate().find(|(_, named)| named.key.as_deref() == Some(key));
@@ -62,11 +62,12 @@ impl<'a> PteModel<'a> {
 }
 
 impl<'a> PtdModel<'a> {
-    /// Replaces the data of `key`, or adds a blob without a shape. Returns whether it existed.
+    /// Sets the data of `key`. A new key gets a blob without a shape. Returns whether the key
+    /// existed.
     ///
     /// # Errors
     ///
-    /// [`DataError::TensorSize`] if the tensor's shape needs another number of bytes.
+    /// [`DataError::TensorSize`] if the key belongs to a tensor that needs another number of bytes.
     pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> Result<bool, DataError> {
         let named = self.root.named_data.get_or_insert_default().iter().enumerate();
         let found = named.into_iter().find(|(_, named)| named.key.as_deref() == Some(key));

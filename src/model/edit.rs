@@ -19,7 +19,7 @@ impl PteModel<'_> {
     }
 
     /// Removes the names of parameters and buffers, and returns their number. No runtime reads
-    /// them. A tensor with data in a `.ptd` keeps its name, which is the key of the data.
+    /// these names. A tensor with data in a `.ptd` keeps its name, since it is the key of the data.
     pub fn strip_names(&mut self) -> usize {
         let mut count = 0usize;
         for tensor in self.tensors() {

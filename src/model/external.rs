@@ -21,21 +21,21 @@ use crate::schema::program::TensorDataLocation;
 use crate::schema::program::model::{SubsegmentOffsets, Tensor};
 use crate::schema::scalar::ScalarType;
 
-/// Data that can be moved out of a program.
+/// Data that may move out of a program, as offered to a filter.
 #[derive(Clone, Copy, Debug)]
 pub enum External<'m> {
     /// A constant tensor.
     Constant {
-        /// The key that it will have.
+        /// The key that the constant will have in the `.ptd`.
         key: &'m str,
-        /// The number of bytes.
+        /// The number of bytes of the constant.
         bytes: u64,
     },
-    /// Named data of a delegate.
+    /// Named data, which a delegate uses.
     Data {
         /// The key.
         key: &'m str,
-        /// The number of bytes.
+        /// The number of bytes of the data.
         bytes: u64,
     },
 }
@@ -44,14 +44,14 @@ pub enum External<'m> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExternalError {
-    /// A constant tensor has no bytes, or fewer than its shape.
+    /// A constant tensor has no bytes, or fewer bytes than its shape needs.
     Constant {
         /// The index of the constant.
         data_buffer_idx: u32,
     },
-    /// Two different data would have the same key.
+    /// Two different blobs would have the same key.
     SameKey(String),
-    /// A tensor's data has another shape than the tensor, or fewer bytes than its shape.
+    /// The data of a tensor has another shape than the tensor, or fewer bytes than its shape needs.
     Mismatch(String),
     /// The constants of a delegate's payload cannot be moved.
     #[cfg(feature = "sha2")]
@@ -69,15 +69,15 @@ pub enum ExternalError {
     Read(ReadError),
 }
 
-/// Counts of data that was moved into a program.
+/// Counts of the data that was moved into a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inlined {
-    /// Tensors whose data was outside.
+    /// The number of tensors whose data was outside the program.
     pub tensors: usize,
-    /// Named data of delegates.
+    /// The number of named data that delegates use.
     pub data: usize,
-    /// Unused tensors, which are left out.
+    /// The number of tensors in the `.ptd` that the program does not use. They are left out.
     pub unused: usize,
 }
 
@@ -90,17 +90,17 @@ impl<'a> PteModel<'a> {
     ///
     /// # Errors
     ///
-    /// A constant has no bytes, or two data would have the same key.
+    /// A constant has no bytes, or two different blobs would have the same key.
     pub fn externalize(
         &mut self,
         mut chosen: impl FnMut(External<'_>) -> bool,
     ) -> Result<PtdModel<'a>, ExternalError> {
         let mut ptd = PtdModel::empty();
         let constants = self.constants();
-        // Each constant gets a segment, and each of its shapes a key.
+        // Each constant gets a segment, and each shape of a constant gets a key.
         let mut segments: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
         let mut keys: BTreeMap<(u32, LayoutKey), String> = BTreeMap::new();
-        // Names must be unique among all files of a program.
+        // Names must be unique across all files of a program.
         let mut names: BTreeSet<String> = self.external_names();
         let mut kept: BTreeSet<u32> = BTreeSet::new();
         for (place, tensor) in self.constant_tensors() {
@@ -131,11 +131,12 @@ impl<'a> PteModel<'a> {
             let extra = tensor.extra_tensor_info.get_or_insert_default();
             extra.fully_qualified_name = Some(key);
             extra.location = TensorDataLocation::EXTERNAL;
-            // The runtime ignores the index when it loads the data. But `MethodMeta` takes 0 for an
-            // output without memory (format.md §7.3), and its caller would provide zeroed memory.
+            // The runtime ignores this index when it loads the data. But for `MethodMeta`, index 0
+            // means an output without memory (format.md §7.3), and its caller would provide zeroed
+            // memory.
             tensor.data_buffer_idx = narrow(keys.len());
         }
-        // A segment is as long as the largest shape of its constant needs.
+        // A segment is as long as the largest shape of its constant requires.
         for (&nth, &(segment, bytes)) in &segments {
             let held = ptd.segments.get_mut(index(segment));
             if let (Some(held), Some(data)) = (held, constants.get(index(nth))) {
@@ -150,8 +151,8 @@ impl<'a> PteModel<'a> {
         Ok(ptd)
     }
 
-    /// Moves the data of a `.ptd` into the program. Data of tensors becomes constants or initial states,
-    /// blobs become named data.
+    /// Moves the data of a `.ptd` into the program. The data of tensors becomes constants or
+    /// initial states, and blobs become named data.
     ///
     /// # Errors
     ///
@@ -159,7 +160,7 @@ impl<'a> PteModel<'a> {
     pub fn inline(&mut self, ptd: &PtdModel<'a>) -> Result<Inlined, ExternalError> {
         let mut inlined = Inlined::default();
         let entries: BTreeMap<&str, &NamedData> = {
-            // Runtimes use the first of two entries with one name.
+            // If two entries have the same name, runtimes use the first.
             let entries = ptd.root.named_data.iter().flatten().rev();
             entries.filter_map(|entry| Some((entry.key.as_deref()?, entry))).collect()
         };
@@ -188,7 +189,7 @@ impl<'a> PteModel<'a> {
                 (false, [places, _]) => (&mut constants, places),
                 (true, [_, places]) => (&mut states, places),
             };
-            // At most the empty first blob and one more.
+            // At most two blobs are added: the empty first one, and the data.
             reserve(list, 2)?;
             if list.is_empty() {
                 list.push(Blob::EMPTY);
@@ -197,8 +198,8 @@ impl<'a> PteModel<'a> {
                 list.push(Blob::EMPTY);
                 narrow(list.len().saturating_sub(1))
             });
-            // All users begin at the first byte, so the data is as long as the largest of them
-            // needs.
+            // All users begin at the first byte, so the data is as long as the largest user
+            // requires.
             if let Some(held) = list.get_mut(index(*place)).filter(|held| held.len() < size) {
                 *held = data.slice(0..size);
             }
@@ -215,7 +216,7 @@ impl<'a> PteModel<'a> {
             self.set_states(states);
         }
         let named = self.root.named_data.as_deref().unwrap_or_default();
-        // Runtimes use the first of two entries with one name.
+        // If two entries have the same name, runtimes use the first.
         let known: BTreeMap<String, usize> = (named.iter().enumerate().rev())
             .filter_map(|(nth, entry)| Some((entry.key.clone()?, nth)))
             .collect();
@@ -230,7 +231,7 @@ impl<'a> PteModel<'a> {
                 continue;
             }
             let Some(data) = ptd.segments.get(index(entry.segment_index)) else { continue };
-            // Entries that share a segment share one in the result too.
+            // Entries that share a segment in the `.ptd` also share one in the program.
             let segment_index = held.entry(entry.segment_index);
             let segment_index = *segment_index.or_insert_with(|| self.hold(data.clone()));
             let named = self.root.named_data.get_or_insert_default();
@@ -250,14 +251,14 @@ impl<'a> PteModel<'a> {
         Ok(inlined)
     }
 
-    /// Returns the names of all tensors whose data is outside.
+    /// Returns the names of all tensors whose data is outside the program.
     fn external_names(&mut self) -> BTreeSet<String> {
         let extras = self.tensors().filter_map(|tensor| tensor.extra_tensor_info.as_ref());
         let outside = extras.filter(|extra| extra.location == TensorDataLocation::EXTERNAL);
         outside.filter_map(|extra| extra.fully_qualified_name.clone()).collect()
     }
 
-    /// Returns the constant tensors, each with a default name of its method and index.
+    /// Returns the constant tensors, each with a default name made of its method and index.
     fn constant_tensors(&mut self) -> impl Iterator<Item = (String, &mut Tensor)> {
         let plans = self.root.execution_plan.iter_mut().flatten();
         plans.flat_map(|plan| {
@@ -272,7 +273,8 @@ impl<'a> PteModel<'a> {
         })
     }
 
-    /// Removes constants, and updates the indices of the others.
+    /// Removes the constants for which `is_out` returns true, and updates the indices of the
+    /// others.
     fn forget_constants(
         &mut self,
         constants: Vec<Blob<'a>>,
@@ -306,8 +308,8 @@ impl<'a> PteModel<'a> {
         self.pieces(states.segment_index, offsets, Tensor::is_state)
     }
 
-    /// Replaces the initial states, stored without padding. Any further lists are kept, although no
-    /// runtime reads them.
+    /// Replaces the initial states, which are stored without padding. Only the first list of states
+    /// is replaced: runtimes read no other.
     fn set_states(&mut self, states: Vec<Blob<'a>>) {
         let (data, offsets) = concatenated(states, 1);
         let old = self.root.mutable_data_segments.iter().flatten().next().cloned();
@@ -349,7 +351,7 @@ impl<'a> PteModel<'a> {
             ptd.push(key.to_string(), segment, None);
             out.push(entry.segment_index);
         }
-        // Named data in the program and in the `.ptd` must have different keys.
+        // A key may not be both in the program and in the `.ptd`.
         let outside = ptd.root.named_data.iter().flatten();
         let outside: BTreeSet<&str> = outside.filter_map(|entry| entry.key.as_deref()).collect();
         let mut staying = left.iter().filter_map(|entry| entry.key.as_deref());

@@ -11,20 +11,20 @@ use crate::payload::xnnpack::NoConstant;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FixedPayload {
-    /// It has no header, and its constants are inside the graph, as before release 0.2.
+    /// The payload has no header, and its constants are in the graph, as before release 0.2.
     Headerless,
-    /// The backend refuses it.
+    /// The backend refuses the payload.
     Unreadable(Unreadable),
-    /// The backend refuses a constant.
+    /// The backend refuses a constant of the payload.
     Constant {
         /// The index of the constant.
         nth: u32,
-        /// The reason.
+        /// The reason of the refusal.
         reason: NoConstant,
     },
-    /// It comes from a newer writer, and parts of it would be lost.
+    /// The payload comes from a newer writer, and its unknown parts would be lost.
     Unknown(Unknown),
-    /// Payloads or constants overlap, and would be read more often than allowed.
+    /// Payloads or constants overlap, so their bytes would be read more often than allowed.
     Overlap,
 }
 

@@ -1,4 +1,4 @@
-//! A whole file that can be written, as pieces.
+//! A whole file that is ready to be written, as pieces.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,8 @@ use super::blob::{Blob, ReadError, read_across, with_room};
 use crate::bytes::wide;
 use crate::file::source::Source;
 
-/// A whole file that can be written. Its length is known. Segments stay in their sources.
+/// A whole file that is ready to be written. Its length is known, and segments stay in their
+/// sources.
 #[derive(Debug)]
 pub struct Image<'m> {
     /// The pieces with their offsets.
@@ -33,7 +34,7 @@ impl<'m> Image<'m> {
         self.add(blob.len(), Piece::Given(blob));
     }
 
-    /// Adds zeros up to a length.
+    /// Adds zeros up to the length `len`.
     pub(super) fn zeros_to(&mut self, len: u64) {
         let zeros = len.saturating_sub(self.len);
         self.add(zeros, Piece::Made(Blob::Zeros(zeros)));
@@ -60,7 +61,7 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// Bytes cannot be read from their source, or the error of `each`.
+    /// The error of a source whose bytes cannot be read, or the error of `each`.
     pub fn pieces<E: From<ReadError>>(
         &self,
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
@@ -72,7 +73,7 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// Bytes cannot be read from their source, or there is no memory for the file.
+    /// The error of a source whose bytes cannot be read, or of memory that is short.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ReadError> {
         let mut out = with_room(self.len)?;
         self.pieces::<ReadError>(|piece| {
@@ -86,16 +87,17 @@ impl<'m> Image<'m> {
     ///
     /// # Errors
     ///
-    /// The errors of `out`, or bytes cannot be read from their source.
+    /// The error of `out`, or of a source whose bytes cannot be read.
     #[cfg(feature = "std")]
     pub fn write_to(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
         self.pieces(|piece| out.write_all(piece))
     }
 
-    /// Writes the file to the end of a file on disk. Calls `done` with the length of each piece.
+    /// Writes the file to the end of `out`, a file on disk. Calls `done` with the length of each
+    /// piece.
     ///
-    /// The system copies long ranges of other files on disk, without reading them into this
-    /// process. Long ranges of zeros become holes of a sparse file.
+    /// The operating system copies long ranges of other files on disk without reading them into
+    /// this process. Long ranges of zeros become holes of a sparse file.
     ///
     /// # Errors
     ///
@@ -116,7 +118,7 @@ impl<'m> Image<'m> {
     }
 }
 
-/// Reads the file before it is written, so that it can be checked first.
+/// Reads from the file before it is written, for example to check it.
 impl Source for Image<'_> {
     type Error = ReadError;
 

@@ -1,5 +1,5 @@
-//! A whole file as JSON: the tables as [`flat::json`](crate::flat::json) writes them, and the rest of the
-//! file under the key `container` of the root's object.
+//! A whole file as JSON. The tables are written as in [`flat::json`](crate::flat::json), and the
+//! rest of the file is under the key `container` of the root's object.
 //!
 //! | key | value | default |
 //! | --- | --- | --- |
@@ -56,11 +56,11 @@ mod container;
 
 use container::{Parts, RootContents};
 
-/// Returns the bytes of `{"file": NAME}`, or an error message. Bytes of segments are read when they
-/// are written.
+/// Returns the blob for `{"file": NAME}`, or an error message. Blobs of segments are read only when
+/// they are written.
 pub type FindBlob<'f, 'a> = dyn FnMut(&str) -> Result<Blob<'a>, String> + 'f;
 
-/// A file of any kind.
+/// A file of either kind, of any generation.
 #[derive(Clone, Debug)]
 pub enum AnyFile<'a> {
     /// A program.
@@ -71,7 +71,7 @@ pub enum AnyFile<'a> {
     LegacyPtd(LegacyPtdModel<'a>),
 }
 
-/// An error in the JSON of a file.
+/// An error in reading a file from JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonError {
@@ -79,11 +79,11 @@ pub enum JsonError {
     Text(LoadError),
     /// The text does not say whether the file is a `.pte` or a `.ptd`.
     KindUnknown,
-    /// The file is of the other kind.
+    /// The text is that of the other kind of file.
     OtherKind,
-    /// A union has only one half.
+    /// A union has only a tag or only a value.
     Tree(TreeError),
-    /// Segments have bytes, and the container is missing.
+    /// Segments have bytes, but the container is missing.
     ContainerMissing,
     /// Memory is short.
     Memory(MemoryError),
@@ -92,7 +92,7 @@ pub enum JsonError {
 /// The key of the container in the root's object.
 pub const KEY: &str = "container";
 
-/// A [`FindBlob`] without any blobs.
+/// A [`FindBlob`] that finds no blobs.
 ///
 /// # Errors
 ///
@@ -101,16 +101,16 @@ pub fn no_files<'a>(name: &str) -> Result<Blob<'a>, String> {
     load::no_files(name).map(Blob::from)
 }
 
-/// Reads a file. `kind` is used if the text does not determine it. `files` returns the blobs.
+/// Reads a file. `kind` is used only if the text does not determine it. `files` finds the blobs.
 ///
-/// The file may take 22 bytes of memory for each byte of the text, and 1 MiB. Blobs of `files` do not
-/// count. If the text has no container, the file is like one of current writers without data. Sizes
-/// and offsets are not checked here: [`FileModel::image`](super::FileModel::image) compares them, and
-/// [`FileModel::lay_out`](super::FileModel::lay_out) computes them again.
+/// The file may take 22 bytes of memory for each byte of the text, plus 1 MiB. Blobs of `files` do
+/// not count. A text without a container gives a file without data, as current writers make it.
+/// Sizes and offsets are not checked here: [`FileModel::image`](super::FileModel::image) compares
+/// them, and [`FileModel::lay_out`](super::FileModel::lay_out) computes them again.
 ///
 /// # Errors
 ///
-/// The error of the first place that is not valid JSON or does not fit a file.
+/// The first error in the text: invalid JSON, or a value that does not fit a file.
 pub fn read<'a>(
     text: &str,
     kind: Option<FileKind>,
@@ -126,7 +126,7 @@ pub fn read<'a>(
     let kind = match said.or(kind) {
         Some(kind) => kind,
         None if generation.is_some() => FileKind::Ptd,
-        // The kind with more known keys wins.
+        // The kind that knows more of the keys wins.
         None => match keys.program.cmp(&keys.current.max(keys.legacy)) {
             core::cmp::Ordering::Greater => FileKind::Pte,
             core::cmp::Ordering::Less => FileKind::Ptd,
@@ -153,7 +153,7 @@ pub fn read<'a>(
     })
 }
 
-/// Returns the file of a root with its container. Absent values are those of current writers.
+/// Returns the file with a root and a container. Absent values default to those of current writers.
 fn file<'a, R: RootStruct>(
     text: &str,
     container: Option<Parts<'a>>,
@@ -200,18 +200,18 @@ fn file<'a, R: RootStruct>(
     Ok(FileModel { root, segments: parts.segments, container, unknown: parts.unknown })
 }
 
-/// Counts the bytes of blobs that are copied into tables.
+/// Counts the bytes of blobs that are copied to tables.
 #[derive(Default)]
 struct Used {
-    /// The bytes of the copies, counted at each use.
+    /// The number of bytes of all copies, counted at each use.
     copied: u64,
-    /// The distinct bytes: each range of a source counts once.
+    /// The number of distinct bytes. Each range of a source counts once.
     given: u64,
     ranges: BTreeSet<(u64, u64)>,
 }
 
 impl Used {
-    /// Counts a blob. A short text can use a long blob many times.
+    /// Counts a blob. A limit is needed since a short text can use a long blob many times.
     fn add(&mut self, blob: &Blob<'_>) -> Result<(), String> {
         let is_new = match blob {
             Blob::Range(_, range) => self.ranges.insert((range.start, range.end)),
@@ -228,12 +228,12 @@ impl Used {
     }
 }
 
-/// The most copies of a blob in tables, on average.
+/// The maximum number of copies of a blob in tables, on average.
 const COPIES: u64 = 4;
 
-/// Writes the container of `file`, the value of [`KEY`], in the form that [`read`] accepts.
+/// Writes the container of `file` as the value of [`KEY`], in the form that [`read`] accepts.
 ///
-/// `pretty` selects line breaks and indentation, for a place inside the root's object. `blob` writes
+/// `pretty` selects line breaks, and the indentation of a value in the root's object. `blob` writes
 /// the JSON of a blob.
 ///
 /// # Errors
@@ -334,7 +334,7 @@ impl From<TreeError> for JsonError {
     }
 }
 
-/// Converts an error of a text. A memory error has no place in the text.
+/// Converts an error in the text. A memory error has no position in the text.
 fn refused(error: LoadError, ledger: &Ledger) -> JsonError {
     match ledger.is_exceeded() {
         true => JsonError::Memory(ledger.error()),

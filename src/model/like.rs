@@ -1,4 +1,4 @@
-//! Finds the layout of a file's tables by trying each known one.
+//! Finds the layout of a file's tables by trying all known layouts.
 
 use super::{FileModel, HeaderForm, RootNode};
 use crate::bytes::u32_at;
@@ -6,10 +6,10 @@ use crate::flat::write::compare::{Plain, compare};
 use crate::flat::write::{FORCED, WriterLayout};
 
 impl<R: RootNode> FileModel<'_, R> {
-    /// Finds the layout in which `region`, the FlatBuffer of the original file, was written, and
-    /// sets it for the tables. Returns whether a layout was found; if not, nothing changes.
+    /// Finds the layout in which the original file's FlatBuffer, `region`, was written, and sets it
+    /// for the tables. Returns whether one was found; if not, nothing changes.
     ///
-    /// No copy is written: a layout is rejected at the first byte that differs.
+    /// No copy is written, and a layout is rejected at the first byte that differs.
     pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
         let Some((layout, chunk)) = self.find_layout(region) else { return false };
         self.container.layout = layout;
@@ -19,7 +19,7 @@ impl<R: RootNode> FileModel<'_, R> {
         true
     }
 
-    /// Returns the layout that gives `region`, and the bytes of its header with padding.
+    /// Returns the layout that reproduces `region`, and the length of its header with padding.
     fn find_layout(&self, region: &[u8]) -> Option<(WriterLayout, u32)> {
         let mut alike = [0; WriterLayout::ALL.len()];
         let fits = |layout: WriterLayout, alike: &mut u16| {
@@ -32,7 +32,8 @@ impl<R: RootNode> FileModel<'_, R> {
                 return Some(found);
             }
         }
-        // Most tables hold no aligned data, so all of these alignments give the same bytes.
+        // Most tables hold no aligned data. All alignments give the same bytes then, so `alike`
+        // skips them.
         for (nth, align) in (0..).zip(FORCED) {
             let layouts = WriterLayout::ALL.into_iter().zip(&mut alike);
             for (layout, alike) in layouts.filter(|(_, alike)| **alike & (1 << nth) == 0) {
@@ -45,8 +46,8 @@ impl<R: RootNode> FileModel<'_, R> {
         None
     }
 
-    /// Returns the bytes of the header with padding, if inserting them is the only difference
-    /// between `plain` and `region`.
+    /// Returns the length of the header with padding, if inserting the header is the only
+    /// difference between `plain` and `region`.
     fn chunk(&self, region: &[u8], plain: &Plain) -> Option<u32> {
         let chunk = u32::try_from(region.len().checked_sub(plain.len)?).ok()?;
         let is_inside = matches!(self.container.header, Some(HeaderForm::Inserted { .. }));

@@ -25,33 +25,33 @@ use crate::schema::program::model::{BackendDelegateInlineData, NamedData};
 use crate::schema::xnnpack::desc::SCHEMA;
 use crate::schema::xnnpack::model::{ConstantDataOffset, XNNGraph};
 
-/// The place that the constants of payloads move to.
+/// The destination of the constants of payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstantHome {
-    /// Named data of the program, as since release 0.6. Constants with fewer bytes stay.
+    /// Named data of the program, as since release 0.6. Constants of fewer than `least` bytes stay.
     Named {
-        /// The fewest bytes of a constant that moves.
+        /// The minimum length in bytes of a constant that moves.
         least: u64,
     },
-    /// The payload, behind its graph, as before release 0.6.
+    /// The payload, after its graph, as before release 0.6.
     Payload,
 }
 
-/// Counts of constants that were moved, and of those that were not.
+/// Counts of the constants that were moved, and of what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovedConstants {
-    /// The constants that moved, once for each payload.
+    /// The number of constants that moved, counted once for each payload.
     pub constants: u64,
-    /// The payloads that changed.
+    /// The number of payloads that changed.
     pub payloads: u64,
-    /// The constants that stay where they are: the backend would free them, and read them when it runs.
+    /// The constants that stay because the backend would free them and then read them when it runs.
     pub referenced: u64,
-    /// The constants whose data is not in the program, but in a `.ptd`.
+    /// The number of constants whose data is in a `.ptd`.
     pub elsewhere: u64,
-    /// The delegates of other backends, which stay as they are.
+    /// The number of delegates of other backends, which stay as they are.
     pub others: u64,
-    /// The named data that no payload of XNNPACK uses any more, and that stays for those delegates.
+    /// The number of named data that no payload of XNNPACK uses any more, kept for other delegates.
     pub kept: u64,
 }
 
@@ -65,9 +65,9 @@ enum Place {
 /// The places of the payloads of XNNPACK.
 #[derive(Default)]
 struct Places {
-    /// Each place with its first delegate: the indices of the method and of the delegate in it.
+    /// Each place, with the method index and the delegate index of its first delegate.
     all: Vec<(Place, (usize, usize))>,
-    /// The places that have other uses, too.
+    /// The places that also have other uses.
     shared: BTreeSet<Place>,
     /// The number of delegates of other backends.
     others: u64,
@@ -76,45 +76,46 @@ struct Places {
 /// A payload with its graph.
 struct OpenPayload<'a> {
     blob: Blob<'a>,
-    /// The range of the constants.
+    /// The range of the constants in the payload.
     constants: Range<u64>,
     graph: XNNGraph,
     uses: ConstantUses,
     layout: WriterLayout,
     identifier: [u8; 4],
-    /// The keys of the constants that moved behind the graph.
+    /// The keys of the constants that moved into the payload, after the graph.
     embedded: BTreeSet<String>,
 }
 
 /// The named data of a program.
 #[derive(Default)]
 struct Named {
-    /// The segment of each key.
+    /// The segment of the data of each key.
     segments: BTreeMap<String, u32>,
-    /// The segment of each digest that is known.
+    /// The segment of the data of each known digest.
     digests: BTreeMap<String, u32>,
-    /// The keys that were added.
+    /// The keys that were added to the program.
     added: BTreeSet<String>,
-    /// The keys that are in a `.ptd`: the program may not have them too.
+    /// The keys whose data is in a `.ptd`. The program may not have these keys too.
     outside: BTreeSet<String>,
-    /// The bytes that may still be read or copied: payloads and constants may overlap.
+    /// The number of bytes that may still be read or copied; payloads and constants may overlap.
     left: u64,
 }
 
 impl<'a> PteModel<'a> {
-    /// Moves the constants in payloads of XNNPACK to `home`. The results of the program stay the same. Named
-    /// data needs a runtime of release 0.6 or later.
+    /// Moves the constants in payloads of XNNPACK to `home`. The results of the program stay the
+    /// same. Named data requires a runtime of release 0.6 or later.
     ///
-    /// A constant gets the key that upstream's writer gives it: the SHA-256 of its bytes, with `scale_` in front
-    /// for scales. Equal constants share one. A payload in a segment is freed once it is loaded. So constants
-    /// that the backend does not copy, such as the slopes of `XNNPReLU`, do not move to it. Nor do constants
-    /// become named data that the backend then frees: a bias whose filter is computed.
+    /// A constant gets the key that upstream's writer gives it: the SHA-256 of its bytes, with the
+    /// prefix `scale_` for scales. Equal constants share a key. A payload in a segment is freed
+    /// after loading, so constants that the backend does not copy, such as the slopes of
+    /// `XNNPReLU`, do not move to it. The backend would also free some constants in named data that
+    /// it still reads, such as a bias whose filter is computed. These do not move either.
     ///
     /// # Errors
     ///
-    /// [`ExternalError::Payload`] for a payload that cannot be changed, [`ExternalError::SameKey`] if the program
-    /// or a `.ptd` has other data under a key. Also if memory is short, or bytes cannot be read. The model is then
-    /// partly changed.
+    /// [`ExternalError::Payload`] for a payload that cannot be changed. [`ExternalError::SameKey`]
+    /// if the program or a `.ptd` has other data under a key. Also if memory is short, or bytes
+    /// cannot be read. After an error the model is partly changed.
     pub fn move_payload_constants(
         &mut self,
         home: ConstantHome,
@@ -166,8 +167,9 @@ impl<'a> PteModel<'a> {
         Ok(moved)
     }
 
-    /// Opens a payload and moves its constants. Returns it with the number of those that moved; `None` if there is
-    /// no payload at that place, or none with constants that could be moved.
+    /// Opens a payload and moves its constants. Returns the payload, and the number of constants
+    /// that moved; `None` if there is no payload at `place`, or it has no constants that could be
+    /// moved.
     fn change_payload(
         &mut self,
         place: Place,
@@ -206,7 +208,7 @@ impl<'a> PteModel<'a> {
     /// Returns the places of XNNPACK's payloads, in the order of delegates.
     fn payload_places(&mut self) -> Places {
         let mut places = Places::default();
-        // The uses of each place: by anything, and by delegates of XNNPACK.
+        // The number of uses of each place: all of them, and those by delegates of XNNPACK.
         let mut uses: BTreeMap<Place, (usize, usize)> = BTreeMap::new();
         let plans = self.root.execution_plan.iter().flatten();
         for (method, plan) in plans.enumerate() {
@@ -220,7 +222,7 @@ impl<'a> PteModel<'a> {
                     _ => continue,
                 };
                 let (all, ours) = uses.entry(place).or_default();
-                // The uses of segments are counted below.
+                // Other uses of segments are counted below.
                 *all = all.saturating_add(matches!(place, Place::Inline(_)).into());
                 if is_ours {
                     if *ours == 0 {
@@ -262,8 +264,8 @@ impl<'a> PteModel<'a> {
         }
     }
 
-    /// Gives the constants behind the graph a key, and adds them to the named data. Returns their number; `None` if
-    /// they overlap too much.
+    /// Adds the constants after the graph to the named data, with a key each. Returns their number;
+    /// `None` if they overlap too much.
     fn name_constants(
         &mut self,
         payload: &mut OpenPayload<'a>,
@@ -354,7 +356,7 @@ impl<'a> PteModel<'a> {
         Ok(Some(key))
     }
 
-    /// Moves constants with a key behind the graph. Returns their number.
+    /// Moves the constants with a key into the payload, after the graph. Returns their number.
     fn embed_constants(
         &self,
         payload: &mut OpenPayload<'a>,
@@ -385,7 +387,7 @@ impl<'a> PteModel<'a> {
         count
     }
 
-    /// Replaces the payload at a place for all delegates of XNNPACK that have it.
+    /// Replaces the payload at a place for all delegates of XNNPACK that use the place.
     fn replace_payload(
         &mut self,
         place: Place,
@@ -397,7 +399,7 @@ impl<'a> PteModel<'a> {
             Place::Segment(nth) => {
                 self.segments.get_mut(index(nth)).into_iter().for_each(|own| *own = blob.clone());
                 let mut places = self.root.segments();
-                // Constants are aligned in the payload, and so must it be.
+                // Constants are aligned within the payload, so the payload must be aligned too.
                 if let Some((offset, _)) = places.get_mut(index(nth))
                     && offset.checked_rem(ALIGNMENT) != Some(0)
                 {
@@ -436,7 +438,7 @@ impl<'a> PteModel<'a> {
         Ok(())
     }
 
-    /// Removes the named data of keys, and the segments that nothing uses any more.
+    /// Removes the named data with these keys, and the segments that are then unused.
     fn drop_named(&mut self, keys: &BTreeSet<String>) {
         let mut unused = Vec::new();
         if let Some(list) = &mut self.root.named_data {
@@ -511,8 +513,8 @@ impl<'a> OpenPayload<'a> {
         Ok(Ok(Some(Self { blob, constants, graph, uses, layout, identifier, embedded })))
     }
 
-    /// Collects the constants without a key, and those that `data` returns, behind the graph. Those with one
-    /// place or one key are there once.
+    /// Collects the constants without a key, and the constants for which `data` returns bytes,
+    /// after the graph. Constants with the same place or key are stored once.
     fn collect_constants(&mut self, data: impl Fn(u32, &ConstantDataOffset) -> Option<Blob<'a>>) {
         let (mut parts, mut end) = (Vec::new(), 0u64);
         let mut add = |bytes: Blob<'a>| {
@@ -551,7 +553,7 @@ impl<'a> OpenPayload<'a> {
         self.blob = Blob::Parts(parts);
     }
 
-    /// Returns the bytes: the header, the graph, and the collected constants.
+    /// Returns the bytes of the payload: the header, the graph, and the collected constants.
     fn write(&self) -> Result<Blob<'a>, ExternalError> {
         let mut graph = write(&SCHEMA, &self.graph, &[], &self.layout).map_err(ModelError::from)?;
         if let Some(identifier) = graph.get_mut(4..8) {
@@ -578,7 +580,7 @@ impl<'a> OpenPayload<'a> {
 }
 
 impl Named {
-    /// Takes `bytes` from those that may be read or copied. Returns whether there were enough.
+    /// Subtracts `bytes` from what may be read or copied. Returns whether there was enough.
     fn pay(&mut self, bytes: u64) -> bool {
         let rest = self.left.checked_sub(bytes);
         self.left = rest.unwrap_or(self.left);
@@ -603,5 +605,5 @@ fn digest(bytes: &Blob<'_>) -> Result<String, ReadError> {
 /// The alignment of constants behind a graph, and of named data. Upstream's writer uses the same.
 const ALIGNMENT: u64 = 16;
 
-/// The start of the keys of scales.
+/// The prefix of the keys of scales.
 const SCALES: &str = "scale_";

@@ -20,12 +20,12 @@ use crate::{ptd, pte};
 impl<'a> pte::Pte<'a> {
     /// Returns the program and its segments as plain values.
     ///
-    /// Segments are borrowed. If only the FlatBuffer was read, use
+    /// Segments are borrowed from the file in memory. If only the FlatBuffer was read, use
     /// [`to_model_from`](Self::to_model_from).
     ///
-    /// A file may list one table many times, and each becomes a struct. So the memory for structs
-    /// has a budget, which includes what writing them takes: 22 bytes for each byte of the
-    /// FlatBuffer, and 1 MiB. Genuine files take at most 7.
+    /// A file may list one table many times, and each entry becomes a struct. So the memory for
+    /// structs has a budget: 22 bytes for each byte of the FlatBuffer, plus 1 MiB. This includes
+    /// the memory for writing them. Genuine files take at most 7 bytes.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ impl<'a> pte::Pte<'a> {
         self.model(|range| Blob::from(self.bytes(range).unwrap_or_default()), owned)
     }
 
-    /// Returns the same as [`to_model`](Self::to_model), and leaves segments in `source`, which has
-    /// the whole file.
+    /// Returns the same as [`to_model`](Self::to_model), but leaves the segments in `source`, which
+    /// contains the whole file.
     ///
     /// # Errors
     ///
@@ -44,12 +44,12 @@ impl<'a> pte::Pte<'a> {
         self.model(|range| Blob::Range(source, range), owned)
     }
 
-    /// Returns the file with its tables as views, which copy nothing. Segments stay in `source`,
-    /// which has the whole file.
+    /// Returns the file with its tables as views, which copy nothing. The segments stay in
+    /// `source`, which contains the whole file.
     ///
     /// # Errors
     ///
-    /// The errors of [`to_model`](Self::to_model), for the list of segments.
+    /// The errors of [`to_model`](Self::to_model). Only the list of segments takes memory.
     pub fn to_views_from<'s>(
         &self,
         source: &'s dyn Ranges,
@@ -86,8 +86,8 @@ impl<'a> pte::Pte<'a> {
 }
 
 impl<'a> ptd::Ptd<'a> {
-    /// Returns the tables of the file's own generation and its segments as plain values. The budget
-    /// is that of a [program](pte::Pte::to_model).
+    /// Returns the tables, in the file's own generation, and the segments as plain values. The
+    /// budget is that of a [program](pte::Pte::to_model).
     ///
     /// # Errors
     ///
@@ -100,8 +100,8 @@ impl<'a> ptd::Ptd<'a> {
         })
     }
 
-    /// Returns the same as [`to_model`](Self::to_model), and leaves segments in `source`, which has
-    /// the whole file.
+    /// Returns the same as [`to_model`](Self::to_model), but leaves the segments in `source`, which
+    /// contains the whole file.
     ///
     /// # Errors
     ///
@@ -114,12 +114,12 @@ impl<'a> ptd::Ptd<'a> {
         })
     }
 
-    /// Returns the file with its tables as views, which copy nothing. Segments stay in `source`,
-    /// which has the whole file.
+    /// Returns the file with its tables as views, which copy nothing. The segments stay in
+    /// `source`, which contains the whole file.
     ///
     /// # Errors
     ///
-    /// The errors of [`to_model`](Self::to_model), for the list of segments.
+    /// The errors of [`to_model`](Self::to_model). Only the list of segments takes memory.
     pub fn to_views_from<'s>(
         &self,
         source: &'s dyn Ranges,
@@ -169,18 +169,18 @@ impl<'a> ptd::Ptd<'a> {
 /// A `.ptd` of either schema.
 #[derive(Clone, Debug)]
 pub enum AnyPtd<'a> {
-    /// Since release 0.7.
+    /// The schema since release 0.7.
     Current(PtdModel<'a>),
-    /// Before release 0.7.
+    /// The schema before release 0.7.
     Legacy(LegacyPtdModel<'a>),
 }
 
-/// A `.ptd` of either schema, its tables as views.
+/// A `.ptd` of either schema, with its tables as views.
 #[derive(Clone, Debug)]
 pub enum PtdViews<'s, 'a> {
-    /// Since release 0.7.
+    /// The schema since release 0.7.
     Current(FileModel<'s, flat_tensor::view::FlatTensor<'a>>),
-    /// Before release 0.7.
+    /// The schema before release 0.7.
     Legacy(FileModel<'s, flat_tensor_legacy::view::FlatTensor<'a>>),
 }
 
@@ -200,8 +200,8 @@ fn gathered(
     Ok(gathered)
 }
 
-/// Half of the memory for a segment besides its range and table: a blob and a place while reading,
-/// a place and a piece while writing.
+/// Half of the memory for a segment, besides its range and table. Reading takes a blob and a place,
+/// and writing takes a place and a piece.
 const OF_SEGMENT: usize = 64;
 
 fn finish<'v, 'b, R>(
@@ -222,7 +222,8 @@ fn finish<'v, 'b, R>(
     Ok(FileModel { root, segments, container, unknown })
 }
 
-/// Returns the container of a file of `len` bytes with segments at `ranges`, whose tables end at `end`.
+/// Returns the container of a file of `len` bytes. Its segments are at `ranges`, and its tables end
+/// at `end`.
 fn container<'b>(
     base: u64,
     data_size: u64,
@@ -255,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    /// The files of the repository and of `PTE_CORPUS` are read.
+    /// The test reads the files of the repository, and those in `PTE_CORPUS`.
     #[test]
     fn genuine_files_take_less_than_half_of_the_memory_budget() {
         let folders = ["tests/data/pte".to_string(), "tests/data/ptd".to_string()];

@@ -1,4 +1,4 @@
-//! Adds, replaces and removes the segments of a model, and lays them out.
+//! Adds, replaces and removes segments of a model, and computes their offsets.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::{Blob, Container, FileModel, HeaderForm, RootStruct};
 use crate::bytes::{index, narrow};
 
-/// The alignments of segments by known writers, the most common first.
+/// The alignments that known writers use for segments, the most common first.
 const ALIGNMENTS: [u64; 13] = [128, 16, 4096, 2048, 1024, 512, 256, 64, 32, 8, 4, 2, 1];
 
-/// The largest alignment that is assumed to be intended. Larger ones occur by chance.
+/// The largest alignment that is assumed to be intended. A larger one is assumed to be chance.
 const MOST: u64 = 4096;
 
 impl<'a, R: RootStruct> FileModel<'a, R> {
@@ -20,14 +20,15 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         nth
     }
 
-    /// Adds a segment without laying out the file, so that a caller can add many before it does
-    /// that once.
+    /// Adds a segment without laying out the file. A caller can so add many segments, and lay out
+    /// the file once.
     pub(super) fn hold(&mut self, blob: Blob<'a>) -> u32 {
         self.segments.push(blob);
         narrow(self.segments.len().saturating_sub(1))
     }
 
-    /// Replaces the bytes of a segment, and returns the old ones; `None` if there is no such segment.
+    /// Replaces the bytes of a segment, and returns the old bytes; `None` if there is no such
+    /// segment.
     pub fn replace_segment(&mut self, nth: u32, blob: Blob<'a>) -> Option<Blob<'a>> {
         let segment = self.segments.get_mut(index(nth))?;
         let old = core::mem::replace(segment, blob);
@@ -35,7 +36,7 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         Some(old)
     }
 
-    /// Replaces the bytes of a segment for one of the fields that refer to it, and returns the
+    /// Replaces the bytes of a segment for one field that refers to it, and returns the segment
     /// index for that field. If other fields refer to the segment too, it is kept and a new one is
     /// added.
     pub(super) fn own_segment(&mut self, nth: u32, blob: Blob<'a>) -> u32 {
@@ -50,8 +51,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         nth
     }
 
-    /// Removes the segments of `candidates` that nothing refers to, and updates the indices of the
-    /// others.
+    /// Removes the segments in `candidates` to which no field refers, and updates the indices of
+    /// the other segments.
     pub fn drop_unused(&mut self, mut candidates: Vec<u32>) {
         let mut in_use = BTreeSet::new();
         self.root.segment_indices(&mut |used| {
@@ -82,8 +83,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         self.lay_out();
     }
 
-    /// Lays out the segments after changes. Segments in front of the first change keep their
-    /// offsets. Later ones keep their own alignment if it is larger than the container's.
+    /// Computes the offsets of segments after changes. Segments before the first change keep their
+    /// offsets. Later segments keep their own alignment if it is larger than the container's.
     pub fn lay_out(&mut self) {
         let align = self.container.segment_alignment.max(1);
         let (mut end, mut old_end, mut moved) = (0u64, 0u64, false);
@@ -107,7 +108,7 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
             end = end.saturating_add(segment.len());
             old_end = offset.saturating_add(size);
         }
-        // Empty segments get the offset 0: without a base, no runtime loads one at another offset.
+        // Empty segments get the offset 0: without a base, no runtime loads an empty one elsewhere.
         if places.iter().all(|&(_, size)| size == 0) {
             places.iter_mut().for_each(|(begin, _)| *begin = 0);
         }
@@ -126,7 +127,7 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
 }
 
 impl Container<'_> {
-    /// Finds the alignment of segments at `places`, which are offsets from `base` with sizes. The
+    /// Finds the alignment of segments. `places` has their offsets from `base` and their sizes. The
     /// tables end at `end`.
     pub(super) fn alignment(base: u64, end: u64, places: &[(u64, u64)]) -> u64 {
         let explains = |align: u64| {

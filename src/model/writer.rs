@@ -13,7 +13,7 @@ use crate::ptd::is_polyglot;
 use crate::schema::flat_tensor_legacy::desc::SCHEMA as OLD;
 
 impl<R: RootNode> FileModel<'_, R> {
-    /// Returns the whole file to write, within [`Limits::UNTRUSTED`].
+    /// Returns the whole file for writing, within [`Limits::UNTRUSTED`].
     ///
     /// See [`image_with`](Self::image_with).
     ///
@@ -24,16 +24,16 @@ impl<R: RootNode> FileModel<'_, R> {
         self.image_with(&Limits::UNTRUSTED)
     }
 
-    /// Returns the whole file to write. Its length is limited by
-    /// [`limits.bytes_written`](Limits::bytes_written), that of its tables by
+    /// Returns the whole file for writing. The length of the file is limited by
+    /// [`limits.bytes_written`](Limits::bytes_written), and the length of its tables by
     /// [`limits.program`](Limits).
     ///
     /// # Errors
     ///
-    /// The root and the segments contradict each other, the header does not fit, or there is no
-    /// memory for the tables. Fields of a newer writer would be lost: see
-    /// [`forget_unknown`](Self::forget_unknown). [`ModelError::Amplified`] if the file would be
-    /// many times longer than the bytes that it is made of.
+    /// The root and the segments contradict each other, the header does not fit, or memory is
+    /// short. Fields of a newer writer would be lost: see [`forget_unknown`](Self::forget_unknown).
+    /// [`ModelError::Amplified`] if the file would be many times longer than the bytes that it is
+    /// made of.
     pub fn image_with(&self, limits: &Limits) -> Result<Image<'_>, ModelError> {
         self.check_unknown()?;
         let order = self.order()?;
@@ -54,13 +54,13 @@ impl<R: RootNode> FileModel<'_, R> {
         }
         image.zeros_to(frame.end);
         image.blob(&self.container.trailing);
-        // Runtimes read this many bytes first.
+        // A file has at least as many bytes as runtimes read first.
         image.zeros_to(wide(HEAD));
         budget.check(image.len(), limits)?;
         Ok(image)
     }
 
-    /// Returns the length of the file without making it.
+    /// Returns the length of the file without creating the file.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl<R: RootNode> FileModel<'_, R> {
         self.check_unknown()?;
         let order = self.order()?;
         let size = match core::ptr::eq(R::SCHEMA, &OLD) {
-            // The bytes of the tables decide whether they can be written.
+            // Old tables must be written: their bytes decide whether they are valid.
             true => self.tables(MAX_PROGRAM)?.len(),
             false => self.tables_len()?,
         };
@@ -84,7 +84,7 @@ impl<R: RootNode> FileModel<'_, R> {
         }
     }
 
-    /// Returns the range of the segments behind tables of `size` bytes.
+    /// Returns the range of the segments after tables of `size` bytes.
     fn frame(&self, size: u64, order: &[Place]) -> Result<Frame, ModelError> {
         let &Container { padding, segment_alignment, segment_base_offset, .. } = &self.container;
         if self.container.header.is_none() {
@@ -111,12 +111,13 @@ impl<R: RootNode> FileModel<'_, R> {
         Ok(Frame { base, data_size, end, is_nowhere: false })
     }
 
-    /// Drops the fields of a newer writer, so that the tables can be written without them.
+    /// Forgets that fields of a newer writer were lost, so that the tables can be written without
+    /// them.
     pub fn forget_unknown(&mut self) {
         self.unknown = Unknown::default();
     }
 
-    /// Returns the FlatBuffer of at most `most` bytes, with zeros in place of the header.
+    /// Returns the FlatBuffer, of at most `most` bytes, with zeros in place of the header.
     fn tables(&self, most: u64) -> Result<Vec<u8>, ModelError> {
         let (room, whole) = self.header_room()?;
         let inside = zeros(if whole { 0 } else { room })?;
@@ -126,8 +127,8 @@ impl<R: RootNode> FileModel<'_, R> {
             WriteError::TooLarge if most < MAX_PROGRAM => ModelError::TablesLimit { limit: most },
             error => error.into(),
         })?;
-        // The slot of the alignment in the old layout has an offset to the segments in the current
-        // one.
+        // In the old layout, one slot has the alignment. In the current layout, the same slot has
+        // the offset to the segments.
         if core::ptr::eq(R::SCHEMA, &OLD) && is_polyglot(&tables, whole) {
             return Err(ModelError::Polyglot);
         }
@@ -140,14 +141,15 @@ impl<R: RootNode> FileModel<'_, R> {
         Ok(both)
     }
 
-    /// Returns the bytes of the FlatBuffer.
+    /// Returns the length of the FlatBuffer and the header.
     fn tables_len(&self) -> Result<usize, ModelError> {
         let (room, _) = self.header_room()?;
         let len = compare::length(R::SCHEMA, &self.root, &self.container.layout)?;
         Ok(len.saturating_add(room))
     }
 
-    /// Returns the bytes of the header with its padding, and whether it is in front of the tables.
+    /// Returns the length of the header with padding, and whether the header is in front of the
+    /// tables.
     fn header_room(&self) -> Result<(usize, bool), ModelError> {
         let Some(form) = self.container.header else { return Ok((0, false)) };
         let (length, chunk) = form.room();
@@ -166,7 +168,7 @@ impl<R: RootNode> FileModel<'_, R> {
         Ok((index(chunk), whole))
     }
 
-    /// Returns the segments by offset.
+    /// Returns the ranges of the segments, by offset.
     fn order(&self) -> Result<Vec<Place>, ModelError> {
         let (declared, given) = (self.root.segment_count(), self.segments.len());
         if declared != given {
@@ -208,7 +210,7 @@ impl<R: RootNode> FileModel<'_, R> {
 /// The range of the segments in the file.
 struct Frame {
     base: u64,
-    /// The bytes that the header counts as data.
+    /// The number of bytes that the header counts as data.
     data_size: u64,
     end: u64,
     /// Whether all segments are empty and take no space.
@@ -228,12 +230,13 @@ impl Place {
     }
 }
 
-/// Returns whether all segments are empty and some have an offset: they take no space in the file.
+/// Returns whether all segments are empty, and some have an offset. They then take no space in the
+/// file.
 fn are_nowhere(places: &[Place]) -> bool {
     places.iter().all(Place::is_empty) && places.iter().any(|place| place.begin > 0)
 }
 
-/// Returns the tables with their header.
+/// Returns the tables after filling in their header.
 fn with_header<R: RootNode>(
     mut tables: Vec<u8>,
     form: HeaderForm,

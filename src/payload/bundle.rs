@@ -1,4 +1,4 @@
-//! Bundled programs (`.bpte`): a program with test inputs and the outputs that they should give.
+//! Bundled programs (`.bpte`): a program with test inputs and the expected outputs.
 
 use core::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::schema::bundled_program::view;
 
 /// A bundled program with proven tables.
 ///
-/// The program in it is not proven: it is read as any other, from its range.
+/// The structure of the program inside is not proven. Its range can be read like any other program.
 #[derive(Clone, Copy, Debug)]
 pub struct Bundle<'b> {
     root: view::BundledProgram<'b>,
@@ -45,7 +45,7 @@ impl<'b> Bundle<'b> {
         Some(start..start.saturating_add(wide(program.len())))
     }
 
-    /// Returns the number of test cases of all methods.
+    /// Returns the total number of test cases of all methods.
     pub fn test_cases(&self) -> u64 {
         let suites = self.root.method_test_suites().into_iter().flatten();
         let cases = suites.map(|suite| suite.test_cases().map_or(0, |cases| wide(cases.len())));

@@ -1,4 +1,4 @@
-//! The constants in payloads of XNNPACK: their places, their quantization, and the nodes that read them.
+//! The constants in payloads of XNNPACK: their places, quantization, and the nodes that read them.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -32,7 +32,7 @@ pub struct PayloadContents {
     pub constants: Vec<GraphConstant>,
 }
 
-/// A value of a graph whose bytes are in a file.
+/// A value of a graph whose bytes are in a file: a constant.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GraphConstant {
@@ -56,20 +56,20 @@ pub struct GraphConstant {
 pub enum ConstantPlace {
     /// A range of the file, in the payload.
     Payload(Range<u64>),
-    /// Named data of the program, or of a `.ptd`.
+    /// Named data, of the program or of a `.ptd`.
     Named {
         /// The key.
         key: Key,
-        /// The number of bytes that the payload declares.
+        /// The number of bytes that the payload declares for the data.
         size: u64,
-        /// The range in the file; `None` if the file has no such key.
+        /// The range of the data in the file; `None` if the file does not have the key.
         range: Option<Range<u64>>,
     },
-    /// The payload has no such constant: the backend refuses it.
+    /// The payload has no constant with this index, so the backend refuses the payload.
     Nowhere,
 }
 
-/// A key of named data. Several constants may share one.
+/// A key of named data. Several constants may share a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key(Arc<str>);
 
@@ -84,23 +84,23 @@ pub enum Quantization {
         /// The zero point.
         zero_point: i32,
     },
-    /// A scale for each index of a dimension.
+    /// One scale for each index of one dimension.
     Channel {
-        /// The dimension.
+        /// The dimension whose indices have a scale each.
         axis: i32,
-        /// The place of the scales, as f32.
+        /// The place of the scales. They are stored as f32.
         scales: Scales,
     },
-    /// A scale for each group of elements of a channel.
+    /// One scale for each group of elements of a channel.
     Group {
         /// The dimension of the channels.
         axis: i32,
         /// The number of elements that share a scale.
         group_size: i32,
-        /// The place of the scales: as f32 in the graph, as bf16 in a constant.
+        /// The place of the scales. They are f32 in the graph, and bf16 in a constant.
         scales: Scales,
     },
-    /// Another kind, which a constant cannot have.
+    /// Another kind of quantization, which a constant cannot have.
     Other,
 }
 
@@ -108,28 +108,29 @@ pub enum Quantization {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scales {
-    /// A list of so many in the graph.
+    /// A list in the graph, with its number of scales.
     Graph(u64),
-    /// A constant.
+    /// A constant of the payload.
     Constant(ConstantPlace),
 }
 
-/// A node that reads a constant. It is small, since a file may have a million constants.
+/// A node that reads a constant. This struct is small, since a file may have a million constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reader {
     /// The index of the node.
     pub node: u32,
-    /// The tag of the operator.
+    /// The tag of the node's operator.
     tag: u8,
     /// The slot of the input in the operator's table.
     slot: u8,
 }
 
 impl PayloadContents {
-    /// Returns the contents of a program's payloads. One that several delegates share is there once.
-    /// Payloads of other backends, and those that cannot be read, are left out. So are the last payloads if
-    /// graphs overlap, and all of them together have more bytes than the file.
+    /// Returns the contents of a program's payloads. A payload that several delegates share appears
+    /// once. Payloads of other backends are left out, and so are payloads that cannot be read. If
+    /// graphs overlap, the last payloads are left out when all graphs together would exceed the
+    /// file's length.
     ///
     /// Only headers and graphs are read, no constants.
     ///
@@ -145,7 +146,7 @@ impl PayloadContents {
             for (key, range) in pte.named_data() {
                 if let (Some(key), Ok(range)) = (key, range) {
                     cost::look_up(key, named.len());
-                    // Runtimes take the first of equal keys.
+                    // If keys are equal, runtimes use the first entry.
                     named.entry(key).or_insert(range);
                 }
             }
@@ -157,7 +158,7 @@ impl PayloadContents {
         Ok(all)
     }
 
-    /// Returns the contents of a payload that is a file of `len` bytes.
+    /// Returns the contents of a payload that is a standalone file of `len` bytes.
     pub(crate) fn of_file(len: u64, graph: &XnnpackGraph<'_>) -> Self {
         Self::of(0..len, graph, &NamedRanges::new())
     }
@@ -175,7 +176,7 @@ impl PayloadContents {
             else {
                 continue;
             };
-            // The backend takes the first of the values with one id.
+            // If several values have one id, the backend uses the first.
             let id = tensor.id_out();
             cost::look_up("", seen.len());
             if !seen.insert(id) {
@@ -195,7 +196,7 @@ impl PayloadContents {
 }
 
 impl GraphConstant {
-    /// Returns the number of bytes; `None` if the payload has no such constant.
+    /// Returns the number of the constant's bytes; `None` if the payload has no such constant.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.data.bytes()
@@ -203,7 +204,7 @@ impl GraphConstant {
 }
 
 impl ConstantPlace {
-    /// Returns the range in the file, if the bytes are there.
+    /// Returns the range of the bytes; `None` if they are not in the file.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         match self {
@@ -225,7 +226,7 @@ impl ConstantPlace {
 }
 
 impl Key {
-    /// Returns the text.
+    /// Returns the text of the key.
     #[must_use]
     pub fn as_untrusted(&self) -> Untrusted<'_> {
         Untrusted::from(&*self.0)
@@ -244,7 +245,7 @@ impl Quantization {
         }
     }
 
-    /// Returns the place of the scales, if they are in a constant.
+    /// Returns the place of the scales; `None` unless they are in a constant.
     #[must_use]
     pub fn scales(&self) -> Option<&ConstantPlace> {
         match self {
@@ -255,17 +256,18 @@ impl Quantization {
     }
 }
 
-/// Finds constants, and keeps each key once: small files may have many constants with one long key.
+/// Finds constants. It keeps each key once, since small files may have many constants with one long
+/// key.
 struct Places<'g, 'p> {
     graph: &'g XnnpackGraph<'p>,
     /// The start of the payload in the file.
     start: u64,
     named: &'g NamedRanges<'g>,
-    /// Each key and its data, by the place of the key in the graph.
+    /// Each key and its data, by the position and length of the key in memory.
     keys: BTreeMap<(usize, usize), NamedPlace>,
 }
 
-/// A key, and the range of its data if the file has it.
+/// A key, and the range of its data; `None` if the file does not have the data.
 type NamedPlace = (Key, Option<Range<u64>>);
 
 /// The ranges of a file's named data.
@@ -333,13 +335,13 @@ impl Places<'_, '_> {
 }
 
 impl Reader {
-    /// Returns the operator, by upstream's name.
+    /// Returns upstream's name of the operator.
     #[must_use]
     pub fn operator(&self) -> &'static str {
         self.member().map_or("", |member| member.name)
     }
 
-    /// Returns the input, by the name of its field without `_id`.
+    /// Returns the name of the input: its field without `_id`.
     #[must_use]
     pub fn input(&self) -> &'static str {
         let fields = self.member().map_or(&[][..], |member| member.table.fields);
@@ -347,7 +349,7 @@ impl Reader {
         field.and_then(|field| field.name.strip_suffix("_id")).unwrap_or_default()
     }
 
-    /// Returns whether the constant is a weight: what a node multiplies its input by.
+    /// Returns whether the constant is a weight, by which a node multiplies its input.
     #[must_use]
     pub fn is_weight(&self) -> bool {
         self.input() == "filter" || self.operator() == "XNNBatchMatrixMultiply"
@@ -374,12 +376,12 @@ pub(crate) fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
     readers
 }
 
-/// Returns each input of a node: the id of its value, and its reader.
+/// Returns every input of every node: the id of the value, and its reader.
 pub(super) fn all_readers(graph: &XnnpackGraph<'_>) -> impl Iterator<Item = (u32, Reader)> {
     nodes_with_inputs(graph).flat_map(|(_, inputs)| inputs)
 }
 
-/// Returns the nodes: the index of each, and its inputs as [`all_readers`] returns them.
+/// Returns the nodes: the index of each, and its inputs as in [`all_readers`].
 pub(super) fn nodes_with_inputs(
     graph: &XnnpackGraph<'_>,
 ) -> impl Iterator<Item = (u32, impl Iterator<Item = (u32, Reader)> + Clone)> {
@@ -390,8 +392,8 @@ pub(super) fn nodes_with_inputs(
     })
 }
 
-/// Returns the inputs of a node: the tag of its operator, the slot of the input, and the id of the value. The
-/// fields of the operator's table say what its inputs are.
+/// Returns the inputs of a node: the operator's tag, the input's slot, and the value's id. The
+/// fields of the operator's table determine the inputs.
 fn inputs(node: XNode<'_>) -> impl Iterator<Item = (u8, u8, u32)> + Clone {
     let known = node.raw().member(XNode::DESC).and_then(|(tag, table)| {
         let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;

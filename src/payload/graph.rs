@@ -1,4 +1,4 @@
-//! The graphs of payloads: those of backends whose tables are known.
+//! The graphs in payloads of backends whose tables are known.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub enum Graph<'p> {
 }
 
 impl<'p> Graph<'p> {
-    /// Returns the operator of each node, in the order in which they run; `None` for an unknown one.
+    /// Returns the operator of each node, in execution order; `None` for an unknown operator.
     pub fn operators(&self) -> impl Iterator<Item = Option<&'p str>> {
         let operators: Box<dyn Iterator<Item = Option<&'p str>> + 'p> = match self {
             Self::Xnnpack(graph) => {
@@ -69,7 +69,8 @@ impl<'p> Graph<'p> {
         operators
     }
 
-    /// Returns the keys of the named data that the graph requests: one for each constant that has a key.
+    /// Returns the keys of the named data that the graph requests: one for each constant with a
+    /// key.
     pub fn keys(&self) -> impl Iterator<Item = &'p str> {
         let keys: Box<dyn Iterator<Item = Option<&'p str>> + 'p> = match self {
             Self::Xnnpack(graph) => {
@@ -99,8 +100,9 @@ impl<'p> Graph<'p> {
         keys.flatten().map(until_nul).filter(|key| !key.is_empty())
     }
 
-    /// Calls `each` with the graph of a payload of `len` bytes: `None` if its tables are not known. `read`
-    /// returns a range of the payload; if it returns `None`, `each` is not called.
+    /// Calls `each` with the graph of a payload of `len` bytes, or with `None` if its tables are
+    /// not known. `read` returns a range of the payload; if it returns `None`, `each` is not
+    /// called.
     ///
     /// # Errors
     ///
@@ -139,7 +141,7 @@ impl<'p> Graph<'p> {
         Ok(())
     }
 
-    /// Returns the graph if the root table is that of Vulkan, TOSA, the native backend or MLX.
+    /// Returns the graph, if the root table is that of Vulkan, TOSA, the native backend or MLX.
     fn of(tables: Tables<'p>) -> Option<Self> {
         let graph = tables.root_as().map(Self::Vulkan);
         let graph = graph.or_else(|| tables.root_as().map(Self::Tosa));
@@ -148,14 +150,14 @@ impl<'p> Graph<'p> {
     }
 }
 
-/// The operators that a graph of the native backend calls, those of graphs in arguments after the node
-/// that has the argument.
+/// Iterates over the operators that a graph of the native backend calls. A node's argument may have
+/// a graph, whose operators follow those of the node.
 struct Calls<'p> {
-    /// The graphs that the next node is in, the innermost last.
+    /// The graphs that contain the next node, the innermost last.
     graphs: Vec<OpenGraph<'p>>,
 }
 
-/// A graph that is partly read: the next nodes, and the next arguments of the last node.
+/// A graph that is partly read: its next nodes, and the next arguments of the last node.
 struct OpenGraph<'p> {
     nodes: TableIter<'p, native::view::Node<'p>>,
     inputs: TableIter<'p, native::view::NamedArgument<'p>>,
@@ -173,7 +175,7 @@ impl<'p> OpenGraph<'p> {
         Self { nodes: nodes.iter(), inputs: List::default().iter() }
     }
 
-    /// Returns the graph of the next argument that has one.
+    /// Returns the graph of the next argument that has a graph.
     fn inner(&mut self) -> Option<native::view::Graph<'p>> {
         self.inputs.find_map(|input| match input.arg()?.value()? {
             native::view::ArgumentValue::GraphArg(graph) => graph.graph(),
@@ -204,11 +206,11 @@ impl<'p> Iterator for Calls<'p> {
     }
 }
 
-/// Calls `each` with every payload of a program, and with its graph: `None` if its tables are not
-/// known. A payload that several delegates share is read once.
+/// Calls `each` with every payload of a program and its graph, which is `None` if its tables are
+/// not known. A payload that several delegates share is read once.
 ///
-/// Only headers and graphs are read, no constants. `limits` bounds the bytes that are read: payloads may
-/// overlap. Those past the bound are left out.
+/// Only headers and graphs are read, no constants. `limits` bounds the bytes that are read, since
+/// payloads may overlap. Payloads beyond that bound are left out.
 ///
 /// # Errors
 ///
@@ -221,7 +223,7 @@ pub fn for_each_graph<S: Source>(
     let File::Pte(pte) = handle.file() else { return Ok(()) };
     let mut seen = BTreeSet::new();
     let mut left = limits.bytes_visited(pte.file_len());
-    // A payload that is nowhere has no graph.
+    // A payload that the file does not contain has no graph.
     for payload in pte.payloads().filter_map(Result::ok) {
         let (range, len) = (payload.range(), payload.len());
         cost::look_up("", seen.len());
@@ -240,8 +242,9 @@ pub fn for_each_graph<S: Source>(
     Ok(())
 }
 
-/// Calls `each` with the graphs of XNNPACK, as [`for_each_graph`] does. All of them together have at most as many
-/// bytes as the file: what is kept of overlapping graphs would be a multiple of it. The rest is left out.
+/// Calls `each` with the graphs of XNNPACK, as [`for_each_graph`] does. Their total length is at
+/// most that of the file, since callers keep data of each graph and graphs may overlap. Graphs
+/// beyond that are left out.
 pub(crate) fn for_each_xnnpack_graph<S: Source>(
     handle: &Handle<S>,
     limits: &Limits,
@@ -259,5 +262,5 @@ pub(crate) fn for_each_xnnpack_graph<S: Source>(
     })
 }
 
-/// The number of bytes that every header of a payload has at most.
+/// The maximum length of a payload's header.
 const HEAD: u64 = 64;

@@ -1,6 +1,6 @@
-//! MLX's payloads: a header, a FlatBuffer without an identifier, and data behind it.
+//! MLX's payloads: a header, a FlatBuffer without an identifier, and data after it.
 //!
-//! The layout and the checks of the loader are in docs/format.md §11.9.
+//! The layout, and the checks of MLX's loader, are in docs/format.md §11.9.
 
 use core::ops::Range;
 
@@ -15,9 +15,9 @@ use crate::bytes::array_at;
 #[brw(little, magic = b"MLX0")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MlxHeader {
-    /// The start of the data, and the end of the graph with its padding.
+    /// The start of the data, and the end of the graph including its padding.
     pub data_offset: u64,
-    /// The number of bytes of data. The loader does not read it.
+    /// The number of bytes of data. MLX's loader does not read this field.
     pub data_size: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct MlxParts {
     pub header: MlxHeader,
     /// The range of the graph.
     pub graph: Range<u64>,
-    /// The range behind the graph, up to the end of the payload.
+    /// The range after the graph, up to the end of the payload.
     pub data: Range<u64>,
 }
 
@@ -43,13 +43,13 @@ impl MlxParts {
     ///
     /// # Errors
     ///
-    /// The backend refuses the payload: it has another magic, or its graph is not in it.
+    /// The backend refuses the payload: its magic is wrong, or its graph is out of bounds.
     pub fn of(head: &[u8], len: u64) -> Result<Self, Unreadable> {
         let needed = u64::from(MlxHeader::LENGTH);
         if len < needed {
             return Err(Unreadable::Short { len, needed });
         }
-        // The first four bytes are not read.
+        // The runtime does not read the first four bytes.
         let rest = head.get(4..).unwrap_or_default();
         let Ok(header) = MlxHeader::read(&mut Cursor::new(rest)) else {
             return Err(Unreadable::Magic { magic: array_at(head, 4).unwrap_or_default() });

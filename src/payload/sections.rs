@@ -1,7 +1,7 @@
-//! Payloads that are no FlatBuffer of a known schema: the sections that their headers name.
+//! Payloads that are not FlatBuffers of a known schema. Their headers list sections.
 //!
-//! The contents of sections are opaque: they are for a device or for a compiler of its vendor. The layouts
-//! are in docs/format.md §11.7. Each backend has a file.
+//! The contents of sections are opaque: they are for a device, or for a vendor's compiler. The
+//! layouts are in docs/format.md §11.7. Each backend has its own file.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -30,15 +30,16 @@ mod record;
 mod vendors;
 mod vgf;
 
-/// What the header of a payload says.
+/// The contents of a payload's header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sections {
-    /// The version of the format or of its writer.
+    /// The version of the payload's format or of its writer.
     pub version: Option<String>,
     /// The device that the payload was compiled for.
     pub target: Option<String>,
-    /// The bytes of memory that the backend needs at each run beside inputs and outputs.
+    /// The number of bytes of memory that the backend needs at each run, besides inputs and
+    /// outputs.
     pub scratch: Option<u64>,
     /// The sections, in the order of the header.
     pub sections: Vec<Section>,
@@ -48,14 +49,14 @@ pub struct Sections {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Section {
-    /// The name: the payload's own, if it has one.
+    /// The name of the section, as the payload has it if it has one.
     pub name: &'static str,
     /// The range in the payload.
     pub range: Range<u64>,
-    /// The key of the named data that has the contents; `None` if the range has them.
+    /// The key of the named data with the contents; `None` if the contents are in the range.
     pub key: Option<String>,
-    /// The path of a file in a file system of Core ML, or the function of a reference to one; the name of a
-    /// member of an ETRecord.
+    /// For Core ML, the path of a file in its file system, or the function of a reference to one.
+    /// For an ETRecord, the name of the member.
     pub file: Option<String>,
 }
 
@@ -66,15 +67,16 @@ impl Section {
 }
 
 impl Sections {
-    /// The most sections of a payload. Genuine ones have at most 16.
+    /// The maximum number of sections of a payload. Genuine payloads have at most 16.
     pub const MOST: usize = 64;
 
-    /// Finds the sections of a payload of `len` bytes. `read` returns a range of the payload: of headers,
-    /// never of contents. `None` for a backend whose payloads have no known sections.
+    /// Finds the sections of a payload of `len` bytes. `read` returns a range of the payload, and
+    /// is called for headers only. Returns `None` for a backend whose payloads have no known
+    /// sections.
     ///
     /// # Errors
     ///
-    /// The errors of `read`. The inner error is that of an invalid payload.
+    /// The errors of `read`. The inner error describes an invalid payload.
     pub fn of<B: Deref<Target = [u8]>, E>(
         backend: Backend,
         len: u64,
@@ -97,12 +99,13 @@ impl Sections {
         Stop::apart(found).map(Some)
     }
 
-    /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does: those of a payload,
-    /// the members of a `.ptn` package, and those with contents of an ETRecord. `None` for another format.
+    /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does. They are
+    /// those of a payload, the members of a `.ptn` package, or the non-empty members of an
+    /// ETRecord. Returns `None` for another format.
     ///
     /// # Errors
     ///
-    /// The errors of `read`. The inner error is that of an invalid file.
+    /// The errors of `read`. The inner error describes an invalid file.
     pub fn of_file<B: Deref<Target = [u8]>, E>(
         format: ForeignFormat,
         len: u64,
@@ -119,7 +122,7 @@ impl Sections {
         Stop::apart(found).map(Some)
     }
 
-    /// Adds a section that is in a payload of `len` bytes.
+    /// Adds a section, after checking that it lies in a payload of `len` bytes.
     fn add(&mut self, section: Section, len: u64) -> Result<(), Unreadable> {
         let Section { name, range, .. } = &section;
         if range.start > range.end || range.end > len {
@@ -133,11 +136,11 @@ impl Sections {
     }
 }
 
-/// Calls `each` with every payload of a program whose backend has sections, and with these. A payload that
-/// several delegates share is read once.
+/// Calls `each` with every payload of a program whose backend has sections, and with the sections.
+/// A payload that several delegates share is read once.
 ///
-/// Only headers are read. `limits` bounds the bytes that are read: payloads may overlap. Those past the bound
-/// are left out.
+/// Only headers are read. `limits` bounds the bytes that are read, since payloads may overlap.
+/// Payloads beyond that bound are left out.
 ///
 /// # Errors
 ///
@@ -174,10 +177,10 @@ pub fn for_each_sections<S: Source>(
     Ok(())
 }
 
-/// The memory that payloads of a program ask for at each run, beside inputs and outputs.
+/// The memory that a program's payloads need at each run, besides inputs and outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// By the start and the end of the payload in the file.
+    /// The number of bytes, by the start and the end of the payload in the file.
     bytes: BTreeMap<(u64, u64), u64>,
 }
 
@@ -201,8 +204,8 @@ impl Scratch {
         Ok(Self { bytes })
     }
 
-    /// Returns the most bytes that a delegate of `plan` asks for: delegates run one after the other. 0 if no
-    /// payload says it.
+    /// Returns the largest number of bytes that a delegate of `plan` needs, since delegates run one
+    /// after the other. Returns 0 if no payload declares a number.
     pub fn of(&self, pte: &Pte<'_>, plan: ExecutionPlan<'_>) -> u64 {
         if self.bytes.is_empty() {
             return 0;
@@ -249,7 +252,7 @@ enum Stop<E> {
 }
 
 impl<E> Stop<E> {
-    /// Returns the two errors apart.
+    /// Splits the result into the error of reading and the error of the payload.
     fn apart(found: Result<Sections, Self>) -> Result<Result<Sections, Unreadable>, E> {
         match found {
             Ok(sections) => Ok(Ok(sections)),

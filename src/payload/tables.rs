@@ -1,4 +1,4 @@
-//! The FlatBuffers of other files: of delegates' payloads, bundled programs and profiles.
+//! The FlatBuffers inside other files: delegates' payloads, bundled programs and profiles.
 
 use core::fmt;
 use core::ops::Range;
@@ -28,15 +28,15 @@ pub struct TablesPlace {
     pub schema: &'static Schema,
     /// The range of the FlatBuffer in the file.
     pub range: Range<u64>,
-    /// The position of the offset to the root in that range: behind the size of the FlatBuffer, if that
-    /// is in front of it.
+    /// The position in that range of the offset to the root. It is not 0 if the size of the
+    /// FlatBuffer comes first.
     root: u32,
-    /// The identifiers that are accepted. A FlatBuffer with another one is refused. Empty for a FlatBuffer
-    /// without an identifier.
+    /// The accepted identifiers: a FlatBuffer with another one is refused. The list is empty for a
+    /// FlatBuffer without an identifier.
     identifiers: &'static [&'static [u8; 4]],
 }
 
-/// A FlatBuffer of another file, with proven structure.
+/// A FlatBuffer inside another file, with proven structure.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,8 +60,8 @@ pub struct Tables<'b> {
 }
 
 impl TablesPlace {
-    /// Finds the FlatBuffer of a file of `len` bytes that begins with `head`, of which 64 bytes are
-    /// enough. `None` for a file whose tables are not known.
+    /// Finds the FlatBuffer of a file of `len` bytes that begins with `head`; 64 bytes of it are
+    /// enough. Returns `None` for a file whose tables are not known.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl TablesPlace {
                 Some(Ok(Self { schema, range: 0..len, root: 0, identifiers: &[b"BP08", b"BP06"] }))
             }
             ForeignFormat::EtDump => {
-                // The runtime writes the size of the FlatBuffer in front of it, and aligns the rest by
+                // The runtime may write the FlatBuffer's size in front of it. Alignments count from
                 // the start of the file.
                 let is_bare = array_at(head, 4) == Some(*b"ED00");
                 let size = u32_at(head, 0).map(u64::from).unwrap_or_default();
@@ -95,12 +95,12 @@ impl TablesPlace {
         Self { schema: &native::desc::SCHEMA, range, root: 0, identifiers: &[b"NPTG"] }
     }
 
-    /// Returns whether the tables of the backend's payloads are known.
+    /// Returns whether the schema of the backend's payloads is known.
     pub(crate) fn is_known(backend: Backend) -> bool {
         Self::of_payload(backend, &[], 0).is_some()
     }
 
-    /// Finds the FlatBuffer of a payload, as [`of`](Self::of) does. The backend is known by the
+    /// Finds the FlatBuffer of a payload, as [`of`](Self::of) does. The backend comes from the
     /// delegate's id.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl TablesPlace {
                 root: 0,
                 identifiers: &[b"VK00"],
             }),
-            // The whole payload is the graph.
+            // The whole payload is the graph, without a header.
             Backend::Tosa => {
                 let schema = &tosa::desc::SCHEMA;
                 Ok(Self { schema, range: 0..len, root: 0, identifiers: &[b"TOSA"] })
@@ -138,23 +138,25 @@ impl TablesPlace {
 }
 
 impl TablesPlace {
-    /// Returns the position of the offset to the root in the range.
+    /// Returns the position in the range of the offset to the root.
     pub(crate) fn root_position(&self) -> u32 {
         self.root
     }
 
-    /// Returns the bytes from the offset to the root to the end of the identifier.
+    /// Returns the length of the root offset and the identifier, if there is one.
     pub(crate) fn root_length(&self) -> u64 {
         if self.identifiers.is_empty() { 4 } else { 8 }
     }
 }
 
 impl<'b> Tables<'b> {
-    /// Proves the structure of a FlatBuffer. `bytes` begin where its place begins, and may be longer.
+    /// Proves the structure of a FlatBuffer. `bytes` begin at the start of `place`, and may be
+    /// longer.
     ///
     /// # Errors
     ///
-    /// The identifier is unknown, or a structural rule is broken. The offset is relative to the file.
+    /// The identifier is unknown, or a structural rule is broken. The error's offset is relative to
+    /// the file.
     pub fn read(place: &TablesPlace, bytes: &'b [u8], limits: &Limits) -> Result<Self, Unreadable> {
         let Range { start, end } = place.range;
         let len = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -179,7 +181,7 @@ impl<'b> Tables<'b> {
         self.root_as()
     }
 
-    /// Returns the root table, if it is of this type.
+    /// Returns the root table as type `T`; `None` if it is of another type.
     pub(crate) fn root_as<T: Table<'b>>(&self) -> Option<T> {
         let is_root = core::ptr::eq(self.schema.root, T::DESC);
         is_root.then(|| T::from_raw(self.root, Proof(())))
@@ -195,8 +197,8 @@ impl<'b> Tables<'b> {
         self.schema
     }
 
-    /// Writes the tables as JSON, as [`json::write`](fn@json::write) does, `level` levels deep in
-    /// another document.
+    /// Writes the tables as JSON, as [`json::write`](fn@json::write) does, indented by `level`
+    /// levels of another document.
     ///
     /// # Errors
     ///

@@ -7,17 +7,18 @@ use super::xnnpack::{XnnpackGraph, constants_of, tensor_of};
 use crate::cost;
 use crate::schema::xnnpack::XNNDatatype;
 
-/// The constants of a graph that values use, by their indices.
+/// The constants of a graph that its values use, by index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstantUses {
-    /// The data of values.
+    /// The constants used as data of values.
     data: BTreeSet<u32>,
-    /// The scales of values.
+    /// The constants used as scales of values.
     scales: BTreeSet<u32>,
-    /// The constants that the backend reads at each run, with the first node that reads each. It copies the
-    /// others when it loads the payload.
+    /// The constants that the backend reads at each run, each with the first node that reads it.
+    /// All other constants are copied when the payload is loaded.
     referenced: BTreeMap<u32, u32>,
-    /// Those of `referenced` that the backend takes for copied: if they are named data, it frees them.
+    /// The constants in `referenced` that the backend mistakes for copied ones, and frees if they
+    /// are named data.
     mistaken: BTreeMap<u32, u32>,
 }
 
@@ -33,7 +34,7 @@ impl ConstantUses {
                 continue;
             }
             cost::look_up("", values.len());
-            // The backend takes the first of the values with one id.
+            // If several values have one id, the backend uses the first.
             values.entry(tensor.id_out()).or_insert((tensor.datatype(), [data, scales]));
             uses.data.extend(Some(data).filter(|&nth| nth != 0));
             uses.scales.extend(Some(scales).filter(|&nth| nth != 0));
@@ -49,7 +50,7 @@ impl ConstantUses {
             .collect();
         cost::sort(weights.len());
         for (node, inputs) in nodes_with_inputs(graph) {
-            // A layer copies its filter and its bias if both are constants.
+            // A layer copies its filter and bias only if both are constants.
             let is_packing =
                 inputs.clone().all(|(id, reader)| !reader.is_of_layer() || is_constant(id));
             for (id, reader) in inputs {
@@ -78,32 +79,34 @@ impl ConstantUses {
         self.data.is_empty() && self.scales.is_empty()
     }
 
-    /// Returns the constants that the backend reads each time that it runs, with the first node that does.
+    /// Returns the constants that the backend reads at each run, each with the first node that
+    /// reads it.
     pub(crate) fn referenced(&self) -> impl Iterator<Item = (u32, u32)> {
         self.referenced.iter().map(|(&nth, &node)| (nth, node))
     }
 
-    /// Returns whether a constant is only used as scales.
+    /// Returns whether a constant is used as scales only.
     #[cfg(feature = "sha2")]
     pub(crate) fn is_scales(&self, nth: u32) -> bool {
         self.scales.contains(&nth) && !self.data.contains(&nth)
     }
 
-    /// Returns whether the backend reads a constant each time that it runs.
+    /// Returns whether the backend reads a constant at each run.
     #[cfg(feature = "sha2")]
     pub(crate) fn is_referenced(&self, nth: u32) -> bool {
         self.referenced.contains_key(&nth)
     }
 
-    /// Returns the first node that reads a constant each time that the backend runs, although the backend takes the
-    /// constant for copied. It frees it then if it is named data.
+    /// Returns the first node that reads a constant at each run although the backend mistakes the
+    /// constant for a copied one. The backend then frees the constant if it is named data.
     pub(crate) fn mistaken(&self, nth: u32) -> Option<u32> {
         self.mistaken.get(&nth).copied()
     }
 }
 
-/// Returns whether the backend copies a constant of this datatype when it loads the payload. It reads any
-/// other where it is, each time that it runs. `is_packing` says whether the node copies a filter and a bias.
+/// Returns whether the backend copies a constant of this datatype when it loads the payload. Other
+/// constants are read in place at each run. `is_packing` says whether the node copies a filter and
+/// a bias.
 fn is_packed(reader: Reader, datatype: XNNDatatype, is_packing: bool) -> bool {
     use XNNDatatype as D;
     if reader.is_of_layer() {

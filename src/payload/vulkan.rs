@@ -1,6 +1,8 @@
-//! Vulkan's payloads: a header, a FlatBuffer with the graph, and constants behind it or in named data.
+//! Vulkan's payloads: a header, a FlatBuffer with the graph, and constants after it or in named
+//! data.
 //!
-//! WebGPU's are the same. The layout and the checks of the runtime are in docs/format.md §11.7.
+//! WebGPU's payloads have the same layout. The layout and the runtime's checks are in
+//! docs/format.md §11.7.
 
 use core::ops::Range;
 
@@ -15,7 +17,7 @@ use crate::bytes::array_at;
 #[brw(little, magic = b"VH00")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VulkanHeader {
-    /// The length of the header without padding: at least 30.
+    /// The length of the header without padding; at least 30.
     pub length: u16,
     /// The start of the graph.
     pub flatbuffer_offset: u32,
@@ -23,7 +25,7 @@ pub struct VulkanHeader {
     pub flatbuffer_size: u32,
     /// The start of the constants.
     pub bytes_offset: u32,
-    /// The number of bytes of constants; 0 if they reach to the end of the payload.
+    /// The number of bytes of constants; 0 means up to the end of the payload.
     pub bytes_size: u64,
 }
 
@@ -39,7 +41,7 @@ pub struct VulkanParts {
     pub header: VulkanHeader,
     /// The range of the graph.
     pub graph: Range<u64>,
-    /// The range of the constants behind the graph.
+    /// The range of the constants after the graph.
     pub constants: Range<u64>,
 }
 
@@ -49,13 +51,14 @@ impl VulkanParts {
     ///
     /// # Errors
     ///
-    /// The backend refuses the payload: it has another magic, or a range of its header is not in it.
+    /// The backend refuses the payload: its magic is wrong, or a range in its header is out of
+    /// bounds.
     pub fn of(head: &[u8], len: u64) -> Result<Self, Unreadable> {
         let needed = u64::from(VulkanHeader::LENGTH);
         if len < needed {
             return Err(Unreadable::Short { len, needed });
         }
-        // The first four bytes are not read.
+        // The runtime does not read the first four bytes.
         let rest = head.get(4..).unwrap_or_default();
         let Ok(header) = VulkanHeader::read(&mut Cursor::new(rest)) else {
             return Err(Unreadable::Magic { magic: array_at(head, 4).unwrap_or_default() });

@@ -1,7 +1,7 @@
-//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants behind it or in named data.
+//! XNNPACK's payloads: a header, a FlatBuffer with the graph, and constants after it or named.
 //!
-//! [`XnnpackParts`] finds the parts by the header, [`XnnpackGraph`] has a proven graph. The layouts and the
-//! checks of the runtime are in docs/format.md §11.
+//! [`XnnpackParts`] finds the parts by the header, and [`XnnpackGraph`] holds a graph of proven
+//! structure. The layouts and the runtime's checks are in docs/format.md §11.
 
 use core::ops::Range;
 
@@ -18,7 +18,7 @@ mod node;
 pub use header::XnnpackHeader;
 pub use node::{Arity, NodeIds};
 
-/// The id of no value, and the index of no argument (`XNN_INVALID_VALUE_ID`).
+/// The id that means no value, and the index that means no argument (`XNN_INVALID_VALUE_ID`).
 pub const NO_ID: u32 = u32::MAX;
 
 /// The parts of a payload, as ranges in it.
@@ -28,7 +28,7 @@ pub struct XnnpackParts {
     pub header: Option<XnnpackHeader>,
     /// The range of the graph.
     pub graph: Range<u64>,
-    /// The range of the constants behind the graph.
+    /// The range of the constants after the graph.
     pub constants: Range<u64>,
 }
 
@@ -51,11 +51,11 @@ pub enum PayloadConstant<'p> {
         /// Their range in the payload.
         range: Range<u64>,
     },
-    /// Named data of the program, or of a `.ptd`.
+    /// Named data, of the program or of a `.ptd`.
     Named {
         /// The key.
         key: &'p str,
-        /// The number of bytes that the payload declares.
+        /// The number of bytes that the payload declares for the data.
         size: u64,
     },
 }
@@ -63,20 +63,20 @@ pub enum PayloadConstant<'p> {
 /// The reason why there is no constant with an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoConstant {
-    /// The list of constants is shorter, or absent.
+    /// The list of constants is too short for the index, or absent.
     Index {
-        /// The number of constants.
+        /// The number of constants in the list.
         len: usize,
     },
     /// The constant has no bytes.
     Empty,
-    /// The range ends behind the payload's constants.
+    /// The range of the constant ends after the payload's constants.
     Range {
-        /// Relative to the constants.
+        /// The start of the constant, relative to the start of all constants.
         offset: u64,
         /// The number of bytes.
         size: u64,
-        /// The number of bytes of all constants.
+        /// The number of bytes of all constants together.
         all: u64,
     },
 }
@@ -87,7 +87,7 @@ impl XnnpackParts {
     ///
     /// # Errors
     ///
-    /// The backend refuses the payload: it has no known magic, or a range of its header is not in it.
+    /// The backend refuses the payload: it has no known magic, or a range is out of bounds.
     pub fn of(head: &[u8], len: u64) -> Result<Self, Unreadable> {
         if len < XnnpackHeader::LENGTH.into() {
             return Err(Unreadable::Short { len, needed: XnnpackHeader::LENGTH.into() });
@@ -155,7 +155,7 @@ impl<'p> XnnpackGraph<'p> {
         self.parts.graph.start.saturating_add(table.raw().pos().into())
     }
 
-    /// Returns the constant with an index that is not 0; 0 stands for none.
+    /// Returns the constant with index `nth`, which must not be 0: that index means no constant.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl<'p> XnnpackGraph<'p> {
         let constants = self.root.constant_data().unwrap_or_default();
         let entry = constants.get(index(nth)).ok_or(NoConstant::Index { len: constants.len() })?;
         let (offset, size) = (entry.offset(), entry.size());
-        // The presence of the key decides, even if it is empty.
+        // A key takes precedence even if it is empty.
         if let Some(key) = entry.named_key().map(until_nul) {
             return Ok(PayloadConstant::Named { key, size });
         }
@@ -188,7 +188,7 @@ impl<'p> XnnpackGraph<'p> {
     }
 }
 
-/// Returns the tensor of a value; `None` for an unknown kind, and for a quantized value without one.
+/// Returns the tensor of a value; `None` if the kind is unknown or a quantized value has no tensor.
 pub fn tensor_of(value: XValue<'_>) -> Option<XNNTensorValue<'_>> {
     match value.xvalue_union()? {
         XValueUnion::XNNTensorValue(tensor) => Some(tensor),
@@ -197,7 +197,7 @@ pub fn tensor_of(value: XValue<'_>) -> Option<XNNTensorValue<'_>> {
     }
 }
 
-/// Returns the indices of the constants that a value refers to: its data and its scales. 0 is none.
+/// Returns the indices of the constants that a value uses as data and as scales; 0 for none.
 pub fn constants_of(value: XValue<'_>) -> [u32; 2] {
     let data = tensor_of(value).map_or(0, XNNTensorValue::constant_buffer_idx);
     let scales = match value.xvalue_union() {
@@ -211,7 +211,7 @@ pub fn constants_of(value: XValue<'_>) -> [u32; 2] {
     [data, scales]
 }
 
-/// Returns whether a graph may have this identifier.
+/// Returns whether `identifier` is one of an XNNPACK graph.
 fn is_graph(identifier: [u8; 4]) -> bool {
     matches!(identifier, [b'X', b'N', b'0', b'0' | b'1'])
 }
@@ -221,5 +221,5 @@ fn range(offset: u32, size: u64) -> Range<u64> {
     start..start.saturating_add(size)
 }
 
-/// The shortest graph in bytes that the runtime takes.
+/// The length in bytes of the shortest graph that the runtime accepts.
 const LEAST_GRAPH: u32 = 8;

@@ -104,7 +104,7 @@ pub(super) fn detect<'a>(
 pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
     let is_misread = |error: &Error| match error.kind() {
         ErrorKind::FlatTensorPolyglot {} => true,
-        // An old file would be refused because of these errors too.
+        // Both layouts are refused for these reasons, so they say nothing about the layout.
         ErrorKind::FlatTensorLayout {} | ErrorKind::FlatTensorVersion { .. } => false,
         _ => {
             let bare = verify::verify(region, &BARE, &Limits::UNTRUSTED);

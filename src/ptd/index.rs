@@ -111,8 +111,8 @@ impl<'a> Index<'a> {
 }
 
 impl KeyOrder {
-    /// Returns the entry of `ptd` with a key, as [`Index::get`] does. For another file than the one that
-    /// this was made of, entries may be missed, and none is wrong.
+    /// Returns the entry of `ptd` with a key, as [`Index::get`] does. If `ptd` is not the file that this
+    /// order was made from, an entry may be missed, but none is wrong.
     pub fn get<'a>(&self, ptd: &Ptd<'a>, key: &str) -> Option<Entry<'a>> {
         let wanted = digest(key);
         let before = |&(digest, nth): &(u32, u32)| match digest.cmp(&wanted) {

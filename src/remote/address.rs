@@ -1,12 +1,12 @@
-//! Which addresses are public: a name on the internet may resolve to a machine of the local network.
+//! Decides which addresses are public. A name on the internet may resolve to a local machine.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns whether an address is one of the public internet.
+/// Returns whether an address belongs to the public internet.
 ///
-/// Private, loopback, link-local, shared, multicast, reserved and documentation ranges are not, by
-/// IANA's registries of special-purpose addresses. An IPv6 address that contains an IPv4 address is
-/// judged by that one.
+/// By IANA's registries of special-purpose addresses, private, loopback, link-local, shared,
+/// multicast, reserved and documentation ranges are not public. An IPv6 address that contains an
+/// IPv4 address is judged by the IPv4 address.
 ///
 /// ```
 /// use pte::remote::is_public;
@@ -48,11 +48,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             embedded(high, low)
         }
-        // 6to4 leads to the IPv4 address inside.
+        // A 6to4 address leads to the IPv4 address inside.
         [0x2002, high, low, ..] => embedded(high, low),
-        // Protocol assignments with Teredo; documentation.
+        // Ranges for protocol assignments (such as Teredo) and for documentation.
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
-        // Global unicast; all else is local or reserved.
+        // The range of global unicast. All other addresses are local or reserved.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }

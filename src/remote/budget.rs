@@ -4,18 +4,18 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::RemoteError;
 
-/// The requests and bytes that were spent.
+/// The numbers of requests and bytes that were spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Spent {
     /// The number of requests, redirects included.
     pub requests: u64,
-    /// The bytes of bodies.
+    /// The number of bytes of bodies.
     pub bytes: u64,
 }
 
-/// A budget that several threads may spend.
+/// A budget that several threads may spend from.
 #[derive(Debug)]
 pub(super) struct Budget {
     most_requests: u64,

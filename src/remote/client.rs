@@ -1,4 +1,4 @@
-//! The client: sends requests, follows redirects, and holds every request to the same rules.
+//! The client sends requests, follows redirects, and applies the same rules to every request.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -27,7 +27,7 @@ use super::retry;
 use super::url::{Origin, RemoteUrl, is_https, redirected};
 use crate::quoted::UntrustedString;
 
-/// Resolves names. A test gives another one than the system's.
+/// Resolves host names. Tests replace the system's resolver.
 pub trait Resolve: core::fmt::Debug + Send + Sync {
     /// Returns the addresses of a host.
     ///
@@ -47,45 +47,45 @@ impl Resolve for System {
     }
 }
 
-/// What a client may do, and how much.
+/// The limits and permissions of a client.
 ///
-/// Proxies are not used, those of the environment neither: a proxy resolves names itself, so no
-/// address could be judged.
+/// No proxy is used, even if the environment names one. A proxy resolves names itself, so addresses
+/// could not be checked.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RemoteOptions {
-    /// The most requests of one file, redirects included.
+    /// The maximum number of requests of one file, including redirects.
     pub file_requests: u64,
-    /// The most bytes of one file.
+    /// The maximum number of bytes of one file.
     pub file_bytes: u64,
-    /// The most requests of all files.
+    /// The maximum number of requests of all files.
     pub all_requests: u64,
-    /// The most bytes of all files.
+    /// The maximum number of bytes of all files.
     pub all_bytes: u64,
-    /// The longest time of a request with its body, and the longest wait before one is repeated.
+    /// The maximum time of a request with its body, and the maximum wait before a repetition.
     pub timeout: Duration,
-    /// How often a failed request is repeated.
+    /// The maximum number of repetitions of a failed request.
     pub repeats: u32,
-    /// Whether no request is sent at all.
+    /// Whether all requests are refused.
     pub is_offline: bool,
     /// Whether plain http is accepted. A redirect never leads from https to http.
     pub allows_http: bool,
     /// Whether private, loopback and link-local addresses are accepted.
     pub allows_private: bool,
-    /// The URL of the hub that `hf://` stands for.
+    /// The URL of the hub, which `hf://` stands for.
     pub hub: String,
-    /// The token that is sent to the hub's own origin alone.
+    /// The token for the hub. It is sent to the hub's own origin only.
     pub token: Option<Secret>,
-    /// The resolver; the system's if `None`.
+    /// The resolver; `None` for that of the system.
     pub resolver: Option<Arc<dyn Resolve>>,
 }
 
-/// A text that is never shown.
+/// A text that is never displayed.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text; `None` if a header cannot have it.
+    /// Wraps a text; `None` if the text is not valid in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_token = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -94,8 +94,9 @@ impl Secret {
 }
 
 impl Secret {
-    /// Returns the hub's token, from the places in the environment where the hub's own tools look:
-    /// `HF_TOKEN`, then the file that `HF_TOKEN_PATH` or `HF_HOME` names, or the one in the home folder.
+    /// Returns the hub's token from the places where the hub's own tools look. These are
+    /// `HF_TOKEN`, then the file that `HF_TOKEN_PATH` or `HF_HOME` names, or the one in the home
+    /// folder.
     #[must_use]
     pub fn of_hub() -> Option<Self> {
         if is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
@@ -119,8 +120,8 @@ impl Secret {
 }
 
 impl RemoteOptions {
-    /// Returns the default options with the hub, its token and the wish to be offline of the environment:
-    /// `HF_ENDPOINT`, [`Secret::of_hub`] and `HF_HUB_OFFLINE`.
+    /// Returns the default options with the environment's settings: the hub (`HF_ENDPOINT`), its
+    /// token ([`Secret::of_hub`]) and the offline mode (`HF_HUB_OFFLINE`).
     #[must_use]
     pub fn of_environment() -> Self {
         let mut options = Self { token: Secret::of_hub(), ..Self::default() };
@@ -167,7 +168,7 @@ impl Default for RemoteOptions {
     }
 }
 
-/// A client, which several threads may share. Clones share connections and budgets.
+/// A client, which several threads may share. Its clones share connections and budgets.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Shared>);
 
@@ -177,33 +178,33 @@ pub(super) struct Shared {
     options: RemoteOptions,
     hub: Option<Origin>,
     budget: Budget,
-    /// Until when a host that failed is left alone.
+    /// For each host that failed, the time from which it may be requested again.
     left_alone: Mutex<BTreeMap<Origin, Instant>>,
     #[cfg(feature = "cloud")]
     stores: super::stores::Stores,
 }
 
-/// The bytes that a request asks for, and the state of the file that they must be from.
+/// The bytes that a request asks for, and the expected state of the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'w> {
-    /// The range; `None` for the whole.
+    /// The range; `None` for the whole file.
     pub(super) range: Option<&'w Range<u64>>,
     pub(super) version: Option<&'w Version>,
 }
 
-/// A reply that is no redirect.
+/// A reply that is not a redirect.
 pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     /// The URL that answered.
     pub(super) uri: Uri,
-    /// The commit that the hub stated on the way.
+    /// The commit that the hub stated in this reply or in a redirect.
     pub(super) commit: Option<String>,
     body: Body,
 }
 
 impl Client {
-    /// Creates a client. Nothing is sent yet.
+    /// Creates a client, without sending anything.
     #[must_use]
     pub fn new(options: RemoteOptions) -> Self {
         let config = Agent::config_builder()
@@ -243,7 +244,7 @@ impl Client {
         RemoteUrl::parse(text, &self.0.options.hub)
     }
 
-    /// Returns the requests and bytes of all files.
+    /// Returns the numbers of requests and bytes of all files.
     #[must_use]
     pub fn spent(&self) -> Spent {
         self.0.budget.spent()
@@ -264,7 +265,7 @@ impl Client {
         self.0.budget.bytes(bytes)
     }
 
-    /// Runs `attempt`, and repeats it while it fails as something that may succeed later.
+    /// Runs `attempt`, and repeats it while its error is transient.
     pub(super) fn repeated<T>(
         &self,
         mut attempt: impl FnMut(&mut Option<u64>) -> Result<T, RemoteError>,
@@ -294,7 +295,7 @@ impl Client {
         self.0.left_alone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the host may be asked again: a failure is one for all threads.
+    /// Waits until the host may be requested again. A failure in one thread delays all threads.
     fn wait_for(&self, origin: &Origin) {
         let until = self.left_alone().get(origin).copied();
         let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -303,8 +304,8 @@ impl Client {
         }
     }
 
-    /// Sends a request for a range, and follows redirects. `asked` receives the seconds that the server
-    /// asks to wait.
+    /// Sends a request for a range, and follows redirects. `asked` receives the number of seconds
+    /// that the server asks the client to wait.
     pub(super) fn send(
         &self,
         start: &Uri,
@@ -337,7 +338,7 @@ impl Client {
             if is_https(&uri) && !is_https(&next) {
                 return Err(RemoteError::Redirect("it leads from https to plain http"));
             }
-            // Dropped for good: the target may lead back.
+            // The token is not sent again, even if a later redirect leads back to its origin.
             token = token.filter(|_| Origin::of(&uri) == Origin::of(&next));
             uri = next;
         }
@@ -388,7 +389,7 @@ impl Client {
         &self.0.stores
     }
 
-    /// Sends a request of a store, and follows no redirect.
+    /// Sends a request to a store. Redirects are not followed.
     pub(super) fn send_prepared(
         &self,
         parts: &ureq::http::request::Parts,
@@ -405,7 +406,7 @@ impl Client {
         sent.map_err(of_ureq)
     }
 
-    /// Takes a reply of a store. `uri` is not its URL, which may be signed.
+    /// Converts a reply of a store. `uri` names the store, since the requested URL may be signed.
     pub(super) fn as_reply(
         &self,
         reply: Response<Body>,
@@ -455,8 +456,8 @@ impl Reply {
     }
 }
 
-/// The resolver of the agent: refuses addresses that are not public. The agent connects to what this
-/// returns, so the address that was judged is the one that is used.
+/// The resolver of the agent, which refuses addresses that are not public. The agent connects to
+/// the returned addresses, so each checked address is the one that is used.
 #[derive(Debug)]
 struct Filtered {
     resolve: Arc<dyn Resolve>,
@@ -474,7 +475,7 @@ impl Resolver for Filtered {
         let port = uri.port_u16().unwrap_or(if is_https(uri) { 443 } else { 80 });
         let (sender, found) = mpsc::sync_channel(1);
         let (resolve, name) = (Arc::clone(&self.resolve), host.clone());
-        // The system's resolver has no time limit: the thread is left behind.
+        // The system's resolver has no time limit, so its thread is abandoned after a timeout.
         thread::Builder::new().spawn(move || sender.send(resolve.resolve(&name, port)).ok())?;
         let addresses = match found.recv_timeout(*timeout.after) {
             Ok(addresses) => addresses?,
@@ -529,14 +530,14 @@ fn of_io(error: io::Error) -> RemoteError {
     }
 }
 
-/// The most bytes of the file of a token.
+/// The maximum number of bytes of a token's file.
 const MAX_TOKEN: u64 = 1 << 16;
 
-/// The most bytes of a reply's headers.
+/// The maximum number of bytes of a reply's headers.
 const MAX_HEADERS: usize = 64 << 10;
 
-/// The most redirects of a request.
+/// The maximum number of redirects of a request.
 const MAX_REDIRECTS: u32 = 5;
 
-/// The most addresses of a host that are tried.
+/// The maximum number of addresses of a host that are tried.
 const MAX_ADDRESSES: usize = 8;

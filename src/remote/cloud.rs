@@ -1,8 +1,9 @@
-//! Objects in the stores of clouds: `s3://`, `gs://` and `az://`.
+//! Objects in cloud stores: `s3://`, `gs://` and `az://`.
 //!
-//! The crate `object_store` finds credentials, builds and signs requests, and reads listings. Every request
-//! is sent by our own client, so addresses, budgets and times are held as for other files, and a redirect
-//! is not followed. The reply about an object does not go back to that crate: it is judged like any other.
+//! The crate `object_store` finds credentials, builds and signs requests, and reads listings. Our
+//! own client sends every request, so the same rules apply to addresses, budgets and times, and
+//! redirects are not followed. Our client also judges the reply about an object; that crate does
+//! not get it.
 
 use core::error::Error;
 use core::future::{Future, poll_fn, ready};
@@ -36,14 +37,14 @@ use super::url::{ObjectPlace, StoreKind};
 pub struct StoreFile {
     /// The URL.
     pub url: String,
-    /// What identifies its state: the entity tag, else the size and the time.
+    /// The identity of its state: the entity tag, or else the size and the time.
     pub id: String,
     /// The time of the last change, in milliseconds since 1970.
     pub mtime_ms: i64,
 }
 
 impl Client {
-    /// Requests an object: `object_store` makes the request, and the client sends it.
+    /// Requests an object. `object_store` builds the request, and the client sends it.
     pub(super) fn send_to_store(
         &self,
         place: &ObjectPlace,
@@ -65,12 +66,13 @@ impl Client {
         let refused = run(store.get_opts(&key, options))?.err();
         match caught.take() {
             Some(reply) => self.as_reply(reply?, uri, asked),
-            // The request was not made: there are no credentials.
+            // No request was built, since there are no credentials.
             None => Err(refused.map_or(INCOMPLETE, |error| reason(&error))),
         }
     }
 
-    /// Lists the objects under `s3://bucket/prefix` for `each`, which returns whether to go on.
+    /// Lists the objects under `s3://bucket/prefix`. Calls `each` with each object until it returns
+    /// false.
     ///
     /// # Errors
     ///
@@ -89,7 +91,7 @@ impl Client {
                 store.list(Some(&prefix).filter(|prefix| !prefix.as_ref().is_empty()));
             while let Some(object) = poll_fn(|task| objects.as_mut().poll_next(task)).await {
                 let object = object.map_err(|error| reason(&error))?;
-                // What a store lists is not trusted.
+                // The store's listing is not trusted.
                 let is_inside = object.location.prefix_matches(&prefix);
                 if is_inside && !each(found(&place, &object)) {
                     break;
@@ -114,15 +116,15 @@ fn found(place: &ObjectPlace, object: &ObjectMeta) -> StoreFile {
     StoreFile { url: place.url_of(object.location.as_ref()), id, mtime_ms }
 }
 
-/// Runs a future on this thread: requests block.
+/// Runs a future on this thread. Requests block the thread.
 fn run<T>(future: impl Future<Output = T>) -> Result<T, RemoteError> {
     let failed = |error: io::Error| RemoteError::Connection(error.to_string().into());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     Ok(runtime.map_err(failed)?.block_on(future))
 }
 
-/// Builds a store with the settings of the environment. Without credentials there, requests are not signed:
-/// credentials of the machine are never asked for.
+/// Builds a store with the settings of the environment. If these have no credentials, requests are
+/// not signed: the credentials of the machine are never requested.
 fn build(place: &ObjectPlace, connector: Connector) -> Result<Arc<dyn ObjectStore>, RemoteError> {
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let bucket = place.bucket.as_str();
@@ -174,7 +176,7 @@ fn build(place: &ObjectPlace, connector: Connector) -> Result<Arc<dyn ObjectStor
                 .with_container_name(bucket)
                 .with_retry(retry)
                 .with_http_connector(connector);
-            // A switch that is not set has the value "false".
+            // An unset switch has the value "false".
             let value = |key: &AzureConfigKey| builder.get_config_value(key);
             let is_set = |key: &AzureConfigKey| value(key).is_some_and(|value| value != "false");
             if !is_set(&AccountName) && !is_set(&UseEmulator) {
@@ -197,7 +199,7 @@ fn build(place: &ObjectPlace, connector: Connector) -> Result<Arc<dyn ObjectStor
     })
 }
 
-/// Returns whether Google's tools have written credentials for programs.
+/// Returns whether Google's tools have stored default credentials.
 fn has_default_credentials() -> bool {
     let home = env::var_os(if cfg!(windows) { "APPDATA" } else { "HOME" });
     let folder = if cfg!(windows) { "gcloud" } else { ".config/gcloud" };
@@ -207,7 +209,7 @@ fn has_default_credentials() -> bool {
     })
 }
 
-/// Returns why a store failed. Its own messages may have signed URLs in them, and are not shown.
+/// Returns why a store failed. The store's own messages may contain signed URLs, and are not shown.
 fn reason(error: &object_store::Error) -> RemoteError {
     let mut next: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = next {
@@ -219,7 +221,7 @@ fn reason(error: &object_store::Error) -> RemoteError {
     RemoteError::Store("its credentials or its listing cannot be read")
 }
 
-/// A slot for the reply about an object, which the store's client does not return itself.
+/// A slot for the reply about an object. `object_store` does not return the reply itself.
 #[derive(Clone, Default)]
 struct Caught(Arc<Mutex<Option<Sent>>>);
 
@@ -255,11 +257,11 @@ impl Pages {
     }
 }
 
-/// Gives `object_store` our client. The settings that it has for its own one have no effect.
+/// Connects `object_store` to our client. Settings for the crate's own client have no effect.
 #[derive(Clone, Debug)]
 struct Connector {
     client: Weak<Shared>,
-    /// Set for a store that is listed.
+    /// The pages of the listing, if the store is listed.
     pages: Option<Arc<Pages>>,
 }
 
@@ -301,7 +303,7 @@ impl Connector {
         {
             pages.add(&parts.uri)?;
         }
-        // A page of a listing, or credentials.
+        // The request is for a page of a listing, or for credentials.
         let budget = client.file_budget();
         let repeated = client.repeated(
             |asked| {
@@ -331,13 +333,14 @@ const INVALID_KEY: RemoteError =
 const INCOMPLETE: RemoteError =
     RemoteError::Store("its settings in the environment are incomplete or invalid");
 
-/// Where virtual machines get credentials. They are never asked, private addresses allowed or not.
+/// The metadata servers of virtual machines. They are refused even if private addresses are
+/// allowed.
 const MACHINES: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "[fd00:ec2::254]"];
 
-/// The most pages of a listing.
+/// The maximum number of pages of a listing.
 const MAX_PAGES: u32 = 10_000;
 
-/// The most bytes of a page.
+/// The maximum number of bytes of a page.
 const MAX_PAGE: u64 = 8 << 20;
 
 #[cfg(test)]
@@ -345,7 +348,7 @@ mod tests {
     use super::*;
     use crate::remote::RemoteOptions;
 
-    /// The client is offline, so that a request that is not refused first fails without a connection.
+    /// The client is offline, so a request that is not refused earlier fails without a connection.
     #[test]
     fn credentials_of_the_machine_are_never_asked_for() {
         let options =

@@ -5,15 +5,15 @@ use std::io;
 
 use crate::quoted::UntrustedString;
 
-/// The reason why a remote file could not be read. No message has a query or a token in it.
+/// The reason why a remote file could not be read. No message contains a query or a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// The text is no URL that is accepted.
+    /// The text is not an accepted URL.
     Url(&'static str),
-    /// Remote files are not to be read.
+    /// Remote reads are disabled.
     Offline,
-    /// The URL is plain http.
+    /// The URL is plain http, which is not allowed.
     PlainHttp,
     /// The name resolves to an address that is not public.
     PrivateAddress(UntrustedString),
@@ -23,23 +23,23 @@ pub enum RemoteError {
     Changed,
     /// The reply breaks the protocol, or is not accepted.
     Reply(&'static str),
-    /// More than 5 redirects, or one that is not followed.
+    /// There were more than 5 redirects, or a redirect that is not followed.
     Redirect(&'static str),
     /// The budget of requests is spent.
     Requests(u64),
     /// The budget of bytes is spent.
     Bytes(u64),
-    /// The time is over.
+    /// The request timed out.
     Timeout,
     /// The connection failed.
     Connection(UntrustedString),
-    /// A store of a cloud cannot be used.
+    /// A cloud store cannot be used.
     Store(&'static str),
 }
 
 impl RemoteError {
-    /// Returns whether the same request may succeed soon. A server that was silent for the whole time is not
-    /// asked again.
+    /// Returns whether the same request may succeed soon. A timeout is not transient, so that
+    /// request is not repeated.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {

@@ -14,19 +14,21 @@ use super::url::{HubPlace, Origin, parse};
 pub struct HubFile {
     /// The URL, `hf://…`.
     pub url: String,
-    /// What identifies its content: the sha256 of a large file, else the id of git's object.
+    /// The identity of its content: the sha256 of a large file, or else the id of the git object.
     pub id: String,
 }
 
-/// Whether a text is a URL of an organization or a repository of the hub, whose files can be listed.
+/// Returns whether a text is a URL of an organization or a repository of the hub. Their files can
+/// be listed.
 #[must_use]
 pub fn is_listing(text: &str) -> bool {
     HubPlace::parse(text).is_some_and(|place| place.path.is_none())
 }
 
 impl Client {
-    /// Lists the files of `hf://org` or `hf://org/repo[@revision]` for `each`, which returns whether to go
-    /// on. Returns the repositories of an organization that could not be listed.
+    /// Lists the files of `hf://org` or `hf://org/repo[@revision]`. Calls `each` with each file
+    /// until it returns false. Returns the repositories of an organization that could not be
+    /// listed.
     ///
     /// # Errors
     ///
@@ -74,7 +76,7 @@ impl Client {
         })
     }
 
-    /// Requests the pages of a listing. Returns whether `each` went on to the end.
+    /// Requests the pages of a listing. Returns false if `each` stopped the listing.
     fn pages(
         &self,
         path: &str,
@@ -125,7 +127,7 @@ impl Client {
     }
 }
 
-/// Returns the URL of the next page: `<URL>; rel="next"`.
+/// Returns the URL of the next page from the header `Link`: `<URL>; rel="next"`.
 fn next_of(link: &str) -> Option<&str> {
     link.split(',').find_map(|link| {
         let (url, rest) = link.trim().strip_prefix('<')?.split_once('>')?;
@@ -133,10 +135,10 @@ fn next_of(link: &str) -> Option<&str> {
     })
 }
 
-/// The most pages of a listing.
+/// The maximum number of pages of a listing.
 const MAX_PAGES: u32 = 10_000;
 
-/// The most bytes of a page.
+/// The maximum number of bytes of a page.
 const MAX_PAGE: u64 = 8 << 20;
 
 #[cfg(test)]

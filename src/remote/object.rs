@@ -14,7 +14,7 @@ use super::url::RemoteUrl;
 use crate::file::source::Source;
 use crate::quoted::UntrustedString;
 
-/// A remote file that is read by ranges. All bytes are of one state of the file.
+/// A remote file that is read by ranges. All bytes come from one state of the file.
 #[derive(Debug)]
 pub struct RemoteFile {
     client: Client,
@@ -28,11 +28,11 @@ pub struct RemoteFile {
 
 #[derive(Debug)]
 struct State {
-    /// The URL that answered last: redirects are not followed anew for every range.
+    /// The URL that answered last. Later requests go to this URL, skipping redirects.
     uri: Uri,
-    /// Ranges that were read, the latest last.
+    /// The ranges that were read and kept, the latest last.
     pieces: Vec<Piece>,
-    /// The bytes of the next request for a small read.
+    /// The length of the next request for a small read.
     ahead: u64,
 }
 
@@ -57,7 +57,7 @@ impl Piece {
 }
 
 impl Client {
-    /// Opens a file: sends the first request, for 64 KiB.
+    /// Opens a file. The first request asks for 64 KiB.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Client {
         RemoteFile::open(self.clone(), url.clone())
     }
 
-    /// Requests a range of a file from `uri`, which is the URL's or the target of its redirect.
+    /// Requests a range of a file from `uri`: the URL itself, or the target of its redirect.
     fn ask(
         &self,
         url: &RemoteUrl,
@@ -79,7 +79,7 @@ impl Client {
         if let Some(place) = &url.object {
             return self.send_to_store(place, uri, wanted, budget, asked);
         }
-        // A redirect's target gets no token.
+        // The target of a redirect gets no token.
         self.send(uri, url.is_of_hub() && *uri == url.uri, wanted, budget, asked)
     }
 }
@@ -131,7 +131,7 @@ impl RemoteFile {
         Ok(Self { client, url, size, version, commit, budget, state: Mutex::new(state) })
     }
 
-    /// Returns the name of the file: its URL without a query.
+    /// Returns the name of the file, which is its URL without a query.
     #[must_use]
     pub fn name(&self) -> UntrustedString {
         self.url.name()
@@ -149,7 +149,7 @@ impl RemoteFile {
         self.commit.as_deref().map(UntrustedString::from)
     }
 
-    /// Returns the requests and bytes of this file.
+    /// Returns the numbers of requests and bytes of this file.
     #[must_use]
     pub fn spent(&self) -> Spent {
         self.budget.spent()
@@ -159,7 +159,7 @@ impl RemoteFile {
     fn request(&self, state: &mut State, range: &Range<u64>) -> Result<Vec<u8>, RemoteError> {
         let from = state.uri.clone();
         match self.request_from(state, &from, range) {
-            // A signed target of a redirect has expired.
+            // A signed target of a redirect may have expired.
             Err(RemoteError::Status(400..=404)) if from != self.url.uri => {
                 self.request_from(state, &self.url.uri, range)
             }
@@ -206,10 +206,10 @@ impl RemoteFile {
         Ok(bytes)
     }
 
-    /// Requests a range and keeps it.
+    /// Requests a range, and keeps its bytes.
     fn keep(&self, state: &mut State, range: &Range<u64>) -> Result<(), RemoteError> {
         let bytes = self.request(state, range)?;
-        // The first 64 KiB stay.
+        // The first 64 KiB are always kept.
         let kept =
             |state: &State| state.pieces.iter().map(|piece| piece.bytes.len()).sum::<usize>();
         while state.pieces.len() > 1 && (state.pieces.len() >= PIECES || kept(state) > KEPT) {
@@ -232,7 +232,7 @@ impl RemoteFile {
                     state.pieces.iter().map(|of| of.start).filter(|&start| start > pos).min();
                 let longest = len.max(state.ahead).min(LONGEST);
                 let end = pos.saturating_add(longest).min(self.size);
-                // What is known already is not read again.
+                // The range ends where the next kept range begins, so that no byte is read twice.
                 let end = next.map_or(end, |next| end.min(next));
                 self.keep(&mut state, &(pos..end))?;
                 state.ahead = state.ahead.saturating_mul(4).min(AHEAD);
@@ -243,8 +243,9 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// Requests what `ranges` need and is not known yet. Ranges with small gaps become one request; so do
-    /// those with larger ones if `with_gaps`, until there are few requests.
+    /// Requests the parts of `ranges` that are not kept yet. Ranges with small gaps are joined in
+    /// one request. With `with_gaps`, larger gaps are read too, until there are at most [`FEW`]
+    /// requests.
     fn read_ahead(&self, mut ranges: Vec<Range<u64>>, with_gaps: bool) -> Result<(), RemoteError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |of: &Range<u64>| {
@@ -268,7 +269,7 @@ impl RemoteFile {
     }
 }
 
-/// Joins ranges in ascending order with at most `gap` bytes between them.
+/// Joins ascending ranges that have at most `gap` bytes between them.
 fn joined(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges {
@@ -343,26 +344,28 @@ fn wide(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
 }
 
-/// The bytes of the first request: 99 of 100 files have their headers and FlatBuffer in it.
+/// The length of the first request. For 99 of 100 files, it includes the headers and the
+/// FlatBuffer.
 const HEAD: u64 = 64 << 10;
 
-/// The longest file that is accepted as a whole, from a server that does not answer ranges.
+/// The longest file that is accepted as a whole, from a server that does not support ranges.
 const WHOLE: u64 = 1 << 20;
 
-/// The longest range of a request.
+/// The maximum length of a requested range.
 const LONGEST: u64 = 8 << 20;
 
-/// The most bytes that are read ahead.
+/// The maximum number of bytes that are read ahead.
 const AHEAD: u64 = 1 << 20;
 
-/// The gap between two ranges that is read with them.
+/// The longest gap between two ranges that is read together with them.
 const GAP: u64 = 64 << 10;
 
-/// The most announced ranges that are considered, the requests that are few, and the bytes of all.
+/// The maximum number of announced ranges, the number of requests to aim at, and the maximum number
+/// of bytes of all ranges.
 const MAX_ANNOUNCED: usize = 1 << 16;
 const FEW: usize = 3;
 const KEPT_AHEAD: u64 = 12 << 20;
 
-/// The most ranges that are kept, and their bytes.
+/// The maximum number of ranges that are kept, and the maximum number of their bytes.
 const PIECES: usize = 64;
 const KEPT: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! Replies: which are accepted, and what they say of the file.
+//! Decides which replies are accepted, and reads the facts about the file in them.
 
 use core::ops::Range;
 
@@ -6,7 +6,7 @@ use ureq::http::HeaderMap;
 
 use super::error::RemoteError;
 
-/// What identifies the state of a file.
+/// The identity of a file's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Version {
     pub(super) etag: Option<String>,
@@ -19,18 +19,18 @@ impl Version {
         Self { etag: text("etag"), last_modified: text("last-modified") }
     }
 
-    /// Returns the tag for `If-Match`. A weak one never matches there.
+    /// Returns the tag for `If-Match`. A weak tag never matches, so it is not used.
     pub(super) fn strong(&self) -> Option<&str> {
         self.etag.as_deref().filter(|tag| tag.starts_with('"'))
     }
 }
 
-/// Returns a header that is text.
+/// Returns the value of a header, if it is text.
 pub(super) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Refuses replies whose bodies are encoded: their bytes are not those of the file.
+/// Refuses replies with encoded bodies, since their bytes are not those of the file.
 pub(super) fn ensure_plain(headers: &HeaderMap) -> Result<(), RemoteError> {
     let is_plain = |name: &str| {
         headers.get_all(name).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))
@@ -55,7 +55,7 @@ pub(super) fn content_range(headers: &HeaderMap) -> Result<(Range<u64>, u64), Re
     parsed().ok_or(wrong)
 }
 
-/// Returns whether a reply with the status 416 is that of an empty file.
+/// Returns whether a reply with the status 416 states that the file is empty.
 pub(super) fn is_empty_file(headers: &HeaderMap) -> bool {
     header(headers, "content-range") == Some("bytes */0")
 }

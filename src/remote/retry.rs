@@ -1,14 +1,15 @@
-//! When a failed request is tried again.
+//! Decides when a failed request is repeated.
 
 use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
 use std::hash::RandomState;
 
-/// Returns how long to wait before try number `tries` (the first repetition is 1): what the server asks
-/// for, else 0.5 s doubled at each try. `jitter` from 0 to 255 takes away up to half of the latter.
+/// Returns how long to wait before repetition `tries`, counted from 1. The server may ask for a
+/// time; otherwise it is 0.5 s, doubled at each repetition. `jitter` from 0 to 255 shortens the
+/// latter by up to half.
 pub(super) fn delay(tries: u32, asked: Option<u64>, jitter: u8) -> Duration {
     if let Some(seconds) = asked {
-        // Not all clients come back at the same moment.
+        // The extra time keeps clients from returning all at the same moment.
         let more = Duration::from_millis(u64::from(jitter));
         return Duration::from_secs(seconds).saturating_add(more).min(LONGEST);
     }
@@ -18,8 +19,8 @@ pub(super) fn delay(tries: u32, asked: Option<u64>, jitter: u8) -> Duration {
     full.saturating_sub(less)
 }
 
-/// Returns the seconds that a server asks to wait, by `Retry-After` or by the hub's `ratelimit`
-/// (`"api";r=0;t=55`). A date is not read.
+/// Returns the number of seconds that a server asks to wait, by `Retry-After` or by the hub's
+/// `ratelimit` (`"api";r=0;t=55`). Dates are ignored.
 pub(super) fn asked(retry_after: Option<&str>, ratelimit: Option<&str>) -> Option<u64> {
     let seconds = retry_after.and_then(|text| text.trim().parse().ok());
     let reset = || {

@@ -7,12 +7,13 @@ use object_store::ObjectStore;
 
 use super::url::StoreKind;
 
-/// The stores that were used, by kind and bucket: a store keeps its credentials while they are valid.
+/// The stores that were used, by kind and bucket. A store keeps its credentials while they are
+/// valid.
 #[derive(Debug, Default)]
 pub(super) struct Stores(Mutex<BTreeMap<(StoreKind, String), Arc<dyn ObjectStore>>>);
 
 impl Stores {
-    /// Returns the store of a bucket. The first time, `build` makes it.
+    /// Returns the store of a bucket. `build` creates it at the first call.
     pub(super) fn get<E>(
         &self,
         kind: StoreKind,
@@ -33,5 +34,5 @@ impl Stores {
     }
 }
 
-/// The most stores that are kept.
+/// The maximum number of stores that are kept.
 const MAX_STORES: usize = 64;

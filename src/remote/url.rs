@@ -1,15 +1,15 @@
-//! URLs: what is accepted, where a redirect leads, and how a URL is shown.
+//! URLs: which are accepted, where a redirect leads, and how a URL is displayed.
 
 use ureq::http::Uri;
 
 use super::error::RemoteError;
 use crate::quoted::UntrustedString;
 
-/// A URL that can be requested. It is displayed without its query, which may have a signature.
+/// A URL that can be requested. It is displayed without its query, which may contain a signature.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RemoteUrl {
     pub(super) uri: Uri,
-    /// The name as it was given, if it is that of a hub's file or of a store's object.
+    /// The URL as given, for a file of the hub or an object of a store.
     given: Option<String>,
     #[cfg(feature = "cloud")]
     pub(super) object: Option<ObjectPlace>,
@@ -23,7 +23,7 @@ pub(super) struct Origin {
     port: u16,
 }
 
-/// Returns whether a text is meant as a URL of a scheme that is read.
+/// Returns whether a text begins with the scheme of a supported URL.
 ///
 /// ```
 /// assert!(pte::remote::is_url("hf://org/repo/model.pte"));
@@ -36,25 +36,26 @@ pub fn is_url(text: &str) -> bool {
     })
 }
 
-/// Returns a text that is meant as a URL without its query, and without a name and password.
+/// Returns a URL for display, without its query, user name and password.
 #[must_use]
 pub fn shown(text: &str) -> UntrustedString {
     let text = text.split(['?', '#']).next().unwrap_or_default();
     let parts = text.split_once("://").and_then(|(scheme, rest)| {
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (_, host) = authority.rsplit_once('@')?;
-        // The name of a revision follows the repository, not the organization.
+        // An `hf://` URL has no user name: an `@` in it begins a revision.
         (scheme != "hf").then(|| format!("{scheme}://{host}{path}"))
     });
     parts.map_or_else(|| text.into(), UntrustedString::from)
 }
 
 impl RemoteUrl {
-    /// Parses a URL. `hub` is the URL of the hub that `hf://` stands for.
+    /// Parses a URL. `hub` is the URL of the hub, which `hf://` stands for.
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Url`] for another scheme, a name or password in the URL, or a URL without a host.
+    /// [`RemoteError::Url`] for an unsupported scheme, for a name or password in the URL, or for a
+    /// missing host.
     pub fn parse(text: &str, hub: &str) -> Result<Self, RemoteError> {
         if is_of_store(text) {
             return Self::of_store(text);
@@ -87,7 +88,7 @@ impl RemoteUrl {
         if object.key.is_empty() {
             return Err(RemoteError::Url("it has no key of an object"));
         }
-        // Stands for the store where hosts are counted. Its requests have other URLs.
+        // This URI only identifies the store when failures are counted. Requests have other URLs.
         let uri = format!("{}://{}/", object.kind.scheme(), object.bucket).parse();
         let uri = uri.map_err(|_| RemoteError::Url("it cannot be parsed"))?;
         Ok(Self { uri, given: Some(text.to_owned()), object: Some(object) })
@@ -135,7 +136,7 @@ pub(super) fn is_https(uri: &Uri) -> bool {
     uri.scheme_str() == Some("https")
 }
 
-/// Returns the URL that the `Location` of a reply to `base` leads to.
+/// Returns the URL to which the `Location` in a reply to `base` leads.
 pub(super) fn redirected(base: &Uri, location: &str) -> Result<Uri, RemoteError> {
     let scheme = base.scheme_str().unwrap_or_default();
     let authority = base.authority().map_or("", |authority| authority.as_str());
@@ -171,13 +172,13 @@ pub(super) fn parse(text: &str) -> Result<Uri, RemoteError> {
     }
 }
 
-/// Returns whether a text is a URL of a cloud's store.
+/// Returns whether a text is a URL of a cloud store.
 fn is_of_store(text: &str) -> bool {
     ["s3://", "gs://", "az://"].iter().any(|scheme| text.starts_with(scheme))
 }
 
-/// Returns whether a text is a URL of a bucket or a prefix, whose objects can be listed: one that does not
-/// end in `.pte` or `.ptd`.
+/// Returns whether a text is a URL of a bucket or a prefix, whose objects can be listed. Such a URL
+/// does not end in `.pte` or `.ptd`.
 #[cfg(feature = "cloud")]
 #[must_use]
 pub fn is_store_listing(text: &str) -> bool {
@@ -208,7 +209,7 @@ impl StoreKind {
     }
 }
 
-/// An object of a store, or a prefix of objects' keys.
+/// An object of a store, or a prefix of keys of objects.
 #[cfg(feature = "cloud")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ObjectPlace {
@@ -279,7 +280,7 @@ pub(super) struct HubPlace<'t> {
 }
 
 impl<'t> HubPlace<'t> {
-    /// Parses `hf://…`. Names that lead out of their folder are refused.
+    /// Parses `hf://…`. Empty names, `.` and `..` are refused.
     pub(super) fn parse(text: &'t str) -> Option<Self> {
         let rest = text.strip_prefix("hf://")?;
         let (kind, rest) = match rest.split_once('/') {
@@ -301,7 +302,7 @@ impl<'t> HubPlace<'t> {
         is_safe.then_some(Self { kind, org, repo, revision, path })
     }
 
-    /// Returns the path of the file, in the URL of the hub.
+    /// Returns the path of the file in the hub's URL.
     fn resolved(&self) -> Option<String> {
         let path = escaped(self.path?, true);
         let prefix = if self.kind == "models" { String::new() } else { format!("{}/", self.kind) };
@@ -310,13 +311,13 @@ impl<'t> HubPlace<'t> {
         Some(format!("{prefix}{org}/{repo}/resolve/{revision}/{path}"))
     }
 
-    /// Returns the path of the listing of the organization's repositories.
+    /// Returns the path of the listing of an organization's repositories.
     #[cfg(feature = "json")]
     pub(super) fn repositories(&self) -> String {
         format!("api/{}?author={}", self.kind, escaped(self.org, false))
     }
 
-    /// Returns the path of the listing of the repository's files.
+    /// Returns the path of the listing of a repository's files.
     #[cfg(feature = "json")]
     pub(super) fn tree(&self) -> String {
         let (org, repo) = (escaped(self.org, false), escaped(self.repo.unwrap_or_default(), false));
@@ -336,7 +337,7 @@ impl<'t> HubPlace<'t> {
     }
 }
 
-/// Escapes what has a meaning in a URL.
+/// Percent-encodes the characters that have a meaning in a URL.
 fn escaped(text: &str, keeps_slashes: bool) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
@@ -351,7 +352,7 @@ fn escaped(text: &str, keeps_slashes: bool) -> String {
     out
 }
 
-/// The most bytes of a URL.
+/// The maximum length of a URL in bytes.
 const LONGEST: usize = 8192;
 
 #[cfg(test)]

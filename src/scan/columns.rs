@@ -14,7 +14,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::row::{Cell, Row, SCHEMA};
 
-/// A field of the schema, and how a row's value is found.
+/// A field of the schema, and how to get its value from a row.
 struct Field {
     name: &'static str,
     content: Content,
@@ -228,8 +228,8 @@ fn write_values(
     Ok(())
 }
 
-/// Writes lists that are never null. An empty one has the definition level 0; the first item of a list
-/// has the repetition level 0.
+/// Writes lists that are never null. An empty list has the definition level 0. The first item of a
+/// list has the repetition level 0.
 fn write_lists(
     column: &mut SerializedColumnWriter<'_>,
     each: Each,
@@ -289,7 +289,7 @@ mod tests {
     use super::{Columns, FIELDS};
     use crate::scan::row::{Cell, CountCell, Row};
 
-    /// NDJSON and Parquet have the same fields.
+    /// The fields of NDJSON and Parquet are the same.
     #[test]
     fn the_columns_are_the_fields_of_a_row() {
         let row = serde_json::to_value(Row::default()).unwrap();

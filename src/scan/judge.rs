@@ -19,7 +19,7 @@ use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::KernelTypes;
 use crate::summary::{ContentSummary, Summary};
 
-/// How much of each file is read and judged.
+/// Decides how much of each file is read and judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// The headers, the FlatBuffer, and the rules on its tables. No segment is read.
@@ -27,12 +27,12 @@ pub enum Depth {
     /// Every rule, and the graphs in payloads.
     #[default]
     Check,
-    /// As [`Check`](Self::Check), with the sha256 of the whole file.
+    /// Like [`Check`](Self::Check), and the sha256 of the whole file.
     Hash,
 }
 
 impl Depth {
-    /// Returns the name, as rows have it.
+    /// Returns the name of the depth, as rows have it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Judge {
         Self { depth, limits, rules: rules_version() }
     }
 
-    /// Returns a row about a file of which only the name is known.
+    /// Returns the row of a file that is not read yet. Only the name is known.
     pub(super) fn row(&self, uri: &str) -> Row {
         Row {
             schema: SCHEMA,
@@ -69,7 +69,7 @@ impl Judge {
         }
     }
 
-    /// Judges `source`, and completes `row` with what was found.
+    /// Judges `source`, and adds the results to `row`.
     pub(super) fn judge(&self, source: impl Source<Error = io::Error>, row: &mut Row) {
         let begun = Instant::now();
         let source = Counted { source, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) };
@@ -117,7 +117,7 @@ impl Judge {
     }
 }
 
-/// Makes `row` that of a file that could not be read.
+/// Marks `row` as that of a file that could not be read.
 pub(super) fn set_unreadable(row: &mut Row, message: &str) {
     row.status = "unreadable";
     row.message = Some(Cell::of(message));
@@ -217,7 +217,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a digest of the rules' ids and severities: other rules, other digest.
+/// Returns a digest of the ids and severities of all rules.
 fn rules_version() -> Cell {
     let mut sha = Sha256::new();
     for rule in check::rules() {
@@ -252,5 +252,5 @@ impl<S: Source> Source for &Counted<S> {
     }
 }
 
-/// The bytes that are hashed at once.
+/// The number of bytes that are hashed at once.
 const CHUNK: usize = 1 << 18;

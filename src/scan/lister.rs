@@ -14,7 +14,7 @@ use crate::remote::is_store_listing;
 #[cfg(feature = "remote")]
 use crate::remote::{Client, is_listing, is_url, shown};
 
-/// Where a scan finds files.
+/// A place where a scan finds files.
 pub enum ScanRoot {
     /// A file, a URL, a folder that is searched for `.pte` and `.ptd` files, or a pattern with `*`, `?` and
     /// `**`. Links to folders are not followed.
@@ -32,10 +32,11 @@ impl core::fmt::Debug for ScanRoot {
     }
 }
 
-/// The digest of what identifies a row: the name of the file, its state, and how it is judged.
+/// The identity of a row: a digest of the file's name, the file's state, and the settings of
+/// judging.
 pub(super) type Key = [u8; 16];
 
-/// Where a file is.
+/// The place of a file.
 #[derive(Debug)]
 pub(super) enum Place {
     Path(PathBuf),
@@ -47,24 +48,24 @@ pub(super) enum Place {
 /// A file to judge.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// The name, in which bytes that are not UTF-8 are `\xNN`.
+    /// The name of the file. Bytes that are not UTF-8 are `\xNN`.
     pub(super) uri: String,
     pub(super) key: Key,
     pub(super) place: Result<Place, String>,
     pub(super) mtime_ms: Option<i64>,
 }
 
-/// The end of a listing: the receiver wants no more files.
+/// The receiver wants no more files, so the listing ends.
 #[derive(Debug)]
 pub(super) struct Stopped;
 
-/// Lists the files of roots for `emit`.
+/// Lists the files of roots, and calls `emit` with each.
 pub(super) struct Lister<'s, F> {
     pub(super) judge: &'s Judge,
     pub(super) emit: F,
     #[cfg(feature = "remote")]
     pub(super) client: Option<&'s Client>,
-    /// The listings that failed.
+    /// The listings that failed, each with the reason.
     pub(super) failed: Vec<String>,
 }
 
@@ -77,7 +78,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         }
     }
 
-    /// Lists one file or URL, which is not searched.
+    /// Lists one file or URL, without searching it.
     pub(super) fn one(&mut self, path: &Path) -> Result<(), Stopped> {
         #[cfg(feature = "remote")]
         if let Some(text) = path.to_str().filter(|text| is_url(text)) {
@@ -118,8 +119,8 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         }
     }
 
-    /// Lists the files in a folder and its subfolders, in the order of the file system: sorting would
-    /// need memory for all of them. Returns their number.
+    /// Lists the files in a folder and its subfolders, and returns their number. The order is that
+    /// of the file system, since sorting would need memory for all of them.
     fn folder(&mut self, folder: PathBuf, takes: impl Fn(&Path) -> bool) -> Result<u64, Stopped> {
         let (mut folders, mut found) = (vec![folder], 0u64);
         while let Some(folder) = folders.pop() {
@@ -180,7 +181,8 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         }
     }
 
-    /// Lists a URL. Its state is not known before the first request, so its key is its name alone.
+    /// Lists a URL. The state of its file is not known before the first request, so the key has
+    /// only the name.
     #[cfg(feature = "remote")]
     fn url(&mut self, path: &Path, text: &str) -> Result<(), Stopped> {
         if is_listing(text) {
@@ -220,8 +222,8 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         Ok(())
     }
 
-    /// Lists the models in a bucket, or under a prefix. Models are chosen, and those that are done are
-    /// skipped, after they are listed: not every store begins a listing where it is asked to.
+    /// Lists the models in a bucket, or under a prefix. Not every store can begin a listing at a
+    /// given key. So other files, and files that are done, are listed and then skipped.
     #[cfg(feature = "cloud")]
     fn store(&mut self, text: &str) -> Result<(), Stopped> {
         let Some(client) = self.client else {
@@ -293,7 +295,7 @@ fn key_of(judge: &Judge, name: &[u8], state: &[u8]) -> Key {
     key
 }
 
-/// Opens a regular file. Anything else is refused before it is opened.
+/// Opens a regular file. Any other kind of file is refused before opening.
 pub(super) fn open_regular(path: &Path) -> io::Result<fs::File> {
     match path.metadata()?.is_file() {
         true => fs::File::open(path),
@@ -307,7 +309,7 @@ fn is_named_model(path: &Path) -> bool {
     })
 }
 
-/// Returns the time of the last change in nanoseconds since 1970; 0 if the system has none.
+/// Returns the time of the last change in nanoseconds since 1970; 0 if the system reports none.
 fn mtime_ns(metadata: &Metadata) -> i128 {
     let nanos = |since: core::time::Duration| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
     match metadata.modified().map(|time| time.duration_since(UNIX_EPOCH)) {
@@ -339,5 +341,5 @@ fn path_of(line: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&line).into_owned().into()
 }
 
-/// The most bytes of a line in a list.
+/// The maximum number of bytes of a line in a list.
 const MAX_LINE: usize = 1 << 16;

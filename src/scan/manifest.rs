@@ -1,4 +1,4 @@
-//! The manifest of a scan: its complete parts.
+//! The manifest of a scan, which lists its complete parts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,17 +19,17 @@ pub(super) struct Manifest {
     schema: String,
     /// The schema of the rows.
     rows_schema: String,
-    /// Whether the last scan ended on its own.
+    /// Whether the last scan ran to its end.
     pub(super) is_complete: bool,
     pub(super) parts: Vec<Part>,
 }
 
-/// A part of the rows. Its files differ in their extension alone.
+/// A part of the rows. The files of a part differ in their extension only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) rows: u64,
-    /// The extensions of its files.
+    /// The extensions of the part's files.
     pub(super) formats: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Manifest {
         }
     }
 
-    /// Replaces the manifest in `folder`. The files that it names must be on disk by then.
+    /// Replaces the manifest in `folder`. The files that it names must already be on disk.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let aside = folder.join(ASIDE);
         let mut file = fs::File::create(&aside)?;
@@ -78,7 +78,7 @@ impl Manifest {
         last.map_or(0, |last| last.saturating_add(1))
     }
 
-    /// Reads the keys of all rows.
+    /// Reads the keys of all rows in all parts.
     pub(super) fn keys(&self, folder: &Path) -> io::Result<BTreeSet<Key>> {
         let mut keys = BTreeSet::new();
         for part in &self.parts {
@@ -90,7 +90,7 @@ impl Manifest {
         Ok(keys)
     }
 
-    /// Removes the files of parts that the manifest does not name: a scan was killed before they counted.
+    /// Removes the files of parts that the manifest does not name. A killed scan leaves such files.
     pub(super) fn remove_unnamed(&self, folder: &Path) -> io::Result<()> {
         let named: BTreeSet<_> = self.parts.iter().map(|part| part.name.as_str()).collect();
         for entry in fs::read_dir(folder)? {
@@ -118,7 +118,7 @@ fn number_of(name: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| is_number)
 }
 
-/// Makes the names of files in a folder durable.
+/// Makes the file names in a folder durable.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     fs::File::open(folder)?.sync_all()?;
@@ -127,10 +127,10 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The extension of the keys of a part's rows.
+/// The extension of the file with the keys of a part's rows.
 pub(super) const KEYS: &str = "keys";
 
-/// The last extension of a file that is being written.
+/// The last extension of a file that is not complete.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
 const ASIDE: &str = "manifest.json.unfinished";

@@ -1,4 +1,5 @@
-//! The writer of parts: rows as NDJSON and Parquet, written aside, synced and renamed.
+//! The writer of parts. Rows become NDJSON and Parquet files, which are written under another name,
+//! synced and renamed.
 
 use core::time::Duration;
 use std::fs;
@@ -18,7 +19,7 @@ pub enum RowFormat {
     /// Parquet, compressed with zstd.
     #[default]
     Parquet,
-    /// JSON, one row a line.
+    /// JSON, with one row on each line.
     Ndjson,
     /// Both.
     Both,
@@ -60,7 +61,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Adds a row. Finishes the part if it is full or old.
+    /// Adds a row, and finishes the part if it is full or old.
     pub(super) fn add(&mut self, key: Key, row: Row) -> io::Result<()> {
         let open = match self.current.take() {
             Some(open) => open,
@@ -118,7 +119,8 @@ impl Parts {
         })
     }
 
-    /// Syncs and renames the files of the part, then names it in the manifest: only then it counts.
+    /// Syncs and renames the files of the part, and then adds the part to the manifest. Only then
+    /// it counts.
     fn finish_part(&mut self) -> io::Result<()> {
         let Some(mut open) = self.current.take() else { return Ok(()) };
         let mut formats = Vec::new();
@@ -160,11 +162,12 @@ impl Open {
 const NDJSON: &str = "ndjson";
 const PARQUET: &str = "parquet";
 
-/// The most rows of a row group.
+/// The maximum number of rows of a row group.
 const GROUP_ROWS: usize = 5_000;
 
-/// The most bytes of a row group in memory, roughly.
+/// The approximate maximum size of a row group in memory, in bytes.
 const GROUP_BYTES: usize = 8 << 20;
 
-/// The age at which a part is finished although it is not full: a killed scan loses at most this.
+/// The age at which a part is finished even if it is not full. A killed scan loses at most the rows
+/// of this time.
 const OLDEST: Duration = Duration::from_secs(300);

@@ -5,7 +5,7 @@ pub(super) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// Splits a pattern into the folder without wildcards at its start, and the rest.
+/// Splits a pattern into the folder before its first wildcard, and the rest.
 pub(super) fn split(pattern: &str) -> (&str, &str) {
     let wild = pattern.find(['*', '?']).unwrap_or(pattern.len());
     let (folder, _) = pattern.split_at(wild);
@@ -15,11 +15,11 @@ pub(super) fn split(pattern: &str) -> (&str, &str) {
     }
 }
 
-/// Returns whether a relative path, with `/` between its names, matches a pattern. Takes time
+/// Returns whether a relative path, with `/` between its names, matches a pattern. The time is
 /// proportional to the product of their lengths.
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let names: Vec<_> = path.split('/').collect();
-    // Whether the parts of the pattern so far match the first `n` names.
+    // For each `n`, whether the parts of the pattern so far match the first `n` names.
     let mut reached = vec![false; names.len().saturating_add(1)];
     if let Some(first) = reached.first_mut() {
         *first = true;
@@ -44,7 +44,8 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
     reached.last().copied().unwrap_or_default()
 }
 
-/// Returns whether a name matches `*` and `?`. Only the last `*` is tried again, which is enough.
+/// Returns whether a name matches a pattern with `*` and `?`. Backtracking to the last `*` is
+/// enough.
 fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<_>, Vec<_>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut seen) = (0usize, 0usize);

@@ -49,7 +49,7 @@ pub struct Totals {
     pub refused: u64,
     /// The number of files that could not be read.
     pub unreadable: u64,
-    /// The number of files that an earlier scan has rows of.
+    /// The number of files that were skipped, since an earlier scan has rows of them.
     pub skipped: u64,
     /// The number of bytes read.
     pub bytes_read: u64,
@@ -62,7 +62,7 @@ pub struct Totals {
 /// The error of a scan whose results could not be written.
 #[derive(Debug)]
 pub struct ScanError {
-    /// What could not be read or written.
+    /// The place that could not be read or written.
     pub place: UntrustedString,
     /// The reason.
     pub error: io::Error,
@@ -90,7 +90,8 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// Checks files by every rule, with the limits for untrusted files and a thread for each core.
+    /// Creates a scan by every rule, with the limits for untrusted files and a thread for each
+    /// core.
     pub fn new() -> Self {
         Self {
             depth: Depth::default(),
@@ -122,27 +123,28 @@ impl Scan {
         Self { limits, ..self }
     }
 
-    /// Sets how many files are judged at once; at least one.
+    /// Sets the number of files that are judged at once; at least one.
     #[must_use]
     pub fn jobs(self, jobs: usize) -> Self {
         Self { jobs: jobs.max(1), ..self }
     }
 
-    /// Sets the most rows of a part; at least one.
+    /// Sets the maximum number of rows of a part; at least one.
     #[must_use]
     pub fn rows_of_part(self, rows: u64) -> Self {
         Self { rows_of_part: rows.max(1), ..self }
     }
 
-    /// Sets whether rows are added to those of an earlier scan in the same folder. Files of which it has
-    /// rows are skipped, if their size, their time of change, the depth, the version of this package and
-    /// the rules are the same.
+    /// Sets whether rows are added to those of an earlier scan in the same folder. Files with rows
+    /// there are skipped if nothing changed: their size, their time of change, the depth, the
+    /// version of this package and the rules.
     #[must_use]
     pub fn resume(self, resumes: bool) -> Self {
         Self { resumes, ..self }
     }
 
-    /// Sets the client that requests remote files. Without one, a URL is a row of an unreadable file.
+    /// Sets the client that requests remote files. Without a client, a URL becomes a row of an
+    /// unreadable file.
     #[cfg(feature = "remote")]
     #[must_use]
     pub fn client(self, client: Client) -> Self {
@@ -154,8 +156,8 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// The folder has a manifest and the scan does not resume, or a row cannot be written. A file that
-    /// cannot be read is a row, and no error.
+    /// The folder has a manifest and the scan does not resume, or a row cannot be written. A file
+    /// that cannot be read is a row, and not an error.
     pub fn run(
         &self,
         roots: Vec<ScanRoot>,
@@ -166,8 +168,9 @@ impl Scan {
         self.run_in(roots, folder, progress).map_err(|error| ScanError::new(name, error))
     }
 
-    /// Judges files and URLs one after the other, and calls `each` with their rows, in their order. Nothing
-    /// is searched or written. Engines for several machines give each of their workers some files.
+    /// Judges files and URLs one after the other, and calls `each` with their rows in the same
+    /// order. No folder is searched and nothing is written. Engines for several machines give some
+    /// files to each worker.
     pub fn rows<'p>(&self, paths: impl IntoIterator<Item = &'p Path>, mut each: impl FnMut(Row)) {
         let judge = Judge::new(self.depth, self.limits);
         let mut lister = Lister {
@@ -180,7 +183,7 @@ impl Scan {
             client: self.client.as_ref(),
             failed: Vec::new(),
         };
-        // A file that cannot be read is a row, so nothing fails.
+        // A file that cannot be read becomes a row, so nothing fails here.
         let _ = paths.into_iter().try_for_each(|path| lister.one(path));
     }
 
@@ -220,12 +223,12 @@ impl Scan {
                     .spawn_scoped(scope, move || work(&queue, &rows, judge, self))
                 {
                     Ok(_) => started = started.saturating_add(1),
-                    // Fewer threads do the same work.
+                    // The threads that did start do all of the work.
                     Err(_) if started > 0 => break,
                     Err(error) => return Err(error),
                 }
             }
-            // The queues close when their last user ends.
+            // Drops this thread's ends of the queues. Each queue closes when its last user ends.
             drop((queue, rows));
             for (key, row) in judged {
                 totals.add(&row);
@@ -256,8 +259,8 @@ impl Totals {
     }
 }
 
-/// Lists the files of all roots. Returns the number of those that were done before, and the listings
-/// that failed.
+/// Lists the files of all roots. Returns the number of files that an earlier scan has judged, and
+/// the listings that failed.
 fn list(
     roots: Vec<ScanRoot>,
     judge: &Judge,
@@ -283,7 +286,7 @@ fn list(
         failed: Vec::new(),
     };
     for root in roots {
-        // The writer failed: its error is returned.
+        // The writer has failed, and returns the error itself.
         if lister.list(root).is_err() {
             break;
         }
@@ -292,7 +295,7 @@ fn list(
     (skipped, failed.into_iter().map(UntrustedString::from).collect())
 }
 
-/// Judges files until there are no more, or until no more rows are wanted.
+/// Judges files until the queue is empty, or until no more rows are wanted.
 fn work(
     queue: &Mutex<Receiver<Target>>,
     rows: &SyncSender<(Key, Row)>,
@@ -342,8 +345,8 @@ impl Scan {
     }
 }
 
-/// Files and rows that wait.
+/// The maximum number of files, and of rows, that wait in a queue.
 const QUEUE: usize = 256;
 
-/// The most rows of a part, unless set.
+/// The default maximum number of rows of a part.
 const ROWS_OF_PART: u64 = 50_000;

@@ -1,4 +1,4 @@
-//! A row: what is known of one file after a scan.
+//! A row: what a scan knows about one file.
 
 use serde::Serialize;
 
@@ -7,12 +7,12 @@ use crate::quoted::Untrusted;
 /// The name and version of the rows' schema.
 pub const SCHEMA: &str = "pte.scan/1";
 
-/// A text in a row, escaped: control and invisible characters as `\u{..}`. A text that a spreadsheet
-/// would run as a formula has an apostrophe in front.
+/// An escaped text in a row: control and invisible characters are `\u{..}`. A text that a
+/// spreadsheet would run as a formula gets an apostrophe in front.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Cell(String);
 
-/// A name and how often it occurs.
+/// A name, and the number of its occurrences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CountCell {
@@ -30,9 +30,9 @@ pub struct BackendCell {
     pub id: Cell,
     /// The number of delegates.
     pub delegates: u64,
-    /// The bytes of all payloads; a shared one counts once.
+    /// The number of bytes of all payloads. A shared payload counts once.
     pub bytes: u64,
-    /// The nodes of the graphs in the payloads; 0 if they were not read.
+    /// The number of nodes of the graphs in the payloads; 0 if they were not read.
     pub nodes: u64,
 }
 
@@ -55,8 +55,8 @@ pub struct Row {
     pub commit: Option<Cell>,
     /// The time of the last change, in milliseconds since 1970.
     pub mtime_ms: Option<i64>,
-    /// `ok`; `error`: a finding has severity Error; `refused`: the file is not accepted, see `code`;
-    /// `unreadable`: reading failed.
+    /// The status: `ok`, `error` if a finding has severity Error, `refused` if the file is not
+    /// accepted (see `code`), or `unreadable` if reading failed.
     pub status: &'static str,
     /// The code of the refusal, or the rule of the first Error.
     pub code: Option<&'static str>,
@@ -82,27 +82,27 @@ pub struct Row {
     pub backends: Vec<BackendCell>,
     /// The kinds of payloads by the backends' common names, with the number of delegates.
     pub payloads: Vec<CountCell>,
-    /// The number of tensors that need data of another file.
+    /// The number of tensors whose data is in another file.
     pub external_tensors: u64,
-    /// The bytes of these tensors.
+    /// The number of bytes of these tensors.
     pub external_bytes: u64,
     /// The keys of these tensors, each once.
     pub external_keys: Vec<Cell>,
-    /// The bytes of the FlatBuffer, with the headers in front of it.
+    /// The number of bytes of the FlatBuffer, including the headers in front of it.
     pub flatbuffer_bytes: Option<u64>,
-    /// The bytes between the FlatBuffer and the first segment.
+    /// The number of bytes between the FlatBuffer and the first segment.
     pub padding_bytes: Option<u64>,
-    /// The bytes of the segments, with the gaps between them.
+    /// The number of bytes of the segments, including the gaps between them.
     pub segment_bytes: Option<u64>,
-    /// The bytes after the last segment.
+    /// The number of bytes after the last segment.
     pub trailing_bytes: Option<u64>,
-    /// Whether a list or a text was cut to its longest length.
+    /// Whether a list or a text was cut to its maximum length.
     pub is_cut: bool,
-    /// The sha256 of all bytes, where it was asked for.
+    /// The sha256 of all bytes, if it was requested.
     pub sha256: Option<Cell>,
-    /// The number of reads of the file, or of requests.
+    /// The number of reads of the file, or of requests for it.
     pub requests: u64,
-    /// The bytes that were read.
+    /// The number of bytes that were read.
     pub bytes_read: u64,
     /// The time that judging took, in microseconds.
     pub time_us: u64,
@@ -115,7 +115,7 @@ pub struct Row {
 }
 
 impl Cell {
-    /// Escapes a text. One of more than 1,000 characters is cut.
+    /// Escapes a text. A text of more than 1,000 characters is cut.
     #[must_use]
     pub fn of<'t>(text: impl Into<Untrusted<'t>>) -> Self {
         let shown = text.into().cut(MAX_CHARACTERS);
@@ -139,7 +139,7 @@ impl CountCell {
 }
 
 impl Row {
-    /// Takes the first [`MAX_ITEMS`] items of a list.
+    /// Returns the first [`MAX_ITEMS`] items of a list, and notes if others were cut.
     pub(super) fn first<T, U>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -151,7 +151,7 @@ impl Row {
         first
     }
 
-    /// Returns the bytes of memory that the row takes, roughly.
+    /// Returns the approximate memory that the row takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         let cell = |cell: &Cell| cell.0.len().saturating_add(48);
         let lists = self.methods.iter().chain(&self.external_keys).map(cell);
@@ -168,10 +168,10 @@ impl Row {
     }
 }
 
-/// The most characters of a text in a row.
+/// The maximum number of characters of a text in a row.
 const MAX_CHARACTERS: usize = 1_000;
 
-/// The most items of a list in a row.
+/// The maximum number of items of a list in a row.
 const MAX_ITEMS: usize = 1_000;
 
 #[cfg(test)]

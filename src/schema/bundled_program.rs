@@ -11,7 +11,7 @@ schema! {
 
     unions:
 
-    /// The kinds of values. The order is not that of a program.
+    /// The kinds of values, in another order than those of a program.
     union ValueUnion {
         1 Tensor,
         2 Int,

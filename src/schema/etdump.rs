@@ -77,7 +77,7 @@ schema! {
 
     /// A value.
     table Value {
-        /// The field that is used.
+        /// The kind of the value: which of the following fields is used.
         0 val: ValueType = ValueType::Null,
         1 tensor: &Tensor,
         2 tensor_list: &TensorList,
@@ -91,7 +91,7 @@ schema! {
     /// A value that an instruction computed.
     table DebugEvent {
         0 chain_index: u64 = 0,
-        /// The index of the instruction; −1 for another event.
+        /// The index of the instruction; −1 for an event of no instruction.
         1 instruction_id: i32 = -1,
         2 debug_entry: &Value,
         3 delegate_debug_id_int: i32 = -1,
@@ -110,7 +110,7 @@ schema! {
         0 name: &str,
         /// The index of the chain.
         1 chain_index: i32 = 0,
-        /// The index of the instruction; −1 for another event.
+        /// The index of the instruction; −1 for an event of no instruction.
         2 instruction_id: i32 = -1,
         3 delegate_debug_id_int: i32 = -1,
         4 delegate_debug_id_str: &str,

@@ -1338,7 +1338,7 @@ schema! {
         12 mutable_buffer_map: [&SlotVariant],
         /// Constants by the keys of named data, and the names of other slots.
         13 named_slots: [&NamedSlot],
-        /// By the index of the tensor; without those of temporary tensors.
+        /// The metadata of each tensor, by its index. Temporary tensors have none.
         14 tensor_meta: [&TensorMeta],
     }
 }

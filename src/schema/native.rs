@@ -1,7 +1,7 @@
 //! The schema of the native backend's graphs: `backends/native/serialization/native_graph.fbs`.
 //!
-//! It is recursive: an argument of a higher-order operator is a graph. Names in place of indices refer
-//! to values.
+//! It is recursive: an argument of a higher-order operator may be a graph. Values are referred to by
+//! name, not by index.
 
 use crate::flat::schema;
 
@@ -154,7 +154,7 @@ schema! {
         3 quant: &QuantSpec,
     }
 
-    /// The tensor that a value is.
+    /// A value that is a tensor.
     table TensorValue {
         0 name: &str (required),
         1 meta: &TensorMeta (required),
@@ -172,21 +172,21 @@ schema! {
     /// An integer.
     table IntArg {
         0 value: i64 = 0,
-        /// The value that has the number, in place of `value`.
+        /// The name of the value that has the number; it replaces `value`.
         1 r#ref: &str,
     }
 
     /// A floating-point number.
     table FloatArg {
         0 value: f64 = 0.0,
-        /// The value that has the number, in place of `value`.
+        /// The name of the value that has the number; it replaces `value`.
         1 r#ref: &str,
     }
 
     /// A bool.
     table BoolArg {
         0 value: bool = false,
-        /// The value that has the bool, in place of `value`.
+        /// The name of the value that has the bool; it replaces `value`.
         1 r#ref: &str,
     }
 
@@ -203,7 +203,7 @@ schema! {
     /// A list of integers.
     table IntListArg {
         0 values: [i64] (required),
-        /// The values that have the numbers; empty strings for the numbers of `values`.
+        /// The names of the values that have the numbers; an empty name for a number of `values`.
         1 refs: [&str],
     }
 
@@ -233,7 +233,7 @@ schema! {
     table GraphArg {
         /// For debugging alone.
         0 name: &str (required),
-        /// The graph. Its names are apart from those of the outer graph.
+        /// The graph. Its names are separate from those of the outer graph.
         1 graph: ^Graph (required),
     }
 
@@ -299,11 +299,11 @@ schema! {
     /// A buffer without data: it begins as zeros.
     table MutableBufferSpec {
         0 name: &str (required),
-        /// The name that methods share the buffer by.
+        /// The name under which methods share the buffer.
         1 fqn: &str (required),
     }
 
-    /// A graph. Its names are its own: no graph in it sees them.
+    /// A graph. Its names are local: nested graphs do not see them.
     table Graph {
         /// The nodes, in the order in which they run.
         0 nodes: [&Node] (required),

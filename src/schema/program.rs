@@ -206,8 +206,8 @@ schema! {
     table KernelCall {
         /// The index in `ExecutionPlan.operators`.
         0 op_index: i32 = 0,
-        /// Indices of values: the arguments of the schema, the outputs, and the results a second
-        /// time.
+        /// Indices of values: the schema's arguments, the outputs, and then the outputs again as
+        /// results.
         1 args: [i32],
     }
 

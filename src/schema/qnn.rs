@@ -84,7 +84,7 @@ schema! {
         SM8845 = 97,
     }
 
-    /// What the GPU saves: time or power.
+    /// Whether the GPU saves time or power.
     enum QnnExecuTorchGpuPerformanceMode: i32 {
         /// `kGpuPerfHintHigh`.
         kGpuPerfHintHigh = 0,
@@ -106,7 +106,7 @@ schema! {
         kGpuPrecisionUserProvided = 3,
     }
 
-    /// What the HTP saves: time or power.
+    /// Whether the HTP saves time or power.
     enum QnnExecuTorchHtpPerformanceMode: i32 {
         /// `kHtpDefault`.
         kHtpDefault = 0,
@@ -178,7 +178,7 @@ schema! {
         kHard = 2,
     }
 
-    /// What the LPAI runs beside.
+    /// The environment that the LPAI runs in.
     enum QnnExecuTorchLpaiTargetEnv: i32 {
         /// `kX86`.
         kX86 = 0,

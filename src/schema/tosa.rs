@@ -61,7 +61,7 @@ schema! {
         BILINEAR = 2,
     }
 
-    /// What becomes of NaN.
+    /// How NaN is propagated.
     enum NanPropagationMode: u32 {
         /// `UNKNOWN`.
         UNKNOWN = 0,
@@ -291,7 +291,7 @@ schema! {
 
     unions:
 
-    /// What an operator has beside its operands. Tags from 77 on are of TOSA 1.1.
+    /// The attributes of an operator. Tags from 77 on are new in TOSA 1.1.
     union Attribute {
         1 ArgMaxAttribute,
         2 AvgPool2dAttribute,
@@ -873,9 +873,9 @@ schema! {
         3 data: [u8 align 8],
         4 variable: bool = false,
         5 is_unranked: bool = false,
-        /// The name of the variable that it is.
+        /// The name of the variable, if the tensor is one.
         6 variable_name: &str,
-        /// The data of a file of more than 2 GB, relative to its start; ignored up to 1.
+        /// The offset of the data in a file of more than 2 GB. Values up to 1 are ignored.
         7 offset: u64 = 0,
         8 size: u64 = 0,
     }

@@ -28,7 +28,7 @@ schema! {
         FLOAT64 = 6,
         /// `INT64`.
         INT64 = 7,
-        /// The datatype of the tensor itself.
+        /// Not set: the datatype of the tensor applies.
         UNSET = 127,
     }
 

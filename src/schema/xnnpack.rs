@@ -161,7 +161,7 @@ schema! {
     /// A tensor.
     table XNNTensorValue {
         0 datatype: XNNDatatype = XNNDatatype::xnn_datatype_invalid,
-        /// The runtime does not read it: the length of `dims` counts.
+        /// The runtime ignores this field, and uses the length of `dims`.
         1 num_dims: u32 = 0,
         /// The size of each dimension, outermost first.
         2 dims: [u32],
@@ -388,9 +388,9 @@ schema! {
         2 xvalues: [&XValue],
         /// The number of arguments that the graph uses.
         3 num_externs: u32 = 0,
-        /// The runtime does not read it: flags of values count.
+        /// The runtime ignores this field, and uses the flags of values.
         4 input_ids: [u32],
-        /// The runtime does not read it: flags of values count.
+        /// The runtime ignores this field, and uses the flags of values.
         5 output_ids: [u32],
         /// Constants of a payload without a header. Index 0 is reserved.
         6 constant_buffer: [&Buffer],

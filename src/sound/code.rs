@@ -27,7 +27,7 @@ pub enum Operation<'p> {
     Kernel {
         /// The operator.
         operator: Operator<'p>,
-        /// The arguments of the schema, the outputs, and the results a second time.
+        /// The schema's arguments, the outputs, and then the outputs again as results.
         args: ValueList<'p, Operand<'p>>,
     },
     /// A call of a delegate.

@@ -24,7 +24,7 @@ impl<'p> Context<'p> {
     }
 }
 
-/// The name alone: every part of a method refers to the whole.
+/// Shows the name alone, since the parts of a method refer back to the method.
 impl fmt::Debug for Context<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Method").field(&self.name()).finish()

@@ -35,7 +35,7 @@ impl<'p> Method<'p> {
     }
 }
 
-/// Shows the name alone: everything in a method refers to the method.
+/// Shows the name alone, since the parts of a method refer back to the method.
 impl fmt::Debug for Method<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Method").field(&self.name()).finish()

@@ -35,13 +35,13 @@ pub struct Dtype(ScalarType);
 pub enum DataSource<'a> {
     /// Provided when the program runs: an input, or a placeholder.
     Unbound,
-    /// Bytes of this file that never change. Their number is that which the shape needs.
+    /// Bytes of this file that never change: as many as the shape needs.
     Constant(Range<u64>),
     /// A place in an arena, with enough space for the tensor.
     Planned {
         /// The place of the tensor.
         place: Arena,
-        /// The initial bytes in this file. Their number is that which the shape needs.
+        /// The initial bytes in this file: as many as the shape needs.
         initial: Option<Range<u64>>,
     },
     /// Bytes of a `.ptd`.

@@ -24,7 +24,7 @@ pub enum Value<'p> {
     Tensor(Tensor<'p>),
     /// A string.
     String(&'p str),
-    /// Integers. Each is also the integer of another value.
+    /// Integers. The list refers to each of them by the index of an `Int` value.
     IntList(ValueList<'p, i64, i64>),
     /// Floating-point numbers.
     DoubleList(Vector<'p, f64>),

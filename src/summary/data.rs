@@ -32,7 +32,7 @@ pub struct PtdSummary {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DtypeSummary {
-    /// The dtype; its name in the document.
+    /// The dtype, which the document has by its name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::displayed"))]
     pub dtype: ScalarType,
     /// The number of tensors.

@@ -77,7 +77,7 @@ fn own_keys<S: Source>(handle: &Handle<S>) -> BTreeSet<&str> {
     keys
 }
 
-/// Reads the graph of one payload in a range of a file; `None` if its tables are not known.
+/// Reads the graph of one payload in a range of a file; `None` if its schema is not known.
 pub(super) fn of_payload<S: Source>(
     source: &S,
     backend: Backend,
@@ -107,7 +107,7 @@ pub(super) fn of_payload<S: Source>(
 }
 
 impl Counts {
-    /// Adds a graph. `keys` are those of the program, if it is known.
+    /// Adds a graph. `keys` are those of the program; `None` for a standalone payload.
     fn add(&mut self, graph: &Graph<'_>, keys: Option<&BTreeSet<&str>>) {
         self.read = self.read.saturating_add(1);
         for operator in graph.operators() {

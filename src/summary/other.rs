@@ -22,10 +22,10 @@ use crate::quoted::UntrustedString;
 pub struct PayloadSummary {
     /// The name of the backend.
     pub backend: &'static str,
-    /// Its graph; `None` if its tables are not known.
+    /// Its graph; `None` if the schema of its tables is not known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub graphs: Option<GraphSummary>,
-    /// What its header says; `None` if it has no known sections.
+    /// The facts from its header; `None` if it has no known sections.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sections: Option<SectionSummary>,
 }
@@ -45,7 +45,7 @@ pub struct ProfileSummary {
     pub values: u64,
     /// The instructions that were timed.
     pub instructions: u64,
-    /// The times of events of no instruction, such as `Method::execute`.
+    /// The times of events that belong to no instruction, such as `Method::execute`.
     pub methods: Vec<EventTime>,
 }
 
@@ -61,13 +61,13 @@ pub struct RecordSummary {
 }
 
 impl Summary {
-    /// Summarizes a payload with a known magic, a `.ptn` package, a profile or an ETRecord, as a standalone
-    /// file: `None` for another file. Headers and tables are read, constants are not.
+    /// Summarizes a standalone file: a payload with a known magic, a `.ptn` package, a profile or an
+    /// ETRecord. Returns `None` for any other file. Headers and tables are read, constants are not.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner error is
-    /// that of an invalid file.
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner error
+    /// means that the file is invalid.
     pub fn read_other<S: Source>(
         source: &S,
         limits: &Limits,
@@ -168,7 +168,7 @@ impl Summary {
 }
 
 impl PartSizes {
-    /// Returns the sizes of a header and tables that end at `end`, and of what is behind them.
+    /// Returns the sizes of a file with header and tables up to `end`, and segments after them.
     fn behind(end: u64, len: u64) -> Self {
         Self { segments: len.saturating_sub(end), ..Self::flatbuffer(end) }
     }
@@ -178,5 +178,5 @@ impl PartSizes {
     }
 }
 
-/// The bytes that tell the kind of a file.
+/// The number of bytes that identify the kind of a file.
 const HEAD: u64 = 64;

@@ -36,9 +36,9 @@ pub struct ProgramSummary {
     pub constants: DataAmount,
     /// The mutable tensors: they lie in an arena, and their initial bytes are in the file.
     pub mutable: DataAmount,
-    /// The tensors whose bytes are in a `.ptd`. Each tensor counts.
+    /// The tensors whose bytes are in a `.ptd`. Data that tensors share counts once for each.
     pub external: DataAmount,
-    /// The named blobs. Each name counts.
+    /// The named blobs. Data that names share counts once for each.
     pub named_data: DataAmount,
     /// The number of segments.
     pub segments: u64,
@@ -82,7 +82,7 @@ pub struct ValueSummary {
     /// The type of the value.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub kind: ValueKind,
-    /// The dtype of a tensor; its name in the document.
+    /// The dtype of a tensor, which the document has by its name.
     #[cfg_attr(
         feature = "serde",
         serde(
@@ -94,7 +94,7 @@ pub struct ValueSummary {
     /// The first 17 sizes of a tensor: one more than it can have.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sizes: Option<Vec<i32>>,
-    /// Whether the sizes of a tensor may change; the name in the document.
+    /// Whether the sizes of a tensor may change, which the document has by its name.
     #[cfg_attr(
         feature = "serde",
         serde(
@@ -103,7 +103,7 @@ pub struct ValueSummary {
         )
     )]
     pub dynamism: Option<TensorShapeDynamism>,
-    /// The value that a method without instructions returns, of a number or a string.
+    /// The number or string that a method without instructions returns.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub value: Option<ConstantValue>,
 }
@@ -157,15 +157,15 @@ pub struct BackendSummary {
     pub delegates: u64,
     /// The bytes of all payloads; a shared one counts once.
     pub bytes: u64,
-    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the tables
-    /// of none are known.
+    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the schema
+    /// of none is known.
     pub graphs: Option<GraphSummary>,
     /// The sections of all payloads; `None` if the payloads were not read, or have no known sections.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sections: Option<SectionSummary>,
 }
 
-/// What the headers of a backend's payloads say.
+/// The facts from the headers of a backend's payloads.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -178,7 +178,7 @@ pub struct SectionSummary {
     pub versions: Vec<UntrustedString>,
     /// The devices that payloads were compiled for: the first few.
     pub targets: Vec<UntrustedString>,
-    /// The most bytes of memory that a payload needs at each run; `None` if none says it.
+    /// The most bytes of memory that a payload needs at each run; `None` if no header states them.
     pub scratch: Option<u64>,
     /// The sections by name.
     pub sections: Vec<SectionAmount>,
@@ -197,7 +197,7 @@ pub struct SectionAmount {
     pub bytes: u64,
 }
 
-/// What the graphs in the payloads of a backend consist of.
+/// The contents of the graphs in the payloads of a backend.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -214,9 +214,9 @@ pub struct GraphSummary {
     pub datatypes: Vec<DatatypeSummary>,
     /// The constants of XNNPACK's graphs, with the bytes that the graphs declare.
     pub constants: DataAmount,
-    /// The weights among them by datatype, those with most bytes first.
+    /// The weights among these constants by datatype, those with most bytes first.
     pub weights: Vec<WeightSummary>,
-    /// Those of them that the graphs use by a key which is none of the program's: they are in a `.ptd`.
+    /// The constants whose key is not in the program's named data: their bytes are in a `.ptd`.
     pub external: DataAmount,
 }
 
@@ -264,7 +264,7 @@ impl ProgramSummary {
             method_count = method_count.saturating_add(1);
             if methods.len() < MAX_METHODS {
                 let mut method = MethodSummary::of(plan, &mut ends);
-                // The runtime looks a method up by its name, from the first on.
+                // The runtime runs the first of several methods with one name.
                 let name = plan.name().unwrap_or_default();
                 cost::look_up(name, names.len());
                 method.shadowed = plan.name().is_some() && !names.insert(name);
@@ -351,11 +351,11 @@ fn stack_traces_of(plan: ExecutionPlan<'_>) -> u64 {
 struct Delegates {
     count: u64,
     bytes: u64,
-    /// The ranges of their payloads, each once.
+    /// The ranges of their payloads. A shared payload is in the set once.
     payloads: BTreeSet<(u64, u64)>,
 }
 
-/// The data of tensors by its start: shared data counts once.
+/// The bytes of tensors' data by its start, so that shared data counts once.
 #[derive(Default)]
 struct Tensors {
     constants: BTreeMap<u64, u64>,
@@ -407,7 +407,7 @@ impl MethodSummary {
             .fold(0u64, |sum, count| sum.saturating_add(narrow(count).into()));
         let inputs = values(plan.inputs());
         let mut outputs = values(plan.outputs());
-        // An output that is an input too has the value of the call.
+        // In a method with inputs, an output may be an input, whose value the caller gives.
         let is_constant = instructions == 0 && plan.inputs().is_none_or(|inputs| inputs.is_empty());
         if is_constant {
             for (output, index) in outputs.iter_mut().zip(plan.outputs().into_iter().flatten()) {
@@ -505,7 +505,7 @@ const MAX_CHARACTERS: usize = 256;
 
 /// The most methods that are listed.
 const MAX_METHODS: usize = 1024;
-/// The most inputs and outputs of all methods that are listed.
+/// The most inputs and outputs that are listed, for all methods together.
 const MAX_ENDS: usize = 1 << 14;
 /// The most sizes that are listed: one more than a tensor can have, which shows that there are too
 /// many.

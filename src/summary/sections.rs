@@ -72,7 +72,7 @@ impl SectionSummary {
         self.scratch = self.scratch.max(scratch);
         for section in sections {
             let bytes = section.range.end.saturating_sub(section.range.start);
-            // Names are those of a backend's format: few.
+            // A linear search is enough: the format of a backend has few names of sections.
             let known = self.sections.iter_mut().find(|known| known.name == section.name);
             match known {
                 Some(known) => {

@@ -121,7 +121,7 @@ impl<'a> ConstantRow<'a> {
     }
 }
 
-/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's of the same dtype, if there is one.
+/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's name, if PyTorch has the datatype.
 ///
 /// ```
 /// use pte::tensors::datatype_name;

@@ -41,5 +41,5 @@ fn no_list_takes_more_than_n_log_n_steps() {
 const MOST_STEPS: f64 = 1.0;
 /// Growth of the steps, divided by that of the bytes, if the size doubles.
 const MOST_GROWTH: f64 = 1.3;
-/// Below this, a growth is that of a constant cost.
+/// Below this cost for each byte, growth is not judged: constant costs dominate.
 const FEW_STEPS: f64 = 0.05;

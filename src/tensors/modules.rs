@@ -41,11 +41,11 @@ pub struct ModuleTree {
     pub name: UntrustedString,
     /// The bytes. Each byte of the file counts once.
     pub bytes: u64,
-    /// The part of the file that it belongs to, such as `constants`; of a module, the one with most bytes.
+    /// The part of the file, such as `constants`. For a module: the part of its largest piece.
     pub part: &'static str,
     /// The dtype and the sizes of a tensor.
     pub layout: Option<String>,
-    /// What uses it: an operator, a node of a delegate, or the places of further tensors.
+    /// The users: an operator, a node or a backend, and how many more there are.
     pub owner: Option<UntrustedString>,
     /// The number of pieces.
     pub count: u64,
@@ -139,14 +139,14 @@ impl ModuleTree {
         self.parts.push(Self { name: SMALLER.into(), bytes, part, count: 1, ..Self::default() });
     }
 
-    /// The recursion is as deep as the tree, which has a few levels.
+    /// Sorts the parts by size. The recursion is as deep as the tree, which has a few levels.
     fn sort(&mut self) {
         self.parts.iter_mut().for_each(Self::sort);
         self.parts.sort_by_key(|part| Reverse(part.bytes));
     }
 }
 
-/// Collects the pieces of a part: the data of each user, and of other parts the outermost two levels.
+/// Collects the pieces of a part: the data of each user, and the two outermost levels of other parts.
 fn collect<'m, 'a>(
     part: Part<'m, 'a>,
     top: &'static str,
@@ -169,7 +169,7 @@ fn collect<'m, 'a>(
     pieces.push(Piece { bytes, part: top, users, name });
 }
 
-/// Returns whether a part of the tables has data.
+/// Returns whether the part of the FlatBuffer with this name contains data.
 fn is_inline(name: &str) -> bool {
     matches!(name, "inline constants" | "inline payloads" | "")
 }
@@ -270,7 +270,7 @@ struct Facts {
 impl Facts {
     fn of(file: &File<'_>, payloads: &[PayloadContents], pieces: &[Piece<'_, '_>]) -> Self {
         let mut facts = Self::default();
-        // By the name of a method the indices of its values, so that a name is compared once a method.
+        // Maps a method's name to the indices of its values, so that each name is compared once.
         let mut wanted: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         let (mut keys, mut constants) = (Vec::<&str>::new(), BTreeSet::new());
         let mut delegates: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
@@ -335,7 +335,7 @@ impl Facts {
         if let File::Pte(pte) = file {
             for plan in pte.program().execution_plan().into_iter().flatten() {
                 let name = plan.name().unwrap_or_default();
-                // Of methods with one name, the first counts.
+                // Only the first of several methods with one name counts.
                 for index in delegates.remove(name).into_iter().flatten() {
                     let nth = usize::try_from(index).ok();
                     let delegate = plan.delegates().zip(nth).and_then(|(all, nth)| all.get(nth));
@@ -386,7 +386,7 @@ fn shape<T: ToString>(dtype: &str, sizes: impl IntoIterator<Item = T>) -> String
     format!("{dtype}[{}]", sizes.join(", "))
 }
 
-/// Returns the modules of a qualified name. The last of many has the rest of the name.
+/// Splits a qualified name into [`MOST_LEVELS`] modules at most. The last one has the rest.
 fn modules(name: &str) -> Vec<String> {
     name.splitn(MOST_LEVELS, '.').map(cut).collect()
 }
@@ -401,7 +401,7 @@ fn cut(name: &str) -> String {
 
 const TABLES: &str = "FlatBuffers part";
 
-/// The name of pieces that are not listed.
+/// The name of the part that sums up pieces which are not listed.
 const SMALLER: &str = "smaller pieces";
 
 /// The most pieces that are listed.

@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::payload::for_each_graph;
 use crate::quoted::{Untrusted, UntrustedString};
 
-/// A request of a delegate for named data: its graph has the key.
+/// A request of a delegate for named data. The key is in the delegate's graph.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KeyRequest<'a> {
@@ -35,8 +35,8 @@ impl<'a> KeyRequest<'a> {
     /// Only payloads whose tables are known are read. `limits` bounds the bytes that are read, and the keys have at
     /// most as many bytes as the file: those past a bound are left out.
     ///
-    /// # Errors
-    ///
+    /// Only payloads with a known schema are read. `limits` bounds the bytes that are read. All
+    /// keys together have at most as many bytes as the file. Requests past a bound are left out.
     /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
     pub fn all<S: Source>(
         handle: &'a Handle<S>,

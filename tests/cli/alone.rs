@@ -1,4 +1,4 @@
-//! Payloads and profiles as standalone files, in `size`, `map` and `extract`.
+//! Tests `size`, `map` and `extract` on standalone payloads and profiles.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::support::snapshot::assert_snapshot;
 const PROFILE: &str = "tests/data/other/mlp.etdp";
 const RECORD: &str = "tests/data/other/linear.etrecord";
 
-/// A program of release 0.5, whose payload has its constants behind the graph.
+/// A program of release 0.5, whose payload has its constants after the graph.
 const IN_BLOB: &str = "tests/data/pte/v0.5.0_xnn_qs8.pte";
 
 /// Writes the payload of the first delegate of a program, and returns its path.
@@ -27,7 +27,7 @@ fn children(part: &Value) -> &[Value] {
     part["parts"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Asserts that each part has as many bytes as its parts.
+/// Asserts that the parts of each part sum to its bytes.
 fn assert_sums(part: &Value, path: &str) {
     if !children(part).is_empty() {
         let sum: u64 = children(part).iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
@@ -115,7 +115,8 @@ fn sums_of_payloads_are_exact() {
     assert!(backends.len() > 2, "{backends:?}");
 }
 
-/// A constant, and the graph, are the same bytes as those from the program.
+/// A constant or a graph has the same bytes, whether it is extracted from the payload or from the
+/// program.
 #[test]
 fn parts_of_a_payload_are_extracted() {
     let (_folder, path) = payload(IN_BLOB);
@@ -140,8 +141,8 @@ fn parts_of_a_payload_are_extracted() {
     }
 }
 
-/// Each length that a payload or a profile may be cut to, and each changed byte of its first part: a verb
-/// ends with status 0 or 1, and what it counts is the whole file.
+/// Payloads and profiles, cut to each length, and with each byte of the first part changed. A verb ends
+/// with status 0 or 1, and counts the whole file.
 #[test]
 fn damaged_payloads_and_profiles_are_refused_or_counted() {
     let (_folder, path) = payload(IN_BLOB);

@@ -1,4 +1,5 @@
-//! `pte build`: round trips with `pte dump --container`, changed and wrong JSON, and the folder of blobs.
+//! `pte build`: round trips with `pte dump --container`, changed and invalid JSON, and the folder
+//! of blobs.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +15,7 @@ use crate::support::build;
 use crate::support::files::{everything, name, samples};
 use crate::support::snapshot::assert_snapshot;
 
-/// Every genuine file, with blobs as files: without a note, and byte for byte.
+/// Every genuine file round-trips with blobs as files, byte for byte and without a note.
 #[test]
 fn every_file_round_trips_through_json() {
     let folder = tempfile::tempdir().unwrap();
@@ -28,7 +29,7 @@ fn every_file_round_trips_through_json() {
     }
 }
 
-/// The same through a pipe, with blobs as numbers and without line breaks.
+/// Files round-trip through a pipe too, with blobs as numbers and without line breaks.
 #[test]
 fn dump_piped_to_build_round_trips() {
     for path in samples() {
@@ -97,7 +98,7 @@ fn replaced_blob_is_built() {
     assert_eq!(program.header().unwrap().segment_data_size, 1440);
 }
 
-/// Wrong JSON is refused, with the line and the path of the error.
+/// Invalid JSON is refused with the line and the path of the error.
 #[test]
 fn wrong_json_is_refused_with_line_and_path() {
     let container = |inside: &str| {
@@ -290,7 +291,7 @@ fn failed_build_keeps_the_old_output() {
         ("m.json", "folder", 3),
         #[cfg(target_os = "linux")]
         ("m.json", "/dev/full", 3),
-        // A folder where no user can create files, not even root.
+        // A folder in which no user can create files, not even root.
         #[cfg(target_os = "linux")]
         ("m.json", "/sys/new.pte", 3),
     ] {
@@ -320,7 +321,7 @@ fn build_reports_findings_and_still_writes() {
     assert_eq!(reported, text(&pte(&["check", path]).stdout));
 }
 
-/// Unknown fields of a newer writer are not in the JSON: both verbs report them.
+/// Unknown fields of a newer writer are not in the JSON, and both verbs report them.
 #[test]
 fn unknown_fields_are_reported() {
     let bytes =
@@ -343,7 +344,7 @@ fn unknown_fields_are_reported() {
     assert_snapshot("build-unknown", &page);
 }
 
-/// Unusual files can be dumped, with a note if `pte build` gives other bytes or none.
+/// Unusual files can be dumped, with a note if `pte build` cannot restore them byte for byte.
 #[test]
 fn dump_notes_files_that_build_cannot_restore() {
     let note = |json: &str| {
@@ -382,7 +383,7 @@ fn deep_json_is_refused() {
     }
 }
 
-/// The library reads JSON, and an image is a source.
+/// The library reads a model from JSON, and the image of a model is a source.
 #[test]
 fn model_is_read_from_json() {
     for path in samples() {
@@ -414,7 +415,7 @@ fn model_is_read_from_json() {
             AnyFile::LegacyPtd(file) => file.image().unwrap(),
         };
         assert!(image.to_bytes().unwrap() == bytes, "{}", name(&path));
-        // Ranges inside a piece, over several pieces, and past the end.
+        // The ranges lie inside a piece, span several pieces, or reach past the end.
         let step = bytes.len() / 50 + 1;
         for begin in (0..bytes.len()).step_by(step) {
             for len in [0, 1, step, bytes.len() - begin] {
@@ -442,14 +443,14 @@ fn model_is_read_from_json() {
     assert_eq!(other.unwrap_err().to_string(), "unexpected table Tensor");
 }
 
-/// JSON with a wrong byte at any position is refused, or gives another file.
+/// JSON with a changed byte at any position is refused, or gives another file.
 #[test]
 fn damaged_json_never_panics() {
     let (mut refused, mut unbuildable, mut unreadable, mut built) = (0, 0, 0, 0);
     for path in ["tests/data/pte/multi_method.pte", BASIC, LINEAR] {
         let text = good(&["dump", "--container", "--compact", "--blobs", "inline", path]);
         let tail = text.find("\"container\"").unwrap();
-        // More positions in the container, which has most fields.
+        // More positions are tried in the container, which has the most fields.
         let places = (0..tail).step_by(7).chain(tail..text.len());
         for (at, with) in places.flat_map(|at| DAMAGE.map(|with| (at, with))) {
             let damaged = format!("{}{with}{}", &text[..at], &text[at + 1..]);
@@ -482,7 +483,7 @@ fn damaged_json_never_panics() {
     assert_eq!(unreadable, 0, "of these, what can be written can be read");
 }
 
-/// Replacements of a byte: nothing, a digit, two digits, or a delimiter.
+/// The replacements of a byte: nothing, a digit, several digits, a delimiter, or `null`.
 const DAMAGE: [&str; 8] = ["", "0", "9", "99999999", "-", "\"", "]", "null"];
 
 fn segments(file: &AnyFile<'_>) -> usize {
@@ -511,7 +512,7 @@ fn write<'a, R: RootStruct>(
     written.unwrap();
 }
 
-/// The default folder of blobs is that of the JSON, for relative and absolute paths.
+/// By default, blobs are in the folder of the JSON, for relative and absolute paths.
 #[test]
 fn blobs_default_to_the_folder_of_the_json() {
     let folder = tempfile::tempdir().unwrap();
@@ -533,7 +534,7 @@ fn blobs_default_to_the_folder_of_the_json() {
     assert_eq!(from(&["m.json", "--blobs", "dir=.."], "a").status.code(), Some(3));
 }
 
-/// The size of the result is limited: a mebibyte for a line of JSON.
+/// The size of the result is limited to a mebibyte for a line of JSON.
 #[test]
 fn short_json_cannot_make_a_huge_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -554,7 +555,7 @@ fn short_json_cannot_make_a_huge_file() {
         of(&places, &often, ""),
         of("{},{}", "[1],[2]", r#","segment_alignment":1073741824"#),
         of(&empty, &pages, r#","segment_alignment":4096"#),
-        // Page-aligned data in the tables.
+        // The data in the tables is aligned to pages.
         of("", "", r#","force_align":4096"#).replacen(
             '{',
             &format!("{{\"constant_buffer\":[{}],", vec![r#"{"storage":[1]}"#; 2000].join(",")),
@@ -562,7 +563,7 @@ fn short_json_cannot_make_a_huge_file() {
         ),
     ];
     for json in cases {
-        // A given offset is kept.
+        // The offset in the JSON is kept.
         let lay_out = if json.contains("000000000") { "-q" } else { "--lay-out" };
         let args = ["build", "-", lay_out, "-o", "out"];
         let done = run(&args, Some(folder.path()), json.as_bytes());
@@ -582,7 +583,7 @@ fn short_json_cannot_make_a_huge_file() {
     assert!(fs::metadata(folder.path().join("out")).unwrap().len() > 2_000_000_000);
 }
 
-/// A long file is compared in chunks.
+/// A long file is compared in chunks when it is dumped.
 #[test]
 fn long_file_round_trips_through_json() {
     let data: Vec<u8> = (0..5_000_000_u32).map(|nth| (nth % 251) as u8).collect();

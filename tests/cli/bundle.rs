@@ -1,4 +1,4 @@
-//! Bundled programs: every verb reads the program in them.
+//! Bundled programs: every verb reads the program inside.
 
 use std::fs;
 
@@ -10,12 +10,12 @@ use pte::schema::bundled_program::model::{
 
 use super::{LINEAR, good, json, pte, text};
 
-/// Returns the path of a bundle of a program, in a folder that must be kept.
+/// Returns the path of a bundle with a program. The returned folder must be kept alive.
 fn bundle(program: Vec<u8>) -> (tempfile::TempDir, String) {
     bundle_of(program, vec![BundledMethodTestCase::default(); 3])
 }
 
-/// Returns the path of a bundle of a program with test cases.
+/// Returns the path of a bundle with a program and test cases.
 fn bundle_of(program: Vec<u8>, cases: Vec<BundledMethodTestCase>) -> (tempfile::TempDir, String) {
     let suite =
         BundledMethodTestSuite { method_name: Some("forward".into()), test_cases: Some(cases) };
@@ -38,7 +38,7 @@ fn verbs_read_the_program_in_a_bundle() {
     for verb in ["info", "memory", "ops", "graph", "tensors"] {
         let shown = |path: &str| {
             let mut document = json(&[verb, "--json", path]);
-            // The place of the program in the bundle.
+            // The offset of the program in the bundle is expected to differ.
             document.as_object_mut().unwrap().shift_remove("program_offset");
             if let Some(file) = document["files"].get_mut(0) {
                 file.as_object_mut().unwrap().shift_remove("bundle");
@@ -61,7 +61,8 @@ fn verbs_read_the_program_in_a_bundle() {
     assert!(shown.contains("bundles were not compared"), "{shown}");
 }
 
-/// Offsets count from the start of the program, as in the program alone: each verb that shows some says so.
+/// Offsets count from the start of the program, as they do without a bundle. Each verb that shows
+/// offsets says so.
 #[test]
 fn verbs_say_where_the_program_of_a_bundle_is() {
     let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
@@ -81,7 +82,7 @@ fn verbs_say_where_the_program_of_a_bundle_is() {
     }
 }
 
-/// A folder of models may have bundles, which are judged too.
+/// Bundles in a folder of models are checked too.
 #[test]
 fn check_of_a_folder_judges_bundles() {
     let (folder, _) = bundle(fs::read(LINEAR).unwrap());
@@ -111,7 +112,7 @@ fn dump_of_a_method_refuses_a_bundle() {
     assert!(text(&done.stderr).contains("leave --method out"), "{}", text(&done.stderr));
 }
 
-/// A program may be sound, and an executable hidden behind it in the bundle.
+/// A sound program is no proof for a bundle: an executable may be hidden after the program.
 #[test]
 fn untrusted_upload_accepts_no_bundle_and_no_payload() {
     let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
@@ -120,7 +121,8 @@ fn untrusted_upload_accepts_no_bundle_and_no_payload() {
     assert_eq!(text(&done.stdout).matches("error[file-kind]").count(), 2);
 }
 
-/// Shows the parts of the program as for a standalone program, and the test inputs separately.
+/// The parts of the program are those of a standalone program, and the test inputs are separate
+/// parts.
 #[test]
 fn size_and_map_of_a_bundle_have_the_program_and_the_test_inputs() {
     let tensor = |numbers: usize| Value {
@@ -171,7 +173,7 @@ fn a_bundle_is_not_edited_and_its_program_is_judged() {
     broken.truncate(100);
     let (_folder, path) = bundle(broken);
     assert_eq!(pte(&["check", &path]).status.code(), Some(1));
-    // A bundle whose tables are cut.
+    // The tables of the bundle are truncated.
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..60]).unwrap();
     assert_eq!(pte(&["info", &path]).status.code(), Some(1));

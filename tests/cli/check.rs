@@ -13,7 +13,7 @@ use crate::support::build;
 use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
-/// A hand-written file with every construct; three of them break a rule.
+/// A hand-written file with every construct. Three of its constructs break a rule.
 const UNSOUND: &str = "tests/data/pte/synth_all_seg.pte";
 const PROGRAM: &str = "tests/data/pte/external_all.pte";
 const DATA: &str = "tests/data/ptd/external_all.default_external_constant.ptd";
@@ -61,7 +61,7 @@ fn with_checks_a_program_against_its_data_file() {
     let mut page = String::new();
     let args = ["check", PROGRAM, "--with", OTHER];
     append_run(&mut page, &args, &pte(&args));
-    // The same file under two names.
+    // The same data file is named twice, by two paths.
     let args = ["check", PROGRAM, "--with", DATA, "--with", &format!("./{DATA}")];
     append_run(&mut page, &args, &pte(&args));
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ fn with_checks_a_program_against_its_data_file() {
     assert_snapshot("check-with", &page);
 }
 
-/// A program whose data is elsewhere was not judged whole: a plain `ok` would hide it.
+/// A program whose data is elsewhere is checked only in part, and a plain `ok` would hide that.
 #[test]
 fn a_program_without_its_data_gets_a_note() {
     let mut page = String::new();
@@ -101,7 +101,7 @@ fn with_takes_a_folder_of_data_files() {
     assert_eq!(text(&found.stdout), "ok  model.pte\nok  data/deep/weights.ptd\n2 files: 2 ok\n");
 }
 
-/// A stack trace names files of the machine that exported the program.
+/// A stack trace names files on the machine that exported the program.
 #[test]
 fn leaked_paths_are_a_note_and_an_error_for_uploads() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,12 +118,12 @@ fn leaked_paths_are_a_note_and_an_error_for_uploads() {
     assert_eq!(text(&here(&upload).stdout), "ok  model.pte\n");
 }
 
-/// A program with a stack trace that holds a path of its exporter.
+/// Returns a program with a stack trace that contains a path of its exporter.
 fn with_traces() -> Vec<u8> {
     Fixture::read("paths-leaked.bad").unwrap().parts().bytes
 }
 
-/// The preset reads whole files: a script inside of a weight is found.
+/// The preset reads whole files, so it finds a script inside a weight.
 #[test]
 fn preset_for_uploads_scans_blobs() {
     let mut bytes = fs::read(LINEAR).unwrap();
@@ -136,7 +136,8 @@ fn preset_for_uploads_scans_blobs() {
     assert_eq!(pte(&["check", "--preset", "upload", LINEAR]).status.code(), Some(2));
 }
 
-/// Accepted findings are known by file, rule and path: a file that moves them by some bytes stays accepted.
+/// An accepted finding is identified by file, rule and path. It stays accepted if its offset
+/// changes.
 #[test]
 fn baseline_leaves_only_what_is_new() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +152,7 @@ fn baseline_leaves_only_what_is_new() {
     fs::copy(UNSOUND, folder.path().join("new.pte")).unwrap();
     let done = run(&[&known[..], &["new.pte"]].concat(), at, b"");
     assert_eq!(done.status.code(), Some(1), "{}", text(&done.stdout));
-    // A refused file was not checked, and is never accepted.
+    // A refused file is not checked, so it is never accepted.
     fs::write(folder.path().join("model.pte"), b"broken").unwrap();
     assert_eq!(run(&known, at, b"").status.code(), Some(1));
     fs::write(folder.path().join("known.json"), b"{}").unwrap();
@@ -186,12 +187,12 @@ fn settings_are_those_of_the_nearest_pte_toml() {
     let done = run(&["check", file], Some(&inner), b"");
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("unknown field `allowed`"), "{}", text(&done.stderr));
-    // The search ends at the root of a repository.
+    // The search for a `pte.toml` ends at the root of a repository.
     fs::create_dir(folder.path().join("a/.git")).unwrap();
     assert_eq!(code(&["check", file]), Some(0));
 }
 
-/// Data that is too short for its shape is an Error of its file, which `--with` checks too.
+/// Data that is too short for its shape is an Error of the data file, which `--with` also checks.
 #[test]
 fn short_data_is_reported_for_the_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,7 +237,7 @@ fn scan_blobs_searches_blobs() {
     assert_eq!(both.status.code(), Some(2));
 }
 
-/// The runtime of release 0.6 reads old data files, which newer ones do not.
+/// The runtime of release 0.6 reads old data files, but newer releases do not.
 #[test]
 fn with_and_runtime_check_a_pair_for_a_release() {
     let program = "tests/data/pte/v0.6.0_external.pte";
@@ -252,7 +253,7 @@ fn with_and_runtime_check_a_pair_for_a_release() {
     assert_eq!(code(&["--runtime", "0.6", "--deny", "external-generation"]), Some(1));
 }
 
-/// The output parses as SARIF, and every result has a described rule.
+/// The output parses as SARIF, and the rule of every result is described.
 #[test]
 fn sarif_follows_its_schema() {
     let folder = tempfile::tempdir().unwrap();
@@ -307,7 +308,7 @@ fn newest_release_is_that_of_the_schemas() {
     assert!(releases.iter().all(|release| *release <= pte::check::NEWEST), "{releases:?}");
 }
 
-/// An unknown future release is checked as the newest known one, with a note.
+/// An unknown future release is checked like the newest known release, with a note.
 #[test]
 fn future_release_is_checked_as_the_newest() {
     let old = "tests/data/pte/v0.2.0_inline_const.pte";
@@ -325,7 +326,7 @@ fn future_release_is_checked_as_the_newest() {
     }
 }
 
-/// Refusals cannot be allowed: the rest of the file was not read.
+/// A refusal cannot be allowed, since the rest of the file was not read.
 #[test]
 fn refusals_cannot_be_allowed() {
     for name in ["vector-out-of-bounds", "unreadable"] {
@@ -341,7 +342,7 @@ fn refusals_cannot_be_allowed() {
     }
 }
 
-/// Files are checked in parallel, and listed by path.
+/// Files are checked in parallel, but listed by path.
 #[test]
 fn check_reads_whole_folders() {
     let shown = json(&["check", "--json", "tests/data/ptd"]);
@@ -355,7 +356,7 @@ fn check_reads_whole_folders() {
     assert_eq!(done.status.code(), Some(1), "an empty folder is an error");
 }
 
-/// A program, or a missing file, is no data file: no key resolves.
+/// A program or a missing file is not a data file. Then no key resolves.
 #[test]
 fn with_needs_a_readable_ptd() {
     let program = "tests/data/pte/linear.pte";
@@ -368,7 +369,7 @@ fn with_needs_a_readable_ptd() {
     }
 }
 
-/// 0.7 was followed by 1.0: versions in between are refused.
+/// Release 1.0 followed 0.7, so versions in between are refused.
 #[test]
 fn nonexistent_releases_are_refused() {
     let status = |release: &str| {
@@ -382,7 +383,7 @@ fn nonexistent_releases_are_refused() {
     }
 }
 
-/// SARIF turns `[text](target)` in a message into a link.
+/// In a SARIF message, `[text](target)` would become a link.
 #[test]
 fn sarif_messages_have_no_links() {
     let name = serde_json::json!({"key": "[a](http://e.org)", "segment_index": 0});
@@ -417,7 +418,7 @@ fn check_reports_every_file_in_a_folder() {
     assert_snapshot("cli-check", &page);
 }
 
-/// Models that are no regular files are reported, and not opened: opening a pipe would block.
+/// Models that are not regular files are reported and not opened, since opening a pipe would block.
 #[cfg(unix)]
 #[test]
 fn irregular_files_in_a_folder_are_reported() {
@@ -491,7 +492,7 @@ fn json_and_sarif_paths_are_the_file_names() {
     assert_eq!(place["artifactLocation"]["uri"], "b%5Cc.pte");
 }
 
-/// The stack size is too large to start a thread, so the main thread does the work.
+/// The requested stack size prevents threads from starting, so the main thread does the work.
 #[test]
 fn check_works_without_threads() {
     let done = Command::new(env!("CARGO_BIN_EXE_pte"))
@@ -503,7 +504,7 @@ fn check_works_without_threads() {
     assert_eq!((done.status.code(), text(&done.stderr).as_str()), (Some(0), ""));
 }
 
-/// Each printable ASCII character in a file name, `%` included: the URI decodes to the name.
+/// A file name has each printable ASCII character, including `%`. Its URI decodes to the same name.
 #[cfg(unix)]
 #[test]
 fn sarif_uris_decode_to_the_file_names() {
@@ -555,7 +556,7 @@ fn sarif_uris_have_the_bytes_of_names_that_are_not_utf8() {
     assert_eq!(uris, ["./%FF.pte", "./with%5Cxff.pte"]);
 }
 
-/// Code-scanning sites drop a result without a line, and follow one by its fingerprint.
+/// Code-scanning sites drop a result without a line, and track a result by its fingerprint.
 #[test]
 fn sarif_results_have_a_line_and_a_fingerprint() {
     let shown = |path: &str| {
@@ -580,7 +581,7 @@ fn sarif_results_have_a_line_and_a_fingerprint() {
     }
 }
 
-/// A finding in a data file has the URI of the data file, and its offset there.
+/// A finding in a data file has the URI of that file, and an offset in that file.
 #[test]
 fn sarif_places_are_those_of_the_json() {
     let args = ["check", PROGRAM, "--with", OTHER, "--format"];
@@ -606,7 +607,7 @@ fn sarif_places_are_those_of_the_json() {
     assert!(places.iter().any(|(_, path, _)| path == OTHER), "{places:?}");
 }
 
-/// A payload is judged without its program: its graph and its constants.
+/// A payload is checked without its program, by its graph and its constants.
 #[test]
 fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
     let bytes = fs::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
@@ -623,7 +624,7 @@ fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
         let file = document["files"][0].clone();
         let findings = file["findings"].as_array().unwrap().iter();
         let mut rules = findings.map(|found| found["rule"].as_str().unwrap().to_owned());
-        // Each payload has a Note on its kind.
+        // Each standalone payload has a Note on its kind.
         let rule = rules.rfind(|rule| rule != "file-kind").unwrap_or_default();
         (done.status.code(), file["kind"].clone(), rule)
     };
@@ -635,7 +636,7 @@ fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
     assert_eq!(judged(&payload[..29]), (Some(1), Value::Null, "unreadable".into()));
 }
 
-/// A folder of two good files and a broken one, named twice.
+/// A folder has two good files and a broken one, and is named twice.
 #[test]
 fn check_of_several_files_ends_with_a_summary() {
     let folder = tempfile::tempdir().unwrap();
@@ -657,7 +658,7 @@ fn check_of_several_files_ends_with_a_summary() {
     let document: Value =
         serde_json::from_slice(&check(&["--failures-only", "--json", "."]).stdout).unwrap();
     assert_eq!(document["files"].as_array().unwrap().len(), 1);
-    // In SARIF, an artifact has the address of its own file.
+    // In SARIF, each result has the URI of its own file.
     let sarif: Value =
         serde_json::from_slice(&check(&["--failures-only", "--format", "sarif", "."]).stdout)
             .unwrap();

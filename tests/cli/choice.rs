@@ -8,7 +8,7 @@ const MULTI: &str = "tests/data/pte/v0.6.0_multi.pte";
 const DELEGATES: &str = "tests/data/pte/xnn_multi.pte";
 const PROFILE: &str = "tests/data/other/mlp.etdp";
 
-/// Of each method, `ops` shows what it shows of the method among others.
+/// `ops` of one method shows the same as `ops` of all methods shows of that method.
 #[test]
 fn ops_shows_the_method_that_is_chosen() {
     for file in [MULTI, DELEGATES] {
@@ -29,7 +29,8 @@ fn ops_shows_the_method_that_is_chosen() {
             let yaml = good(&["ops", "--format", "yaml", "--method", name, file]);
             assert!(names(method).iter().all(|name| yaml.contains(name)), "{yaml}");
         }
-        // The nodes of the methods' own payloads; a payload that two methods share is in both.
+        // A method has the nodes of its own payloads. A payload that two methods share counts for
+        // both.
         let nodes = |of: &Value| -> u64 {
             let nodes = of["nodes"].as_array().unwrap().iter();
             nodes.map(|node| node["nodes"].as_u64().unwrap()).sum()
@@ -50,12 +51,12 @@ fn diff_compares_the_method_that_is_chosen() {
     let methods = json(&["info", "--json", MULTI])["files"][0]["methods"].clone();
     let (first, last) =
         (methods[0]["name"].as_str().unwrap(), methods[1]["name"].as_str().unwrap());
-    // Named data is of no method.
+    // Named data belongs to no method.
     assert_eq!(pte(&["diff", MULTI, other]).status.code(), Some(1));
     let alone = json(&["diff", "--json", "--method", first, MULTI, other]);
     assert_eq!((&alone["verdict"], &alone["count"]), (&"same".into(), &0.into()));
     assert_eq!(alone["written"], Value::from(Vec::<Value>::new()));
-    // One that only one of the files has is a difference.
+    // A method that only one of the files has is a difference.
     let removed = json_of(&["diff", "--json", "--method", last, MULTI, LINEAR]);
     assert!(removed["count"].as_u64().unwrap() > 0);
     for difference in removed["differences"].as_array().unwrap() {
@@ -64,7 +65,7 @@ fn diff_compares_the_method_that_is_chosen() {
     }
 }
 
-/// Returns the document of a comparison, whose exit status is 1.
+/// Returns the JSON document of a comparison. Its exit status may be 1.
 fn json_of(args: &[&str]) -> Value {
     serde_json::from_slice(&pte(args).stdout).unwrap()
 }

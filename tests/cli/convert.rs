@@ -10,7 +10,8 @@ use crate::support::snapshot::assert_snapshot;
 
 const OLD: &str = "tests/data/ptd/v0.6.0_ptd_direct_16.ptd";
 
-/// A safetensors file with small tensors, and some that are long enough for `copy_file_range`.
+/// Returns a safetensors file with small tensors, and with tensors that are long enough for
+/// `copy_file_range`.
 fn tensors() -> Vec<u8> {
     let tensor = |name: &str, len: usize, seed: usize| NamedTensor {
         name: name.into(),
@@ -40,13 +41,13 @@ fn safetensors_round_trip_through_ptd() {
     good(&["check", "--deny", "warnings", &at("x.ptd")]);
     good(&["convert", &at("x.ptd"), "-o", &at("back.safetensors")]);
     assert!(fs::read(at("back.safetensors")).unwrap() == whole);
-    // Through pipes: the format is recognized by content.
+    // Files go through pipes, so their formats are recognized by content only.
     let piped = run(&["convert", "-"], None, &whole);
     assert_eq!((piped.status.code(), text(&piped.stderr).as_str()), (Some(0), ""));
     assert!(piped.stdout == fs::read(at("x.ptd")).unwrap());
     let back = run(&["convert", "-", "--to", "safetensors"], None, &piped.stdout);
     assert!(back.stdout == whole);
-    // A current file stays the same.
+    // Converting a current file changes nothing.
     good(&["convert", &at("x.ptd"), "-o", &at("again.ptd")]);
     assert!(fs::read(at("again.ptd")).unwrap() == piped.stdout);
     // Equal data is stored once.
@@ -55,14 +56,14 @@ fn safetensors_round_trip_through_ptd() {
     assert!((1_000_003..1_001_000).contains(&saved), "{saved}");
     good(&["convert", &at("shared.ptd"), "-o", &at("back.safetensors")]);
     assert!(fs::read(at("back.safetensors")).unwrap() == whole);
-    // Page-aligned.
+    // The data is aligned to pages.
     good(&["convert", "--align", "4096", &at("x.ptd"), "-o", &at("aligned.ptd")]);
     let aligned = fs::read(at("aligned.ptd")).unwrap();
     let aligned = pte::Ptd::read(&aligned).unwrap();
     assert!((0..5).all(|nth| aligned.segment_range(nth).unwrap().start.is_multiple_of(4096)));
 }
 
-/// The extension of the output gives the format, also in capitals.
+/// The extension of the output selects the format, in capitals too.
 #[test]
 fn output_extension_ignores_case() {
     let folder = tempfile::tempdir().unwrap();
@@ -126,7 +127,7 @@ fn unconvertible_inputs_are_reported() {
     assert_eq!(run(&skipped, Some(folder.path()), b"").status.code(), Some(0));
 }
 
-/// Overlapping tensors of an old file would give a huge file.
+/// If an old file has overlapping tensors, the output would be huge.
 #[test]
 fn repeated_data_is_charged_each_time() {
     use pte::build::{PtdBuilder, Shape};
@@ -139,7 +140,7 @@ fn repeated_data_is_charged_each_time() {
         built.tensor_in(nth.to_string(), shape(3_000_000), segment).unwrap();
     }
     let mut model = built.finish().unwrap();
-    // Each tensor has another number of the same bytes.
+    // Each tensor has a different length of the same bytes.
     for (nth, named) in (0..).zip(model.root.named_data.iter_mut().flatten()) {
         let layout = named.tensor_layout.as_mut().unwrap();
         layout.sizes = Some(vec![3_000_000 - nth]);

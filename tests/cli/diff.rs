@@ -1,4 +1,4 @@
-//! `pte diff`: screens, documents, comments and exit statuses.
+//! `pte diff`: screens, JSON documents, comments and exit statuses.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::support::snapshot::assert_snapshot;
 const OLD: &str = "tests/data/pte/v0.5.0_cond.pte";
 const NEW: &str = "tests/data/pte/cond.pte";
 
-/// A program with one thing changed, in a folder that goes away.
+/// A program with one thing changed, in a temporary folder.
 fn changed(
     path: &str,
     change: impl FnOnce(&mut model::PteModel<'_>),
@@ -72,7 +72,7 @@ fn a_document_has_all_of_it() {
     let sum: u64 = counts.values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(document["count"].as_u64(), Some(sum));
     assert_eq!(document["differences"].as_array().unwrap().len() as u64, sum);
-    // Data is reported by its whole digest.
+    // Changed data is reported with its whole digest.
     let bytes = fs::read(BASIC).unwrap();
     let done = run(&["diff", "--json", "-", "tests/data/ptd/ptd_blobs.ptd"], None, &bytes);
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();
@@ -105,7 +105,7 @@ fn data_is_given() {
     }
 }
 
-/// Named data that is beside one of the programs is that of the other, whichever comes first.
+/// Named data in a `.ptd` is the same as named data in the other program, in either order.
 #[test]
 fn named_data_is_the_same_inside_and_beside() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn named_data_is_the_same_inside_and_beside() {
     }
 }
 
-/// Names reach neither a terminal as control characters nor a page as Markdown or HTML.
+/// Names in files cannot put control characters on a terminal, nor Markdown or HTML on a page.
 #[test]
 fn names_are_no_marks() {
     let name = "a`|b\\|\u{1b}[2J<img src=x>@user #1 **b** \u{202e}";
@@ -156,7 +156,7 @@ fn names_are_no_marks() {
     assert!(!text(&coloured.stdout).contains("\u{1b}[2J"), "only our own colours");
 }
 
-/// GitHub takes comments of 65,536 characters.
+/// GitHub limits comments to 65,536 characters.
 #[test]
 fn a_comment_is_never_too_long() {
     let (_folder, path) = changed(LINEAR, |program| {
@@ -182,7 +182,8 @@ fn a_comment_is_never_too_long() {
     assert!(few.contains("… 1,980 more"), "{few}");
 }
 
-/// If all differences are of one class that can be ignored, a hint names the option. With it, the files are the same.
+/// If all differences are of one class that can be ignored, a hint names the option. With this
+/// option, the files are the same.
 #[test]
 fn a_hint_is_given() {
     let (old, new) = (
@@ -205,12 +206,12 @@ fn a_hint_is_given() {
         assert_eq!(done.status.code(), Some(0), "{args:?}");
         assert!(!text(&done.stdout).contains("hint"), "{args:?}");
     }
-    // What a program does is not left out by anybody.
+    // No option ignores what a program does.
     let shown = text(&pte(&["diff", LINEAR, "tests/data/pte/add.pte"]).stdout);
     assert!(!shown.contains("hint"), "{shown}");
 }
 
-/// A comment on a pull request has no mention and no link of a file, and keeps its cells.
+/// Names in a comment on a pull request make no mention and no link, and break no cell.
 #[test]
 fn markdown_shows_a_name_as_it_is() {
     let names = [

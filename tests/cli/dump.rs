@@ -1,4 +1,4 @@
-//! `pte dump`: blobs and containers. `build.rs` tests that a dump round-trips.
+//! `pte dump`: blobs and containers. `build.rs` tests the round trips of dumps.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn container_has_stable_field_names() {
     assert_eq!(with, json(&["dump", LINEAR]));
 }
 
-/// The payload of a program, as a standalone file and inside the program.
+/// The payload of a program is shown as a standalone file and inside the program.
 #[test]
 fn the_graph_of_a_payload_is_shown_in_its_program_and_alone() {
     let path = "tests/data/pte/xnn_delegate_inline.pte";

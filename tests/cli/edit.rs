@@ -47,7 +47,8 @@ fn payload_constants_move_out_and_back() {
     let args = ["edit", program, "--inline", data, "--payload-constants", "inside", "-o", back];
     assert!(notes(&args).ends_with("note: 4 constants moved into 1 payloads\n"));
     assert!(fs::read(back).unwrap() == fs::read(sample).unwrap());
-    // A program without the data, one whose backend does not copy a constant, and other backends.
+    // The cases are a program without its data, one whose backend does not copy a constant, and
+    // other backends.
     let args = ["edit", program, "--payload-constants", "inside", "-o", back];
     let out = notes(&args);
     assert!(out.contains("note: 4 constants stay outside: the program does not have their keys\n"));
@@ -82,7 +83,7 @@ fn in_place_replaces_the_file_only_on_request() {
     good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
     let after = fs::read(&path).unwrap();
     assert!(after.len() < before.len());
-    // A second time there is nothing to remove.
+    // The second time, there is nothing left to remove.
     good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
     assert!(fs::read(&path).unwrap() == after);
     assert_eq!(only_file(folder.path()), "model.pte");
@@ -98,7 +99,7 @@ fn edit_without_changes_keeps_every_byte() {
     }
 }
 
-/// A copy that looks like a changed file misleads.
+/// An unchanged copy could be mistaken for a changed file.
 #[test]
 fn edit_without_an_operation_is_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,7 +112,7 @@ fn edit_without_an_operation_is_a_usage_error() {
     assert!(!out.exists());
 }
 
-/// A change that could not be written was not made.
+/// A change is reported only after it is written.
 #[test]
 fn edit_reports_nothing_before_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +178,7 @@ fn set_data_input_is_not_overwritten() {
     assert!(text(&done.stderr).contains("standard input is not a file"));
 }
 
-/// The `.ptd` of `--externalize` is none of the other files, whether `--ptd` names it or not.
+/// The `.ptd` of `--externalize` must differ from all other files, whether `--ptd` names it or not.
 #[test]
 fn externalized_data_needs_its_own_path() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,7 +200,8 @@ fn externalized_data_needs_its_own_path() {
     assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
 }
 
-/// An output that exists is replaced, whether it is named or derived, and the command says so.
+/// An existing output is replaced, whether its path is given or derived, and the command reports
+/// it.
 #[test]
 fn an_existing_output_is_replaced_and_reported() {
     let folder = tempfile::tempdir().unwrap();
@@ -237,7 +239,7 @@ fn full_output_device_is_reported() {
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
 }
 
-/// Overlapping segments would be written separately: see `model::amplified`.
+/// Overlapping segments would be written separately. The module `model::amplified` has more tests.
 #[test]
 fn overlapping_segments_exceed_the_write_budget() {
     let folder = tempfile::tempdir().unwrap();
@@ -257,7 +259,7 @@ fn overlapping_segments_exceed_the_write_budget() {
         assert!(stderr.contains("raise --max-amplification"), "{stderr}");
         assert_eq!(only_file(folder.path()), "in.pte", "{edit:?}");
     }
-    // Raised limits allow it.
+    // With raised limits, the file is written.
     fs::write(&file, overlapping_constants(20, |_| 0)).unwrap();
     let args = ["-q", "edit", path, "-o", out_path, "--externalize", "all"];
     assert_eq!(pte(&args).status.code(), Some(1));
@@ -271,7 +273,7 @@ fn only_file(folder: &Path) -> String {
     entry.file_name().to_string_lossy().into_owned()
 }
 
-/// `--min-size N` moves what has N bytes, and leaves what has fewer.
+/// `--min-size N` moves data of at least N bytes.
 #[test]
 fn externalize_moves_data_of_the_minimum_size() {
     let folder = tempfile::tempdir().unwrap();

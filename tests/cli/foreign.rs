@@ -6,7 +6,7 @@ use crate::support::snapshot::assert_snapshot;
 
 const PROFILE: &str = "tests/data/other/mlp.etdp";
 
-/// The payload of the first delegate of a program, as `pte extract` writes it.
+/// Returns the payload of the first delegate of a program, as `pte extract` writes it.
 fn payload(program: &str) -> Vec<u8> {
     let done = pte(&["extract", "--delegate", "forward:0", program]);
     assert_eq!(done.status.code(), Some(0), "{program}");
@@ -28,7 +28,7 @@ fn info_takes_payloads_and_profiles() {
     assert_snapshot("info-other-files", &shown);
 }
 
-/// What `info` says of a payload as a file, it says of the payload in its program.
+/// `info` shows the same facts about a standalone payload and about the payload in its program.
 #[test]
 fn info_of_a_payload_is_that_of_its_program() {
     let program = "tests/data/pte/xnn_delegate_segment.pte";
@@ -56,12 +56,12 @@ fn check_takes_payloads_and_profiles() {
     let vulkan = payload("tests/data/pte/vulkan_conv.pte");
     assert_eq!(check("vulkan.payload", &vulkan).0, Some(0));
     let mut damaged = vulkan;
-    // The offset of the graph's root.
+    // These bytes are the offset of the graph's root.
     damaged[32..36].copy_from_slice(&[0xff; 4]);
     assert_eq!(check("damaged.payload", &damaged).0, Some(1));
 }
 
-/// The same graph is refused as a file where it is refused in a program.
+/// A graph is refused in a standalone file if it is refused in a program.
 #[test]
 fn check_of_a_payload_has_the_rules_of_its_graph() {
     let program = crate::rules::xnnpack::operators::sound("XNNAdd");

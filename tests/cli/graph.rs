@@ -11,7 +11,7 @@ use crate::support::build;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
-/// Each format of plain calls, of jumps and moves, of delegates, of lists.
+/// Each format, for plain calls, jumps and moves, delegates, and lists.
 #[test]
 fn instructions_are_drawn() {
     for (page, file) in [
@@ -29,7 +29,8 @@ fn instructions_are_drawn() {
     }
 }
 
-/// The picture has every instruction once, and every edge joins two nodes of it. Graphviz reads it.
+/// The picture has every instruction once, and every edge joins two of its nodes. Graphviz can read
+/// it.
 #[test]
 fn every_instruction_is_in_the_picture() {
     let graphviz = Command::new("dot").arg("-V").output().is_ok();
@@ -74,8 +75,8 @@ fn every_instruction_is_in_the_picture() {
     assert!(instructions > 300, "{instructions}");
 }
 
-/// What decides a branch, and what several instructions write, are one value: each writer has an
-/// edge to it, and its reader one from it.
+/// A value that decides a branch, or that several instructions write, is one node. Each writer has
+/// an edge to it, and its reader has an edge from it.
 #[test]
 fn branches_join_in_a_node() {
     let graph = json(&["graph", "--json", "tests/data/pte/cond.pte"]);
@@ -93,8 +94,8 @@ fn branches_join_in_a_node() {
     assert_eq!(edges("jump", "from", "m0i5"), ["m0i10"], "the end");
 }
 
-/// A tensor that an earlier call only reads, or whose data cannot be located, is not initialized before
-/// a delegate runs: it, and what stands before it, are outputs.
+/// A tensor is not initialized before a delegate if an earlier call only reads it, or if its data
+/// cannot be located. Such a tensor is an output, and so is an uninitialized one in front of it.
 #[test]
 fn memory_graph_and_diff_agree_on_what_a_delegate_writes() {
     let tensor = |offset: u32, data: u32| {
@@ -102,7 +103,7 @@ fn memory_graph_and_diff_agree_on_what_a_delegate_writes() {
             "dim_order": [0], "data_buffer_idx": data,
             "allocation_info": {"memory_id": 1, "memory_offset_low": offset}}})
     };
-    // 0 is an input. 1 is the last argument of the delegate, behind 2.
+    // Value 0 is an input. Value 1 is the delegate's last argument, after value 2.
     let program = |initial: u32, last: i32| {
         let add = |a: i32, b: i32, out: i32| {
             json!({"instr_args_type": "KernelCall",
@@ -149,8 +150,8 @@ fn memory_graph_and_diff_agree_on_what_a_delegate_writes() {
     }
 }
 
-/// Numbers, lists, strings and constants are in the box of the call, and with --constants the constants
-/// are nodes.
+/// Numbers, lists, strings and constants are in the box of their call. With --constants, the
+/// constants are nodes.
 #[test]
 fn constants_are_in_the_calls_that_use_them() {
     let folded = good(&["graph", LINEAR]);
@@ -162,7 +163,7 @@ fn constants_are_in_the_calls_that_use_them() {
     assert!(drawn.contains("(·, ·, ·, 1, 1)"), "{drawn}");
 }
 
-/// A tensor that keeps its contents is a node with its name, read and written.
+/// A tensor that keeps its contents between runs is a node with a name, which is read and written.
 #[test]
 fn state_is_a_node() {
     let shown = good(&["graph", "tests/data/pte/mutable_names.pte"]);
@@ -172,7 +173,7 @@ fn state_is_a_node() {
     }
 }
 
-/// A line has no edges of order; a jump has, from block to block.
+/// Straight-line code has no edges of order. With jumps, such edges lead from block to block.
 #[test]
 fn order_is_drawn_where_control_flow_is_not_a_line() {
     let dotted = |path: &str| good(&["graph", path]).matches("[style=dotted").count();
@@ -186,8 +187,8 @@ fn order_is_drawn_where_control_flow_is_not_a_line() {
     assert_eq!(next(LINEAR), 2, "JSON has all of it");
 }
 
-/// A part is an instruction with what it depends on and what depends on it, or a range. Instructions
-/// beside it are dashed.
+/// A part is a range of instructions, or an instruction with those that it depends on and that
+/// depend on it. Instructions outside of the part are dashed.
 #[test]
 fn a_part_is_drawn() {
     let kinds = |args: &[&str]| -> Vec<String> {
@@ -221,7 +222,7 @@ fn a_part_is_drawn() {
     assert_eq!(several.status.code(), Some(2));
 }
 
-/// Each edge of each part joins two nodes of the picture.
+/// In each part, every edge joins two nodes of the picture.
 #[test]
 fn a_part_has_both_ends_of_its_edges() {
     let mut edges = 0;
@@ -256,8 +257,8 @@ fn a_part_has_both_ends_of_its_edges() {
     assert!(edges > 500, "{edges}");
 }
 
-/// With --simplify a permute is left out, and its result is joined with what it shows. A tensor that
-/// nothing writes shows what was written to its place.
+/// With --simplify, a permute is left out, and its result is joined with its input. A tensor that no
+/// call writes is joined with what was last written to its place.
 #[test]
 fn views_are_joined_with_what_they_show() {
     let tensor = |offset: u32, sizes: &[i32]| {
@@ -266,7 +267,7 @@ fn views_are_joined_with_what_they_show() {
             "allocation_info": {"memory_id": 1, "memory_offset_low": offset}}})
     };
     let call = |op: u32, args: &[i32]| json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": op, "args": args}});
-    // 1 is written, 2 has its place, 3 is a permuted 2, and 4 has the place of 3.
+    // Value 1 is written, 2 has the place of 1, 3 is a permutation of 2, and 4 has the place of 3.
     let file = build::file(
         &json!({"root": {"execution_plan": [{
             "name": "forward",
@@ -302,7 +303,7 @@ fn views_are_joined_with_what_they_show() {
     assert!(shown.contains("1: aten::permute_copy.out\\n(·, [1, 0])"), "{shown}");
 }
 
-/// Untrusted names are text in every format, and unknown things are boxes.
+/// Untrusted names are shown as text in every format, and unknown parts are boxes.
 #[test]
 fn odd_names_and_unknown_parts_are_drawn() {
     let odd = "a\"];x->y;//<b>&lt;\n`#%%{init: {}}%%|]\\";
@@ -348,7 +349,7 @@ fn odd_names_and_unknown_parts_are_drawn() {
     }
 }
 
-/// Between quotes Mermaid draws icons and Markdown, makes links, and reads entities and directives.
+/// Inside quotes, Mermaid draws icons and Markdown, makes links, and reads entities and directives.
 #[test]
 fn mermaid_reads_a_name_as_text() {
     let names = [
@@ -398,7 +399,7 @@ fn mermaid_reads_a_name_as_text() {
     assert_eq!(titles.len(), names.len(), "{page}");
     for (title, name) in titles.into_iter().zip(names) {
         let label = title.strip_prefix('"').and_then(|title| title.strip_suffix('"')).unwrap();
-        // Each entity, and what is plain behind it.
+        // Each entity, and the plain text after it.
         let mut parts = label.split('#');
         let first = parts.next().unwrap();
         let (mut plain, mut decoded) = (first.to_string(), first.to_string());
@@ -420,7 +421,7 @@ fn mermaid_reads_a_name_as_text() {
     }
 }
 
-/// Of a hundred thousand calls of one value the picture is refused, and the JSON is as long as they.
+/// A picture of 100,000 calls of one value is refused. The JSON has all of them.
 #[test]
 fn large_methods_are_drawn_on_demand() {
     let method = |calls: usize| {
@@ -478,7 +479,7 @@ fn graphviz_reads(dot: &str, name: &str) {
     assert!(done.status.success(), "{name}: {}", text(&done.stderr));
 }
 
-/// Each format of delegates that open.
+/// Each format, for delegates whose payloads are open.
 #[test]
 fn the_nodes_of_a_payload_are_a_cluster_in_its_call() {
     let mut shown = String::new();
@@ -496,7 +497,8 @@ fn the_nodes_of_a_payload_are_a_cluster_in_its_call() {
     assert_snapshot("graph-payloads", &shown);
 }
 
-/// Every edge joins two drawn nodes, and every node is drawn once. Graphviz reads the picture.
+/// Every edge joins two nodes that are drawn, and every node is drawn once. Graphviz can read the
+/// picture.
 #[test]
 fn edges_of_open_delegates_join_drawn_nodes() {
     let graphviz = Command::new("dot").arg("-V").output().is_ok();
@@ -530,7 +532,7 @@ fn edges_of_open_delegates_join_drawn_nodes() {
     assert!(opened > 10, "{opened}");
 }
 
-/// A payload that many calls share is in JSON once, and counts in a picture once for each call.
+/// A payload that many calls share is in the JSON once. In a picture, it counts once for each call.
 #[test]
 fn open_delegates_are_bounded() {
     let mut program = sound("XNNFullyConnected");

@@ -89,7 +89,7 @@ fn help_completions_and_man_pages_are_printed() {
     }
 }
 
-/// What people ask of a model file, each by one command.
+/// Common tasks on a model file take one command each.
 #[test]
 fn ten_tasks_take_one_command_each() {
     let folder = tempfile::tempdir().unwrap();

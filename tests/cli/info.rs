@@ -66,7 +66,7 @@ fn info_shows_what_constant_methods_return() {
     assert_eq!(methods[0]["outputs"][0].get("value"), None, "forward computes its output");
 }
 
-/// Numbers that JSON has not, a long text, and an input that is returned.
+/// Numbers that JSON lacks, a long text, and an input that is returned.
 #[test]
 fn info_shows_odd_values_of_constant_methods() {
     let member =

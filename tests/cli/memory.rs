@@ -28,7 +28,7 @@ fn arenas_are_shown_with_a_picture() {
     assert_snapshot("memory-svg", &good(&["memory", "--svg", POOLS]));
 }
 
-/// Of every file and of every method there is a screen, a picture and a document.
+/// Every method of every file has a screen, a picture and a document.
 #[test]
 fn everything_has_an_answer() {
     let mut arenas = 0;
@@ -48,7 +48,7 @@ fn everything_has_an_answer() {
         assert_eq!(document["method_count"], methods.len(), "{path}");
         for arena in methods.iter().flat_map(|of| of["arenas"].as_array().unwrap()) {
             let of = |field: &str| arena[field].as_u64().unwrap();
-            // Of a file that is not sound, tensors may reach past what is planned.
+            // In a file that is not sound, tensors may reach past the planned size.
             if !arena["slack"].is_null() {
                 assert_eq!(of("slack") + of("fragmentation") + of("peak"), of("planned"), "{path}");
                 arenas += 1;
@@ -77,7 +77,7 @@ fn the_picture_is_as_wide_as_the_terminal() {
     }
 }
 
-/// The curve of live bytes is that of the tensors' live ranges, and its most is the peak.
+/// The curve of live bytes follows from the live ranges of tensors, and its maximum is the peak.
 #[test]
 fn the_curve_has_the_peak() {
     let mut curves = 0;
@@ -120,7 +120,7 @@ fn is_balanced(svg: &str, at: &str) {
     assert_eq!(open, [""; 0], "{at}");
 }
 
-/// A gate with a wrong number would pass for ever: nothing is held to it.
+/// A budget for a wrong arena would always pass, since nothing is compared with it.
 #[test]
 fn a_budget_of_an_arena_that_no_method_has_is_a_usage_error() {
     for budgets in [&["--budget", "7=1"][..], &["--budget", "7=1", "--quiet", "--budget", "1=0"]] {
@@ -152,13 +152,13 @@ fn a_budget_fails_a_build() {
     let method = &document["methods"][0];
     assert_eq!((&method["over"], &method["arenas"][0]["over"]), (&json!(108), &json!(96)));
     assert_eq!(method["arenas"][1]["over"], Value::Null);
-    // An arena with several budgets is held to the least.
+    // An arena with several budgets has the smallest one.
     for budgets in [["1=4kB", "1=4090"], ["1=4090", "1=4kB"]] {
         let args = ["memory", "--json", POOLS, "--budget", budgets[0], "--budget", budgets[1]];
         let document: Value = serde_json::from_slice(&pte(&args).stdout).unwrap();
         assert_eq!(document["methods"][0]["arenas"][0]["over"], 96, "{budgets:?}");
     }
-    // What no arena is declared for is needed all the same.
+    // An arena that the file does not declare is compared with its budget too.
     let bytes = fs::read(LINEAR).unwrap();
     let mut model = ::pte::Pte::read(&bytes).unwrap().to_model().unwrap();
     model.root.execution_plan.as_mut().unwrap()[0].non_const_buffer_sizes = Some(vec![0]);
@@ -214,7 +214,7 @@ fn names_are_quoted() {
     }
 }
 
-/// A picture has only so many rectangles, and says what it lacks; so has a screen.
+/// Pictures and screens are bounded, and state how many tensors they leave out.
 #[test]
 fn what_is_shown_is_bounded() {
     let tensor = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [4],
@@ -326,7 +326,7 @@ fn scratch_memory_of_a_delegate_is_shown() {
     assert_eq!(document["methods"][0]["outside"]["scratch"], 0);
 }
 
-/// A gate that compares nothing does not pass.
+/// A budget that is compared with nothing does not pass.
 #[test]
 fn a_budget_needs_a_method() {
     let done = pte(&["memory", "--budget", "1B", BASIC]);

@@ -109,7 +109,7 @@ fn the_graph_of_a_payload_can_be_extracted() {
     assert_eq!(done.status.code(), Some(1), "{done:?}");
 }
 
-/// The map, the rows and the summary count constants apart, and agree.
+/// The map, the rows and the summary count constants separately, and agree.
 #[test]
 fn constants_of_all_samples_are_in_the_map_once() {
     let (mut compared, mut read) = (0, BTreeMap::new());

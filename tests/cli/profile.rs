@@ -90,7 +90,7 @@ fn profile_names_instructions_after_the_program() {
     assert!(method.contains("no method backward"), "{method}");
 }
 
-/// Of an instruction that calls a delegate, the backend's own events are summed up apart.
+/// In an instruction that calls a delegate, the backend's own events are summed up separately.
 #[test]
 fn profile_shows_the_events_in_delegates() {
     let event = |name: &str, node: &str, ticks: u64| {

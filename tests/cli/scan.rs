@@ -19,7 +19,7 @@ fn scan(roots: &[&str], folder: &Path, options: &[&str]) -> std::process::Output
     pte(&[&["scan", "--format", "ndjson", "-o", folder], options, roots].concat())
 }
 
-/// Returns the rows that the manifest of a folder names, without what differs between runs.
+/// Returns the rows that a manifest names, without the fields that differ between runs.
 fn rows(folder: &Path) -> Vec<Value> {
     let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
@@ -272,7 +272,7 @@ fn a_finished_scan_is_not_overwritten_and_can_be_resumed() {
 #[cfg(unix)]
 const FILES: usize = 1000;
 
-/// Killed at twenty random moments and resumed: the rows of an undisturbed scan, each once.
+/// A scan that is killed at random moments and resumed has each row of an undisturbed scan once.
 #[cfg(unix)]
 #[test]
 fn a_killed_scan_is_resumed_without_loss() {

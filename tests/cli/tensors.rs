@@ -26,7 +26,7 @@ fn tensors_largest_sorts_by_bytes() {
             listed["tensors"].as_array().unwrap().clone()
         };
         let mut all = rows(&[]);
-        // Named data that a payload asks for is listed as the constant that it is.
+        // Named data that a payload uses is listed as a constant.
         let constants: Vec<_> = all.iter().filter(|row| row.get("value").is_some()).collect();
         let known: Vec<_> = constants.iter().map(|row| row["offset"].clone()).collect();
         all.retain(|row| row["storage"] != "blob" || !known.contains(&row["offset"]));
@@ -117,7 +117,7 @@ fn a_list_without_rows_says_so() {
     assert!(shown.ends_with("no weights that are not quantized\n"), "{shown}");
 }
 
-/// As of grep, the status says whether there is one.
+/// The status shows whether there is a row, as with grep.
 #[test]
 fn a_key_that_nothing_has_is_status_1() {
     let done = pte(&["tensors", "--key", "no such", "tests/data/ptd/ptd_basic.ptd"]);
@@ -126,7 +126,7 @@ fn a_key_that_nothing_has_is_status_1() {
     assert!(shown.ends_with("no data has this key, and nothing requests it\n"), "{shown}");
 }
 
-/// The question is who uses a blob, and delegates of every known backend are the answer.
+/// The users of a blob are the delegates that request it, of every known backend.
 #[test]
 fn tensors_of_a_key_list_the_delegates_that_request_it() {
     for (file, key, backend) in [
@@ -154,7 +154,7 @@ fn tensors_of_a_key_list_the_constants_whose_scales_it_has() {
     assert!(!rows.is_empty() && rows.iter().all(|row| row["scale_key"] == "scales"), "{rows:?}");
 }
 
-/// Of a backend whose weights are not known, no row does not mean that all weights are quantized.
+/// If the weights of a backend are not known, an empty list does not mean that all are quantized.
 #[test]
 fn unquantized_weights_of_other_backends_are_said_to_be_unknown() {
     let done = pte(&["tensors", "--unquantized", "tests/data/pte/vulkan_conv.pte"]);

@@ -1,4 +1,4 @@
-//! Files that would take for ever: they take no longer than others of their size.
+//! Hostile files that take no longer to compare than others of their size.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ fn int(int_val: i64) -> KernelTypes {
     KernelTypes::Int(Int { int_val })
 }
 
-/// Compares both ways, in less time than any quadratic number of steps takes.
+/// Compares in both directions, in less time than a quadratic number of steps takes.
 #[track_caller]
 fn quick(before: &[u8], after: &[u8]) -> Comparison {
     let begun = taken();
@@ -58,13 +58,13 @@ fn quick(before: &[u8], after: &[u8]) -> Comparison {
     report
 }
 
-/// The processor time of this thread, if the system reports it; else the time that has
-/// passed, which others on the same machine make longer.
+/// Returns the processor time of this thread. If the system does not report it, returns the elapsed
+/// time, which other processes make longer.
 fn taken() -> Duration {
     static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
     let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
-    // The name, in brackets, may have spaces. Behind it the 12th and 13th are hundredths of a second,
-    // of the program and of the system for it: proc(5).
+    // The name, in brackets, may have spaces. The 12th and 13th fields after it are the user time and
+    // the system time in hundredths of a second: proc(5).
     let fields = stat.rsplit(')').next().into_iter().flat_map(str::split_whitespace);
     let ticks: Vec<u64> = fields.skip(11).take(2).filter_map(|field| field.parse().ok()).collect();
     match ticks[..] {
@@ -100,7 +100,7 @@ fn calls_in_another_order() {
     quick(&few(3), &few(5));
 }
 
-/// Myers' algorithm alone takes 16 times as long for four times as many.
+/// Myers' algorithm alone takes 16 times as long for four times as many calls.
 #[test]
 fn alignment_of_calls_of_two_kinds_is_not_quadratic() {
     let names = ["x::0", "x::1"].map(String::from).to_vec();
@@ -119,11 +119,11 @@ fn alignment_of_calls_of_two_kinds_is_not_quadratic() {
         taken() - begun
     };
     let (few, many) = (time(12_500), time(50_000));
-    // A clock of hundredths of a second says nothing of less.
+    // The resolution of the clock is a hundredth of a second.
     assert!(many < few * 7 + Duration::from_millis(100), "{few:?}, then {many:?}");
 }
 
-/// Every call takes one of a few hundred long lists, and no two calls the same two.
+/// Every call takes one of a few hundred long lists. The two files have the lists in other orders.
 #[test]
 fn long_lists_that_calls_share() {
     let (lists, items) = (300, 20_000);
@@ -170,7 +170,7 @@ fn methods_of_one_name() {
     assert_eq!(report.count(Class::MemoryPlan), MANY as u64 / 10);
 }
 
-/// Values that nothing uses, of which no two are alike, and in another order; and as many of one kind.
+/// Many unused values, all of them different, in another order; and as many equal ones.
 #[test]
 fn many_values_that_nothing_uses() {
     let ints = |numbers: &dyn Fn(i64) -> i64| {

@@ -67,7 +67,7 @@ fn delegates_in_each_others_place() {
     for name in ["xnn_mixed.pte", "xnn_gpt.pte"] {
         let reported = found(name, |program| {
             plan(program, 0).delegates.as_mut().unwrap().swap(0, 1);
-            // Two calls name them by number, and go on to do so.
+            // The two calls still refer to delegates by the same numbers.
         });
         assert_eq!(reported.len(), 1, "{reported:#?}");
         let (first, second) = if name == "xnn_mixed.pte" { (0, 2) } else { (4, 6) };

@@ -63,7 +63,7 @@ pub(super) fn tensor(plan: &mut ExecutionPlan, nth: usize) -> &mut Tensor {
     }
 }
 
-/// The constant of a value with its last byte changed.
+/// Changes the last byte of the constant of a value.
 fn other_constant(program: &mut model::PteModel<'_>, of_plan: usize, of_value: usize) {
     let nth = tensor(plan(program, of_plan), of_value).data_buffer_idx as usize;
     let mut constants = program.constants();
@@ -332,7 +332,7 @@ fn one_argument() {
         reported,
         ["instructions: forward: call 0 aten::add.out, argument 1: argument: input 1 → input 0"]
     );
-    // A number of its own.
+    // A new value with another number.
     let reported = found("add.pte", |program| {
         let plan = plan(program, 0);
         let values = plan.values.as_mut().unwrap();

@@ -1,4 +1,4 @@
-//! The same program with every number another: values, operators, delegates, constants, segments.
+//! Renumbers the parts of a program: values, operators, delegates, constants, segments.
 
 use pte::model::{self, RootStruct};
 use pte::schema::program::DataLocation;
@@ -6,9 +6,9 @@ use pte::schema::program::model::{
     EValue, ExecutionPlan, InstructionArguments, KernelTypes, Program, Tensor,
 };
 
-/// An order of so many things that is another for each seed, but for the first `fixed`.
+/// A permutation of items, which depends on a seed. The first `fixed` items stay.
 struct Order {
-    /// For each old number the new one.
+    /// The new number of each old number.
     new: Vec<usize>,
 }
 
@@ -17,7 +17,7 @@ impl Order {
         let mut new: Vec<usize> = (0..len).collect();
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         for at in (fixed + 1..len).rev() {
-            // Xorshift: any order will do.
+            // Xorshift: any permutation is good enough.
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
@@ -44,7 +44,7 @@ impl Order {
     }
 }
 
-/// Gives every number another one.
+/// Gives every part of a program another number.
 pub(super) fn renumber(program: &mut model::PteModel<'_>, seed: u64) {
     for (nth, plan) in program.root.execution_plan.iter_mut().flatten().enumerate() {
         unshare(plan);
@@ -84,7 +84,7 @@ fn unshare(plan: &mut ExecutionPlan) {
             }
         }
     }
-    // But no tensor more: that is one more to be made.
+    // Only constant tensors are added: a runtime would create any other one.
     let is_made = |value: &&EValue| matches!(&value.val, Some(KernelTypes::Tensor(tensor)) if !is_constant(tensor));
     let unused = values.iter().rev().filter(|value| !is_made(value));
     let unused = unused.take(3).cloned().collect::<Vec<EValue>>();

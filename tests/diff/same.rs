@@ -12,7 +12,7 @@ use super::{changed, changed_data, diff, lines, opened, sample};
 use crate::support::build;
 use crate::support::files::{self, name};
 
-/// Every file is itself; and what it was, with every number another.
+/// Every file is the same as itself, and as itself with all numbers changed.
 #[test]
 fn numbers_are_no_meaning() {
     let (mut programs, mut moved) = (0, 0);
@@ -27,7 +27,7 @@ fn numbers_are_no_meaning() {
             let other = image.to_bytes().unwrap();
             let report = diff(&bytes, &other);
             assert_eq!(lines(&report), Vec::<String>::new(), "{name} with other numbers");
-            // Where there is nothing to be renumbered.
+            // A file is identical if it has nothing to renumber.
             let expected = if other == bytes { Verdict::Identical } else { Verdict::Same };
             assert_eq!(report.verdict, expected, "{name}");
             moved += usize::from(other != bytes);
@@ -96,7 +96,7 @@ fn data_may_be_in_another_file() {
     assert!(reported[0].starts_with("constants: "), "{reported:?}");
 }
 
-/// What one model gave in two releases that export alike, or in two ways of one release.
+/// Exports of one model from two releases that export alike, or in two ways from one release.
 #[test]
 fn exports_of_one_model() {
     for (one, other) in [

@@ -74,7 +74,7 @@ fn a_literal_that_nothing_uses() {
     assert_eq!(lines(&diff(&sample("add.pte"), &unused(7))), [line]);
 }
 
-/// A constant that only a value has that nothing uses.
+/// A constant that only an unused value refers to.
 #[test]
 fn a_constant_that_nothing_uses() {
     let unused = changed(&sample("linear.pte"), |program| {

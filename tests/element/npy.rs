@@ -43,7 +43,7 @@ fn npy_names_have_the_kind_of_the_values() {
     for code in i8::MIN..=i8::MAX {
         let dtype = ScalarType(code);
         let Some(descr) = descr(dtype) else { continue };
-        // Every bit of an element set: −1 of what is signed, the largest number of what is not.
+        // Every bit of an element is set: −1 if it is signed, else the largest number.
         let bytes = [0xff; 16];
         let element = &bytes[..usize::try_from(dtype.element_size().unwrap()).unwrap()];
         let value = values(dtype, element).unwrap().next().unwrap();
@@ -100,7 +100,7 @@ fn any_dim_order_becomes_c_order() {
             let stored = noise(sizes.iter().product::<usize>() * element_size);
             let mut logical = vec![0; stored.len()];
             let mut elements = stored.chunks_exact(element_size);
-            // Through the bytes as they lie, each to the place of its logical indices.
+            // Goes through the bytes in memory, and puts each at its logical indices.
             let [p, q, r, s] = order.map(usize::from);
             let mut at = [0; 4];
             for i in 0..sizes[p] {
@@ -138,7 +138,7 @@ fn orders_that_do_not_fit_are_refused() {
         assert_eq!(reordered, None, "{element_size} {sizes:?} {dim_order:?}");
     };
     let six = b"abcdef";
-    // No permutation, or of another rank.
+    // The order is no permutation, or has another rank.
     refused(b"abcd", 1, &[2, 2], &[0, 0]);
     refused(b"abcd", 1, &[2, 2], &[1, 1]);
     refused(six, 1, &[2, 3], &[1, 2]);
@@ -146,11 +146,11 @@ fn orders_that_do_not_fit_are_refused() {
     refused(six, 1, &[6, 1], &[0]);
     refused(six, 1, &[2, 3], &[0, 1, 2]);
     refused(six, 1, &[6], &[]);
-    // Of another size.
+    // The number of bytes does not match.
     refused(six, 1, &[2, 2], &[1, 0]);
     refused(six, 2, &[2, 3], &[1, 0]);
     refused(six, 1, &[0, 6], &[1, 0]);
-    // Past what can be counted.
+    // The number of elements overflows.
     refused(six, 1, &[u64::MAX, 6], &[1, 0]);
     refused(six, 1, &[1 << 63, 6], &[1, 0]);
     refused(six, usize::MAX, &[2], &[0]);

@@ -109,8 +109,8 @@ fn zero(tensors: u32) -> Asm {
     legacy(asm, tensors, false)
 }
 
-/// A root whose slot 1 is an old alignment of 24 and an offset to segments alike, and whose slot 2
-/// holds tables that are old tensors and current names alike; slot 3 makes it old.
+/// A root that is valid in both layouts: slot 1 is an alignment of 24 or an offset to segments, and
+/// slot 2 has old tensors or current names. Slot 3 makes it old.
 fn polyglot() -> Asm {
     polyglot_of(1)
 }

@@ -1,4 +1,4 @@
-//! Tables of payloads, in the ways in which no table of a model can be wrong.
+//! Tables of payloads, with errors that the tables of models cannot have.
 
 use pte::Limits;
 use pte::payload::{Tables, TablesPlace, Unreadable};

@@ -56,8 +56,8 @@ fn sharing_is_cut_off_after_a_fixed_number_of_steps() {
         let bytes = bomb(n).finish();
         let error = Pte::read(&bytes).unwrap_err();
         assert_eq!(error.code(), "work-limit");
-        // Instructions before the last one that was visited, by the path: more than the budget allows
-        // would show here, on a slow machine too.
+        // The number of instructions before the last visited one, by its path. It shows visits over
+        // the budget, on a slow machine too.
         let visited = indices(&error).fold(0, |visited, index| visited * u64::from(n) + index);
         let budget = bytes.len() as u64 * u64::from(Limits::UNTRUSTED.amplification);
         assert!(visited > 0 && visited * 16 <= budget, "{visited} of {budget} for {n}");
@@ -109,8 +109,8 @@ fn empty_vectors_cost_what_their_length_does() {
     assert_eq!(read(least - 1).unwrap_err().code(), "work-limit");
 }
 
-/// Each element of a list is a table to prove and to judge, however few bytes it has: a million are
-/// free, as the official verifier has it, and then one for each sixteen bytes.
+/// Each element of a list is a table to prove and to judge. The limit is a million elements, as in
+/// the official verifier, or one for each 16 bytes if that is more.
 #[test]
 fn lists_of_shared_tables_are_bounded_by_their_elements_too() {
     let plans = |count: u32, idle: usize| {

@@ -30,8 +30,8 @@ fn freed(index: i32) -> Value {
     json!({"instr_args_type": "FreeCall", "instr_args": {"value_index": index}})
 }
 
-/// A program of one method; its operators are two that are official, the second in place, and between them one
-/// that is unknown.
+/// A program of one method. Its three operators are an official one, an unknown one, and an official one that
+/// works in place.
 pub(super) fn program(
     values: &[Value],
     ends: (&[i32], &[i32]),
@@ -94,14 +94,14 @@ fn a_loop_keeps_what_comes_from_outside_and_not_what_it_makes() {
     };
     let values = [scratch(5), vec![truth]].concat();
     let of = |body| lives(&program(&values, (&[0], &[4]), 80, &[chain(body)]));
-    // 1 is read in every turn; 2 and 3 are made and used by each turn.
+    // Value 1 is read in every iteration; 2 and 3 are defined and used in each.
     let all = of([op(&[1], 2), op(&[2], 3), op(&[3], 4)]);
     assert_eq!(all[1..4], [at(0, 4), at(1, 2), at(2, 3)]);
     assert_eq!(all[4], Some((Some(1), None)), "made in the loop and used behind it");
-    // 2 is handed to the next turn: it is not written when it is read first.
+    // Value 2 is carried to the next iteration: it is read before it is written.
     let all = of([op(&[2], 3), op(&[3], 2), op(&[1], 4)]);
     assert_eq!(all[2], THROUGHOUT);
-    // The same with a value that comes from before.
+    // The same for a value that is defined before the loop.
     let all = of([op(&[1], 3), op(&[3], 1), op(&[2], 4)]);
     assert_eq!(all[1], at(0, 4));
 }
@@ -110,10 +110,10 @@ fn a_loop_keeps_what_comes_from_outside_and_not_what_it_makes() {
 fn what_a_jump_may_pass_over_is_kept_by_a_loop() {
     let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
     let values = [scratch(2), vec![truth]].concat();
-    // 1 is written by some turns, and read by all.
+    // Value 1 is written in some iterations, and read in all.
     let chain = vec![op(&[0], 0), jump(2, 3), op(&[0], 1), op(&[1], 0), jump(2, 1)];
     assert_eq!(lives(&program(&values, (&[], &[]), 32, &[chain]))[1], at(1, 4));
-    // Without the loop it is not.
+    // Without the loop, no later iteration reads it.
     let chain = vec![op(&[0], 0), jump(2, 3), op(&[0], 1), op(&[1], 0)];
     assert_eq!(lives(&program(&values, (&[], &[]), 32, &[chain]))[1], at(2, 3));
 }
@@ -124,12 +124,12 @@ fn loops_are_as_large_as_they_need_to_be() {
     let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
     let values = [scratch(3), vec![truth]].concat();
     let write = |index| op(&[], index);
-    // Outer 0 to 6, inner 2 to 4: 0 is made and used in each turn, and 2 in each of the inner.
+    // The outer loop is 0 to 6, the inner one 2 to 4. No iteration hands 0 or 2 to the next.
     let chain =
         vec![write(0), write(1), op(&[1], 2), op(&[2], 2), jump(3, 2), write(0), jump(3, 0)];
     let all = lives(&program(&values, (&[], &[]), 48, &[chain]));
     assert_eq!(all, [at(0, 5), at(1, 4), at(2, 3)]);
-    // 1 to 4 and 3 to 6: what is made at 2 and read at 4 may be read again after the jump to 3.
+    // The loops are 1 to 4 and 3 to 6. A value of 2 may be read again after the jump to 3.
     let chain = vec![write(0), write(1), write(2), op(&[2], 0), jump(3, 1), write(1), jump(3, 3)];
     let all = lives(&program(&values, (&[], &[]), 48, &[chain]));
     assert_eq!(all[2], at(2, 6));
@@ -137,11 +137,11 @@ fn loops_are_as_large_as_they_need_to_be() {
 
 #[test]
 fn a_move_uses_one_tensor_under_two_indices() {
-    // Value 1 is value 0 from step 1 on, until it is value 2 from step 3 on.
+    // Value 1 is value 0 after instruction 1, and value 2 after instruction 3.
     let chain = vec![op(&[], 0), moved(0, 1), op(&[1], 3), moved(2, 1), op(&[1], 3)];
     let all = lives(&program(&scratch(4), (&[2], &[]), 64, &[chain]));
     assert_eq!(all, [at(0, 2), at(1, 4), Some((None, Some(4))), at(2, 4)]);
-    // Of two ways, either may have been taken: both are there until the end.
+    // Either of two paths may have been taken, so both tensors are live until the end.
     let truth = json!({"val_type": "Bool", "val": {"bool_val": true}});
     let lie = json!({"val_type": "Bool", "val": {}});
     let values = [scratch(3), vec![truth, lie]].concat();
@@ -149,7 +149,7 @@ fn a_move_uses_one_tensor_under_two_indices() {
         vec![jump(3, 4), op(&[], 0), moved(0, 2), jump(4, 6), op(&[], 1), moved(1, 2), op(&[], 3)];
     let all = lives(&program(&values, (&[], &[2]), 48, &[chain]));
     assert_eq!(all[..2], [Some((Some(1), None)), Some((Some(4), None))]);
-    // In a loop, what is moved at its end is used at its beginning.
+    // In a loop, a value that is moved at the end is used at the beginning.
     let chain = vec![moved(0, 1), op(&[1], 2), moved(2, 1), jump(3, 1)];
     let all = lives(&program(&values, (&[0], &[]), 48, &[chain]));
     assert_eq!(all[2], at(1, 3));
@@ -181,7 +181,7 @@ fn a_free_is_the_last_use() {
 fn lists_use_their_tensors() {
     let list = |items: &[i32]| json!({"val_type": "TensorList", "val": {"items": items}});
     let values = [scratch(4), vec![list(&[0, 1]), list(&[2, 3])]].concat();
-    // The second list is what is written: it is named twice.
+    // The second list names the results, since it is named twice.
     let chain = vec![op(&[], 0), op(&[], 1), op(&[4], 5), op(&[2], 0)];
     let all = lives(&program(&values, (&[], &[]), 64, &[chain]));
     assert_eq!(all, [at(0, 3), at(1, 2), at(2, 3), at(2, 2)]);
@@ -212,7 +212,7 @@ fn a_delegate_reads_what_is_there_and_writes_the_rest() {
         json!({"instr_args_type": "DelegateCall",
             "instr_args": {"delegate_index": 0, "args": args}})
     };
-    // 3 lies where 0 does, and stands before 1: it is an input, and a view of 0.
+    // Value 3 has the place of 0, and comes before 1 in the call: it is an input, and a view of 0.
     let values = [planned(0), planned(16), planned(32), planned(0)];
     let chain = vec![op(&[], 0), op(&[], 1), delegate(&[3, 1, 2])];
     let all = lives(&program(&values, (&[], &[2]), 48, &[chain]));
@@ -221,7 +221,7 @@ fn a_delegate_reads_what_is_there_and_writes_the_rest() {
 
 #[test]
 fn what_is_read_first_is_a_view_or_comes_from_the_run_before() {
-    // 2 lies over 0 and 1; 3 over nothing; 4 where 0 was, and is written.
+    // Value 2 overlaps 0 and 1, 3 overlaps nothing, and 4 has the place of 0 and is written.
     let wide = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [8],
         "dim_order": [0], "allocation_info": {"memory_id": 1}}});
     let values = [planned(0), planned(16), wide, planned(32), planned(0)];

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::cases::{call, jump, moved, planned, program};
 use super::plans;
 
-/// Numbers that are the same each time (xorshift).
+/// A generator of pseudorandom numbers, the same in each run (xorshift).
 struct Chance(u64);
 
 impl Chance {
@@ -125,7 +125,7 @@ fn lives(file: &[u8]) -> Vec<(TensorRole, Option<(usize, usize)>)> {
         let (first, last) = life.span(steps);
         (first as usize, last as usize)
     };
-    // Paths follow the tensors behind indices, and views have none of their own.
+    // Paths follow the tensors behind indices, so views are left out.
     let own = |of: &PlannedTensor| of.live_range.filter(|_| !of.is_view);
     all.iter().map(|of| (of.role, own(of).map(span))).collect()
 }

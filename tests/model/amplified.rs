@@ -1,5 +1,5 @@
-//! Files that would be many times longer than what they are made of are refused, and honest ones
-//! are not.
+//! Files that would be many times longer than their input are refused, and honest files are
+//! not.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::support::build;
 
 const DATA: usize = 500_000;
 
-/// A program whose segments are all one table, and so the same 500 kB.
+/// A program whose segments share one table, and so the same 500 kB.
 pub(crate) fn one_segment_listed_often(count: u32) -> Vec<u8> {
     let asm = Asm::new().link("program").bytes(b"ET12").extended_header(32);
     let asm = asm.table("program", 8, &[0, 0, 0, 0, 4]).link("segments");
@@ -20,7 +20,7 @@ pub(crate) fn one_segment_listed_often(count: u32) -> Vec<u8> {
     asm.segments(&vec![7; DATA]).finish()
 }
 
-/// The same of a `.ptd`.
+/// The same as a `.ptd`.
 fn one_segment_of_data_listed_often(count: u32) -> Vec<u8> {
     let asm = Asm::new().link("data").bytes(b"FT01").flat_tensor_header();
     let asm = asm.table("data", 12, &[0, 4, 8]).link("segments").link("named");
@@ -56,7 +56,7 @@ fn segments_that_are_one_range_are_not_written_once_each() {
     is_amplified(&data.image().unwrap_err(), 3_500_000_000);
 }
 
-/// The same where segments stay in a source.
+/// The same for segments that stay in a source.
 #[test]
 fn segments_of_a_source_that_are_one_range_are_not_written_once_each() {
     let bytes = one_segment_listed_often(1000);
@@ -97,7 +97,7 @@ fn constants_that_overlap_do_not_move_out_once_each() {
         let out = program.externalize(|_| true).unwrap();
         assert_eq!(out.segments.len(), 1000);
         is_amplified(&out.image().unwrap_err(), 450_000_000);
-        // What stays has the same bound.
+        // Constants that stay have the same bound.
         let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         let mut nth = 0;
         let out = program.externalize(|_| core::mem::replace(&mut nth, 1) == 0).unwrap();
@@ -106,7 +106,7 @@ fn constants_that_overlap_do_not_move_out_once_each() {
     }
 }
 
-/// Where a program has its constants in its tables, copies would be made in memory.
+/// If a program has its constants in its tables, copies would be made in memory.
 #[test]
 fn constants_that_overlap_do_not_move_into_the_tables_once_each() {
     let bytes = overlapping_constants(1000, |_| 0);
@@ -157,7 +157,7 @@ fn small_segments_may_be_aligned_to_pages() {
     }
 }
 
-/// Zeros that a caller asks for as such are given.
+/// Zeros that a caller requests are not limited.
 #[test]
 fn zeros_may_be_a_segment() {
     let mut data = model::PtdModel::empty();
@@ -170,7 +170,7 @@ fn zeros_may_be_a_segment() {
     assert!(image.to_bytes().unwrap_err().to_string().contains("memory"));
 }
 
-/// Gaps that a model asks for are bounded by what it holds.
+/// The gaps of a model are bounded by its contents.
 #[test]
 fn gaps_are_bounded_by_what_is_given() {
     let bytes = build::file(
@@ -195,7 +195,7 @@ fn gaps_are_bounded_by_what_is_given() {
     assert!(image(&least).unwrap() > 1 << 20, "a mebibyte is nothing");
 }
 
-/// Ranges of constants in a blob of many parts are found without a look at each part.
+/// Ranges of constants in a blob of many parts are found without a search through all parts.
 #[test]
 fn constants_of_many_parts_are_cut_in_time() {
     let count = 100_000;

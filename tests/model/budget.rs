@@ -1,4 +1,4 @@
-//! What a model may take of memory.
+//! The memory that a model may take.
 
 use pte::Pte;
 use pte::flat::ledger::MemoryError;
@@ -35,7 +35,7 @@ fn a_table_that_is_listed_over_and_over_is_within_the_memory_budget_or_refused()
                 assert!((values * of_value) as u64 <= budget(bytes.len()), "{name}");
             }
         }
-        // Nothing of the tables is copied.
+        // Views copy nothing of the tables.
         let source: &[u8] = &bytes;
         assert_eq!(pte.to_views_from(&source).is_err(), name == "segment", "{name}");
     }

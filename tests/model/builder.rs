@@ -11,7 +11,7 @@ use pte::schema::program::model::Program;
 
 use crate::support::files::{self, name};
 
-/// What upstream's own writer made is made again from its parts, byte for byte.
+/// Programs of upstream's own writer are built again from their parts, byte for byte.
 #[test]
 fn programs_are_made_as_upstream_makes_them() {
     let (mut same, mut other) = (0, Vec::new());
@@ -20,7 +20,7 @@ fn programs_are_made_as_upstream_makes_them() {
         let pte = Pte::read(&bytes).unwrap();
         let mut model = pte.to_model().unwrap();
         model.lay_out_like(pte.region());
-        // Today's layout, with nothing special asked for.
+        // The current layout, without options.
         if (model.container.layout.name, model.container.layout.force_align) != ("python", None) {
             continue;
         }
@@ -37,13 +37,13 @@ fn programs_are_made_as_upstream_makes_them() {
         }
     }
     println!("{same} the same, other: {other:?}");
-    // What the file does not say: that constants or named data were to be aligned to more.
+    // Files whose constants or named data have a larger alignment, which the file does not record.
     other.retain(|name| !name.starts_with("constant_alignment") && !name.contains("synth"));
     assert!(same > 40, "{same} the same");
     assert_eq!(other, Vec::<String>::new(), "{same} the same");
 }
 
-/// The program, put together from what it holds.
+/// Builds a program again from its parts.
 fn built<'a>(model: &model::PteModel<'a>) -> model::PteModel<'a> {
     let mut builder = PteBuilder::new();
     builder.set_segment_alignment(model.container.segment_alignment).unwrap();

@@ -1,4 +1,4 @@
-//! One thing changed, and the rest left.
+//! Edits: one thing is changed, and the rest stays.
 
 use std::fs;
 
@@ -51,7 +51,7 @@ fn constants_go_out_and_come_back() {
     assert!(moved > 50 && shared > 0, "{moved} moved, {shared} with others' bytes");
 }
 
-/// What refers to an empty segment needs a place where segments begin, though no segment has a byte.
+/// A reference to an empty segment needs a segment base, although no segment has a byte.
 #[test]
 fn empty_segments_that_are_left_alone_can_be_loaded() {
     let bytes = build::file(
@@ -81,7 +81,7 @@ fn a_key_that_is_not_there_changes_nothing() {
     assert_eq!(data.root.named_data, None);
 }
 
-/// What is small can stay.
+/// Small constants can stay in the program.
 #[test]
 fn what_goes_out_is_chosen() {
     let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
@@ -110,7 +110,7 @@ fn data_of_another_shape_does_not_come_in() {
     assert_eq!(error.to_string(), format!("the data of {key:?} does not fit its tensor"));
 }
 
-/// Data that others share is theirs still; what nothing uses is gone, and the rest counted anew.
+/// Shared data stays for its other users. Unused data is removed, and the rest is renumbered.
 #[test]
 fn named_data_is_set_and_taken_out() {
     let bytes = build::file(
@@ -171,7 +171,7 @@ fn the_last_named_data_takes_its_list_along() {
     assert_eq!(program.root.named_data, None);
 }
 
-/// Of two with one name, on either side, runtimes take the first.
+/// Runtimes use the first of two entries with one name, in the program and in the `.ptd`.
 #[test]
 fn what_comes_in_is_the_first_of_its_name() {
     let tensor = r#"{"val_type": "Tensor", "val": {
@@ -200,8 +200,8 @@ fn what_comes_in_is_the_first_of_its_name() {
     assert_eq!(blobs, [Some(&[9][..]), Some(&[2])]);
 }
 
-/// What has the bytes of others besides has a segment of its own when it changes, and theirs is
-/// left as it was.
+/// Changed data gets a segment of its own if others share its segment. They keep the old segment as
+/// it was.
 #[test]
 fn constants_and_states_leave_others_the_segment_they_shared() {
     let bytes = build::file(&with_payload(
@@ -239,8 +239,8 @@ fn constants_and_states_leave_others_the_segment_they_shared() {
     assert_eq!(payload(&out), PAYLOAD);
 }
 
-/// A state outside has no bytes in the program, at any index: the states that are in it stay
-/// as long as they are.
+/// The initial state of an external tensor has no bytes in the program, at any index. The states in
+/// the program keep their lengths.
 #[test]
 fn a_state_outside_is_no_part_of_the_states_inside() {
     let state = |sizes: u32, idx: u32, more: &str| {
@@ -265,7 +265,7 @@ fn a_state_outside_is_no_part_of_the_states_inside() {
     assert_eq!(program.segments[1].len(), 20, "4, 4 and 12 bytes");
 }
 
-/// Loading ignores the index of a tensor outside, but 0 says that it has no memory of its own
+/// Loading ignores the index of an external tensor, but 0 means that it has no memory of its own
 /// (format.md §7.3).
 #[test]
 fn a_tensor_outside_has_an_index_that_is_not_0() {
@@ -285,7 +285,7 @@ fn a_tensor_outside_has_an_index_that_is_not_0() {
     assert!(!outside.is_empty() && !outside.contains(&0), "{outside:?}");
 }
 
-/// Data under two keys that goes out takes its segment out once: the numbers behind it are one less.
+/// Moving out data with two keys removes its segment once: later indices decrease by one.
 #[test]
 fn data_under_two_keys_goes_out_once() {
     let bytes = build::file(
@@ -307,7 +307,7 @@ fn data_under_two_keys_goes_out_once() {
     assert_eq!(pte.segment_count(), 2);
 }
 
-/// A shape whose bytes cannot be counted takes no data of any length.
+/// A shape whose size overflows accepts no data of any length.
 #[test]
 fn a_shape_without_a_size_takes_no_data() {
     let mut data = data_of(&[("k", -1)], &[7]);
@@ -318,7 +318,7 @@ fn a_shape_without_a_size_takes_no_data() {
     assert_eq!(data.segments[0].to_bytes().unwrap().to_vec(), words(&[7]));
 }
 
-/// No runtime reads a second list of them: it must not be lost.
+/// No runtime reads a second list of states, but it must not be lost.
 #[test]
 fn other_lists_of_states_stay() {
     let list = r#""mutable_data_segments": [{"segment_index": 0, "offsets": [0, 8]},
@@ -335,7 +335,7 @@ fn other_lists_of_states_stay() {
     assert_eq!(payload(&program.image().unwrap().to_bytes().unwrap()), PAYLOAD);
 }
 
-/// One offset stands for no constants: the segment beside it, be it there or not, is never loaded.
+/// A list with one offset has no constants. Its segment, which may be missing, is never loaded.
 #[test]
 fn a_list_without_contents_has_no_segment() {
     let external = |planned: &str| {
@@ -367,7 +367,7 @@ fn a_list_without_contents_has_no_segment() {
         assert_eq!(lens, [16, 8], "{planned} {list}");
         assert_eq!(errors(Pte::read(&out).unwrap().check()), Vec::<&str>::new(), "{list}");
     }
-    // The same once more needs no more segments: what moved out left an empty one.
+    // A second move needs no more segments: the first one left an empty segment.
     let list = r#""constant_segment": {"segment_index": 0, "offsets": [0]},"#;
     let bytes = build::file(&with_payload(&external(""), list));
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
@@ -379,7 +379,7 @@ fn a_list_without_contents_has_no_segment() {
     }
 }
 
-/// Tensors of one content need not be of one size: the largest has all of it.
+/// Tensors with the same data may have different sizes. The largest one has all of the data.
 #[test]
 fn tensors_of_other_sizes_share_what_the_largest_has() {
     for order in [["a", "b"], ["b", "a"]] {
@@ -443,7 +443,7 @@ fn states_need_not_be_in_order() {
     assert_eq!(tensors(&out), [before[0].clone(), before[1].clone(), Some(words(&[7, 8]))]);
 }
 
-/// What is outside already keeps its name, and so does what stays.
+/// External data keeps its name, and so does data that stays.
 #[test]
 fn a_name_that_is_taken_is_not_given_again() {
     let constant = |name: &str| {
@@ -480,7 +480,7 @@ fn a_name_that_is_taken_is_not_given_again() {
     out("blub", "blub");
 }
 
-/// A place that is no known one is the program: it is judged by `tensor-enum`, and read there.
+/// An unknown location means the program: `tensor-enum` reports it, and the data is read there.
 #[test]
 fn a_constant_of_an_unknown_place_stays_one() {
     let constant = |nth: u32, len: u32, location: u8| {
@@ -507,7 +507,7 @@ fn a_constant_of_an_unknown_place_stays_one() {
     assert_eq!(tensors(&out), [None, None, None], "it moves out as others do");
 }
 
-/// What a file has many of is not gone through once for each of them: this would take minutes.
+/// Moving many names takes no quadratic time, which would be minutes.
 #[test]
 fn many_names_move_out_and_back() {
     let names: Vec<_> = (0..50_000)
@@ -523,7 +523,7 @@ fn many_names_move_out_and_back() {
     assert_eq!((ptd.segments.len(), program.segments.len()), (names.len(), 0));
     let inlined = program.inline(&ptd).unwrap();
     assert_eq!((inlined.data, program.segments.len()), (names.len(), names.len()));
-    // Once more: they are replaced, and what they had is gone.
+    // A second time, the data is replaced, and the old data is removed.
     program.inline(&ptd).unwrap();
     assert_eq!(program.segments.len(), names.len());
     let image = program.image().unwrap().to_bytes().unwrap();

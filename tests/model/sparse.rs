@@ -41,7 +41,7 @@ fn long_zeros_are_holes_of_the_file() {
     }
 }
 
-/// Where a file is longer than what is written, or ends before it, no old byte shows.
+/// No old byte remains, whether the old file is longer or shorter than the new one.
 #[test]
 fn zeros_over_old_bytes_are_written() {
     let data = gap(1 << 20);

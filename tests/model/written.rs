@@ -1,4 +1,4 @@
-//! A changed model, written: where its segments are then, and which model is refused.
+//! Changed models: where their segments are after writing, and which models are refused.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use pte::model::{self, Blob, ModelError};
 use crate::support::asm::Asm;
 use crate::support::build;
 
-/// What a file without a header gets one for is as aligned as it was before.
+/// If a file gets a header, its contents keep their alignment.
 #[test]
 fn a_header_leaves_what_is_inside_aligned() {
     let bytes = build::file(
@@ -27,7 +27,7 @@ fn a_header_leaves_what_is_inside_aligned() {
     }
 }
 
-/// What lies in front of the first change stays where it is.
+/// Segments before the first change keep their offsets.
 #[test]
 fn segments_keep_their_place_as_far_as_they_can() {
     let bytes = build::file(
@@ -53,8 +53,8 @@ fn segments_keep_their_place_as_far_as_they_can() {
     assert_eq!(pte.segment(0), Some(&[1; 100][..]));
 }
 
-/// A place that is a multiple of more than writers ask for is one by accident: a file of a few bytes does
-/// not grow by a megabyte for it.
+/// An offset may have a larger alignment than writers use, by accident. A file of a few bytes does not
+/// grow by a megabyte to keep it.
 #[test]
 fn a_segment_that_moves_keeps_no_alignment_beyond_a_page() {
     let bytes = build::file(
@@ -69,7 +69,7 @@ fn a_segment_that_moves_keeps_no_alignment_beyond_a_page() {
     assert_eq!(places, [(0, 5), (4096, 4)]);
 }
 
-/// What a newer writer put into the tables is not lost without a word.
+/// Unknown fields of a newer writer are not lost silently.
 #[test]
 fn unknown_parts_are_not_lost_in_silence() {
     let bytes =
@@ -86,8 +86,8 @@ fn unknown_parts_are_not_lost_in_silence() {
     assert!(Pte::read(&program.image().unwrap().to_bytes().unwrap()).is_ok());
 }
 
-/// Nor is a field in a slot so far out that it is not looked at; what is counted then is that there are
-/// such slots.
+/// Fields in very high slots are not lost silently either. Such slots are not examined: only their
+/// presence is counted.
 #[test]
 fn unknown_fields_far_out_are_not_lost_either() {
     let fields = |slots: usize, last: u16| {
@@ -103,7 +103,7 @@ fn unknown_fields_far_out_are_not_lost_either() {
     assert_eq!([fields(known + 65, 0), fields(known + 65, 4), fields(999, 4)], [1, 1, 1]);
 }
 
-/// Each way in which a model can contradict itself has its message.
+/// Each contradiction in a model has its own message.
 #[test]
 fn contradictions_are_reported() {
     let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
@@ -127,7 +127,7 @@ fn contradictions_are_reported() {
     crate::support::snapshot::assert_snapshot("model-errors", &messages.join("\n"));
 }
 
-/// An empty segment may lie in another one, and the next one may not.
+/// An empty segment may lie in another one. The segment after it may not.
 #[test]
 fn an_empty_segment_hides_no_overlap() {
     let image = |last: u64| {

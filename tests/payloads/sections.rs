@@ -1,5 +1,5 @@
-//! The sections of payloads that are no FlatBuffer of a known schema: handmade ones of backends of which there
-//! are no samples, and those of Core ML.
+//! The sections of payloads without a known schema: handmade payloads of backends without samples, and the
+//! payloads of Core ML.
 
 use std::convert::Infallible;
 use std::fs;

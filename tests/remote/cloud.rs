@@ -191,7 +191,7 @@ fn a_bucket_is_listed_page_by_page() {
         true if asked.path.contains("continuation-token") => {
             listing(&["models/c.ptd", "models/50%25 ?.pte"], None)
         }
-        // What is not under the prefix is not asked for, and left out.
+        // An object outside of the prefix was not requested, and is left out.
         true => listing(&["models/a.pte", "models/b.txt", "other/x.pte"], Some("next")),
         false => Act::Send(partial(LINEAR, asked, "\"v1\"")),
     });

@@ -115,7 +115,7 @@ impl Maker {
             Prim::Bool => (Number::Bool(true), json!(true)),
             Prim::F32 => (Number::Single(f32::from(value)), json!(f32::from(value))),
             Prim::F64 => (Number::Float(0.1 * f64::from(value)), json!(0.1 * f64::from(value))),
-            // Within the segment, should it be an offset or a size.
+            // Small enough to lie within the segment, if it is an offset or a size.
             _ => (Number::Int(value.into()), json!(value)),
         }
     }

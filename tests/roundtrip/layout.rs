@@ -22,12 +22,12 @@ fn a_tree_has_this_layout() {
     let want = Asm::new()
         .link("root")
         .bytes(b"ET12")
-        // The root's vtable stands right in front of it, wherever that comes to lie.
+        // The root's vtable is directly in front of the root.
         .zeros(6)
         .label("root^")
         .u16(14)
         .u16(12)
-        // The last slot is the first of the table.
+        // The field of the last slot is the first in the table.
         .bytes([0, 0, 8, 0, 0, 0, 0, 0, 4, 0])
         .label("root*")
         .back_to("root^")
@@ -38,7 +38,7 @@ fn a_tree_has_this_layout() {
         .link("other")
         .label("other^")
         .u16(8)
-        // What pads an 8-byte field is a part of its table.
+        // The padding of an 8-byte field is a part of its table.
         .u16(16)
         .bytes([0, 0, 4, 0])
         .label("other*")
@@ -131,7 +131,7 @@ fn elements_are_aligned_wherever_they_come_to_lie() {
             let bytes =
                 write(&desc::SCHEMA, &program(&text), &vec![0; chunk], &WriterLayout::default())
                     .unwrap();
-            // The walker refuses what is off its alignment, but for empty vectors.
+            // The walker refuses misaligned objects, except for empty vectors.
             let pte = Pte::read(&bytes).unwrap();
             assert_eq!(layout_findings(&bytes), Vec::<String>::new());
             let root = pte.program();

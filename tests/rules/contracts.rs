@@ -1,6 +1,6 @@
-//! What kernels ask of their arguments: for each operator a call that keeps its contract, and calls
-//! that differ from it in one argument and do not. The official runtime (1.5.1) computes the former,
-//! or refuses what its data is; it aborts, divides by zero or leaves its tensors on the latter.
+//! The contracts of kernels: for each operator a call that keeps its contract, and calls that break
+//! it in one argument. The official runtime (1.5.1) computes the former, or refuses their data. On
+//! the latter it aborts, divides by zero, or accesses memory outside of its tensors.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn a_call_that_keeps_its_contract_has_no_finding_and_one_that_does_not_has() {
     assert!(judged > 300, "{judged}");
 }
 
-/// A few of each form.
+/// A few messages of each form.
 #[test]
 fn messages_of_contracts_have_the_numbers() {
     let scale = "quantized_decomposed::quantize_per_tensor.out";
@@ -228,7 +228,7 @@ fn program(operator: &str, args: &[&str]) -> Value {
 struct Values {
     list: Vec<Value>,
     bytes: u64,
-    /// Those that a call before resizes.
+    /// The values that an earlier call resizes.
     resized: Vec<usize>,
 }
 
@@ -280,7 +280,7 @@ impl Values {
             order.reverse();
         }
         let offset = self.bytes;
-        // As wide as the widest dtype, and apart.
+        // Each tensor has room for the widest dtype, and overlaps no other.
         self.bytes += (sizes.iter().product::<u64>() * 16).next_multiple_of(64);
         if rest.contains('^') {
             self.resized.push(self.list.len());

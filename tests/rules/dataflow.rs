@@ -375,7 +375,7 @@ fn a_call_is_judged_by_its_current_values() {
         // A result is known if its operands are: here i - i.
         (&["executorch_prim::sub.Scalar i i j", divide], &["kernel-number 1"]),
         (&["executorch_prim::add.Scalar i i j", "executorch_prim::floordiv.int i j y"], &[]),
-        // So with dtypes.
+        // The same for dtypes.
         (&["aten::embedding.out a ix i f f c c", "move b ix"], &["kernel-dtype 0"]),
         (&["aten::embedding.out a b i f f c c", "move ix b"], &["kernel-dtype 0"]),
         (&["move ix b", "aten::embedding.out a b i f f c c"], &[]),
@@ -398,11 +398,11 @@ fn a_result_has_the_kind_of_its_operands() {
         // What it is computed from may be a result too.
         (&[of("i", "x"), double, ceil], &["result-type 2"]),
         (&["executorch_prim::add.Scalar i x y", ceil], &[]),
-        // What the other one was is unknown.
+        // The kind of the other value is not known.
         (&["my::op i", of("i", "j"), "executorch_prim::floordiv.int j j i"], &[]),
         (&["my::op i", int, ceil], &[]),
         (&[of("x", "j"), "executorch_prim::floordiv.int j j i"], &["result-type 1"]),
-        // In the second run it is computed from another one.
+        // In the second run it is computed from another value.
         (&[double, ceil, "move i x"], &["move-type-unread 2", "result-type 1"]),
         // An output is of any kind.
         (&["outputs i", COMPARE, "executorch_prim::lt.Scalar i j i"], &[]),

@@ -1,4 +1,4 @@
-//! Rules that are other ones for some releases.
+//! Rules whose severity depends on the release.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn judged_for(release: Release, file: &File<'_>) -> Report {
     Checker::new().policy(Policy::new().runtime(release)).check_tables(file)
 }
 
-/// What is found for the release alone.
+/// Returns the findings that only the release causes.
 fn release_findings(report: &Report) -> impl Iterator<Item = &Finding> {
     report.findings().iter().filter(|finding| finding.rule.subject == "release")
 }
@@ -107,9 +107,9 @@ fn what_a_release_lacks_is_an_error_where_data_needs_it() {
         assert_eq!(judged(&json, last), [(rule, path)], "{json}");
         assert!(judged(&json, first).is_empty(), "{json}");
     }
-    // The table is as new as what it says: the whole of it is passed over.
+    // The release ignores the whole table, since the table is as new as its fields.
     assert_eq!(judged(&external, (0, 3)), [(needs, info)]);
-    // What says nothing is no loss.
+    // Ignoring a table without contents loses nothing.
     for json in [
         program("constant_segment", &offsets("[0]")),
         program("constant_segment", r#"{"offsets": []}"#),
@@ -160,7 +160,7 @@ fn genuine_files_are_known_to_the_release_that_wrote_them() {
     assert!(seen > 5, "{seen}");
 }
 
-/// The FlatBuffer of generation 0 begins behind its header, and so does what is found in it.
+/// In generation 0 the FlatBuffer begins behind the header, and findings in it have larger offsets.
 #[test]
 fn what_generation_0_has_too_early_is_reported_where_it_stands() {
     let bytes = fs::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();

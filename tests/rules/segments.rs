@@ -1,4 +1,4 @@
-//! Where data lies, and what says so: headers, segments, the list of constants.
+//! The places of data, and what declares them: headers, segments, the list of constants.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn segments_out_of_order_may_overlap_too() {
     );
 }
 
-/// The first offset is kept for nothing.
+/// The first offset is reserved.
 #[test]
 fn an_offset_alone_is_no_constant() {
     let found = |offsets: Value| {
@@ -44,7 +44,7 @@ fn an_offset_alone_is_no_constant() {
     assert_eq!(found(json!([0, 8])), [format!("constant-misaligned: {message}")]);
 }
 
-/// As those of a program; one that is empty is nowhere.
+/// The rules are those of a program. An empty segment has no place.
 #[test]
 fn segments_of_a_ptd_are_in_order_and_apart() {
     let found = |segments: Value| {
@@ -64,7 +64,7 @@ fn segments_of_a_ptd_are_in_order_and_apart() {
     assert!(found(json!([{"offset": 16, "size": 16}, {"size": 0}])).is_empty());
 }
 
-/// Each that begins before any earlier one, not only before the last.
+/// Each segment that begins before any earlier one is reported, not only before the last one.
 #[test]
 fn every_segment_of_a_ptd_out_of_order_is_reported() {
     let file = json!({
@@ -85,7 +85,7 @@ fn every_segment_of_a_ptd_out_of_order_is_reported() {
     );
 }
 
-/// Where the table of the segment is, as in a program: the first word of one leads to its vtable.
+/// The finding is at the segment's table, as in a program: its first word leads to a vtable.
 #[test]
 fn findings_in_a_segment_of_a_ptd_have_its_path() {
     let bytes = build::file(

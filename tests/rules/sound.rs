@@ -1,4 +1,4 @@
-//! Which fixtures are sound, and that everything can be asked of those.
+//! The fixtures that are sound, and whose accessors all work.
 
 use std::fs;
 
@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::support::fixture::{Fixture, folder};
 use crate::support::sound::is_sound;
 
-/// An Error keeps a file from being sound and nothing else does: what holds of every file is in
-/// `tests/support/sound.rs`. What is asked of contents, of
-/// several files and for a release is another question.
+/// A file is sound unless it breaks a rule that is an Error. `tests/support/sound.rs` checks each
+/// sound file. Rules that need contents, several files or a release do not count, since
+/// [`is_sound`] judges the tables of one file.
 #[test]
 fn a_file_is_sound_until_it_breaks_a_rule_that_is_an_error() {
     let (mut sound, mut refused) = (0, 0);
@@ -67,8 +67,8 @@ fn good_files_with_any_one_change_are_refused_or_sound() {
     assert!(sound > 1000 && refused > 1000, "{sound} sound, {refused} refused");
 }
 
-/// Calls `give` with each copy of a tree that is another in one place: a leaf, a field or an element
-/// that is gone, a list the other way round.
+/// Calls `give` with each copy of a tree that has one change: another leaf, a missing field or
+/// element, or a reversed list.
 fn changes(tree: &Value, give: &mut dyn FnMut(Value)) {
     let edges = json!([
         -1,

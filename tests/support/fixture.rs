@@ -23,7 +23,7 @@ use super::build;
 /// A file and its companions, as descriptions.
 pub(crate) struct Fixture(pub(crate) Value);
 
-/// The same, made.
+/// The file and its companions, built.
 pub(crate) struct Parts {
     pub(crate) bytes: Vec<u8>,
     pub(crate) with: Option<Value>,

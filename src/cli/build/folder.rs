@@ -1,4 +1,4 @@
-//! The folder of blobs. Files outside of it are never read.
+//! The folder of blobs. Files outside this folder are never read.
 
 use core::cell::{Cell, RefCell};
 use core::ops::Range;
@@ -15,8 +15,8 @@ use crate::cli::input::open_regular;
 use crate::cli::problem::Status;
 use crate::cli::text::name_of;
 
-/// A folder whose files are read when their bytes are needed. As a source they are concatenated, in the
-/// order of their first request.
+/// A folder whose files are read on demand. As a source, the folder consists of its files, one
+/// after the other in the order of their first request.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -24,16 +24,16 @@ pub(super) struct Folder {
     text: u64,
     /// The files and their offsets in the source.
     files: RefCell<Vec<(u64, PathBuf)>>,
-    /// The range of each file in the source, by its path without links.
+    /// The range of each file in the source, by the file's path with links resolved.
     ranges: RefCell<BTreeMap<PathBuf, Range<u64>>>,
     len: Cell<u64>,
-    /// The file that was read last. Only one is open at a time.
+    /// The file that was read last. Only this file is open.
     open: RefCell<Option<(usize, fs::File)>>,
     status: Cell<Option<Status>>,
 }
 
 impl Folder {
-    /// Returns the folder at `path`, for a JSON text of `text` bytes.
+    /// Creates the folder at `path`, for a JSON text of `text` bytes.
     pub(super) fn new(path: &Path, text: usize) -> Self {
         Self {
             path: path.to_owned(),
@@ -46,7 +46,7 @@ impl Folder {
         }
     }
 
-    /// Returns the bytes of the file called `name`, or the reason why it cannot be used.
+    /// Returns the bytes of the file called `name`, or the reason why it is refused.
     pub(super) fn blob(&self, name: &str) -> Result<Blob<'_>, String> {
         let within = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         if name.is_empty() || !within {
@@ -74,7 +74,7 @@ impl Folder {
         Ok(Blob::Range(self, begin..end))
     }
 
-    /// Finds the file called `name`; returns its path without links, and its length.
+    /// Finds the file called `name`. Returns its length, and its path with links resolved.
     fn find(&self, name: &str) -> io::Result<(PathBuf, u64)> {
         let folder = self.path.canonicalize()?;
         let path = folder.join(name).canonicalize()?;
@@ -93,17 +93,17 @@ impl Folder {
         Ok((path, metadata.len()))
     }
 
-    /// Returns the exit status of a blob that could not be read, unless the JSON is wrong.
+    /// Returns the exit status, if a blob could not be read. `None` if the JSON itself is wrong.
     pub(super) fn status(&self) -> Option<Status> {
         self.status.get()
     }
 
-    /// Returns the bytes of the text and of all files that it names.
+    /// Returns the number of bytes of the JSON text and of all files that it names.
     pub(super) fn given(&self) -> u64 {
         self.text.saturating_add(self.len.get())
     }
 
-    /// Returns the files that are used.
+    /// Returns the paths of the files that the JSON names.
     pub(super) fn used(&self) -> Vec<PathBuf> {
         self.files.borrow().iter().map(|(_, path)| path.clone()).collect()
     }
@@ -116,13 +116,13 @@ impl Source for Folder {
         Ok(self.len.get())
     }
 
-    /// Reads bytes of one file: a blob is never longer.
+    /// Reads bytes of one file. A read never spans two files, since each blob is in one.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
         if out.is_empty() {
             return Ok(());
         }
         let files = self.files.borrow();
-        // An empty file has the same offset as the next one: takes the last.
+        // Takes the last file at the offset: an empty file has the same offset as the next one.
         let nth = files.partition_point(|(begin, _)| *begin <= pos).saturating_sub(1);
         let Some((begin, path)) = files.get(nth) else {
             return Err(io::ErrorKind::UnexpectedEof.into());

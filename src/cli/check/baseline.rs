@@ -1,4 +1,5 @@
-//! Baselines of `pte check`: findings that a team has accepted, so that only new ones are shown.
+//! Baselines of `pte check`: findings that a team has accepted, so that only new findings are
+//! shown.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,13 @@ use crate::cli::output::{Content, Output};
 use crate::cli::problem::{Problem, Status};
 use crate::cli::text::{name_of, wide};
 
-/// A finding that is accepted, and how often. Offsets and values are left out, so that a new export of the
-/// same program has the same findings.
+/// An accepted finding. Offsets and values are left out, so that a new export of the same program has the
+/// same findings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Accepted {
     file: String,
-    /// The data file that it is in, if that is another one.
+    /// The data file with the finding, if that is not `file`.
     #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
     data_file: Option<String>,
     rule: String,
@@ -37,7 +38,7 @@ struct Document {
     findings: Vec<Row>,
 }
 
-/// The accepted findings.
+/// The accepted findings, each with its number of occurrences.
 #[derive(Default)]
 pub(super) struct Baseline(BTreeMap<Accepted, u64>);
 
@@ -73,8 +74,8 @@ impl Baseline {
         Ok(Self(document.findings.into_iter().map(|row| (row.accepted, row.count)).collect()))
     }
 
-    /// Returns the findings of all files. Files that were refused or could not be read have none: they were
-    /// not checked.
+    /// Returns the findings of all files. Files that were refused or could not be read are not
+    /// checked, so they have none.
     pub(super) fn of<'f>(files: impl Iterator<Item = &'f CheckedFile>) -> Self {
         let mut all = BTreeMap::new();
         for file in files {
@@ -97,8 +98,8 @@ impl Baseline {
         Ok(count)
     }
 
-    /// Takes the accepted findings out of a file, and returns how many there were. A file of which every Error
-    /// is accepted is good.
+    /// Takes the accepted findings out of a file, and returns how many there were. A file is good if every
+    /// Error in it is accepted.
     pub(super) fn take_out(&mut self, file: &mut CheckedFile) -> u64 {
         let (mut kept, mut taken) = (Vec::new(), 0u64);
         for finding in core::mem::take(&mut file.findings) {
@@ -113,7 +114,7 @@ impl Baseline {
         }
         file.findings = kept;
         let is_bad = file.findings.iter().any(|finding| finding.severity == "error");
-        // Findings that are left out by --max-findings may be Errors.
+        // Findings beyond --max-findings are unknown, and may be Errors.
         if taken > 0 && !is_bad && file.omitted == 0 {
             file.verdict = "ok";
         }
@@ -121,7 +122,7 @@ impl Baseline {
     }
 }
 
-/// Returns the name of a file without `./` in front, which a search of the current folder puts there.
+/// Returns the name of a file without the `./` that a search of the current folder puts in front.
 fn plain(name: &str) -> &str {
     name.trim_start_matches("./")
 }

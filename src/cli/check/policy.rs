@@ -1,4 +1,5 @@
-//! The policy of `pte check`: `--allow`, `--deny`, `--preset` and `--runtime`, and those of `pte.toml`.
+//! The policy of `pte check`: `--allow`, `--deny`, `--preset` and `--runtime`, and their
+//! counterparts in `pte.toml`.
 
 use clap::Args;
 use pte::check::{NEWEST, Policy, Preset, Release, Rule, RuleRecord, parse_release, rule};
@@ -27,7 +28,7 @@ pub(in super::super) struct PolicyArguments {
 }
 
 impl PolicyArguments {
-    /// Returns the preset, if one is chosen here or in the settings.
+    /// Returns the preset that the arguments or else the settings choose, if any.
     pub(super) fn preset(&self, config: &CheckConfig) -> Result<Option<Preset>, Problem> {
         let Some(id) = self.preset.as_ref().or(config.preset.as_ref()) else { return Ok(None) };
         let known = || Preset::ALL.iter().map(|preset| preset.id).collect::<Vec<_>>().join(", ");
@@ -38,7 +39,7 @@ impl PolicyArguments {
         Preset::of_id(id).map(Some).ok_or_else(unknown)
     }
 
-    /// Returns the release that is chosen here or in the settings.
+    /// Returns the release that the arguments or else the settings choose, if any.
     fn release(&self, config: &CheckConfig) -> Result<Option<Release>, Problem> {
         let Some(text) = config.runtime.as_ref().filter(|_| self.runtime.is_none()) else {
             return Ok(self.runtime);
@@ -47,8 +48,8 @@ impl PolicyArguments {
         parse_release(text).map(Some).map_err(invalid)
     }
 
-    /// Returns the policy of the arguments and the settings, or a usage error for an unknown rule. `note` is
-    /// called if the release is newer than the newest known one.
+    /// Returns the policy of the arguments and the settings, or a usage error for an unknown rule.
+    /// `note` is called if the release is newer than all known ones.
     pub(super) fn policy(
         &self,
         config: &CheckConfig,
@@ -75,7 +76,7 @@ impl PolicyArguments {
             policy = match (name.as_str(), rule(name)) {
                 ("warnings", _) => policy.deny_warnings(),
                 (_, Some(rule)) => policy.deny(rule),
-                // A refusal is an Error already.
+                // A refusal is always an Error, so the policy stays the same.
                 (_, None) if is_refusal(name) => policy,
                 _ => return Err(unknown_rule(name, &["warnings"])),
             };
@@ -84,7 +85,7 @@ impl PolicyArguments {
     }
 }
 
-/// Returns the rule called `name`, if it can be ignored.
+/// Returns the rule called `name`, if findings of that rule can be ignored.
 fn allowed(name: &str) -> Result<&'static Rule, Problem> {
     match rule(name) {
         Some(rule) => Ok(rule),
@@ -102,7 +103,7 @@ fn allowed(name: &str) -> Result<&'static Rule, Problem> {
     }
 }
 
-/// Whether `name` is the name of a finding that is not of a [`Rule`]: reading the file ends there.
+/// Returns whether `name` is the code of a refusal. A refusal ends reading, and is not a [`Rule`].
 fn is_refusal(name: &str) -> bool {
     RuleRecord::all().iter().any(|record| record.id == name)
 }

@@ -1,4 +1,4 @@
-//! The progress of `pte check`: in files, or in bytes where whole files are read.
+//! The progress of `pte check`, counted in files, or in bytes if whole files are read.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ pub(super) struct CheckProgress {
 }
 
 impl CheckProgress {
-    /// Starts the progress over `files`.
+    /// Starts a progress bar for `files`.
     pub(super) fn new(files: &[PathBuf], in_bytes: bool, is_shown: bool) -> Self {
         let (unit, total) = match in_bytes {
             true => {

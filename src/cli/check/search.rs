@@ -1,4 +1,4 @@
-//! The files of `pte check`: paths that are given, and models in folders.
+//! The files of `pte check`: the given paths, and the models in given folders.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,7 +10,7 @@ use crate::cli::text::name_of;
 /// A path to check.
 pub(super) struct Found {
     pub(super) path: PathBuf,
-    /// The reason not to open it.
+    /// The reason why the path is not opened, if there is one.
     pub(super) problem: Option<Problem>,
 }
 
@@ -23,7 +23,8 @@ impl Found {
 
 /// Adds `path`, or every `.pte`, `.ptd` and `.bpte` in the folder `path` and its subfolders, sorted by path.
 ///
-/// Folders that cannot be read, and models that are no regular files, are added with their problem.
+/// Folders that cannot be read are added with their problem, and so are models that are not regular
+/// files.
 pub(super) fn add_files(path: &Path, all: &mut Vec<Found>) {
     if path.as_os_str() == "-" || !path.is_dir() {
         all.push(Found { path: path.to_owned(), problem: None });
@@ -49,7 +50,7 @@ fn search(folder: &Path, folders: &mut Vec<PathBuf>, found: &mut Vec<Found>) -> 
     for entry in folder.read_dir()? {
         let entry = entry?;
         let path = entry.path();
-        // Links to folders are not followed: they could form a cycle.
+        // Links to folders are not followed, since they could form a cycle.
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => folders.push(path),
             _ if !is_named_model(&path) => {}
@@ -70,7 +71,8 @@ fn is_named_model(path: &Path) -> bool {
     path.extension().is_some_and(is_one)
 }
 
-/// Returns an error if `path` is no regular file. The file is not opened: opening a pipe would block.
+/// Returns an error if `path` is not a regular file. The file is not opened, since opening a pipe
+/// would block.
 fn ensure_regular(path: &Path) -> io::Result<()> {
     let kind = match path.metadata() {
         Ok(metadata) => metadata.file_type(),

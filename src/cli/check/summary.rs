@@ -1,4 +1,4 @@
-//! The last line of `pte check` of several files.
+//! The last line of `pte check`, if it checked several files.
 
 use core::fmt::{self, Write};
 
@@ -7,15 +7,15 @@ use pte::check::CheckedFile;
 use crate::cli::problem::DIM;
 use crate::cli::text::{count, grouped};
 
-/// What became of the files.
+/// The counts in the last line.
 #[derive(Default)]
 pub(super) struct CheckSummary {
     files: u64,
-    /// Those without an Error.
+    /// The number of files without an Error.
     good: u64,
-    /// Findings of severity Warning, in all files.
+    /// The number of findings of severity Warning, in all files.
     warnings: u64,
-    /// Findings of severity Error, and refusals.
+    /// The number of findings of severity Error, and of refusals.
     errors: u64,
 }
 
@@ -34,7 +34,7 @@ impl CheckSummary {
         summary
     }
 
-    /// Writes the line, if there are several files.
+    /// Writes the line, if several files were checked.
     pub(super) fn write(&self, out: &mut impl Write) -> fmt::Result {
         if self.files < 2 {
             return Ok(());
@@ -45,7 +45,7 @@ impl CheckSummary {
         writeln!(out, "{files}: {good} ok{bad}{DIM}{}{DIM:#}", self.findings())
     }
 
-    /// Returns the numbers of findings that are not 0.
+    /// Returns the non-zero numbers of findings, in words.
     fn findings(&self) -> String {
         let numbers = [(self.errors, "error"), (self.warnings, "warning")].into_iter();
         let shown = numbers.filter(|(number, _)| *number > 0);

@@ -1,4 +1,4 @@
-//! The report as Markdown, for a comment on a pull request.
+//! The report as Markdown, such as for a comment on a pull request.
 
 use core::fmt::{self, Write};
 
@@ -44,7 +44,7 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     out.write_str(&page)
 }
 
-/// Returns a section with the differences of a class that fit; `None` if none does.
+/// Returns a section with as many differences of a class as fit; `None` if none fits.
 fn section(
     class: Class,
     shown: &[&Difference],
@@ -94,17 +94,17 @@ fn row(difference: &Difference) -> String {
     format!("| {sign} | {} | {} | {before} | {after} |\n", code(place.as_str()), difference.what)
 }
 
-/// Returns text as code, in which Markdown, mentions and links have no effect.
+/// Returns text as code, so that Markdown, mentions and links in it have no effect.
 fn code<'t>(text: impl Into<Untrusted<'t>>) -> String {
     let text = text.into().to_string();
     if text.is_empty() {
         return text;
     }
-    // Markdown trims a code span.
+    // Markdown trims spaces at the ends of a code span.
     if !text.contains(['`', '|', '\\']) && text.trim() == text {
         return format!("`{text}`");
     }
-    // A `|` ends a cell of a table, even in a code span.
+    // In a table, a `|` ends the cell even within a code span.
     let mut out = String::from("<code>");
     for c in text.chars() {
         match c {
@@ -117,8 +117,8 @@ fn code<'t>(text: impl Into<Untrusted<'t>>) -> String {
     out
 }
 
-/// The most bytes before the last lines. A comment on GitHub has at most 65,536 characters.
+/// The maximum number of bytes before the last lines. GitHub limits a comment to 65,536 characters.
 const ROOM: usize = 64_000;
 
-/// The most differences of a section that is open at first.
+/// The maximum number of differences in a section that is open at first.
 const FEW: u64 = 10;

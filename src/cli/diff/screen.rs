@@ -63,7 +63,7 @@ fn row(difference: &Difference, out: &mut Output) -> fmt::Result {
     writeln!(out, "{}", sides.join(" → "))
 }
 
-/// Returns a text of the report, escaped when displayed.
+/// Marks a text of the report as untrusted: it is escaped when displayed.
 fn escaped(text: &str) -> Untrusted<'_> {
     text.into()
 }

@@ -1,4 +1,5 @@
-//! The container of a dump: the header, segments and trailing bytes as JSON. Segments are read in chunks.
+//! The container of a dump as JSON: the header, segments and trailing bytes. Segments are read in
+//! chunks.
 
 use core::fmt::{self, Write};
 use core::ops::Range;
@@ -21,7 +22,7 @@ pub(super) struct ContainerWriter<'d> {
     input: &'d Input,
     blobs: &'d Blobs,
     pretty: bool,
-    /// The hash of each range. Segments may share a range.
+    /// The hash of each range that was read. Segments may share a range.
     digests: BTreeMap<(u64, u64), String>,
     pub(super) problem: Option<Problem>,
     pub(super) notes: Vec<String>,
@@ -46,7 +47,7 @@ impl<'d> ContainerWriter<'d> {
         json::write(&file, generation, pretty, out, |blob, out| {
             let shown = match blob {
                 Blob::Range(_, range) => self.blob(range.clone(), out),
-                // Data of a file on disk is a range of it.
+                // The data of a file on disk is always a range. Any other blob is in memory.
                 blob => blob.to_bytes().map_err(|e| Problem::io("", e.into())).and_then(|bytes| {
                     out.bytes(b"[")?;
                     numbers(&bytes, true, pretty, out)?;
@@ -98,8 +99,8 @@ impl<'d> ContainerWriter<'d> {
         Ok(digest)
     }
 
-    /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not built for
-    /// this: their bytes differ.
+    /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not rebuilt
+    /// to compare them: their bytes differ.
     fn compare_rebuilt<R: RootNode>(
         &mut self,
         file: &FileModel<'_, R>,
@@ -131,7 +132,8 @@ impl<'d> ContainerWriter<'d> {
         Ok(())
     }
 
-    /// Whether the input has the bytes of `image`. Reading ends at the first difference.
+    /// Returns whether the input has the same bytes as `image`. Reading ends at the first
+    /// difference.
     fn is_same(&self, image: &Image<'_>) -> io::Result<bool> {
         let source = self.input.opened.source();
         if image.len() != source.size()? {
@@ -169,7 +171,7 @@ impl From<ReadError> for Unequal {
     }
 }
 
-/// Writes bytes as numbers of a JSON array. `first` is set before the first number of the array.
+/// Writes bytes as numbers of a JSON array. `first` is true if they begin the array.
 fn numbers(bytes: &[u8], first: bool, pretty: bool, out: &mut Output) -> Result<(), Problem> {
     let between = if pretty { ", " } else { "," };
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The payloads of a dump: their tables as JSON.
+//! The payloads in a dump: their tables as JSON.
 
 use core::fmt::{self, Write};
 use core::ops::Range;
@@ -31,14 +31,15 @@ impl<'d> PayloadWriter<'d> {
         Self { input, blobs, limits, pretty, problem: None }
     }
 
-    /// Writes a list with each payload of a program. One that several delegates share is written once.
+    /// Writes a list of the payloads of a program. A payload that several delegates share is
+    /// written once.
     pub(super) fn write(&mut self, pte: &Pte<'_>, out: &mut Output) -> fmt::Result {
         let mut seen = BTreeSet::new();
         out.write_char('[')?;
         let plans = pte.program().execution_plan().into_iter().flatten();
         for plan in plans {
             for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
-                // A delegate without a payload, or with one that is nowhere, has no tables.
+                // A delegate has no tables if it has no payload, or an invalid reference to one.
                 let Ok(Some(payload)) = pte.payload(delegate) else { continue };
                 let range = payload.range();
                 if !seen.insert((range.start, range.end)) {
@@ -93,7 +94,7 @@ impl<'d> PayloadWriter<'d> {
         out.write_char(']')
     }
 
-    /// Writes the tables of a payload that begins at `start`; null if they are not known.
+    /// Writes the tables of a payload that begins at `start`, or null if they are not known.
     fn tables(
         &self,
         place: Option<Result<TablesPlace, pte::payload::Unreadable>>,
@@ -109,7 +110,8 @@ impl<'d> PayloadWriter<'d> {
         write(tables, 3, self.blobs, self.pretty, out).map(drop)
     }
 
-    /// Writes the sections of a payload in a range of the file, if its backend has them.
+    /// Writes the sections of a payload in a range of the file, if its backend's payloads have
+    /// sections.
     fn sections(&self, backend: Backend, range: Range<u64>, out: &mut Output) -> Result<(), Stop> {
         let at = |pos: u64| range.start.saturating_add(pos);
         let read = |part: Range<u64>| self.input.read(at(part.start)..at(part.end));
@@ -136,8 +138,8 @@ impl<'d> PayloadWriter<'d> {
     }
 }
 
-/// Returns the place of the tables of a file that is no model, and its first bytes; `None` for a file
-/// whose tables are not known.
+/// Returns the place of the tables in a file that is no model; `None` if the schema of its tables is
+/// not known.
 pub(super) fn place(bytes: &Bytes, name: &UntrustedString) -> Result<Option<TablesPlace>, Problem> {
     let (head, len) = bytes.head(name)?;
     match TablesPlace::of(&head, len) {
@@ -147,7 +149,7 @@ pub(super) fn place(bytes: &Bytes, name: &UntrustedString) -> Result<Option<Tabl
     }
 }
 
-/// Writes the tables of a file that is no model.
+/// Writes the tables of a file that is not a model.
 pub(super) fn file(
     bytes: &Bytes,
     place: &TablesPlace,
@@ -160,7 +162,7 @@ pub(super) fn file(
     write(tables, 0, blobs, pretty, out)
 }
 
-/// Writes the sections of a standalone payload or ETRecord; `None` for another file.
+/// Writes the sections of a standalone payload or ETRecord. Returns `None` for another file.
 pub(super) fn sections_of_file(
     bytes: &Bytes,
     name: &UntrustedString,
@@ -169,7 +171,7 @@ pub(super) fn sections_of_file(
 ) -> Result<Option<(Output, fmt::Result)>, Problem> {
     let (head, len) = bytes.head(name)?;
     let read = |part: Range<u64>| {
-        // Headers are short.
+        // The range is that of a header, which is short.
         let size = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or_default();
         let mut read = vec![0; size];
         let done = bytes.read_at(part.start, &mut read);
@@ -204,7 +206,7 @@ fn write(
 /// The reason why tables were not written.
 pub(super) enum Stop {
     Problem(Problem),
-    /// The output failed, and keeps its error.
+    /// The output failed. It keeps the error.
     Output,
 }
 

@@ -7,7 +7,7 @@ use pte::payload::{Section, Sections, Unreadable};
 
 use crate::cli::output::Output;
 
-/// Writes the sections of a payload as an object; of an invalid payload a message. Lines are indented by `level`; `None` writes one line.
+/// Writes the sections of a payload as an object, or the message of an invalid payload. `level` indents lines; `None` writes one line.
 pub(super) fn write(
     found: &Result<Sections, Unreadable>,
     level: Option<usize>,
@@ -54,7 +54,7 @@ fn list(sections: &[Section], level: Option<usize>, out: &mut Output) -> fmt::Re
     out.write_char(']')
 }
 
-/// An object that is being written.
+/// A JSON object of which some fields are written.
 struct Object<'o> {
     level: Option<usize>,
     is_empty: bool,

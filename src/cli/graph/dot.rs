@@ -74,7 +74,7 @@ impl Draw for Dot<'_> {
     }
 
     fn end(&mut self, legend: &BTreeSet<Look>) -> Result<(), Problem> {
-        // The legend has no text of the file.
+        // The legend contains no text of the file, so nothing is escaped.
         self.line("  legend [shape=plain, style=\"\", fontsize=9, label=<")?;
         self.line("    <table border=\"0\" cellborder=\"1\" cellspacing=\"2\" color=\"#9ca3af\">")?;
         for &of in legend {
@@ -94,7 +94,7 @@ impl Dot<'_> {
     }
 }
 
-/// Returns the attributes of a node.
+/// Returns the attributes of a node that looks like `of`.
 fn look(of: Look) -> String {
     let colour = colour(of);
     match of {
@@ -119,7 +119,8 @@ fn colour(of: Look) -> &'static str {
     }
 }
 
-/// Returns lines as a quoted string, which Graphviz never reads as HTML. Backslashes are escaped.
+/// Returns lines as a quoted string with backslashes escaped. Graphviz never reads such a string as
+/// HTML.
 fn quoted(lines: &[String]) -> String {
     let lines: Vec<_> =
         lines.iter().map(|line| line.replace('\\', "\\\\").replace('"', "\\\"")).collect();

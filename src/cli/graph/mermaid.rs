@@ -1,4 +1,4 @@
-//! The picture in the language of Mermaid, which GitHub and other sites draw.
+//! The picture in the language of Mermaid, which GitHub and other sites can draw.
 
 use std::collections::BTreeSet;
 
@@ -24,12 +24,12 @@ impl Draw for Mermaid<'_> {
 
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
-        // Without a direction Mermaid turns a subgraph to the right.
+        // Without a direction, Mermaid lays a subgraph out to the right.
         self.line(&format!("  subgraph m{index}[{name}]\n    direction TB"))
     }
 
     fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem> {
-        // The call itself may have a node, so that its cluster needs another id.
+        // The call may also have a node of its own, so the cluster needs another id.
         self.line(&format!("    subgraph {id}c[{}]\n    direction TB", quoted(lines)))
     }
 
@@ -92,7 +92,7 @@ impl Mermaid<'_> {
     }
 }
 
-/// Returns the brackets and the class of a node.
+/// Returns the opening bracket, the closing bracket and the class of a node.
 fn look(of: Look) -> (&'static str, &'static str, &'static str) {
     match of {
         Look::Operator => ("[", "]", ":::kernel"),
@@ -106,10 +106,11 @@ fn look(of: Look) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// Returns lines as a quoted string. Characters that could end it or have a meaning are entities.
+/// Returns lines as a quoted string. Characters that could end the string or have a meaning become
+/// entities.
 ///
-/// Inside quotes Mermaid still replaces icons (`fa:fa-bell`), reads Markdown, links addresses, and
-/// drops the last `;` of a line with `style`, a colon and a `#`.
+/// Even inside quotes, Mermaid replaces icons (`fa:fa-bell`), reads Markdown and links addresses.
+/// It also drops the last `;` of a line with `style`, a colon and a `#`.
 fn quoted(lines: &[String]) -> String {
     let mut text = String::from("\"");
     for (nth, line) in lines.iter().enumerate() {
@@ -128,19 +129,20 @@ fn quoted(lines: &[String]) -> String {
     text
 }
 
-/// Returns whether a character has no meaning between the parts `before` and `after` of its line.
+/// Returns whether a character has no special meaning between `before` and `after`, the rest of its
+/// line.
 fn is_plain(c: char, before: &str, after: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric();
     match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | ',' | '/' | '[' | ']' => true,
-        // At the start of a line they begin a list or a code block.
+        // At the start of a line, these characters begin a list or a code block.
         '-' | ' ' => !before.is_empty(),
-        // After a number it begins a list; `www.` begins an address.
+        // After a number, a dot begins a list. After `www`, it begins an address.
         '.' => {
             let digits = before.bytes().all(|byte| byte.is_ascii_digit());
             !digits && !before.to_ascii_lowercase().ends_with("www")
         }
-        // Markdown has no emphasis inside a word.
+        // Within a word, Markdown reads no emphasis.
         '_' => before.ends_with(is_word) && after.starts_with(is_word),
         _ => false,
     }

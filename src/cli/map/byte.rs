@@ -22,9 +22,9 @@ pub(super) struct Byte<'a> {
     path: UntrustedString,
     at: u64,
     bytes: u64,
-    /// The names of its parts, outermost first.
+    /// The names of the byte's parts, outermost first.
     parts: Vec<UntrustedString>,
-    /// The start of the program that it is in, if that is in a bundle. Offsets count from there.
+    /// The start of the program in its bundle; `None` without a bundle. Offsets count from there.
     program: Option<u64>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Byte<'a> {
         Self::new(ByteInfo::of_other(file, at), (at, file.file_len()), input)
     }
 
-    /// Says that the file is a program in a bundle that begins there.
+    /// Records that the file is the program at `start` in a bundle.
     pub(super) fn in_program_at(self, start: u64) -> Self {
         Self { program: Some(start), ..self }
     }
@@ -99,7 +99,7 @@ impl<'a> Byte<'a> {
         Ok(Self { path: input.name().clone(), at, bytes, parts, info, program: None })
     }
 
-    /// Writes the byte, as a document or in words.
+    /// Writes the byte as a document or in words.
     pub(super) fn write(
         &self,
         format: OutputFormat,

@@ -1,5 +1,5 @@
-//! The self-contained page of `pte map --html`. The templates escape all text, and the page forbids the
-//! browser to load resources and to run any script but its own, which searches, sorts and unfolds.
+//! The self-contained page of `pte map --html`. The templates escape all text. The page forbids the
+//! browser to load resources, and to run any script but its own, which searches, sorts and unfolds.
 
 use core::fmt::{self, Write};
 
@@ -55,7 +55,7 @@ pub(super) fn show(
     Ok(out.write_str(&page.into_string()))
 }
 
-/// What a page shows of a file.
+/// The facts about a file that the page shows.
 struct Facts<'f, 'a> {
     summary: &'f Summary,
     file: &'f File<'a>,
@@ -76,7 +76,7 @@ fn page(
     let kind = match &summary.contents {
         ContentSummary::Pte(_) => "program".to_string(),
         ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
-        // A map is of a model.
+        // Only models have pages, so this is never shown.
         ContentSummary::Payload(_) | ContentSummary::Profile(_) | ContentSummary::Record(_) => {
             summary.kind.to_string()
         }
@@ -140,7 +140,7 @@ fn page(
     }
 }
 
-/// Returns the content security policy: nothing is loaded, and no script runs but the page's.
+/// Returns the content security policy: nothing is loaded, and only the page's script runs.
 fn policy() -> String {
     let digest = base64(&Sha256::digest(SCRIPT.as_bytes()));
     format!(
@@ -165,7 +165,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns the line for omitted rows.
+/// Returns a line with the number of omitted rows.
 fn left_out(count: usize, noun: &str) -> Markup {
     html! {
         p.cut { "… " (grouped(u64::try_from(count).unwrap_or(u64::MAX))) " more " (noun)

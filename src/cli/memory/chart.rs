@@ -1,4 +1,4 @@
-//! Draws an arena with characters: time across, bytes up.
+//! Draws an arena with characters. Time goes across, and bytes go up.
 
 use pte::memory::{PlannedArena, PlannedTensor};
 
@@ -7,12 +7,12 @@ use crate::cli::columns::columns;
 use crate::cli::problem::DIM;
 use crate::cli::text::grouped;
 
-/// Returns the letters for tensors that are listed below a picture.
+/// Returns the letters for the tensors that are listed below a picture.
 pub(super) fn letters() -> impl Iterator<Item = char> {
     'A'..='Z'
 }
 
-/// Returns the lines of a picture. Tensors in `listed` are drawn as letters, others as shade.
+/// Returns the lines of a picture. Tensors in `listed` are drawn as letters, all others as shade.
 pub(super) fn draw(
     method: &Method<'_, '_>,
     arena: &PlannedArena<'_>,
@@ -39,7 +39,7 @@ pub(super) fn draw(
     }
     let mut lines = Vec::new();
     for (nth, cells) in grid.cells.iter().enumerate().rev() {
-        // The top line has a label: the number of bytes at its upper end.
+        // The top line is labelled with the number of bytes at its upper end.
         let mark = match nth.checked_add(1) == Some(high) {
             true => grouped(arena.reach),
             false => String::new(),
@@ -54,7 +54,8 @@ pub(super) fn draw(
     lines
 }
 
-/// Returns the bytes that are live in each cell, relative to the peak: the most of each cell.
+/// Returns the live bytes of each cell, as characters relative to the peak. A cell shows its
+/// maximum.
 fn live_bytes(method: &Method<'_, '_>, arena: &PlannedArena<'_>, time: &Axis) -> String {
     let mut cells = vec![0u64; time.cells];
     let curve = method.memory.live_bytes(arena);
@@ -74,7 +75,7 @@ fn live_bytes(method: &Method<'_, '_>, arena: &PlannedArena<'_>, time: &Axis) ->
     line.trim_end().to_string()
 }
 
-/// Returns the line below a picture: the first and the last instruction, and the peak.
+/// Returns the line below a picture, which marks the first and last instruction, and the peak.
 fn axis(method: &Method<'_, '_>, arena: &PlannedArena<'_>, indent: usize, time: &Axis) -> String {
     let mut line = vec![' '; time.cells];
     let mut put = |at: usize, text: &str| {
@@ -97,7 +98,7 @@ fn axis(method: &Method<'_, '_>, arena: &PlannedArena<'_>, indent: usize, time: 
     format!("{DIM}{:indent$}  {}{DIM:#}", "", line.trim_end())
 }
 
-/// An axis: a length in units, and the number of cells that it is drawn in.
+/// An axis: a length in units, and the number of cells that show it.
 struct Axis {
     of: u64,
     cells: usize,
@@ -116,7 +117,7 @@ impl Axis {
         (at(begin, 0), at(end, up))
     }
 
-    /// Returns the cells whose middle is in a range.
+    /// Returns the cells whose middle lies in a range.
     fn middles(&self, begin: u64, end: u64) -> impl Iterator<Item = usize> {
         let (from, to) = self.range(begin, end);
         let (of, cells) = (u128::from(self.of), u128::try_from(self.cells).unwrap_or_default());
@@ -130,7 +131,7 @@ impl Axis {
     }
 }
 
-/// Lines of cells. The line of the lowest bytes is first.
+/// Lines of cells. The first line has the lowest bytes.
 struct Grid {
     cells: Vec<Vec<char>>,
     bytes: Axis,
@@ -141,7 +142,8 @@ impl Grid {
     /// Shades every cell in which any tensor is live.
     fn shade(&mut self, tensors: &[PlannedTensor], instructions: u32) {
         for (nth, line) in self.cells.iter_mut().enumerate() {
-            // The number of tensors that begin in each column, minus those that end before it.
+            // For each column, the number of tensors that begin there, minus those that end before
+            // it.
             let mut changes = vec![0i64; line.len().saturating_add(1)];
             for tensor in tensors {
                 let Some(life) = tensor.live_range.filter(|_| !tensor.is_view) else { continue };
@@ -167,7 +169,7 @@ impl Grid {
         }
     }
 
-    /// Draws the letter of a tensor in every cell whose middle is in it.
+    /// Draws the letter of a tensor in every cell whose middle lies in the tensor.
     fn letter(&mut self, tensor: &PlannedTensor, instructions: u32, letter: char) {
         let Some(life) = tensor.live_range else { return };
         let ((begin, end), (first, last)) = (tensor.range(), life.span(instructions));
@@ -180,6 +182,6 @@ impl Grid {
     }
 }
 
-/// The columns beside a picture: those in front of the number of bytes, and those of the line.
+/// The columns of a line beside its label and its picture, and the most lines of a picture.
 const AROUND: usize = 9;
 const HIGHEST: usize = 12;

@@ -1,4 +1,4 @@
-//! Memory plans as JSON, with a line for each arena.
+//! Memory plans as JSON, with one line for each arena.
 
 use pte::memory::{DocumentWriter, MethodDocument};
 use pte::quoted::UntrustedString;

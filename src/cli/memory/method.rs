@@ -14,18 +14,18 @@ pub(in super::super) struct Method<'m, 'a> {
     pub(in super::super) input: &'m Input,
     pub(in super::super) memory: &'m Memory<'a>,
     pub(in super::super) budgets: &'m [Budget],
-    /// The most bytes that a delegate of the method asks for at each run; 0 where no payload says it.
+    /// The most bytes that a delegate of the method needs at each run; 0 if no payload states it.
     pub(in super::super) scratch: u64,
 }
 
 impl<'a> Method<'_, 'a> {
-    /// Returns by how many bytes `needed` exceeds the smallest budget of an arena, or of all arenas
-    /// together.
+    /// Returns by how many bytes `needed` exceeds the smallest budget of `arena`. Without `arena`,
+    /// it is the budget of all arenas together.
     pub(super) fn over(&self, arena: Option<u32>, needed: u64) -> Option<u64> {
         Budget::over(self.budgets, arena, needed)
     }
 
-    /// Returns the fully qualified name of a value, and counts it against the limits.
+    /// Returns the fully qualified name of a value, and charges it to the limits.
     pub(super) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
         let name = self.memory.tensor_name(value);
         self.input.name_again(name)?;
@@ -52,7 +52,7 @@ impl<'a> Method<'_, 'a> {
         Ok(name)
     }
 
-    /// Returns the place of an instruction: its index, with its chain if there are several.
+    /// Returns the place of an instruction: its index, preceded by its chain if there are several.
     pub(super) fn place(&self, pc: u32) -> String {
         let (chain, nth) = self.memory.place(pc);
         match self.memory.plan().chains().map_or(0, |chains| chains.len()) {
@@ -77,8 +77,8 @@ impl<'a> Method<'_, 'a> {
         }
     }
 
-    /// Returns the tensors that are live at the peak of an arena and not empty, the largest first, then by
-    /// offset.
+    /// Returns the non-empty tensors that are live at the peak of an arena, the largest first, and
+    /// equal ones by offset.
     pub(super) fn at_peak(&self, arena: &PlannedArena<'_>) -> Vec<&PlannedTensor> {
         if arena.peak == 0 {
             return Vec::new();
@@ -92,7 +92,7 @@ impl<'a> Method<'_, 'a> {
     }
 }
 
-/// Returns the device of an arena that is not on the host.
+/// Returns the device of an arena; `None` for the host.
 pub(super) fn device(arena: &PlannedArena<'_>) -> Option<(String, i8)> {
     let device = arena.device?;
     Some((device.device_type().to_string(), device.device_index()))

@@ -15,7 +15,7 @@ use crate::cli::size::percent;
 use crate::cli::text::{bar, count, grouped, name, wide};
 
 pub(super) struct Text {
-    /// The number of methods still to be shown, and of those left out.
+    /// The number of methods that may still be shown, and the number of those left out.
     left: usize,
     more: usize,
 }
@@ -206,14 +206,14 @@ fn show_live(
     Ok(())
 }
 
-/// Returns the number of tensors and their bytes.
+/// Returns the number of tensors and the sum of their bytes.
 fn total<'t>(tensors: impl Iterator<Item = &'t PlannedTensor>) -> (u64, u64) {
     tensors.fold((0, 0), |(number, sum), tensor| {
         (number.saturating_add(1), sum.saturating_add(tensor.bytes.unwrap_or_default()))
     })
 }
 
-/// Shows the memory outside of arenas.
+/// Shows the memory that is not in arenas.
 fn show_rest(out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
     let memory = method.memory;
     let outside = memory.outside();
@@ -251,7 +251,7 @@ fn show_rest(out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns a saturating sum in words.
+/// Returns a sum in words. A saturated sum is shown as a lower bound.
 fn sum_of(bytes: u64) -> String {
     match bytes {
         u64::MAX => format!("{} or more", grouped(bytes)),
@@ -272,7 +272,7 @@ fn text(done: core::fmt::Result) -> Result<(), Problem> {
     done.map_err(|core::fmt::Error| Problem::Closed)
 }
 
-/// The most methods and arenas that are shown, and the most tensors of each peak.
+/// The maximum number of methods and arenas that are shown, and of tensors of each peak.
 const MOST_SHOWN: usize = 64;
 const MOST_ARENAS: usize = 16;
 const MOST_TENSORS: usize = 10;

@@ -1,6 +1,7 @@
-//! Arenas as SVG: time across, bytes up, a rectangle for each tensor, and the live bytes below.
+//! Arenas as SVG. Time goes across and bytes go up. Each tensor is a rectangle, and live bytes are
+//! below.
 //!
-//! The picture has no links and no scripts. Its colours are those of the reader's theme.
+//! The picture has no links and no scripts. Its colours follow the reader's theme.
 
 use core::cmp::Reverse;
 use core::fmt::Write;
@@ -15,8 +16,8 @@ use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text::{self, count, grouped};
 
-/// The colours of the picture, also where it is a part of a page. Viewers that know no variables take the
-/// first of two colours.
+/// The colours of the picture, which may also be part of a page. Viewers that do not support
+/// variables use the first of two colours.
 pub(in super::super) const STYLE: &str = "\
 .mem{--bg:#fff;--fg:#1c1e21;--dim:#5b6068;--panel:#f3f4f6;--grid:#d9dce1;--live:#64748b;--peak:#c00;\
 --input:#4c9f70;--output:#d98c3f;--state:#8c6bb1;--scratch:#5b8def}\
@@ -33,8 +34,8 @@ pub(in super::super) const STYLE: &str = "\
 .mem .live{fill:#64748b;fill:var(--live);fill-opacity:.5;stroke:#64748b;stroke:var(--live)}\
 .mem .peak{stroke:#c00;stroke:var(--peak);stroke-dasharray:4 3;fill:none}.mem .l{font-size:10px;pointer-events:none}";
 
-/// Returns the pictures of all arenas of a method with at most `rectangles` tensors, without their style;
-/// empty if there are none.
+/// Returns the pictures of all arenas of a method, with at most `rectangles` tensors and without
+/// their style. The text is empty if there are none.
 pub(in super::super) fn of_method(
     method: &Method<'_, '_>,
     rectangles: usize,
@@ -54,15 +55,15 @@ pub(in super::super) fn of_method(
     ))
 }
 
-/// The picture as far as it is drawn.
+/// A picture that is partly drawn.
 #[derive(Default)]
 pub(super) struct Svg {
-    /// The elements so far. They are written last, since the header has the total height.
+    /// The elements drawn so far. They are written last, since the header has the total height.
     body: String,
     height: u32,
     rectangles: usize,
     panels: usize,
-    /// The number of tensors and arenas that exceed the limits.
+    /// The number of tensors and arenas beyond the limits.
     tensors_left: u64,
     arenas_left: u64,
     title: String,
@@ -123,7 +124,7 @@ impl Svg {
         Ok(())
     }
 
-    /// Adds the meaning of the colours.
+    /// Adds the legend of the colours.
     fn legend(&mut self) {
         self.height = self.height.saturating_add(20);
         let (mut x, y) = (20u32, self.height.saturating_sub(14));
@@ -151,7 +152,7 @@ impl Svg {
         ));
     }
 
-    /// Adds what exceeds the limits.
+    /// Adds the numbers of tensors and arenas that exceed the limits.
     fn left_out(&mut self) {
         if self.tensors_left > 0 {
             let left = count(self.tensors_left, "tensor");
@@ -197,7 +198,7 @@ impl Svg {
             return Ok(());
         }
         let whole = arena.reach.max(arena.planned.unwrap_or_default());
-        // A planned size far above the reach would make the tensors invisible.
+        // A planned size far above the reach would make the tensors too small to see.
         let whole = whole.min(arena.reach.saturating_mul(2)).max(1);
         let panel = Panel { top: self.height, whole, instructions };
         self.byte_axis(&panel);
@@ -224,7 +225,7 @@ impl Svg {
         Ok(())
     }
 
-    /// Adds the panel with lines at round numbers of bytes.
+    /// Adds the panel, with lines at round numbers of bytes.
     fn byte_axis(&mut self, panel: &Panel) {
         let top = panel.top;
         self.add(&format!(
@@ -246,7 +247,7 @@ impl Svg {
         }
     }
 
-    /// Adds numbers of instructions, and ends the panel.
+    /// Adds the numbers of instructions, and ends the panel.
     fn time_axis(&mut self, method: &Method<'_, '_>, panel: &Panel) {
         let Some(last) = panel.instructions.checked_sub(1) else { return };
         self.height = self.height.saturating_add(14);
@@ -265,7 +266,7 @@ impl Svg {
         ));
     }
 
-    /// Adds a tensor, with its name where it fits.
+    /// Adds a tensor, with its name if it fits.
     fn tensor(
         &mut self,
         method: &Method<'_, '_>,
@@ -328,7 +329,7 @@ impl Svg {
             grouped(arena.peak)
         ));
         let floor_tenths = u64::from(floor).saturating_mul(10);
-        // The most and the last number of bytes at each tenth of a pixel.
+        // For each tenth of a pixel, the maximum and the last number of bytes.
         let mut heights: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for (pc, bytes) in memory.live_bytes(arena) {
             let x = panel.x(pc.min(panel.instructions.max(1)));
@@ -364,7 +365,7 @@ impl Svg {
     }
 }
 
-/// Returns a share of a length, in tenths.
+/// Returns the length that corresponds to the share `part` / `of`, in tenths.
 fn scaled(part: u64, of: u64, length: u32) -> u64 {
     let tenths = u128::from(part).saturating_mul(u128::from(length).saturating_mul(10));
     u64::try_from(tenths.checked_div(of.into()).unwrap_or_default()).unwrap_or(u64::MAX)
@@ -377,13 +378,13 @@ fn tenths(number: u64) -> String {
 /// The scale of an arena's picture. Coordinates are in tenths of a pixel.
 struct Panel {
     top: u32,
-    /// The bytes of its height, and the instructions of its width.
+    /// The number of bytes of the height, and the number of instructions of the width.
     whole: u64,
     instructions: u32,
 }
 
 impl Panel {
-    /// Returns where an instruction begins.
+    /// Returns the position at which an instruction begins.
     fn x(&self, pc: u32) -> u64 {
         let across = scaled(pc.into(), self.instructions.max(1).into(), WIDTH);
         across.saturating_add(u64::from(LEFT).saturating_mul(10))
@@ -395,14 +396,14 @@ impl Panel {
         tenths(begin.saturating_add(end) / 2)
     }
 
-    /// Returns the height of an offset.
+    /// Returns the vertical position of an offset.
     fn y(&self, bytes: u64) -> u64 {
         let down = scaled(self.whole.saturating_sub(bytes.min(self.whole)), self.whole, HEIGHT);
         down.saturating_add(u64::from(self.top).saturating_mul(10))
     }
 }
 
-/// Returns 1, 2 or 5 times a power of ten, of which at most `most` are in a length.
+/// Returns a distance of 1, 2 or 5 times a power of ten. At most `most` of them fit into `whole`.
 fn step(whole: u64, most: u64) -> u64 {
     let mut power = 1u64;
     loop {
@@ -416,10 +417,10 @@ fn step(whole: u64, most: u64) -> u64 {
     }
 }
 
-/// The value of a tensor, and the first and last instruction of its life.
+/// The value of a tensor, and the first and the last instruction of its live range.
 type Life = (u32, u32, u32);
 
-/// Returns the tensors that have the place of another one, with a lower index, while that is live.
+/// Returns the tensors at the place of another tensor which is already live when they begin.
 fn views(tensors: &[&PlannedTensor], instructions: u32) -> BTreeSet<u32> {
     let mut places: BTreeMap<(u64, u64), Vec<Life>> = BTreeMap::new();
     for tensor in tensors.iter().filter(|tensor| tensor.role == TensorRole::Scratch) {
@@ -432,7 +433,7 @@ fn views(tensors: &[&PlannedTensor], instructions: u32) -> BTreeSet<u32> {
         tensors.sort_unstable_by_key(|&(value, first, _)| (first, value));
         let mut before: Option<(u32, u32)> = None;
         for (value, first, last) in tensors {
-            // A tensor may be written where another one is read last.
+            // A tensor may begin at the instruction where another one ends.
             if before.is_some_and(|(begin, end)| first < end || first == begin) {
                 views.insert(value);
             }
@@ -442,7 +443,7 @@ fn views(tensors: &[&PlannedTensor], instructions: u32) -> BTreeSet<u32> {
     views
 }
 
-/// Returns text with XML entities.
+/// Returns text with special characters as XML entities.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -467,6 +468,6 @@ const WHOLE_WIDTH: u32 = 990;
 const HEIGHT: u32 = 240;
 const LIVE_HEIGHT: u32 = 48;
 
-/// The most rectangles and arenas that are drawn.
+/// The maximum numbers of rectangles and arenas that are drawn.
 const MOST_RECTANGLES: usize = 4000;
 const MOST_PANELS: usize = 100;

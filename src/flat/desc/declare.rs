@@ -250,7 +250,7 @@ macro_rules! struct_of {
     };
 }
 
-/// The table of a union's member: the member's name is that of its table unless it says another.
+/// The table of a union's member. It has the member's name unless the declaration gives another.
 macro_rules! member {
     ($M:ident) => {
         $M
@@ -319,7 +319,7 @@ pub(crate) use {
     struct_of, target_depth, target_kind,
 };
 
-/// Returns the name of a field without the `r#` that it has if it is a keyword of Rust.
+/// Returns the name of a field without the `r#` prefix of Rust keywords.
 pub(crate) const fn plain(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', plain @ ..] => match core::str::from_utf8(plain) {
@@ -342,7 +342,7 @@ pub(crate) const fn deepest(depths: &[u32]) -> u32 {
     deepest
 }
 
-/// Asserts that the tags of a union are 1, 2, 3 …: its members are found by index.
+/// Asserts that the tags of a union are 1, 2, 3 …, since members are found by index.
 pub(crate) const fn assert_tags(tags: &[u8]) {
     let (mut rest, mut want) = (tags, 1u8);
     while let [tag, tail @ ..] = rest {

@@ -1,4 +1,4 @@
-//! Reads JSON values without tables in them: numbers, vectors of numbers, blobs, tags and keys.
+//! Reads JSON values that contain no tables: numbers, vectors of numbers, blobs, tags and keys.
 
 use core::fmt;
 
@@ -231,7 +231,7 @@ fn single(value: f64) -> Number {
     Number::Single(value as f32)
 }
 
-/// Returns the infinity or NaN that a string names: JSON has no literals for these.
+/// Returns the infinity or NaN that a string names, since JSON has no literals for these.
 fn not_finite(name: &str) -> Option<f64> {
     match name {
         "inf" => Some(f64::INFINITY),
@@ -264,7 +264,7 @@ impl Visitor<'_> for TagOf {
     }
 }
 
-/// The meaning of a key of a table's object.
+/// The meaning of a key in the object of a table.
 pub(super) enum Key {
     /// The extra key beside the fields.
     Beside,

@@ -11,10 +11,10 @@ use crate::flat::ledger::{Ledger, Refused};
 use crate::flat::node::{Held, Node};
 use crate::flat::tree::{FieldValue, SetError};
 
-/// The table of a recursive field. At most [`MOST_NESTED`] of them are in one another, so that a copy, a
+/// The table of a recursive field. At most [`MOST_NESTED`] of them are nested, so that a copy, a
 /// comparison or a drop cannot exhaust the stack.
 ///
-/// It cannot be changed in place: take the table, and make a new one.
+/// It cannot be changed in place: take out the table, and wrap a new one.
 ///
 /// ```
 /// use pte::flat::model::Nested;
@@ -24,7 +24,7 @@ use crate::flat::tree::{FieldValue, SetError};
 /// assert_eq!(body.into_inner(), Graph::default());
 /// # Ok::<(), pte::flat::model::TreeError>(())
 /// ```
-// An array of one: unlike a table, a vector of it can be allocated fallibly, and becomes it in place.
+// An array of one, since a `Vec` of it can be allocated fallibly and becomes the box in place.
 #[derive(Clone, PartialEq)]
 pub struct Nested<T>(Box<[T; 1]>);
 
@@ -33,7 +33,7 @@ impl<T: Model> Nested<T> {
     ///
     /// # Errors
     ///
-    /// With it, more than [`MOST_NESTED`] tables would be in one another, or memory is short.
+    /// More than [`MOST_NESTED`] tables would be nested, or memory is short.
     pub fn new(table: T) -> Result<Self, TreeError> {
         if nesting(&table) >= MOST_NESTED {
             return Err(TreeError::nesting());
@@ -51,7 +51,7 @@ impl<T> Nested<T> {
         table
     }
 
-    /// Puts a table into `room`, which is empty.
+    /// Moves a table into `room`, an empty vector with capacity for one.
     fn only(mut room: Vec<T>, table: T) -> Option<Self> {
         room.push(table);
         room.into_boxed_slice().try_into().ok().map(Self)
@@ -94,7 +94,7 @@ impl<'a, T: Model + arbitrary::Arbitrary<'a>> arbitrary::Arbitrary<'a> for Neste
     }
 }
 
-/// Returns how many recursive fields at most are in one another.
+/// Returns the greatest nesting of recursive fields in a table.
 fn nesting(table: &dyn Node) -> u32 {
     let mut most = 0;
     let visited = table.visit(&mut |field, held| {
@@ -118,14 +118,14 @@ fn nesting(table: &dyn Node) -> u32 {
     most
 }
 
-/// Converts the proven table of a recursive field, which the verifier has bounded; `None` if the ledger
-/// refuses memory.
+/// Converts the proven table of a recursive field; the verifier has bounded its nesting. Returns
+/// `None` if the ledger refuses memory.
 pub(crate) fn nested<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> Option<Nested<M>> {
     let room = ledger.vec(1, M::DESC.written().into()).ok()?;
     Nested::only(room, M::read(view, ledger))
 }
 
-/// Returns the table of a recursive field as a struct. A tree is bounded.
+/// Returns the table of a recursive field as a struct. The tree has bounded its nesting.
 pub(crate) fn nested_of<M: Model>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
@@ -135,7 +135,7 @@ pub(crate) fn nested_of<M: Model>(
     Ok(Nested::only(room, M::take_object(object, ledger)?))
 }
 
-/// Writes the message of a table that has too many others in it.
+/// Writes the message for a table that nests too many others.
 pub(crate) fn too_deep(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     fmt::Display::fmt(&SetError::TooDeep, f)
 }

@@ -7,15 +7,15 @@ use crate::flat::view::{Raw, Table};
 /// Counts of fields and union members of a newer writer, which a model or tree cannot hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
-    /// The number of fields in unknown slots. In a table with very many unknown slots, all after the first
-    /// 64 count as one field, present or not.
+    /// The number of fields in unknown slots. In a table with more than 64 unknown slots, all slots
+    /// after the first 64 count as one field, present or not.
     pub fields: u64,
     /// The number of unions with an unknown tag. The tree keeps the tag.
     pub members: u64,
 }
 
 impl Unknown {
-    /// Counts in a proven table and all below it.
+    /// Counts the unknown parts of a proven table and of all tables below it.
     pub(crate) fn of<'t>(table: impl Table<'t>) -> Self {
         fn desc<'t, T: Table<'t>>(_: T) -> &'static TableDesc {
             T::DESC
@@ -25,7 +25,7 @@ impl Unknown {
         unknown
     }
 
-    /// Returns whether nothing is missing.
+    /// Returns whether all counts are zero.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

@@ -1,10 +1,10 @@
-//! Budgets of the verifier. Shared data is charged at each visit.
+//! Budgets of the verifier. Shared data is charged at each visit, not only once.
 
 use core::cell::Cell;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A limit on visits, and what is left of it.
+/// A limit on visits, and the rest of it.
 pub(super) struct Budget {
     what: &'static str,
     most: u64,
@@ -16,7 +16,7 @@ impl Budget {
         Self { what, most, left: Cell::new(most) }
     }
 
-    /// Charges `more` for a visit at `pos`.
+    /// Charges `more` units for a visit at `pos`.
     #[inline]
     pub(super) fn spend(&self, more: u64, pos: u32) -> Result<()> {
         match self.left.get().checked_sub(more) {

@@ -1,4 +1,4 @@
-//! The cache of proven layouts, by the vtable's position and the table type.
+//! The cache of proven layouts. The key is the vtable's position and the table type.
 
 use core::array;
 use core::cell::{Cell, OnceCell};
@@ -7,21 +7,21 @@ use super::vtable::VtableLayout;
 use crate::bytes::index;
 use crate::flat::desc::TableDesc;
 
-/// The layouts proven so far. A layout without a slot is proven again for each table. This costs one read
-/// for each known field, so verification stays linear.
+/// The layouts proven so far. A layout without a slot is proven again for each table. This costs
+/// one read for each known field, so verification stays linear.
 pub(super) struct LayoutCache<const CACHE_SLOTS: usize> {
     places: [OnceCell<VtableLayout>; CACHE_SLOTS],
-    /// Vtables for which no slot was free.
+    /// The number of vtables for which no slot was free.
     misses: Cell<u16>,
 }
 
-/// A shorter program is verified with [`FEW_SLOTS`], any other with [`MANY_SLOTS`]. A small cache is cheap to
-/// create and stays in the processor's L1 cache. In a large one collisions are rare.
+/// The size from which a program is verified with [`MANY_SLOTS`], and not with [`FEW_SLOTS`]. A
+/// small cache is cheap to create and fits the L1 cache. A large one has few collisions.
 pub(super) const SMALL_PROGRAM: u64 = 1 << 14;
 pub(super) const FEW_SLOTS: usize = 64;
 pub(super) const MANY_SLOTS: usize = 256;
 
-/// The slots that are probed. With 4, large programs take much longer.
+/// The number of slots that are probed. With 4, large programs take much longer.
 const PROBES: usize = 8;
 /// The number of misses after which only the first slot is probed. A hostile file may have a vtable for
 /// each table, and [`PROBES`] probes for each would be slow.
@@ -34,13 +34,13 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         Self { places: array::from_fn(|_| OnceCell::new()), misses: Cell::new(0) }
     }
 
-    /// Returns the layout of the vtable at `vtable`, read as `desc`, if it is in its first slot.
+    /// Returns the layout of the vtable at `vtable`, read as `desc`, if its first slot has it.
     #[inline(always)]
     pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&VtableLayout> {
         self.places.get(Self::slot(vtable, desc))?.get().filter(|layout| layout.is(vtable, desc))
     }
 
-    /// Returns the layout from any slot, or a new one that is yet to be proven; `None` if no slot is free.
+    /// Returns the layout from any slot, or a new one, not yet proven; `None` if no slot is free.
     #[inline(always)]
     pub(super) fn room(&self, vtable: u32, desc: &'static TableDesc) -> Option<&VtableLayout> {
         let slot = Self::slot(vtable, desc);
@@ -54,7 +54,7 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         place.get()
     }
 
-    /// Finds the slot of the layout, or a free one, near its first slot.
+    /// Finds the slot of the layout, or a free slot, among [`PROBES`] slots near its first one.
     #[inline(never)]
     fn further(
         &self,
@@ -75,8 +75,8 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         found
     }
 
-    /// Returns the index of its first slot: a multiplicative hash. The factor was chosen for few collisions
-    /// in genuine files.
+    /// Returns the index of a layout's first slot, by a multiplicative hash. The factor was chosen
+    /// for few collisions in genuine files.
     #[inline(always)]
     fn slot(vtable: u32, desc: &TableDesc) -> usize {
         index((vtable ^ desc.seed).wrapping_mul(0x65da_66bf) >> Self::SHIFT)

@@ -1,4 +1,4 @@
-//! Verifies what few schemas have: recursive fields, and tables with many references.
+//! Verifies rare tables: those with a recursive field, or with many references.
 
 use super::Verifier;
 use super::vtable::VtableLayout;
@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::flat::desc::{MOST_NESTED, TableDesc, To};
 
 impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
-    /// Verifies the table of a recursive field: nothing else bounds the stack.
+    /// Verifies the table of a recursive field, and limits the nesting, which bounds the stack.
     #[inline(never)]
     pub(super) fn nested(&self, at: u32, desc: &'static TableDesc) -> Result<()> {
         let nesting = self.nesting.get();
@@ -20,8 +20,8 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         verified
     }
 
-    /// Verifies the references of a table that has a recursive field, or more references than a layout has
-    /// places. Their offsets are read from the vtable again.
+    /// Verifies the references of a rare table: it has a recursive field, or more references than a
+    /// layout. Their offsets are read from the vtable again.
     #[inline(never)]
     pub(super) fn rare(
         &self,
@@ -47,7 +47,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
                 Some(To::Numbers(size)) => self.numbers(at, size.into()),
                 Some(To::Tables(desc)) => self.tables(at, desc),
                 Some(To::Strs) => self.strings(at),
-                // Such a table has no union, which its declaration asserts.
+                // A rare table has no union, as its declaration asserts.
                 Some(To::Union(..) | To::Value(_)) | None => Ok(()),
             };
             Self::within(verified, || PathComponent::Field(field.name))?;

@@ -1,4 +1,4 @@
-//! Verifies numbers, vectors of them, and offsets.
+//! Verifies numbers, vectors of numbers, and offsets.
 
 use super::Verifier;
 use crate::bytes::{further, index, slice_at, sum, u32_at, wide};
@@ -11,7 +11,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.elements(pos, len, size)
     }
 
-    /// Records a bool that is neither 0 nor 1. Its byte was proven to be in the buffer.
+    /// Records a bool that is neither 0 nor 1. Its byte was already proven to be in the buffer.
     #[inline(always)]
     pub(super) fn bool(&self, at: u32) -> Result<()> {
         if self.byte(at, 0) > 1 {
@@ -25,7 +25,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.vector(at, 1).and_then(|(first, len)| self.bools(first, len))
     }
 
-    /// Records bools that are neither 0 nor 1. Any byte is a valid bool.
+    /// Records a vector with bools that are neither 0 nor 1, although any byte is a valid bool.
     fn bools(&self, first: u32, len: u32) -> Result<()> {
         let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
         if bools.iter().any(|&byte| byte > 1) {
@@ -34,7 +34,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         Ok(())
     }
 
-    /// Verifies a vector of elements of `size` bytes. Returns the position of the first and their number.
+    /// Verifies a vector of elements of `size` bytes. Returns its first position and its length.
     pub(super) fn vector(&self, at: u32, size: u32) -> Result<(u32, u32)> {
         let (pos, len) = self.follow(at)?;
         self.elements(pos, len, size)?;
@@ -45,7 +45,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     #[inline(always)]
     fn elements(&self, pos: u32, len: u32, size: u32) -> Result<()> {
         let bytes = u64::from(len).saturating_mul(size.into()).saturating_add(4);
-        // Tests the alignment of the length and of the elements together.
+        // Tests the alignment of the length and of the elements in one step.
         let apart = further(pos, 4) & (size.wrapping_sub(1) | 3);
         if u64::from(pos).saturating_add(bytes) > wide(self.buf.len()) || apart != 0 {
             return self.odd_elements(pos, len, size);
@@ -73,13 +73,13 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.bytes.spend(4, pos)
     }
 
-    /// Follows the offset at `at`. Returns the target and the 4 bytes there.
+    /// Follows the offset at `at`. Returns its target and the 4 bytes at the target.
     #[inline(always)]
     pub(super) fn follow(&self, at: u32) -> Result<(u32, u32)> {
         self.reach(at, u32_at(self.buf, index(at)).unwrap_or_default())
     }
 
-    /// Follows `offset`, read from `at`. Returns the target and the 4 bytes there.
+    /// Follows `offset`, read from `at`. Returns its target and the 4 bytes at the target.
     #[inline(always)]
     pub(super) fn reach(&self, at: u32, offset: u32) -> Result<(u32, u32)> {
         match u32_at(self.buf, sum(at, offset)) {

@@ -1,5 +1,5 @@
-//! Facts about the layout of tables, recorded by the verifier. For an ordinary file they are
-//! enough, and `check/layout` does not visit the tables again.
+//! Facts about the layout of tables, recorded by the verifier. If nothing unusual was recorded,
+//! `check/layout` does not visit the tables again.
 
 use core::cell::Cell;
 
@@ -10,18 +10,18 @@ use crate::flat::view::{Proof, Raw, Table};
 pub(crate) struct Verified {
     /// The position of the root table.
     pub(crate) root: u32,
-    /// The number of tables, each counted once for each reference to it.
+    /// The number of visited tables. A table counts once for each reference to it.
     pub(crate) tables: u64,
     /// The lowest position that is referred to: that of the root or of a vtable. Every other target
     /// lies after the table that refers to it.
     pub(crate) lowest: u32,
-    /// Whether `check/layout` may have a finding for a table or vector, or a model may lose a part
-    /// of one.
+    /// Whether the layout is unusual: `check/layout` may report a table or vector, or a model may
+    /// lose a part of it.
     pub(crate) odd: bool,
 }
 
 impl Verified {
-    /// Returns the root of `buf`: the same bytes, and the same type, that were proven.
+    /// Returns the root of `buf`. The bytes and the type must be those that were proven.
     pub(crate) fn root<'a, T: Table<'a>>(self, buf: &'a [u8]) -> T {
         T::from_raw(Raw::new(buf, self.root), Proof(()))
     }
@@ -31,7 +31,7 @@ impl Verified {
 pub(super) struct Notes(Cell<Verified>);
 
 impl Notes {
-    /// Starts with the root alone.
+    /// Creates the facts of a buffer in which only the root is known.
     pub(super) fn new(root: u32) -> Self {
         Self(Cell::new(Verified { root, tables: 0, lowest: root, odd: false }))
     }
@@ -42,14 +42,14 @@ impl Notes {
         self.0.set(Verified { lowest: seen.lowest.min(vtable), odd: seen.odd | odd, ..seen });
     }
 
-    /// Adds `more` tables. Their number cannot exceed `u64`.
+    /// Adds `more` tables. Their total cannot exceed `u64`.
     #[inline]
     pub(super) fn tables(&self, more: u32) {
         let seen = self.0.get();
         self.0.set(Verified { tables: seen.tables.wrapping_add(more.into()), ..seen });
     }
 
-    /// Records something unusual.
+    /// Records that the layout is unusual.
     #[cold]
     #[inline(never)]
     pub(super) fn odd(&self) {

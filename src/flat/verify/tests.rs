@@ -1,5 +1,5 @@
-//! The layout cache and the facts that the verifier records. Errors in them would make reading slow and
-//! change no verdict, so no test with files could find them.
+//! Tests of the layout cache and of the recorded facts. Errors in them make reading slow and change
+//! no verdict, so tests with files cannot find them.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -40,12 +40,12 @@ static FLAG: TableDesc = TableDesc::new(
 );
 static BARE: TableDesc = TableDesc::new("Bare", &[], 0);
 
-/// A vtable without fields every 4 bytes.
+/// Returns `n` vtables without fields, one every 4 bytes.
 fn vtables(n: usize) -> Vec<u8> {
     [4, 0, 4, 0].repeat(n)
 }
 
-/// Adds the layout of a vtable; false if the cache has no room.
+/// Adds the layout of a vtable. Returns false if the cache has no room.
 fn keep<const CACHE_SLOTS: usize>(
     layouts: &LayoutCache<CACHE_SLOTS>,
     buf: &[u8],
@@ -59,7 +59,7 @@ fn keep<const CACHE_SLOTS: usize>(
     room.is_some()
 }
 
-/// Whether the layout is in any slot of the cache.
+/// Returns whether the layout is in any slot of the cache.
 fn has<const CACHE_SLOTS: usize>(
     layouts: &LayoutCache<CACHE_SLOTS>,
     vtable: u32,
@@ -90,7 +90,7 @@ fn a_cached_layout_is_found_by_its_vtable_and_type() {
     assert!(!has(&layouts, 256, &FLAG), "never added");
 }
 
-/// Types share vtables: their layouts must not compete for the same slot.
+/// Tables of different types can share a vtable. Their layouts must not compete for one slot.
 #[test]
 fn one_vtable_has_a_slot_for_each_type() {
     let buf = vtables(8);
@@ -101,7 +101,7 @@ fn one_vtable_has_a_slot_for_each_type() {
     }
 }
 
-/// The whole name goes into the seed.
+/// The seed depends on the whole name.
 #[test]
 fn long_type_names_have_different_seeds() {
     let mut seeds =
@@ -121,7 +121,7 @@ fn the_cache_fills_all_of_its_slots() {
     assert_eq!(kept, MANY_SLOTS, "a full cache uses every slot");
 }
 
-/// A file with a vtable for each table must not have each looked for in eight slots.
+/// In a file with a vtable for each table, not every vtable may be searched for in eight slots.
 #[test]
 fn after_thousands_of_misses_only_the_first_slot_is_probed() {
     let buf = vtables(6000);
@@ -157,7 +157,7 @@ static BYTES: TableDesc = TableDesc::new(
     0,
 );
 
-/// A table with a bool of `byte`, behind its vtable, which says `size` and has `entries`.
+/// Returns a table with a bool `byte`, after its vtable, which declares `size` and `entries`.
 fn flag(byte: u8, size: u8, entries: &[u8]) -> Vec<u8> {
     let len = u8::try_from(4 + 2 * entries.len()).unwrap();
     let mut buf = [&[0; 8][..], &[len, 0, size, 0]].concat();
@@ -242,7 +242,7 @@ static NAMED: TableDesc = TableDesc::new(
     1,
 );
 
-/// A table with several references is verified by its list of references, where the two halves of a
+/// A table with several references is verified by its list of references. There the two halves of a
 /// union are separate entries.
 #[test]
 fn half_a_union_is_refused_beside_other_references() {

@@ -1,4 +1,4 @@
-//! Verifies strings: UTF-8 with a zero byte behind it.
+//! Verifies strings: valid UTF-8, followed by a zero byte.
 
 use super::Verifier;
 use crate::bytes::{further, index, narrow, slice_at, sum, wide};
@@ -45,7 +45,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     }
 }
 
-/// Returns the same as [`slice::is_ascii`], and is faster for short texts: most names have about ten bytes.
+/// Returns the same as [`slice::is_ascii`], but faster for short texts such as most names.
 #[inline(always)]
 fn is_ascii(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks();

@@ -5,11 +5,11 @@ use crate::bytes::further;
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::flat::desc::{Member, UnionDesc};
 
-/// The offsets of a union's tag and of its value; 0 for an absent one.
+/// The offsets of a union's tag and of its value. The offset of an absent half is 0.
 type Halves = (u16, u16);
 
 impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
-    /// Verifies the union of the table at `pos`, and its member.
+    /// Verifies the union in the table at `pos`, and the union's member.
     #[inline(never)]
     pub(super) fn union(&self, pos: u32, at: Halves, desc: &'static UnionDesc) -> Result<()> {
         match self.variant(pos, at, desc)? {
@@ -20,7 +20,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         }
     }
 
-    /// Verifies that the value of a union has a tag, known or not.
+    /// Verifies that a union with a value has a tag, known or not.
     #[inline(always)]
     pub(super) fn tagged(&self, pos: u32, at: Halves) -> Result<()> {
         if at.0 == 0 { Err(half(0, pos, at)) } else { Ok(()) }
@@ -42,7 +42,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
             (0, _) | (_, 0) => Err(half(tag, pos, at)),
             (tag, value) => {
                 let member = desc.member(tag);
-                // The type of an unknown member is not known: it is reported, never read.
+                // The type of the member is not known: it is reported and never read.
                 if member.is_none() {
                     self.notes.odd();
                 }

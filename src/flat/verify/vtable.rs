@@ -8,12 +8,11 @@ use crate::bytes::{array_at, index, slice_at, sum};
 use crate::error::Result;
 use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 
-/// The layout that a vtable gives to a table type. Its size is that of a cache line, so an index becomes
-/// an address by a shift.
+/// The layout that a vtable gives to a table type. It has the size of a cache line, so an index
+/// becomes an address by a shift.
 ///
-/// It is filled in place: moving a value just after writing it in small pieces takes longer than proving
-/// it. A partly filled layout is never used, since the error that stopped the filling ends the
-/// verification.
+/// It is filled in place, since moving it afterwards would take longer than proving it. A partly
+/// filled layout is never used: the error that stopped the filling ends the verification.
 #[repr(align(64))]
 pub(super) struct VtableLayout {
     desc: &'static TableDesc,
@@ -22,52 +21,52 @@ pub(super) struct VtableLayout {
     /// Computed from the fields, since the declared object size is wrong in genuine files (format.md
     /// §7.8).
     extent: Cell<u32>,
-    /// The alignment: a table fits at a position `pos` with `pos & mask == residue`.
+    /// The alignment: a table may be at position `pos` if `pos & mask == residue`.
     mask: Cell<u32>,
     residue: Cell<u32>,
-    /// The offsets of fields by index; 0 for an absent field.
+    /// The offsets of fields, by layout index; 0 for an absent field.
     at: [Cell<u16>; PLACES],
 }
 
 impl VtableLayout {
-    /// Creates the layout of a vtable read as `desc`. Nothing of it is proven yet.
+    /// Creates the layout of a vtable read as `desc`. It is not proven yet.
     #[inline(always)]
     pub(super) fn new(vtable: u32, desc: &'static TableDesc) -> Self {
         Self {
             desc,
             vtable,
             extent: Cell::new(0),
-            // No position has this residue, since nothing is proven yet.
+            // No position has this residue, so no table fits an unproven layout.
             mask: Cell::new(3),
             residue: Cell::new(4),
             at: [const { Cell::new(0) }; PLACES],
         }
     }
 
-    /// Returns whether the layout is proven. A proven extent is at least 4: the offset to the vtable.
+    /// Returns whether the layout is proven. Any proven extent includes the 4-byte vtable offset.
     #[inline(always)]
     pub(super) fn is_proven(&self) -> bool {
         self.extent.get() != 0
     }
 
-    /// Returns whether it is the layout of that vtable, read as `desc`.
+    /// Returns whether this is the layout of the vtable at `vtable`, read as `desc`.
     #[inline(always)]
     pub(super) fn is(&self, vtable: u32, desc: &'static TableDesc) -> bool {
         self.is_at(vtable) && core::ptr::eq(self.desc, desc)
     }
 
-    /// Returns whether its vtable is at that position.
+    /// Returns whether the layout's vtable is at position `vtable`.
     #[inline(always)]
     pub(super) fn is_at(&self, vtable: u32) -> bool {
         self.vtable == vtable
     }
 
-    /// Returns the position of its vtable.
+    /// Returns the position of the layout's vtable.
     pub(super) fn vtable(&self) -> u32 {
         self.vtable
     }
 
-    /// Returns the bytes that a table of this layout takes.
+    /// Returns the number of bytes that a table of this layout takes.
     #[inline(always)]
     pub(super) fn extent(&self) -> u32 {
         self.extent.get()
@@ -79,26 +78,26 @@ impl VtableLayout {
         pos & self.mask.get() == self.residue.get()
     }
 
-    /// Returns the offsets of references, in the order of [`TableDesc::refs`]: 0 for an absent field, and
-    /// the offset of the tag for a union.
+    /// Returns the offsets of references, in the order of [`TableDesc::refs`]; 0 for an absent
+    /// field. For a union, the offset is that of the tag.
     #[inline(always)]
     pub(super) fn offsets(&self) -> impl Iterator<Item = u16> {
         self.at.iter().map(Cell::get)
     }
 
-    /// Returns the offset at a place.
+    /// Returns the offset at a layout index.
     #[inline(always)]
     pub(super) fn at(&self, place: u16) -> u16 {
         self.at.get(usize::from(place) % PLACES).map_or(0, Cell::get)
     }
 
-    /// Returns the offsets of the union at a place: of its tag and of its value.
+    /// Returns the offsets of the tag and of the value of the union at a layout index.
     #[inline(always)]
     pub(super) fn union(&self, place: u16) -> (u16, u16) {
         (self.at(place), self.at(place.saturating_add(1)))
     }
 
-    /// Reads and checks the vtable. The table at `pos` is the first that uses it.
+    /// Reads and checks the vtable. The table at `pos` is the first one that uses it.
     #[inline(always)]
     pub(super) fn prove(&self, buf: &[u8], pos: u32, notes: &Notes) -> Result<()> {
         let (vtable, desc) = (self.vtable, self.desc);
@@ -117,8 +116,8 @@ impl VtableLayout {
     /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // One bit for each byte of the table after the first four: those used by any field, and those used
-        // by two.
+        // One bit for each byte of the table after the first four: the bytes used by any field, and
+        // the bytes used by two fields.
         let (mut taken, mut twice) = (0u64, 0u64);
         let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {
@@ -133,8 +132,8 @@ impl VtableLayout {
                 taken |= bytes;
             }
         }
-        // A field in the first four bytes sets a high bit (the shift wraps), which usual tables never set.
-        // Such a vtable takes the slow path.
+        // A field in the first four bytes sets a high bit, since the shift wraps. Usual tables
+        // never set one. Such a vtable takes the slow path.
         let usual = u64::from(unexpected) | twice | taken >> 60 == 0;
         let extent = match usual {
             true => 68u32.saturating_sub(taken.leading_zeros()),
@@ -142,7 +141,7 @@ impl VtableLayout {
         };
         self.extent.set(extent);
         self.residue.set(0);
-        // Two 8-byte fields must have offsets that are equal modulo 8.
+        // The offsets of two 8-byte fields must be equal modulo 8.
         let [first, second] = EIGHTS.map(|place| self.at(place));
         if first | second != 0 {
             if first != 0 && second != 0 && (first ^ second) & 4 != 0 {
@@ -159,8 +158,8 @@ impl VtableLayout {
     }
 }
 
-/// Returns the number of bytes from the start of a table to the end of its last known field, for any
-/// offsets. A field in the first four bytes and a misaligned field are errors.
+/// Returns the number of bytes from the start of a table to the end of its last known field, for
+/// any offsets. A field in the first four bytes is an error, and so is a misaligned field.
 #[cold]
 #[inline(never)]
 fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
@@ -177,15 +176,15 @@ fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
     Ok(extent)
 }
 
-/// Returns the position of the vtable of a table at `pos`, whose first four bytes are `back`. No buffer
-/// has 2^31 bytes, so a position before its start wraps to one past its end, which is refused.
+/// Returns the position of the vtable of a table at `pos`, whose first four bytes are `back`. A
+/// position before the buffer wraps to one past its end, which is refused.
 #[inline(always)]
 pub(super) fn position(pos: u32, back: u32) -> u32 {
     pos.wrapping_sub(back)
 }
 
-/// Returns whether the vtable may have fields that the type does not know. This is assumed of a vtable
-/// with thousands of further entries, which are not all read.
+/// Returns whether the vtable may have fields that the type does not know. A vtable with thousands
+/// of further entries is assumed to have some, since not all entries are read.
 fn newer_fields(entries: &[[u8; 2]], desc: &TableDesc) -> bool {
     let newer = entries.get(usize::from(desc.slots())..).unwrap_or_default();
     newer.len() > usize::from(SLOTS_LOOKED_AT) || newer.iter().any(|entry| *entry != [0; 2])

@@ -1,10 +1,10 @@
-//! Errors of tables and vtables. All but missing fields are computed only after a table was refused.
+//! Computes errors of tables and vtables, mostly after a table was refused.
 
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::flat::desc::{FieldDesc, Inline, TableDesc};
 
-/// Returns the error of the invalid vtable at `vtable` of the table at `pos`.
+/// Returns the error of a table at `pos` whose vtable, at `vtable`, is invalid.
 #[cold]
 #[inline(never)]
 pub(super) fn no_vtable(buf: &[u8], pos: u32, vtable: u32) -> Error {

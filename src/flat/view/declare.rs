@@ -28,7 +28,7 @@ macro_rules! view {
         $(
             $(#[$em])*
             ///
-            /// Values without a name are kept.
+            /// Values without a name are kept as numbers.
             #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
             #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
             #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -185,7 +185,7 @@ macro_rules! view {
             )*
             $(
                 impl<'a> $U<'a> {
-                    /// Returns the member of a tag from [`Raw::member`].
+                    /// Returns the member for the tag and table from [`Raw::member`].
                     #[inline(always)]
                     pub(crate) fn of((tag, raw): (u8, Raw<'a>)) -> Self {
                         match tag {

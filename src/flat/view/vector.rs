@@ -86,8 +86,8 @@ impl<'a, T: Scalar> Vector<'a, T> {
     }
 }
 
-/// Reads the first few elements without a branch on their number: bytes after them are read too,
-/// and masked out.
+/// Reads the first few elements without a branch on their number. Bytes after the elements are read
+/// too, and masked out.
 impl Vector<'_, i32> {
     /// Returns the first `N` elements, padded with `rest`.
     #[inline(always)]
@@ -103,7 +103,7 @@ impl Vector<'_, i32> {
             *slot = i32::from_le_bytes(*element);
         }
         for (nth, slot) in (0i32..).zip(&mut head) {
-            // All bits are set if there is an element with this index.
+            // All bits are set if the vector has an element with this index.
             let there = nth.wrapping_sub(len) >> 31;
             *slot = rest ^ ((rest ^ *slot) & there);
         }
@@ -112,7 +112,7 @@ impl Vector<'_, i32> {
 }
 
 impl Vector<'_, u8> {
-    /// Returns the first eight elements, padded from `rest`.
+    /// Returns the first eight elements. Missing elements are taken from `rest`.
     #[inline(always)]
     pub(crate) fn head(self, rest: [u8; 8]) -> [u8; 8] {
         cost::charge(self.len().min(8));
@@ -126,7 +126,7 @@ impl Vector<'_, u8> {
 }
 
 impl<T: Scalar> Vector<'_, T> {
-    /// Returns the same result if the buffer ends too soon after the elements.
+    /// Returns the same as `head`, for a vector close to the end of the buffer.
     #[cold]
     #[inline(never)]
     fn head_at_the_end<const N: usize>(self, rest: [T; N]) -> [T; N] {
@@ -215,8 +215,8 @@ impl<'a, T> List<'a, T> {
         Some(Raw::at(self.buf, further(self.first, nth.wrapping_mul(4))))
     }
 
-    /// Returns table `nth`, as [`raw`](Self::raw) does. `vtable` is that of the last table, which adjacent
-    /// tables often share.
+    /// Returns table `nth`, as [`raw`](Self::raw) does. `vtable` is that of the previous table,
+    /// which adjacent tables often share.
     #[inline(always)]
     pub(crate) fn raw_by(&self, nth: u32, vtable: &mut Vtable<'a>) -> Option<Raw<'a>> {
         if nth >= self.len {
@@ -285,7 +285,7 @@ impl<'a> Strings<'a> {
         self.len == 0
     }
 
-    /// Returns the string with index `nth`. It is checked for UTF-8 each time.
+    /// Returns the string with index `nth`. Its UTF-8 is checked at each call.
     #[inline]
     pub fn get(&self, nth: usize) -> Option<&'a str> {
         self.place(u32::try_from(nth).ok()?).map(|pos| text(self.buf, pos))
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn head_returns_the_elements_filled_up_with_the_rest() {
         for len in 0..=20 {
-            // The number of bytes after the elements: none, too few, or enough.
+            // The number of bytes in the buffer after the elements: none, too few, or enough.
             for more in [0, 1, 3, 4, 7, 31, 100] {
                 let bytes: Vec<u8> = (1..=120).take(index(len) + more).collect();
                 let rest = [210, 211, 212, 213, 214, 215, 216, 217];

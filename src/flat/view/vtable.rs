@@ -1,4 +1,4 @@
-//! Tables of one type, read one after the other. Most have the same vtable, which is read once.
+//! Reads tables of one type, one after the other. Most share a vtable, which is read once.
 
 use super::{Raw, vtable_pos};
 use crate::cost;
@@ -10,9 +10,9 @@ pub(crate) struct Vtable<'a> {
 }
 
 impl<'a> Vtable<'a> {
-    /// Returns the vtable of no table.
+    /// Returns an initial state that matches no table.
     pub(crate) fn new() -> Self {
-        // No FlatBuffer is so long.
+        // No FlatBuffer is long enough for this position.
         Self { pos: u32::MAX, bytes: &[] }
     }
 

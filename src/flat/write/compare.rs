@@ -9,18 +9,18 @@ use crate::flat::node::Node;
 
 /// The result of a comparison.
 pub(crate) struct Compared {
-    /// The written buffer, if the existing one has the same bytes.
+    /// The length and root of the written buffer, if the existing one has the same bytes.
     pub(crate) same: Option<Plain>,
-    /// One bit for each of [`FORCED`](super::FORCED): whether it gives the same bytes up to the first
-    /// difference.
+    /// One bit for each alignment in [`FORCED`](super::FORCED): whether it gives the same bytes, up
+    /// to the first difference.
     pub(crate) alike: u16,
 }
 
-/// A written buffer without a chunk.
+/// The form of a written buffer without a chunk.
 pub(crate) struct Plain {
-    /// Its length.
+    /// The length of the buffer.
     pub(crate) len: usize,
-    /// The offset of its root.
+    /// The offset of the buffer's root.
     pub(crate) root: u32,
 }
 

@@ -4,7 +4,7 @@ use core::cmp::Reverse;
 
 use crate::flat::view::Table;
 
-/// The layout that a writer gives to tables: all choices that show in the bytes (format.md §0.3).
+/// The layout that a writer gives to tables: all choices that affect the bytes (format.md §0.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriterLayout {
     /// The name of the writer.
@@ -13,10 +13,10 @@ pub struct WriterLayout {
     pub fields: Fields,
     /// Whether empty vectors are aligned to their element size.
     pub align_empty: bool,
-    /// Whether tables share a vtable only if they have the same size. Otherwise the size in a vtable is
-    /// that of its first table.
+    /// Whether tables share a vtable only if they have the same size. Otherwise a shared vtable has
+    /// the size of its first table.
     pub sizes_count: bool,
-    /// The alignment of vectors with `force_align`; `None` for that of the schema.
+    /// The alignment of vectors with `force_align`; `None` for the schema's own alignment.
     pub force_align: Option<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Default for WriterLayout {
 /// The order of the fields inside a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fields {
-    /// The smallest first; equal ones by slot.
+    /// The smallest field first; fields of equal size by slot.
     BySize,
     /// The last slot first.
     LastFirst,
@@ -69,7 +69,7 @@ impl WriterLayout {
         Self::ALL.into_iter().find(|layout| layout.name == name)
     }
 
-    /// Guesses the layout of a proven root by the order of its fields.
+    /// Guesses the layout of a file by the order of the fields in its proven root.
     pub fn guess<'a>(root: impl Table<'a>) -> Self {
         let raw = root.raw();
         let offsets = (0..raw.slots()).map(|slot| raw.offset_of(slot));
@@ -80,8 +80,8 @@ impl WriterLayout {
         }
     }
 
-    /// Sorts the parts of a table in the order of writing: back to front. `of` returns the slot and size
-    /// of a part.
+    /// Sorts the parts of a table in the order in which they are written, which is back to front.
+    /// `of` returns the slot and the size of a part.
     pub(super) fn order<T>(&self, parts: &mut [T], of: impl Fn(&T) -> (u16, u16)) {
         match self.fields {
             Fields::BySize => parts.sort_by_key(|part| {
@@ -92,7 +92,7 @@ impl WriterLayout {
         }
     }
 
-    /// Returns the alignment of a vector with the schema's `align`; 0 for none.
+    /// Returns the alignment of a vector for which the schema says `align`; 0 for none.
     pub(super) fn forced(&self, align: u32) -> u32 {
         match self.force_align {
             Some(forced) if align != 0 => forced,

@@ -4,7 +4,7 @@ use core::ops::ControlFlow::{self, Break, Continue};
 
 use alloc::vec::Vec;
 
-/// Takes the bytes of a buffer from its end to its start. It breaks to end the writing.
+/// Receives the bytes of a buffer from its end to its start. A sink breaks to stop the writer.
 pub(super) trait Sink {
     /// Returns the number of bytes so far.
     fn len(&self) -> usize;
@@ -16,7 +16,7 @@ pub(super) trait Sink {
     fn prepend_zeros(&mut self, zeros: usize) -> ControlFlow<()>;
 }
 
-/// A buffer in memory, its last byte first. It breaks where there is no memory.
+/// A buffer in memory, its last byte first. It breaks if memory is short.
 #[derive(Default)]
 pub(super) struct Reversed(Vec<u8>);
 
@@ -50,7 +50,7 @@ impl Sink for Reversed {
     }
 }
 
-/// The end of a buffer that exists. It breaks at the first byte that differs.
+/// A sink that compares with the end of an existing buffer. It breaks at the first difference.
 pub(super) struct Same<'r> {
     /// The bytes that are not compared yet.
     left: &'r [u8],
@@ -93,7 +93,7 @@ impl Sink for Same<'_> {
     }
 }
 
-/// Counts the bytes only.
+/// A sink that only counts the bytes.
 #[derive(Default)]
 pub(super) struct Length(usize);
 

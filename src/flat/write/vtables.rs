@@ -9,27 +9,27 @@ use crate::flat::desc::MAX_SLOTS;
 /// The length of the longest vtable in bytes.
 const MOST: usize = 4 + 2 * MAX_SLOTS;
 
-/// A vtable as it is written.
+/// The bytes of a vtable.
 #[derive(Clone, Copy)]
 pub(super) struct Vtable {
     bytes: [u8; MOST],
     len: usize,
 }
 
-/// The vtables with their positions.
+/// The vtables that were written, with their positions.
 pub(super) struct Vtables {
     /// Whether tables share a vtable only if they have the same size.
     sizes_count: bool,
-    /// In the order of writing.
+    /// The vtables and their positions, in the order of writing.
     written: Vec<(Vtable, u32)>,
-    /// Indices of `written`, by the vtables' bytes.
+    /// Indices of `written`, sorted by the vtables' bytes.
     sorted: Vec<u32>,
 }
 
 impl Vtable {
-    /// Creates the vtable of a table at `pos` from its `end` and the positions of its slots (0 for
-    /// none), all counted from the end of the buffer. It has two lengths, and a word for each slot
-    /// up to the last one in use.
+    /// Creates the vtable of a table from `pos`, `end` and the positions of its slots (0 for none),
+    /// all counted from the end of the buffer. It has two lengths, and an entry for each slot up to
+    /// the last one in use.
     pub(super) fn new(pos: u32, end: u32, places: &[u32; MAX_SLOTS]) -> Self {
         let slots = places.iter().rposition(|&place| place != 0);
         let slots = slots.map_or(0, |last| last.saturating_add(1));
@@ -53,7 +53,7 @@ impl Vtable {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// Returns the bytes that must be equal for sharing.
+    /// Returns the bytes that must be equal for two vtables to be shared.
     fn key(&self, sizes_count: bool) -> &[u8] {
         if sizes_count { self.bytes() } else { self.bytes().get(4..).unwrap_or_default() }
     }

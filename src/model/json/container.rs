@@ -1,4 +1,4 @@
-//! Reads the container in the JSON of a file, and finds which other keys the root's object has.
+//! Reads the container in the JSON of a file, and counts the other keys of the root's object.
 
 use core::fmt;
 
@@ -27,7 +27,7 @@ pub(super) struct RootContents<'a> {
     pub(super) container: Option<Parts<'a>>,
 }
 
-/// For each kind of root, how many of the object's keys are fields of it.
+/// The number of keys of the root's object that are fields of each root table.
 #[derive(Default)]
 pub(super) struct Keys {
     pub(super) program: usize,
@@ -47,7 +47,7 @@ impl Keys {
     }
 }
 
-/// The fields of a container, if present.
+/// The fields of a container. Absent ones are `None` or 0.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
     pub(super) kind: Option<FileKind>,
@@ -63,7 +63,7 @@ pub(super) struct Parts<'a> {
     pub(super) trailing: Blob<'a>,
 }
 
-/// Reads the container of `text`, and skips everything else.
+/// Reads the container in `text`, and skips everything else.
 pub(super) fn read<'a>(
     text: &str,
     files: &mut FindBlob<'_, 'a>,
@@ -85,7 +85,7 @@ fn json_map<'de, V: Visitor<'de>, D: Deserializer<'de>>(
 
 struct Reader<'r, 'f, 'a> {
     files: &'r mut FindBlob<'f, 'a>,
-    /// The path of the error. Components are added while it is returned.
+    /// The path of the error. A component is added at each level while the error is returned.
     path: Vec<PathComponent>,
     ledger: &'r mut Ledger,
 }
@@ -229,7 +229,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A JSON null or object.
+/// Reads a JSON null or object.
 struct Nullable<V>(V);
 
 impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Nullable<V> {
@@ -322,7 +322,7 @@ impl<'de> Visitor<'de> for UnknownOf {
     }
 }
 
-/// Reads the value of a field, which must not be set twice.
+/// Reads the value of a field. A field that is already set is an error.
 fn once<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
     map: &mut A,
     field: &mut Option<T>,
@@ -398,8 +398,8 @@ const KEYS: [&str; 11] = [
     "trailing",
 ];
 
-/// The largest alignment that any writer is known to use.
+/// The largest alignment that a known writer uses.
 const MOST_ALIGN: u32 = 4096;
 
-/// The largest length of a header with its padding: far more than any alignment.
+/// The maximum length of a header with padding, which is far more than any alignment.
 const MOST_CHUNK: u32 = 1 << 16;

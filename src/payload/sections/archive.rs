@@ -1,7 +1,7 @@
-//! ZIP archives of members that are stored as they are, as Python's `zipfile` writes them.
+//! ZIP archives whose members are stored uncompressed, as Python's `zipfile` writes them.
 //!
-//! Archives with compression, encryption, ZIP64, comments or sizes behind the contents are refused: the
-//! writers of `.ptn` packages and ETRecords make none, but for ETRecords past 4 GiB.
+//! Archives with compression, encryption, ZIP64, comments or data descriptors are refused. The
+//! writers of `.ptn` packages and ETRecords use none of these, except for ETRecords above 4 GiB.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -13,24 +13,24 @@ use crate::bytes::{array_at, slice_at, u16_at, u32_at, wide};
 use crate::cost;
 use crate::payload::Unreadable;
 
-/// The length of a local header up to the name, of an entry of the directory up to the name, and of the
-/// end of the directory.
+/// The lengths of three records: a local header up to the name, a directory entry up to the name,
+/// and the end of the directory.
 const LOCAL: u32 = 30;
 const ENTRY: u32 = 46;
 const END: u64 = 22;
 
-/// The longest directory that is read, in bytes. That of an ETRecord has some 420 for each method.
+/// The longest directory that is read, in bytes. An ETRecord has some 420 bytes for each method.
 const LONGEST_DIRECTORY: u64 = 1 << 16;
 
-/// The flag of a name in UTF-8.
+/// The flag that a name is UTF-8.
 const UTF8: u16 = 1 << 11;
 
 /// A member of an archive.
 pub(super) struct Member {
     pub(super) name: String,
-    /// The position of its header.
+    /// The position of the member's local header.
     pub(super) header: u64,
-    /// The range of its contents.
+    /// The range of the member's contents.
     pub(super) range: Range<u64>,
 }
 
@@ -41,8 +41,8 @@ pub(super) struct Described<'h> {
     pub(super) size: u32,
 }
 
-/// Reads the directory of an archive and the headers of all members, in the order of both. Returns the
-/// members, of which no two have one name, and the position of the directory.
+/// Reads the directory of an archive and the local headers of all members, which have the same
+/// order. Returns the members, whose names are unique, and the position of the directory.
 pub(super) fn members<B: Deref<Target = [u8]>, E, R>(
     head: &mut Head<R>,
 ) -> Result<(Vec<Member>, u64), Stop<E>>
@@ -52,7 +52,8 @@ where
     let len = head.len;
     let at = len.saturating_sub(END);
     let end = head.read(at, END)?;
-    // Two disk numbers, two counts of entries, the size and the offset of the directory, and no comment.
+    // The end of the directory: two disk numbers, two counts of entries, the size and the offset of
+    // the directory, and no comment.
     let (count, size) = (u16_at(&end, 10).unwrap_or_default(), u32_at(&end, 12));
     let (size, start) = (size.unwrap_or_default(), u32_at(&end, 16).unwrap_or_default());
     let is_plain = end.get(4..8) == Some(&[0; 4])
@@ -89,7 +90,7 @@ where
         let extra = u16_at(&header, 28).unwrap_or_default();
         let first = offset.saturating_add(wide(header.len())).saturating_add(extra.into());
         let range = first..first.saturating_add(member.size.into());
-        // Members are in front of the directory.
+        // All members must be in front of the directory.
         if range.end > start {
             return Err(Unreadable::Part { name: "member", range, len: start }.into());
         }
@@ -111,8 +112,8 @@ pub(super) fn local(bytes: &[u8], at: u64) -> Result<Described<'_>, Unreadable> 
     }
 }
 
-/// Reads the entry at `next` of the directory: the member, the offset of its header, and the end of the
-/// entry.
+/// Reads the directory entry at `next`. Returns the member, the offset of its local header, and the
+/// end of the entry.
 fn entry(bytes: &[u8], next: usize, at: u64) -> Result<(Described<'_>, u32, usize), Unreadable> {
     let invalid = || invalid(at, "not an entry of a member that is stored as it is");
     let bytes = bytes.get(next..).ok_or_else(invalid)?;
@@ -129,12 +130,13 @@ fn entry(bytes: &[u8], next: usize, at: u64) -> Result<(Described<'_>, u32, usiz
     }
 }
 
-/// Returns the size of a stored member. Both headers have the same fields from the flags on.
+/// Returns the size of a stored member. Local headers and directory entries have the same fields,
+/// beginning with the flags.
 fn stored(bytes: &[u8], flags: usize) -> Option<u32> {
     let at = |more: usize| flags.saturating_add(more);
     let is_stored = u16_at(bytes, flags)? & !UTF8 == 0 && u16_at(bytes, at(2))? == 0;
     let (packed, size) = (u32_at(bytes, at(12))?, u32_at(bytes, at(16))?);
-    // The largest number stands for a size of ZIP64.
+    // The largest number means that the size is in a ZIP64 field.
     (is_stored && packed == size && size != u32::MAX).then_some(size)
 }
 

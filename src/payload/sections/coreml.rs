@@ -1,8 +1,8 @@
-//! Core ML's payloads: a file system in memory, whose table of contents is JSON in reversed order at the end;
-//! or a reference to named data that is such a file system.
+//! Core ML's payloads: a file system in memory, or a reference to named data that has one. The
+//! table of contents is JSON with its bytes reversed, at the end of the payload.
 //!
-//! Upstream: `backends/apple/coreml/runtime/inmemoryfs`. It compares neither the indices of children nor the
-//! ranges of files with the payload.
+//! Upstream is `backends/apple/coreml/runtime/inmemoryfs`. It does not check the indices of
+//! children, nor compare the ranges of files with the payload.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -16,7 +16,7 @@ use super::{Head, Section, Sections, Stop};
 use crate::bytes::{index, narrow};
 use crate::payload::Unreadable;
 
-/// Finds the files. Their contents are not read.
+/// Finds the files. The contents of files are not read.
 pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
     head: &mut Head<R>,
 ) -> Result<Sections, Stop<E>>
@@ -51,13 +51,13 @@ where
     Ok(found)
 }
 
-/// Returns the JSON value at the start of a text.
+/// Returns the JSON value at the start of a text, which may continue after it.
 fn value(text: &[u8]) -> Option<Value> {
     serde_json::Deserializer::from_slice(text).into_iter().next()?.ok()
 }
 
-/// Returns the paths and the ranges of files. `None` if the nodes are no tree: children come before their
-/// folder, each is in one folder, and the last node is the root.
+/// Returns the paths and the ranges of files; `None` if the nodes are not a tree. In a tree,
+/// children come before their folder, each is in one folder, and the last node is the root.
 fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
     let nodes = contents.get("nodes")?.as_array().filter(|nodes| nodes.len() <= MOST_NODES)?;
     let mut folders: Vec<Option<(u32, &str)>> = alloc::vec![None; nodes.len()];
@@ -81,7 +81,7 @@ fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
             path = if path.is_empty() { name.into() } else { format!("{name}/{path}") };
             at = folder;
         }
-        // Only what hangs from the root is a part of the model.
+        // Every file must be below the root.
         if at != narrow(nodes.len().checked_sub(1)?) {
             return None;
         }
@@ -95,8 +95,8 @@ const REFERENCE: &[u8] = b"CMJR";
 /// The kind of a node that is a file.
 const FILE: u64 = 0;
 
-/// The most bytes that are read of the table of contents. Genuine ones have some thousand.
+/// The longest table of contents that is read, in bytes. Genuine ones have some thousand.
 const LARGEST: u64 = 1 << 16;
 
-/// The most nodes of a table of contents, which bounds the length of paths.
+/// The maximum number of nodes in a table of contents. It bounds the length of paths.
 const MOST_NODES: usize = 256;

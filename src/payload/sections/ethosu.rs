@@ -1,7 +1,7 @@
 //! Ethos-U's payloads: a stream of blocks, as Vela's output is packed for the backend.
 //!
-//! Upstream: `backends/arm/runtime/VelaBinStream.cpp`. It refuses unknown names, and never compares
-//! the size of a block with the payload.
+//! Upstream is `backends/arm/runtime/VelaBinStream.cpp`. It refuses unknown names, but never
+//! compares the size of a block with the payload.
 
 use alloc::string::String;
 use core::ops::{Deref, Range};
@@ -21,12 +21,12 @@ where
     let mut at = 0u64;
     loop {
         let block = head.read(at, HEADER)?;
-        // The backend compares the names as prefixes.
+        // The backend compares names as prefixes, so this does too.
         let is_name = |name: &&&str| block.starts_with(name.as_bytes());
         let Some(&name) = NAMES.iter().find(is_name) else {
             return Err(Unreadable::Block { at }.into());
         };
-        // The stream begins with its own block, which is at no other place.
+        // The stream begins with a start block, which is allowed nowhere else.
         if (at == 0) != (name == START) {
             return Err(Unreadable::Block { at }.into());
         }
@@ -70,13 +70,13 @@ where
 /// The length of a block's header in bytes.
 const HEADER: u64 = 32;
 
-/// Each block begins at a multiple.
+/// The alignment of blocks in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// The flag of a block whose contents are named data.
+/// The flag of a block whose contents are in named data.
 const EXTERNAL: u8 = 1;
 
-/// The number of bytes of a key.
+/// The length of a key in bytes.
 const KEY: u64 = 64;
 
 const START: &str = "vela_bin_stream";

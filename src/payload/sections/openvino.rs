@@ -1,7 +1,7 @@
 //! OpenVINO's payloads: a compiled model as the CPU plugin exports it.
 //!
-//! ExecuTorch passes it to OpenVINO. The layout is that of genuine files of OpenVINO 2026. Those of
-//! other plugins and releases have another one, and are opaque.
+//! ExecuTorch passes the payload to OpenVINO. The layout is that of genuine files of OpenVINO 2026.
+//! Payloads of other plugins and releases have another layout, and are opaque.
 
 use alloc::string::String;
 use core::ops::{Deref, Range};
@@ -37,7 +37,7 @@ where
         all.find(|(key, _)| *key == name).map(|(_, value)| String::from(value))
     };
     (found.version, found.target) = (property("ov"), property("isa"));
-    // Offsets are relative to the header of the parts.
+    // Offsets of parts are relative to the header of the parts.
     let base = TEXT.saturating_add(size);
     let parts = head.read(base, PARTS)?;
     for (name, at) in [("custom data", 0), ("constants", 16), ("model", 32)] {
@@ -51,11 +51,11 @@ where
 /// The length of the magic in bytes.
 const MAGIC: u64 = 8;
 
-/// The start of the properties, behind the magic, a version and their size.
+/// The start of the properties. Before them are the magic, a version and their size.
 const TEXT: u64 = 20;
 
-/// The most bytes of properties. Genuine ones have 79.
+/// The maximum length of the properties in bytes. Genuine properties have 79.
 const MOST_TEXT: u64 = 4096;
 
-/// The length of the header of the parts: an offset and a size of each.
+/// The length of the header of the parts: an offset and a size for each part.
 const PARTS: u64 = 48;

@@ -1,6 +1,6 @@
-//! `.ptn` packages of the native backend: a ZIP archive of stored members, with fixed names.
+//! `.ptn` packages of the native backend: ZIP archives of uncompressed members with fixed names.
 //!
-//! The writer is `exir/_serialize/_ptn.py`.
+//! Upstream's writer is `exir/_serialize/_ptn.py`.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -13,14 +13,14 @@ use crate::payload::Unreadable;
 /// The name of the member with the graph.
 const GRAPH: &str = "program.ptg";
 
-/// The names of the other members that the writer makes.
+/// The names of the other members that upstream's writer may add.
 const OTHERS: [&str; 2] = ["program.safetensors", "aliases.json"];
 
-/// The start of the graph: behind the header of the first member.
+/// The start of the graph, after the header of the first member.
 const HEAD_OF_GRAPH: u64 = 41;
 
-/// Returns the range of the graph in a package of `len` bytes that begins with `head`. It is the first
-/// member.
+/// Returns the range of the graph in a package of `len` bytes that begins with `head`. The graph is
+/// the first member.
 pub(in crate::payload) fn graph(head: &[u8], len: u64) -> Result<Range<u64>, Unreadable> {
     let member = archive::local(head, 0)?;
     if member.name != GRAPH.as_bytes() || u16_at(head, 28) != Some(0) {
@@ -33,7 +33,7 @@ pub(in crate::payload) fn graph(head: &[u8], len: u64) -> Result<Range<u64>, Unr
     Ok(range)
 }
 
-/// Returns the members of a package as sections. `directory` is the position of the archive's directory.
+/// Returns the members of a package as sections. `directory` is the position of the ZIP directory.
 pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections, Unreadable> {
     let (mut found, mut has_graph) = (Sections::default(), false);
     for member in members {

@@ -1,6 +1,7 @@
-//! Qualcomm's payloads: a binary of its driver, in one of two containers or in none.
+//! Qualcomm's payloads: a binary for its driver, either bare or in one of two containers.
 //!
-//! Upstream: `backends/qualcomm/runtime`. A payload without a magic is passed to the driver as it is.
+//! Upstream is `backends/qualcomm/runtime`. It passes a payload without a magic to the driver
+//! unchanged.
 
 use core::ops::{Deref, Range};
 
@@ -20,7 +21,7 @@ where
         Some(CONTEXT) => {
             let bytes = head.read(0, HEADER)?;
             let size = array_at(&bytes, 12).map(u64::from_le_bytes).unwrap_or_default();
-            // Before release 1.2 nothing is between the header and the binary.
+            // Before release 1.2, the binary follows the header without padding.
             let is_old = HEADER.saturating_add(size) == head.len;
             let start = if is_old { HEADER } else { PADDED };
             let range = start..start.saturating_add(size);
@@ -43,12 +44,12 @@ where
 /// The magic of a context binary.
 const CONTEXT: u32 = 0x5678_abcd;
 
-/// The length of its header in bytes, and with padding.
+/// The length of a context binary's header in bytes, without padding and with it.
 const HEADER: u64 = 20;
 const PADDED: u64 = 256;
 
 /// The magic of a graph that the driver compiles when it is loaded: releases 0.6 and 0.7.
 const QCIR: u32 = 0x1234_abcd;
 
-/// The length of its header in bytes.
+/// The length of the header of such a graph in bytes.
 const QCIR_HEADER: u64 = 16;

@@ -1,7 +1,7 @@
-//! ETRecords: what an exporter records for its inspector, a ZIP archive of stored members.
+//! ETRecords: ZIP archives of uncompressed members, which an exporter writes for its inspector.
 //!
-//! The writer is `devtools/etrecord/_etrecord.py`. Graphs and maps are JSON; state dicts, constants, inputs and
-//! outputs are archives of `torch.save`.
+//! Upstream's writer is `devtools/etrecord/_etrecord.py`. Graphs and maps are JSON. State dicts,
+//! constants, inputs and outputs are archives of `torch.save`.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -11,14 +11,14 @@ use super::{Section, Sections};
 use crate::cost;
 use crate::payload::Unreadable;
 
-/// The member without contents that identifies an ETRecord.
+/// The name of the empty member that identifies an ETRecord.
 const IDENTIFIER: &str = "ETRECORD_V0";
 
-/// The start of the names of graphs in the edge dialect, in front of a slash and the method. Releases with
-/// one method wrote no slash.
+/// The prefix of the names of graphs in the edge dialect, followed by a slash and the method.
+/// Releases with a single method wrote no slash.
 const EDGE: &str = "edge_dialect_exported_program";
 
-/// The kinds of graphs and of members with one name.
+/// The names of members that are their own kind.
 const KINDS: [&str; 7] = [
     "exported_program",
     "debug_handle_map",
@@ -29,15 +29,15 @@ const KINDS: [&str; 7] = [
     "export_graph_id",
 ];
 
-/// The ends of the names of members that belong to a graph.
+/// The suffixes of the names of members that belong to a graph.
 const ENDS: [(&str, &str); 3] = [
     ("_state_dict", "state_dict"),
     ("_constants", "constants"),
     ("_example_inputs", "example_inputs"),
 ];
 
-/// Returns the members of an ETRecord as sections: the name is the kind of a member, and the file its name.
-/// `directory` is the position of the archive's directory.
+/// Returns the members of an ETRecord as sections. The section's name is the member's kind, and its
+/// file the member's name. `directory` is the position of the ZIP directory.
 pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections, Unreadable> {
     let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
     if !names.contains(IDENTIFIER) {
@@ -53,7 +53,7 @@ pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections,
     Ok(Sections { sections, ..Sections::default() })
 }
 
-/// Returns the kind of a member.
+/// Returns the kind of a member, by its name.
 fn kind(name: &str, names: &BTreeSet<&str>) -> &'static str {
     for (end, kind) in ENDS {
         let of = name.strip_suffix(end);
@@ -68,7 +68,7 @@ fn kind(name: &str, names: &BTreeSet<&str>) -> &'static str {
     KINDS.into_iter().find(|kind| *kind == name).unwrap_or("other member")
 }
 
-/// Returns the method whose graph in the edge dialect a member may be.
+/// Returns the method whose edge-dialect graph a member would be, by its name.
 fn method(name: &str) -> Option<&str> {
     match name.strip_prefix(EDGE)? {
         "" => Some("forward"),
@@ -77,7 +77,7 @@ fn method(name: &str) -> Option<&str> {
 }
 
 impl Sections {
-    /// Returns the methods whose graphs an ETRecord has.
+    /// Returns the methods whose edge-dialect graphs an ETRecord has.
     pub(crate) fn recorded_methods(&self) -> impl Iterator<Item = &str> {
         let edge = self.sections.iter().filter(|section| section.name == EDGE);
         edge.filter_map(|section| method(section.file.as_deref()?))

@@ -1,4 +1,4 @@
-//! Payloads with a header of a few numbers in front of a vendor's binary.
+//! Payloads with a header of a few numbers, followed by a vendor's binary.
 
 use alloc::string::{String, ToString};
 use core::ops::{Deref, Range};
@@ -7,8 +7,8 @@ use super::{Head, Section, Sections, Stop, magic};
 use crate::bytes::{array_at, u32_at};
 use crate::payload::Unreadable;
 
-/// Finds the sections of a payload of MediaTek's Neuropilot: a byte 1, the numbers of inputs and outputs,
-/// the size of the model, and the model.
+/// Finds the sections of a payload of MediaTek's Neuropilot. The layout: a byte 1, the numbers of
+/// inputs and outputs, the size of the model, and the model.
 pub(super) fn neuropilot<B: Deref<Target = [u8]>, E, R>(
     head: &mut Head<R>,
 ) -> Result<Sections, Stop<E>>
@@ -26,9 +26,9 @@ where
     Ok(found)
 }
 
-/// Finds the sections of a payload of NXP's Neutron: the numbers of inputs, of outputs and of arguments, a
-/// format and an index for each input and output, the version; from the next multiple of 16 on the microcode,
-/// the weights and the kernels, each at a multiple of 16.
+/// Finds the sections of a payload of NXP's Neutron. The layout: the numbers of inputs, outputs and
+/// arguments, a format and an index for each input and output, and the version. The microcode, the
+/// weights and the kernels follow, each at a multiple of 16.
 pub(super) fn neutron<B: Deref<Target = [u8]>, E, R>(
     head: &mut Head<R>,
 ) -> Result<Sections, Stop<E>>
@@ -58,8 +58,9 @@ where
     Ok(found)
 }
 
-/// Finds the sections of a payload of Metal Performance Shaders: four zeros, the magic, the place and the
-/// size of the constants, the graph, and the constants. Without the header, all of it is the graph.
+/// Finds the sections of a payload of Metal Performance Shaders. The layout: four zeros, the magic,
+/// the offset and size of the constants, the graph, and the constants. Without this header, the
+/// whole payload is the graph.
 pub(super) fn mps<B: Deref<Target = [u8]>, E, R>(head: &mut Head<R>) -> Result<Sections, Stop<E>>
 where
     R: FnMut(Range<u64>) -> Result<B, E>,
@@ -70,7 +71,7 @@ where
         return Err(Unreadable::Magic { magic }.into());
     }
     let mut found = Sections::default();
-    // The graph alone has the offset of its root here.
+    // In a graph without a header, these bytes are the offset of its root.
     if u32_at(&bytes, 0) != Some(0) {
         found.add(Section::new("graph", 0..head.len), head.len)?;
         return Ok(found);
@@ -83,9 +84,9 @@ where
     Ok(found)
 }
 
-/// Finds the sections of a payload of AOTInductor, which is two keys of named data, a line each: of the
-/// shared object and of the weights. An empty payload has none: releases before 1.4 make the keys of the
-/// method's name.
+/// Finds the sections of a payload of AOTInductor: two keys of named data, one in each line, for
+/// the shared object and for the weights. An empty payload has no sections: releases before 1.4
+/// derive the keys from the method's name.
 pub(super) fn aot_inductor<B: Deref<Target = [u8]>, E, R>(
     head: &mut Head<R>,
 ) -> Result<Sections, Stop<E>>
@@ -115,7 +116,7 @@ where
 /// The length of Neuropilot's header in bytes.
 const NEUROPILOT: u64 = 13;
 
-/// The magic of Neutron's microcode, and the bytes of it that have sizes.
+/// The magic of Neutron's microcode, and the number of its bytes that hold sizes.
 const NEUTRON: u32 = 0x6443_4d6e;
 const MICROCODE: u64 = 32;
 const ALIGNMENT: u64 = 16;
@@ -123,5 +124,5 @@ const ALIGNMENT: u64 = 16;
 /// The length of the header of Metal Performance Shaders in bytes.
 const MPS: u64 = 24;
 
-/// The most bytes of two keys of AOTInductor. Genuine ones have about 150.
+/// The maximum length of AOTInductor's two keys in bytes. Genuine ones have about 150.
 const LONGEST_KEYS: u64 = 4096;

@@ -1,6 +1,7 @@
 //! VGF, the container of Arm's ML extensions for Vulkan.
 //!
-//! ExecuTorch passes it to Arm's library. The layout is that of genuine files of version 0.5.
+//! ExecuTorch passes the payload to Arm's library. The layout is that of genuine files of version
+//! 0.5.
 
 use alloc::format;
 use core::ops::{Deref, Range};
@@ -34,6 +35,6 @@ where
 /// The length of the header in bytes.
 const HEADER: u64 = 128;
 
-/// The sections, with the positions of their offset and size.
+/// The names of the sections, each with the position of its offset and size in the header.
 const NAMES: [(&str, usize); 4] =
     [("modules", 16), ("sequence", 32), ("resources", 48), ("constants", 64)];

@@ -9,8 +9,8 @@ use binrw::{BinRead, BinWrite, binrw};
 #[brw(little, magic = b"\0\0\0\0XH00")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct XnnpackHeader {
-    /// The length of the header without padding: 30 in every genuine payload. The runtime does not read
-    /// it.
+    /// The length of the header without padding. It is 30 in every genuine payload, and the runtime
+    /// does not read it.
     pub length: u16,
     /// The start of the graph.
     pub flatbuffer_offset: u32,
@@ -18,7 +18,8 @@ pub struct XnnpackHeader {
     pub flatbuffer_size: u32,
     /// The start of the constants.
     pub constant_data_offset: u32,
-    /// The number of bytes of constants. Since release 0.6 writers put constants in named data: it is 0.
+    /// The number of bytes of constants. It is 0 since release 0.6, as writers put constants in
+    /// named data.
     pub constant_data_size: u64,
 }
 
@@ -29,7 +30,7 @@ impl XnnpackHeader {
     /// The length with the padding that every writer adds.
     pub const PADDED: u32 = 32;
 
-    /// Reads the header at the start of `head`; `None` if there is none, or it is cut.
+    /// Reads the header at the start of `head`; `None` if there is no header, or it is truncated.
     pub(super) fn read_from(head: &[u8]) -> Option<Self> {
         // The runtime does not read the first four bytes.
         let rest = head.get(4..)?;
@@ -41,7 +42,7 @@ impl XnnpackHeader {
     /// Returns the header as stored, with its padding.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Cursor::new(Vec::new());
-        // Writing to memory fails only if memory is short.
+        // Writing to memory can fail only if memory is short.
         let written = self.write(&mut out);
         debug_assert!(written.is_ok(), "a header is written to memory");
         let mut bytes = out.into_inner();

@@ -11,7 +11,7 @@ pub struct NodeIds {
     arity: Arity,
 }
 
-/// The number of values of a node.
+/// The number of input and output values of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Arity {
@@ -95,7 +95,7 @@ impl NodeIds {
         self.outputs.get(..self.arity.outputs).unwrap_or_default()
     }
 
-    /// Returns the number of values.
+    /// Returns the numbers of inputs and outputs.
     pub fn arity(&self) -> Arity {
         self.arity
     }

@@ -1,4 +1,4 @@
-//! A call of each operator that keeps its contract, and what differs from it in one argument and does not.
+//! Calls of each operator: one that keeps its contract, and arguments that break it.
 
 const DTYPE: &str = "kernel-dtype";
 pub(super) const SHAPE: &str = "kernel-shape";
@@ -177,7 +177,7 @@ pub(super) const ROWS: &[Row] = &[
         "FLOAT[2,3,1] 2 LONG[0,3] 1 FLOAT[2,3,1] .",
         &[(1, "1", SHAPE), (2, "LONG[0]", SHAPE)],
     ),
-    // The last dimension of what is stored first dimension last has the longest stride.
+    // In a tensor that is stored first dimension last, the last dimension has the longest stride.
     (
         "aten::topk.values",
         "FLOAT[2,3] 2 1 true true FLOAT[2,2] LONG[2,2] .",
@@ -295,7 +295,7 @@ pub(super) const ROWS: &[Row] = &[
         &[
             (0, "FLOAT[2,0]", SHAPE),
             (0, "FLOAT[2,0,3]", SHAPE),
-            // What has at most 0 has 0, however it is resized.
+            // A size whose upper bound is 0 is 0, however it is resized.
             (0, "FLOAT[2,0,3]~", SHAPE),
             (1, "0", SHAPE),
         ],
@@ -327,7 +327,7 @@ pub(super) const ROWS: &[Row] = &[
         "FLOAT[2,3,3] (1,1,1,1) FLOAT[2,5,5] .",
         &[(0, "FLOAT[2,0,3]", SHAPE), (0, "FLOAT[2,3,0]", SHAPE)],
     ),
-    // Nothing is written, and yet it is looked at what there is to repeat.
+    // The output is empty, but the elements to repeat are checked all the same.
     (
         "aten::replication_pad2d.out",
         "FLOAT[1,3,2] (0,-2,2,0) FLOAT[1,5,0] .",
@@ -631,7 +631,7 @@ pub(super) const ROWS: &[Row] = &[
             (6, "DOUBLE[2,6]", QUANTIZED),
         ],
     ),
-    // Where there is no row, no index is one of it.
+    // Without rows, every index is out of range.
     (
         "quantized_decomposed::embedding_byte.out quantized_decomposed::embedding_4bit.out \
          quantized_decomposed::embedding_2bit.out",

@@ -13,7 +13,7 @@ fn outputs_share_no_bytes_with_inputs() {
         (&["aten::add.out e e i big big"], &[]),
         // A tensor with an invalid shape has no known bytes.
         (&["aten::add.out deeper c i a a"], &[]),
-        // Nor where a value is that was replaced.
+        // A value that was replaced has no known bytes either.
         (&["move b a'", "aten::add.out a' c i a a"], &[]),
         // What is not read, and what is put there afterwards.
         (&["aten::add.out b c i a a'"], &[]),

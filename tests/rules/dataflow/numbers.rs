@@ -40,7 +40,7 @@ fn a_second_run_meets_what_the_first_has_computed() {
             ],
             &["kernel-shape 0"],
         ),
-        // Of a loop, what each iteration computes anew is known after it.
+        // A number that each iteration computes anew is known after the loop.
         (
             &[
                 "aten::sym_size.int a zero j",
@@ -59,7 +59,7 @@ fn a_second_run_meets_what_the_first_has_computed() {
             ],
             &[],
         ),
-        // The second iteration meets what the first has computed, if it certainly comes.
+        // The second iteration uses what the first has computed, if it certainly runs.
         (
             &["aten::sym_size.int a zero zero", "executorch_prim::lt.Scalar i i g", "jump g 0"],
             &["kernel-shape 0"],

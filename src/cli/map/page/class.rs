@@ -6,7 +6,7 @@ use pte::map::SizeTree;
 use super::super::Row;
 use crate::cli::text::grouped;
 
-/// Returns the class of a part with a fixed name; other parts have the class of their parent.
+/// Returns the class of a part with a fixed name. Other parts get the class of their parent.
 pub(super) fn of_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "header" => "header",
@@ -24,13 +24,13 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the class of a range inside a range of the class `around`.
+/// Returns the class of a range that is inside a range of class `around`.
 pub(super) fn of_row(row: &Row, around: Option<&'static str>) -> &'static str {
-    // Inside the tables, any name may come from the file.
+    // Inside the tables, a name may come from the file, so it is not used.
     let own = match (row.what, around) {
         (Some("vtable"), _) => Some("vtables"),
         (Some(_), _) => None,
-        // Delegates of a method are tables, not payloads.
+        // The part `delegates` of a method consists of tables, not payloads.
         (None, Some("tables")) if row.name.raw() == "delegates" => None,
         (None, Some("tables") | None) => of_name(row.name.raw()),
         (None, Some(_)) if row.name.raw() == "padding" => Some("padding"),
@@ -45,7 +45,7 @@ fn of_segment(row: &Row) -> Option<&'static str> {
     of_name(largest.name.raw())
 }
 
-/// Returns the legend: each colour with its part and size.
+/// Returns the legend: each colour with its part and the part's size.
 pub(super) fn legend(sizes: &SizeTree) -> Markup {
     html! {
         ul.legend {

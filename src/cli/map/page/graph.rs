@@ -1,4 +1,5 @@
-//! The graph of a method as rows: one for each node, with lanes for what flows between them.
+//! The graph of a method as rows: one row for each node, and lanes for the values that flow between
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +9,8 @@ use pte::graph::{DrawOptions, EdgeKind, GraphNode, MethodGraph, NodeId, NodeKind
 use super::left_out;
 use crate::cli::text::{count, name, wide};
 
-/// Returns the graph of a method with at most `left` rows, of which it takes those that it shows. A method
-/// with more instructions than the command draws has no graph.
+/// Returns the graph of a method with at most `left` rows, and subtracts the shown rows from `left`. A
+/// method with more instructions than the command draws has no graph.
 pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
     let instructions = graph.instruction_count();
     if instructions == 0 {
@@ -54,22 +55,22 @@ pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
     }
 }
 
-/// The rows of a graph: inputs, instructions in the order of the file with the lists and state that they
-/// use, and outputs.
+/// The rows of a graph: the inputs, the instructions in file order with the lists and state that
+/// they use, and the outputs.
 struct Rows<'g> {
     nodes: Vec<GraphNode<'g>>,
     lanes: Vec<Lane>,
-    /// For each row its incoming edges: the value and the node that it comes from.
+    /// For each row, its incoming edges: each value with the node that it comes from.
     sources: Vec<BTreeMap<u32, NodeId>>,
-    /// For each row the values on its outgoing edges.
+    /// For each row, the values on its outgoing edges.
     results: Vec<BTreeSet<u32>>,
-    /// For each row the node that a jump leads to.
+    /// For each row, the node to which the row jumps, if any.
     jumps: Vec<Option<NodeId>>,
-    /// For each row the lines of jumps in it.
+    /// For each row, the lines of jumps that are drawn in the row.
     brackets: Vec<Vec<Bracket>>,
 }
 
-/// The part of a jump's line that is in a row.
+/// The part of a jump's line that is drawn in one row.
 #[derive(Clone, Copy)]
 struct Bracket {
     lane: usize,
@@ -82,7 +83,7 @@ impl<'g> Rows<'g> {
     fn of(graph: &'g MethodGraph<'_>) -> Self {
         let mut nodes: Vec<_> = graph.nodes().collect();
         let instruction = |node: &GraphNode<'_>| node.instruction.is_some();
-        // A value stands before the first instruction that it is joined with.
+        // The row of a value comes before that of the first instruction that it has an edge with.
         let mut first: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let is_instruction: BTreeSet<NodeId> =
             nodes.iter().filter(|node| instruction(node)).map(|node| node.id).collect();
@@ -130,7 +131,7 @@ impl<'g> Rows<'g> {
         Self { nodes, lanes, sources, results, jumps, brackets }
     }
 
-    /// Returns the number of an instruction, or the end.
+    /// Returns the number of an instruction as text, or the text for the end.
     fn place(&self, id: NodeId) -> String {
         let node = self.nodes.iter().find(|node| node.id == id);
         let number = node.and_then(|node| node.instruction);
@@ -196,8 +197,8 @@ impl<'g> Rows<'g> {
     }
 }
 
-/// Gives each jump, from a row to another, a lane and each row of it its part of the line. The shortest jumps
-/// are innermost.
+/// Gives each jump a lane, and each row that its line crosses a [`Bracket`]. A jump is a pair of rows. The
+/// shortest jumps are innermost.
 fn brackets(mut jumps: Vec<(usize, usize)>, rows: usize) -> Vec<Vec<Bracket>> {
     let mut brackets: Vec<Vec<Bracket>> = vec![Vec::new(); rows];
     jumps.sort_by_key(|&(from, to)| from.abs_diff(to));
@@ -215,21 +216,21 @@ fn brackets(mut jumps: Vec<(usize, usize)>, rows: usize) -> Vec<Vec<Bracket>> {
     brackets
 }
 
-/// The part of the lines that is in a row.
+/// The lanes in a row.
 #[derive(Default)]
 struct Lane {
     /// The lane of the row's node.
     node: Option<usize>,
-    /// Whether its value goes on below.
+    /// Whether its lane goes on below.
     has_users: bool,
-    /// The lanes of values that it uses.
+    /// The lanes of the values that the row's node uses.
     incoming: Vec<usize>,
-    /// The lanes of values that pass or end here, and whether they go on below.
+    /// The lanes of values that pass or end in the row, each with whether it continues below.
     around: Vec<(usize, bool)>,
     width: usize,
 }
 
-/// Gives each value that is used further below a lane, and each row its lines.
+/// Gives a lane to each value that a later row uses, and returns the lanes of each row.
 fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Vec<Lane> {
     let mut last_use = vec![0usize; sources.len()];
     let above = |nth: usize| {
@@ -245,7 +246,7 @@ fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Ve
             last_use.get_mut(from).into_iter().for_each(|last| *last = nth.max(*last));
         }
     }
-    // The row whose value is in each lane.
+    // For each lane, the row whose value is in the lane.
     let mut lanes: Vec<Option<usize>> = Vec::new();
     let mut rows = Vec::new();
     for nth in 0..sources.len() {
@@ -263,7 +264,7 @@ fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Ve
             }
         }
         lane.has_users = last_use.get(nth).is_some_and(|&last| last > nth);
-        // A value goes on in the lane of one that ends here.
+        // A new value reuses the lane of a value that ends here.
         let ended =
             lane.around.iter().find(|&&(at, goes_on)| !goes_on && lane.incoming.contains(&at));
         let free = ended.map(|&(at, _)| at).or_else(|| lanes.iter().position(Option::is_none));
@@ -284,7 +285,7 @@ fn lanes(sources: &[BTreeMap<u32, NodeId>], row: &BTreeMap<NodeId, usize>) -> Ve
 }
 
 impl Lane {
-    /// Draws the lines and the node of a row, and right of them its jumps in `gutter` lanes.
+    /// Draws the lines and the node of a row. The jumps are drawn to the right, in `gutter` lanes.
     fn draw(
         &self,
         kind: NodeKind,
@@ -313,7 +314,7 @@ impl Lane {
         let width = widest.saturating_add(gutter).saturating_mul(STEP);
         let (mut jumps, mut arrows) = (String::new(), String::new());
         for &Bracket { lane, goes_up, goes_down, is_target } in brackets.into_iter().flatten() {
-            // The innermost lane is beside the text.
+            // The innermost lane is next to the text.
             let x = width.saturating_sub(x(lane));
             let top = if goes_up { 0 } else { middle };
             let bottom = if goes_down { ROW } else { middle };
@@ -348,7 +349,7 @@ impl Lane {
             "<svg width=\"{width}\" height=\"{ROW}\" aria-hidden=\"true\"><path d=\"{path}\"/>{jumps}{}</svg>",
             dot.unwrap_or_default()
         );
-        // It has no text of the file.
+        // It needs no escapes, since it has no text of the file.
         PreEscaped(svg)
     }
 }
@@ -358,13 +359,14 @@ const ROW: usize = 24;
 const ROOM_ABOVE: usize = 12;
 const STEP: usize = 13;
 
-/// The most lanes that are drawn.
+/// The maximum number of lanes that are drawn.
 const MAX_LANES: usize = 24;
-/// The most lanes of jumps, and the most jumps with a line. All are links.
+/// The most lanes of jumps, and the most jumps with a line. All jumps have links.
 const MAX_JUMP_LANES: usize = 8;
 const MAX_JUMPS: usize = 200;
 const MAX_ARGUMENTS: usize = 24;
 const MAX_RESULTS: usize = 4;
-/// The most instructions of a method with a graph, and of one that is shown unfolded.
+/// The maximum number of instructions of a method with a graph, and of a method whose graph is
+/// unfolded.
 const MAX_INSTRUCTIONS: usize = 5000;
 const FEW_INSTRUCTIONS: usize = 100;

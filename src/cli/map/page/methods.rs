@@ -38,11 +38,11 @@ pub(super) fn section(
     })
 }
 
-/// What the rest of the page may show.
+/// How much the rest of the page may show.
 struct Left {
-    /// Rows of graphs.
+    /// The number of rows of graphs.
     rows: usize,
-    /// Pictures of memory.
+    /// The number of pictures of memory.
     pictures: usize,
 }
 
@@ -162,11 +162,11 @@ fn values(values: &[ValueSummary], all: u64) -> Markup {
 }
 
 const MAX_METHODS: usize = 50;
-/// The largest number of operators or delegates of a method.
+/// The maximum number of operators or delegates of a method.
 const MAX_ROWS: usize = 100;
 const MAX_VALUES: usize = 32;
-/// The most rows of graphs and pictures of memory on a page, tensors in a picture, and instructions of a
-/// method with both.
+/// The maximum numbers of rows of graphs and of pictures of memory on a page, of tensors in a
+/// picture, and of instructions of a method with both.
 const MAX_GRAPH_ROWS: usize = 500;
 const MAX_PICTURES: usize = 8;
 const MAX_TENSORS: usize = 300;

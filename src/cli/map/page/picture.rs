@@ -1,4 +1,4 @@
-//! Nested ranges as bars to scale.
+//! Nested ranges as bars that are drawn to scale.
 
 use core::ops::Range;
 
@@ -16,7 +16,7 @@ struct Bar {
     class: &'static str,
 }
 
-/// Draws the rows of `range` and their nested rows below. `around` is the class of rows without one.
+/// Draws the rows of `range`, and their nested rows below. Rows without a class get `around`.
 pub(super) fn draw(
     caption: &str,
     rows: &[Row],
@@ -95,11 +95,11 @@ fn summary(caption: &str, rows: &[Row]) -> String {
     format!("{caption}: {}. The table of ranges below has all of it.", parts.join(", "))
 }
 
-/// The largest number of rows of bars.
+/// The maximum number of levels of bars.
 const MAX_LEVELS: usize = 4;
-/// The largest number of bars in a row.
+/// The maximum number of bars on a level.
 const MAX_BARS: usize = 500;
-/// Bars narrower than this fraction of the picture are left out; the table has them.
+/// Bars narrower than this fraction of the picture are left out. The table still has them.
 const MIN_WIDTH_FRACTION: u64 = 2000;
 /// Bars narrower than this fraction of the picture have no text.
 const MIN_TEXT_FRACTION: u64 = 40;

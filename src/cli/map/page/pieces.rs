@@ -12,7 +12,7 @@ use crate::cli::text::{grouped, name};
 /// The rows of the table, the largest first, with their ids.
 pub(super) struct Rows<'t> {
     rows: Vec<(String, &'t ModuleTree)>,
-    /// The id of each row, by the address of its piece.
+    /// The id of each row, by the address of the row's piece.
     ids: BTreeMap<*const ModuleTree, usize>,
     left_out: usize,
 }
@@ -71,7 +71,7 @@ fn collect<'t>(tree: &'t ModuleTree, above: &str, rows: &mut Vec<(String, &'t Mo
     }
 }
 
-/// Returns the path of a part: modules are joined with a dot.
+/// Returns the path of a part. The names of modules are joined with dots.
 pub(super) fn join(above: &str, name: &str) -> String {
     match above.contains(' ') || name.contains(' ') {
         true => format!("{above} / {name}"),
@@ -95,5 +95,5 @@ fn row(nth: u64, path: &str, piece: &ModuleTree, whole: u64) -> Markup {
 }
 
 const MAX_ROWS: usize = 500;
-/// The most rows that are shown unfolded.
+/// The maximum number of rows that are shown unfolded.
 const FEW_ROWS: usize = 40;

@@ -68,6 +68,6 @@ impl Table {
 
 /// The number of levels below the first.
 const DEPTH: usize = 3;
-/// The largest number of rows inside one part.
+/// The maximum number of rows inside a part.
 const MAX_PARTS: usize = 25;
 const MAX_ROWS: usize = 300;

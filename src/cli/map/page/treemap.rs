@@ -1,4 +1,4 @@
-//! The sizes by module as a treemap: each piece of half a percent or more is a box.
+//! The sizes by module as a treemap. Each piece of at least half a percent is a box.
 
 use maud::{Markup, html};
 use pte::tensors::ModuleTree;
@@ -8,7 +8,7 @@ use super::pieces::{Rows, join};
 use crate::cli::size::percent;
 use crate::cli::text::{count, grouped, name};
 
-/// A rectangle in parts of the picture: [`WIDTH`] across and [`HEIGHT`] down.
+/// A rectangle in units of the picture, which is [`WIDTH`] by [`HEIGHT`].
 #[derive(Clone, Copy)]
 struct Rect {
     x: u64,
@@ -17,7 +17,7 @@ struct Rect {
     height: u64,
 }
 
-/// The boxes so far.
+/// The boxes that are drawn so far.
 struct Boxes {
     whole: u64,
     boxes: Vec<Markup>,
@@ -27,7 +27,7 @@ struct Boxes {
 struct Item<'t> {
     bytes: u64,
     tree: Option<&'t ModuleTree>,
-    /// The names of its modules, of which it is the only part.
+    /// The name. If modules have a single part, their names and the part's are joined.
     name: String,
     smaller: u64,
 }
@@ -48,7 +48,7 @@ pub(super) fn section(tree: &ModuleTree, rows: &Rows<'_>) -> Markup {
     }
 }
 
-/// Returns the colours of the parts of the file.
+/// Returns the legend: the colours of the file's parts.
 fn legend(tree: &ModuleTree) -> Markup {
     let mut classes = Vec::new();
     collect_classes(tree, &mut classes);
@@ -106,7 +106,7 @@ impl Boxes {
         }
     }
 
-    /// Draws a group, and returns the rectangle of its parts.
+    /// Draws a group, and returns the rectangle for the parts of the group.
     fn group(&mut self, item: &Item<'_>, tree: &ModuleTree, rect: Rect) -> Rect {
         let share = percent(item.bytes.into(), self.whole);
         let share = share.trim_start_matches('+');
@@ -126,7 +126,7 @@ impl Boxes {
         }
     }
 
-    /// Draws a piece, as a link to its row, or several small ones.
+    /// Draws a piece as a link to its row, or a box for several small pieces.
     fn leaf(&mut self, item: &Item<'_>, rect: Rect, rows: &Rows<'_>) {
         let share = percent(item.bytes.into(), self.whole);
         let share = share.trim_start_matches('+');
@@ -173,8 +173,8 @@ fn style(rect: Rect) -> String {
     )
 }
 
-/// Returns a rectangle for each item, as square as can be: rows are filled along the shorter side while
-/// that makes their boxes more square.
+/// Returns a rectangle for each item, as square as possible. A row of boxes is filled along the
+/// shorter side, as long as this makes its boxes more square.
 fn squarified(items: &[Item<'_>], mut rect: Rect) -> Vec<Rect> {
     let mut rects = Vec::new();
     let mut rest = items;
@@ -228,14 +228,14 @@ fn squarified(items: &[Item<'_>], mut rect: Rect) -> Vec<Rect> {
     rects
 }
 
-/// Returns a share of a length.
+/// Returns the length that corresponds to the share `part` / `of`.
 fn share(length: u64, part: u64, of: u64) -> u64 {
     let scaled = u128::from(length).saturating_mul(part.into());
     let share = scaled.checked_div(of.into()).unwrap_or_default();
     u64::try_from(share).unwrap_or(length).min(length)
 }
 
-/// Returns the greatest ratio of sides in a row with the area `sum`, in thousandths.
+/// Returns the greatest ratio of sides among the boxes of a row with area `sum`, in thousandths.
 fn worst_ratio(sum: u128, most: u128, least: u128, side: u64) -> u128 {
     let (square, side) = (sum.saturating_mul(sum), u128::from(side).saturating_mul(side.into()));
     let ratio = |above: u128, below: u128| {
@@ -244,7 +244,7 @@ fn worst_ratio(sum: u128, most: u128, least: u128, side: u64) -> u128 {
     ratio(side.saturating_mul(most), square).max(ratio(square, side.saturating_mul(least)))
 }
 
-/// The sides of the picture, and of its titles and edges.
+/// The sides of the picture, and the sizes of its titles and edges.
 const WIDTH: u64 = 100_000;
 const HEIGHT: u64 = 42_000;
 const TITLE: u64 = 1_900;
