@@ -104,15 +104,15 @@ struct Vtables<'a> {
 impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     /// Judges the instructions of a chain.
     fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> InstructionKinds {
-        let steps = [PathComponent::Field("chains"), PathComponent::Index(chain)];
+        let path = [PathComponent::Field("chains"), PathComponent::Index(chain)];
         let Some(instructions) = view.instructions() else {
-            self.plan.find(out, &INSTRUCTIONS_MISSING, view.raw(), &steps, || {
+            self.plan.find(out, &INSTRUCTIONS_MISSING, view.raw(), &path, || {
                 "the chain has no list of instructions".into()
             });
             return InstructionKinds::default();
         };
         let len = narrow(instructions.len());
-        traces::judge(self.plan, view, &steps, out);
+        traces::judge(self.plan, view, &path, out);
         let parts = parts::judge(len, out, |range, out| self.part(chain, instructions, range, out));
         parts.into_iter().fold(InstructionKinds::default(), |all, part| InstructionKinds {
             has_move_free_or_jump: all.has_move_free_or_jump | part.has_move_free_or_jump,
@@ -174,8 +174,8 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
             Some(InstructionArguments::DelegateCall(call)) => {
                 let index = call.delegate_index();
                 if !usize::try_from(index).is_ok_and(|index| index < self.delegates) {
-                    let steps = [PathComponent::Field("delegate_index")];
-                    self.plan.find_instruction(out, &DELEGATE_INDEX, instruction, &steps, || {
+                    let path = [PathComponent::Field("delegate_index")];
+                    self.plan.find_instruction(out, &DELEGATE_INDEX, instruction, &path, || {
                         format!("delegate {index} is called, and there are {}", self.delegates)
                     });
                 }
@@ -227,17 +227,17 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
     fn kernel(&self, instruction: &Instruction<'a>, call: KernelCall<'a>, out: &mut Findings) {
         let index = call.op_index();
         if !usize::try_from(index).is_ok_and(|index| index < self.operators) {
-            let steps = [PathComponent::Field("op_index")];
-            self.plan.find_instruction(out, &OPERATOR_INDEX, instruction, &steps, || {
+            let path = [PathComponent::Field("op_index")];
+            self.plan.find_instruction(out, &OPERATOR_INDEX, instruction, &path, || {
                 format!("operator {index} is called, and there are {}", self.operators)
             });
         }
         self.args(instruction, call.args(), out);
         if let Some((rule, nth, message)) = self.judge.as_ref().and_then(|judge| judge(call)) {
-            let steps =
+            let path =
                 [PathComponent::Field("args"), PathComponent::Index(nth.unwrap_or_default())];
-            let steps = if nth.is_some() { &steps[..] } else { steps.get(..1).unwrap_or_default() };
-            self.plan.find_instruction(out, rule, instruction, steps, || message);
+            let path = if nth.is_some() { &path[..] } else { path.get(..1).unwrap_or_default() };
+            self.plan.find_instruction(out, rule, instruction, path, || message);
         }
     }
 
@@ -265,8 +265,8 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         out: &mut Findings,
     ) {
         let Some(args) = args else {
-            let steps = [PathComponent::Field("args")];
-            return self.plan.find_instruction(out, &ARGS_MISSING, instruction, &steps, || {
+            let path = [PathComponent::Field("args")];
+            return self.plan.find_instruction(out, &ARGS_MISSING, instruction, &path, || {
                 "the call has no list of arguments".into()
             });
         };
@@ -275,8 +275,8 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
         }
         for (nth, index) in (0..).zip(args) {
             if !self.plan.has(index) {
-                let steps = [PathComponent::Field("args"), PathComponent::Index(nth)];
-                self.plan.find_instruction(out, &ARGS_INDEX, instruction, &steps, || {
+                let path = [PathComponent::Field("args"), PathComponent::Index(nth)];
+                self.plan.find_instruction(out, &ARGS_INDEX, instruction, &path, || {
                     format!("value {index} is an argument, and there are {}", self.plan.len)
                 });
             }

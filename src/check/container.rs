@@ -344,14 +344,14 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     }
     let mut last = 0;
     for (nth, offset) in (0..).zip(segment.offsets().into_iter().flatten()) {
-        let steps =
+        let offset_path =
             || [path(), vec![PathComponent::Field("offsets"), PathComponent::Index(nth)]].concat();
         if nth == 0 && offset != 0 {
-            out.find(&OFFSETS_UNSORTED, at, steps, || {
+            out.find(&OFFSETS_UNSORTED, at, offset_path, || {
                 format!("constant 0, which stands for none, is at byte {offset} of the segment")
             });
         } else if offset < last {
-            return out.find(&OFFSETS_UNSORTED, at, steps, || {
+            return out.find(&OFFSETS_UNSORTED, at, offset_path, || {
                 format!("constant {nth} is at byte {offset}, before the one in front of it")
             });
         }
@@ -388,8 +388,8 @@ fn pieces(pte: &Pte<'_>, out: &mut Findings) {
             cost::look_up("", starts.len());
             let next = starts.get(starts.partition_point(|&other| other <= start));
             if let Some(next) = next.filter(|&&next| next < end) {
-                let steps = [PathComponent::Field("data_buffer_idx")];
-                plan.find_value(out, &CONSTANTS_OVERLAP, tensor.raw(), index, &steps, || {
+                let path = [PathComponent::Field("data_buffer_idx")];
+                plan.find_value(out, &CONSTANTS_OVERLAP, tensor.raw(), index, &path, || {
                     format!("bytes {start} to {end}, and another constant begins at {next}")
                 });
             }

@@ -195,12 +195,12 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
             };
             let head = head.unwrap_or_default();
             if !magic.is_in(head) {
-                let steps = [
+                let path = [
                     PathComponent::Field("delegates"),
                     PathComponent::Index(nth),
                     PathComponent::Field("processed"),
                 ];
-                plan.find(out, &PAYLOAD_MAGIC, payload.raw(), &steps, || {
+                plan.find(out, &PAYLOAD_MAGIC, payload.raw(), &path, || {
                     let len = magic.any_of.first().map_or(0, |magic| magic.len());
                     let found = magic.found_in(head);
                     let found = found.get(..len).unwrap_or(found).escape_ascii();

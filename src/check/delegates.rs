@@ -80,19 +80,19 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         }
         for (spec_nth, spec) in (0..).zip(delegate.compile_specs().into_iter().flatten()) {
             let [field, index] = base;
-            let steps = [
+            let path = [
                 field,
                 index,
                 PathComponent::Field("compile_specs"),
                 PathComponent::Index(spec_nth),
             ];
             if spec.key().is_none() {
-                plan.find(out, &DELEGATE_SPEC_KEY_MISSING, spec.raw(), &steps, || {
+                plan.find(out, &DELEGATE_SPEC_KEY_MISSING, spec.raw(), &path, || {
                     "the compile spec has no key".into()
                 });
             }
             if spec.value().is_none() {
-                plan.find(out, &DELEGATE_SPEC_VALUE_MISSING, spec.raw(), &steps, || {
+                plan.find(out, &DELEGATE_SPEC_VALUE_MISSING, spec.raw(), &path, || {
                     format!("compile spec {} has no value", Quoted(spec.key().unwrap_or_default()))
                 });
             }
@@ -107,24 +107,22 @@ fn payload(
     out: &mut Findings,
 ) {
     let [field, index] = *base;
-    let steps = [field, index, PathComponent::Field("processed")];
+    let path = [field, index, PathComponent::Field("processed")];
     let Some(processed) = delegate.processed() else {
         return plan.find(out, &DELEGATE_PAYLOAD_MISSING, delegate.raw(), base, || {
             "the delegate does not say where its payload is".into()
         });
     };
     match plan.pte.delegate_range(delegate) {
-        Err(error) => {
-            plan.find(out, rule_of(&error), processed.raw(), &steps, || error.to_string())
-        }
+        Err(error) => plan.find(out, rule_of(&error), processed.raw(), &path, || error.to_string()),
         Ok(Some(_)) if processed.location() == DataLocation::SEGMENT && !plan.pte.has_base() => {
-            plan.find(out, &BASE_MISSING, processed.raw(), &steps, || {
+            plan.find(out, &BASE_MISSING, processed.raw(), &path, || {
                 "a payload in a segment of a file that has no place for segments".into()
             });
         }
         Ok(Some(_)) => {}
         // A payload in a segment always has data, even if the data is empty.
-        Ok(None) => plan.find(out, &DELEGATE_PAYLOAD_MISSING, processed.raw(), &steps, || {
+        Ok(None) => plan.find(out, &DELEGATE_PAYLOAD_MISSING, processed.raw(), &path, || {
             format!("inline payload {} has no data", processed.index())
         }),
     }

@@ -99,12 +99,12 @@ pub(super) fn report_unknown(
 ) {
     let ExternalTensors { count, first } = *tensors;
     if let Some(ExternalTensor { nth, view, index, tensor, key }) = first {
-        let steps = [
+        let path = [
             PathComponent::Field("extra_tensor_info"),
             PathComponent::Field("fully_qualified_name"),
         ];
         let plan = Plan::new(pte, nth, view);
-        plan.find_value(out, &EXTERNAL_NOT_JUDGED, tensor.raw(), index, &steps, || {
+        plan.find_value(out, &EXTERNAL_NOT_JUDGED, tensor.raw(), index, &path, || {
             let what = "in a .ptd that is not given";
             match count {
                 1 => format!("the data of 1 tensor is {what}: {}", Quoted(key)),
@@ -211,12 +211,12 @@ impl<'d> Files<'d> {
         key: &str,
         out: &mut Findings,
     ) {
-        let steps = [
+        let path = [
             PathComponent::Field("extra_tensor_info"),
             PathComponent::Field("fully_qualified_name"),
         ];
         let mut find = |rule, message: &dyn Fn() -> String| {
-            plan.find_value(out, rule, tensor.raw(), index, &steps, message);
+            plan.find_value(out, rule, tensor.raw(), index, &path, message);
         };
         let shown = Quoted(key);
         cost::look_up(key, self.first.len());
@@ -304,11 +304,11 @@ impl<'a> ExpectedLayouts<'a> {
                 && sizes(first).eq(sizes(tensor))
                 && order(first).eq(order(tensor));
             if !same {
-                let steps = [
+                let path = [
                     PathComponent::Field("extra_tensor_info"),
                     PathComponent::Field("fully_qualified_name"),
                 ];
-                plan.find_value(out, &EXTERNAL_KEY_CONFLICT, tensor.raw(), index, &steps, || {
+                plan.find_value(out, &EXTERNAL_KEY_CONFLICT, tensor.raw(), index, &path, || {
                     format!("another tensor has the name {} and another shape", Quoted(key))
                 });
             }

@@ -54,25 +54,25 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     let view = plan.view;
     let mut total = 0u64;
     for (nth, size) in (0..).zip(view.non_const_buffer_sizes().into_iter().flatten()) {
-        let steps = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(nth)];
+        let path = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(nth)];
         match u64::try_from(size) {
             // Runtimes ignore the first arena.
             _ if nth == 0 => {
                 if size != 0 {
-                    plan.find(out, &ARENA_RESERVED, view.raw(), &steps, || {
+                    plan.find(out, &ARENA_RESERVED, view.raw(), &path, || {
                         format!("a size of {size}")
                     });
                 }
             }
             Err(_) => {
-                plan.find(out, &ARENA_NEGATIVE, view.raw(), &steps, || format!("a size of {size}"))
+                plan.find(out, &ARENA_NEGATIVE, view.raw(), &path, || format!("a size of {size}"))
             }
             Ok(size) => total = total.saturating_add(size),
         }
     }
     if total >= MOST_MEMORY {
-        let steps = [PathComponent::Field("non_const_buffer_sizes")];
-        plan.find(out, &ARENA_HUGE, view.raw(), &steps, || format!("{total} bytes in all"));
+        let path = [PathComponent::Field("non_const_buffer_sizes")];
+        plan.find(out, &ARENA_HUGE, view.raw(), &path, || format!("{total} bytes in all"));
     }
     let arenas = view.non_const_buffer_sizes().map_or(0, |sizes| sizes.len());
     let mut seen: BTreeMap<i32, u32> = BTreeMap::new();
@@ -84,8 +84,8 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         if in_range && earlier == nth && device.device_type().name().is_some() {
             continue;
         }
-        let steps = [PathComponent::Field("non_const_buffer_device"), PathComponent::Index(nth)];
-        plan.find(out, &ARENA_DEVICE, device.raw(), &steps, || match (in_range, earlier == nth) {
+        let path = [PathComponent::Field("non_const_buffer_device"), PathComponent::Index(nth)];
+        plan.find(out, &ARENA_DEVICE, device.raw(), &path, || match (in_range, earlier == nth) {
             (false, _) => format!("arena {index}, and there are 1 to {}", arenas.saturating_sub(1)),
             (_, false) => format!("arena {index} is also that of entry {earlier}"),
             _ => format!("device {}", device.device_type()),
@@ -113,8 +113,8 @@ pub(super) fn planned(
     let Some(place) = tensor.allocation_info() else { return false };
     let id = place.memory_id();
     let Some(arena) = arena(plan, place) else {
-        let steps = [PathComponent::Field("allocation_info"), PathComponent::Field("memory_id")];
-        plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &steps, || {
+        let path = [PathComponent::Field("allocation_info"), PathComponent::Field("memory_id")];
+        plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &path, || {
             let last = plan.arenas.map_or(0, |sizes| sizes.len()).saturating_sub(1);
             format!("arena {id}, and the method has {last}, counted from 1")
         });
@@ -123,8 +123,8 @@ pub(super) fn planned(
     // Another rule reports a shape without a size.
     let Some(size) = size else { return true };
     if !fits(plan, place, size) {
-        let (offset, steps) = (Arena::of(place).offset, [PathComponent::Field("allocation_info")]);
-        plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &steps, || {
+        let (offset, path) = (Arena::of(place).offset, [PathComponent::Field("allocation_info")]);
+        plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &path, || {
             format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
         });
     }

@@ -57,17 +57,17 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     let (mut keys, count) = (Keys::default(), pte.segment_count());
     for (nth, entry) in (0..).zip(entries) {
         let at = entry.raw().pos().into();
-        let steps = || {
+        let path = || {
             vec![
                 PathComponent::Field("program"),
                 PathComponent::Field("named_data"),
                 PathComponent::Index(nth),
             ]
         };
-        keys.judge(entry.key(), nth, at, steps, out);
+        keys.judge(entry.key(), nth, at, path, out);
         let index = entry.segment_index();
         if index >= count {
-            out.find(&SEGMENT_INDEX, at, steps, || {
+            out.find(&SEGMENT_INDEX, at, path, || {
                 ErrorKind::SegmentIndex { index, count }.to_string()
             });
         }

@@ -427,7 +427,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         let delegates = plan.view.delegates().unwrap_or_default();
         let Some(table) = delegates.get(index(delegate)) else { return };
         let at = table.processed().map_or(table.raw(), |processed| processed.raw());
-        plan.find(self.out, &PAYLOAD_UNREADABLE, at, &steps(delegate), message);
+        plan.find(self.out, &PAYLOAD_UNREADABLE, at, &payload_path(delegate), message);
     }
 
     /// Returns the method and the index of a delegate.
@@ -515,7 +515,7 @@ fn calls_of(view: ExecutionPlan<'_>) -> impl Iterator<Item = DelegateInstruction
 }
 
 /// Returns the path of a delegate's payload in its method.
-fn steps(delegate: u32) -> [PathComponent; 3] {
+fn payload_path(delegate: u32) -> [PathComponent; 3] {
     [
         PathComponent::Field("delegates"),
         PathComponent::Index(delegate),
@@ -533,22 +533,22 @@ fn reason(why: &Unreadable) -> String {
     }
 }
 
-/// Returns the path to a part of the graph `root` in a payload. `steps` is the path from the root,
+/// Returns the path to a part of the graph `root` in a payload. `relative` is the path from the root,
 /// and `delegate` is `None` for a payload without a program.
 fn path_in_graph(
     delegate: Option<(&Plan<'_, '_>, u32)>,
     root: &'static str,
-    steps: &[PathComponent],
+    relative: &[PathComponent],
 ) -> Vec<PathComponent> {
     let mut path = match delegate {
         Some((plan, delegate)) => {
-            let mut path = plan.path(&self::steps(delegate));
+            let mut path = plan.path(&payload_path(delegate));
             path.push(PathComponent::Variant(root));
             path
         }
         None => vec![PathComponent::Field(root)],
     };
-    path.extend_from_slice(steps);
+    path.extend_from_slice(relative);
     path
 }
 

@@ -139,9 +139,9 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         }
     }
     if view.container_meta_type().is_some_and(|nesting| nesting.encoded_out_str().is_none()) {
-        let steps =
+        let path =
             [PathComponent::Field("container_meta_type"), PathComponent::Field("encoded_out_str")];
-        plan.find(out, &PLAN_METADATA_MISSING, view.raw(), &steps, || {
+        plan.find(out, &PLAN_METADATA_MISSING, view.raw(), &path, || {
             "the method does not say how its outputs are nested".into()
         });
     }
@@ -156,15 +156,15 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
         let dtype = tensor.scalar_type();
         if QUANTIZED.contains(&dtype) {
-            let steps = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
-            plan.find(out, &OUTPUT_DTYPE, view.raw(), &steps, || {
+            let path = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
+            plan.find(out, &OUTPUT_DTYPE, view.raw(), &path, || {
                 format!("output {nth}, value {index}, is of dtype {dtype}")
             });
         }
         let device = tensor.extra_tensor_info().map(|extra| extra.device_type());
         if let Some(device) = device.filter(|device| device.name().is_none()) {
-            let steps = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
-            plan.find(out, &OUTPUT_DEVICE, view.raw(), &steps, || {
+            let path = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
+            plan.find(out, &OUTPUT_DEVICE, view.raw(), &path, || {
                 format!("output {nth}, value {index}, is on device {device}")
             });
         }
@@ -174,14 +174,14 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         let Some(seen) = usize::try_from(index).ok().and_then(|index| seen.get_mut(index)) else {
             continue;
         };
-        let steps = [PathComponent::Field("inputs"), PathComponent::Index(nth)];
+        let path = [PathComponent::Field("inputs"), PathComponent::Index(nth)];
         if is_constant(plan, index) {
-            plan.find(out, &INPUT_CONSTANT, view.raw(), &steps, || {
+            plan.find(out, &INPUT_CONSTANT, view.raw(), &path, || {
                 format!("value {index}, which is constant, is an input")
             });
         }
         if core::mem::replace(seen, true) {
-            plan.find(out, &INPUT_DUPLICATE, view.raw(), &steps, || {
+            plan.find(out, &INPUT_DUPLICATE, view.raw(), &path, || {
                 format!("value {index} is an input again")
             });
         }
@@ -201,13 +201,13 @@ fn ends(
     out: &mut Findings,
 ) {
     for (nth, index) in (0..).zip(indices.into_iter().flatten()) {
-        let steps = [PathComponent::Field(field), PathComponent::Index(nth)];
+        let path = [PathComponent::Field(field), PathComponent::Index(nth)];
         match values.tag(index.into()) {
-            None => plan.find(out, &IO_INDEX, plan.view.raw(), &steps, || {
+            None => plan.find(out, &IO_INDEX, plan.view.raw(), &path, || {
                 format!("value {index} is asked for, and there are {}", plan.len)
             }),
             Some(tag::IntList..=tag::OptionalTensorList) => {
-                plan.find(out, &IO_TYPE, plan.view.raw(), &steps, || {
+                plan.find(out, &IO_TYPE, plan.view.raw(), &path, || {
                     let name = plan.value(index.into()).and_then(|value| value.name());
                     format!("value {index} is {}", name.unwrap_or_default())
                 });

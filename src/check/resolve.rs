@@ -67,11 +67,11 @@ pub(super) fn storage(
 ) {
     // Another rule reports a shape without a size.
     let Some(size) = size else { return };
-    let steps = [PathComponent::Field("data_buffer_idx")];
+    let path = [PathComponent::Field("data_buffer_idx")];
     let error = match plan.pte.storage_of(tensor, || Ok(size)) {
         Err(error) => error,
         Ok(Storage::Planned { initial: Some(_), .. }) if !plan.pte.has_base() => {
-            return plan.find_value(out, &BASE_MISSING, tensor.raw(), index, &steps, || {
+            return plan.find_value(out, &BASE_MISSING, tensor.raw(), index, &path, || {
                 "initial data in a file that has no place for segments".into()
             });
         }
@@ -82,5 +82,5 @@ pub(super) fn storage(
     {
         return;
     }
-    plan.find_value(out, rule_of(&error), tensor.raw(), index, &steps, || error.to_string());
+    plan.find_value(out, rule_of(&error), tensor.raw(), index, &path, || error.to_string());
 }

@@ -92,36 +92,36 @@ impl<'p, 'a> Plan<'p, 'a> {
     }
 
     /// Returns the path to a place in this method.
-    pub(super) fn path(&self, steps: &[PathComponent]) -> Vec<PathComponent> {
+    pub(super) fn path(&self, relative: &[PathComponent]) -> Vec<PathComponent> {
         let mut path = vec![
             PathComponent::Field("program"),
             PathComponent::Field("execution_plan"),
             PathComponent::Index(self.nth),
         ];
-        path.extend_from_slice(steps);
+        path.extend_from_slice(relative);
         path
     }
 
-    /// Reports a finding at `table`; `steps` is the path from this method.
+    /// Reports a finding at `table`; `relative` is the path from this method.
     pub(super) fn find(
         &self,
         out: &mut Findings,
         rule: &'static Rule,
         table: Raw<'_>,
-        steps: &[PathComponent],
+        relative: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
-        out.find(rule, table.pos().into(), || self.path(steps), message);
+        out.find(rule, table.pos().into(), || self.path(relative), message);
     }
 
-    /// Reports a finding in the value at `index`; `steps` is the path from the value.
+    /// Reports a finding in the value at `index`; `relative` is the path from the value.
     pub(super) fn find_value(
         &self,
         out: &mut Findings,
         rule: &'static Rule,
         table: Raw<'_>,
         index: u32,
-        steps: &[PathComponent],
+        relative: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
         let member = self.value(index.into()).and_then(KernelTypes::name);
@@ -132,20 +132,20 @@ impl<'p, 'a> Plan<'p, 'a> {
                 PathComponent::Field("val"),
             ]);
             path.extend(member.map(PathComponent::Variant));
-            path.extend_from_slice(steps);
+            path.extend_from_slice(relative);
             path
         };
         out.find(rule, table.pos().into(), path, message);
     }
 
     /// Reports a finding in the operation of an instruction. If the instruction is empty or of an
-    /// unknown kind, the finding is in the instruction itself. `steps` is the path from there.
+    /// unknown kind, the finding is in the instruction itself. `relative` is the path from there.
     pub(super) fn find_instruction(
         &self,
         out: &mut Findings,
         rule: &'static Rule,
         instruction: &Instruction<'_>,
-        steps: &[PathComponent],
+        relative: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
         let path = || {
@@ -153,7 +153,7 @@ impl<'p, 'a> Plan<'p, 'a> {
             if let Some(name) = instruction.name() {
                 path.extend([PathComponent::Field("instr_args"), PathComponent::Variant(name)]);
             }
-            path.extend_from_slice(steps);
+            path.extend_from_slice(relative);
             path
         };
         out.find(rule, instruction.operation_pos().into(), path, message);

@@ -301,8 +301,8 @@ fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Fi
 fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) -> bool {
     let Some(extra) = tensor.extra_tensor_info() else { return false };
     let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
-        let steps = [PathComponent::Field("extra_tensor_info"), PathComponent::Field(field)];
-        plan.find_value(out, rule, extra.raw(), index, &steps, message);
+        let path = [PathComponent::Field("extra_tensor_info"), PathComponent::Field(field)];
+        plan.find_value(out, rule, extra.raw(), index, &path, message);
     };
     if extra.mutable_data_segments_idx() != 0 {
         find(&MUTABLE_INDEX, "mutable_data_segments_idx", &|| {

@@ -337,8 +337,8 @@ impl<'a> Part<'_, '_, 'a> {
 
 fn items(plan: &Plan<'_, '_>, list: Raw<'_>, index: u32, there: bool, out: &mut Findings) {
     if !there {
-        let steps = [PathComponent::Field("items")];
-        plan.find_value(out, &LIST_ITEMS_MISSING, list, index, &steps, || {
+        let path = [PathComponent::Field("items")];
+        plan.find_value(out, &LIST_ITEMS_MISSING, list, index, &path, || {
             "the list has no items".into()
         });
     }
@@ -411,8 +411,8 @@ impl List<'_, '_, '_> {
             return;
         }
         let mut find = |rule, message: &dyn Fn() -> String| {
-            let steps = [PathComponent::Field("items"), PathComponent::Index(nth)];
-            self.plan.find_value(out, rule, self.raw, self.index, &steps, message);
+            let path = [PathComponent::Field("items"), PathComponent::Index(nth)];
+            self.plan.find_value(out, rule, self.raw, self.index, &path, message);
         };
         let len = narrow(self.plan.len);
         match self.values.tag(item) {

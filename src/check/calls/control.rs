@@ -22,8 +22,8 @@ pub(super) fn check_move(
     let Some((source, target)) = instruction.moved() else { return };
     for (index, field) in [(source, "move_from"), (target, "move_to")] {
         if !plan.has(index) {
-            let steps = [PathComponent::Field(field)];
-            plan.find_instruction(out, &MOVE_INDEX, instruction, &steps, || {
+            let path = [PathComponent::Field(field)];
+            plan.find_instruction(out, &MOVE_INDEX, instruction, &path, || {
                 format!("value {index} is asked for, and there are {}", plan.len)
             });
         }
@@ -42,8 +42,8 @@ pub(super) fn check_move(
 /// Judges a free.
 pub(super) fn check_free(plan: &Plan<'_, '_>, instruction: &Instruction<'_>, out: &mut Findings) {
     let Some(index) = instruction.freed().filter(|&index| !plan.has(index)) else { return };
-    let steps = [PathComponent::Field("value_index")];
-    plan.find_instruction(out, &FREE_INDEX, instruction, &steps, || {
+    let path = [PathComponent::Field("value_index")];
+    plan.find_instruction(out, &FREE_INDEX, instruction, &path, || {
         format!("value {index} is freed, and there are {}", plan.len)
     });
 }
@@ -52,18 +52,18 @@ pub(super) fn check_free(plan: &Plan<'_, '_>, instruction: &Instruction<'_>, out
 pub(super) fn check_jump(plan: &Plan<'_, '_>, instruction: &Instruction<'_>, out: &mut Findings) {
     let Some(jump) = instruction.jump() else { return };
     if !plan.has(jump.condition) {
-        let steps = [PathComponent::Field("cond_value_index")];
-        plan.find_instruction(out, &JUMP_CONDITION_INDEX, instruction, &steps, || {
+        let path = [PathComponent::Field("cond_value_index")];
+        plan.find_instruction(out, &JUMP_CONDITION_INDEX, instruction, &path, || {
             format!("value {} is asked for, and there are {}", jump.condition, plan.len)
         });
     }
-    let (to, steps) = (jump.destination, [PathComponent::Field("destination_instruction")]);
+    let (to, path) = (jump.destination, [PathComponent::Field("destination_instruction")]);
     if !jump.is_valid {
-        plan.find_instruction(out, &JUMP_DESTINATION, instruction, &steps, || {
+        plan.find_instruction(out, &JUMP_DESTINATION, instruction, &path, || {
             format!("a jump to instruction {to}, and there are {}", instruction.chain_len())
         });
     } else if jump.target == instruction.pc() {
-        plan.find_instruction(out, &JUMP_TO_ITSELF, instruction, &steps, || {
+        plan.find_instruction(out, &JUMP_TO_ITSELF, instruction, &path, || {
             format!("instruction {to} jumps to itself")
         });
     }

@@ -20,9 +20,9 @@ const LONGEST_NAME: usize = 99;
 /// Judges the operators of a method.
 pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) {
     for (nth, operator) in (0..).zip(plan.view.operators().into_iter().flatten()) {
-        let steps = [PathComponent::Field("operators"), PathComponent::Index(nth)];
+        let path = [PathComponent::Field("operators"), PathComponent::Index(nth)];
         let mut find = |rule, message: &dyn Fn() -> String| {
-            plan.find(out, rule, operator.raw(), &steps, message);
+            plan.find(out, rule, operator.raw(), &path, message);
         };
         let overload = operator.overload();
         if [operator.name(), overload].iter().flatten().any(|text| text.contains('\0')) {

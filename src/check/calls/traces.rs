@@ -10,24 +10,24 @@ use crate::flat::view::Table;
 use crate::quoted::Quoted;
 use crate::schema::program::view::Chain;
 
-/// Judges the stack traces of the chain at the path `steps`.
+/// Judges the stack traces of the chain at `path`.
 pub(super) fn judge(
     plan: &Plan<'_, '_>,
     chain: Chain<'_>,
-    steps: &[PathComponent],
+    path: &[PathComponent],
     out: &mut Findings,
 ) {
     let Some(traces) = chain.stacktrace() else { return };
     let instructions = chain.instructions().map_or(0, |instructions| instructions.len());
     if !traces.is_empty() && traces.len() != instructions {
-        plan.find(out, &STACKTRACE_LENGTH, chain.raw(), steps, || {
+        plan.find(out, &STACKTRACE_LENGTH, chain.raw(), path, || {
             format!("{} stack traces for {instructions} instructions", traces.len())
         });
     }
     let mut frames = traces.iter().flat_map(|trace| trace.items().into_iter().flatten());
     // One finding per chain is enough: all its paths come from the same machine.
     if let Some(frame) = frames.find(|frame| frame.filename().is_some_and(is_absolute)) {
-        plan.find(out, &PATHS_LEAKED, frame.raw(), steps, || {
+        plan.find(out, &PATHS_LEAKED, frame.raw(), path, || {
             format!("a stack trace holds {}", Quoted(frame.filename().unwrap_or_default()))
         });
     }

@@ -276,16 +276,16 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             return;
         }
         let field = instruction.operand_field().map(PathComponent::Field);
-        let steps: Vec<_> = field.into_iter().chain(arg.map(PathComponent::Index)).collect();
-        self.judge.plan.find_instruction(out, rule, instruction, &steps, || message);
+        let path: Vec<_> = field.into_iter().chain(arg.map(PathComponent::Index)).collect();
+        self.judge.plan.find_instruction(out, rule, instruction, &path, || message);
     }
 
     fn find_end(&mut self, ends: &'static str, nth: u32, broken: Broken, out: &mut Findings) {
         let (rule, message) = broken;
         self.has_error = true;
         let plan = self.judge.plan;
-        let steps = [PathComponent::Field(ends), PathComponent::Index(nth)];
-        plan.find(out, rule, plan.view.raw(), &steps, || message);
+        let path = [PathComponent::Field(ends), PathComponent::Index(nth)];
+        plan.find(out, rule, plan.view.raw(), &path, || message);
     }
 
     /// Applies the changes of an instruction to the state.

@@ -105,17 +105,17 @@ pub(super) fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findi
 }
 
 impl<'p> Site<'_, 'p> {
-    /// Reports a finding at a table of the graph; `steps` is the path from its root.
+    /// Reports a finding at a table of the graph; `relative` is the path from its root.
     fn find(
         &self,
         out: &mut Findings,
         rule: &'static Rule,
         at: Raw<'p>,
-        steps: &[PathComponent],
+        relative: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
         let offset = self.start.saturating_add(at.pos().into());
-        let path = || super::path_in_graph(self.delegate, MLXGraph::DESC.name, steps);
+        let path = || super::path_in_graph(self.delegate, MLXGraph::DESC.name, relative);
         out.find(rule, offset, path, message);
     }
 

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
 
-use super::{steps, wide};
+use super::{payload_path, wide};
 use crate::backend::Backend;
 use crate::bytes::until_nul;
 use crate::check::report::Findings;
@@ -76,7 +76,7 @@ fn payload(plan: &Plan<'_, '_>, nth: u32, delegate: BackendDelegate<'_>, out: &m
     let Some(processed) = delegate.processed() else { return };
     let len = end.saturating_sub(start);
     if len < HEADER {
-        plan.find(out, &QNN_PAYLOAD, processed.raw(), &steps(nth), || {
+        plan.find(out, &QNN_PAYLOAD, processed.raw(), &payload_path(nth), || {
             format!("a payload of {len} bytes: the backend reads {HEADER}")
         });
     }
@@ -105,12 +105,12 @@ impl<'a> Site<'_, '_, 'a> {
         message: impl FnOnce() -> String,
         out: &mut Findings,
     ) {
-        let [delegates, nth, _] = steps(self.nth);
+        let [delegates, nth, _] = payload_path(self.nth);
         match spec {
             Some((index, spec)) => {
                 let field = PathComponent::Field("compile_specs");
-                let steps = [delegates, nth, field, PathComponent::Index(index)];
-                self.plan.find(out, rule, spec.raw(), &steps, message);
+                let path = [delegates, nth, field, PathComponent::Index(index)];
+                self.plan.find(out, rule, spec.raw(), &path, message);
             }
             None => self.plan.find(out, rule, self.delegate.raw(), &[delegates, nth], message),
         }

@@ -153,17 +153,17 @@ impl<'s, 'p> Site<'s, 'p> {
         self.graph.root()
     }
 
-    /// Reports a finding at a table of the graph; `steps` is the path from its root.
+    /// Reports a finding at a table of the graph; `relative` is the path from its root.
     fn find(
         &self,
         out: &mut Findings,
         rule: &'static Rule,
         table: impl Table<'p>,
-        steps: &[PathComponent],
+        relative: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
         let offset = self.start.saturating_add(self.graph.position(table));
-        let path = || super::path_in_graph(self.delegate, XNNGraph::DESC.name, steps);
+        let path = || super::path_in_graph(self.delegate, XNNGraph::DESC.name, relative);
         out.find(rule, offset, path, message);
     }
 }
