@@ -65,7 +65,7 @@ fn a_gap_between_segments_is_one_too() {
     assert_eq!((found[0].0.as_str(), found[0].1), ("gap-not-zero", 0x1ff));
 }
 
-/// What lies in another segment is no gap.
+/// Bytes of another segment are no gap.
 #[test]
 fn segments_may_lie_in_one_another() {
     let judged = |data: &str| {

@@ -120,7 +120,7 @@ fn every_kind_is_tested() {
     assert_eq!(tested, declared);
 }
 
-/// The name of a variant without what it carries.
+/// Returns the name of a variant without its fields.
 fn variant(format: &ForeignFormat) -> String {
     let shown = format!("{format:?}");
     shown.split('(').next().unwrap().to_owned()

@@ -358,7 +358,7 @@ fn value(member: &str, inside: &str) -> String {
     format!("{{\"execution_plan\": [{{\"values\": [{value}]}}]}}")
 }
 
-/// That one value.
+/// Returns the only value of the program.
 fn val<'t>(tree: &'t Object<'t>) -> Option<&'t FieldValue<'t>> {
     let Some(FieldValue::Tables(plans)) = tree.field("execution_plan") else { return None };
     let Some(FieldValue::Tables(values)) = plans[0].field("values") else { return None };

@@ -1,4 +1,4 @@
-//! What the verbs show of the constants in delegates' payloads.
+//! The constants in delegates' payloads, as the verbs show them.
 
 use std::collections::BTreeMap;
 use std::fs;

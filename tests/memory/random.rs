@@ -130,7 +130,7 @@ fn lives(file: &[u8]) -> Vec<(TensorRole, Option<(usize, usize)>)> {
     all.iter().map(|of| (of.role, own(of).map(span))).collect()
 }
 
-/// A method with forward jumps only, of which many lie inside longer ones.
+/// A method with forward jumps only, many of which lie inside longer ones.
 fn method_of_forward_jumps(chance: &mut Chance) -> Vec<Does> {
     let len = 4 + chance.below(7);
     (0..len)

@@ -1,5 +1,5 @@
-//! Every field of every table and every member of every union, by the declarations: what is
-//! written is what was meant.
+//! Every field of every table and every member of every union, by the declarations: the written
+//! file has the intended contents.
 
 use pte::flat::desc::{Kind, Number, Prim, TableDesc};
 use pte::flat::tree::{FieldValue, Object};

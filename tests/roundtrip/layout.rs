@@ -1,4 +1,4 @@
-//! Where things lie in what is written.
+//! The layout of written files.
 
 use pte::Pte;
 use pte::flat::tree::{FieldValue, Object};

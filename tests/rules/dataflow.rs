@@ -395,7 +395,7 @@ fn a_result_has_the_kind_of_its_operands() {
         (&[int, ceil, "jump f 3"], &["result-type 1"]),
         (&[int, "jump g 2", ceil], &["result-type 2"]),
         (&[COMPARE, "jump g 3", int, ceil], &[]),
-        // What it is computed from may be a result too.
+        // The operands of a result may be results too.
         (&[of("i", "x"), double, ceil], &["result-type 2"]),
         (&["executorch_prim::add.Scalar i x y", ceil], &[]),
         // The kind of the other value is not known.
@@ -524,7 +524,7 @@ fn values_that_a_loop_modifies_are_unknown_after_it() {
             &["free a", "jump f 0", "aten::add.out a b i c c"],
             &["loop-endless 1", "use-after-free 2"],
         ),
-        // What every iteration does is known after the loop.
+        // The effects of every iteration are known after the loop.
         (&[COMPARE, "free a", "jump g 0", "aten::add.out a b i c c"], &["use-after-free 3"]),
         // Only another jump leads to the instructions after a jump that is always taken.
         (&["jump no 3", USED, "jump no 5", VIEW, "jump no 1", USED], &[]),
@@ -609,7 +609,7 @@ fn a_loop_ends_if_its_condition_may_change() {
     ]);
 }
 
-/// Also where no operator is known, or none is called, and every tensor has a place from the start.
+/// The rule holds without a known operator, without calls, and with memory for each tensor at first.
 #[test]
 fn delegates_do_not_use_freed_tensors() {
     let tensor = json!({"val_type": "Tensor", "val": {

@@ -138,7 +138,7 @@ pub(super) const ROWS: &[Row] = &[
         "FLOAT[2,3] (1,2) 1 {FLOAT[2,1];FLOAT[2,2]} .",
         &[
             (3, "{FLOAT[2,1];HALF[2,2]~}", DTYPE),
-            // What is below −rank is a dimension for a moment.
+            // A dimension below −rank.
             (2, "-3", SHAPE),
         ],
     ),
@@ -153,8 +153,8 @@ pub(super) const ROWS: &[Row] = &[
         &[(0, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[8]~", SHAPE)],
     ),
     ("aten::bmm.out", "FLOAT[2,3,0] FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[6]", SHAPE)]),
-    // A tensor that a call has resized is not judged by the sizes in the file. One that no call resizes
-    // is: so is an input, which has its greatest size.
+    // A tensor that a call has resized is not judged by its sizes in the file. A tensor that no call
+    // resizes is, such as an input, which has its maximum size.
     (
         "aten::bmm.out",
         "FLOAT[2,3,9]~^ FLOAT[2,4,5] FLOAT[2,3,5] .",

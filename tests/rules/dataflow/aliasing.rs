@@ -15,7 +15,7 @@ fn outputs_share_no_bytes_with_inputs() {
         (&["aten::add.out deeper c i a a"], &[]),
         // A value that was replaced has no known bytes either.
         (&["move b a'", "aten::add.out a' c i a a"], &[]),
-        // What is not read, and what is put there afterwards.
+        // A result at the place of another argument is not read. It is put there after the call.
         (&["aten::add.out b c i a a'"], &[]),
         (&["aten::copy_ a c f a'"], &[]),
         // An offset has two halves.
