@@ -2,7 +2,7 @@
 //!
 //! A [`Pte`] has a proven structure, and a [`Program`] is also sound. Only [`Pte::sound`] creates
 //! one, so the type is the proof: no part of its tensors, data and calls is missing or invalid.
-//! [`Data`] is to [`Ptd`] what [`Program`] is to [`Pte`].
+//! In the same way, a sound [`Ptd`] becomes [`Data`].
 //!
 //! Accessors return an `Option` only if absence has a meaning, or is only a Note or a Warning.
 //!

@@ -148,7 +148,7 @@ impl ModuleTree {
     }
 }
 
-/// Collects the pieces of a part: the data of each user, and two levels of the other parts.
+/// Collects the pieces of a part: the data of each user, and the two outermost levels of other parts.
 fn collect<'m, 'a>(
     part: Part<'m, 'a>,
     top: &'static str,
