@@ -235,7 +235,7 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_method<S: Source>(
         handle: &Handle<S>,
         method: Option<&str>,

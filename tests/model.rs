@@ -50,7 +50,8 @@ fn every_file_comes_back_byte_for_byte() {
     assert!(writers["python"] > 5 && writers["flatc"] > 5, "both are there: {writers:?}");
 }
 
-/// In today's layout, for any layout of the file: the same tables, as clean, in one way only.
+/// A file of any layout, when written in the current layout, has the same tables and no new
+/// findings, and is always written in the same way.
 #[test]
 fn every_file_says_the_same_in_todays_layout() {
     for path in files::everything().into_iter().filter(|path| path.extension().unwrap() == "pte") {

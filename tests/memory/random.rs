@@ -202,7 +202,8 @@ fn without_jumps_lives_are_exact() {
         let needed = needed(&method, &path, &outputs);
         for (tensor, (steps, reads_unwritten)) in needed.into_iter().enumerate() {
             let (role, life) = lives[tensor];
-            // It is read before it is written: its contents come from the previous run, or it is an output.
+            // The tensor is read before it is written: its contents come from the previous run, or
+            // it is an output.
             if reads_unwritten {
                 let whole = Some((0, method.len() - 1));
                 assert!(role != TensorRole::Scratch || life.is_none(), "{tensor}: {method:?}");

@@ -38,7 +38,7 @@ struct Maker {
 }
 
 impl Maker {
-    /// A table with every field; `tag` is that of its union, if it has one.
+    /// Returns a table with every field. `tag` is the tag of its union, if the table has one.
     fn table(
         &mut self,
         desc: &'static TableDesc,

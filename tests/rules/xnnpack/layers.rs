@@ -220,7 +220,7 @@ fn a_linear_layer_reads_as_much_as_its_filter_says() {
                 "xnnpack-shape",
                 "an input of [2, 0] and a filter of [5, 0]",
             ),
-            // Only the first and the last size count.
+            // Only the first and the last size of a filter count.
             (
                 "v1/dims = [5, 0, 4]; v1/num_dims = 3; c1/size = 79",
                 "xnnpack-constant-short",
