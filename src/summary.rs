@@ -230,8 +230,9 @@ impl Summary {
         Self::read_method(handle, None, limits)
     }
 
-    /// Summarizes an opened file, as [`read`](Self::read) does, but only the first method called `method` of a
-    /// program, with its operators, backends and tensors. Named data and the parts are those of the whole file.
+    /// Summarizes an opened file, as [`read`](Self::read) does, but only the first method called
+    /// `method` of a program, with its operators, backends and tensors. Named data and the parts
+    /// are those of the whole file.
     ///
     /// # Errors
     ///

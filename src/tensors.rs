@@ -147,8 +147,8 @@ pub enum DocumentRow<'a> {
     Request(RequestRecord<'a>),
 }
 
-/// Returns the `count` rows with the most bytes, the largest first. Rows of equal size keep the order of
-/// `rows`.
+/// Returns the `count` rows with the most bytes, the largest first. Rows of equal size keep the
+/// order of `rows`.
 pub fn largest<T>(
     rows: impl IntoIterator<Item = T>,
     bytes: impl Fn(&T) -> Option<u64>,

@@ -414,7 +414,8 @@ fn of_two_segments_that_reach_as_far_the_first_has_what_lies_there() {
     assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), reported)]);
 }
 
-/// The scan of a segment does not repeat a finding on its first bytes, unless they were too few to judge.
+/// The scan of a segment does not repeat a finding on its first bytes, unless they were too few to
+/// judge.
 #[test]
 fn what_is_reported_already_is_not_reported_again() {
     let head = patched(136, 0, &[(0, b"MZ"), (60, &[128]), (128, b"PE\0\0\x64\x86")]);

@@ -140,8 +140,8 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
 }
 
-/// An old `.ptd` is recognized by its list of segments, even an empty one. Without the list it would
-/// be read as a current one, whose offset to segments is the old alignment.
+/// An old `.ptd` is recognized by its list of segments, even an empty one. Without the list it
+/// would be read as a current one, whose offset to segments is the old alignment.
 #[test]
 fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
     let is_written = |alignment| {

@@ -35,8 +35,9 @@ pub fn descr(scalar_type: ScalarType) -> Option<&'static str> {
     })
 }
 
-/// Returns NumPy's name of the unsigned integers that hold the bits of a bfloat16 or an 8-bit float. NumPy
-/// lacks these dtypes; the package `ml_dtypes` reads them: `numpy.load(file).view(ml_dtypes.bfloat16)`.
+/// Returns NumPy's name of the unsigned integers that hold the bits of a bfloat16 or an 8-bit
+/// float. NumPy lacks these dtypes; the package `ml_dtypes` reads them:
+/// `numpy.load(file).view(ml_dtypes.bfloat16)`.
 ///
 /// `None` for other dtypes.
 pub fn bits(scalar_type: ScalarType) -> Option<&'static str> {

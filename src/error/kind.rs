@@ -25,8 +25,8 @@ pub struct Code {
     pub help: &'static str,
 }
 
-/// Declares each error once: variant, code, message, requirement, consequence, behaviour of the official
-/// runtime, and advice.
+/// Declares each error once: variant, code, message, requirement, consequence, behaviour of the
+/// official runtime, and advice.
 macro_rules! kinds {
     ($(
         $(#[$meta:meta])*

@@ -39,8 +39,8 @@ pub struct ExtendedHeader {
     pub program_size: u64,
     /// The start of the segments; 0 if there are none.
     pub segment_base_offset: u64,
-    /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte header
-    /// does not have this field; it is 0 then.
+    /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte
+    /// header does not have this field; it is 0 then.
     #[br(if(length >= Self::CURRENT))]
     #[bw(if(*length >= Self::CURRENT))]
     pub segment_data_size: u64,

@@ -61,13 +61,14 @@ pub struct RecordSummary {
 }
 
 impl Summary {
-    /// Summarizes a standalone file: a payload with a known magic, a `.ptn` package, a profile or an
-    /// ETRecord. Returns `None` for any other file. Headers and tables are read, constants are not.
+    /// Summarizes a standalone file: a payload with a known magic, a `.ptn` package, a profile or
+    /// an ETRecord. Returns `None` for any other file. Headers and tables are read, constants are
+    /// not.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner error
-    /// means that the file is invalid.
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner
+    /// error means that the file is invalid.
     pub fn read_other<S: Source>(
         source: &S,
         limits: &Limits,

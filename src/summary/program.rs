@@ -157,8 +157,8 @@ pub struct BackendSummary {
     pub delegates: u64,
     /// The number of bytes of all payloads. A shared payload counts once.
     pub bytes: u64,
-    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the schema
-    /// of none is known.
+    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the
+    /// schema of none is known.
     pub graphs: Option<GraphSummary>,
     /// The sections of all payloads; `None` if the payloads were not read, or have no known sections.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]

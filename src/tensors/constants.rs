@@ -122,7 +122,8 @@ impl<'a> ConstantRow<'a> {
     }
 }
 
-/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's name, if PyTorch has the datatype.
+/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's name, if PyTorch has the
+/// datatype.
 ///
 /// ```
 /// use pte::tensors::datatype_name;

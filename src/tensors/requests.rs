@@ -29,8 +29,8 @@ pub struct KeyRequest<'a> {
 }
 
 impl<'a> KeyRequest<'a> {
-    /// Returns the requests for keys that begin with `prefix`, in the order of delegates and keys. A
-    /// payload that several delegates share is listed for the first of them.
+    /// Returns the requests for keys that begin with `prefix`, in the order of delegates and keys.
+    /// A payload that several delegates share is listed for the first of them.
     ///
     /// Only payloads with a known schema are read. `limits` bounds the bytes that are read, and all
     /// keys together have at most as many bytes as the file. Requests past a bound are left out.

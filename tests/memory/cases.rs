@@ -30,8 +30,8 @@ fn freed(index: i32) -> Value {
     json!({"instr_args_type": "FreeCall", "instr_args": {"value_index": index}})
 }
 
-/// A program of one method. Its three operators are an official one, an unknown one, and an official one that
-/// works in place.
+/// A program of one method. Its three operators are an official one, an unknown one, and an
+/// official one that works in place.
 pub(super) fn program(
     values: &[Value],
     ends: (&[i32], &[i32]),

@@ -1,5 +1,5 @@
-//! Graphs of the native backend and of MLX as structs, trees and JSON: recursion is bounded, and written graphs
-//! can be read again.
+//! Graphs of the native backend and of MLX as structs, trees and JSON: recursion is bounded, and
+//! written graphs can be read again.
 
 use pte::Limits;
 use pte::flat::desc::MOST_NESTED;

@@ -609,7 +609,8 @@ fn a_loop_ends_if_its_condition_may_change() {
     ]);
 }
 
-/// The rule holds without a known operator, without calls, and with memory for each tensor at first.
+/// The rule holds without a known operator, without calls, and with memory for each tensor at
+/// first.
 #[test]
 fn delegates_do_not_use_freed_tensors() {
     let tensor = json!({"val_type": "Tensor", "val": {

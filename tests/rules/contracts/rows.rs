@@ -154,8 +154,8 @@ pub(super) const ROWS: &[Row] = &[
         &[(0, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[8]~", SHAPE)],
     ),
     ("aten::bmm.out", "FLOAT[2,3,0] FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[6]", SHAPE)]),
-    // A tensor that a call has resized is not judged by its sizes in the file. A tensor that no call
-    // resizes is, such as an input, which has its maximum size.
+    // A tensor that a call has resized is not judged by its sizes in the file. A tensor that no
+    // call resizes is, such as an input, which has its maximum size.
     (
         "aten::bmm.out",
         "FLOAT[2,3,9]~^ FLOAT[2,4,5] FLOAT[2,3,5] .",
